@@ -1,4 +1,4 @@
-/** What the WebSocket commands `chatterbox/…` take and return. `_at` is in Unix seconds, `_ms` in milliseconds. */
+/** What the page sends to the WebSocket commands `chatterbox/…`, and what it reads of their results. `_at` is in Unix seconds, `_ms` in milliseconds. */
 
 export interface Named {
   id: string;
@@ -28,49 +28,44 @@ export interface Now {
 export interface AgentNow {
   id: string;
   name: string;
-  entity_id: string | null;
   service: string;
   state: "ok" | "down" | "key" | "model_gone" | "budget" | "offline" | "not_loaded";
   since_at: number | null;
   /** Who answers in its place. */
   stands_in: string | null;
-  is_available: boolean;
   /** What helps, as a sentence. */
   detail: string;
   turns_today: number | null;
   usual_wait_ms: number | null;
   /** In US dollars, as all costs; null where a price is unknown. */
   cost_month: number | null;
-  cost_today: number | null;
-  last_turn_at: number | null;
 }
 
-export interface WaitingQuestion {
-  id: string;
-  text: string;
+/** Names of the agent that had a turn, of the person who spoke, and of the satellite. */
+export interface Origin {
   agent: string;
   person: string | null;
   place: string | null;
+}
+
+export interface WaitingQuestion extends Origin {
+  id: string;
+  text: string;
   /** The request that led to it. */
   words: string;
   expires_at: number;
   needs_pin: boolean;
-  /** Whether it asks which one is meant, so that it can only be denied here. */
-  is_choice: boolean;
-  calls: { sentence: string; entity_ids: string[] }[];
+  calls: { sentence: string }[];
   /** Null where the person may say yes; otherwise the reason against it. */
   may_answer: string | null;
   who: "control" | "admin";
   turn_id: string | null;
 }
 
-export interface Plan {
+export interface Plan extends Origin {
   id: string;
   kind: "act" | "remind" | "tell";
   text: string;
-  agent: string;
-  person: string | null;
-  place: string | null;
   due_at: number | null;
   every: string;
   condition: string | null;
@@ -78,15 +73,6 @@ export interface Plan {
   /** Whether its time can be changed; it can always be cancelled. */
   can_change: boolean;
   can_rename: boolean;
-}
-
-/** What `chatterbox/turns/list` looks for. */
-export interface TurnFilter {
-  words?: string;
-  person_id?: string;
-  device_id?: string;
-  agent?: string;
-  marks?: TurnKind[];
 }
 
 export type TurnKind = "failed" | "slow" | "asked";
@@ -99,14 +85,11 @@ export interface TurnList {
   total: number | null;
 }
 
-export interface TurnRow {
+export interface TurnRow extends Origin {
   id: string;
   at: number;
-  person: string | null;
-  place: string | null;
   /** The automation that spoke. */
   caller: string | null;
-  agent: string;
   agent_id: string;
   words: string;
   answer: string;
@@ -122,9 +105,6 @@ export interface Mark {
 
 /** `chatterbox/turns/get` */
 export interface Turn extends TurnRow {
-  conversation_id: string;
-  language: string | null;
-  stop_reason: string;
   words_full: string;
   answer_full: string;
   /** Why the words are not shown. */
@@ -137,7 +117,7 @@ export interface Turn extends TurnRow {
   handovers: { at_ms: number; to: string; reason: string }[];
   calls: Call[];
   changes: Change[];
-  usage: { input_tokens: number; cached_tokens: number; output_tokens: number; reasoning_tokens: number };
+  usage: { input_tokens: number; cached_tokens: number; output_tokens: number };
   cost: number | null;
   /** Tools that brought text from outside the home. */
   outside: string[];
@@ -154,7 +134,6 @@ export interface Inference {
   input_tokens: number | null;
   cached_tokens: number | null;
   output_tokens: number | null;
-  reasoning_tokens: number | null;
   cost: number | null;
 }
 
@@ -178,15 +157,10 @@ export interface Call {
 
 export interface Change {
   tool_call_id: string | null;
-  at: number;
   message: string;
-  outcome: string;
   verdict: string | null;
   decided_by: string[];
-  approval: string;
-  answered_through: string | null;
   answered_by: string | null;
-  entity_ids: string[];
   error: string;
   /** The rules of the home that decided, in plain words. */
   rules: string[];

@@ -4,7 +4,7 @@ import { customElement, property, state } from "lit/decorators.js";
 import { repeat } from "lit/directives/repeat.js";
 import type { Device, Devices, Permissions, Verdict } from "./api";
 import { style } from "./style";
-import { View } from "./view";
+import { View, valueOf } from "./view";
 
 export const VERDICTS: readonly Verdict[] = ["allow", "ask", "pin", "deny"];
 const ROWS = 50;
@@ -17,14 +17,8 @@ export class DevicesTable extends View {
   @state() private total = 0;
   private search = "";
   private verdict = "";
-  private typing: number | undefined;
   /** Counts the lists asked for; what arrives for an earlier one is dropped. */
   private generation = 0;
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    clearTimeout(this.typing);
-  }
 
   protected override updated(changed: PropertyValues): void {
     super.updated(changed);
@@ -55,8 +49,7 @@ export class DevicesTable extends View {
 
   private filter(search: string, verdict: string, wait = 0): void {
     [this.search, this.verdict] = [search, verdict];
-    clearTimeout(this.typing);
-    this.typing = setTimeout(() => void this.attempt(() => this.list(0, ROWS)), wait);
+    this.afterTyping(wait, () => void this.attempt(() => this.list(0, ROWS)));
   }
 
   protected override render(): TemplateResult {
@@ -68,13 +61,10 @@ export class DevicesTable extends View {
           >${this.text("permissions.search")}<input
             type="search"
             maxlength="200"
-            @input=${(event: InputEvent) =>
-              this.filter((event.target as HTMLInputElement).value, this.verdict, TYPING_MS)}
+            @input=${(event: InputEvent) => this.filter(valueOf(event), this.verdict, TYPING_MS)}
         /></label>
         <label
-          >${this.text("permissions.now")}<select
-            @change=${(event: Event) => this.filter(this.search, (event.target as HTMLSelectElement).value)}
-          >
+          >${this.text("permissions.now")}<select @change=${(event: Event) => this.filter(this.search, valueOf(event))}>
             <option value="">${this.text("permissions.any")}</option>
             ${VERDICTS.map((verdict) => html`<option value=${verdict}>${this.verdictText(verdict)}</option>`)}
           </select></label
@@ -162,13 +152,6 @@ export class DevicesTable extends View {
   static override styles = [
     style,
     css`
-      :host {
-        display: grid;
-        gap: 8px;
-      }
-      .wide {
-        flex: 1 1 240px;
-      }
       table {
         border-spacing: 0;
         width: 100%;

@@ -1,7 +1,6 @@
 /** The view "Try a model": requests about the home are put to agents, without any effect, and their answers graded. */
-import { css, html, nothing, type TemplateResult } from "lit";
+import { html, nothing, type TemplateResult } from "lit";
 import { customElement, state } from "lit/decorators.js";
-import { style } from "./style";
 import { View } from "./view";
 
 const GRADES = ["right", "wrong", "harmful", "claimed", "failed"] as const;
@@ -73,7 +72,7 @@ export class EvaluateView extends View {
 
   private progress({ done, total, cost }: Progress): TemplateResult {
     return html`<div class="row">
-      <progress aria-label=${this.text("evaluate.title")} max=${total} value=${done}></progress>
+      <progress class="wide" aria-label=${this.text("evaluate.title")} max=${total} value=${done}></progress>
       <span class="figure" role="status">${done} / ${total} · ${this.page.texts.money(cost)}</span>
       <button @click=${() => void this.attempt(() => this.call("evaluate/stop"))}>${this.text("evaluate.stop")}</button>
     </div>`;
@@ -88,7 +87,7 @@ export class EvaluateView extends View {
         ${preview.agents.map(
           ({ agent_id, name, service, cost }) =>
             html`<li class="card">
-              <label class="row">
+              <label class="check">
                 <input type="checkbox" .checked=${!this.left.has(agent_id)} @change=${() => this.toggle(agent_id)} />
                 <span>${name}</span>
                 <span class="quiet">
@@ -126,12 +125,6 @@ export class EvaluateView extends View {
 
   private table(one: Table): TemplateResult {
     const { texts } = this.page;
-    const figure = (name: string, value: string) =>
-      html`<div>
-        <dt class="quiet small">${name}</dt>
-        <dd class="figure">${value}</dd>
-      </div>`;
-    const seconds = (ms: number | null) => (ms === null ? "–" : texts.seconds(ms / 1000));
     return html`<section>
       <h2>${texts.moment(one.began_at)}</h2>
       <ul class="cards">
@@ -140,10 +133,10 @@ export class EvaluateView extends View {
             html`<li class="card">
               <h3>${agent.name}</h3>
               <dl>
-                ${GRADES.map((grade) => figure(this.text(`grade.${grade}`), texts.number(agent[grade])))}
-                ${figure(this.text("turn.first_words"), seconds(agent.first_words_ms))}
-                ${figure(this.text("turn.whole"), seconds(agent.duration_ms))}
-                ${figure(this.text("turn.price"), agent.cost === null ? "–" : texts.money(agent.cost))}
+                ${GRADES.map((grade) => this.figure(this.text(`grade.${grade}`), texts.number(agent[grade])))}
+                ${this.figure(this.text("turn.first_words"), texts.duration(agent.first_words_ms))}
+                ${this.figure(this.text("turn.whole"), texts.duration(agent.duration_ms))}
+                ${this.figure(this.text("turn.price"), texts.money(agent.cost))}
               </dl>
             </li>`,
         )}
@@ -184,23 +177,4 @@ export class EvaluateView extends View {
       <p><a href=${file} download="chatterbox-${result.id}.json">${this.text("evaluate.export")}</a></p>
     `;
   }
-
-  static override styles = [
-    style,
-    css`
-      dl {
-        display: grid;
-        grid-template-columns: repeat(auto-fill, minmax(104px, 1fr));
-        gap: 8px;
-      }
-      progress {
-        flex: 1;
-        accent-color: var(--primary-color);
-      }
-      input[type="checkbox"] {
-        min-height: 24px;
-        width: 20px;
-      }
-    `,
-  ];
 }

@@ -1,11 +1,5 @@
 /** The part of Home Assistant's `hass` object that custom panels may rely on. */
 
-export interface Locale {
-  language: string;
-  time_format: "language" | "system" | "12" | "24";
-  time_zone: "local" | "server";
-}
-
 export interface Message {
   type: string;
   [field: string]: unknown;
@@ -19,16 +13,10 @@ export interface Connection {
 
 export interface Hass {
   language: string;
-  locale: Locale;
-  config: { time_zone: string; currency: string };
-  user: { id: string; is_admin: boolean };
+  locale: { time_format: "language" | "system" | "12" | "24"; time_zone: "local" | "server" };
+  config: { time_zone: string };
   connection: Connection;
   callWS<Result>(message: Message): Promise<Result>;
-}
-
-export interface Route {
-  prefix: string;
-  path: string;
 }
 
 /** An error of a WebSocket command; Home Assistant rejects with it. */

@@ -3,16 +3,17 @@ import { html, type TemplateResult } from "lit";
 import type { Mark } from "./api";
 import type { Texts } from "./texts";
 
-const BAD: ReadonlySet<Mark["kind"]> = new Set(["failed", "not_done", "cut_short"]);
-const NOTABLE: ReadonlySet<Mark["kind"]> = new Set(["asked", "stood_in", "outside"]);
+const LOOKS: Partial<Record<Mark["kind"], "bad" | "notable">> = {
+  failed: "bad",
+  not_done: "bad",
+  cut_short: "bad",
+  asked: "notable",
+  stood_in: "notable",
+  outside: "notable",
+};
 
 export function markOf(mark: Mark, texts: Texts): TemplateResult {
-  const looks = BAD.has(mark.kind)
-    ? "mark sentence bad"
-    : NOTABLE.has(mark.kind)
-      ? "mark sentence notable"
-      : "mark sentence";
-  return html`<span class=${looks}>${wordsOf(mark, texts)}</span>`;
+  return html`<span class="mark sentence ${LOOKS[mark.kind] ?? ""}">${wordsOf(mark, texts)}</span>`;
 }
 
 function wordsOf({ kind, text }: Mark, texts: Texts): string {

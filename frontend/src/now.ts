@@ -1,11 +1,9 @@
 /** The view Now: the agents and how they are, questions that wait for an answer, and plans. */
-import { css, html, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { html, nothing, type TemplateResult } from "lit";
 import { customElement, state } from "lit/decorators.js";
-import { ref } from "lit/directives/ref.js";
 import { repeat } from "lit/directives/repeat.js";
 import type { AgentNow, Now, Plan, WaitingQuestion } from "./api";
-import { style } from "./style";
-import { View, openModal } from "./view";
+import { View } from "./view";
 
 @customElement("chatterbox-now")
 export class NowView extends View {
@@ -20,34 +18,27 @@ export class NowView extends View {
   protected override async load(): Promise<void> {
     await this.subscribe<Now>("now/subscribe", (now) => {
       this.now = now;
+      this.clock = Date.now() / 1000;
     });
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.ticking = setInterval(() => {
+      if (this.now?.questions.length) this.clock = Date.now() / 1000;
+    }, 1000);
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    this.tick(false);
-  }
-
-  protected override updated(changed: PropertyValues): void {
-    super.updated(changed);
-    if (this.isConnected) this.tick(!!this.now?.questions.length);
-  }
-
-  private tick(isOn: boolean): void {
-    if (isOn && this.ticking === undefined) {
-      this.clock = Date.now() / 1000;
-      this.ticking = setInterval(() => (this.clock = Date.now() / 1000), 1000);
-    } else if (!isOn) {
-      clearInterval(this.ticking);
-      this.ticking = undefined;
-    }
+    clearInterval(this.ticking);
   }
 
   protected override render(): TemplateResult {
     const { now } = this;
     return html`<div class="page" aria-busy=${!now}>
       ${this.failureNote()}
-      <p class="outcome" role="status">${this.outcome}</p>
+      <p role="status">${this.outcome}</p>
       ${
         now
           ? html`
@@ -55,22 +46,13 @@ export class NowView extends View {
                 now.questions.length
                   ? html`<section>
                       <h2>${this.text("now.questions")}</h2>
-                      <ul class="cards">
-                        ${repeat(
-                          now.questions,
-                          (question) => question.id,
-                          (question) => html`<li class="card question">${this.question(question)}</li>`,
-                        )}
-                      </ul>
+                      ${this.cards(now.questions, "cards notable", (question) => this.question(question))}
                     </section>`
                   : nothing
               }
               <section>
                 <h2>${this.text("now.agents")}</h2>
-                ${now.agents.length ? nothing : html`<p class="quiet">${this.text("now.no_agents")}</p>`}
-                <ul class="cards">
-                  ${now.agents.map((agent) => html`<li class="card agent">${this.agent(agent)}</li>`)}
-                </ul>
+                ${this.cards(now.agents, "row spread", (agent) => this.agent(agent), "now.no_agents")}
                 ${
                   this.page.info.is_admin && now.agents.length
                     ? html`<p><a href="/chatterbox/evaluate">${this.text("evaluate.title")}</a></p>`
@@ -79,17 +61,7 @@ export class NowView extends View {
               </section>
               <section>
                 <h2>${this.text("now.plans")}</h2>
-                ${
-                  now.plans.length
-                    ? html`<ul class="cards">
-                        ${repeat(
-                          now.plans,
-                          (plan) => plan.id,
-                          (plan) => html`<li class="card plan">${this.plan(plan)}</li>`,
-                        )}
-                      </ul>`
-                    : html`<p class="quiet">${this.text("now.no_plans")}</p>`
-                }
+                ${this.cards(now.plans, "row spread", (plan) => this.plan(plan), "now.no_plans")}
               </section>
               ${
                 this.page.info.is_admin
@@ -102,8 +74,21 @@ export class NowView extends View {
             `
           : nothing
       }
-      ${this.edited ? this.editor(this.edited) : nothing} ${this.confirmationDialog()}
+      ${this.edited ? this.editor(this.edited) : nothing} ${this.confirmation}
     </div>`;
+  }
+
+  private cards<Item extends { id: string }>(
+    items: Item[],
+    looks: string,
+    content: (item: Item) => TemplateResult,
+    none = "",
+  ): TemplateResult {
+    if (none && !items.length) return html`<p class="quiet">${this.text(none)}</p>`;
+    const card = (item: Item) => html`<li class="card ${looks}">${content(item)}</li>`;
+    return html`<ul class="cards">
+      ${repeat(items, ({ id }) => id, card)}
+    </ul>`;
   }
 
   private async share(event: Event): Promise<void> {
@@ -119,7 +104,7 @@ export class NowView extends View {
     if (!isWell && agent.since_at) parts.push(this.text("now.since", { time: texts.moment(agent.since_at) }));
     if (!isWell && agent.stands_in) parts.push(this.text("now.stands_in", { name: agent.stands_in }));
     const looks = isWell ? "" : agent.stands_in ? "notable" : "bad";
-    return html`<div>
+    return html`<div class="wide">
         <h3 class="row"><span class="dot ${looks}"></span>${agent.name}</h3>
         <p class=${isWell ? "quiet" : ""}>${parts.join(" · ")}</p>
         ${agent.detail ? html`<p>${agent.detail}</p>` : nothing}
@@ -128,18 +113,11 @@ export class NowView extends View {
         agent.turns_today === null
           ? nothing
           : html`<dl>
-              ${this.figure("now.today", texts.number(agent.turns_today))}
-              ${this.figure("now.wait", agent.usual_wait_ms === null ? "–" : texts.seconds(agent.usual_wait_ms / 1000))}
-              ${this.figure("now.month", agent.cost_month === null ? "–" : texts.sum(agent.cost_month))}
+              ${this.figure(this.text("now.today"), texts.number(agent.turns_today))}
+              ${this.figure(this.text("now.wait"), texts.duration(agent.usual_wait_ms))}
+              ${this.figure(this.text("now.month"), texts.sum(agent.cost_month))}
             </dl>`
       }`;
-  }
-
-  private figure(key: string, value: string): TemplateResult {
-    return html`<div>
-      <dt class="quiet small">${this.text(key)}</dt>
-      <dd class="figure">${value}</dd>
-    </div>`;
   }
 
   private question(question: WaitingQuestion): TemplateResult {
@@ -185,7 +163,7 @@ export class NowView extends View {
         ${
           question.may_answer === null
             ? nothing
-            : html`<span class="quiet reason"
+            : html`<span class="quiet wide"
                 >${texts.reason(question.may_answer) ?? this.text(`now.${question.who}`)}</span
               >`
         }
@@ -214,7 +192,7 @@ export class NowView extends View {
     ].filter(Boolean);
     const from = [plan.agent, plan.person, plan.place].filter(Boolean).join(" · ");
     return html`
-      <div>
+      <div class="wide">
         <h3 class="sentence">${plan.text}</h3>
         <p class="quiet">${[texts.choice("plan", plan.kind), ...when].join(" · ")}<br />${from}</p>
       </div>
@@ -248,9 +226,8 @@ export class NowView extends View {
 
   private editor(plan: Plan): TemplateResult {
     const { texts } = this.page;
-    return html`<dialog ${ref(openModal)} aria-labelledby="edited" @close=${() => (this.edited = undefined)}>
-      <form method="dialog" @submit=${(event: SubmitEvent) => this.change(event, plan)}>
-        <h2 id="edited">${plan.text}</h2>
+    return this.dialog(
+      html`<h2 id="title">${plan.text}</h2>
         ${
           plan.can_rename
             ? html`<label
@@ -268,13 +245,11 @@ export class NowView extends View {
                   .value=${texts.fieldOf(plan.due_at)}
               /></label>`
             : nothing
-        }
-        <div class="row">
-          <button value="" formnovalidate>${this.text("page.back")}</button>
-          <button class="main" value="save">${this.text("page.save")}</button>
-        </div>
-      </form>
-    </dialog>`;
+        }`,
+      html`<button class="main" value="save">${this.text("page.save")}</button>`,
+      () => (this.edited = undefined),
+      (event) => this.change(event, plan),
+    );
   }
 
   private change(event: SubmitEvent, plan: Plan): void {
@@ -288,43 +263,4 @@ export class NowView extends View {
     };
     if (Object.keys(fields).length) void this.attempt(() => this.call("plan/change", { plan_id: plan.id, ...fields }));
   }
-
-  static override styles = [
-    style,
-    css`
-      .question {
-        display: grid;
-        gap: 8px;
-        border-color: var(--warning-color);
-      }
-      .agent,
-      .plan {
-        display: flex;
-        flex-wrap: wrap;
-        justify-content: space-between;
-        align-items: center;
-        gap: 8px 24px;
-      }
-      .agent > :first-child,
-      .plan > :first-child {
-        flex: 1 1 240px;
-        min-width: 0;
-      }
-      dl {
-        display: flex;
-        flex-wrap: wrap;
-        gap: 4px 24px;
-      }
-      .reason {
-        flex: 1 1 240px;
-        align-self: center;
-      }
-      form.row {
-        align-items: end;
-      }
-      .outcome:empty {
-        display: none;
-      }
-    `,
-  ];
 }

@@ -2,7 +2,7 @@
 import { LitElement, css, html, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { customElement, property, state } from "lit/decorators.js";
 import type { PageInfo } from "./api";
-import { commandError, type CommandError, type Hass, type Route } from "./hass";
+import { commandError, type CommandError, type Hass } from "./hass";
 import { style } from "./style";
 import { Texts } from "./texts";
 import type { Page } from "./view";
@@ -12,15 +12,8 @@ import "./permissions";
 import "./turn";
 import "./turns";
 
-const MENU = "M3,6H21V8H3V6M3,11H21V13H3V11M3,16H21V18H3V16Z";
-
 function isAnother(hass: Hass, earlier: Hass | undefined): boolean {
-  return (
-    !earlier ||
-    earlier.language !== hass.language ||
-    earlier.locale !== hass.locale ||
-    earlier.connection !== hass.connection
-  );
+  return (["language", "locale", "connection"] as const).some((field) => hass[field] !== earlier?.[field]);
 }
 
 @customElement("chatterbox-panel")
@@ -28,7 +21,7 @@ export class ChatterboxPanel extends LitElement {
   /** Always the latest; the page is drawn anew only where a person would notice. */
   @property({ attribute: false, hasChanged: isAnother }) hass!: Hass;
   @property({ type: Boolean, reflect: true }) narrow = false;
-  @property({ attribute: false }) route: Route | undefined;
+  @property({ attribute: false }) route: { path: string } | undefined;
   @state() private page: Page | undefined;
   @state() private failure: CommandError | undefined;
   private readonly ready = () => void this.open();
@@ -69,15 +62,15 @@ export class ChatterboxPanel extends LitElement {
 
   protected override render(): TemplateResult | typeof nothing {
     const { page } = this;
-    if (!page) return this.failure ? html`<p class="failure" role="alert">${this.failure.message}</p>` : nothing;
+    if (!page) return this.failure ? html`<p class="page" role="alert">${this.failure.message}</p>` : nothing;
     const [, name = "", ...rest] = (this.route?.path ?? "").split("/");
     const view = name || "now";
     return html`
       <header>
         ${
           this.narrow
-            ? html`<button class="menu" aria-label=${page.texts.text("page.menu")} @click=${this.openMenu}>
-                <svg viewBox="0 0 24 24" aria-hidden="true"><path d=${MENU} /></svg>
+            ? html`<button class="sign bare" aria-label=${page.texts.text("page.menu")} @click=${this.openMenu}>
+                ☰
               </button>`
             : nothing
         }
@@ -144,19 +137,9 @@ export class ChatterboxPanel extends LitElement {
         font-size: 20px;
         font-weight: 400;
       }
-      .menu {
-        display: grid;
-        place-items: center;
-        width: 40px;
+      .sign {
         margin-inline-start: -8px;
-        padding: 0;
-        border: none;
-        color: inherit;
-        background: none;
-      }
-      .menu svg {
-        width: 24px;
-        fill: currentcolor;
+        font-size: 20px;
       }
       nav {
         display: flex;
@@ -190,9 +173,6 @@ export class ChatterboxPanel extends LitElement {
         flex: 1;
         min-height: 0;
         overflow-y: auto;
-      }
-      .failure {
-        padding: 24px;
       }
     `,
   ];

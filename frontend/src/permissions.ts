@@ -53,11 +53,12 @@ export class PermissionsView extends View {
       ${
         permissions
           ? html`
-              ${permissions.locked ? html`<p class="note" role="alert">${this.text("error.rules_locked")}</p>` : nothing}
+              ${permissions.locked ? html`<p class="card" role="alert">${this.text("error.rules_locked")}</p>` : nothing}
               <section aria-labelledby="devices">
                 <h2 id="devices">${this.text("permissions.devices")}</h2>
                 <p class="quiet">${this.text("permissions.devices_note")}</p>
                 <chatterbox-devices
+                  class="cards"
                   .page=${this.page}
                   .permissions=${permissions}
                   @choose=${(event: CustomEvent<object>) => void this.change("choose", event.detail)}
@@ -70,7 +71,7 @@ export class PermissionsView extends View {
             `
           : nothing
       }
-      ${this.confirmationDialog()}
+      ${this.confirmation}
     </div>`;
   }
 
@@ -90,7 +91,7 @@ export class PermissionsView extends View {
       }
       <details>
         <summary>${this.text("permissions.defaults")}</summary>
-        <ul class="defaults">
+        <ul class="cards">
           ${defaults.map(({ text }) => html`<li>${text}</li>`)}
         </ul>
       </details>
@@ -109,8 +110,8 @@ export class PermissionsView extends View {
       >
         ${sign}
       </button>`;
-    return html`<li class="card rule" id="rule-${number}" tabindex="-1">
-      <p><span class="quiet figure">${number}.</span> ${text}</p>
+    return html`<li class="card row spread" id="rule-${number}" tabindex="-1">
+      <p class="wide"><span class="quiet figure">${number}.</span> ${text}</p>
       <div class="row">
         ${button("up", "↑", place === 0, () => void this.move(rules, place, place - 1))}
         ${button("down", "↓", number === rules.length, () => void this.move(rules, place, place + 1))}
@@ -147,10 +148,7 @@ export class PermissionsView extends View {
       .problem=${this.problem}
       @closed=${() => (this.edited = undefined)}
       @save=${async (event: CustomEvent<Rule>) => {
-        const saved = rules.with(place < rules.length ? place : 0, event.detail);
-        const isSaved = await this.change("set_rules", {
-          rules: place < rules.length ? saved : [...rules, event.detail],
-        });
+        const isSaved = await this.change("set_rules", { rules: rules.toSpliced(place, 1, event.detail) });
         const { failure } = this;
         if (isSaved || failure?.code === "changed") this.edited = undefined;
         else if (failure) this.problem = this.page.texts.failure(failure);
@@ -221,7 +219,7 @@ export class PermissionsView extends View {
   }
 
   private link(number: number): TemplateResult {
-    return html`<button class="link" @click=${() => this.show(number)}>
+    return html`<button class="bare link" @click=${() => this.show(number)}>
       ${this.text("permissions.rule", { number })}
     </button>`;
   }
@@ -246,16 +244,13 @@ export class PermissionsView extends View {
             ?required=${!has_pin}
         /></label>
         <fieldset>
-          <legend>${this.text("permissions.pin_for")}</legend>
+          <legend class="small">${this.text("permissions.pin_for")}</legend>
           ${USES.map(
             (use) =>
-              html`<label class="row check"
-                ><input
-                  type="checkbox"
-                  name="uses"
-                  value=${use}
-                  .checked=${pin_uses.includes(use) || !has_pin}
-                />${this.page.texts.choice("pin_use", use)}</label
+              html`<label class="check"
+                ><input type="checkbox" name="uses" value=${use} .checked=${pin_uses.includes(use) || !has_pin} /><span
+                  >${this.page.texts.choice("pin_use", use)}</span
+                ></label
               >`,
           )}
         </fieldset>
@@ -263,7 +258,7 @@ export class PermissionsView extends View {
           <button class="main" ?disabled=${locked}>${this.text("page.save")}</button>
           ${
             has_pin
-              ? html`<button type="button" class="danger" ?disabled=${locked} @click=${() => void this.removePin()}>
+              ? html`<button type="button" class="bad" ?disabled=${locked} @click=${() => void this.removePin()}>
                   ${this.text("permissions.remove_pin")}
                 </button>`
               : nothing
@@ -292,73 +287,22 @@ export class PermissionsView extends View {
   static override styles = [
     style,
     css`
-      .page > .note {
+      .page > [role="alert"] {
         position: sticky;
         top: 8px;
         z-index: 1;
       }
-      .rule {
-        display: flex;
-        flex-wrap: wrap;
-        align-items: center;
-        justify-content: space-between;
-        gap: 8px;
-      }
-      .rule > p {
-        flex: 1 1 240px;
-        min-width: 0;
-      }
-      .rule:focus-visible {
-        outline-offset: 0;
-      }
-      .sign {
-        width: 40px;
-        padding: 0;
-      }
-      .defaults {
-        display: grid;
-        gap: 4px;
-        padding: 4px 0 4px 16px;
-        list-style: disc;
-      }
-      .wide {
-        flex: 1 1 240px;
-      }
       .narrow {
         justify-self: start;
       }
-      form.row {
-        align-items: end;
-      }
-      .sentence::first-letter {
-        text-transform: uppercase;
-      }
       .link {
         min-height: 0;
-        padding: 0;
-        border: none;
-        background: none;
         text-decoration: underline;
       }
       fieldset {
-        margin: 0;
         padding: 0;
         border: none;
         color: var(--secondary-text-color);
-      }
-      legend {
-        padding: 0;
-        font-size: 12px;
-      }
-      .check {
-        display: flex;
-        flex-wrap: nowrap;
-        min-height: 32px;
-        font-size: 14px;
-        color: var(--primary-text-color);
-      }
-      .check input {
-        min-height: 0;
       }
     `,
   ];

@@ -3,7 +3,7 @@ import { css, html, nothing, type PropertyValues, type TemplateResult } from "li
 import { customElement, property, state } from "lit/decorators.js";
 import type { Condition, Devices, Named, Permissions, Rule, Verdict } from "./api";
 import { style } from "./style";
-import { View, openModal } from "./view";
+import { View, valueOf } from "./view";
 
 const FIRST: readonly Condition[] = ["entities", "areas", "domains", "actions"];
 const MORE: readonly Condition[] = ["device_classes", "labels", "users", "devices", "tools"];
@@ -30,10 +30,6 @@ export class RuleEditor extends View {
     await this.suggest("");
   }
 
-  protected override firstUpdated(): void {
-    openModal(this.renderRoot.querySelector("dialog") ?? undefined);
-  }
-
   private async suggest(search: string): Promise<void> {
     const fields = { language: this.page.texts.language, search, limit: MOST_SUGGESTIONS };
     const { rows } = await this.call<Devices>("permissions/devices", fields);
@@ -46,13 +42,12 @@ export class RuleEditor extends View {
   protected override render(): TemplateResult {
     const { draft } = this;
     const more = MORE.filter((name) => this.permissions.choices[name].length || draft[name]);
-    return html`<dialog aria-labelledby="title" @close=${() => this.dispatchEvent(new CustomEvent("closed"))}>
-      <form method="dialog" @submit=${(event: SubmitEvent) => this.close(event)}>
-        <h2 id="title">${this.text(this.rule ? "permissions.edit" : "permissions.add")}</h2>
-        ${this.failureNote()} ${this.problem ? html`<p class="note" role="alert">${this.problem}</p>` : nothing}
+    return this.dialog(
+      html`<h2 id="title">${this.text(this.rule ? "permissions.edit" : "permissions.add")}</h2>
+        ${this.failureNote()} ${this.problem ? html`<p class="card" role="alert">${this.problem}</p>` : nothing}
         <label
           >${this.permissions.fields["verdict"]}<select
-            @change=${(event: Event) => this.set({ verdict: (event.target as HTMLSelectElement).value as Verdict })}
+            @change=${(event: Event) => this.set({ verdict: valueOf(event) as Verdict })}
           >
             ${this.permissions.choices.verdicts.map(
               ({ id, name }) => html`<option value=${id} .selected=${id === draft.verdict}>${name}</option>`,
@@ -62,17 +57,15 @@ export class RuleEditor extends View {
         ${FIRST.map((name) => this.condition(name))}
         <details ?open=${!!draft.window || MORE.some((name) => draft[name])}>
           <summary>${this.permissions.fields["more"]}</summary>
-          <div class="more">
+          <div class="cards more">
             <div class="row">${this.time("after")} ${this.time("before")}</div>
             ${more.map((name) => this.condition(name))}
           </div>
-        </details>
-        <div class="row">
-          <button value="" formnovalidate>${this.text("page.back")}</button>
-          <button class="main" value="save">${this.text("page.save")}</button>
-        </div>
-      </form>
-    </dialog>`;
+        </details>`,
+      html`<button class="main" value="save">${this.text("page.save")}</button>`,
+      () => this.dispatchEvent(new CustomEvent("closed")),
+      (event) => this.close(event),
+    );
   }
 
   private set(change: Partial<Rule>): void {
@@ -82,7 +75,7 @@ export class RuleEditor extends View {
   private condition(name: Condition): TemplateResult {
     const values = this.draft[name] ?? [];
     const field = this.permissions.fields[name] ?? name;
-    return html`<div class="condition">
+    return html`<div class="cards">
       ${name === "entities" ? this.search(field) : this.choice(name, field, values)}
       ${
         values.length
@@ -137,6 +130,7 @@ export class RuleEditor extends View {
     return html`${label}
       <button
         type="button"
+        class="bare"
         aria-label="${this.text("permissions.remove")}: ${label}"
         @click=${() => this.set({ [name]: values.filter((one) => one !== value) })}
       >
@@ -176,32 +170,15 @@ export class RuleEditor extends View {
   static override styles = [
     style,
     css`
-      dialog {
-        width: min(560px, calc(100vw - 32px));
-      }
       label,
       label > * {
         display: grid;
         min-width: 0;
         width: 100%;
       }
-      .condition,
-      .more {
-        display: grid;
-        gap: 8px;
-      }
       .more .row {
         display: grid;
         grid-template-columns: 1fr 1fr;
-      }
-      form,
-      .condition,
-      .more {
-        grid-template-columns: minmax(0, 1fr);
-      }
-      ul.row {
-        justify-content: start;
-        gap: 4px;
       }
       .mark {
         display: inline-flex;
@@ -211,9 +188,6 @@ export class RuleEditor extends View {
       .mark button {
         min-height: 24px;
         min-width: 24px;
-        padding: 0;
-        border: none;
-        background: none;
       }
     `,
   ];

@@ -4,16 +4,6 @@ import { css } from "lit";
 export const style = css`
   * {
     box-sizing: border-box;
-  }
-  h1,
-  h2,
-  h3,
-  p,
-  ul,
-  ol,
-  dl,
-  dd,
-  pre {
     margin: 0;
   }
   h2 {
@@ -40,9 +30,15 @@ export const style = css`
     padding: 16px;
     display: grid;
     gap: 24px;
+    accent-color: var(--primary-color);
   }
-  .page > section {
+  [role="status"]:empty:not(.hidden) {
+    display: none;
+  }
+  .page > section,
+  .cards {
     display: grid;
+    grid-template-columns: minmax(0, 1fr);
     gap: 8px;
     min-width: 0;
   }
@@ -53,10 +49,6 @@ export const style = css`
     padding: 12px 16px;
     min-width: 0;
     overflow-wrap: anywhere;
-  }
-  .cards {
-    display: grid;
-    gap: 8px;
   }
   .sentence::first-letter {
     text-transform: uppercase;
@@ -77,35 +69,24 @@ export const style = css`
     align-items: center;
     gap: 8px;
   }
+  form.row:has(label) {
+    align-items: end;
+  }
   .spread {
     justify-content: space-between;
   }
-  .note {
+  .wide {
+    flex: 1 1 240px;
+    min-width: 0;
+  }
+  dl {
     display: flex;
     flex-wrap: wrap;
-    align-items: center;
-    justify-content: space-between;
-    gap: 8px;
-    padding: 12px 16px;
-    border-radius: 8px;
-    border: 1px solid var(--divider-color);
-    background: var(--card-background-color);
+    gap: 8px 24px;
   }
   .dot {
-    flex: none;
-    width: 10px;
-    height: 10px;
+    border: 5px solid var(--success-color, #43a047);
     border-radius: 5px;
-    background: var(--success-color, #43a047);
-  }
-  .dot.bad {
-    background: var(--error-color);
-  }
-  .dot.notable {
-    background: var(--warning-color);
-  }
-  .note[role="alert"] {
-    border-color: var(--error-color);
   }
   .mark {
     display: inline-block;
@@ -116,16 +97,9 @@ export const style = css`
     line-height: 18px;
     color: var(--primary-text-color);
   }
-  .mark.bad {
-    border-color: var(--error-color);
-  }
-  .mark.notable {
-    border-color: var(--warning-color);
-  }
   button,
   input,
-  select,
-  textarea {
+  select {
     font: inherit;
     color: var(--primary-text-color);
     background: var(--card-background-color);
@@ -147,8 +121,22 @@ export const style = css`
     border-color: var(--primary-color);
     box-shadow: inset 0 0 0 1px var(--primary-color);
   }
-  button.danger {
+  .bad,
+  [role="alert"] {
     border-color: var(--error-color);
+  }
+  .notable {
+    border-color: var(--warning-color);
+  }
+  .sign {
+    width: 40px;
+    padding: 0;
+  }
+  .bare {
+    padding: 0;
+    border: none;
+    color: inherit;
+    background: none;
   }
   button:disabled {
     opacity: 0.6;
@@ -167,12 +155,13 @@ export const style = css`
     display: flex;
     align-items: center;
     gap: 12px;
+    min-height: 32px;
+    color: var(--primary-text-color);
   }
   .check input {
     flex: none;
     width: 20px;
     min-height: 20px;
-    accent-color: var(--primary-color);
   }
   :focus-visible {
     outline: 2px solid var(--primary-color);
@@ -196,25 +185,23 @@ export const style = css`
     background: var(--card-background-color);
     border: 1px solid var(--divider-color);
     border-radius: 16px;
+    margin: auto;
     padding: 24px;
-    width: min(440px, calc(100vw - 32px));
+    width: min(560px, calc(100vw - 32px));
   }
   dialog::backdrop {
     background: rgb(0 0 0 / 50%);
   }
   dialog form {
     display: grid;
+    grid-template-columns: minmax(0, 1fr);
     gap: 16px;
   }
-  dialog .row {
+  dialog form > .row {
     justify-content: flex-end;
   }
   .hidden {
     position: absolute;
-    width: 1px;
-    height: 1px;
-    overflow: hidden;
     clip-path: inset(50%);
-    white-space: nowrap;
   }
 `;

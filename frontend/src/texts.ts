@@ -3,12 +3,10 @@ import type { CommandError, Hass } from "./hass";
 
 type Values = Record<string, string | number>;
 
-interface Resources {
-  resources: Record<string, string>;
-}
-
 /** What the page shows, and the errors that its commands end with. */
 const CATEGORIES = ["config_panel", "exceptions"];
+const UNKNOWN = "–";
+const DOLLARS = { style: "currency", currency: "USD" } as const;
 const PREFIX = "component.chatterbox.";
 
 export class Texts {
@@ -16,7 +14,6 @@ export class Texts {
   private readonly clock: Intl.DateTimeFormat;
   private readonly dayAndClock: Intl.DateTimeFormat;
   private readonly days: Intl.DateTimeFormat;
-  private readonly numbers: Intl.NumberFormat;
   private readonly zone: { timeZone?: string };
 
   private constructor(
@@ -32,13 +29,12 @@ export class Texts {
     this.clock = new Intl.DateTimeFormat(this.language, time);
     this.days = new Intl.DateTimeFormat(this.language, day);
     this.dayAndClock = new Intl.DateTimeFormat(this.language, { ...day, ...time });
-    this.numbers = new Intl.NumberFormat(this.language);
   }
 
   /** Load the texts of the page in the language of the person who looks at it. */
   static async load(hass: Hass): Promise<Texts> {
     const loaded = CATEGORIES.map((category) =>
-      hass.callWS<Resources>({
+      hass.callWS<{ resources: Record<string, string> }>({
         type: "frontend/get_translations",
         language: hass.language,
         category,
@@ -74,25 +70,21 @@ export class Texts {
     return this.texts[PREFIX + key]?.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
   }
 
-  number(value: number): string {
-    return this.numbers.format(value);
+  number(value: number, options?: Intl.NumberFormatOptions): string {
+    return new Intl.NumberFormat(this.language, options).format(value);
   }
 
-  /** Return seconds in a precision that a person can use. */
-  seconds(value: number): string {
+  /** Return milliseconds in a unit and precision that a person can use. */
+  duration(ms: number | null): string {
+    if (ms === null) return UNKNOWN;
     const [amount, unit, digits]: [number, string, number] =
-      value < 0.1
-        ? [value * 1000, "millisecond", 0]
-        : value < 100
-          ? [value, "second", value < 10 ? 1 : 0]
-          : [value / 60, "minute", 0];
-    return new Intl.NumberFormat(this.language, {
-      style: "unit",
-      unit,
-      unitDisplay: "short",
-      minimumFractionDigits: digits,
-      maximumFractionDigits: digits,
-    }).format(amount);
+      ms < 100
+        ? [ms, "millisecond", 0]
+        : ms < 100_000
+          ? [ms / 1000, "second", ms < 10_000 ? 1 : 0]
+          : [ms / 60_000, "minute", 0];
+    const precision = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+    return this.number(amount, { style: "unit", unit, unitDisplay: "short", ...precision });
   }
 
   /** Return minutes and seconds, as on a clock. */
@@ -101,20 +93,16 @@ export class Texts {
   }
 
   /** Return US dollars; small amounts keep two digits that count. */
-  money(value: number): string {
+  money(value: number | null): string {
+    if (value === null) return UNKNOWN;
     const digits = value === 0 || value >= 1 ? 2 : value >= 0.01 ? 3 : 5;
-    return new Intl.NumberFormat(this.language, {
-      style: "currency",
-      currency: "USD",
-      minimumFractionDigits: 2,
-      maximumFractionDigits: digits,
-    }).format(value);
+    return this.number(value, { ...DOLLARS, minimumFractionDigits: 2, maximumFractionDigits: digits });
   }
 
   /** Return the US dollars of a month, in cents. */
-  sum(value: number): string {
-    const cents = new Intl.NumberFormat(this.language, { style: "currency", currency: "USD" });
-    return value > 0 && value < 0.01 ? `< ${cents.format(0.01)}` : cents.format(value);
+  sum(value: number | null): string {
+    if (value === null) return UNKNOWN;
+    return value > 0 && value < 0.01 ? `< ${this.number(0.01, DOLLARS)}` : this.number(value, DOLLARS);
   }
 
   time(seconds: number): string {

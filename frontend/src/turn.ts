@@ -40,7 +40,7 @@ export class TurnView extends View {
       </nav>
       ${this.failureNote()}
       ${turn ? [this.summary(turn), this.actions(turn), this.times(turn), this.background(turn), this.footer(turn)] : nothing}
-      ${this.confirmationDialog()}
+      ${this.confirmation}
     </div>`;
   }
 
@@ -52,7 +52,7 @@ export class TurnView extends View {
     const { texts } = this.page;
     const who = [turn.person ?? turn.caller, turn.place, turn.agent].filter(Boolean).join(" · ");
     const words = turn.withheld ? this.text(`turn.withheld_${turn.withheld}`) : turn.words_full;
-    return html`<section class="card summary">
+    return html`<section class="card cards">
       <p class="quiet">${texts.fullMoment(turn.at)} · ${who}</p>
       <h2>${words || this.text("turns.no_words")}</h2>
       <p class="answer">${turn.answer_full || html`<span class="quiet">${this.text("turn.no_answer")}</span>`}</p>
@@ -67,29 +67,29 @@ export class TurnView extends View {
     const percent = (ms: number) => Math.min(100, Math.max(0, (100 * ms) / Math.max(1, turn.duration_ms)));
     return html`<section>
       <h2>${this.text("turn.times")}</h2>
-      <div class="card">
-        <dl class="figures">
-          ${this.figure("turn.whole", texts.seconds(turn.duration_ms / 1000))}
-          ${this.figure("turn.first_words", turn.first_words_ms === null ? "–" : texts.seconds(turn.first_words_ms / 1000))}
+      <div class="card cards">
+        <dl>
+          ${this.figure(this.text("turn.whole"), texts.duration(turn.duration_ms))}
+          ${this.figure(this.text("turn.first_words"), texts.duration(turn.first_words_ms))}
           ${
             usage.input_tokens
               ? html`
-                  ${this.figure("turn.read", texts.number(usage.input_tokens))}
-                  ${this.figure("turn.cached", texts.number(usage.cached_tokens))}
-                  ${this.figure("turn.written", texts.number(usage.output_tokens))}
-                  ${this.figure("turn.price", turn.cost === null ? "–" : texts.money(turn.cost))}
+                  ${this.figure(this.text("turn.read"), texts.number(usage.input_tokens))}
+                  ${this.figure(this.text("turn.cached"), texts.number(usage.cached_tokens))}
+                  ${this.figure(this.text("turn.written"), texts.number(usage.output_tokens))}
+                  ${this.figure(this.text("turn.price"), texts.money(turn.cost))}
                 `
               : nothing
           }
         </dl>
-        <ol class="spans">
+        <ol class="cards">
           ${spans.map(
             (span) =>
               html`<li>
-                <div class="label">
+                <div class="row spread">
                   <span>${span.label}</span>
                   <span class="figure quiet"
-                    >${span.looks === "handover" ? nothing : texts.seconds((span.end - span.begin) / 1000)}</span
+                    >${span.looks === "handover" ? nothing : texts.duration(span.end - span.begin)}</span
                   >
                 </div>
                 <svg class=${span.looks} width="100%" height="10" aria-hidden="true">
@@ -106,14 +106,14 @@ export class TurnView extends View {
               </li>`,
           )}
         </ol>
-        ${turn.inferences.length ? html`<p class="quiet small key">${this.text("turn.key")}</p>` : nothing}
+        ${turn.inferences.length ? html`<p class="quiet small">${this.text("turn.key")}</p>` : nothing}
         <details>
           <summary>${this.text("turn.phases")}</summary>
           <ol class="phases">
             ${turn.phases.map(
               ({ phase, at_ms }) =>
                 html`<li>
-                  <span class="figure quiet">${texts.seconds(at_ms / 1000)}</span>
+                  <span class="figure quiet">${texts.duration(at_ms)}</span>
                   ${texts.choice("phase", phase.toLowerCase())}
                 </li>`,
             )}
@@ -121,13 +121,6 @@ export class TurnView extends View {
         </details>
       </div>
     </section>`;
-  }
-
-  private figure(key: string, value: string): TemplateResult {
-    return html`<div>
-      <dt class="quiet small">${this.text(key)}</dt>
-      <dd class="figure">${value}</dd>
-    </div>`;
   }
 
   private spans(turn: Turn): Span[] {
@@ -173,9 +166,9 @@ export class TurnView extends View {
       <ul class="cards">
         ${turn.calls.map((call) => {
           const changes = turn.changes.filter(({ tool_call_id }) => tool_call_id === call.id);
-          return html`<li class="card call">${this.action(call, changes)}</li>`;
+          return html`<li class="card cards">${this.action(call, changes)}</li>`;
         })}
-        ${others.map((change) => html`<li class="card call">${this.change(change)}</li>`)}
+        ${others.map((change) => html`<li class="card cards">${this.change(change)}</li>`)}
       </ul>
     </section>`;
   }
@@ -249,7 +242,7 @@ export class TurnView extends View {
             : nothing
         }
         <button @click=${() => void this.copy(turn)}>${this.text("turn.copy")}</button>
-        <button class="danger" @click=${() => void this.delete(turn)}>${this.text("turn.delete")}</button>
+        <button class="bad" @click=${() => void this.delete(turn)}>${this.text("turn.delete")}</button>
         <span role="status">${this.notice}</span>
       </div>
       <p class="quiet small">${this.text("turn.copy_note")}</p>
@@ -272,29 +265,10 @@ export class TurnView extends View {
   static override styles = [
     style,
     css`
-      .summary {
-        display: grid;
-        gap: 8px;
-      }
       .answer {
         white-space: pre-line;
         font-size: 16px;
         line-height: 24px;
-      }
-      .figures {
-        display: flex;
-        flex-wrap: wrap;
-        gap: 8px 32px;
-        margin-bottom: 12px;
-      }
-      .spans {
-        display: grid;
-        gap: 10px;
-      }
-      .label {
-        display: flex;
-        justify-content: space-between;
-        gap: 8px;
       }
       svg {
         display: block;
@@ -322,20 +296,9 @@ export class TurnView extends View {
         stroke: var(--primary-text-color);
         stroke-dasharray: 2;
       }
-      .key {
-        margin: 8px 0;
-      }
-      .phases {
-        display: grid;
-        gap: 2px;
-      }
       .phases .figure {
         display: inline-block;
         min-width: 72px;
-      }
-      .call {
-        display: grid;
-        gap: 4px;
       }
       pre + pre {
         margin-top: 8px;

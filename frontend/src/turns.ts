@@ -3,11 +3,15 @@ import { css, html, nothing, type PropertyValues, type TemplateResult } from "li
 import { customElement, query, state } from "lit/decorators.js";
 import { guard } from "lit/directives/guard.js";
 import { repeat } from "lit/directives/repeat.js";
-import type { Named, TurnFilter, TurnKind, TurnList, TurnRow } from "./api";
+import type { Named, TurnKind, TurnList, TurnRow } from "./api";
 import { navigate } from "./hass";
 import { markOf } from "./marks";
 import { style } from "./style";
-import { View } from "./view";
+import { View, valueOf } from "./view";
+
+const FILTERS = ["words", "person_id", "device_id", "agent"] as const;
+/** What the list looks for. */
+type TurnFilter = Partial<Record<(typeof FILTERS)[number], string>> & { marks?: TurnKind[] };
 
 const KINDS: readonly TurnKind[] = ["failed", "slow", "asked"];
 const FIRST_PAGE = 50;
@@ -15,6 +19,8 @@ const NEXT_PAGE = 200;
 /** Rows above and below what can be seen. */
 const MARGIN = 8;
 const TYPING_MS = 100;
+/** The width up to which a row has three lines, as in the styles. */
+const NARROW = 720;
 
 @customElement("chatterbox-turns")
 export class TurnsView extends View {
@@ -26,16 +32,14 @@ export class TurnsView extends View {
   /** Whether the filters are shown where there is little room. */
   @state() private isOpen = false;
   @query(".scroller") private scroller!: HTMLElement;
-  @query(".measure") private measure!: HTMLElement;
   private next: string | null = null;
   private filter: TurnFilter = {};
   /** Counts the lists asked for; what arrives for an earlier one is dropped. */
   private generation = 0;
   private isLoadingMore = false;
-  private typing: number | undefined;
   private readonly resizes = new ResizeObserver(() => {
     this.height = this.scroller.clientHeight;
-    this.rowHeight = this.measure.offsetHeight;
+    this.rowHeight = this.scroller.clientWidth > NARROW ? 64 : 112;
   });
 
   protected override willUpdate(changed: PropertyValues): void {
@@ -49,7 +53,6 @@ export class TurnsView extends View {
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.resizes.disconnect();
-    clearTimeout(this.typing);
   }
 
   protected override async load(): Promise<void> {
@@ -132,7 +135,7 @@ export class TurnsView extends View {
     const chosen = Object.keys(filter).filter((key) => key !== "words").length;
     const isFiltered = Object.keys(filter).length > 0;
     return html`
-      <search>
+      <search class="row">
         <input
           type="search"
           maxlength="200"
@@ -141,16 +144,10 @@ export class TurnsView extends View {
           .value=${filter.words ?? ""}
           @input=${this.type}
         />
-        <button
-          class="more"
-          aria-expanded=${this.isOpen}
-          @click=${() => {
-            this.isOpen = !this.isOpen;
-          }}
-        >
+        <button class="more" aria-expanded=${this.isOpen} @click=${() => (this.isOpen = !this.isOpen)}>
           ${this.text("turns.filter")}${chosen ? html` (${chosen})` : nothing}
         </button>
-        <div class="filters" ?data-open=${this.isOpen}>
+        <div class="row filters" ?data-open=${this.isOpen}>
           ${this.select("person_id", "turns.person", info.people)}
           ${this.select("device_id", "turns.place", info.places)} ${this.select("agent", "turns.agent", info.agents)}
           ${KINDS.map((kind) => {
@@ -182,7 +179,6 @@ export class TurnsView extends View {
         @scroll=${() => (this.top = this.scroller.scrollTop)}
         @keydown=${this.move}
       >
-        <div class="measure row-height" aria-hidden="true"></div>
         <div class="rows" role="list" style="height: ${(total ?? 0) * this.rowHeight}px">${this.visible()}</div>
       </div>
     `;
@@ -202,12 +198,12 @@ export class TurnsView extends View {
   }
 
   private row(index: number, row: TurnRow | undefined): TemplateResult {
-    const place = `transform: translateY(${index * this.rowHeight}px)`;
-    if (!row) return html`<div class="turn row-height" style=${place} aria-hidden="true"></div>`;
+    const place = `height: ${this.rowHeight}px; transform: translateY(${index * this.rowHeight}px)`;
+    if (!row) return html`<div class="turn" style=${place} aria-hidden="true"></div>`;
     const { texts } = this.page;
     const isToday = texts.day(row.at) === texts.day(Date.now() / 1000);
     return html`<div
-      class="turn row-height"
+      class="turn"
       role="listitem"
       style=${place}
       aria-setsize=${this.total ?? -1}
@@ -226,8 +222,8 @@ export class TurnsView extends View {
         >
         <div class="quiet line">${row.answer}</div>
       </div>
-      <div class="marks">${row.marks.map((mark) => markOf(mark, texts))}</div>
-      <div class="seconds figure quiet">${texts.seconds(row.duration_ms / 1000)}</div>
+      <div class="row marks">${row.marks.map((mark) => markOf(mark, texts))}</div>
+      <div class="seconds figure quiet">${texts.duration(row.duration_ms)}</div>
     </div>`;
   }
 
@@ -236,7 +232,7 @@ export class TurnsView extends View {
     const chosen = this.filter[field] ?? "";
     return html`<select
       aria-label=${this.text(label)}
-      @change=${(event: Event) => this.choose({ [field]: (event.target as HTMLSelectElement).value })}
+      @change=${(event: Event) => this.choose({ [field]: valueOf(event) })}
     >
       <option value="" ?selected=${!chosen}>${this.text(`${label}_any`)}</option>
       ${choices.map(({ id, name }) => html`<option value=${id} ?selected=${id === chosen}>${name}</option>`)}
@@ -244,9 +240,8 @@ export class TurnsView extends View {
   }
 
   private type(event: Event): void {
-    const words = (event.target as HTMLInputElement).value.trim();
-    clearTimeout(this.typing);
-    this.typing = setTimeout(() => this.choose({ words }), TYPING_MS);
+    const words = valueOf(event).trim();
+    this.afterTyping(TYPING_MS, () => this.choose({ words }));
   }
 
   /** Move from row to row by the arrow keys. */
@@ -273,10 +268,6 @@ export class TurnsView extends View {
         overflow: hidden !important;
       }
       search {
-        display: flex;
-        flex-wrap: wrap;
-        align-items: center;
-        gap: 8px;
         padding: 12px 16px;
         border-bottom: 1px solid var(--divider-color);
         background: var(--card-background-color);
@@ -288,18 +279,13 @@ export class TurnsView extends View {
       select {
         max-width: 180px;
       }
-      .filters {
-        display: flex;
-        flex-wrap: wrap;
-        gap: 8px;
-      }
       .more {
         display: none;
       }
       search > span {
         margin-inline-start: auto;
       }
-      .note {
+      [role="alert"] {
         margin: 8px 16px;
       }
       .empty {
@@ -315,14 +301,6 @@ export class TurnsView extends View {
       }
       .rows {
         position: relative;
-      }
-      .measure {
-        position: absolute;
-        width: 0;
-        visibility: hidden;
-      }
-      .row-height {
-        height: 64px;
       }
       .turn {
         position: absolute;
@@ -341,7 +319,8 @@ export class TurnsView extends View {
       .words {
         min-width: 0;
       }
-      .line {
+      .line,
+      .mark {
         display: -webkit-box;
         -webkit-box-orient: vertical;
         -webkit-line-clamp: 1;
@@ -349,7 +328,6 @@ export class TurnsView extends View {
         overflow-wrap: anywhere;
       }
       .words a {
-        color: inherit;
         font-weight: 500;
         text-decoration: none;
       }
@@ -366,19 +344,9 @@ export class TurnsView extends View {
         outline-offset: -2px;
       }
       .marks {
-        display: flex;
-        flex-wrap: wrap;
         gap: 4px;
         max-height: 48px;
         overflow: hidden;
-      }
-      .mark {
-        max-width: 100%;
-        overflow: hidden;
-        display: -webkit-box;
-        -webkit-box-orient: vertical;
-        -webkit-line-clamp: 1;
-        overflow-wrap: anywhere;
       }
       .seconds {
         text-align: end;
@@ -395,9 +363,6 @@ export class TurnsView extends View {
         }
       }
       @container (max-width: 720px) {
-        .row-height {
-          height: 112px;
-        }
         .turn {
           grid-template-columns: auto minmax(0, 1fr) auto;
           grid-template-rows: 20px auto 22px;
@@ -410,15 +375,15 @@ export class TurnsView extends View {
           gap: 6px;
           align-items: baseline;
         }
-        .words {
-          grid-area: 2 / 1 / 3 / 4;
+        .words,
+        .marks {
+          grid-column: 1 / -1;
         }
         .marks {
-          grid-area: 3 / 1 / 4 / 4;
           max-height: 22px;
         }
         .seconds {
-          grid-area: 1 / 3 / 2 / 4;
+          grid-area: 1 / 3;
         }
       }
     `,
@@ -427,7 +392,7 @@ export class TurnsView extends View {
 
 function filterOf(search: URLSearchParams): TurnFilter {
   const filter: TurnFilter = {};
-  for (const field of ["words", "person_id", "device_id", "agent"] as const) {
+  for (const field of FILTERS) {
     const value = search.get(field);
     if (value) filter[field] = value;
   }

@@ -1,9 +1,10 @@
 /** The base of all views: what they are given, and how they load, fail and tell about it. */
-import { LitElement, html, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { LitElement, html, nothing, type CSSResultGroup, type PropertyValues, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
 import { ref } from "lit/directives/ref.js";
 import type { PageInfo } from "./api";
 import { commandError, type CommandError, type Hass } from "./hass";
+import { style } from "./style";
 import type { Texts } from "./texts";
 
 /** What the page hands to a view. It is another object only when the person, the language or the connection changes. */
@@ -14,23 +15,21 @@ export interface Page {
   readonly info: PageInfo;
 }
 
-interface Confirmation {
-  question: string;
-  button: string;
-  answer: (yes: boolean) => void;
-}
-
 export abstract class View extends LitElement {
+  static override styles: CSSResultGroup = style;
   @property({ attribute: false }) page!: Page;
   /** What is left of the path after the name of the view. */
   @property() path = "";
-  @state() private confirmation: Confirmation | undefined;
+  /** The dialog that asks before something, in views that do so. */
+  @state() protected confirmation: TemplateResult | undefined;
   @state() protected failure: CommandError | undefined;
   private unsubscribe: (() => void)[] = [];
+  private typing: number | undefined;
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.stop();
+    clearTimeout(this.typing);
   }
 
   protected override updated(changed: PropertyValues): void {
@@ -78,48 +77,71 @@ export abstract class View extends LitElement {
     for (const end of this.unsubscribe.splice(0)) end();
   }
 
+  /** Do something when nobody has typed for some milliseconds. */
+  protected afterTyping(wait: number, action: () => void): void {
+    clearTimeout(this.typing);
+    this.typing = setTimeout(action, wait);
+  }
+
   protected text(key: string, values: Record<string, string | number> = {}): string {
     return this.page.texts.text(key, values);
   }
 
   protected failureNote(): TemplateResult | typeof nothing {
     if (!this.failure) return nothing;
-    return html`<div class="note" role="alert">
+    return html`<div class="card row spread" role="alert">
       <span>${this.page.texts.failure(this.failure)}</span>
       <button @click=${() => void this.start()}>${this.text("page.retry")}</button>
     </div>`;
   }
 
-  /** Ask before something that cannot be taken back. */
-  protected async confirm(question: string, button: string): Promise<boolean> {
-    return new Promise((answer) => {
-      this.confirmation = { question, button, answer };
-    });
+  /** A value and its name, in a `dl`. */
+  protected figure(name: string, value: string): TemplateResult {
+    return html`<div>
+      <dt class="quiet small">${name}</dt>
+      <dd class="figure">${value}</dd>
+    </div>`;
   }
 
-  protected confirmationDialog(): TemplateResult | typeof nothing {
-    if (!this.confirmation) return nothing;
-    const { question, button, answer } = this.confirmation;
-    return html`<dialog
-      ${ref(openModal)}
-      aria-labelledby="question"
-      @close=${(event: Event) => {
-        this.confirmation = undefined;
-        answer((event.target as HTMLDialogElement).returnValue === "yes");
-      }}
-    >
-      <form method="dialog">
-        <p id="question">${question}</p>
+  /** A dialog that is open from the start, and labelled by the element `title` of its content. */
+  protected dialog(
+    content: unknown,
+    button: TemplateResult,
+    closed: (event: Event) => void,
+    submit?: (event: SubmitEvent) => void,
+  ): TemplateResult {
+    return html`<dialog ${ref(openModal)} aria-labelledby="title" @close=${closed}>
+      <form method="dialog" @submit=${submit}>
+        ${content}
         <div class="row">
-          <button value="">${this.text("page.back")}</button>
-          <button value="yes" class="danger">${button}</button>
+          <button value="" formnovalidate>${this.text("page.back")}</button>
+          ${button}
         </div>
       </form>
     </dialog>`;
   }
+
+  /** Ask before something that cannot be taken back. */
+  protected async confirm(question: string, button: string): Promise<boolean> {
+    return new Promise((answer) => {
+      this.confirmation = this.dialog(
+        html`<p id="title">${question}</p>`,
+        html`<button value="yes" class="bad">${button}</button>`,
+        (event) => {
+          this.confirmation = undefined;
+          answer((event.target as HTMLDialogElement).returnValue === "yes");
+        },
+      );
+    });
+  }
 }
 
-/** Open a dialog as soon as it is in the page; used with `ref`. */
-export function openModal(dialog: Element | undefined): void {
+/** Return the text that was entered or chosen in a field. */
+export function valueOf(event: Event): string {
+  return (event.target as HTMLInputElement | HTMLSelectElement).value;
+}
+
+/** Open a dialog as soon as it is in the page. */
+function openModal(dialog: Element | undefined): void {
   if (dialog instanceof HTMLDialogElement) queueMicrotask(() => dialog.isConnected && dialog.showModal());
 }
