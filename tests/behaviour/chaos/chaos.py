@@ -133,9 +133,10 @@ async def chaos(hass: HomeAssistant, seed: int, api: str) -> AsyncIterator[Chaos
         for _ in range(_CONTEXTS):
             hass.bus.async_fire(EVENT_AUTOMATION_TRIGGERED, {"entity_id": "automation.of_somebody"}, context=Context())
         plans.agents = agents
-        prepared = Chaos(hass, Driver(hass, plans, runs, question, errors), server, agents)
+        clock = LoopClock()
+        prepared = Chaos(hass, Driver(hass, clock, plans, runs, question, errors), server, agents)
         hass.bus.async_listen(EVENT_TURN_FINISHED, prepared.turn_finished)
-        with errors.alone(), LoopClock().running():
+        with errors.alone(), clock.running():
             yield prepared
 
 

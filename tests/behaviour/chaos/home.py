@@ -40,11 +40,11 @@ from tests.agent.providers.contract.dialect import KEY, MODEL
 from tests.behaviour.chaos.answers import KnownCall
 from tests.support.home_rules import set_home_rules
 
-AMPLE: Final = 2.0
-"""Seconds for a turn: more than one that meets two stalls needs."""
+AMPLE: Final = 0.5
+"""Seconds for a turn: it can meet one stall, and not two."""
 GONE: Final = "gone"
 """Name of the service that refuses every connection."""
-SCANT: Final = 0.5
+SCANT: Final = 0.1
 """Seconds for a turn: a single stall is too much."""
 _FALLBACKS: Final = {
     "openai_responses": ("ollama_chat",),

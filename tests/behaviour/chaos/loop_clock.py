@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 
 _PASS: Final = 0.002
-"""Seconds that a pass of the event loop takes: whoever is flooded without end comes to a deadline, too."""
+"""Seconds that a pass of the event loop counts, so that a turn that is flooded without end reaches its deadline."""
 _LOOK_AGAIN: Final = 0.001
 """Real seconds in which what one end of a connection has sent reaches the other."""
 _LOOK_AT_THREADS: Final = 0.05

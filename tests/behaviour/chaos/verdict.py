@@ -13,8 +13,8 @@ from homeassistant.components.conversation import AssistantContent, Content, Too
 from tests.agent.providers.contract.dialect import KEY
 from tests.behaviour.chaos.home import Run
 
-GRACE: Final = 0.25
-"""Seconds by which a turn may miss its deadline."""
+GRACE: Final = 0.1
+"""Seconds by which a turn may miss its deadline: some passes of the event loop."""
 _NOT_FOR_EARS: Final = re.compile(
     r"\*\*|```|</?think(?!\ufffd)|</?tool_call|\[TOOL_CALLS]|python_tag|<function=|<\|channel\|>|https?://|^#|\|---"
 )
