@@ -29,6 +29,7 @@ from xdist.scheduler import LoadFileScheduling
 from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, ServiceKind
 from tests.demo_house.move_in import move_in
 from tests.support.leaks import Leaks
+from tests.support.loop_clock import LoopClock
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.script import Script
 from tests.support.talk import Serve, add_agent, move_into_the_demo_home
@@ -181,6 +182,14 @@ def freezer(monkeypatch: pytest.MonkeyPatch) -> Iterator[FrozenDateTimeFactory]:
         began = monotonic()
         monkeypatch.setattr(asyncio.get_event_loop(), "time", lambda: time.monotonic() + monotonic() - began)
         yield stopped
+
+
+@pytest.fixture
+async def loop_clock() -> AsyncGenerator[LoopClock]:
+    """Stop the clock of the event loop while the loop works: it does not depend on the speed of the machine."""
+    clock = LoopClock()
+    with clock.running():
+        yield clock
 
 
 @pytest.fixture

@@ -28,6 +28,7 @@ from tests.support.audited_turns import AGENT, ANNA, LAMP_ON, UNLOCK, AuditedTal
 from tests.support.documented_yaml import blocks_with
 from tests.support.doubles import ScriptedHooks, call, say
 from tests.support.llm_apis import StubTool, register
+from tests.support.loop_clock import LoopClock
 
 type Changes = list[Event[dict[str, object]]]
 
@@ -381,9 +382,10 @@ async def test_a_call_that_is_not_judged_in_time_is_told(talk: AuditedTalk, chan
             await asyncio.Event().wait()
         return await offer.dispatcher.async_effects(name, arguments)
 
-    talk.effects_of, talk.limits = think_long_at_first, Limits(tool_timeout=0.01)
+    talk.effects_of, talk.limits = think_long_at_first, Limits(tool_timeout=2)
 
-    await talk.events_of(call(LAMP_ON), say("It did not work."))
+    with LoopClock().running():
+        await talk.events_of(call(LAMP_ON), say("It did not work."))
 
     assert change_facts(changes, "outcome", "entity_ids", "verdict") == [("refused_by_script", ["light.lamp"], None)]
 

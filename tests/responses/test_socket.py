@@ -23,6 +23,7 @@ from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.responses.exchange import HttpLimits
 from custom_components.chatterbox.responses.protocol.errors import invalid
+from tests.support.loop_clock import LoopClock
 from tests.support.scripted_endpoint import BASE, EVENTS, error_of, event, forever, serve
 
 URL = f"{BASE}/responses"
@@ -229,32 +230,34 @@ async def test_a_connection_that_was_open_for_an_hour_ends_with_the_answer_that_
     hass: HomeAssistant, hass_client: ClientSessionGenerator
 ) -> None:
     """Invariant 69: the limit has its own word."""
-    slowly = partial(asyncio.sleep, 1.1)
-    await serve(hass, event(0), slowly, event(1), limits=HttpLimits(connection_seconds=1))
+    slowly = partial(asyncio.sleep, 3601)
+    await serve(hass, event(0), slowly, event(1), limits=HttpLimits(connection_seconds=3600))
     client = await hass_client()
 
-    async with client.ws_connect(URL) as socket:
-        await socket.send_str("first")
-        await socket.send_str("second, which comes too late")
-        assert await hear(socket, 2) == [event(0), event(1)]
-        error_event = await hear_error(socket)
-        assert (error_event["status"], error_event["error"]["code"]) == (400, "websocket_connection_limit_reached")
-        assert await close_code(socket) == WSCloseCode.OK
+    with LoopClock().running():
+        async with client.ws_connect(URL) as socket:
+            await socket.send_str("first")
+            await socket.send_str("second, which comes too late")
+            assert await hear(socket, 2) == [event(0), event(1)]
+            error_event = await hear_error(socket)
+            assert (error_event["status"], error_event["error"]["code"]) == (400, "websocket_connection_limit_reached")
+            assert await close_code(socket) == WSCloseCode.OK
 
 
 async def test_an_answer_that_never_ends_does_not_keep_a_connection_open(
     hass: HomeAssistant, hass_client: ClientSessionGenerator
 ) -> None:
-    limits = HttpLimits(connection_seconds=1, last_answer_seconds=0.01)
+    limits = HttpLimits(connection_seconds=3600, last_answer_seconds=60)
     endpoint = await serve(hass, event(0), forever, limits=limits)
     client = await hass_client()
 
-    async with client.ws_connect(URL) as socket:
-        await socket.send_str("first")
-        error_event = await hear(socket, 2)
-        assert error_event[-1]["error"]["code"] == "websocket_connection_limit_reached"
-        assert await close_code(socket) == WSCloseCode.OK
-    await endpoint.all_closed.wait()
+    with LoopClock().running():
+        async with client.ws_connect(URL) as socket:
+            await socket.send_str("first")
+            error_event = await hear(socket, 2)
+            assert error_event[-1]["error"]["code"] == "websocket_connection_limit_reached"
+            assert await close_code(socket) == WSCloseCode.OK
+        await endpoint.all_closed.wait()
 
 
 async def test_connections_end_when_the_home_stops(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
@@ -375,10 +378,11 @@ async def test_pings_are_answered_while_an_answer_is_being_made(
 async def test_a_client_that_does_not_answer_pings_is_gone(
     hass: HomeAssistant, hass_client: ClientSessionGenerator
 ) -> None:
-    limits = HttpLimits(ping_seconds=0.02)
+    limits = HttpLimits(ping_seconds=20)
     endpoint = await serve(hass, event(0), forever, limits=limits)
     client = await hass_client()
 
-    async with client.ws_connect(URL, autoping=False) as deaf:
-        await deaf.send_str("first")
-        await endpoint.all_closed.wait()
+    with LoopClock().running():
+        async with client.ws_connect(URL, autoping=False) as deaf:
+            await deaf.send_str("first")
+            await endpoint.all_closed.wait()

@@ -25,6 +25,7 @@ from custom_components.chatterbox.records.turn_record import result_content
 from custom_components.chatterbox.tools.turn_tools import async_offer_tools
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import StubTool, error_of, llm_context_of, offer_of, register, run, satellite
+from tests.support.loop_clock import LoopClock
 from tests.support.one_home import in_one_home
 
 
@@ -46,7 +47,8 @@ async def test_apis_that_never_answer_are_left_out_after_one_wait(
         register(home, api_id, StubTool(name=f"tool_of_{api_id}"), name=f"The {api_id}").until = asyncio.Event().wait
     register(home, "good", StubTool(name="search"))
 
-    offer = await async_offer_tools(home, ["silent", "good", "mute", "gone"], llm_context_of(), api_timeout=0.05)
+    with LoopClock().running():
+        offer = await async_offer_tools(home, ["silent", "good", "mute", "gone"], llm_context_of(), api_timeout=2)
 
     assert [definition.name for definition in offer.definitions] == ["search"]
     assert offer.missing_apis == ("gone",)
@@ -78,7 +80,8 @@ async def test_an_api_that_is_deaf_to_its_cancellation_is_not_waited_for(home: H
 
     register(home, "deaf", StubTool(name="find")).until = sleep_on
 
-    offer = await async_offer_tools(home, ["deaf"], llm_context_of(), api_timeout=0.05)
+    with LoopClock().running():
+        offer = await async_offer_tools(home, ["deaf"], llm_context_of(), api_timeout=2)
 
     wakes.set()
     assert offer.definitions == ()

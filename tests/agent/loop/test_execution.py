@@ -26,6 +26,8 @@ from tests.support.doubles import (
     tool,
 )
 
+pytestmark = pytest.mark.usefixtures("loop_clock")
+
 LIGHT, FAN, LOOK = tool("light_on"), tool("fan_on"), tool("look", read_only=True)
 TURN = Turn("Go!", tools=(LIGHT, FAN, LOOK, tool("song", repeatable=True)))
 A, B = ToolCall("a", "light_on", "{}"), ToolCall("b", "fan_on", "{}")
@@ -265,7 +267,7 @@ async def test_what_comes_from_outside_says_so_whatever_became_of_it(
     hooks = ScriptedHooks(after=hook)
     provider = ScriptedProvider(call(READ), say("Done."))
     dispatcher = ScriptedDispatcher({"web_page": body} if body else {})
-    turn = replace(TURN, tools=(PAGE,), limits=Limits(tool_timeout=0.01))
+    turn = replace(TURN, tools=(PAGE,), limits=Limits(tool_timeout=2))
 
     events = await collect(AgenticLoop(provider, dispatcher, hooks=[hooks]), turn)
 

@@ -33,6 +33,8 @@ from tests.support.doubles import Line, ScriptedDispatcher, ScriptedHooks, Scrip
 
 from .loop_tools import ON, SHOW, TURN, UNLOCK
 
+pytestmark = pytest.mark.usefixtures("loop_clock")
+
 RECEIVE, INFER, DECIDE = Phase.RECEIVE_INPUT, Phase.LLM_INFERENCE, Phase.TOOL_DECISION
 EXECUTE, AGGREGATE = Phase.TOOL_EXECUTION, Phase.RESULT_AGGREGATION
 COMPOSE, OUTPUT = Phase.RESPONSE_COMPOSITION, Phase.OUTPUT

@@ -67,6 +67,7 @@ async def test_a_parameter_that_is_refused_is_left_out(session: aiohttp.ClientSe
     assert sent(server)[1] == {"model": "new-image-model", "prompt": "A cat", "n": 1}
 
 
+@pytest.mark.usefixtures("loop_clock")
 @pytest.mark.parametrize(
     ("answered", "error"),
     [
@@ -87,7 +88,7 @@ async def test_failures_of_an_image_service(
 ) -> None:
     async with raw_http_server(answered) as server:
         with pytest.raises(error) as raised:
-            await provider(server, session, seconds=0.2).draw("A cat")
+            await provider(server, session, seconds=2).draw("A cat")
 
     assert type(raised.value) is error
     assert "sk-secret" not in str(raised.value)

@@ -5,7 +5,7 @@ reset, stall, cut, send garbage and talk nonsense. What happens in a turn is dra
 turn; turns overlap, some are broken off, and after each one it is checked that
 
 - something is said, at its end and while it streams, and nothing of a call or of markup (`verdict.py`);
-- it ended by its deadline, or so little after it that nobody notices (`loop_clock.py`);
+- it ended by its deadline, or so little after it that nobody notices (`tests/support/loop_clock.py`);
 - no tool ran twice for the same call, and none after the end of its turn (`home.py`);
 - nothing that needs a yes was done without one, and nothing more often than was agreed (`people.py`): people say yes,
   no and nonsense, in the right room and in another, by voice, by phone and by both at once, and too late;

@@ -30,7 +30,6 @@ from tests.agent.providers.contract.dialects import DIALECTS
 from tests.behaviour.chaos.faults import FAULTS
 from tests.behaviour.chaos.footprint import Footprint, growth
 from tests.behaviour.chaos.home import API, GONE, HOME, Agent, Runs, add_agent, counted_tools
-from tests.behaviour.chaos.loop_clock import LoopClock
 from tests.behaviour.chaos.people import Reply, WaitingQuestions
 from tests.behaviour.chaos.plan import LANGUAGES, NOT_UNDERSTOOD, TURNS_OF_A_CONVERSATION, Plans
 from tests.behaviour.chaos.server import ChaosServer, chaos_server
@@ -38,6 +37,7 @@ from tests.behaviour.chaos.turn_runner import ENOUGH_FAILURES, Driver, ErrorLog,
 from tests.demo_house.move_in import move_in
 from tests.support.config_entries import prepare
 from tests.support.llm_apis import register
+from tests.support.loop_clock import LoopClock
 
 _WORKERS: Final = 64
 _ROUNDS: Final = 8
@@ -134,6 +134,9 @@ async def chaos(hass: HomeAssistant, seed: int, api: str) -> AsyncIterator[Chaos
             hass.bus.async_fire(EVENT_AUTOMATION_TRIGGERED, {"entity_id": "automation.of_somebody"}, context=Context())
         plans.agents = agents
         clock = LoopClock()
+        prepared = Chaos(hass, Driver(hass, clock, plans, runs, question, errors), server, agents)
+        hass.bus.async_listen(EVENT_TURN_FINISHED, prepared.turn_finished)
+        clock = LoopClock(seconds_per_pass=0.002)
         prepared = Chaos(hass, Driver(hass, clock, plans, runs, question, errors), server, agents)
         hass.bus.async_listen(EVENT_TURN_FINISHED, prepared.turn_finished)
         with errors.alone(), clock.running():

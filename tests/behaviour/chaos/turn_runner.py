@@ -24,7 +24,6 @@ from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnsw
 from custom_components.chatterbox.speech.text import speakable
 from tests.agent.providers.contract.dialect import KEY
 from tests.behaviour.chaos.home import Runs
-from tests.behaviour.chaos.loop_clock import LoopClock
 from tests.behaviour.chaos.people import (
     Reply,
     Utterance,
@@ -38,6 +37,7 @@ from tests.behaviour.chaos.people import (
 from tests.behaviour.chaos.plan import TURNS_OF_A_CONVERSATION, Plans, TurnPlan
 from tests.behaviour.chaos.server import mark
 from tests.behaviour.chaos.verdict import GRACE, Outcome, complaints
+from tests.support.loop_clock import LoopClock
 from tests.support.talk import speech
 from tests.support.versions import OF_NOBODY
 

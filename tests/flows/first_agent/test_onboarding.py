@@ -213,7 +213,7 @@ async def test_a_dialog_that_is_left_measures_nothing_more(hass: HomeAssistant, 
     async with nearby(hass, LLAMA, measured) as (_, step):
         last = await hass.config_entries.flow.async_configure(step["flow_id"], {"next_step_id": "found_0"})
         hass.config_entries.flow.async_abort(last["flow_id"])
-        await asyncio.wait_for(hass.async_block_till_done(), 5)
+        await hass.async_block_till_done()
         await _end_reading(hass, measured)
 
     assert not hass.config_entries.flow.async_progress()

@@ -240,7 +240,7 @@ async def test_a_database_that_does_not_answer_in_time_is_reported(sqlite: str, 
     with closing(sqlite3.connect(file, isolation_level=None)) as other:
         other.execute("PRAGMA locking_mode=EXCLUSIVE")
         other.execute("CREATE TABLE held (a)")
-        held = f"{sqlite}?timeout=0.2"
+        held = f"{sqlite}?timeout=100"
         store, _ = stores.open(held, timeout=0.01)
         for work in (check_address(held, 0.01), store.turns("kitchen talk")):
             with pytest.raises(StoreUnavailable, match="does not answer in time") as raised:

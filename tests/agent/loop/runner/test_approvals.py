@@ -41,6 +41,8 @@ from tests.support.doubles import (
     tool,
 )
 
+pytestmark = pytest.mark.usefixtures("loop_clock")
+
 TOOLS = (tool("light_on"), tool("unlock"), tool("disarm"))
 TURN = Turn("Open up!", tools=TOOLS, limits=Limits(max_iterations=4, max_tool_calls=3))
 ON, UNLOCK = ToolCall("1", "light_on", "{}"), ToolCall("2", "unlock", '{"door": "front"}')
@@ -173,7 +175,7 @@ async def test_it_is_asked_even_when_the_time_ran_out_beside_it() -> None:
     home = Home(call(UNLOCK, ON), say("It is open."))
     home.dispatcher.bodies["light_on"] = never
 
-    pending = await home.take(replace(TURN, limits=Limits(deadline=0.1)))
+    pending = await home.take(replace(TURN, limits=Limits(deadline=2)))
 
     assert pending
     assert [pending_call.call for pending_call in pending.calls] == [UNLOCK_AS_ASKED]

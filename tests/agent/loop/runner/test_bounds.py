@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import logging
 import re
-import time
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 from typing import override
@@ -34,6 +33,9 @@ from custom_components.chatterbox.agent.messages import (
 from custom_components.chatterbox.agent.protocols import CompletionRequest, Hooks, LeavableProvider
 from tests.agent.turns import collect, finished, results, run_other_tasks, spoken
 from tests.support.doubles import Gate, Line, ScriptedDispatcher, ScriptedProvider, call, never, say, tool
+from tests.support.loop_clock import LoopClock
+
+pytestmark = pytest.mark.usefixtures("loop_clock")
 
 LIGHT, LOOK = tool("light_on"), tool("look", read_only=True)
 TURN = Turn("Light!", tools=(LIGHT, LOOK))
@@ -117,17 +119,20 @@ async def test_calls_that_had_no_time_to_start_are_said_not_to_have_run() -> Non
 class Hasty(LeavableProvider):
     """A model that has another word for far longer than the turn may last, so that nobody who reads it ever waits."""
 
+    def __init__(self, clock: LoopClock) -> None:
+        self._clock = clock
+
     async def stream(self, _: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
-        """Write, and end well."""
-        end, number = time.monotonic() + 30, 0
-        while time.monotonic() < end:
+        """Write for 30 seconds, and end well."""
+        for number in range(30_000):
+            self._clock.now += 0.001
             yield TextDelta(f"so {number} ")
-            number += 1
         yield CompletionResult(FinishReason.STOP)
 
 
-async def test_the_deadline_ends_an_answer_that_nobody_has_to_wait_for() -> None:
-    events = await collect(AgenticLoop(Hasty(), ScriptedDispatcher()), replace(TURN, limits=Limits(deadline=0.5)))
+async def test_the_deadline_ends_an_answer_that_nobody_has_to_wait_for(loop_clock: LoopClock) -> None:
+    model = Hasty(loop_clock)
+    events = await collect(AgenticLoop(model, ScriptedDispatcher()), replace(TURN, limits=Limits(deadline=2)))
 
     assert finished(events).stop_reason is StopReason.DEADLINE
     assert spoken(events).startswith("so 0 so 1 ")
@@ -151,10 +156,10 @@ async def test_one_tool_may_take_only_its_time() -> None:
     provider = ScriptedProvider(call(light(1), ToolCall("l", "look", "{}")), say("The light did not answer."))
     dispatcher = ScriptedDispatcher({"light_on": never})
 
-    events = await collect(AgenticLoop(provider, dispatcher), replace(TURN, limits=Limits(tool_timeout=0.02)))
+    events = await collect(AgenticLoop(provider, dispatcher), replace(TURN, limits=Limits(tool_timeout=2)))
 
     slow, quick = results(events)
-    assert slow.content == "light_on did not finish within 0.02 seconds. It may still take effect."
+    assert slow.content == "light_on did not finish within 2 seconds. It may still take effect."
     assert slow.is_error
     assert not quick.is_error
     assert finished(events).stop_reason is StopReason.COMPLETED
@@ -174,7 +179,7 @@ async def test_a_tool_that_ignores_its_cancellation_holds_nobody_up() -> None:
     provider = ScriptedProvider(call(light(1), light(2)), say("They hang."))
     dispatcher = ScriptedDispatcher({"light_on": stubborn}, lambda _, __: frozenset())
 
-    events = await collect(AgenticLoop(provider, dispatcher), replace(TURN, limits=Limits(tool_timeout=0.02)))
+    events = await collect(AgenticLoop(provider, dispatcher), replace(TURN, limits=Limits(tool_timeout=2)))
 
     assert [result.is_error for result in results(events)] == [True, True]
     assert finished(events).text == "They hang."
@@ -234,7 +239,7 @@ async def test_the_deadline_ends_hooks_too(query: str) -> None:
     provider = ScriptedProvider([TextDelta("Hm."), ToolCallReady(light(1)), CompletionResult(FinishReason.TOOL_CALLS)])
     loop = AgenticLoop(provider, ScriptedDispatcher(), hooks=[Sleepy(query)])
 
-    events = await collect(loop, replace(TURN, limits=Limits(deadline=0.02, tool_timeout=1_000)))
+    events = await collect(loop, replace(TURN, limits=Limits(deadline=2, tool_timeout=1_000)))
 
     assert finished(events).stop_reason in {StopReason.DEADLINE, StopReason.PROMPT_DENIED}
     assert all(result.is_error for result in results(events))
@@ -243,7 +248,7 @@ async def test_the_deadline_ends_hooks_too(query: str) -> None:
 async def test_a_hook_may_take_no_longer_than_a_tool() -> None:
     loop = AgenticLoop(ScriptedProvider(), ScriptedDispatcher(), hooks=[Sleepy("prompt")])
 
-    events = await collect(loop, replace(TURN, limits=Limits(tool_timeout=0.02)))
+    events = await collect(loop, replace(TURN, limits=Limits(tool_timeout=2)))
 
     assert finished(events).text == "A safety check failed."
 

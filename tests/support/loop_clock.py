@@ -12,8 +12,6 @@ from typing import Final
 
 import pytest
 
-_PASS: Final = 0.002
-"""Seconds that a pass of the event loop counts, so that a turn that is flooded without end reaches its deadline."""
 _LOOK_AGAIN: Final = 0.001
 """Real seconds in which what one end of a connection has sent reaches the other."""
 _LOOK_AT_THREADS: Final = 0.05
@@ -32,6 +30,8 @@ class LoopClock:
     whatever machine. A turn that blocks the loop is not found by it.
     """
 
+    seconds_per_pass: float = 0.0001
+    """Seconds that a pass of the event loop counts, so that a turn that is flooded without end reaches its deadline."""
     now: float = field(default_factory=time.monotonic)
     _threads: set[int] = field(default_factory=set)
     """Identities of the futures of threads that a task waits for, or has waited for."""
@@ -63,7 +63,7 @@ class LoopClock:
             if self._threads:
                 return events if events or seconds == 0 else poll(_LOOK_AT_THREADS)
             if events or seconds == 0:
-                self.now += _PASS
+                self.now += self.seconds_per_pass
                 return events
             if seconds is None:
                 return poll(None)
