@@ -133,9 +133,6 @@ async def chaos(hass: HomeAssistant, seed: int, api: str) -> AsyncIterator[Chaos
         for _ in range(_CONTEXTS):
             hass.bus.async_fire(EVENT_AUTOMATION_TRIGGERED, {"entity_id": "automation.of_somebody"}, context=Context())
         plans.agents = agents
-        clock = LoopClock()
-        prepared = Chaos(hass, Driver(hass, clock, plans, runs, question, errors), server, agents)
-        hass.bus.async_listen(EVENT_TURN_FINISHED, prepared.turn_finished)
         clock = LoopClock(seconds_per_pass=0.002)
         prepared = Chaos(hass, Driver(hass, clock, plans, runs, question, errors), server, agents)
         hass.bus.async_listen(EVENT_TURN_FINISHED, prepared.turn_finished)
