@@ -17,6 +17,8 @@ export class RuleEditor extends View {
   /** Why the rule could not be saved. */
   @property() problem = "";
   @state() private draft: Rule = { verdict: "ask" };
+  /** The tools of all agents, as soon as they are known. */
+  @state() private tools: Named[] = [];
   /** Devices that fit what is typed. */
   @state() private suggestions: Named[] = [];
   /** Names of devices that were added here. */
@@ -28,6 +30,7 @@ export class RuleEditor extends View {
 
   protected override async load(): Promise<void> {
     await this.suggest("");
+    this.tools = await this.call<Named[]>("permissions/tools");
   }
 
   private async suggest(search: string): Promise<void> {
@@ -41,7 +44,7 @@ export class RuleEditor extends View {
 
   protected override render(): TemplateResult {
     const { draft } = this;
-    const more = MORE.filter((name) => this.permissions.choices[name].length || draft[name]);
+    const more = MORE.filter((name) => this.choices(name).length || draft[name]);
     return this.dialog(
       html`<h2 id="title">${this.text(this.rule ? "permissions.edit" : "permissions.add")}</h2>
         ${this.failureNote()} ${this.problem ? html`<p class="card" role="alert">${this.problem}</p>` : nothing}
@@ -68,6 +71,10 @@ export class RuleEditor extends View {
     );
   }
 
+  private choices(name: Condition): Named[] {
+    return name === "tools" && this.tools.length ? this.tools : this.permissions.choices[name];
+  }
+
   private set(change: Partial<Rule>): void {
     this.draft = { ...this.draft, ...change };
   }
@@ -88,7 +95,7 @@ export class RuleEditor extends View {
   }
 
   private choice(name: Condition, field: string, values: string[]): TemplateResult {
-    const left = this.permissions.choices[name].filter(({ id }) => !values.includes(id));
+    const left = this.choices(name).filter(({ id }) => !values.includes(id));
     return html`<label
       >${field}<select
         ?disabled=${!left.length}
@@ -125,7 +132,7 @@ export class RuleEditor extends View {
   }
 
   private chip(name: Condition, value: string, values: string[]): TemplateResult {
-    const known = this.permissions.choices[name].find(({ id }) => id === value)?.name;
+    const known = this.choices(name).find(({ id }) => id === value)?.name;
     const label = known ?? this.added.get(value) ?? value;
     return html`${label}
       <button

@@ -13,6 +13,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, async_
 
 from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.settings.rules import async_get_home_rules, home_rules_to_json
+from custom_components.chatterbox.settings.tool_names import SENTENCE_TOOL
 from tests.demo_house.move_in import move_in
 from tests.panel.conftest import OpenPage
 from tests.support.home_rules import set_home_rules
@@ -35,6 +36,7 @@ PIN = "7391058264"
 NIGHT = {"after": "22:00:00", "before": "06:00:00"}
 COMMANDS: dict[str, dict[str, object]] = {
     "get": {},
+    "tools": {},
     "devices": {},
     "choose": {"version": "", "entity_id": "lock.door", "verdict": "allow"},
     "set_rules": {"version": "", "rules": []},
@@ -152,6 +154,13 @@ async def test_rules_are_written_in_plain_words(hass: HomeAssistant, page: OpenP
     ]
     assert found["defaults"][0]["text"] == "Unlock anything of type Lock only after a yes."
     assert found["defaults"][-1]["text"] == "Never tell where people were."
+
+
+async def test_a_rule_may_name_each_tool_that_agents_have_now(hass: HomeAssistant, page: OpenPage) -> None:
+    await set_home_rules(hass, rules=[{"verdict": "ask", "tools": ["a_tool_that_is_gone"]}])
+
+    assert await page.ask("permissions/tools") == [{"id": SENTENCE_TOOL, "name": SENTENCE_TOOL}]
+    assert [one["id"] for one in (await permissions(page))["choices"]["tools"]] == ["a_tool_that_is_gone"]
 
 
 async def test_rules_are_added_moved_edited_and_deleted_as_one_list(hass: HomeAssistant, page: OpenPage) -> None:

@@ -30,7 +30,7 @@ from ..const import DOMAIN
 from ..effects.effect import Unknown
 from ..home.entity_matches import areas_of_entities, entity_name, exposed_states, tool_name
 from ..people.speakers import Asking, Speaker
-from ..runtime.rule_labels import Labels, async_action_names, async_get_rule_labels
+from ..runtime.rule_labels import Labels, async_action_names, async_get_rule_labels, async_tool_names
 from ..settings.pin_hash import PinHash, flaw_of_pin
 from ..settings.rules import (
     DEFAULT_RULES,
@@ -46,7 +46,7 @@ from ..settings.rules import (
 )
 from ..speech.sentences import async_closest_language, async_get_sentences
 from ..turns.dry_run import DryAsker, DryConversation, DryOutcome, DryResult
-from .commands import NOT_FOUND, CommandRefused, Viewer, async_register_command
+from .commands import NO_FIELDS, NOT_FOUND, CommandRefused, Viewer, async_register_command
 from .rule_changes import ChangeRefused, check_rules, chosen_verdict, rules_from_json, with_choice, with_pin
 from .rule_text import RuleText
 
@@ -84,6 +84,7 @@ _TRIAL: Final = vol.Schema(
 def async_register_permissions(hass: HomeAssistant) -> None:
     """Register the commands of the view."""
     async_register_command(hass, "permissions/get", vol.Schema(_LANGUAGE), _async_permissions)
+    async_register_command(hass, "permissions/tools", NO_FIELDS, _async_tools)
     async_register_command(hass, "permissions/devices", _ROWS, _async_devices)
     async_register_command(hass, "permissions/choose", _CHOICE, _async_choose)
     async_register_command(hass, "permissions/set_rules", _RULES, _async_set_rules)
@@ -118,7 +119,7 @@ class _Permissions:
     defaults: list[_WrittenRule]
     """The rules that come after those of the home."""
     choices: Mapping[str, list[_Named]]
-    """The names that a rule may have, by condition. Of entities, only those that rules name."""
+    """The names that a rule may have, by condition. Of entities and tools, only those that rules name."""
     fields: Mapping[str, str]
     """The names of the conditions."""
 
@@ -176,6 +177,11 @@ def registered_names(hass: HomeAssistant, policy: Policy) -> Mapping[str, Mappin
         "devices": {device.id: device.name_by_user or device.name or device.id for device in found},
         "entities": {one: entity_name(hass, one) for rule in policy.rules for one in rule.entities},
     }
+
+
+async def _async_tools(viewer: Viewer, _data: Mapping[str, Any]) -> list[_Named]:
+    """Return the tools of all agents, as a rule may name them. They have to be asked for, which may take seconds."""
+    return [_Named(one, one) for one in sorted(await async_tool_names(viewer.hass))]
 
 
 @dataclass(frozen=True, slots=True)

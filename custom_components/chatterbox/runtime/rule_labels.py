@@ -80,7 +80,7 @@ async def async_get_rule_labels(
     sentences = await async_get_sentences(hass, language)
     titles = {domain: texts.get(f"component.{domain}.title", domain) for domain in domains}
     actions = await async_action_names(hass, found, language)
-    tools = _held(policy, "tools") | (await _async_tools(hass) if with_tools else set())
+    tools = _held(policy, "tools") | (await async_tool_names(hass) if with_tools else set())
     return RuleLabels(
         verdicts=Labels.of({verdict: sentences[f"verdict_{verdict}"] for verdict in _FIRST_VERDICTS}),
         of_conditions={
@@ -152,7 +152,7 @@ def _device_classes(
     return names
 
 
-async def _async_tools(hass: HomeAssistant) -> set[str]:
+async def async_tool_names(hass: HomeAssistant) -> set[str]:
     """Return the names of the tools of all agents and AI tasks."""
     owner = await hass.auth.async_get_owner()
     names = set[str]()
@@ -181,7 +181,7 @@ async def async_absent_names(hass: HomeAssistant, policy: Policy) -> list[str]:
         "device_classes": {state.attributes.get(ATTR_DEVICE_CLASS) for state in states},
         "entities": {state.entity_id for state in states} | er.async_get(hass).entities.keys(),
         "actions": {f"{domain}.{name}" for domain, names in hass.services.async_services().items() for name in names},
-        "tools": await _async_tools(hass),
+        "tools": await async_tool_names(hass),
         "users": await _async_users(hass, Policy()),
     }
     named = ((name, value) for name in present for value in sorted(_held(policy, name)))

@@ -3,6 +3,7 @@
 import pytest
 from playwright.async_api import Locator, expect
 
+from custom_components.chatterbox.settings.tool_names import SENTENCE_TOOL
 from tests.behaviour.browser.camera import Camera
 from tests.behaviour.browser.frontend import Frontend
 from tests.behaviour.browser.looks import Look
@@ -47,6 +48,8 @@ async def test_rules_are_made_moved_and_deleted_and_a_pin_is_set(frontend: Front
     dialog = panel.get_by_role("dialog")
     await dialog.get_by_label("Result").select_option("Never")
     await dialog.get_by_label("Device types").select_option("Lock")
+    await dialog.get_by_text("More conditions").click()
+    await expect(dialog.get_by_label("Tools").get_by_role("option", name=SENTENCE_TOOL)).to_have_count(1)
     await _see(frontend, panel)
     await dialog.get_by_role("button", name=text("page.save")).click()
     await expect(rules.nth(count)).to_contain_text(_LOCKS)
