@@ -28,7 +28,6 @@ export interface Now {
 export interface AgentNow {
   id: string;
   name: string;
-  service: string;
   state: "ok" | "down" | "key" | "model_gone" | "budget" | "offline" | "not_loaded";
   since_at: number | null;
   /** Who answers in its place. */
@@ -83,6 +82,8 @@ export interface TurnList {
   next: string | null;
   /** Null where a list is continued. */
   total: number | null;
+  /** Names of the databases that cannot be read now, whose turns are missing. */
+  unreachable: string[];
 }
 
 export interface TurnRow extends Origin {

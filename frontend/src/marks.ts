@@ -17,14 +17,7 @@ export function markOf(mark: Mark, texts: Texts): TemplateResult {
 }
 
 function wordsOf({ kind, text }: Mark, texts: Texts): string {
-  switch (kind) {
-    case "changed":
-    case "not_done":
-      return text || texts.text(`mark.${kind}`);
-    case "failed":
-    case "cut_short":
-      return texts.choice("stop", text) === text ? texts.text(`mark.${kind}`) : texts.choice("stop", text);
-    default:
-      return texts.text(`mark.${kind}`, { name: text });
-  }
+  if ((kind === "changed" || kind === "not_done") && text) return text;
+  const isEnd = kind === "failed" || kind === "cut_short";
+  return (isEnd && texts.choice("stop", text, "")) || texts.text(`mark.${kind}`, { name: text });
 }

@@ -53,7 +53,7 @@ export class PermissionsView extends View {
       ${
         permissions
           ? html`
-              ${permissions.locked ? html`<p class="card" role="alert">${this.text("error.rules_locked")}</p>` : nothing}
+              ${this.alert(permissions.locked && this.text("error.rules_locked"))}
               <section aria-labelledby="devices">
                 <h2 id="devices">${this.text("permissions.devices")}</h2>
                 <p class="quiet">${this.text("permissions.devices_note")}</p>

@@ -47,7 +47,7 @@ export class RuleEditor extends View {
     const more = MORE.filter((name) => this.choices(name).length || draft[name]);
     return this.dialog(
       html`<h2 id="title">${this.text(this.rule ? "permissions.edit" : "permissions.add")}</h2>
-        ${this.failureNote()} ${this.problem ? html`<p class="card" role="alert">${this.problem}</p>` : nothing}
+        ${this.failureNote()} ${this.alert(this.problem)}
         <label
           >${this.permissions.fields["verdict"]}<select
             @change=${(event: Event) => this.set({ verdict: valueOf(event) as Verdict })}

@@ -49,9 +49,9 @@ export class Texts {
     return this.filled(`config_panel.${key}`, values) ?? key;
   }
 
-  /** Return the text of one of several values, or the value itself where it has none. */
-  choice(group: string, value: string): string {
-    return this.filled(`config_panel.${group}.${value}`) ?? value;
+  /** Return the text of one of several values, or another one where it has none. */
+  choice(group: string, value: string, none = value): string {
+    return this.filled(`config_panel.${group}.${value}`) ?? none;
   }
 
   /** Return why something is not possible, by its key in `exceptions`. */

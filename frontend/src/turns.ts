@@ -26,6 +26,7 @@ const NARROW = 720;
 export class TurnsView extends View {
   @state() private rows: TurnRow[] = [];
   @state() private total: number | undefined;
+  @state() private unreachable: string[] = [];
   @state() private top = 0;
   @state() private height = 0;
   @state() private rowHeight = 64;
@@ -68,7 +69,9 @@ export class TurnsView extends View {
   }
 
   private async list(fields: object): Promise<TurnList> {
-    return this.call<TurnList>("turns/list", { ...this.filter, ...fields });
+    const list = await this.call<TurnList>("turns/list", { ...this.filter, ...fields });
+    this.unreachable = list.unreachable;
+    return list;
   }
 
   private async loadFirst(): Promise<void> {
@@ -163,9 +166,10 @@ export class TurnsView extends View {
         >
       </search>
       ${this.failureNote()}
+      ${this.alert(this.unreachable.length > 0 && this.text("turns.unreachable", { names: this.unreachable.join(", ") }))}
       ${
         total === 0
-          ? html`<p class="empty quiet">
+          ? html`<p class="page quiet">
               ${this.text(isFiltered ? "turns.none_found" : info.keeps_history ? "turns.none" : "turns.not_stored")}
             </p>`
           : nothing
@@ -288,9 +292,6 @@ export class TurnsView extends View {
       [role="alert"] {
         margin: 8px 16px;
       }
-      .empty {
-        padding: 24px 16px;
-      }
       .scroller {
         position: relative;
         flex: 1;
@@ -357,9 +358,6 @@ export class TurnsView extends View {
         }
         .filters:not([data-open]) {
           display: none;
-        }
-        search > span {
-          margin-inline-start: 0;
         }
       }
       @container (max-width: 720px) {

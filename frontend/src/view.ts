@@ -95,6 +95,11 @@ export abstract class View extends LitElement {
     </div>`;
   }
 
+  /** A sentence that everybody should see, if there is one. */
+  protected alert(text: string | false): TemplateResult | typeof nothing {
+    return text ? html`<p class="card" role="alert">${text}</p>` : nothing;
+  }
+
   /** A value and its name, in a `dl`. */
   protected figure(name: string, value: string): TemplateResult {
     return html`<div>

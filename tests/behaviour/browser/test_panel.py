@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Locator, expect
+from playwright.async_api import Locator, WebSocketRoute, expect
 from pydantic import JsonValue
 
 from demo.web_api import HomeAssistantClient
@@ -79,6 +79,24 @@ async def test_a_turn_is_found_looked_at_and_deleted(
     await panel.get_by_role("dialog").get_by_role("button", name=text("turn.delete")).click()
     await frontend.page.wait_for_url(re.compile(r"/chatterbox/turns$"))
     await expect(panel.get_by_text(text("turns.total", count="1"))).to_be_visible()
+
+
+@pytest.mark.parametrize("look", [Look.PHONE_LIGHT])
+async def test_a_history_whose_turns_are_missing_is_named(frontend: Frontend) -> None:
+    await frontend.open_devices_and_services()
+    await frontend.add_offline()
+
+    def connect(route: WebSocketRoute) -> None:
+        server = route.connect_to_server()
+        server.on_message(
+            lambda message: route.send(str(message).replace('"unreachable":[]', '"unreachable":["x.db"]'))
+        )
+
+    await frontend.page.route_web_socket(re.compile(r"/api/websocket$"), connect)
+    await frontend.page.goto(f"{frontend.url}/chatterbox/turns")
+    panel = frontend.page.locator("chatterbox-panel")
+    await expect(panel.get_by_role("alert")).to_have_text(text("turns.unreachable", names="x.db"))
+    await _see_that_all_can_use_it(frontend, panel)
 
 
 @pytest.mark.parametrize("look", [Look.PHONE_LIGHT])
