@@ -24,7 +24,21 @@ export class PermissionsView extends View {
   @state() private outcome = "";
 
   protected override async load(): Promise<void> {
+    await Promise.all([
+      this.list(),
+      this.subscribe("permissions/subscribe", () => void (this.edited === undefined && this.refresh())),
+    ]);
+  }
+
+  private async list(): Promise<void> {
     this.permissions = await this.call<Permissions>("permissions/get", { language: this.page.texts.language });
+  }
+
+  /** Show the rules as they are now, and still why a change of them failed. */
+  private async refresh(): Promise<void> {
+    const { failure } = this;
+    await this.attempt(() => this.list());
+    this.failure ??= failure;
   }
 
   /** Change the rules that are shown. If others have changed them meanwhile, theirs are shown. */
@@ -34,15 +48,9 @@ export class PermissionsView extends View {
       this.call<Permissions>(`permissions/${command}`, { language, version, ...fields }),
     );
     if (changed) this.permissions = changed;
-    else if (this.failure?.code === "changed") await this.reload();
+    else if (this.failure?.code === "changed") await this.refresh();
     this.outcome = changed ? this.text("permissions.saved") : "";
     return !!changed;
-  }
-
-  private async reload(): Promise<void> {
-    const { failure } = this;
-    await this.attempt(() => this.load());
-    this.failure ??= failure;
   }
 
   protected override render(): TemplateResult {
@@ -146,7 +154,10 @@ export class PermissionsView extends View {
       .permissions=${permissions}
       .rule=${rules[place]}
       .problem=${this.problem}
-      @closed=${() => (this.edited = undefined)}
+      @closed=${() => {
+        this.edited = undefined;
+        void this.refresh();
+      }}
       @save=${async (event: CustomEvent<Rule>) => {
         const isSaved = await this.change("set_rules", { rules: rules.toSpliced(place, 1, event.detail) });
         const { failure } = this;

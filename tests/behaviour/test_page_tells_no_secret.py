@@ -51,6 +51,7 @@ COMMANDS: Final[dict[str, dict[str, object]]] = {
     "turns/report": {},
     "turns/subscribe": {},
     "permissions/get": {"language": "en"},
+    "permissions/subscribe": {},
     "permissions/tools": {},
     "permissions/devices": {"language": "en"},
     "permissions/choose": {"language": "en", "version": "a", "entity_id": "lock.front_door", "verdict": "ask"},

@@ -9,7 +9,7 @@ import pytest
 from homeassistant.components import conversation
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import HomeAssistant
-from pytest_homeassistant_custom_component.common import MockConfigEntry, async_capture_events
+from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_capture_events
 
 from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.settings.rules import async_get_home_rules, home_rules_to_json
@@ -36,6 +36,7 @@ PIN = "7391058264"
 NIGHT = {"after": "22:00:00", "before": "06:00:00"}
 COMMANDS: dict[str, dict[str, object]] = {
     "get": {},
+    "subscribe": {},
     "tools": {},
     "devices": {},
     "choose": {"version": "", "entity_id": "lock.door", "verdict": "allow"},
@@ -203,6 +204,18 @@ async def test_a_change_of_rules_that_others_have_changed_is_refused(hass: HomeA
     choice = {"entity_id": "lock.door", "verdict": "allow"}
     assert await page.error("permissions/choose", **ENGLISH, version=version, **choice) == "changed"
     assert stored(hass) == {"rules": [{"verdict": "deny", "entities": ["lock.door"]}]}
+
+
+async def test_an_administrator_is_told_that_the_rules_have_changed_elsewhere(
+    hass: HomeAssistant, page: OpenPage, hass_admin_user: MockUser
+) -> None:
+    await page.ask("permissions/subscribe")
+    await set_home_rules(hass, rules=[{"verdict": "deny", "entities": ["lock.door"]}])
+
+    assert await page.event() == {}
+    hass_admin_user.groups = []
+    await set_home_rules(hass, rules=[])
+    assert await page.error("permissions/get", **ENGLISH) == "unauthorized"  # no event comes before it
 
 
 async def test_the_pin_is_set_changed_and_removed_and_told_to_nobody(

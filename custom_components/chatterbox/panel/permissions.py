@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 import voluptuous as vol
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
 from homeassistant.const import SERVICE_RELOAD, Platform
-from homeassistant.core import HomeAssistant, State
+from homeassistant.core import HomeAssistant, State, callback
 from homeassistant.helpers import (
     area_registry as ar,
     config_validation as cv,
@@ -20,6 +20,7 @@ from homeassistant.helpers import (
     entity_registry as er,
     label_registry as lr,
 )
+from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.translation import async_get_translations
 
 from ..agent.messages import JsonValue, canonical_json
@@ -35,6 +36,7 @@ from ..settings.pin_hash import PinHash, flaw_of_pin
 from ..settings.rules import (
     DEFAULT_RULES,
     NEVER_WHERE_PEOPLE_WERE,
+    SIGNAL_HOME_RULES,
     HomeRules,
     PinUse,
     Policy,
@@ -84,6 +86,7 @@ _TRIAL: Final = vol.Schema(
 def async_register_permissions(hass: HomeAssistant) -> None:
     """Register the commands of the view."""
     async_register_command(hass, "permissions/get", vol.Schema(_LANGUAGE), _async_permissions)
+    async_register_command(hass, "permissions/subscribe", NO_FIELDS, _async_subscribe)
     async_register_command(hass, "permissions/tools", NO_FIELDS, _async_tools)
     async_register_command(hass, "permissions/devices", _ROWS, _async_devices)
     async_register_command(hass, "permissions/choose", _CHOICE, _async_choose)
@@ -159,6 +162,18 @@ async def _async_permissions(viewer: Viewer, data: Mapping[str, Any]) -> _Permis
         },
         fields=labels.fields,
     )
+
+
+async def _async_subscribe(viewer: Viewer, data: Mapping[str, Any]) -> None:
+    """Tell an administrator that the rules of the home have changed, wherever that was."""
+    number, connection = data["id"], viewer.connection
+
+    @callback
+    def tell() -> None:
+        if viewer.is_admin:
+            connection.send_event(number, {})
+
+    connection.subscriptions[number] = async_dispatcher_connect(viewer.hass, SIGNAL_HOME_RULES, tell)
 
 
 def _version(rules: HomeRules) -> str:

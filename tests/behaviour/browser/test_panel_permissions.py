@@ -2,8 +2,10 @@
 
 import pytest
 from playwright.async_api import Locator, expect
+from pydantic import JsonValue
 
 from custom_components.chatterbox.settings.tool_names import SENTENCE_TOOL
+from demo.web_api import HomeAssistantClient
 from tests.behaviour.browser.camera import Camera
 from tests.behaviour.browser.frontend import Frontend
 from tests.behaviour.browser.looks import Look
@@ -35,7 +37,7 @@ async def test_a_device_is_forbidden_and_a_sentence_tells_so(frontend: Frontend,
 
 
 @pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, Look.PHONE_DARK])
-async def test_rules_are_made_moved_and_deleted_and_a_pin_is_set(frontend: Frontend) -> None:
+async def test_rules_are_made_moved_and_deleted_and_a_pin_is_set(frontend: Frontend, home: HomeAssistantClient) -> None:
     panel = await _open(frontend)
     await panel.get_by_role("textbox", name=text("now.pin"), exact=True).fill(_PIN)
     await panel.get_by_role("button", name=text("page.save"), exact=True).click()
@@ -68,6 +70,11 @@ async def test_rules_are_made_moved_and_deleted_and_a_pin_is_set(frontend: Front
     await rules.nth(count - 1).get_by_role("button", name=text("permissions.delete")).click()
     await panel.get_by_role("dialog").get_by_role("button", name=text("permissions.delete")).click()
     await expect(rules).to_have_count(count)
+
+    listed = await home.command("chatterbox/permissions/get", dict[str, JsonValue], language="en")
+    change: dict[str, JsonValue] = {"language": "en", "version": listed["version"]}  # in another browser
+    await home.command("chatterbox/permissions/set_pin", dict[str, JsonValue], **change, new_password=None, uses=[])
+    await expect(panel.get_by_text(text("permissions.no_pin"))).to_be_visible()
 
 
 async def _open(frontend: Frontend) -> Locator:
