@@ -3,6 +3,7 @@
 import json
 import tomllib
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +16,7 @@ from homeassistant.components.conversation import ConversationInput
 from homeassistant.components.intent import async_register_timer_handler
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers.intent import INTENT_START_TIMER
+from homeassistant.util import dt as dt_util
 
 from custom_components.chatterbox.agent.messages import ToolResult, Transcript, UserMessage
 from custom_components.chatterbox.effects.recognition import async_recognize
@@ -75,7 +77,7 @@ async def described(
         case {"kind": "remind", "when": when, "text": words}:
             return f"remind {when}: {words}"
         case {"kind": kind, **others}:
-            assert len(others) <= 1
+            assert len(others) <= 1 + (kind == "move")
             return " ".join((kind, *filter(None, map(str, others.values()))))
         case arguments:
             return str(arguments)
@@ -132,6 +134,16 @@ async def test_other_sentences_are_left_to_home_assistant_and_models(home: HomeA
 )
 async def test_that_is_the_plan_that_was_talked_about(home: HomeAssistant, text: str, what: str) -> None:
     assert await described(home, text, history=ABOUT_PLANS) == what
+
+
+async def test_the_plan_of_the_old_time_is_moved(home: HomeAssistant) -> None:
+    plans = async_get_plans(home)
+    tomorrow_at_six = dt_util.start_of_local_day() + timedelta(days=1, hours=18)
+    await plans.async_add(replace(remind("call Mum"), due=tomorrow_at_six))
+    await plans.async_add(remind("Timer"))
+
+    assert await described(home, "not at six, at seven", history=ABOUT_PLANS) == "move at six at seven"
+    assert await described(home, "not at half past six, at seven", history=ABOUT_PLANS) == "move at seven"
 
 
 AGAIN: Final = {

@@ -23,7 +23,7 @@ from custom_components.chatterbox.later.plans import (
     NotPlanned,
     async_get_plans,
 )
-from custom_components.chatterbox.later.schedule import async_get_schedule
+from custom_components.chatterbox.later.schedule import async_get_schedule, async_resolve
 from custom_components.chatterbox.later.tool import LATER
 from custom_components.chatterbox.people.speakers import NOBODY, Asking, Speaker
 from custom_components.chatterbox.tools.own.own_tool import Prepared, Promise
@@ -158,6 +158,45 @@ async def test_a_plan_is_moved(hass: HomeAssistant) -> None:
     (plan,) = plans(hass)
     assert plan.due == dt_util.utcnow() + timedelta(minutes=40)
     assert (plan.text, plan.words) == ("call Mum", "in 40 minutes")
+
+
+@pytest.mark.parametrize(
+    ("planned", "moved", "due", "every"),
+    [
+        ("tomorrow at 18:00", "at seven", "2026-11-27T19:00", ""),
+        ("tomorrow at 18:00", "at half past four", "2026-11-27T16:30", ""),
+        ("tomorrow at 18:00", "on saturday", "2026-11-28T18:00", ""),
+        ("tomorrow at 18:00", "at sunset", "2026-11-27", ""),
+        ("today at 18:00", "tomorrow", "2026-11-27T18:00", ""),
+        ("today at 18:00", "in two days", "2026-11-28", ""),
+        ("every thursday at 19:00", "at eight", "2026-11-26T20:00", "week"),
+        ("every thursday at 19:00", "every friday", "2026-11-27T19:00", "week"),
+        ("every day at 19:00", "in the morning", "2026-11-27T08:00", "day"),
+    ],
+)
+async def test_a_plan_that_is_moved_keeps_what_is_not_named(
+    hass: HomeAssistant, planned: str, moved: str, due: str, every: str
+) -> None:
+    await run(hass, {**CALL_MUM, "when": planned})
+
+    await run(hass, {"kind": "move", "when": moved})
+
+    (plan,) = plans(hass)
+    assert plan.due
+    assert dt_util.as_local(plan.due).isoformat().startswith(due)
+    following = await async_resolve(hass, plan.words, "en", plan.due)
+    days = {"week": 7, "day": 1}.get(every)
+    assert plan.every == every
+    assert following is None or days is None or following.due == plan.due + timedelta(days=days)
+
+
+async def test_a_plan_is_moved_that_is_due_at_the_time_that_is_named(hass: HomeAssistant) -> None:
+    for text, when in (("call Mum", "at 18:00"), ("the cake", "at 18:30"), ("the bank", "in 3 hours")):
+        await run(hass, {**CALL_MUM, "text": text, "when": when})
+
+    await run(hass, {"kind": "move", "text": "at six", "when": "at seven"})
+
+    assert [f"{dt_util.as_local(plan.due):%H:%M}" for plan in plans(hass) if plan.due][:2] == ["19:00", "18:30"]
 
 
 async def test_ten_thousand_plans_are_refused(hass: HomeAssistant) -> None:

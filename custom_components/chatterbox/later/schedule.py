@@ -473,11 +473,29 @@ class Schedule:
             await self.async_forget(lambda plan: plan.asker.person_id not in {*known, plan.asker.user_id})
 
 
-async def async_resolve(hass: HomeAssistant, words: str, language: str, after: datetime | None = None) -> Moment | None:
-    """Return the time that words mean now, or after a later time; None if they mean none within a year."""
+async def async_resolve(
+    hass: HomeAssistant,
+    words: str,
+    language: str,
+    after: datetime | None = None,
+    *,
+    moved: FuturePlan | None = None,
+) -> Moment | None:
+    """Return the time that words mean now, or after a later time, or for a plan that is moved.
+
+    It is None if they mean none within a year.
+    """
     await hass.async_add_executor_job(prepare, language)
     now = max(dt_util.now(), dt_util.as_local(after or dt_util.now()), key=datetime.timestamp)
-    return resolve_time(words, now=now, language=language, sun=partial(get_astral_event_date, hass))
+    due = dt_util.as_local(moved.due) if moved and moved.due else None
+    old = Moment(due, moved.every, is_sure=True) if moved and due else None
+    return resolve_time(words, now=now, language=language, sun=partial(get_astral_event_date, hass), moved=old)
+
+
+async def async_due_at(hass: HomeAssistant, plans: Sequence[FuturePlan], words: str, language: str) -> list[FuturePlan]:
+    """Return the plans that are due at the time of day, or on the day at the time, that words name."""
+    moments = [(plan, await async_resolve(hass, words, language, moved=plan)) for plan in plans]
+    return [plan for plan, moment in moments if moment and moment.due == plan.due]
 
 
 def is_within_bounds(due: datetime) -> bool:

@@ -26,7 +26,8 @@ from ..effects.spoken_numbers import readable_sentence
 from ..internals.conversation import built_in_agent
 from ..offline.provider import PROCESS_SENTENCE, SENTENCE, local_call
 from ..speech.sentences import async_get_sentences
-from .schedule import async_get_schedule, async_resolve
+from .plans import FuturePlan
+from .schedule import async_due_at, async_get_schedule, async_resolve
 from .tool import LATER
 from .when import TimeInSentence, prepare, spoken_time, times_in
 
@@ -83,7 +84,8 @@ async def async_recognize_plan(
         given = await _async_wish(hass, user_input, history)
     if given:
         is_question = given["kind"] == "list"
-        return await _async_with_call(hass, language, RecognizedRequest(_NAME, is_question), given)
+        given, moved = await _async_moved(hass, user_input, given) if given["kind"] == "move" else (given, None)
+        return await _async_with_call(hass, language, RecognizedRequest(_NAME, is_question), given, moved)
     delayed = [TimeInSentence(f"in {delay_of(slots)} seconds", command)] if command else []
     for time in (*(times_in(user_input.text, language) if command or not strict else ()), *delayed):
         later = await async_recognize(hass, replace(user_input, text=time.rest)) if time.rest else None
@@ -95,11 +97,15 @@ async def async_recognize_plan(
 
 
 async def _async_with_call(
-    hass: HomeAssistant, language: str, request: RecognizedRequest, given: dict[str, JsonValue]
+    hass: HomeAssistant,
+    language: str,
+    request: RecognizedRequest,
+    given: dict[str, JsonValue],
+    moved: FuturePlan | None = None,
 ) -> RecognizedRequest:
     """Return a request with the call of the tool, or with a question if its time is not clear."""
     words = "" if request.is_question else str(given.get("when") or "")
-    moment = await async_resolve(hass, words, language) if words else None
+    moment = await async_resolve(hass, words, language, moved=moved) if words else None
     if not words or (moment and moment.is_sure):
         return replace(request, call=local_call(_NAME, given))
     sentences = await async_get_sentences(hass, language)
@@ -107,6 +113,19 @@ async def _async_with_call(
         return replace(request, answer=sentences["later_no_time"])
     time = spoken_time(moment.due, now=dt_util.now(), language=language, every=moment.every)
     return replace(request, answer=sentences["later_which"].format(time=time[:1].lower() + time[1:]))
+
+
+async def _async_moved(
+    hass: HomeAssistant, user_input: ConversationInput, given: dict[str, JsonValue]
+) -> tuple[dict[str, JsonValue], FuturePlan | None]:
+    """Return the arguments of a call that moves the plan of an old time, or else the latest one, with that plan."""
+    schedule = async_get_schedule(hass)
+    await schedule.plans.async_load()
+    plans, old_time = schedule.plans.stored.plans, str(given.pop("text", ""))
+    due = await async_due_at(hass, plans, old_time, user_input.language) if old_time else ()
+    if due:
+        return {**given, "text": old_time}, due[-1]
+    return given, plans[-1] if plans and not schedule.last_heard(user_input.satellite_id) else None
 
 
 async def _async_timer(
@@ -170,7 +189,8 @@ def _change_of_it(sentences: _Sentences, text: str, times: Sequence[TimeInSenten
     for time in times:
         rest = rest.replace(time.words, "")
     if times and (not rest.strip(_AROUND) or _fitting(sentences, sentences.move, rest)):
-        return {"kind": "move", "when": max(times, key=lambda time: text.index(time.words)).words}
+        *others, new = sorted((time.words for time in times), key=text.index)
+        return {"kind": "move", "when": new, **({"text": others[0]} if others else {})}
     return None
 
 

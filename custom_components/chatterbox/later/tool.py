@@ -37,7 +37,7 @@ from .plans import (
     PlanProblem,
     plans_of,
 )
-from .schedule import SELDOM, async_get_schedule, async_resolve, is_within_bounds
+from .schedule import SELDOM, async_due_at, async_get_schedule, async_resolve, edited_plan, is_within_bounds
 from .telling import PERSON, plan_text, time_text
 from .when import FURTHEST, Repetition
 
@@ -108,11 +108,12 @@ async def _async_prepare(call: OwnCall) -> Prepared | str:
             return Prepared(call.arguments)
         if kind == _MOVE and (once_more := await _async_put_off(call)):
             return await _async_prepare_plan(once_more, PlanKind.REMIND)
-        found = _meant(call)
+        found = await _async_meant(call)
         sentences = await async_get_sentences(call.hass, call.language)
         texts = [plan_text(call.hass, sentences, plan, call.language) for plan in found]
         given: JsonObject = {**call.arguments, _TEXT: _ALL if _wants_all(call) or not found else found[0].id}
-        return Prepared(await _async_timed(call, given) if kind == _MOVE else given, " ".join(texts) or _NOTHING)
+        timed = await _async_timed(call, given, found[0]) if kind == _MOVE else given
+        return Prepared(timed, " ".join(texts) or _NOTHING)
     except _Unplannable as error:
         return str(error)
     except NotPlanned as error:
@@ -168,14 +169,14 @@ def _text(call: OwnCall, kind: PlanKind) -> str:
     return text
 
 
-async def _async_timed(call: OwnCall, given: JsonObject) -> JsonObject:
-    """Return arguments with the time that their words mean. Raises `_Unplannable`."""
+async def _async_timed(call: OwnCall, given: JsonObject, moved: FuturePlan | None = None) -> JsonObject:
+    """Return arguments with the time that their words mean, for a plan that is moved. Raises `_Unplannable`."""
     now, words = dt_util.now(), str(given.get(_WHEN) or "")
     if (due := dt_util.parse_datetime(str(given.get(_DUE) or ""))) and due.tzinfo:
         if not is_within_bounds(due):
             raise _Unplannable("Not planned: the time has passed.")
         return given
-    moment = await async_resolve(call.hass, words, call.language)
+    moment = await async_resolve(call.hass, words, call.language, moved=moved)
     if moment is None:
         raise _Unplannable(
             f"Not planned: {quoted(words)} is no time that is understood, or not within a year. Ask, or write it like "
@@ -188,6 +189,8 @@ async def _async_timed(call: OwnCall, given: JsonObject) -> JsonObject:
             f"Not planned: {quoted(words)} may mean {moment.due.isoformat()} or {other.isoformat()}. Ask which one, "
             "then give that."
         )
+    if moved and moved.every == moment.every != "":
+        words = edited_plan(moved, "", moment.due).words
     return {**given, _WHEN: words, _DUE: moment.due.isoformat(), _EVERY: moment.every}
 
 
@@ -283,8 +286,8 @@ def _wants_all(call: OwnCall) -> bool:
     return plain_name(str(call.arguments.get(_TEXT) or "")) == _ALL
 
 
-def _meant(call: OwnCall) -> Sequence[FuturePlan]:
-    """Return the plans that a call names by id or words; without any, the latest one. Raises `_Unplannable`."""
+async def _async_meant(call: OwnCall) -> Sequence[FuturePlan]:
+    """Return the plans that a call names by id, time or words; without any, the latest one. Raises `_Unplannable`."""
     plans = plans_of(async_get_schedule(call.hass).plans.stored.plans, call.speaker.person_id)
     words = plain_name(str(call.arguments.get(_TEXT) or ""))
     if call.arguments[_KIND] == _CANCEL and (words == _ALL or not plans):
@@ -292,6 +295,8 @@ def _meant(call: OwnCall) -> Sequence[FuturePlan]:
     found = [plan for plan in plans if words == plan.id] or [
         plan for plan in plans if words and (words in plain_name(plan.text) or words in plain_name(plan.words))
     ]
+    if words and words not in {plan.id for plan in found}:
+        found = (await async_due_at(call.hass, plans, str(call.arguments[_TEXT]), call.language))[-1:] or found
     found = found if words else plans[-1:]
     if len(found) != 1:
         known = "; ".join(f"{plan.id}: {quoted(plan.text)} ({plan.words})" for plan in found or plans)
@@ -312,7 +317,7 @@ async def _async_run(call: OwnCall) -> ToolAnswer:
         if kind == _LIST:
             known = sorted(plans_of(schedule.plans.stored.plans, call.speaker.person_id), key=_order)
             return ToolAnswer({}, speech=" ".join(map(say, known)) or sentences["later_none"])
-        plans = _meant(call)
+        plans = await _async_meant(call)
         if kind == _MOVE:
             timed = _new_plan(call, plans[0].kind, call.arguments, "")
             moved = await schedule.async_change(

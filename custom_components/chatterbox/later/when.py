@@ -203,10 +203,13 @@ def prepare(language: str) -> None:
             _grammar(tag)
 
 
-def resolve_time(words: str, *, now: datetime, language: str, sun: SunTimes) -> Moment | None:
+def resolve_time(
+    words: str, *, now: datetime, language: str, sun: SunTimes, moved: Moment | None = None
+) -> Moment | None:
     """Return the time that words mean; None for the past, for over a year ahead, and for words that are no time.
 
-    `now` is in the zone of the home. ISO dates and times are understood, too.
+    `now` is in the zone of the home. ISO dates and times are understood, too. What is `moved` keeps its day and its
+    repetition if words name a time of day alone that is to come, and its time of day if they name none.
     """
     moment = None
     if _ISO.fullmatch(text := words.strip()):
@@ -221,7 +224,8 @@ def resolve_time(words: str, *, now: datetime, language: str, sun: SunTimes) -> 
             plain = " ".join(_plain(text).split()).strip(" .,!?")
             encoded = _grammar(tag).encoded(plain)[0]
             parts, end, _ = _grammar(tag).scan(encoded, 0)
-            moment = _moment(parts, now, sun) if encoded and end == len(encoded) else None
+            if encoded and end == len(encoded):
+                moment = (_moment(_moved(parts, moved), now, sun) if moved else None) or _moment(parts, now, sun)
     return moment if moment and timedelta() < moment.due.astimezone(UTC) - now.astimezone(UTC) <= FURTHEST else None
 
 
@@ -484,6 +488,23 @@ def _moment(parts: _Parts, now: datetime, sun: SunTimes) -> Moment | None:
         return None
     due = future[0].astimezone(zone)
     return Moment(due, parts.every, _is_sure(parts, readings, due, now, is_only=len(future) == 1))
+
+
+def _moved(parts: _Parts, moment: Moment) -> _Parts:
+    """Return parts with what they leave out: the time of day of a moment, or its day and its half of the day."""
+    due, on = moment.due.hour * _HOUR + moment.due.minute, moment.due.date()
+    if parts.delay is not None or parts.same_time:
+        return parts
+    if not (parts.readings or parts.sun or parts.period):
+        return replace(parts, readings=(due,))
+    if parts.has_day or parts.every:
+        return parts
+    nearest = min(parts.readings, key=lambda minutes: abs(minutes - due), default=None)
+    readings = parts.readings if nearest is None or parts.period else (nearest,)
+    if moment.every:
+        weekday = on.weekday() if moment.every == "week" else None
+        return replace(parts, readings=readings, every=moment.every, weekday=weekday)
+    return replace(parts, readings=readings, on=on)
 
 
 def _fitting_readings(parts: _Parts) -> Sequence[int]:
