@@ -139,11 +139,11 @@ async def test_that_is_the_plan_that_was_talked_about(home: HomeAssistant, text:
 async def test_the_plan_of_the_old_time_is_moved(home: HomeAssistant) -> None:
     plans = async_get_plans(home)
     tomorrow_at_six = dt_util.start_of_local_day() + timedelta(days=1, hours=18)
-    await plans.async_add(replace(remind("call Mum"), due=tomorrow_at_six))
-    await plans.async_add(remind("Timer"))
+    for hours in (0, 3):
+        await plans.async_add(replace(remind("call Mum"), due=tomorrow_at_six + timedelta(hours=hours)))
 
     assert await described(home, "not at six, at seven", history=ABOUT_PLANS) == "move at six at seven"
-    assert await described(home, "not at half past six, at seven", history=ABOUT_PLANS) == "move at seven"
+    assert await described(home, "not at half past six, at ten", history=ABOUT_PLANS) == "move at ten"
 
 
 AGAIN: Final = {
