@@ -100,7 +100,7 @@ export interface TurnRow extends Origin {
 }
 
 export interface Mark {
-  kind: "changed" | "asked" | "pin" | "approved" | "stood_in" | "cut_short" | "not_done" | "failed" | "outside";
+  kind: "changed" | "asked" | "stood_in" | "cut_short" | "not_done" | "failed" | "outside";
   text: string;
 }
 

@@ -78,13 +78,9 @@ export class Texts {
   duration(ms: number | null): string {
     if (ms === null) return UNKNOWN;
     const [amount, unit, digits]: [number, string, number] =
-      ms < 100
-        ? [ms, "millisecond", 0]
-        : ms < 100_000
-          ? [ms / 1000, "second", ms < 10_000 ? 1 : 0]
-          : [ms / 60_000, "minute", 0];
-    const precision = { minimumFractionDigits: digits, maximumFractionDigits: digits };
-    return this.number(amount, { style: "unit", unit, unitDisplay: "short", ...precision });
+      ms < 100 ? [ms, "ms", 0] : ms < 100_000 ? [ms / 1000, "s", ms < 10_000 ? 1 : 0] : [ms / 60_000, "min", 0];
+    const rounded = this.number(amount, { minimumFractionDigits: digits, maximumFractionDigits: digits });
+    return `${rounded}\u00a0${this.text(`unit.${unit}`)}`;
   }
 
   /** Return minutes and seconds, as on a clock. */

@@ -183,7 +183,7 @@ async def test_a_turn_is_shown_with_its_times_calls_and_changes(
         ("done", "pin", ["rule"])
     ]
     marks = {mark["kind"]: mark["text"] for mark in detail["marks"]}
-    assert marks == {"changed": "unlocked Door", "pin": "", "stood_in": "Home Assistant", "outside": ""}
+    assert marks == {"changed": "unlocked Door", "stood_in": "Home Assistant", "outside": ""}
     assert "4711" not in str(detail)
 
 

@@ -13,7 +13,7 @@ from ..agent.events import StopReason
 from ..agent.messages import AssistantMessage, JsonValue, ToolResult, Usage, UserMessage
 from ..agent.text import clipped
 from ..agent.transcript import has_outside_content, outside_results
-from ..approvals.review import ApprovalWay, CallState
+from ..approvals.review import CallState
 from ..const import DOMAIN, REDACTED_PIN
 from ..history.store.query import FoundTurn
 from ..history.store.records import AuditRecord, StoredTurn, answered_in, said_in
@@ -45,7 +45,6 @@ CUT_SHORT: Final = frozenset(
 )
 """Stop reasons of turns whose answer is not complete; None for one that was cut off."""
 _CHANGED: Final = frozenset({CallState.DONE, CallState.PARTLY, CallState.UNCONFIRMED, CallState.PLANNED})
-_UNASKED: Final = frozenset({ApprovalWay.NOT_NEEDED, ApprovalWay.MISSING, ApprovalWay.TRUSTED_AUTOMATION})
 
 
 def _stored(*path: str) -> object:
@@ -234,18 +233,15 @@ class TurnViews:
         )
 
     def _marks(self, turn: StoredTurn, changes: Sequence[AuditRecord], timings: _Timings) -> Iterator[Mark]:
-        """Yield what is special about a turn."""
+        """Yield what is special about a turn. The message of a change tells how it was approved."""
         reason = turn.stop_reason
         concluded = [change.body for change in changes if change.body.get("outcome") != CallState.WAITING]
         kinds = ["changed" if body.get("outcome") in _CHANGED else "not_done" for body in concluded]
         for kind, body in zip(kinds, concluded, strict=True):
             yield Mark(kind, self._cleared(str(body.get("message", ""))))
-        ways = {str(change.body.get("approval")) for change in changes}
         handovers = [one.to for one in timings.handovers]
         others = {
             "asked": reason is StopReason.APPROVAL_REQUIRED,
-            "pin": ApprovalWay.PIN in ways,
-            "approved": not _UNASKED.issuperset(ways) and ApprovalWay.PIN not in ways,
             "stood_in": bool(handovers),
             "cut_short": reason in CUT_SHORT,
             "failed": reason in FAILED,
