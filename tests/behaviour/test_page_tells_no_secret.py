@@ -1,7 +1,8 @@
 """No command of the page tells a PIN, a key or words that were withheld, or anything to a user without rights."""
 
 import json
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import pytest
 from homeassistant.core import Context, HomeAssistant
@@ -37,6 +38,7 @@ ANSWERS = (
     *(ScriptedAnswer(tool_calls=(UNLOCK,)), ScriptedAnswer(content="Come in.")),
     *(ScriptedAnswer(tool_calls=(LEAKY,)), ScriptedAnswer(content=f"I was told {KEY}.")),
     ScriptedAnswer(tool_calls=(UNLOCK,)),
+    *(ScriptedAnswer(tool_calls=(LEAKY,)), ScriptedAnswer(content=f"I was told {KEY}.")),
 )
 
 COMMANDS: Final[dict[str, dict[str, object]]] = {
@@ -56,8 +58,8 @@ COMMANDS: Final[dict[str, dict[str, object]]] = {
     "permissions/devices": {"language": "en"},
     "permissions/choose": {"language": "en", "version": "a", "entity_id": "lock.front_door", "verdict": "ask"},
     "permissions/set_rules": {"language": "en", "version": "a", "rules": []},
-    "permissions/set_pin": {"language": "en", "version": "a", "new_password": PIN, "uses": []},
-    "permissions/try": {"language": "en", "sentence": "unlock the front door", "agent": "a"},
+    "permissions/set_pin": {"language": "en", "version": "a", "new_password": PIN, "uses": ["unlock"]},
+    "permissions/try": {"language": "en", "sentence": "light!", "agent": "a"},
     "evaluate/preview": {},
     "evaluate/start": {"requests": 1},
     "evaluate/subscribe": {},
@@ -69,6 +71,9 @@ COMMANDS: Final[dict[str, dict[str, object]]] = {
 
 
 OF_A_TURN: Final = {"turns/get", "turns/report", "turns/delete"}
+OF_RULES: Final = {f"permissions/{name}" for name in ("get", "choose", "set_rules", "set_pin")}
+"""Each returns the rules with their version, of which the next one is a change."""
+SUCCEEDING: Final = {command for command in COMMANDS if command.startswith("permissions/")}
 SECRETS: Final = (PIN, KEY, WITHHELD, "scrypt", "digest")
 
 
@@ -90,9 +95,14 @@ async def test_no_command_tells_a_secret(
         assert len(turns) == 5
         assert len([turn for turn in turns if (await page.ask("turns/get", turn_id=turn))["withheld"]]) == 2
 
+        (agent,) = (one["id"] for one in (await page.ask("page"))["agents"])
+        version = ""
         for command, data in COMMANDS.items():
+            ids = {name: value for name, value in {"version": version, "agent": agent}.items() if name in data}
             for turn in turns if command in OF_A_TURN else [""]:
-                await answer(page, command, **data, **({"turn_id": turn} if turn else {}))
+                message = await answer(page, command, **(data | ids), **({"turn_id": turn} if turn else {}))
+                assert message["success"] or command not in SUCCEEDING, f"{command}: {message}"
+                version = message["result"]["version"] if command in OF_RULES else version
 
 
 async def test_a_user_without_rights_gets_nothing(
@@ -106,12 +116,12 @@ async def test_a_user_without_rights_gets_nothing(
         assert await page.error(command, **fields) == "unauthorized", command
 
 
-async def answer(page: OpenPage, command: str, **data: object) -> None:
-    """Send a command, and look for secrets in its answer and in all events before it."""
+async def answer(page: OpenPage, command: str, **data: object) -> Mapping[str, Any]:
+    """Send a command, look for secrets in its answer and in all events before it, and return the answer."""
     await page.client.send_json_auto_id({"type": f"{DOMAIN}/{command}", **data})
     while True:
         message = await page.client.receive_json()
         text = json.dumps(message)
         assert [secret for secret in SECRETS if secret in text] == [], f"{command}: {text}"
         if message["type"] == "result":
-            return
+            return dict(message)

@@ -11,14 +11,12 @@ from typing import Any, Final, Literal
 
 import voluptuous as vol
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
-from homeassistant.const import SERVICE_RELOAD, Platform
+from homeassistant.const import SERVICE_RELOAD
 from homeassistant.core import HomeAssistant, State, callback
 from homeassistant.helpers import (
     area_registry as ar,
     config_validation as cv,
-    device_registry as dr,
     entity_registry as er,
-    label_registry as lr,
 )
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.translation import async_get_translations
@@ -50,7 +48,8 @@ from ..speech.sentences import async_closest_language, async_get_sentences
 from ..turns.dry_run import DryAsker, DryConversation, DryOutcome, DryResult
 from .commands import NO_FIELDS, NOT_FOUND, CommandRefused, Viewer, async_register_command
 from .rule_changes import ChangeRefused, check_rules, chosen_verdict, rules_from_json, with_choice, with_pin
-from .rule_text import RuleText
+from .rule_text import RuleText, registered_names
+from .turn_view import TurnViews
 
 _MOST_ROWS: Final = 200
 _MOST_RULES: Final = 200
@@ -179,19 +178,6 @@ async def _async_subscribe(viewer: Viewer, data: Mapping[str, Any]) -> None:
 def _version(rules: HomeRules) -> str:
     content: JsonValue = [policy_to_json(rules.policy), rules.pin is not None]
     return sha256(canonical_json({"rules": content}).encode()).hexdigest()[:16]
-
-
-def registered_names(hass: HomeAssistant, policy: Policy) -> Mapping[str, Mapping[str, str]]:
-    """Return the names of areas, labels, satellites and the entities of rules, by condition and id."""
-    devices, registry = dr.async_get(hass), er.async_get(hass)
-    satellites = {one.device_id for one in registry.entities.values() if one.domain == Platform.ASSIST_SATELLITE}
-    found = [device for one in satellites if one and (device := devices.async_get(one))]
-    return {
-        "areas": {area.id: area.name for area in ar.async_get(hass).async_list_areas()},
-        "labels": {label.label_id: label.name for label in lr.async_get(hass).async_list_labels()},
-        "devices": {device.id: device.name_by_user or device.name or device.id for device in found},
-        "entities": {one: entity_name(hass, one) for rule in policy.rules for one in rule.entities},
-    }
 
 
 async def _async_tools(viewer: Viewer, _data: Mapping[str, Any]) -> list[_Named]:
@@ -375,7 +361,7 @@ async def _async_try(viewer: Viewer, data: Mapping[str, Any]) -> _Trial:
     turn = await talk.async_say(data["sentence"])
     sentences = await async_get_sentences(hass, await async_closest_language(hass, data["language"]))
     rules = async_get_home_rules(hass).current.policy.rules
-    return _Trial(turn.text, [_tried(hass, sentences, rules, one) for one in turn.calls])
+    return _Trial(TurnViews(hass).cleared(turn.text), [_tried(hass, sentences, rules, one) for one in turn.calls])
 
 
 def _tried(hass: HomeAssistant, sentences: Mapping[str, str], rules: Sequence[Rule], one: DryResult) -> _TriedCall:

@@ -5,12 +5,19 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Final
 
+from homeassistant.const import Platform
 from homeassistant.core import HomeAssistant
+from homeassistant.helpers import (
+    area_registry as ar,
+    device_registry as dr,
+    entity_registry as er,
+    label_registry as lr,
+)
 
 from ..effects.effect import ActionKind, kind_of
 from ..home.entity_matches import entity_name, tool_name
 from ..runtime.rule_labels import RuleLabels
-from ..settings.rules import NEVER_WHERE_PEOPLE_WERE, Rule
+from ..settings.rules import NEVER_WHERE_PEOPLE_WERE, Policy, Rule
 
 _MOST_NAMES: Final = 5
 _IMPLIED: Final[Mapping[ActionKind, frozenset[ActionKind]]] = {
@@ -108,3 +115,16 @@ class RuleText:
             return self._say("asked_many", targets=self._joined("spoken_list", names[:_MOST_NAMES]), count=str(more))
         *others, last = names
         return self._joined("rule_or", [self._joined("spoken_list", others), last]) if others else last
+
+
+def registered_names(hass: HomeAssistant, policy: Policy) -> Mapping[str, Mapping[str, str]]:
+    """Return the names of areas, labels, satellites and the entities of rules, by condition and id."""
+    devices, registry = dr.async_get(hass), er.async_get(hass)
+    satellites = {one.device_id for one in registry.entities.values() if one.domain == Platform.ASSIST_SATELLITE}
+    found = [device for one in satellites if one and (device := devices.async_get(one))]
+    return {
+        "areas": {area.id: area.name for area in ar.async_get(hass).async_list_areas()},
+        "labels": {label.label_id: label.name for label in lr.async_get(hass).async_list_labels()},
+        "devices": {device.id: device.name_by_user or device.name or device.id for device in found},
+        "entities": {one: entity_name(hass, one) for rule in policy.rules for one in rule.entities},
+    }

@@ -23,8 +23,7 @@ from ..runtime.rule_labels import async_get_rule_labels
 from ..settings.redaction import secrets_in, without_secret_fields, without_secrets
 from ..settings.rules import PolicyError, async_get_home_rules, home_rules_to_json, policy_from_json
 from ..usage.tracker import async_get_usage_tracker
-from .permissions import registered_names
-from .rule_text import RuleText
+from .rule_text import RuleText, registered_names
 
 _CLIPPED: Final = 200
 """Characters of words in a list."""
@@ -225,8 +224,8 @@ class TurnViews:
             caller=entity_name(self.hass, origin.caller) if origin.caller else None,
             agent=self.agents.get(origin.agent, ""),
             agent_id=origin.agent,
-            words=clipped(self._cleared(said_in(turn.messages)), _CLIPPED),
-            answer=clipped(self._cleared(answered_in(turn.messages)), _CLIPPED),
+            words=clipped(self.cleared(said_in(turn.messages)), _CLIPPED),
+            answer=clipped(self.cleared(answered_in(turn.messages)), _CLIPPED),
             duration_ms=turn.duration * 1000,
             first_words_ms=timings.first_words,
             marks=[*self._marks(turn, changes, timings)],
@@ -238,7 +237,7 @@ class TurnViews:
         concluded = [change.body for change in changes if change.body.get("outcome") != CallState.WAITING]
         kinds = ["changed" if body.get("outcome") in _CHANGED else "not_done" for body in concluded]
         for kind, body in zip(kinds, concluded, strict=True):
-            yield Mark(kind, self._cleared(str(body.get("message", ""))))
+            yield Mark(kind, self.cleared(str(body.get("message", ""))))
         handovers = [one.to for one in timings.handovers]
         others = {
             "asked": reason is StopReason.APPROVAL_REQUIRED,
@@ -268,10 +267,10 @@ class TurnViews:
             conversation_id=turn.origin.conversation_id,
             language=turn.origin.language,
             stop_reason=turn.stop_reason or _CUT_OFF,
-            words_full=self._cleared(words)[:_LONGEST],
-            answer_full=self._cleared(answer)[:_LONGEST],
+            words_full=self.cleared(words)[:_LONGEST],
+            answer_full=self.cleared(answer)[:_LONGEST],
             withheld="refused" if is_refused else "pin" if words == REDACTED_PIN else None,
-            context=self._cleared("\n".join(filter(None, contexts)))[:_LONGEST],
+            context=self.cleared("\n".join(filter(None, contexts)))[:_LONGEST],
             phases=[{"phase": str(one.phase), "at_ms": one.at * 1000} for one in turn.phases],
             inferences=inferences,
             tools=timings.tools,
@@ -303,7 +302,7 @@ class TurnViews:
                 yield CallView(
                     id=call.id,
                     name=call.name,
-                    sentence=self._cleared(sentences.get(call.id, "") or tool_name(call.name)),
+                    sentence=self.cleared(sentences.get(call.id, "") or tool_name(call.name)),
                     arguments=self._json(shown_call(call, _LARGEST)["arguments"]),
                     result=self._json(shown_result(result, _LARGEST)["result"]) if result else None,
                     is_error=result is None or result.is_error,
@@ -333,7 +332,8 @@ class TurnViews:
     def _json(self, value: JsonValue) -> JsonValue:
         return without_secrets(without_secret_fields(value), self._secrets)
 
-    def _cleared(self, text: str) -> str:
+    def cleared(self, text: str) -> str:
+        """Return a text without what may never be shown."""
         return str(without_secrets(text, self._secrets))
 
 
