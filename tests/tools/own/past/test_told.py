@@ -100,6 +100,19 @@ async def test_a_person_or_an_automation_has_done_it(past: Past) -> None:
     assert (by_anna.get("by"), by_automation.get("by")) == ("Anna", "Airing")
 
 
+async def test_the_latest_change_has_an_author_before_it_is_in_the_logbook(past: Past) -> None:
+    past.hass.config.components.remove("logbook")
+    anna = await past.hass.auth.async_create_user("Anna")
+    past.set("22 08:00", DOOR, "off")
+    past.set("23 09:00", DOOR, "on", Context(user_id=anna.id))
+    past.at("23 09:05")
+
+    (by_anna,) = await past.answers(name="front door", state="open")
+    past.set("23 09:10", DOOR, "off")
+    (earlier,) = await past.answers(name="front door", state="open")
+    assert (by_anna["by"], "by" in earlier) == ("Anna", False)
+
+
 async def test_nothing_is_claimed_of_times_that_are_not_kept(past: Past) -> None:
     past.set("22 08:00", DOOR, "on")
     past.at("23 12:00")
