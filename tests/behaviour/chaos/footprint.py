@@ -17,6 +17,7 @@ from sqlalchemy import Engine
 
 from custom_components import chatterbox
 from custom_components.chatterbox.agent.conversation.prompt_fitter import PromptFitter
+from custom_components.chatterbox.turns.run import AgentTurns
 
 _BLOCKS_OF_NOISE: Final = 1_000
 _MIB_OF_NOISE: Final = 40
@@ -56,6 +57,8 @@ def _forget_what_has_a_bound() -> None:
             cached.cache_clear()
         if isinstance(cached, PromptFitter):
             cached.forget_conversations()  # the last few of each model
+        if isinstance(cached, AgentTurns):
+            cached._prompts.clear()  # noqa: SLF001  # those of the last few conversations
         if isinstance(cached, Engine):
             cached.dispose()  # its pool holds a few connections, each opened when it is first needed
 

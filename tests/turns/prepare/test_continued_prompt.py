@@ -184,3 +184,15 @@ async def test_many_changes_begin_the_prompt_anew(hass: HomeAssistant, server: S
     assert "Thing" not in anew
     assert "Thing 1" in prefix_of(server.requests[-1].body)
     assert prefix_of(server.requests[0].body) != prefix_of(server.requests[-1].body)
+
+
+async def test_only_the_latest_conversations_keep_their_prompts(
+    hass: HomeAssistant, server: ScriptedModelServer
+) -> None:
+    for number in range(51):
+        await words_sent(hass, server, "one", talk=f"talk {number}")
+    rename(hass, "Dinosaur")
+
+    assert "Dinosaur" in await words_sent(hass, server, "two", talk="talk 1")
+    assert "Dinosaur" not in await words_sent(hass, server, "two", talk="talk 0")
+    assert "Dinosaur" in prefix_of(server.requests[-1].body)
