@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import time
+from itertools import product
 
 import pytest
 from homeassistant.components import conversation
@@ -12,6 +13,7 @@ from custom_components.chatterbox.approvals.examples import EntityVerdict
 from custom_components.chatterbox.panel.rule_changes import ChangeRefused, chosen_verdict, with_choice
 from custom_components.chatterbox.settings.rules import Policy, Rule, TimeWindow, Verdict
 from tests.demo_house.move_in import move_in
+from tests.support.one_home import in_one_home
 
 HOME = """
 entities:
@@ -42,19 +44,17 @@ def chosen(hass: HomeAssistant, verdict: Verdict | None, entity_id: str, *rules:
     return policy.rules
 
 
-@pytest.mark.parametrize("verdict", [*Verdict])
-@pytest.mark.parametrize("entity_id", [DOOR, LAMP, "cover.garage", "cover.blind"])
-@pytest.mark.parametrize(
-    "rules",
-    [
-        (),
-        (Rule(verdict=PIN, domains=LOCKS),),
-        (Rule(verdict=ALLOW, domains=LIGHTS | LOCKS), Rule(verdict=DENY)),
-        (Rule(verdict=ASK, entities=frozenset({DOOR, LAMP})),),
-        (Rule(verdict=DENY, actions=frozenset({"lock.lock", "light.turn_off"})),),
-    ],
+RULES: tuple[tuple[Rule, ...], ...] = (
+    (),
+    (Rule(verdict=PIN, domains=LOCKS),),
+    (Rule(verdict=ALLOW, domains=LIGHTS | LOCKS), Rule(verdict=DENY)),
+    (Rule(verdict=ASK, entities=frozenset({DOOR, LAMP})),),
+    (Rule(verdict=DENY, actions=frozenset({"lock.lock", "light.turn_off"})),),
 )
-def test_a_choice_has_the_effect_that_it_says(
+
+
+@in_one_home(("verdict", "entity_id", "rules"), [*product(Verdict, (DOOR, LAMP, "cover.garage", "cover.blind"), RULES)])
+async def test_a_choice_has_the_effect_that_it_says(
     hass: HomeAssistant, verdict: Verdict, entity_id: str, rules: tuple[Rule, ...]
 ) -> None:
     assert len(chosen(hass, verdict, entity_id, *rules)) == len(rules) + 1

@@ -128,43 +128,45 @@ async def test_nothing_is_claimed_of_times_that_are_not_kept(past: Past) -> None
     }
 
 
-@pytest.mark.parametrize(
-    ("period", "time"),
-    [
-        ("Last Night", "yesterday 22:00 to today 06:00"),
-        ("2026-11-22", "yesterday 00:00 to yesterday 23:59"),
-        ("2026-11-21T18:00/2026-11-22", "Saturday 21 November 18:00 to yesterday 23:59"),
-        ("2026-11-22T18:00/2026-11-22T19:00", "yesterday 18:00 to yesterday 19:00"),
-        ("2026-11-22T18:00", "yesterday 18:00 to today 12:00"),
-        ("2026-11-22/", "yesterday 00:00 to today 12:00"),
-    ],
-)
-async def test_a_period_has_a_name_or_two_ends(past: Past, period: str, time: str) -> None:
+PERIODS = {
+    "Last Night": "yesterday 22:00 to today 06:00",
+    "2026-11-22": "yesterday 00:00 to yesterday 23:59",
+    "2026-11-21T18:00/2026-11-22": "Saturday 21 November 18:00 to yesterday 23:59",
+    "2026-11-22T18:00/2026-11-22T19:00": "yesterday 18:00 to yesterday 19:00",
+    "2026-11-22T18:00": "yesterday 18:00 to today 12:00",
+    "2026-11-22/": "yesterday 00:00 to today 12:00",
+}
+
+
+async def test_a_period_has_a_name_or_two_ends(past: Past, subtests: pytest.Subtests) -> None:
     past.set("21 08:00", DOOR, "on")
     past.at("23 12:00")
 
-    assert (await past.ask(name="front door", period=period))["time"] == time
+    for period, time in PERIODS.items():
+        with subtests.test(period):
+            assert (await past.ask(name="front door", period=period))["time"] == time
 
 
-@pytest.mark.parametrize(
-    ("call", "error"),
-    [
-        ({}, "Give name, area or kind."),
-        ({"name": "rear door"}, "There is nothing called rear door. Similar: Front Door."),
-        ({"kind": "unicorn"}, "There is no kind unicorn. There are: binary_sensor, door, window."),
-        ({"name": "front door", "period": "then"}, "period is one of today, "),
-        ({"name": "front door", "period": "2026-11-22T99:00/"}, "Times are written like 2026-11-22 "),
-        ({"name": "front door", "period": "soon"}, "Times are written like 2026-11-22 "),
-        ({"name": "front door", "period": "2026-12-01"}, "That time has not begun yet"),
-        ({"name": "front door", "period": "2026-11-22/2026-11-21"}, "That time has not begun yet"),
-    ],
+UNANSWERABLE: tuple[tuple[JsonObject, str], ...] = (
+    ({}, "Give name, area or kind."),
+    ({"name": "rear door"}, "There is nothing called rear door. Similar: Front Door."),
+    ({"kind": "unicorn"}, "There is no kind unicorn. There are: binary_sensor, door, window."),
+    ({"name": "front door", "period": "then"}, "period is one of today, "),
+    ({"name": "front door", "period": "2026-11-22T99:00/"}, "Times are written like 2026-11-22 "),
+    ({"name": "front door", "period": "soon"}, "Times are written like 2026-11-22 "),
+    ({"name": "front door", "period": "2026-12-01"}, "That time has not begun yet"),
+    ({"name": "front door", "period": "2026-11-22/2026-11-21"}, "That time has not begun yet"),
 )
-async def test_a_question_that_cannot_be_answered_is_told_how_to_ask(past: Past, call: JsonObject, error: str) -> None:
+
+
+async def test_a_question_that_cannot_be_answered_is_told_how_to_ask(past: Past, subtests: pytest.Subtests) -> None:
     past.set("22 08:00", DOOR, "on")
     past.set("22 08:00", WINDOW, "on")
     past.at("23 12:00")
 
-    assert error in str((await past.ask(**call))["error"])
+    for call, error in UNANSWERABLE:
+        with subtests.test(str(call)):
+            assert error in str((await past.ask(**call))["error"])
 
 
 async def test_a_state_that_an_entity_never_has_is_told_with_those_that_it_has(past: Past) -> None:
