@@ -13,6 +13,8 @@ class Look(Enum):
     DESKTOP_DARK = 1200, 800, "dark"
     PHONE_LIGHT = 390, 844, "light"
     PHONE_DARK = 390, 844, "dark"
+    SMALL_PHONE_LIGHT = 320, 640, "light"
+    SMALL_PHONE_DARK = 320, 640, "dark"
 
     def __init__(self, width: int, height: int, scheme: Literal["light", "dark"]) -> None:
         """Take the size in CSS pixels."""

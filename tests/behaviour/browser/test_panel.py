@@ -32,7 +32,7 @@ def text(key: str, **values: str) -> str:
     return sentence(f"config_panel.{key}", **values)
 
 
-@pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, Look.PHONE_DARK])
+@pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, Look.SMALL_PHONE_DARK])
 async def test_a_question_is_answered_on_the_page(
     frontend: Frontend, home: HomeAssistantClient, camera: Camera, tmp_path: Path
 ) -> None:
@@ -46,7 +46,7 @@ async def test_a_question_is_answered_on_the_page(
     await expect(question).to_be_hidden()
 
 
-@pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, Look.PHONE_DARK])
+@pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, Look.SMALL_PHONE_DARK])
 async def test_a_turn_is_found_looked_at_and_deleted(
     frontend: Frontend, home: HomeAssistantClient, camera: Camera, tmp_path: Path
 ) -> None:
@@ -81,7 +81,7 @@ async def test_a_turn_is_found_looked_at_and_deleted(
     await expect(panel.get_by_text(text("turns.total", count="1"))).to_be_visible()
 
 
-@pytest.mark.parametrize("look", [Look.PHONE_LIGHT])
+@pytest.mark.parametrize("look", [Look.SMALL_PHONE_LIGHT])
 async def test_a_history_whose_turns_are_missing_is_named(frontend: Frontend) -> None:
     await frontend.open_devices_and_services()
     await frontend.add_offline()
@@ -99,7 +99,7 @@ async def test_a_history_whose_turns_are_missing_is_named(frontend: Frontend) ->
     await _see_that_all_can_use_it(frontend, panel)
 
 
-@pytest.mark.parametrize("look", [Look.PHONE_LIGHT])
+@pytest.mark.parametrize("look", [Look.SMALL_PHONE_LIGHT])
 async def test_no_view_is_cut_in_any_language(frontend: Frontend, home: HomeAssistantClient) -> None:
     await frontend.open_devices_and_services()
     await frontend.add_offline()

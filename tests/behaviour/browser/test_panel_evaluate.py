@@ -15,7 +15,7 @@ _SECONDS = 60_000
 """A busy machine takes as many milliseconds for 40 answers."""
 
 
-@pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, Look.PHONE_DARK])
+@pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, Look.SMALL_PHONE_DARK])
 async def test_an_agent_is_tried(frontend: Frontend, tmp_path: Path) -> None:
     await frontend.open_devices_and_services()
     await frontend.add_offline()
@@ -36,7 +36,7 @@ async def test_an_agent_is_tried(frontend: Frontend, tmp_path: Path) -> None:
     await frontend.see_that_all_can_use_it(panel)
 
 
-@pytest.mark.parametrize("look", [Look.PHONE_LIGHT])
+@pytest.mark.parametrize("look", [Look.SMALL_PHONE_LIGHT])
 async def test_nothing_is_cut_in_any_language(frontend: Frontend, home: HomeAssistantClient) -> None:
     await frontend.open_devices_and_services()
     await frontend.add_offline()

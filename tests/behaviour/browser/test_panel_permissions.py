@@ -15,7 +15,7 @@ _PIN = "739105"
 _LOCKS = "Never use anything of type Lock."
 
 
-@pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, Look.PHONE_DARK])
+@pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, Look.SMALL_PHONE_DARK])
 async def test_a_device_is_forbidden_and_a_sentence_tells_so(frontend: Frontend, camera: Camera) -> None:
     panel = await _open(frontend)
     await panel.get_by_role("searchbox").fill("front door")
@@ -36,7 +36,7 @@ async def test_a_device_is_forbidden_and_a_sentence_tells_so(frontend: Frontend,
     await camera.take_page(frontend.page, "page-permissions")
 
 
-@pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, Look.PHONE_DARK])
+@pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, Look.SMALL_PHONE_DARK])
 async def test_rules_are_made_moved_and_deleted_and_a_pin_is_set(frontend: Frontend, home: HomeAssistantClient) -> None:
     panel = await _open(frontend)
     await panel.get_by_role("textbox", name=text("now.pin"), exact=True).fill(_PIN)
