@@ -90,7 +90,7 @@ export class DevicesTable extends View {
     const areas = new Map<string, Device[]>();
     for (const row of rows) areas.set(row.area, [...(areas.get(row.area) ?? []), row]);
     return html`<table class="card">
-      <thead>
+      <thead class="quiet small">
         <tr>
           <th scope="col">${this.text("permissions.device")}</th>
           <th scope="col">${this.text("permissions.now")}</th>
@@ -116,7 +116,10 @@ export class DevicesTable extends View {
   private row(row: Device): TemplateResult {
     const isHeld = row.verdict !== "allow";
     return html`<tr>
-      <th scope="row">${row.name}<span class="quiet small why">${this.why(row)}</span></th>
+      <th scope="row">
+        ${row.name}
+        <div class="quiet small">${this.why(row)}</div>
+      </th>
       <td><span class=${isHeld ? "mark notable" : "quiet"}>${this.verdictText(row.verdict)}</span></td>
       <td>
         <select
@@ -161,10 +164,6 @@ export class DevicesTable extends View {
         text-align: start;
         font-weight: 400;
       }
-      thead th {
-        font-size: 12px;
-        color: var(--secondary-text-color);
-      }
       td,
       th {
         padding: 4px 8px 4px 0;
@@ -177,10 +176,6 @@ export class DevicesTable extends View {
         padding-top: 16px;
         font-weight: 500;
         border-bottom: 1px solid var(--divider-color);
-      }
-      .why {
-        display: block;
-        line-height: 16px;
       }
       @media (max-width: 600px) {
         thead {

@@ -9,11 +9,10 @@ type Grade = (typeof GRADES)[number];
 interface Preview {
   requests: number;
   /** `service` is that on the internet which gets the requests; empty for a local one. */
-  agents: { agent_id: string; name: string; service: string; cost: number | null }[];
+  agents: { agent_id: string; name: string; service: string; cost: number | null; has_price: boolean }[];
 }
 
 interface Progress {
-  id: string;
   done: number;
   total: number;
   cost: number;
@@ -22,7 +21,6 @@ interface Progress {
 interface Figures extends Record<Grade, number> {
   agent_id: string;
   name: string;
-  requests: number;
   first_words_ms: number | null;
   duration_ms: number | null;
   cost: number | null;
@@ -31,7 +29,6 @@ interface Figures extends Record<Grade, number> {
 interface Table {
   id: string;
   began_at: number;
-  end: string;
   agents: Figures[];
 }
 
@@ -48,13 +45,24 @@ interface Trials {
 export class EvaluateView extends View {
   @state() private trials: Trials | undefined;
   @state() private preview: Preview | undefined;
-  /** The agents that are left out, by entity id. */
-  @state() private left: ReadonlySet<string> = new Set();
+  /** Whether any agent is chosen. */
+  @state() private isChosen = true;
   @state() private opened: Result | undefined;
 
   protected override async load(): Promise<void> {
     await this.subscribe<Trials>("evaluate/subscribe", (trials) => (this.trials = trials));
-    this.preview = await this.call<Preview>("evaluate/preview", { language: this.page.texts.language });
+    await this.look();
+  }
+
+  /** Return the bounds of a trial as they are entered; before that, none, which are the usual ones. */
+  private order(form?: HTMLFormElement): object {
+    const entered = [...new FormData(form)].filter(([name]) => name !== "agent_id");
+    const bounds = Object.fromEntries(entered.map(([name, value]) => [name, Number(value)]));
+    return { language: this.page.texts.language, ...bounds };
+  }
+
+  private async look(form?: HTMLFormElement): Promise<void> {
+    this.preview = await this.call<Preview>("evaluate/preview", this.order(form));
   }
 
   protected override render(): TemplateResult {
@@ -81,46 +89,56 @@ export class EvaluateView extends View {
   private startForm(): TemplateResult | typeof nothing {
     const { preview } = this;
     if (!preview) return nothing;
-    const chosen = preview.agents.filter(({ agent_id }) => !this.left.has(agent_id));
-    return html`
+    return html`<form class="cards" @change=${this.change} @submit=${this.begin}>
       <ul class="cards">
         ${preview.agents.map(
-          ({ agent_id, name, service, cost }) =>
+          ({ agent_id, name, service, cost, has_price }) =>
             html`<li class="card">
               <label class="check">
-                <input type="checkbox" .checked=${!this.left.has(agent_id)} @change=${() => this.toggle(agent_id)} />
+                <input type="checkbox" name="agent_id" value=${agent_id} checked />
                 <span>${name}</span>
                 <span class="quiet">
                   ${service ? this.text("evaluate.service", { service }) : nothing}
-                  ${
-                    cost === null
-                      ? this.text("evaluate.no_price")
-                      : this.text("evaluate.price", { price: this.page.texts.money(cost) })
-                  }
+                  ${has_price ? nothing : this.text("evaluate.no_price")}
+                  ${cost === null ? nothing : this.text("evaluate.price", { price: this.page.texts.money(cost) })}
                 </span>
               </label>
             </li>`,
         )}
       </ul>
       <div class="row">
-        <button
-          ?disabled=${!chosen.length || !preview.requests}
-          @click=${() => void this.begin(chosen.map(({ agent_id }) => agent_id))}
-        >
+        ${this.bound("requests", 1, 40)} ${this.bound("max_price", 0.01, 0.5)}
+        <button ?disabled=${!this.isChosen || !preview.requests}>
           ${this.text("evaluate.start", { requests: preview.requests })}
         </button>
       </div>
-    `;
+    </form>`;
   }
 
-  private toggle(agent: string): void {
-    const left = new Set(this.left);
-    if (!left.delete(agent)) left.add(agent);
-    this.left = left;
+  private bound(name: string, least: number, usual: number): TemplateResult {
+    return html`<label
+      >${this.text(`evaluate.${name}`)}<input
+        name=${name}
+        type="number"
+        min=${least}
+        max="100"
+        step=${least}
+        value=${usual}
+        required
+    /></label>`;
   }
 
-  private async begin(agents: string[]): Promise<void> {
-    await this.attempt(() => this.call("evaluate/start", { agent_id: agents, language: this.page.texts.language }));
+  private change(event: Event): void {
+    const form = event.currentTarget as HTMLFormElement;
+    this.isChosen = new FormData(form).has("agent_id");
+    if (form.reportValidity()) void this.attempt(() => this.look(form));
+  }
+
+  private begin(event: SubmitEvent): void {
+    event.preventDefault();
+    const form = event.target as HTMLFormElement;
+    const order = { ...this.order(form), agent_id: new FormData(form).getAll("agent_id") };
+    void this.attempt(() => this.call("evaluate/start", order));
   }
 
   private table(one: Table): TemplateResult {

@@ -69,7 +69,7 @@ export const style = css`
     align-items: center;
     gap: 8px;
   }
-  form.row:has(label) {
+  .row:has(> label) {
     align-items: end;
   }
   .spread {

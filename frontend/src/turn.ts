@@ -186,9 +186,11 @@ export class TurnView extends View {
       ${changes.map((change, at) => this.change(change, call.sentence, changes[at - 1]))}
       <details>
         <summary class="quiet">${this.text("turn.raw")}</summary>
-        <p class="small">${call.name}</p>
-        <pre>${raw(call.arguments)}</pre>
-        <pre>${raw(call.result)}</pre>
+        <div class="cards">
+          <p class="small">${call.name}</p>
+          <pre>${raw(call.arguments)}</pre>
+          <pre>${raw(call.result)}</pre>
+        </div>
       </details>
     `;
   }
@@ -299,9 +301,6 @@ export class TurnView extends View {
       .phases .figure {
         display: inline-block;
         min-width: 72px;
-      }
-      pre + pre {
-        margin-top: 8px;
       }
     `,
   ];

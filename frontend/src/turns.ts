@@ -300,9 +300,6 @@ export class TurnsView extends View {
         container-type: inline-size;
         background: var(--card-background-color);
       }
-      .rows {
-        position: relative;
-      }
       .turn {
         position: absolute;
         inset: 0 0 auto;
@@ -315,10 +312,6 @@ export class TurnsView extends View {
       }
       .turn[role]:hover {
         background: var(--secondary-background-color);
-      }
-      .who,
-      .words {
-        min-width: 0;
       }
       .line,
       .mark {

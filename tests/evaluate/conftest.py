@@ -8,7 +8,7 @@ from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.core import Context, HomeAssistant
 from pydantic import JsonValue
 
-from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, DOMAIN, ServiceKind
+from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, DOMAIN, ServiceKind
 from custom_components.chatterbox.evaluate.grading import TrialRequest
 from custom_components.chatterbox.evaluate.requests import async_make_requests
 from tests.support.servers.chat_completions import ScriptedChatCompletions
@@ -100,9 +100,13 @@ async def knowing(hass: HomeAssistant) -> AsyncGenerator[Tried]:
     model = KnowingModel({})
     async with serving(model.application()) as address:
 
-        async def start(requests: int = 40, language: str = "en", **options: object) -> KnowingModel:
+        async def start(requests: int = 40, language: str = "en", server: str = "", **options: object) -> KnowingModel:
             model.answers = dict(right_answers(hass, await async_make_requests(hass, language, requests), language))
-            service: dict[str, object] = {CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_BASE_URL: address}
+            service: dict[str, object] = {
+                CONF_KIND: ServiceKind.OPENAI_CHAT,
+                CONF_BASE_URL: address,
+                CONF_SERVER: server,
+            }
             known: dict[str, object] = {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"]}
             await add_agent(hass, service, known | options)
             return model

@@ -38,7 +38,7 @@ async def test_the_price_is_told_before(hass: HomeAssistant, client: MockHAClien
     await say(hass, "turn on Bathroom Light")
     known = await answer_to(client, "preview", requests=5)
 
-    agent = {"agent_id": AGENT, "name": "Talker", "service": ""}
+    agent = {"agent_id": AGENT, "name": "Talker", "service": "", "has_price": True}
     assert unknown["result"] == {"requests": 5, "agents": [{**agent, "cost": None}]}
     assert known["result"] == {"requests": 5, "agents": [{**agent, "cost": pytest.approx(5 * 0.02)}]}
 

@@ -154,6 +154,18 @@ async def test_it_ends_at_its_price(hass: HomeAssistant, knowing: Tried) -> None
     assert 0 < result["agents"][0]["requests"] < 40
 
 
+async def test_it_ends_at_an_assumed_price_where_none_is_known(hass: HomeAssistant, knowing: Tried) -> None:
+    await knowing(server="litellm")  # it passes requests on to others, which may charge for them
+
+    result = await evaluate(hass, max_price=0.05)
+
+    assert result["end"] == "price"
+    assert result["agents"][0]["cost"] is None
+    assert result["agents"][0]["input_tokens"] + result["agents"][0]["output_tokens"] == pytest.approx(
+        10_000, abs=4_000
+    )
+
+
 async def test_it_can_be_stopped_and_only_one_runs(hass: HomeAssistant, knowing: Tried) -> None:
     await knowing()
     trials, reached = async_get_trials(hass), asyncio.Event()

@@ -15,7 +15,7 @@ from ..panel.commands import NO_FIELDS, NOT_FOUND, CommandRefused, Viewer, async
 from ..runtime.agents import async_agent_entries
 from ..settings.service_address import is_local_address
 from .requests import async_make_requests
-from .trials import TrialOrder, async_get_trials, expected_cost
+from .trials import TrialOrder, async_get_trials, expected_cost, has_price
 
 MOST_REQUESTS: Final = 100
 DEFAULT_REQUESTS: Final = 40
@@ -67,11 +67,13 @@ def _previewed(hass: HomeAssistant, agent_id: str, count: int) -> JsonObject:
     entity = er.async_get(hass).async_get(agent_id)
     entry = hass.config_entries.async_get_entry(entity.config_entry_id or "") if entity else None
     address = entry.data.get(CONF_BASE_URL, "") if entry else ""
+    subentry_id = (entity.config_subentry_id or "") if entity else ""
     return {
         "agent_id": agent_id,
         "name": entity_name(hass, agent_id),
         "service": entry.title if entry and address and not is_local_address(address) else "",
-        "cost": expected_cost(hass, (entity.config_subentry_id or "") if entity else "", count),
+        "cost": expected_cost(hass, subentry_id, count),
+        "has_price": has_price(hass, subentry_id),
     }
 
 

@@ -30,6 +30,8 @@ _MOST_SECONDS: Final = 1_800.0
 _MOST_FAILURES: Final = 3
 """Requests in a row without an answer, after which an agent gets no more."""
 _ONE_TOKEN: Final = Usage(input_tokens=1)
+_ASSUMED_PRICE: Final = 5 / 1_000_000
+"""US dollars of a token of a model whose price is unknown. The texts of the page and of the action name it."""
 _MAX_ARGUMENTS: Final = 1_000
 """Bytes."""
 
@@ -70,8 +72,11 @@ class RunningTrial:
         return {"id": self.id, "done": done, "total": len(self.requests) * len(self.order.agents), "cost": self.cost()}
 
     def cost(self) -> float:
-        """Return the US dollars so far, as far as prices are known."""
-        return sum(_sum(answers, "cost") or 0.0 for answers in self.answers.values())
+        """Return the US dollars so far, by which the trial is bounded. Where the price is unknown, one is assumed."""
+        answers = [one for of_agent in self.answers.values() for one in of_agent]
+        unpriced = [one for one in answers if one.get("cost") is None]
+        tokens = sum(_values(unpriced, "input_tokens") + _values(unpriced, "output_tokens"))
+        return sum(_values(answers, "cost")) + tokens * _ASSUMED_PRICE
 
 
 class Trials:
@@ -194,6 +199,11 @@ def expected_cost(hass: HomeAssistant, agent: str, requests: int) -> float | Non
     is_free = tracker.cost(agent, _ONE_TOKEN) == 0
     cost = tracker.cost(agent, usage) if usage else 0.0 if is_free else None
     return None if cost is None else cost * requests
+
+
+def has_price(hass: HomeAssistant, agent: str) -> bool:
+    """Return whether the price of an agent's model is known, by its subentry id."""
+    return async_get_usage_tracker(hass).has_price(agent)
 
 
 def _figures(hass: HomeAssistant, turn: DryTurn, turns: list[DryTurn]) -> JsonObject:
