@@ -182,6 +182,8 @@ async def test_a_reminder_that_was_just_heard_is_put_off(
 async def test_a_timer_is_a_reminder_where_the_device_has_none(home: HomeAssistant) -> None:
     assert await described(home, "set a timer for ten minutes") == "remind in 600 seconds: Timer"
     assert await described(home, "set a 5 minute timer for the pizza") == "remind in 300 seconds: the pizza"
+    assert await described(home, "start a soft egg timer for 5 minutes") == "remind in 300 seconds: soft egg"
+    assert await described(home, "don't start an egg timer for 5 minutes") == "none"
 
     await async_get_plans(home).async_add(remind("Timer"))
     assert await described(home, "how much time is left on my timer?") == "list"

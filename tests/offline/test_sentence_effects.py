@@ -195,6 +195,15 @@ async def test_the_room_of_the_satellite_is_meant(talk: Talk) -> None:
     }
 
 
+async def test_the_name_of_a_timer_is_no_guess(talk: Talk) -> None:
+    for text, is_guessed in {
+        "start an egg timer for 5 minutes": False,
+        "don't start an egg timer for 5 minutes": True,
+        "start a timer for 5 minutes in vain": True,
+    }.items():
+        assert (await effects(talk, text)).is_guessed is is_guessed, text
+
+
 async def test_timers_inside_timers_are_followed_only_so_far(talk: Talk) -> None:
     command = "turn on the counter lamp" + " in 5 minutes" * 2
 

@@ -25,6 +25,7 @@ from ..effects.recognition import RecognizedRequest, async_recognize
 from ..effects.spoken_numbers import readable_sentence
 from ..internals.conversation import built_in_agent
 from ..offline.provider import PROCESS_SENTENCE, SENTENCE, local_call
+from ..offline.sentence_effects import async_named_timer
 from ..speech.sentences import async_get_sentences
 from .plans import FuturePlan
 from .schedule import async_due_at, async_get_schedule, async_resolve
@@ -77,9 +78,12 @@ async def async_recognize_plan(
     strict = await agent.async_recognize_intent(plain, strict_intents_only=True)
     slots: dict[str, JsonValue] = {entity.name: entity.value for entity in strict.entities_list} if strict else {}
     command = delayed_command(strict.intent.name, slots) if strict else ""
-    if strict and not command:
+    timer = strict.intent.name if strict else ""
+    if strict is None and found is None and (slots := await async_named_timer(hass, plain)):
+        timer = intent.INTENT_START_TIMER
+    if timer and not command:
         supports = user_input.device_id and async_device_supports_timers(hass, user_input.device_id)
-        given = None if supports else await _async_timer(hass, strict.intent.name, slots, language)
+        given = None if supports else await _async_timer(hass, timer, slots, language)
     else:
         given = await _async_wish(hass, user_input, history)
     if given:

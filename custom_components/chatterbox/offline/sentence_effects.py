@@ -10,6 +10,7 @@ from homeassistant.components import conversation
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.components.conversation.const import METADATA_CUSTOM_SENTENCE
 from homeassistant.core import HomeAssistant
+from homeassistant.helpers import intent
 
 from ..agent.messages import JsonValue
 from ..effects.effect import NOTHING, Touches, Unknown, UnknownReason, Unresolved, joined, run_by
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 _TRIGGERED: Final = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}))
 _UNKNOWN: Final = run_by("", _TRIGGERED)
+_TIMER: Final = "timer"
+"""In English, the only language of the second recognizer."""
 _UNFORESEEN: Final = replace(_UNKNOWN, is_guessed=True)
 """Of a sentence whose effects this release of Home Assistant does not let us foresee."""
 
@@ -75,8 +78,25 @@ async def _async_effects(
         return None
     parts = [(frame.intent, dict(frame.slots)) for frame in meaning.frames]
     effects = joined([await _async_intent_effects(hass, name, slots, user_input, delays) for name, slots in parts])
-    is_guessed = any(frame.unexplained_tokens for frame in meaning.frames)
+    is_guessed = any(frame.unexplained_tokens for frame in meaning.frames) and not _timer_name(meaning)
     return replace(effects, is_guessed=True) if is_guessed and effects != NOTHING else effects
+
+
+def _timer_name(meaning: Interpretation) -> str:
+    """Return the name before the word for a timer that is started, the only words that a guess does not explain."""
+    match meaning.frames:
+        case [frame] if frame.intent == intent.INTENT_START_TIMER and (at := sorted(frame.unexplained_tokens)):
+            name = [token.text for token in meaning.tokens[at[0] : at[-1] + 2]]
+            return " ".join(name[:-1]) if len(name) == len(at) + 1 and name[-1] == _TIMER else ""
+        case _:
+            return ""
+
+
+async def async_named_timer(hass: HomeAssistant, user_input: ConversationInput) -> dict[str, JsonValue]:
+    """Return the slots of a timer with a name that Home Assistant starts without it; empty for anything else."""
+    meaning = await _async_guess(hass, user_input)
+    name = _timer_name(meaning) if meaning and meaning.accepted else ""
+    return {**meaning.frames[0].slots, "name": name} if meaning and name else {}
 
 
 def _unknown_name(meaning: Interpretation) -> str:

@@ -22,6 +22,7 @@ from pytest_homeassistant_custom_component.common import async_capture_events, a
 from custom_components.chatterbox.approvals.questions import async_get_approvals
 from custom_components.chatterbox.const import EVENT_TURN_FINISHED
 from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
+from tests.support.config_entries import offline_entry, set_up
 from tests.support.listening_room import SATELLITE, Room, StreamingVoice, WholeVoice, furnish
 from tests.support.llm_apis import StubTool, register
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure
@@ -31,6 +32,7 @@ from tests.support.talk import (
     Serve,
     assert_no_orphans,
     messages_of,
+    move_into_the_demo_home,
     say,
     speech,
     talk_as_the_pipeline_does,
@@ -222,6 +224,15 @@ async def test_words_that_are_neither_drop_the_question_the_second_time(hass: Ho
     )
     assert async_get_approvals(hass).is_empty
     assert is_locked(hass)
+
+
+async def test_a_question_whose_action_has_no_name_is_dropped_in_words(hass: HomeAssistant) -> None:
+    await move_into_the_demo_home(hass)
+    await set_up(hass, offline_entry())
+    room = await furnish(hass, WholeVoice())
+
+    assert await talk(room, "don't start a timer for 5 minutes") == "Should I do that?"
+    assert (await talk(room, "what time is it?")).startswith("All right, I won't. ")
 
 
 @pytest.mark.parametrize(
