@@ -85,8 +85,8 @@ def unmeant_text(hass: HomeAssistant, sentences: Mapping[str, str], calls: Seque
     """Return what was not done, and that content from outside may have asked for it."""
     actions = _QuestionText(hass, sentences, summarize_calls(hass, calls)).actions()
     source = sentences[f"spoken_asked_{calls[0].wish_of}"] if calls[0].wish_of else ""
-    told = sentences["spoken_outside_not_done"].format_map({"actions": actions})
-    return f"{source} {told if actions else sentences['spoken_declined']}".lstrip()
+    text = sentences["spoken_outside_not_done"].format_map({"actions": actions})
+    return f"{source} {text if actions else sentences['spoken_declined']}".lstrip()
 
 
 def asked_of(
