@@ -114,6 +114,7 @@ async def async_move_in(hass: HomeAssistant, language: str, agent: MockConfigEnt
 
     @callback
     def note(event: Event[dict[str, object]]) -> None:
+        home.has_acted = True
         if event.data["domain"] != "todo":
             home.calls.append(str(event.data["domain"]) + str(event.data["service"]) + str(event.data["service_data"]))
 
@@ -160,18 +161,26 @@ class HeardHome:
     calls: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     """The tools that failed."""
+    has_acted: bool = True
+    """Whether an action has run since the home began."""
+    first_states: frozenset[tuple[str, str]] = frozenset()
 
     async def async_renew(self) -> None:
-        """Put the home into the state in which it begins."""
-        assert await self.hass.config_entries.async_reload(self.entry.entry_id)
-        await self.hass.async_block_till_done()
+        """Put the home into the state in which it begins, unless it still is."""
         for timer in list(_timers(self.hass)):
             self.hass.data[TIMER_DATA].cancel_timer(timer.id)
-        if self.hass.states.get(_SPEAKER):
-            await self.hass.services.async_call("media_player", "media_play", {"entity_id": _SPEAKER}, blocking=True)
+        if self.has_acted or self._states() != self.first_states:
+            await self._async_begin()
         self.talks += 1
         self.calls.clear()
         self.errors.clear()
+
+    async def _async_begin(self) -> None:
+        assert await self.hass.config_entries.async_reload(self.entry.entry_id)
+        await self.hass.async_block_till_done()
+        if self.hass.states.get(_SPEAKER):
+            await self.hass.services.async_call("media_player", "media_play", {"entity_id": _SPEAKER}, blocking=True)
+        self.has_acted, self.first_states = False, self._states()
 
     async def async_say(self, words: str) -> str:
         """Say something, and return the answer."""
