@@ -6,16 +6,21 @@ from homeassistant.core import HomeAssistant
 
 from custom_components.chatterbox.evaluate.grading import RequestGroup
 from custom_components.chatterbox.evaluate.requests import async_make_requests
+from tests.support.one_home import in_one_home
 from tests.support.talk import move_into_the_demo_home
 
 LANGUAGES = ["de", "en", "es", "fr", "it", "nl", "pl", "pt", "pt-BR", "sv", "zh-Hans"]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-async def test_every_language_has_requests_of_all_kinds(hass: HomeAssistant, language: str) -> None:
+@pytest.fixture
+async def demo_home(hass: HomeAssistant) -> HomeAssistant:
     await move_into_the_demo_home(hass)
+    return hass
 
-    requests = await async_make_requests(hass, language, 40)
+
+@in_one_home("language", LANGUAGES)
+async def test_every_language_has_requests_of_all_kinds(demo_home: HomeAssistant, language: str) -> None:
+    requests = await async_make_requests(demo_home, language, 40)
 
     assert {one.group for one in requests} == {*RequestGroup}
     assert len(requests) == 40

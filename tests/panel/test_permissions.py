@@ -17,6 +17,7 @@ from custom_components.chatterbox.settings.tool_names import SENTENCE_TOOL
 from tests.demo_house.move_in import move_in
 from tests.panel.conftest import OpenPage
 from tests.support.home_rules import set_home_rules
+from tests.support.one_home import in_one_home
 
 HOME = """
 areas:
@@ -175,7 +176,7 @@ async def test_rules_are_added_moved_edited_and_deleted_as_one_list(hass: HomeAs
     assert stored(hass) == {"rules": [door]}
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("rule", "text"),
     [
         ({"verdict": "maybe"}, "“maybe” is not valid in rule 1."),
@@ -241,7 +242,7 @@ async def test_the_pin_is_set_changed_and_removed_and_told_to_nobody(
     assert PIN not in json.dumps(found)
 
 
-@pytest.mark.parametrize("typed", ["123", "12a4", "1234", "12345678901", "", 73910, ["7391"], {"pin": "7391"}])
+@in_one_home("typed", ["123", "12a4", "1234", "12345678901", "", 73910, ["7391"], {"pin": "7391"}])
 async def test_a_pin_that_cannot_be_one_is_refused_and_not_quoted(
     hass: HomeAssistant, page: OpenPage, typed: object
 ) -> None:
@@ -327,7 +328,7 @@ async def test_only_administrators_see_and_change_what_agents_may_do(
     assert stored(hass) == {}
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("command", "data"),
     [
         ("devices", {"limit": 201}),

@@ -15,6 +15,7 @@ from custom_components.chatterbox.runtime.rule_labels import async_get_rule_labe
 from custom_components.chatterbox.settings.rules import DEFAULT_RULES, Policy, Rule, policy_from_json
 from tests.demo_house.move_in import move_in
 from tests.repository.test_translations import LANGUAGES
+from tests.support.one_home import in_one_home
 
 HOME = """
 entities:
@@ -102,7 +103,7 @@ async def test_a_rule_is_one_plain_sentence(hass: HomeAssistant, policy: Policy)
     ]
 
 
-@pytest.mark.parametrize("language", [language for language in LANGUAGES if language != "en"])
+@in_one_home("language", [language for language in LANGUAGES if language != "en"])
 async def test_each_language_has_its_own_sentences(hass: HomeAssistant, policy: Policy, language: str) -> None:
     found, english = await texts(hass, policy, language), await texts(hass, policy, "en")
 

@@ -25,6 +25,7 @@ from tests.history.store.records import MORNING, audit, response, turn
 from tests.panel.conftest import OpenPage
 from tests.support.config_entries import offline_entry, only_agent, set_up
 from tests.support.home_rules import set_home_rules
+from tests.support.one_home import in_one_home
 from tests.support.talk import say
 
 TIMES: JsonObject = {
@@ -311,7 +312,7 @@ async def test_a_page_is_not_told_of_a_turn_that_its_agent_does_not_keep(
     assert ids(await page.ask("turns/list")) == [event["turn_id"]]
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("command", "data"),
     [
         ("turns/list", {"limit": 1000}),

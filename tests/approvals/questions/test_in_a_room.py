@@ -25,6 +25,7 @@ from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.listening_room import SATELLITE, Room, StreamingVoice, WholeVoice, furnish
 from tests.support.llm_apis import StubTool, register
+from tests.support.one_home import in_one_home
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure
 from tests.support.talk import (
     BLINDS_DOWN,
@@ -93,7 +94,20 @@ async def test_a_question_is_heard_and_a_yes_opens_the_door(hass: HomeAssistant,
     assert hass.states.is_state(DOOR, "unlocked")
 
 
-@pytest.mark.parametrize(
+@pytest.fixture
+async def unlocking_room(hass: HomeAssistant, serve: Serve) -> Room:
+    """Return a room whose agent unlocks the front door again and again."""
+    await serve(UNLOCKS.model_copy(update={"after_last": "start again"}))
+    return await furnish(hass, WholeVoice())
+
+
+async def locked(room: Room) -> Room:
+    """Lock the front door."""
+    await room.hass.services.async_call("lock", "lock", {"entity_id": DOOR}, blocking=True)
+    return room
+
+
+@in_one_home(
     ("language", "question", "yes"),
     [
         ("nb", "Skal jeg låse opp Front Door i Hallway?", "ja"),
@@ -115,10 +129,9 @@ async def test_a_question_is_heard_and_a_yes_opens_the_door(hass: HomeAssistant,
     ],
 )
 async def test_a_question_and_its_yes_are_in_the_language_of_the_speaker(
-    hass: HomeAssistant, serve: Serve, language: str, question: str, yes: str
+    hass: HomeAssistant, unlocking_room: Room, language: str, question: str, yes: str
 ) -> None:
-    await serve(UNLOCKS)
-    room = await furnish(hass, WholeVoice())
+    room = await locked(unlocking_room)
     await assist_pipeline.async_update_pipeline(hass, room.pipeline, conversation_language=language)
     (room.pipeline,) = assist_pipeline.async_get_pipelines(hass)
 
@@ -131,7 +144,7 @@ async def test_a_question_and_its_yes_are_in_the_language_of_the_speaker(
     assert hass.states.is_state(DOOR, "unlocked")
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     "unclear",
     [
         *("great!", "hm", "I guess so", "Yes?", "👍", "maybe", "...", "Yet, sure.", "Yes, Liam.", "star.", "Noob."),
@@ -146,10 +159,9 @@ async def test_a_question_and_its_yes_are_in_the_language_of_the_speaker(
     ],
 )
 async def test_words_that_are_neither_a_yes_nor_a_request_are_asked_about_once(
-    hass: HomeAssistant, serve: Serve, unclear: str
+    hass: HomeAssistant, unlocking_room: Room, unclear: str
 ) -> None:
-    await serve(UNLOCKS)
-    room = await furnish(hass, WholeVoice())
+    room = await locked(unlocking_room)
 
     assert await talk(room, "unlock the front door", unclear) == f"I need a yes or a no. {QUESTION}"
     assert listens(room)
