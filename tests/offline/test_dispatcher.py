@@ -106,6 +106,18 @@ async def test_the_memory_outlives_a_pause_in_a_conversation_with_an_id_of_home_
         assert home.states.is_state("light.counter", "off")
 
 
+async def test_a_question_for_another_day_or_place_is_not_answered_for_now(home: HomeAssistant) -> None:
+    talk = Talk(home)
+    for text, is_error in {
+        "what day is it tomorrow": True,
+        "what time is it in London": True,
+        "hey what's the time": False,
+        "what time is it right now please": False,
+    }.items():
+        await talk.say(text)
+        assert talk.results[-1].is_error is is_error, text
+
+
 async def test_a_compound_sentence_does_both(home: HomeAssistant) -> None:
     spoken = await Talk(home).say("turn on the counter lamp and turn off the hallway light")
 

@@ -27,6 +27,11 @@ _TRIGGERED: Final = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}))
 _UNKNOWN: Final = run_by("", _TRIGGERED)
 _TIMER: Final = "timer"
 """In English, the only language of the second recognizer."""
+_ABOUT_NOW: Final = frozenset({intent.INTENT_GET_CURRENT_DATE, intent.INTENT_GET_CURRENT_TIME})
+_NOW: Final = frozenset(
+    {"a", "again", "currently", "exactly", "hey", "in", "now", "ok", "okay", "please", "right", "today"}
+)
+"""Words that leave a question about now as it is."""
 _UNFORESEEN: Final = replace(_UNKNOWN, is_guessed=True)
 """Of a sentence whose effects this release of Home Assistant does not let us foresee."""
 
@@ -124,6 +129,15 @@ async def async_unknown_name(hass: HomeAssistant, user_input: ConversationInput)
         return (await async_unknown_name(hass, replace(user_input, text=command)) or "") if command else ""
     meaning = await _async_guess(hass, user_input)
     return _unknown_name(meaning) if meaning and meaning.accepted else None
+
+
+async def async_asks_for_another_time(hass: HomeAssistant, user_input: ConversationInput) -> bool:
+    """Return whether Home Assistant takes a question for another day or place, as "in London", for one about now."""
+    meaning = await _async_guess(hass, user_input)
+    if meaning is None or not meaning.accepted or await async_recognized(hass, user_input) is not None:
+        return False
+    frames = [frame for frame in meaning.frames if frame.intent in _ABOUT_NOW]
+    return any(meaning.tokens[at].text not in _NOW for frame in frames for at in frame.unexplained_tokens)
 
 
 async def async_is_certain(hass: HomeAssistant, user_input: ConversationInput) -> bool:
