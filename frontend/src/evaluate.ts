@@ -72,7 +72,7 @@ export class EvaluateView extends View {
       <section aria-labelledby="evaluate">
         <h2 id="evaluate">${this.text("evaluate.title")}</h2>
         <p>${this.text("evaluate.note")}</p>
-        ${trials?.running ? this.progress(trials.running) : this.startForm()}
+        ${trials?.running ? this.progress(trials.running) : nothing} ${this.startForm(!!trials?.running)}
       </section>
       ${trials?.results.map((one) => this.table(one))}
     </div>`;
@@ -86,7 +86,7 @@ export class EvaluateView extends View {
     </div>`;
   }
 
-  private startForm(): TemplateResult | typeof nothing {
+  private startForm(isRunning: boolean): TemplateResult | typeof nothing {
     const { preview } = this;
     if (!preview) return nothing;
     return html`<form class="cards" @change=${this.change} @submit=${this.begin}>
@@ -108,7 +108,7 @@ export class EvaluateView extends View {
       </ul>
       <div class="row">
         ${this.bound("requests", 1, 40)} ${this.bound("max_price", 0.01, 0.5)}
-        <button ?disabled=${!this.isChosen || !preview.requests}>
+        <button ?disabled=${isRunning || !this.isChosen || !preview.requests}>
           ${this.text("evaluate.start", { requests: preview.requests })}
         </button>
       </div>
