@@ -70,6 +70,8 @@ _FILE: Final = ""
 """Stands for the file where ids of plans stand."""
 SELDOM: Final = timedelta(hours=1)
 """Least time between two messages of a plan that repeats."""
+_ABOUT: Final = timedelta(minutes=10)
+"""The difference up to which a named time means that of a plan."""
 _JUST: Final = timedelta(minutes=10)
 """Time after a reminder was heard in which it can be put off without naming it."""
 _AGAIN: Final = timedelta(minutes=10)
@@ -492,10 +494,14 @@ async def async_resolve(
     return resolve_time(words, now=now, language=language, sun=partial(get_astral_event_date, hass), moved=old)
 
 
-async def async_due_at(hass: HomeAssistant, plans: Sequence[FuturePlan], words: str, language: str) -> list[FuturePlan]:
-    """Return the plans that are due at the time of day, or on the day at the time, that words name."""
-    moments = [(plan, await async_resolve(hass, words, language, moved=plan)) for plan in plans]
-    return [plan for plan, moment in moments if moment and moment.due == plan.due]
+async def async_due_at(
+    hass: HomeAssistant, plans: Sequence[FuturePlan], words: str, language: str
+) -> FuturePlan | None:
+    """Return the plan that is due about when words say, the latest of equals; None for another time or other words."""
+    moments = [(plan, await async_resolve(hass, words, language, moved=plan)) for plan in reversed(plans)]
+    apart = [(abs(moment.due - plan.due), plan) for plan, moment in moments if moment and plan.due]
+    distance, nearest = min(apart, key=lambda one: one[0], default=(_ABOUT, None))
+    return nearest if distance <= _ABOUT else None
 
 
 def is_within_bounds(due: datetime) -> bool:

@@ -88,7 +88,9 @@ async def async_recognize_plan(
         given = await _async_wish(hass, user_input, history)
     if given:
         is_question = given["kind"] == "list"
-        given, moved = await _async_moved(hass, user_input, given) if given["kind"] == "move" else (given, None)
+        moved = await _async_moved(hass, user_input, given) if given["kind"] == "move" else None
+        if given["kind"] == "move" and given.get("text") and moved is None:
+            return found
         return await _async_with_call(hass, language, RecognizedRequest(_NAME, is_question), given, moved)
     delayed = [TimeInSentence(f"in {delay_of(slots)} seconds", command)] if command else []
     for time in (*(times_in(user_input.text, language) if command or not strict else ()), *delayed):
@@ -121,22 +123,21 @@ async def _async_with_call(
 
 async def _async_moved(
     hass: HomeAssistant, user_input: ConversationInput, given: dict[str, JsonValue]
-) -> tuple[dict[str, JsonValue], FuturePlan | None]:
-    """Return the arguments of a call that moves the plan of an old time, or else the latest one, with that plan."""
+) -> FuturePlan | None:
+    """Return the plan that a call moves: that of its old time, or else the latest one."""
     schedule = async_get_schedule(hass)
     await schedule.plans.async_load()
-    plans, old_time = schedule.plans.stored.plans, str(given.pop("text", ""))
-    due = await async_due_at(hass, plans, old_time, user_input.language) if old_time else ()
-    if due:
-        return {**given, "text": old_time}, due[-1]
-    return given, plans[-1] if plans and not schedule.last_heard(user_input.satellite_id) else None
+    plans = schedule.plans.stored.plans
+    if old_time := given.get("text"):
+        return await async_due_at(hass, plans, str(old_time), user_input.language)
+    return plans[-1] if plans and not schedule.last_heard(user_input.satellite_id) else None
 
 
 async def _async_timer(
     hass: HomeAssistant, intent_type: str, slots: Mapping[str, JsonValue], language: str
 ) -> dict[str, JsonValue] | None:
     """Return the arguments of a call that does as a reminder what an intent does with a timer."""
-    name = str(slots.get("name") or (await async_get_sentences(hass, language))["later_timer"])
+    name = str(slots.get("name") or "").strip(" -") or (await async_get_sentences(hass, language))["later_timer"]
     match intent_type:
         case intent.INTENT_START_TIMER if seconds := delay_of(slots):
             return {"kind": "remind", "when": f"in {seconds} seconds", "text": name}

@@ -296,7 +296,8 @@ async def _async_meant(call: OwnCall) -> Sequence[FuturePlan]:
         plan for plan in plans if words and (words in plain_name(plan.text) or words in plain_name(plan.words))
     ]
     if words and words not in {plan.id for plan in found}:
-        found = (await async_due_at(call.hass, plans, str(call.arguments[_TEXT]), call.language))[-1:] or found
+        due = await async_due_at(call.hass, plans, str(call.arguments[_TEXT]), call.language)
+        found = [due] if due else found
     found = found if words else plans[-1:]
     if len(found) != 1:
         known = "; ".join(f"{plan.id}: {quoted(plan.text)} ({plan.words})" for plan in found or plans)
