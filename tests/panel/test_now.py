@@ -64,7 +64,6 @@ async def agent_now(page: OpenPage) -> dict[str, object]:
 
 async def test_an_agent_without_a_model_is_fine(hass: HomeAssistant, page: OpenPage, agent: str) -> None:
     await say(hass, "Hello")
-    async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=11))
 
     row = await agent_now(page)
 

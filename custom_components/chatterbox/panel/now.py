@@ -229,7 +229,8 @@ def _stand_in(agent: Agent) -> str | None:
 
 def _figures(hass: HomeAssistant, agent: str) -> dict[str, Any]:
     tracker, recent = async_get_usage_tracker(hass), async_get_recent_turns(hass).of(agent)
-    usage, waits = tracker.usage(agent), [one.facts.first_words for one in recent if one.facts.first_words is not None]
+    usage = tracker.latest_usage(agent)
+    waits = [one.facts.first_words for one in recent if one.facts.first_words is not None]
     return {
         "turns_today": usage.turns_on(today()),
         "usual_wait_ms": median(waits) * 1000 if waits else None,

@@ -322,6 +322,10 @@ class UsageTracker:
         """Return the stored usage of an agent."""
         return self._stored.of(agent)
 
+    def latest_usage(self, agent: str) -> AgentUsage:
+        """Return the usage of an agent, with what will be stored soon."""
+        return self._totals.of(agent)
+
     def cost(self, agent: str, usage: Usage) -> float | None:
         """Return the US dollars that tokens of an agent's model cost today; None for an unknown price."""
         price = self._account(agent).price
