@@ -137,7 +137,7 @@ async def serve_connection(
     writer.close()
     with contextlib.suppress(ConnectionError):  # a reset that nothing waits for is logged as an error
         try:
-            async with asyncio.timeout(1):
+            async with asyncio.timeout(60):
                 await writer.wait_closed()
         except TimeoutError:  # the client does not read what is still to be sent
             writer.transport.abort()
