@@ -88,7 +88,7 @@ async def test_tools_of_home_assistant_have_names_in_the_language_of_the_home(
     cells = [row.split("|")[2] for row in assist.splitlines() if row.count("|") == 3]
     names = {name.strip() for cell in cells for name in cell.split(",")}
     assert {"Einschalten", "Licht einstellen", "Aktuelle Zustände lesen"} <= names
-    assert names & {"Turn on", "Turn off", "Set light", "Get live context", "Get date and time"} == set()
+    assert names & {"Turn on", "Turn off", "Set light", "Read current states", "Get date and time"} == set()
 
 
 async def test_what_is_said_of_sources_is_stored_judged_and_shown_again(

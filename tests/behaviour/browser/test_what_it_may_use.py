@@ -28,7 +28,7 @@ async def test_a_source_of_tools_is_restricted_and_found_again(
         await frontend.open_service("Chatterbox")
         dialog = await _open_tools(frontend)
         await expect(dialog.get_by_role("row").filter(has_text="Turn on")).to_contain_text("Changes devices")
-        reads = dialog.get_by_role("row").filter(has_text="Get live context")
+        reads = dialog.get_by_role("row").filter(has_text="Read current states")
         await expect(reads).to_contain_text("Says that it only reads")
         await camera.take_dialog(dialog, "tools")
         await frontend.see_that_it_fits(dialog)

@@ -395,7 +395,7 @@ async def test_every_trouble_has_an_issue_until_it_is_over(hass: HomeAssistant) 
 
         [issue] = issues.values()
         text = texts[f"component.{DOMAIN}.issues.{issue.translation_key}.description"]
-        assert "3 records are waiting" in text.format(**(issue.translation_placeholders or {}))
+        assert "once this is fixed: 3" in text.format(**(issue.translation_placeholders or {}))
 
         async_report(hass, "an address", "/config/chatterbox.db", StoreState())
         assert not issues
