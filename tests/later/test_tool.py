@@ -197,6 +197,10 @@ async def test_a_plan_is_moved_that_is_due_at_the_time_that_is_named(hass: HomeA
     await run(hass, {"kind": "move", "text": "at six", "when": "at seven"})
 
     assert [f"{dt_util.as_local(plan.due):%H:%M}" for plan in plans(hass) if plan.due][:2] == ["19:00", "18:30"]
+    assert "not clear" in await run(hass, {"kind": "cancel", "text": "at half past six"})
+    await run(hass, {"kind": "remind", "text": "the news at seven", "when": "at 20:00"})
+    await run(hass, {"kind": "move", "text": "at seven", "when": "at nine"})
+    assert [plan.text for plan in plans(hass) if plan.words == "at nine"] == ["the news at seven"]
 
 
 async def test_ten_thousand_plans_are_refused(hass: HomeAssistant) -> None:

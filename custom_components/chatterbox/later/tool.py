@@ -292,12 +292,11 @@ async def _async_meant(call: OwnCall) -> Sequence[FuturePlan]:
     words = plain_name(str(call.arguments.get(_TEXT) or ""))
     if call.arguments[_KIND] == _CANCEL and (words == _ALL or not plans):
         return [plan for plan in plans if not plan.is_begun]
-    found = [plan for plan in plans if words == plan.id] or [
-        plan for plan in plans if words and (words in plain_name(plan.text) or words in plain_name(plan.words))
-    ]
-    if words and words not in {plan.id for plan in found}:
+    found = [plan for plan in plans if words == plan.id or (words and words in plain_name(plan.text))]
+    if not found and words and call.arguments[_KIND] == _MOVE:
         due = await async_due_at(call.hass, plans, str(call.arguments[_TEXT]), call.language)
-        found = [due] if due else found
+        found = [due] if due else []
+    found = found or [plan for plan in plans if words in plain_name(plan.words)]
     found = found if words else plans[-1:]
     if len(found) != 1:
         known = "; ".join(f"{plan.id}: {quoted(plan.text)} ({plan.words})" for plan in found or plans)
