@@ -172,6 +172,9 @@ async def test_a_plan_is_moved(hass: HomeAssistant) -> None:
         ("every thursday at 19:00", "at eight", "2026-11-26T20:00", "week"),
         ("every thursday at 19:00", "every friday", "2026-11-27T19:00", "week"),
         ("every day at 19:00", "in the morning", "2026-11-27T08:00", "day"),
+        ("every day at 19:00", "tomorrow", "2026-11-27T19:00", "day"),
+        ("every thursday at 19:00", "on saturday", "2026-11-28T19:00", "week"),
+        ("every thursday at 19:00", "on saturday at 20:00", "2026-11-28T20:00", "week"),
     ],
 )
 async def test_a_plan_that_is_moved_keeps_what_is_not_named(

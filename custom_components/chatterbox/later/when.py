@@ -496,9 +496,9 @@ def _moved(parts: _Parts, moment: Moment) -> _Parts:
     if parts.delay is not None or parts.same_time:
         return parts
     if not (parts.readings or parts.sun or parts.period):
-        return replace(parts, readings=(due,))
+        return replace(parts, readings=(due,), every=parts.every or moment.every)
     if parts.has_day or parts.every:
-        return parts
+        return replace(parts, every=parts.every or moment.every)
     nearest = min(parts.readings, key=lambda minutes: abs(minutes - due), default=None)
     readings = parts.readings if nearest is None or parts.period else (nearest,)
     if moment.every:
