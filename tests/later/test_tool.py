@@ -193,6 +193,13 @@ async def test_a_plan_that_is_moved_keeps_what_is_not_named(
     assert following is None or days is None or following.due == plan.due + timedelta(days=days)
 
 
+async def test_a_time_that_is_far_from_the_old_one_is_asked_about(hass: HomeAssistant) -> None:
+    await run(hass, {**CALL_MUM, "when": "tomorrow at 09:00"})
+
+    assert "may mean" in await run(hass, {"kind": "move", "when": "at three"})
+    assert [plan.words for plan in plans(hass)] == ["tomorrow at 09:00"]
+
+
 async def test_a_plan_is_moved_that_is_due_at_the_time_that_is_named(hass: HomeAssistant) -> None:
     for text, when in (("call Mum", "at 18:00"), ("the cake", "at 18:30"), ("the bank", "in 3 hours")):
         await run(hass, {**CALL_MUM, "text": text, "when": when})

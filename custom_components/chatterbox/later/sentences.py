@@ -26,8 +26,9 @@ from ..effects.spoken_numbers import readable_sentence
 from ..internals.conversation import built_in_agent
 from ..offline.provider import PROCESS_SENTENCE, SENTENCE, local_call
 from ..offline.sentence_effects import async_named_timer
+from ..people.speakers import person_id_of
 from ..speech.sentences import async_get_sentences
-from .plans import FuturePlan
+from .plans import FuturePlan, plans_of
 from .schedule import async_due_at, async_get_schedule, async_resolve
 from .tool import LATER
 from .when import TimeInSentence, prepare, spoken_time, times_in
@@ -127,7 +128,8 @@ async def _async_moved(
     """Return the plan that a call moves: that of its old time, or else the latest one."""
     schedule = async_get_schedule(hass)
     await schedule.plans.async_load()
-    plans = schedule.plans.stored.plans
+    user_id = user_input.context.user_id
+    plans = plans_of(schedule.plans.stored.plans, person_id_of(hass, user_id) if user_id else None)
     if old_time := given.get("text"):
         return await async_due_at(hass, plans, str(old_time), user_input.language)
     return plans[-1] if plans and not schedule.last_heard(user_input.satellite_id) else None

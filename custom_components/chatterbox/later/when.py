@@ -37,6 +37,8 @@ _DEFAULT: Final = 8 * _HOUR
 _NEAR: Final = timedelta(hours=8)
 """A time is surely the next one of its two readings up to this distance."""
 _NEAR_AT_NIGHT: Final = timedelta(hours=3)
+_NEAR_IN_MINUTES: Final = 4 * _HOUR
+"""A time of day surely means its reading this close to the one that it replaces."""
 _WAKING: Final = 5
 """The hour from which on people are thought to mean the morning."""
 _SOON: Final = 120
@@ -499,8 +501,8 @@ def _moved(parts: _Parts, moment: Moment) -> _Parts:
         return replace(parts, readings=(due,), every=parts.every or moment.every)
     if parts.has_day or parts.every:
         return replace(parts, every=parts.every or moment.every)
-    nearest = min(parts.readings, key=lambda minutes: abs(minutes - due), default=None)
-    readings = parts.readings if nearest is None or parts.period else (nearest,)
+    near = tuple(minutes for minutes in parts.readings if abs(minutes - due) <= _NEAR_IN_MINUTES)
+    readings = near if len(near) == 1 and not parts.period else parts.readings
     if moment.every:
         weekday = on.weekday() if moment.every == "week" else None
         return replace(parts, readings=readings, every=moment.every, weekday=weekday)
