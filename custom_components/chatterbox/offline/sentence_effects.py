@@ -89,12 +89,14 @@ async def _async_effects(
 
 def _timer_name(meaning: Interpretation) -> str:
     """Return the name before the word for a timer that is started, the only words that a guess does not explain."""
-    match meaning.frames:
-        case [frame] if frame.intent == intent.INTENT_START_TIMER and (at := sorted(frame.unexplained_tokens)):
-            name = [token.text for token in meaning.tokens[at[0] : at[-1] + 2]]
-            return " ".join(name[:-1]) if len(name) == len(at) + 1 and name[-1] == _TIMER else ""
-        case _:
-            return ""
+    frame = meaning.frames[0] if len(meaning.frames) == 1 else None
+    if frame is None or frame.intent != intent.INTENT_START_TIMER or not frame.unexplained_tokens:
+        return ""
+    if delayed_command(frame.intent, dict(frame.slots)):
+        return ""
+    at = sorted(frame.unexplained_tokens)
+    *name, last = [token.text for token in meaning.tokens[at[0] : at[-1] + 2]]
+    return " ".join(name) if len(name) == len(at) and last == _TIMER else ""
 
 
 async def async_named_timer(hass: HomeAssistant, user_input: ConversationInput) -> dict[str, JsonValue]:

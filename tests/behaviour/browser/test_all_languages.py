@@ -1,10 +1,11 @@
-"""A person with a phone reads the dialogs of an agent in each language: no text is cut, nothing scrolls sideways."""
+"""A person with a phone reads the dialogs of set-up and agents in each language: nothing is cut or scrolls sideways."""
 
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Locator, expect
 
 from demo.web_api import HomeAssistantClient
 from tests.behaviour.browser.frontend import Frontend
@@ -12,8 +13,10 @@ from tests.behaviour.browser.looks import Look
 from tests.repository.test_translations import LANGUAGES
 from tests.support.sentences import sentence
 from tests.support.servers.process import scripted_server
-from tests.support.servers.script import Script
+from tests.support.servers.script import Script, ScriptedAnswer
 
+_ONLY_TALKS = ScriptedAnswer(content="I have turned on the kitchen light.")
+_NOBODY_LISTENS_HERE = "http://127.0.0.1:9/v1"
 _AGENT = "config_subentries.conversation"
 
 
@@ -24,13 +27,29 @@ async def test_no_dialog_of_an_agent_is_cut_in_any_language(
     async with scripted_server(Script(models=("small-model",)), tmp_path) as server:
         await frontend.open_devices_and_services()
         await frontend.add_model(server.base_url)
-        misfits: list[str] = []
-        try:
-            for language in LANGUAGES:
-                await home.command("frontend/set_user_data", type(None), key="language", value={"language": language})
-                misfits += [f"{language}, {one}" for one in await _read_dialogs(frontend, language)]
-        finally:
-            await home.command("frontend/set_user_data", type(None), key="language", value=None)
+        await _see_that_it_fits_in_each(home, partial(_read_dialogs, frontend))
+
+
+@pytest.mark.parametrize("look", [Look.PHONE_LIGHT])
+async def test_no_dialog_that_adds_chatterbox_is_cut_in_any_language(
+    frontend: Frontend, home: HomeAssistantClient, tmp_path: Path, port_nearby: int
+) -> None:
+    script = Script(models=("small-model", "qwen3-30b-a3b-instruct-2507-q4_k_m"), tool_trial_answer=_ONLY_TALKS)
+    async with scripted_server(script, tmp_path, port=port_nearby):
+        await _see_that_it_fits_in_each(home, partial(_read_set_up, frontend))
+
+
+async def _see_that_it_fits_in_each(
+    home: HomeAssistantClient, read_dialogs: Callable[[str], Awaitable[list[str]]]
+) -> None:
+    """Read dialogs in each language, and check that nothing of what they show was cut."""
+    misfits: list[str] = []
+    try:
+        for language in LANGUAGES:
+            await home.command("frontend/set_user_data", type(None), key="language", value={"language": language})
+            misfits += [f"{language}, {one}" for one in await read_dialogs(language)]
+    finally:
+        await home.command("frontend/set_user_data", type(None), key="language", value=None)
     assert misfits == [], "\n".join(misfits)
 
 
@@ -54,3 +73,41 @@ async def _read_dialogs(frontend: Frontend, language: str) -> list[str]:
     await dialog.get_by_role("button", name=text(f"{_AGENT}.step.approvals.submit")).click()
     await expect(dialog.get_by_role("table").last).to_be_visible()
     return misfits + [f"home: {one}" for one in await frontend.misfits(dialog)]
+
+
+async def _read_set_up(frontend: Frontend, language: str) -> list[str]:
+    """Go through each way to add a service, up to its last form; return what does not fit."""
+    text, page, misfits = partial(sentence, language=language), frontend.page, list[str]()
+    dialog = page.locator("dialog-data-entry-flow")
+
+    async def choose(menu: str, option: str) -> None:
+        await dialog.get_by_text(text(f"config.step.{menu}.menu_options.{option}"), exact=True).click()
+
+    async def look_at(step: str, seen: Locator) -> None:
+        await expect(seen.first).to_be_visible()
+        misfits.extend(f"{step}: {one}" for one in await frontend.misfits(dialog))
+
+    async def begin() -> None:
+        await page.goto(f"{frontend.url}/config/integrations/dashboard/add?domain=chatterbox")
+        await page.locator("dialog-box ha-button[slot=primaryAction]").click()
+        await expect(dialog.get_by_text(text("config.step.user.menu_options.offline"), exact=True)).to_be_visible()
+
+    await begin()
+    await look_at("user", dialog.get_by_text(text("config.step.user.title")))
+    await choose("user", "internet")
+    await look_at("internet", dialog.locator("ha-form"))
+    await begin()
+    await choose("user", "in_my_home")
+    await look_at("in_my_home", dialog.get_by_text("small-model"))
+    await dialog.get_by_text("small-model").click()
+    await look_at("no_tools", dialog.get_by_text(text("config.step.no_tools.menu_options.first_agent"), exact=True))
+    await choose("no_tools", "first_agent")
+    await look_at("first_agent", dialog.locator("ha-form"))
+    await begin()
+    await choose("user", "in_my_home")
+    await dialog.get_by_text(text("common.other_address")).click()
+    address = dialog.locator("ha-form input[type=url], ha-form input[type=text]").first
+    await address.fill(_NOBODY_LISTENS_HERE)
+    await address.press("Enter")
+    await look_at("own_server", dialog.get_by_text(text("config.error.provider_unreachable", url=_NOBODY_LISTENS_HERE)))
+    return misfits

@@ -81,7 +81,7 @@ _PRESENCE: Final = frozenset({"device_tracker", "person", "zone"})
 
 _NUMBERS: Final = frozenset({"counter", "input_number", "number"})
 _RESOLUTION: Final = timedelta(minutes=1)
-_NOT_YET_RECORDED: Final = timedelta(seconds=1)
+_SAME_MOMENT: Final = timedelta(milliseconds=1)
 """A recorded change this close to the present state is its own: its author may not be recorded yet."""
 _NO_DECIMALS: Final = 100
 """A value from here on is told without decimals."""
@@ -408,7 +408,8 @@ def _latest(found: Sequence[Span], values: frozenset[str]) -> Span | None:
 async def _async_author(hass: HomeAssistant, entity_id: str, when: datetime) -> str:
     """Return the name of the person, the automation or the script that made a change; empty if it is not known."""
     cause, state = await async_cause(hass, entity_id, when), hass.states.get(entity_id)
-    if state and not any(cause) and abs(state.last_updated - when) < _NOT_YET_RECORDED:
+    is_unchanged = state is not None and state.last_updated == state.last_changed
+    if state and is_unchanged and not any(cause) and abs(state.last_changed - when) < _SAME_MOMENT:
         cause = cause._replace(user_id=state.context.user_id)
     user = await hass.auth.async_get_user(cause.user_id) if cause.user_id else None
     if user and not user.system_generated and user.name:
