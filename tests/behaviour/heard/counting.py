@@ -241,7 +241,8 @@ async def count_requests(hass: HomeAssistant, language: str) -> RequestCount:
     home = await async_move_in(hass, language, offline_entry())
     rows = [row for row in read_recognized() if row.kind == "request" and row.lang == home.language]
     outcomes = {
-        words: await home.async_try(words) for words in {row.text for row in rows} | {row.heard for row in rows}
+        words: await home.async_try(words)
+        for words in dict.fromkeys(words for row in rows for words in (row.text, row.heard))
     }
     right = [row for row in rows if outcomes[row.heard].is_like(outcomes[row.text])]
     near = [row for row in rows if row.wrong_words <= 1]

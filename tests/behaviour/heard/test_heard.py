@@ -35,7 +35,7 @@ async def test_requests_are_done_or_offered_and_nothing_else(hass: HomeAssistant
     assert count.wrong == 0
     assert 100 * count.near_right >= LEAST[language] * count.near, count.missed
     assert 100 * count.right >= 40 * count.requests, count.missed
-    assert last_row(requests_table([count])) in PAGE.read_text(encoding="utf-8"), "run script/heard"
+    assert last_row(requests_table([count])) in PAGE.read_text(encoding="utf-8"), f"run script/heard: {count.missed}"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
