@@ -26,22 +26,25 @@ export class ChatterboxPanel extends LitElement {
   @state() private failure: CommandError | undefined;
   private readonly ready = () => void this.open();
 
+  override connectedCallback(): void {
+    super.connectedCallback();
+    // Home Assistant takes a panel out of a page that has been hidden for minutes, and puts it back later.
+    if (this.hasUpdated) void this.open();
+  }
+
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.hass.connection.removeEventListener("ready", this.ready);
-  }
-
-  protected override firstUpdated(): void {
-    this.hass.connection.addEventListener("ready", this.ready);
   }
 
   protected override willUpdate(changed: PropertyValues): void {
     if (changed.has("hass")) void this.open();
   }
 
-  /** Load what all views need, when the page opens and when its connection is back. */
+  /** Load what all views need, when the page opens, is shown again, and when its connection is back. */
   private async open(): Promise<void> {
     const panel = this;
+    this.hass.connection.addEventListener("ready", this.ready);
     try {
       const [texts, info] = await Promise.all([
         Texts.load(this.hass),

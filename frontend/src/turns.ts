@@ -47,16 +47,13 @@ export class TurnsView extends View {
     if (changed.has("page")) this.filter = filterOf(new URLSearchParams(location.search));
   }
 
-  protected override firstUpdated(): void {
-    this.resizes.observe(this.scroller);
-  }
-
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.resizes.disconnect();
   }
 
   protected override async load(): Promise<void> {
+    this.resizes.observe(this.scroller);
     await Promise.all([
       this.loadFirst(),
       this.subscribe("turns/subscribe", () => void this.attempt(() => this.loadNew())),

@@ -77,6 +77,24 @@ async def test_rules_are_made_moved_and_deleted_and_a_pin_is_set(frontend: Front
     await expect(panel.get_by_text(text("permissions.no_pin"))).to_be_visible()
 
 
+@pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT])
+async def test_a_page_that_was_hidden_for_long_goes_on(frontend: Frontend, home: HomeAssistantClient) -> None:
+    panel = await _open(frontend)
+    # After five minutes in the background, Home Assistant takes the panel out of the page, and puts it back later.
+    await panel.evaluate("panel => { const parent = panel.parentNode; panel.remove(); parent.append(panel); }")
+
+    await _change(home, rules=[{"verdict": "deny", "domains": ["lock"]}])
+
+    await expect(panel.get_by_role("listitem").filter(has_text=_LOCKS)).to_be_visible()
+
+
+async def _change(home: HomeAssistantClient, **fields: JsonValue) -> None:
+    """Change the rules in another browser."""
+    listed = await home.command("chatterbox/permissions/get", dict[str, JsonValue], language="en")
+    change: dict[str, JsonValue] = {"language": "en", "version": listed["version"], **fields}
+    await home.command("chatterbox/permissions/set_rules", dict[str, JsonValue], **change)
+
+
 async def _open(frontend: Frontend) -> Locator:
     """Add an agent, and open the view; return the page."""
     await frontend.open_devices_and_services()
