@@ -136,8 +136,10 @@ export class PermissionsView extends View {
   }
 
   private async discard(rules: WrittenRule[], place: number, text: string): Promise<void> {
+    const version = this.permissions?.version; // others may change the rules before the answer
     if (await this.confirm(this.text("permissions.delete_question", { rule: text }), this.text("permissions.delete"))) {
-      await this.change("set_rules", { rules: rules.filter((_, at) => at !== place).map(({ rule }) => rule) });
+      const left = rules.filter((_, at) => at !== place).map(({ rule }) => rule);
+      await this.change("set_rules", { rules: left, version });
     }
   }
 

@@ -78,6 +78,24 @@ async def test_rules_are_made_moved_and_deleted_and_a_pin_is_set(frontend: Front
 
 
 @pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT])
+async def test_a_rule_that_was_made_elsewhere_is_not_lost_by_a_deletion(
+    frontend: Frontend, home: HomeAssistantClient
+) -> None:
+    panel = await _open(frontend)
+    await _change(home, rules=[{"verdict": "ask", "domains": ["light"]}])
+    lights = panel.get_by_role("listitem").filter(has_text="anything of type Light only")
+    await lights.get_by_role("button", name=text("permissions.delete")).click()
+    await _change(home, rules=[{"verdict": "ask", "domains": ["light"]}, {"verdict": "deny", "domains": ["lock"]}])
+    locks = panel.locator("li").filter(has_text=_LOCKS)
+    await expect(locks).to_have_count(1)
+
+    await panel.get_by_role("dialog").get_by_role("button", name=text("permissions.delete")).click()
+
+    await expect(panel.get_by_role("alert")).to_contain_text(text("error.changed"))
+    await expect(locks).to_be_visible()
+
+
+@pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT])
 async def test_a_page_that_was_hidden_for_long_goes_on(frontend: Frontend, home: HomeAssistantClient) -> None:
     panel = await _open(frontend)
     # After five minutes in the background, Home Assistant takes the panel out of the page, and puts it back later.

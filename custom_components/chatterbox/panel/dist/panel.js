@@ -590,7 +590,7 @@ var ve=Object.defineProperty;var $e=Object.getOwnPropertyDescriptor;var h=(n,s,t
         ${a("edit","✎",!1,()=>this.edit(e))}
         ${a("delete","✕",!1,()=>{this.discard(i,e,t)})}
       </div>
-    </li>`}async move(t,e,i){let r=t.map(({rule:o})=>o);r.splice(i,0,...r.splice(e,1)),await this.change("set_rules",{rules:r})}async discard(t,e,i){await this.confirm(this.text("permissions.delete_question",{rule:i}),this.text("permissions.delete"))&&await this.change("set_rules",{rules:t.filter((r,o)=>o!==e).map(({rule:r})=>r)})}edit(t){[this.edited,this.problem]=[t,""]}editor(t){let e=this.edited;if(e===void 0)return d;let i=t.rules.map(({rule:r})=>r);return l`<chatterbox-rule-editor
+    </li>`}async move(t,e,i){let r=t.map(({rule:o})=>o);r.splice(i,0,...r.splice(e,1)),await this.change("set_rules",{rules:r})}async discard(t,e,i){let r=this.permissions?.version;if(await this.confirm(this.text("permissions.delete_question",{rule:i}),this.text("permissions.delete"))){let o=t.filter((a,c)=>c!==e).map(({rule:a})=>a);await this.change("set_rules",{rules:o,version:r})}}edit(t){[this.edited,this.problem]=[t,""]}editor(t){let e=this.edited;if(e===void 0)return d;let i=t.rules.map(({rule:r})=>r);return l`<chatterbox-rule-editor
       .page=${this.page}
       .permissions=${t}
       .rule=${i[e]}
