@@ -63,6 +63,13 @@ async def test_german_windows_are_told_too(hass: HomeAssistant) -> None:
     assert "Kitchen Window" in await talk.say("sind Fenster offen?")
 
 
+async def test_a_french_word_for_two_kinds_of_covers_is_understood(hass: HomeAssistant) -> None:
+    blind = "  - { name: Store du salon, id: cover.blind, state: open, attributes: { device_class: blind } }"
+    talk = await _talk(hass, HOME + blind, language="fr")
+
+    assert "Store du salon" in await talk.say("quels stores sont ouverts")
+
+
 async def test_a_chat_tells_what_would_be_understood_and_a_satellite_does_not(hass: HomeAssistant) -> None:
     talk = await _talk(hass, HOME)
     at_satellite = Talk(hass, device_id="a-satellite", conversation_id="another-talk")

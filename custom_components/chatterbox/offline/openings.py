@@ -38,7 +38,9 @@ async def async_add_sensors(
     if recognized is None or recognized.intent.name != intent.INTENT_GET_STATE:
         return
     slots = {entity.name: entity.value for entity in recognized.entities_list}
-    device_class, wanted = _SENSORS.get(slots.get("device_class")), _STATES.get(slots.get("state"))
+    of_covers = slots.get("device_class")  # in French, a list: one word means blinds and shades
+    device_class = _SENSORS.get(of_covers) if isinstance(of_covers, str) else None
+    wanted = _STATES.get(slots.get("state"))
     if slots.get("domain") != COVER_DOMAIN or "name" in slots or device_class is None or wanted is None:
         return
     sensors = slots | {"domain": BINARY_SENSOR_DOMAIN, "device_class": device_class}
