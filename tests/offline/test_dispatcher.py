@@ -14,6 +14,7 @@ from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.chatterbox.agent.events import Phase, StopReason
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall, Usage
+from custom_components.chatterbox.effects.effect import NOTHING
 from custom_components.chatterbox.offline.dispatcher import MAX_NESTING, offline_languages
 from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE, SENTENCE
 from tests.demo_house.move_in import move_in
@@ -113,9 +114,35 @@ async def test_a_question_for_another_day_or_place_is_not_answered_for_now(home:
         "what time is it in London": True,
         "hey what's the time": False,
         "what time is it right now please": False,
+        "are any lights on in the attic": True,
+        "is the light in the garage on": True,
+        "is the front door not locked": True,
+        "are any lights still on in the house": False,
+        "can you tell me if the front door is locked": False,
     }.items():
         await talk.say(text)
         assert talk.results[-1].is_error is is_error, text
+
+
+async def test_a_word_that_makes_a_command_another_one_is_not_left_out(home: HomeAssistant) -> None:
+    talk = Talk(home)
+    for text in (
+        "don't unlock the front door",
+        "unlock the front door when Ben arrives",
+        "turn off all lights except the hallway light",
+        "turn on the counter lamp if it's dark",
+    ):
+        dispatcher = talk.dispatcher()
+        assert await dispatcher.async_effects(PROCESS_SENTENCE.name, {SENTENCE: text}) == NOTHING, text
+        await talk.say(text)
+        assert talk.results[-1].is_error, text
+    assert home.states.is_state("lock.front_door", "locked")
+    assert home.states.is_state("light.hallway", "on")
+
+    await talk.say("is the hallway light on")
+    await talk.say("turn it off")
+    await talk.say("don't turn it on")
+    assert home.states.is_state("light.hallway", "off")
 
 
 async def test_a_compound_sentence_does_both(home: HomeAssistant) -> None:

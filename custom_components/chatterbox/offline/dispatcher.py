@@ -34,7 +34,7 @@ from .misheard import async_meant
 from .openings import async_add_sensors
 from .past_questions import PastForm, PastQuestion, past_question
 from .provider import PROCESS_SENTENCE, SENTENCE
-from .sentence_effects import async_asks_for_another_time, async_sentence_effects, async_unknown_name
+from .sentence_effects import async_is_misread, async_sentence_effects, async_unknown_name
 from .shared_names import async_act_on_item, async_act_on_meant, async_refuse_delayed
 
 MAX_NESTING: Final = 3
@@ -117,7 +117,7 @@ class OfflineDispatcher:
                 response = self._query_answer(await self.past.async_answer(question.arguments, is_whether=is_whether))
             elif unknown:
                 response = await self._unknown(unknown)
-            elif await self._names_no_zone(query) or await async_asks_for_another_time(hass, query):
+            elif await self._names_no_zone(query) or await async_is_misread(hass, query, self.conversation_id):
                 response = await self._not_understood()
             else:
                 area = async_speaker_area(hass, query)

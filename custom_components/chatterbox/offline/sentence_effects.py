@@ -27,11 +27,15 @@ _TRIGGERED: Final = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}))
 _UNKNOWN: Final = run_by("", _TRIGGERED)
 _TIMER: Final = "timer"
 """In English, the only language of the second recognizer."""
-_ABOUT_NOW: Final = frozenset({intent.INTENT_GET_CURRENT_DATE, intent.INTENT_GET_CURRENT_TIME})
-_NOW: Final = frozenset(
-    {"a", "again", "currently", "exactly", "hey", "in", "now", "ok", "okay", "please", "right", "today"}
+_IDLE: Final = (
+    "a again already any anywhere are at can check could currently did do does exactly for has have hey home house i "
+    "if in inside is know leave left me moment now of ok okay our please really right see still tell that the there "
+    "to today we whether you"
 )
-"""Words that leave a question about now as it is."""
+"""Words that leave a question about the home as it is now what it is."""
+_REVERSING: Final = "apart besides but don't dont except never not without"
+_CONDITIONAL: Final = "after as before if once unless until when whenever while"
+"""Words that make a command another one."""
 _UNFORESEEN: Final = replace(_UNKNOWN, is_guessed=True)
 """Of a sentence whose effects this release of Home Assistant does not let us foresee."""
 
@@ -79,7 +83,8 @@ async def _async_effects(
         return _UNFORESEEN
     if (meaning := await _async_guess(hass, user_input)) is None:
         return NOTHING if recognized else None
-    if not meaning.accepted or not meaning.frames or any(frame.response_key is None for frame in meaning.frames):
+    is_whole = meaning.accepted and meaning.frames and all(frame.response_key is not None for frame in meaning.frames)
+    if not is_whole or _is_misread(hass, meaning):
         return None
     parts = [(frame.intent, dict(frame.slots)) for frame in meaning.frames]
     effects = joined([await _async_intent_effects(hass, name, slots, user_input, delays) for name, slots in parts])
@@ -133,13 +138,26 @@ async def async_unknown_name(hass: HomeAssistant, user_input: ConversationInput)
     return _unknown_name(meaning) if meaning and meaning.accepted else None
 
 
-async def async_asks_for_another_time(hass: HomeAssistant, user_input: ConversationInput) -> bool:
-    """Return whether Home Assistant takes a question for another day or place, as "in London", for one about now."""
-    meaning = await _async_guess(hass, user_input)
-    if meaning is None or not meaning.accepted or await async_recognized(hass, user_input) is not None:
-        return False
-    frames = [frame for frame in meaning.frames if frame.intent in _ABOUT_NOW]
-    return any(meaning.tokens[at].text not in _NOW for frame in frames for at in frame.unexplained_tokens)
+async def async_is_misread(hass: HomeAssistant, user_input: ConversationInput, conversation_id: str) -> bool:
+    """Return whether Home Assistant leaves out a word that makes a sentence another one: "in London", "don't", "if"."""
+    for placed in await async_places(hass, user_input, conversation_id):
+        if await async_recognized(hass, placed) is not None:
+            return False
+        if (meaning := await _async_guess(hass, placed)) and meaning.accepted and _is_misread(hass, meaning):
+            return True
+    return False
+
+
+def _is_misread(hass: HomeAssistant, meaning: Interpretation) -> bool:
+    for frame in meaning.frames:
+        words = {meaning.tokens[at].text for at in frame.unexplained_tokens}
+        is_question = is_question_intent(hass, frame.intent) and frame.intent != intent.INTENT_TIMER_STATUS
+        is_wide = is_question and frame.target_scope != "entity"
+        if not words.isdisjoint((_REVERSING if is_question else f"{_REVERSING} {_CONDITIONAL}").split()):
+            return True
+        if is_wide and words.difference(_IDLE.split()):
+            return True
+    return False
 
 
 async def async_is_certain(hass: HomeAssistant, user_input: ConversationInput) -> bool:
