@@ -66,7 +66,7 @@ async def test_an_address_that_cannot_be_used_is_not_saved(hass: HomeAssistant, 
     refused = await submit(hass, await open_options(hass, entry), history_address=address, diagnose_words=True)
 
     error_text = sentence(f"config.error.{error}")
-    assert problems_in(refused) == [f"Service → Database for conversations: {error_text}"]
+    assert problems_in(refused) == [f"Data and API clients → Database for conversations: {error_text}"]
     assert sentence(f"config.error.{error}")
     assert display_data(refused["data_schema"]) == {
         "history_address": shown_address(address),
@@ -90,11 +90,11 @@ async def test_problems_are_told_in_the_language_of_the_user(
         response = await client.post(f"{flows}/{begun['flow_id']}", json=form, headers=headers)
         return str((await response.json())["description_placeholders"]["problems"])
 
-    assert "Service → Database for conversations:" in await problems()
+    assert "Data and API clients → Database for conversations:" in await problems()
     browser = {"Accept-Language": "de-DE,de;q=0.9,en;q=0.8"}
-    assert "Dienst → Datenbank für Gespräche:" in await problems(**browser)
+    assert "Daten und API-Clients → Datenbank für Gespräche:" in await problems(**browser)
     await (await async_user_store(hass, hass_admin_user.id)).async_set_item("language", {"language": "fr"})
-    assert "Service → Base de données" in await problems(**browser)
+    assert "Données et clients API → Base de données" in await problems(**browser)
 
 
 async def test_the_responses_api_answers_once_it_is_switched_on(
@@ -149,7 +149,7 @@ async def test_a_number_that_does_not_fit_is_named_and_nothing_typed_is_lost(
 
     label = sentence(f"config.step.options.sections.api.data.{option}")
     (problem,) = problems_in(refused)
-    assert problem.startswith(f"Service → API clients → {label}: {value:g} is ")
+    assert problem.startswith(f"Data and API clients → API clients → {label}: {value:g} is ")
     assert display_data(refused["data_schema"]) == typed
     assert is_open(refused, "api")
     assert not entry.options
