@@ -27,6 +27,17 @@ def in_pieces(pieces: list[str], language: str = "en", tools: tuple[str, ...] = 
         ("Use the HassTurnOff tool, or todo__get_items.", "Use the turn off tool, or get items."),
         ("See **GetLiveContext**: it is off.", "See get live context: it is off."),
         ("Hass is short, Hassle is long, GetLiveContexts is none.",) * 2,
+        # an answer that is a JSON object
+        ('{"answer": "It is **on**."}', "It is on."),
+        (' {"response": "It is noon.", "action": null, "sure": true}\n', "It is noon."),
+        ('{"to_say": "It is on.", "service": "light.turn_on"}', '"to_say": "It is on.", "service": "light turn on"'),
+        ('{"say": "It is on.", "data": {"a": 1}}', '"say": "It is on.", "data":"a": 1'),
+        ('{"to_say": "It is on.", "cut', '"to_say": "It is on.", "cut'),
+        ("{x} is unknown.", "x is unknown."),
+        # the source of a search
+        ("It rains ([bbc.com](https://bbc.com?utm_source=a)). Bye.", "It rains. Bye."),
+        ("See ([the manual](https://a.b)).", "See (the manual)."),
+        ("{" + "a " * 1000 + "}", "a " * 999 + "a"),
         # emphasis and code
         ("It is **on** and *bright*.", "It is on and bright."),
         ("It is __on__, _bright_ and ***loud***.", "It is on, bright and loud."),

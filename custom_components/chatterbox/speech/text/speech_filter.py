@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
+from ...agent.json.text import parse_json
 from ...agent.text import base_language
 from .language import LANGUAGES
 from .spoken_text import (
@@ -52,6 +53,8 @@ _SOURCES: Final = re.compile(r"\[[1-9]\d{0,2}(?:,\d{1,3})*,\Z")
 _AFTER_MARK: Final = ".,;"
 """Ends a tick or a cross that is a value."""
 _TARGET_START: Final = "]("
+_LONGEST_OBJECT: Final = 2_000
+"""Characters of an answer that is a JSON object."""
 _PIECE: Final = 1_000
 """Characters of a whole answer that are read at once."""
 
@@ -96,9 +99,20 @@ class SpeechFilter:
         """May be a tag, if an attribute follows."""
         self._space_after_tag = False
         self._written = self._unreadable = False
+        self._object: str | None = ""
+        """The text so far, while the answer may be a JSON object."""
 
     def feed(self, text: str) -> str:
         """Add a piece of the answer and return the text that can be spoken now."""
+        if self._object is not None:
+            self._object += text
+            begun = self._object.lstrip()
+            if not begun or (begun[0] == "{" and len(begun) <= _LONGEST_OBJECT):
+                return ""
+            text, self._object = self._object, None
+        return self._feed(text)
+
+    def _feed(self, text: str) -> str:
         for word in self._words.feed(text):
             self._take_number(word)
         if self._number and self._words.begun and not may_begin_unit(self._words.begun):
@@ -108,6 +122,7 @@ class SpeechFilter:
 
     def finish(self) -> str:
         """Return the rest of the text, or a sentence in place of an answer without any text for speech."""
+        spoken = self._feed(_without_object(self._object)) if self._object else ""
         for word in (*self._words.finish(), Word("")):
             self._take_number(word)
         self._end_tag()
@@ -115,7 +130,7 @@ class SpeechFilter:
         if self._written and not self._sentences.has_words:
             self._sentences.space()
             self._sentences.speak(self._phrases.unreadable if self._unreadable else self._phrases.okay)
-        return self._sentences.finish()
+        return spoken + self._sentences.finish()
 
     def _take_number(self, word: Word) -> None:
         """Take a word; a decimal waits for the next one. Between two words may be several spaces."""
@@ -236,6 +251,18 @@ class SpeechFilter:
             self._begun_tag = ""
             if self._space_after_tag:
                 self._sentences.space()
+
+
+def _without_object(text: str) -> str:
+    """Return the only sentence of a JSON object, as small models write it; any other text as it is."""
+    try:
+        value = parse_json(text.strip())
+    except ValueError:
+        return text
+    values = [part for part in value.values() if part] if isinstance(value, dict) else []
+    texts = [part for part in values if isinstance(part, str)]
+    is_plain = len(texts) == 1 and " " in texts[0] and not any(isinstance(part, dict | list) for part in values)
+    return texts[0] if is_plain else text
 
 
 def _without_comments(text: str) -> str:

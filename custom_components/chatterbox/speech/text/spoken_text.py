@@ -119,7 +119,7 @@ _EMOTICON: Final = re.compile(r"(?:[:;=]['^-]?[)(DPp]+|<3+|\^_+\^|[xX]D+)([.,!?�
 _MARKS: Final = {**dict.fromkeys("✅✔✓☑", True), **dict.fromkeys("❌✖✗✘", False)}
 _CITATION: Final = re.compile(
     r"(?<=[\w.,!?;:)\]\"'])\[\d{1,3}(?:[,-]\d{1,3})*\]|\A\[\d{1,3}(?:[,-]\d{1,3})*\](?=[.!?]|\[\d)"
-    r"|\[(?:citation|ref|source):\d{1,3}\]|\[\^[^\[\]\s]{1,40}\]|\[[xX]\](?!\()"
+    r"|\[(?:citation|ref|source):\d{1,3}\]|\[\^[^\[\]\s]{1,40}\]|\[[xX]\](?!\()|\(\[[\w.-]{1,80}\]\([^()\s]++\)\)"
 )
 _TARGET: Final = re.compile(r"\]\((?:[^()\s]|\([^()\s]*\))*\)|\]\[[^\[\]\s]*\]")
 _ADDRESS: Final = re.compile(r"<?(?:(?:https?|ftp)://|www\.|mailto:|data:\w+/)[^\s<>\"]*>?", re.IGNORECASE)
