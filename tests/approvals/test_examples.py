@@ -49,7 +49,7 @@ async def home(hass: HomeAssistant) -> HomeAssistant:
 
 
 async def verdicts(hass: HomeAssistant, policy: Policy, pin: PinHash | None = None) -> dict[tuple[str, str], Verdict]:
-    examples = await async_example_requests(hass, HomeRules(policy=policy, pin=pin))
+    examples = await async_example_requests(hass, HomeRules(policy=policy, pin=pin), searches_web=True)
     return {(example.key, example.entity_id): example.verdict for example in examples}
 
 

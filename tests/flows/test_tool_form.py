@@ -116,6 +116,17 @@ async def test_what_is_said_of_sources_is_stored_judged_and_shown_again(
     assert suggested(await open_approvals(hass, entry)) == approvals()
 
 
+async def test_a_search_of_the_web_is_an_example_only_where_a_tool_searches(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
+    example = sentence("common.example_search_and_unlock", name="Door")
+    before = await submit(hass, await open_tools(hass, entry), form())
+    register(hass, "gone", StubTool(name="look_up", description="Searches the internet."), name="Web")
+    after = await submit(hass, await open_tools(hass, entry), {})
+
+    assert [example in placeholders(home)["examples"] for home in (before, after)] == [False, True]
+
+
 async def test_nothing_is_stored_where_nothing_is_said(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     await set_home_rules(hass, tool_sources={"assist": {"level": "ask"}, "left": {"level": "free"}})
     step = await open_tools(hass, entry)

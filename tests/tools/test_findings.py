@@ -8,7 +8,7 @@ from homeassistant.helpers.typing import ConfigType
 from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.settings.rules import ToolSource
-from custom_components.chatterbox.tools.findings import Finding, find_out
+from custom_components.chatterbox.tools.findings import Finding, find_out, is_web_search
 from tests.support.llm_apis import StubTool
 from tests.support.one_home import in_one_home
 
@@ -68,3 +68,17 @@ async def test_a_script_is_known_by_its_steps_or_by_what_its_owner_says(home: Ho
     assert find_out(home, tools["some"], {})[1:] == (Finding.REACHES, (*heaters, "light.kitchen"))
     assert find_out(home, tools["any"], {})[1:] == (Finding.OPAQUE, ())
     assert find_out(home, tools["any"], words)[1:] == (Finding.REACHES, ("climate.hallway", "light.kitchen"))
+
+
+def test_a_tool_that_searches_the_web_says_so_in_its_name_or_its_description() -> None:
+    closed = stub("web_search", llm.ToolAnnotations(read_only=True, open_world=False))
+    tools = [
+        StubTool(name="brave_web_search"),
+        StubTool(name="look_up", description="Searches the internet."),
+        StubTool(name="web_search", description=None),
+        StubTool(name="search_files"),
+        StubTool(name="fetch_web_page"),
+        closed,
+    ]
+
+    assert [is_web_search(tool) for tool in tools] == [True, True, True, False, False, False]

@@ -35,7 +35,7 @@ class _Request(NamedTuple):
     device_classes: frozenset[str | None] = _ANY
     """Those of the entities that it may be about; empty for all."""
     is_after_search: bool = False
-    """Whether something from outside the home is read first."""
+    """Whether the web is searched first."""
 
 
 _REQUESTS: Final = (
@@ -69,18 +69,21 @@ class Example(NamedTuple):
     verdict: Verdict
 
 
-async def async_example_requests(hass: HomeAssistant, rules: HomeRules) -> list[Example]:
-    """Return requests for exposed entities, judged as those of a person whom no rule names, at the present time."""
+async def async_example_requests(hass: HomeAssistant, rules: HomeRules, *, searches_web: bool) -> list[Example]:
+    """Return requests for exposed entities, judged as those of a person whom no rule names, at the present time.
+
+    Requests that begin with a search of the web are among them where a tool does that.
+    """
     return [
         Example(request.key, those[0], await _async_verdict(hass, rules, request, those[0]))
-        for request, those in islice(_fitting_entities(hass), MOST_EXAMPLES)
+        for request, those in islice(_fitting_entities(hass, searches_web=searches_web), MOST_EXAMPLES)
     ]
 
 
 async def async_guarded_request(hass: HomeAssistant, rules: HomeRules) -> Example | None:
     """Return the first request for any exposed entity that is not simply allowed."""
-    for request, those in _fitting_entities(hass):
-        for number, entity_id in enumerate(those if not request.is_after_search else ()):
+    for request, those in _fitting_entities(hass, searches_web=False):
+        for number, entity_id in enumerate(those):
             await async_yield(number)
             verdict = await _async_verdict(hass, rules, request, entity_id)
             if verdict is not Verdict.ALLOW:
@@ -88,10 +91,10 @@ async def async_guarded_request(hass: HomeAssistant, rules: HomeRules) -> Exampl
     return None
 
 
-def _fitting_entities(hass: HomeAssistant) -> Iterator[tuple[_Request, list[str]]]:
+def _fitting_entities(hass: HomeAssistant, *, searches_web: bool) -> Iterator[tuple[_Request, list[str]]]:
     """Yield the requests that an exposed entity fits, each with all of these, sorted by name."""
     states = exposed_states(hass, CONVERSATION)
-    for request in _REQUESTS:
+    for request in (one for one in _REQUESTS if searches_web or not one.is_after_search):
         domain, classes = request.action.partition(".")[0], request.device_classes
         fitting = (one for one in states if one.domain == domain)
         those = [one.entity_id for one in fitting if not classes or one.attributes.get("device_class") in classes]

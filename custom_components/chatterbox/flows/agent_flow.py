@@ -23,7 +23,7 @@ from .dialog import async_placeholders, async_viewer_language
 from .first_agent import FIELD_USE_IN, FirstAgentForm, async_ready, async_use_added_agent
 from .model_flow import ModelFlow
 from .rule_form import only_on_unlocking, rules_on_locking
-from .tool_form import ToolForm
+from .tool_form import ToolForm, async_searches_web
 
 
 class ConversationAgentFlow(ModelFlow):
@@ -97,7 +97,9 @@ class ConversationAgentFlow(ModelFlow):
         page = await ApprovalPage.async_of(self.hass, policy, await self._async_labels())
         absent = page.absent(await async_absent_names(self.hass, policy))
         no_pin = page.no_pin() if self._begun_with.pin and not self._rules.pin else ""
-        examples = no_pin + absent + page.examples_table(await async_example_requests(self.hass, self._rules))
+        searches_web = await async_searches_web(self.hass, settings_of(self._present))
+        requests = await async_example_requests(self.hass, self._rules, searches_web=searches_web)
+        examples = no_pin + absent + page.examples_table(requests)
         options = ["save_approvals", "tools", "approvals"]
         if on_locking := rules_on_locking(policy):
             examples = f"{page.also_locking(on_locking)}\n\n{examples}"

@@ -206,10 +206,11 @@ async def async_sentences_to_try(hass: HomeAssistant, kind: ServiceKind, chosen:
     language = languages[0] if languages else hass.config.language
     sentences = await async_get_sentences(hass, language)
     questions, done = list[str](), list[str]()
-    for key, entity_id, verdict in await async_example_requests(hass, async_get_home_rules(hass).current):
+    rules = async_get_home_rules(hass).current
+    for key, entity_id, verdict in await async_example_requests(hass, rules, searches_web=False):
         text = sentences[f"example_{key}"].format(name=entity_name(hass, entity_id))
         sentence = ConversationInput(text, Context(), None, None, None, language, HOME_ASSISTANT_AGENT)
-        if key.startswith("search_") or (kind is ServiceKind.OFFLINE and not await async_recognize(hass, sentence)):
+        if kind is ServiceKind.OFFLINE and not await async_recognize(hass, sentence):
             continue
         (done if verdict is Verdict.ALLOW else questions).append(text)
     only_model = [] if kind is ServiceKind.OFFLINE else [sentences["example_only_model"]]

@@ -17,9 +17,9 @@ from ..runtime.rule_labels import Labels
 from ..settings.agent import AgentSettings
 from ..settings.options import Problem
 from ..settings.rules import PolicyError, ToolSource, TrustLevel, sources_from_json
-from ..tools.findings import FoundTool, find_out
+from ..tools.findings import FoundTool, find_out, is_web_search
 from ..tools.llm_apis import context_without_speaker, source_names
-from ..tools.turn_tools import async_offer_tools
+from ..tools.turn_tools import TurnTools, async_offer_tools
 from .approval_form import UncheckedObjectSelector
 from .approval_page import MOST_ROWS, table
 from .dialog import DROPDOWN, choice, escaped
@@ -52,11 +52,7 @@ class ToolForm:
         sentences: Mapping[str, str],
     ) -> Self:
         """Ask the sources for their tools, and find out about these. `trusted` is what the owner has set for them."""
-        owner = await hass.auth.async_get_owner()
-        context = context_without_speaker(hass, owner.id if owner else None)
-        offer = await async_offer_tools(
-            hass, settings.llm_apis, context, settings.limits.preparation, home=settings.home
-        )
+        offer = await _async_offer(hass, settings)
         found: dict[str, list[FoundTool]] = {}
         for tool in offer.instance.tools if offer.instance else ():
             found.setdefault(offer.labels[tool.name], []).append(find_out(hass, tool, trusted))
@@ -128,6 +124,19 @@ class ToolForm:
     def _json(self, level: JsonValue, affects: JsonValue) -> JsonObject:
         known = self.levels.id_of(level) if isinstance(level, str) and level else _BY_TOOL
         return {**({} if known == _BY_TOOL else {"level": known}), **({"affects": affects} if affects else {})}
+
+
+async def async_searches_web(hass: HomeAssistant, settings: AgentSettings) -> bool:
+    """Return whether one of the tools that an agent may use searches the web."""
+    offer = await _async_offer(hass, settings)
+    return any(is_web_search(tool) for tool in (offer.instance.tools if offer.instance else ()))
+
+
+async def _async_offer(hass: HomeAssistant, settings: AgentSettings) -> TurnTools:
+    """Ask the sources of an agent for the tools that the owner gets."""
+    owner = await hass.auth.async_get_owner()
+    context = context_without_speaker(hass, owner.id if owner else None)
+    return await async_offer_tools(hass, settings.llm_apis, context, settings.limits.preparation, home=settings.home)
 
 
 def _table(hass: HomeAssistant, tools: Iterable[FoundTool], sentences: Mapping[str, str]) -> str:

@@ -72,3 +72,10 @@ def find_out(hass: HomeAssistant, tool: llm.Tool, sources: Mapping[str, ToolSour
             return FoundTool(name, finding, tuple(sorted(changed)))
         case _ as unreachable:
             assert_never(unreachable)
+
+
+def is_web_search(tool: llm.Tool) -> bool:
+    """Return whether a tool searches the web, going by its name and its description."""
+    own = unwrapped(tool)
+    words = f"{own.name} {own.description or ''}".casefold()
+    return annotations_of(tool).open_world and "search" in words and ("web" in words or "internet" in words)

@@ -494,7 +494,7 @@ async def test_what_is_asked_about_is_named_and_can_need_a_pin(hass: HomeAssista
     assert CONF_PIN not in only_agent(result["result"]).data
     rules = async_get_home_rules(hass).current
     assert "8351" not in repr(rules)
-    examples = await async_example_requests(hass, rules)
+    examples = await async_example_requests(hass, rules, searches_web=False)
     requested = {entity_id for _, entity_id, verdict in examples if verdict is Verdict.PIN}
     assert requested == {"lock.door", "script.party"}
 
