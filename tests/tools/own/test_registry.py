@@ -8,6 +8,7 @@ from homeassistant.components import conversation
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import llm
+from homeassistant.util import slugify
 from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.chatterbox.agent.messages import ToolAnnotations, ToolCall, ToolDefinition
@@ -36,6 +37,7 @@ from custom_components.chatterbox.tools.own.registry import (
 )
 from custom_components.chatterbox.tools.own.search_history import SEARCH_HISTORY
 from tests.support.own_tools import own_call
+from tests.support.sentences import template
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import AGENT, Serve, speech
 
@@ -176,6 +178,13 @@ async def test_the_tools_are_there_when_they_are_wanted_and_stay_inside(hass: Ho
     assert not any(one.destructive or one.open_world for one in annotations)
     offered = (FORGET.definition, FIND.definition)
     assert with_own_tools(offered[::-1], ()) == offered[::-1]
+
+
+def test_those_that_are_shared_have_titles_that_are_translated(hass: HomeAssistant) -> None:
+    titles = [tool.shared.title for tool in own_tools(hass) if tool.shared]
+
+    assert len(titles) == 2
+    assert all(template(f"common.tool_title_{slugify(title)}") for title in titles)
 
 
 def test_no_tool_of_somebody_else_stands_in_for_one_of_them() -> None:
