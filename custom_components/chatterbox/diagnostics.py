@@ -4,7 +4,7 @@ Keys and prompts are redacted. Words are included only if the owner of the servi
 `docs/diagnostics.md` explains diagnostics line by line.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, Final
 
@@ -23,7 +23,7 @@ from .history.stores import async_get_histories
 from .runtime.agents import ChatterboxConfigEntry
 from .runtime.recent_turns import async_get_recent_turns
 from .settings.agent import AgentSettings
-from .settings.redaction import secrets_in, without_secrets
+from .settings.redaction import known_secrets, without_secrets
 from .settings.rules import async_get_home_rules, home_rules_to_json
 from .tools.llm_apis import context_without_speaker
 from .tools.turn_tools import async_offer_common_tools
@@ -99,7 +99,7 @@ async def _async_diagnose(
     hass: HomeAssistant, entry: ChatterboxConfigEntry, agents: Iterable[ConfigSubentry]
 ) -> dict[str, Any]:
     integration = await async_get_integration(hass, DOMAIN)
-    secrets = _secrets(hass)
+    secrets = known_secrets(hass)
     parts = {
         "versions": {"chatterbox": str(integration.version), "home_assistant": home_assistant_version},
         "entry": {
@@ -180,11 +180,3 @@ def _provider(model: ManagedProvider) -> JsonObject:
 
 def _entries(hass: HomeAssistant) -> list[ChatterboxConfigEntry]:
     return hass.config_entries.async_entries(DOMAIN)
-
-
-def _secrets(hass: HomeAssistant) -> frozenset[str]:
-    """Return the secrets of all services: an agent may use the agent of another service as a fallback."""
-    fields: list[Mapping[str, object]] = [home_rules_to_json(async_get_home_rules(hass).stored)]
-    fields += [one for entry in _entries(hass) for one in (entry.data, entry.options)]
-    fields += [agent.data for entry in _entries(hass) for agent in entry.subentries.values()]
-    return frozenset(secret for one in fields for secret in secrets_in(one))

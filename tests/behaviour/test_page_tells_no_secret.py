@@ -11,7 +11,9 @@ from pytest_homeassistant_custom_component.common import MockUser
 from pytest_homeassistant_custom_component.typing import WebSocketGenerator
 
 from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, DOMAIN, ServiceKind
+from custom_components.chatterbox.evaluate.trials import async_get_trials
 from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
+from tests.evaluate.conftest import evaluate
 from tests.panel.conftest import OpenPage
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.servers.in_process import serving_script
@@ -34,11 +36,13 @@ JUDGE: Final[list[dict[str, object]]] = [
 ]
 UNLOCK = ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door", "domain": "lock"})
 LEAKY = ScriptedCall(name="HassTurnOn", arguments={"name": "Kitchen ceiling light", "code": PIN, "area": KEY})
+NAMED = ScriptedCall(name="HassTurnOn", arguments={"name": KEY})
+REPEATED = (ScriptedAnswer(tool_calls=(LEAKY, NAMED)), ScriptedAnswer(content=f"I was told {KEY}."))
 ANSWERS = (
     *(ScriptedAnswer(tool_calls=(UNLOCK,)), ScriptedAnswer(content="Come in.")),
-    *(ScriptedAnswer(tool_calls=(LEAKY,)), ScriptedAnswer(content=f"I was told {KEY}.")),
+    *REPEATED,
     ScriptedAnswer(tool_calls=(UNLOCK,)),
-    *(ScriptedAnswer(tool_calls=(LEAKY,)), ScriptedAnswer(content=f"I was told {KEY}.")),
+    *(REPEATED * 3),
 )
 
 COMMANDS: Final[dict[str, dict[str, object]]] = {
@@ -62,9 +66,9 @@ COMMANDS: Final[dict[str, dict[str, object]]] = {
     "permissions/try": {"language": "en", "sentence": "light!", "agent": "a"},
     "evaluate/preview": {},
     "evaluate/start": {"requests": 1},
+    "evaluate/result": {"result_id": ""},
     "evaluate/subscribe": {},
     "evaluate/stop": {},
-    "evaluate/result": {"result_id": "a"},
     "turns/delete": {},
 }
 """The fields of each command, in this order."""
@@ -73,7 +77,7 @@ COMMANDS: Final[dict[str, dict[str, object]]] = {
 OF_A_TURN: Final = {"turns/get", "turns/report", "turns/delete"}
 OF_RULES: Final = {f"permissions/{name}" for name in ("get", "choose", "set_rules", "set_pin")}
 """Each returns the rules with their version, of which the next one is a change."""
-SUCCEEDING: Final = {command for command in COMMANDS if command.startswith("permissions/")}
+SUCCEEDING: Final = {command for command in COMMANDS if command.startswith(("permissions/", "evaluate/"))}
 SECRETS: Final = (PIN, KEY, WITHHELD, "scrypt", "digest")
 
 
@@ -96,13 +100,18 @@ async def test_no_command_tells_a_secret(
         assert len([turn for turn in turns if (await page.ask("turns/get", turn_id=turn))["withheld"]]) == 2
 
         (agent,) = (one["id"] for one in (await page.ask("page"))["agents"])
-        version = ""
+        version = result_id = ""
         for command, data in COMMANDS.items():
-            ids = {name: value for name, value in {"version": version, "agent": agent}.items() if name in data}
+            known = {"version": version, "agent": agent, "result_id": result_id}
+            ids = {name: value for name, value in known.items() if name in data}
             for turn in turns if command in OF_A_TURN else [""]:
                 message = await answer(page, command, **(data | ids), **({"turn_id": turn} if turn else {}))
                 assert message["success"] or command not in SUCCEEDING, f"{command}: {message}"
                 version = message["result"]["version"] if command in OF_RULES else version
+                if (trial := async_get_trials(hass).running) and trial.task:
+                    await trial.task
+                    result_id = trial.id
+        assert leaked(await evaluate(hass, requests=1)) == []
 
 
 async def test_a_user_without_rights_gets_nothing(
@@ -116,12 +125,16 @@ async def test_a_user_without_rights_gets_nothing(
         assert await page.error(command, **fields) == "unauthorized", command
 
 
+def leaked(data: object) -> list[str]:
+    """Return the secrets in an answer."""
+    return [secret for secret in SECRETS if secret in json.dumps(data)]
+
+
 async def answer(page: OpenPage, command: str, **data: object) -> Mapping[str, Any]:
     """Send a command, look for secrets in its answer and in all events before it, and return the answer."""
     await page.client.send_json_auto_id({"type": f"{DOMAIN}/{command}", **data})
     while True:
         message = await page.client.receive_json()
-        text = json.dumps(message)
-        assert [secret for secret in SECRETS if secret in text] == [], f"{command}: {text}"
+        assert leaked(message) == [], f"{command}: {message}"
         if message["type"] == "result":
             return dict(message)

@@ -1,6 +1,7 @@
 """Runs trials: puts requests to agents one after the other, grades the answers, and keeps the last results."""
 
 import asyncio
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Final
@@ -18,8 +19,9 @@ from ..const import DOMAIN
 from ..home.entity_matches import entity_name
 from ..people.speakers import Asking, Speaker
 from ..records.turn_record import shown_call, shown_text
+from ..settings.redaction import known_secrets, without_secret_fields, without_secrets
 from ..speech.sentences import translated
-from ..turns.dry_run import DryAsker, DryConversation, DryTurn
+from ..turns.dry_run import DryAsker, DryConversation, DryResult, DryTurn
 from ..usage.tracker import async_get_usage_tracker
 from .grading import Grade, TrialRequest, async_grade
 from .requests import async_make_requests
@@ -208,20 +210,27 @@ def has_price(hass: HomeAssistant, agent: str) -> bool:
 
 def _figures(hass: HomeAssistant, turn: DryTurn, turns: list[DryTurn]) -> JsonObject:
     """Return an answer, its calls, times in milliseconds, and the tokens and the price of all of its `turns`."""
-    tracker, facts = async_get_usage_tracker(hass), turn.facts
+    tracker, facts, secrets = async_get_usage_tracker(hass), turn.facts, known_secrets(hass)
     used = [
         (one.answered_by, one.usage) for each in turns for one in each.facts.inferences if one.usage and one.answered_by
     ]
     costs = [tracker.cost(agent, usage) for agent, usage in used]
     return {
-        "answer": shown_text(turn.text),
-        "calls": [{"outcome": one.outcome, **shown_call(one.review.acting_call, _MAX_ARGUMENTS)} for one in turn.calls],
+        "answer": shown_text(str(without_secrets(turn.text, secrets))),
+        "calls": [_call(one, secrets) for one in turn.calls],
         "first_words_ms": None if facts.first_words is None else round(facts.first_words * 1000),
         "duration_ms": round(facts.duration * 1000),
         "input_tokens": sum(usage.input_tokens for _, usage in used),
         "output_tokens": sum(usage.output_tokens for _, usage in used),
         "cost": None if None in costs else sum(cost for cost in costs if cost),
     }
+
+
+def _call(one: DryResult, secrets: Iterable[str]) -> JsonObject:
+    """Return a call without what may never be shown."""
+    call = shown_call(one.review.acting_call, _MAX_ARGUMENTS)
+    arguments = without_secrets(without_secret_fields(call["arguments"]), secrets)
+    return {"outcome": one.outcome, "name": call["name"], "arguments": arguments}
 
 
 def _result(hass: HomeAssistant, trial: RunningTrial) -> JsonObject:

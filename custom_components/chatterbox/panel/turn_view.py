@@ -20,8 +20,8 @@ from ..history.store.records import AuditRecord, StoredTurn, answered_in, said_i
 from ..home.entity_matches import entity_name, tool_name, written
 from ..records.turn_record import shown_call, shown_result
 from ..runtime.rule_labels import async_get_rule_labels
-from ..settings.redaction import secrets_in, without_secret_fields, without_secrets
-from ..settings.rules import PolicyError, async_get_home_rules, home_rules_to_json, policy_from_json
+from ..settings.redaction import known_secrets, without_secret_fields, without_secrets
+from ..settings.rules import PolicyError, policy_from_json
 from ..usage.tracker import async_get_usage_tracker
 from .rule_text import RuleText, registered_names
 
@@ -201,10 +201,7 @@ class TurnViews:
         """Look the names up, and what may never be shown."""
         entries = self.hass.config_entries.async_entries(DOMAIN)
         self.agents = {agent.subentry_id: agent.title for entry in entries for agent in entry.subentries.values()}
-        stored: list[Mapping[str, object]] = [home_rules_to_json(async_get_home_rules(self.hass).stored)]
-        stored += [one for entry in entries for one in (entry.data, entry.options)]
-        stored += [agent.data for entry in entries for agent in entry.subentries.values()]
-        self._secrets = frozenset[str]().union(*map(secrets_in, stored))
+        self._secrets = known_secrets(self.hass)
 
     def place(self, device_id: str | None, satellite_id: str | None = None) -> str | None:
         """Return the name of the device that was spoken to, or of the satellite; None if it is unknown."""

@@ -12,10 +12,12 @@ from urllib.parse import unquote
 
 from homeassistant.components.diagnostics import REDACTED
 from homeassistant.const import CONF_API_KEY, CONF_PROMPT
+from homeassistant.core import HomeAssistant
 from yarl import URL
 
 from ..agent.messages import JsonValue
-from ..const import CONF_EXTRA_PARAMETERS, CONF_PIN
+from ..const import CONF_EXTRA_PARAMETERS, CONF_PIN, DOMAIN
+from .rules import async_get_home_rules, home_rules_to_json
 
 PRIVATE_FIELDS: Final = frozenset({CONF_API_KEY, CONF_PROMPT, CONF_EXTRA_PARAMETERS, CONF_PIN})
 """Fields of entries and agents that are never shown: secrets, fields that may hold some, and prompts."""
@@ -33,6 +35,15 @@ _ADDRESS: Final = re.compile(r"(?<![A-Za-z0-9+.\-])[A-Za-z0-9+.\-]++://[^\s\"'<>
 
 
 _SECRET_FIELD: Final = re.compile(r"token|code|pass|secret|auth|credential|key$|(?<![a-z])pin(?![a-z])", re.IGNORECASE)
+
+
+def known_secrets(hass: HomeAssistant) -> frozenset[str]:
+    """Return the secrets of the home and of all services: an agent may have one of another service as a fallback."""
+    entries = hass.config_entries.async_entries(DOMAIN)
+    fields: list[Mapping[str, object]] = [home_rules_to_json(async_get_home_rules(hass).stored)]
+    fields += [one for entry in entries for one in (entry.data, entry.options)]
+    fields += [agent.data for entry in entries for agent in entry.subentries.values()]
+    return frozenset[str]().union(*map(secrets_in, fields))
 
 
 def secrets_in(fields: Mapping[str, object]) -> frozenset[str]:

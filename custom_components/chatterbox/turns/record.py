@@ -40,8 +40,7 @@ from ..records.turn_record import (
     shown_call,
     shown_result,
 )
-from ..settings.redaction import secrets_in, without_secret_fields, without_secrets
-from ..settings.rules import async_get_home_rules, home_rules_to_json
+from ..settings.redaction import known_secrets, without_secret_fields, without_secrets
 from ..speech.text import asks_back
 from .input import Offer, TurnInput
 
@@ -149,11 +148,8 @@ class TurnRecorder:
 
     def _log_call(self, call: ToolCall) -> None:
         """Log a call without secrets, and without arguments if words are not stored."""
-        rules = home_rules_to_json(async_get_home_rules(self.hass).stored)
-        fields = self.recording.entry.data, self.recording.subentry.data, rules
-        secrets = frozenset[str]().union(*map(secrets_in, fields))
         arguments = shown_arguments(call) if self.record.is_stored else {}
-        redacted = canonical_json(without_secrets(without_secret_fields(arguments), secrets))
+        redacted = canonical_json(without_secrets(without_secret_fields(arguments), known_secrets(self.hass)))
         LOGGER.debug("%s calls %s with %.*s", self.record.origin["entity_id"], call.name, _MAX_LOGGED, redacted)
 
     def fire(self, event_type: str, data: Mapping[str, JsonValue]) -> None:
