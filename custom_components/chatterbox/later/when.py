@@ -117,7 +117,8 @@ class _Words(_Table):
     """The words of a language: regular expressions without regard to capitals, accents and apostrophes.
 
     An apostrophe is a space. `<hour>`, `<past>` and `<to>` stand for numbers, the latter two for minutes, `<digits>`
-    for two digits of minutes; `<amount>`, `<sun>`, `<weekday>`, `<month>` and `<mday>` for those words. After "~", a
+    for two digits of minutes; `<amount>`, `<sun>`, `<weekday>`, `<month>` and `<mday>` for those words, `<mm>` for the
+    number of a month. After "~", a
     pattern is no time by itself within a sentence: "evening" may be a part of a name.
     """
 
@@ -391,7 +392,7 @@ class _Grammar:
         groups, text = found.groupdict(), found["hour"]
         hour, past, to = (int(self._value(groups.get(one) or "0")) for one in ("hour", "past", "to"))
         start = hour * _HOUR + minutes + past - to
-        if hour * _HOUR > _DAY or max(past, to) >= _HOUR:
+        if max(hour * _HOUR, start) > _DAY or max(past, to) >= _HOUR:
             return ()
         is_whole = hour == 0 or hour * _HOUR > _NOON or text.startswith("0") or _ISO_TIME.search(found[0])
         return (start,) if is_whole else (start, start + _NOON)
@@ -441,7 +442,7 @@ def _grammar(tag: str) -> _Grammar:
         "month": rf"(?P<month>{'|'.join(map(re.escape, grammar.months))})",
         "digits": r"(?P<past>\d\d)",
         "year": r"(?P<year>\d{4})",
-        "mm": r"(?P<month>\d\d)",
+        "mm": r"(?P<month>\d{1,2})",
         "dd": r"(?P<mday>\d\d)",
         **{name: rf"(?P<{name}>{minutes})" for name in ("past", "to", "mday")},
     }
