@@ -374,6 +374,40 @@ async def test_what_belongs_to_a_removed_person_is_removed(hass: HomeAssistant, 
     assert [plan.text for plan in home.schedule.plans.stored.plans] == ["stays", "a user's", "the household's"]
 
 
+async def test_a_state_is_waited_for_under_its_new_name(
+    hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory
+) -> None:
+    registry = er.async_get(hass)
+    washer = registry.async_get_or_create("sensor", "demo", "washer", suggested_object_id="washer").entity_id
+    hass.states.async_set(washer, "running")
+    await home.schedule.async_add(wait_for("the washer is done", Condition(washer, "done")))
+    await home.schedule.async_add(wait_for("it uses less", Condition("sensor.inside", below=washer)))
+
+    registry.async_update_entity(washer, new_entity_id="sensor.laundry")
+    await hass.async_block_till_done(wait_background_tasks=True)
+    async_expose_entity(hass, "conversation", "sensor.laundry", should_expose=True)
+    hass.states.async_set("sensor.laundry", "done")
+    await pass_time(hass, freezer, seconds=1)
+
+    assert home.texts == ["A reminder: the washer is done."]
+    assert [plan.condition for plan in home.schedule.plans.stored.plans] == [
+        Condition("sensor.inside", below="sensor.laundry")
+    ]
+
+
+async def test_it_is_told_that_what_is_waited_for_is_gone(hass: HomeAssistant, home: Home) -> None:
+    washer = er.async_get(hass).async_get_or_create("sensor", "demo", "washer", suggested_object_id="washer").entity_id
+    await home.schedule.async_add(wait_for("the washer is done", Condition(washer, "done")))
+    events = async_capture_events(hass, EVENT_PLAN)
+
+    er.async_get(hass).async_remove(washer)
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+    assert home.schedule.plans.stored.plans == ()
+    assert ["I no longer watch this" in text for text in home.texts] == [True]
+    assert types(events) == ["cancelled"]
+
+
 async def test_a_hundred_kills_do_nothing_twice_and_lose_nothing(home: Home, freezer: FrozenDateTimeFactory) -> None:
     chance = random.Random(28)  # noqa: S311  # not for secrets
     for number in range(100):

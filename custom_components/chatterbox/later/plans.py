@@ -117,6 +117,11 @@ class Condition:
         """The entities whose states it is about."""
         return [self.entity_id, *(one for one in (self.above, self.below) if isinstance(one, str))]
 
+    def renamed(self, old: str, new: str) -> Condition:
+        """Return it with another id of an entity."""
+        above, below = (new if one == old else one for one in (self.above, self.below))
+        return replace(self, entity_id=new if self.entity_id == old else self.entity_id, above=above, below=below)
+
     def holds(self, states: StateMachine) -> bool | None:
         """Return whether the states fulfil it; None if they are not known."""
         state = states.get(self.entity_id)

@@ -283,7 +283,7 @@ class Schedule:
             return
         condition = plan.condition
         if condition and not all(may_see(self._hass, one, plan.asker.person_id) for one in condition.entity_ids):
-            await self._async_conclude(plan, PlanChange.CANCELLED, await self._async_say("later_hidden", plan))
+            await self._async_blind(plan)
             return
         if condition and not condition.holds(self._hass.states):
             if plan.due is None:  # it was so a moment ago
@@ -468,11 +468,33 @@ class Schedule:
         await self.async_forget(lambda plan: plan.asker.user_id == event.data["user_id"])
 
     async def _async_entity_changed(self, event: Event[er.EventEntityRegistryUpdatedData]) -> None:
-        if event.data["action"] == "remove" and event.data["entity_id"].startswith("person."):
-            entries = er.async_get(self._hass).entities.values()
-            known = {None, *(entry.unique_id for entry in entries if entry.platform == "person")}
-            # Where there is no person, the id is that of the user.
-            await self.async_forget(lambda plan: plan.asker.person_id not in {*known, plan.asker.user_id})
+        data = event.data
+        waiting = [one for one in self.plans.stored.plans if one.condition and not one.is_begun]
+        if data["action"] == "update" and (old := data.get("old_entity_id")):
+            for plan in waiting:
+                if plan.condition and old in plan.condition.entity_ids:
+                    await self._async_replace(plan, plan.condition.renamed(old, data["entity_id"]))
+        elif data["action"] == "remove":
+            for plan in waiting:
+                if plan.condition and data["entity_id"] in plan.condition.entity_ids:
+                    self._run(self._async_blind(plan), f"chatterbox plan {plan.id}")
+            if data["entity_id"].startswith("person."):
+                entries = er.async_get(self._hass).entities.values()
+                known = {None, *(entry.unique_id for entry in entries if entry.platform == "person")}
+                # Where there is no person, the id is that of the user.
+                await self.async_forget(lambda plan: plan.asker.person_id not in {*known, plan.asker.user_id})
+
+    async def _async_replace(self, plan: FuturePlan, condition: Condition) -> None:
+        """Have a plan wait for another condition, unless it has changed meanwhile."""
+        changed = replace(plan, condition=condition)
+        with suppress(NotPlanned):
+            await self.plans.async_change(lambda stored: stored.replacing(plan, changed), even_unstored=True)
+            self._watch(changed)
+
+    async def _async_blind(self, plan: FuturePlan) -> None:
+        """End a plan whose condition can no longer be looked at."""
+        self._unwatch(plan.id)
+        await self._async_conclude(plan, PlanChange.CANCELLED, await self._async_say("later_hidden", plan))
 
 
 async def async_resolve(
