@@ -599,10 +599,12 @@ class _Telling:
             return ""
         times = [f"{name} {self._length(length)}" for name, length, _ in known if length]
         never = [name for name, length, _ in known if not length]
+        # Those of a night are told: for some people, it begins earlier.
+        hours = f" ({period.begin:%H:%M}-{period.end:%H:%M})" if period.begin.hour else ""
         if is_whether:
-            answer = self._sentence("yes" if times else "no", entities=_names(times or never))
+            answer = self._sentence("yes" if times else "no", entities=f"{_names(times or never)}{hours}")
         else:
-            answer = f"{_names([*times, *(f'{name} {self.sentences["past_never"]}' for name in never)])}."
+            answer = f"{_names([*times, *(f'{name} {self.sentences["past_never"]}' for name in never)])}{hours}."
         left_out = [one.name for one in self.states if one.entity_id not in found]
         rest = self._sentence("left_out", entities=_names(left_out)) if left_out else ""
         since = max(begin for *_, begin in known)

@@ -26,6 +26,8 @@ _AT_REST: Final = frozenset(
 _RUNNING: Final = frozenset({"climate", "humidifier", "media_player", "vacuum", "water_heater", "lawn_mower", "fan"})
 """Domains whose entities are "on" while they are in any state but those at rest."""
 _ON: Final = "on"
+_SWITCHED: Final = {"open": _ON, "closed": "off"}
+"""States of what can only be on or off, by those that have the same name for a door, as in Chinese."""
 _MOST_CHARACTERS: Final = 60
 """Characters of a state that has no name, on one line: it may be the text of anybody."""
 
@@ -154,9 +156,8 @@ class StateWords:
         exact = {value for value in known if wanted in self._forms(value)}
         if wanted == _ON and self.domain in _RUNNING:
             return frozenset(exact | (known - _AT_REST))
-        return frozenset(
-            exact or {value for value in known if any(_is_alike(wanted, one) for one in self._forms(value))}
-        )
+        found = exact or {value for value in known if any(_is_alike(wanted, one) for one in self._forms(value))}
+        return self.meant(_SWITCHED[wanted], seen) if not found and wanted in _SWITCHED else frozenset(found)
 
     def _forms(self, value: str) -> frozenset[str]:
         return frozenset(fold(form) for form in (value, value.replace("_", " "), *self.names.get(value, ())))

@@ -24,6 +24,8 @@ class PeriodName(StrEnum):
     TODAY = "today"
     YESTERDAY = "yesterday"
     LAST_NIGHT = "last_night"
+    THIS_NIGHT = "this_night"
+    """The one that goes on, or else the last one."""
     THIS_WEEK = "this_week"
     LAST_WEEK = "last_week"
     THIS_MONTH = "this_month"
@@ -52,6 +54,9 @@ def named_period(name: PeriodName, now: datetime) -> Period:
             zone = dt_util.get_default_time_zone()
             evening = datetime.combine(today - _DAY, _NIGHT_BEGINS, zone)
             return Period(evening, datetime.combine(today, _NIGHT_ENDS, zone))
+        case PeriodName.THIS_NIGHT:
+            evening = datetime.combine(today, _NIGHT_BEGINS, now.tzinfo)
+            return named_period(PeriodName.LAST_NIGHT, now + _DAY if now >= evening else now)
         case PeriodName.THIS_WEEK | PeriodName.LAST_WEEK:
             monday = today - today.weekday() * _DAY
             first = monday if name is PeriodName.THIS_WEEK else monday - 7 * _DAY
@@ -71,7 +76,7 @@ def earlier_periods(name: PeriodName, now: datetime) -> list[Period]:
     """Return the period before the one that a name means. If that goes on: up to the same time, and the whole one."""
     period = named_period(name, now)
     if now >= period.end:
-        return [named_period(name, period.begin)]
+        return [named_period(PeriodName.LAST_NIGHT if name is PeriodName.THIS_NIGHT else name, period.begin)]
     before = named_period(name, period.begin - _RESOLUTION)
     return [Period(before.begin, min(before.end, before.begin + (now - period.begin))), before]
 

@@ -91,8 +91,8 @@ async def test_answers_tell_no_more_than_is_known(door: Past) -> None:
         "when was the front door last opened": "Front Door is open, since today at 10:00. It was Anna.",
         "when was a window last opened": "Kitchen Window is open, since today at 09:00.",
         "when was the front door last locked": "I have no record of that.",
-        "was a window open last night": "Yes: Kitchen Window 2 h 30 min.",
-        "was the front door open last night": "No, not once: Front Door.",
+        "was a window open last night": "Yes: Kitchen Window 2 h 30 min (22:00-06:00).",
+        "was the front door open last night": "No, not once: Front Door (22:00-06:00).",
         "how long was the kitchen window open today": "Kitchen Window 2 h 45 min.",
         "how long was the front door closed yesterday": "Front Door 23 h 55 min.",
         "was the front door open last week": (
@@ -101,9 +101,32 @@ async def test_answers_tell_no_more_than_is_known(door: Past) -> None:
         "was the front door open this month": (
             "Yes: Front Door 20 min. I only have records since: 2 days ago at 08:00."
         ),
-        "was a door open in the night": "No, not once: Front Door.",
+        "was a door open in the night": "No, not once: Front Door (22:00-06:00).",
     }.items():
         assert await answer(door, text) == spoken, text
+
+
+async def test_this_night_is_the_one_that_goes_on(door: Past) -> None:
+    for when, state in (("24 22:30", "on"), ("24 22:40", "off")):
+        door.set(when, DOOR, state)
+    door.at("24 23:30")
+
+    assert await answer(door, "was the front door open tonight") == "Yes: Front Door 10 min (22:00-23:30)."
+    assert await answer(door, "was the front door open last night") == "No, not once: Front Door (22:00-06:00)."
+    assert await answer(door, "War Front Door heute Nacht offen?", "de") == "Ja: Front Door 10 min (22:00-23:30)."
+    assert await door.ask(name="Front Door", period="this_night")
+
+    door.at("25 07:00")
+    assert await answer(door, "was the front door open tonight") == "Yes: Front Door 10 min (22:00-06:00)."
+
+
+async def test_a_light_is_opened_and_closed_in_chinese(past: Past) -> None:
+    for when, state in (("23 08:00", "off"), ("24 08:00", "on"), ("24 08:30", "off")):
+        past.set(when, "light.lamp", state)
+    past.at("24 10:15")
+
+    assert "08:00" in await answer(past, "light.lamp上次是什么时候打开的", "zh-Hans")
+    assert "08:30" in await answer(past, "谁关了light.lamp", "zh-Hans")
 
 
 async def test_what_did_not_happen_in_the_time_that_is_kept_is_told_so(past: Past) -> None:
