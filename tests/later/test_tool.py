@@ -119,7 +119,7 @@ async def test_each_person_has_their_own_and_those_of_the_household(hass: HomeAs
     assert len(plans(hass)) == 2
 
 
-@pytest.mark.parametrize("words", ["mum", "Call Mum", "", None, "all"])
+@pytest.mark.parametrize("words", ["mum", "Call Mum", "call mum in 20 minutes", "", None, "all"])
 async def test_a_plan_is_cancelled_by_its_words_or_as_the_latest(hass: HomeAssistant, words: str | None) -> None:
     await run(hass, CALL_MUM)
 

@@ -16,7 +16,7 @@ from homeassistant.const import ATTR_DEVICE_CLASS, ATTR_ID
 from homeassistant.util import dt as dt_util
 
 from ..agent.messages import JsonObject, ToolAnnotations, ToolDefinition, canonical_json
-from ..agent.text import plain_name
+from ..agent.text import heard_words, plain_name
 from ..const import REDACTED_PIN
 from ..effects.effect import Effects, Touches
 from ..home.description import quoted
@@ -297,6 +297,8 @@ async def _async_meant(call: OwnCall) -> Sequence[FuturePlan]:
         due = await async_due_at(call.hass, plans, str(call.arguments[_TEXT]), call.language)
         found = [due] if due else []
     found = found or [plan for plan in plans if words in plain_name(plan.words)]
+    named = {*heard_words(words)}
+    found = found or [plan for plan in plans if named and named <= {*heard_words(f"{plan.text} {plan.words}")}]
     found = found if words else plans[-1:]
     if len(found) != 1:
         known = "; ".join(f"{plan.id}: {quoted(plan.text)} ({plan.words})" for plan in found or plans)
