@@ -131,6 +131,7 @@ async def test_a_word_that_makes_a_command_another_one_is_not_left_out(home: Hom
         "unlock the front door when Ben arrives",
         "turn off all lights except the hallway light",
         "turn on the counter lamp if it's dark",
+        "turn on the counter lamp tomorrow morning",
     ):
         dispatcher = talk.dispatcher()
         assert await dispatcher.async_effects(PROCESS_SENTENCE.name, {SENTENCE: text}) == NOTHING, text

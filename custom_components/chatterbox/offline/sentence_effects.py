@@ -34,8 +34,11 @@ _IDLE: Final = (
 )
 """Words that leave a question about the home as it is now what it is."""
 _REVERSING: Final = "apart besides but don't dont except never not without"
-_CONDITIONAL: Final = "after as before if once unless until when whenever while"
-"""Words that make a command another one."""
+_CONDITIONAL: Final = (
+    "after am as before evening every hour hourly if later midnight morning night noon once pm sunrise sunset tomorrow "
+    "tonight unless until when whenever while yesterday"
+)
+"""Words that make a command another one, or one for another time."""
 _UNFORESEEN: Final = replace(_UNKNOWN, is_guessed=True)
 """Of a sentence whose effects this release of Home Assistant does not let us foresee."""
 
