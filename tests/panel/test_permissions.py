@@ -18,6 +18,7 @@ from tests.demo_house.move_in import move_in
 from tests.panel.conftest import OpenPage
 from tests.support.home_rules import set_home_rules
 from tests.support.one_home import in_one_home
+from tests.support.sentences import sentence
 
 HOME = """
 areas:
@@ -303,6 +304,7 @@ async def test_a_sentence_is_tried_without_doing_it(hass: HomeAssistant, page: O
     door = await page.ask("permissions/try", **ENGLISH, sentence="unlock the front door", agent=agent)
     garage = await page.ask("permissions/try", **ENGLISH, sentence="open the garage", agent=agent)
     nothing = await page.ask("permissions/try", **ENGLISH, sentence="sing a song", agent=agent)
+    past = await page.ask("permissions/try", **ENGLISH, sentence="was the lamp on yesterday", agent=agent)
 
     assert outcome(lamp) == [("turn on the Lamp in the Hall", "runs", "allow", [])]
     assert outcome(door) == [("unlock the Front Door in the Hall", "held", "ask", [])]
@@ -310,6 +312,7 @@ async def test_a_sentence_is_tried_without_doing_it(hass: HomeAssistant, page: O
     assert outcome(garage) == [("open the Garage in the Garden", "refused", "deny", [1])]
     assert garage["calls"][0]["why"] == "The rules of this home don't allow that."
     assert nothing["calls"] == []
+    assert (past["text"], past["calls"]) == (sentence("common.spoken_past_unknown"), [])
     assert not called
     assert [one for one in changed if one.data["entity_id"] in EXPOSED] == []
 

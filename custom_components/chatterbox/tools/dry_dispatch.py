@@ -93,8 +93,8 @@ class DryDispatcher:
             case llm.IntentTool():
                 return is_question_intent(self.hass, tool.intent_type)
             case None if name == SENTENCE_TOOL:
-                runs = intents_of(effects)
-                asks = bool(runs) and all(is_question_intent(self.hass, run.intent_type) for run in runs)
+                runs = [run.intent_type for run in intents_of(effects)]
+                asks = bool(runs) and all(one in _OWN_READING or is_question_intent(self.hass, one) for one in runs)
                 return effects == Touches() and asks
             case None:
                 return name in _OWN_READING
