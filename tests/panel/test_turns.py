@@ -227,16 +227,20 @@ async def test_a_turn_is_deleted_with_all_that_tells_of_it(page: OpenPage, store
     assert await page.error("turns/delete", turn_id="turn 1") == "not_found"
 
 
-async def test_a_report_names_nobody(page: OpenPage, store: HistoryStore, agent: str) -> None:
-    messages = (UserMessage("Tell Ben and BENJAMIN about Ann's door", context="Ann speaks."), *CALLED[1:])
+async def test_a_report_names_nobody(hass: HomeAssistant, page: OpenPage, store: HistoryStore, agent: str) -> None:
+    await hass.auth.async_create_user('Zoe "Zed" de Witt')
+    await hass.auth.async_create_user("王伟")
+    words = "Tell Ben and BENJAMIN about Ann's door, Anns Licht, Zoe and Witts lamp, 告诉王伟"
+    messages = (UserMessage(words, context='Ann speaks to Zoe "Zed" de Witt.'), *CALLED[1:])
     spoken = replace(turn(1, "a-talk", agent=agent, messages=messages), stop_reason=None)
     await stored(store, replace(spoken, origin=replace(spoken.origin, person="Ann", person_id="ann")))
 
     report = (await page.ask("turns/report", turn_id="turn 1"))["report"]
 
     assert report.startswith("Chatterbox ")
-    assert "Tell (a person) and BENJAMIN about (a person)'s door" in report
-    assert not [one for one in ("Ann", "ann", "4711", "a-token", "a-talk", agent) if f"{one}" in report]
+    assert "Tell (a person) and BENJAMIN about (a person)'s door, (a person) Licht" in report
+    private = ("Ann", "ann", "Zoe", "Zed", "Witt", "王伟", "4711", "a-token", "a-talk", agent)
+    assert not [one for one in private if one in report]
 
 
 @pytest.mark.parametrize("command", ["turns/list", "turns/get", "turns/report", "turns/delete", "turns/subscribe"])

@@ -18,6 +18,7 @@ from homeassistant.loader import async_get_integration
 from homeassistant.util.json import json_loads_object
 
 from ..agent.events import StopReason
+from ..agent.text import HAN
 from ..const import DOMAIN
 from ..history.store.query import FoundTurn, ListedTurn, TurnList
 from ..history.store.records import StoreUnavailable
@@ -46,6 +47,8 @@ _ENDS: Final = {
 }
 """Stop reasons of the turns with a mark."""
 
+_PARTICLE: Final = 2
+"""Letters of a part of a name that tells nothing, such as "de"."""
 _PRIVATE: Final = frozenset({"person", "place", "conversation_id", "agent_id", "previous", "next"})
 """Fields that a report leaves out."""
 _ID: Final = vol.All(str, vol.Length(min=1, max=100))
@@ -185,11 +188,12 @@ async def _async_report(viewer: Viewer, data: Mapping[str, Any]) -> object:
     view = await TurnViews(hass).async_turn(found)
     written = {name: value for name, value in json_loads_object(json_bytes(view)).items() if name not in _PRIVATE}
     text = json.dumps(written, ensure_ascii=False, indent=1)
-    names = {one.name for one in hass.states.async_all("person")} | {view.person or ""}
-    for user in await hass.auth.async_get_users():
-        names |= {user.name or ""}
-    for name in sorted(filter(None, names), key=len, reverse=True):
-        text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "(a person)", text, flags=re.IGNORECASE)
+    users = [user.name or "" for user in await hass.auth.async_get_users() if not user.system_generated]
+    names = {one.name for one in hass.states.async_all("person")} | {view.person or "", *users}
+    parts = names | {part for name in names for part in name.split() if len(part) > _PARTICLE}
+    for part in sorted(filter(None, parts), key=len, reverse=True):
+        name, letter = re.escape(json.dumps(part, ensure_ascii=False)[1:-1]), rf"[^\W{HAN}]"
+        text = re.sub(rf"(?<!{letter}){name}s?(?!{letter})", "(a person)", text, flags=re.IGNORECASE)
     version = (await async_get_integration(hass, DOMAIN)).version
     return {"report": f"Chatterbox {version}, Home Assistant {ha_version}\n\n```json\n{text}\n```\n"}
 
