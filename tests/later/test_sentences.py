@@ -40,24 +40,22 @@ ABOUT_PLANS: Final[Transcript] = (UserMessage("what is planned?"), ToolResult("i
 
 FINE: Final = {
     "de": [
-        "erinnere mich werktags um 19 Uhr an den Müll",
         "erinnere mich alle zwei Tage um 19 Uhr an die Blumen",
         "erinnere mich um 19 und um 20 Uhr an den Müll",
     ],
-    "en": ["remind me every weekday at 7 pm to eat", "remind me every Monday and Thursday at 8 pm about the bins"],
-    "es": ["recuérdame cada dos días a las 19 regar", "recuérdame de lunes a viernes a las 19 comer"],
+    "en": ["remind me every other day at 7 pm to eat", "remind me every Monday and Thursday at 8 pm about the bins"],
+    "es": ["recuérdame cada dos días a las 19 regar"],
     "fr": [
         "rappelle-moi un jour sur deux à 19 heures d'arroser",
-        "rappelle-moi chaque jour ouvrable à 19 heures de manger",
     ],
     "it": ["ricordami ogni due giorni alle 19 di annaffiare"],
-    "nl": ["herinner me op werkdagen om 19 uur aan het afval"],
+    "nl": ["herinner me om de twee dagen om 19 uur aan het afval"],
     "pl": ["przypomnij mi co dwa dni o 19 podlać kwiaty"],
     "pt": ["lembra-me de dois em dois dias às 19h de regar"],
     "sv": ["påminn mig varannan dag klockan 19 att vattna"],
-    "zh": ["提醒我每个工作日晚上7点吃饭"],
+    "zh": ["提醒我每两天晚上7点吃饭"],
 }
-"""Reminders that come again, but not each day or week."""
+"""Reminders that come again, but not each day, working day or week."""
 
 
 async def described(

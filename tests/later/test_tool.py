@@ -175,6 +175,9 @@ async def test_a_plan_is_moved(hass: HomeAssistant) -> None:
         ("every day at 19:00", "tomorrow", "2026-11-27T19:00", "day"),
         ("every thursday at 19:00", "on saturday", "2026-11-28T19:00", "week"),
         ("every thursday at 19:00", "on saturday at 20:00", "2026-11-28T20:00", "week"),
+        ("every weekday at 19:00", "at eight", "2026-11-26T20:00", "workday"),
+        ("every weekday at 19:00", "on saturday", "2026-11-28T19:00", "week"),
+        ("every day at 19:00", "every weekday", "2026-11-26T19:00", "workday"),
     ],
 )
 async def test_a_plan_that_is_moved_keeps_what_is_not_named(
@@ -188,7 +191,7 @@ async def test_a_plan_that_is_moved_keeps_what_is_not_named(
     assert plan.due
     assert dt_util.as_local(plan.due).isoformat().startswith(due)
     following = await async_resolve(hass, plan.words, "en", plan.due)
-    days = {"week": 7, "day": 1}.get(every)
+    days = {"week": 7, "day": 1, "workday": 1}.get(every)
     assert plan.every == every
     assert following is None or days is None or following.due == plan.due + timedelta(days=days)
 

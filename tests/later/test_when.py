@@ -73,6 +73,8 @@ def test_dialects_and_languages_without_words(language: str) -> None:
         ("08:00", "on Friday at 10 am", "11-27 10:00 ?"),
         ("08:00", "every Friday at 10 am", "11-27 10:00 week"),
         ("12:00", "every Friday at 10 am", "12-04 10:00 week"),
+        ("08:00", "every weekday at 10 am", "11-27 10:00 workday"),
+        ("12:00", "every weekday at 10 am", "11-30 10:00 workday"),
         ("08:00", "tomorrow at twelve", "11-28 12:00"),
         ("08:00", "tomorrow at midnight", "11-29 00:00 ?"),
         ("08:00", "tonight at midnight", "11-28 00:00"),
@@ -186,6 +188,7 @@ def test_a_time_is_said_with_its_distance() -> None:
     assert in_words(62, "pl") == "Dzisiaj o 18:02, za 1 godzinę i 2 minuty"
     assert in_words(26 * 60, "en", "week") == "Every Saturday at seven in the evening"
     assert in_words(7 * 60, "en", "day") == "Every day at midnight"
+    assert in_words(65 * 60, "en", "workday") == "From Monday to Friday at ten in the morning"
     assert in_words(20 * 60, "es") == "Mañana a las 13, dentro de 20 horas"
     assert in_words(8 * 60, "pt-BR") == "Amanhã à 1 hora, daqui a 8 horas"
 
@@ -208,14 +211,16 @@ def test_a_time_said_back_is_understood(language: str, minutes: int, moment: dat
     assert distance < 60 or not is_first, (text, again, due)
 
 
-@given(st.sampled_from(LANGUAGES), st.integers(0, 7 * 24 * 60 - 1), st.sampled_from(["day", "week"]))
+@given(st.sampled_from(LANGUAGES), st.integers(0, 7 * 24 * 60 - 1), st.sampled_from(["day", "workday", "week"]))
 def test_a_repetition_said_back_is_understood(language: str, minutes: int, every: Repetition) -> None:
     due = NOW + timedelta(minutes=minutes + 1)
     again = resolved(text := spoken_time(due, now=NOW, language=language, every=every), NOW, language)
     assert again is not None, text
     assert again.every == every, text
     assert f"{again.due:%H:%M}" == f"{due:%H:%M}", text
-    assert every == "day" or again.due.weekday() == due.weekday(), text
+    assert every != "week" or again.due.weekday() == due.weekday(), text
+    # The midnight of a day ends it.
+    assert every != "workday" or (again.due - timedelta(minutes=1)).weekday() < 5, text
 
 
 @given(

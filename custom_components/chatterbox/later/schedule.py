@@ -546,7 +546,7 @@ def edited_plan(plan: FuturePlan, text: str, due: datetime | None) -> FuturePlan
             raise NotPlanned(PlanProblem.NO_TIME)
         local = dt_util.as_local(due)
         # English is understood in each language.
-        every = {"day": "day", "week": f"{local:%A}"}.get(plan.every)
+        every = {"day": "day", "workday": "weekday", "week": f"{local:%A}"}.get(plan.every)
         words = f"every {every} at {local:%H:%M}" if every else due.isoformat()
         plan = replace(plan, due=due, words=words)
     if len(plan.text) > LONGEST_TEXT:

@@ -94,7 +94,8 @@ async def async_recognize_plan(
             return found
         return await _async_with_call(hass, language, RecognizedRequest(_NAME, is_question), given, moved)
     delayed = [TimeInSentence(f"in {delay_of(slots)} seconds", command)] if command else []
-    for time in (*(times_in(user_input.text, language) if command or not strict else ()), *delayed):
+    times = times_in(user_input.text, language, joined=True) if command or not strict else ()
+    for time in (*times, *delayed):
         later = await async_recognize(hass, replace(user_input, text=time.rest)) if time.rest else None
         if later and not later.is_question and later.intent != intent.INTENT_START_TIMER:
             given = {"kind": "act", "when": time.words}
@@ -170,7 +171,7 @@ async def _async_wish(
     heard = async_get_schedule(hass).last_heard(user_input.satellite_id)
     if heard and (moved := _change_of_it(sentences, text, times)) and moved["kind"] == "move":
         return moved
-    for time in (*times, TimeInSentence("", text)):
+    for time in (*times_in(text, user_input.language, joined=True), TimeInSentence("", text)):
         found = _fitting(sentences, sentences.remind, time.rest) if time.words else None
         if found and (words := found["text"].strip(_AROUND)):
             is_often = re.match(sentences.often, words, re.IGNORECASE)

@@ -61,7 +61,7 @@ _LONGEST_WAIT: Final = 24 * 60 * 60
 """Seconds."""
 _STATES: Final = {"open": "on", "opened": "on", "closed": "off", "running": "on", "done": "off", "finished": "off"}
 """States of binary sensors and switches by the words for them."""
-_REPETITIONS: Final[Mapping[str, Repetition]] = {"day": "day", "week": "week"}
+_REPETITIONS: Final[Mapping[str, Repetition]] = {"day": "day", "workday": "workday", "week": "week"}
 _PLANS: Final = {**{str(kind): kind for kind in PlanKind}, _TELL_ALWAYS: PlanKind.TELL}
 _KINDS: Final = (*_PLANS, _LIST, _MOVE, _CANCEL)
 _BOUND: Final = re.compile(r"([<>])\s*(.+)")
@@ -189,8 +189,8 @@ async def _async_timed(call: OwnCall, given: JsonObject, moved: FuturePlan | Non
             f"Not planned: {quoted(words)} may mean {moment.due.isoformat()} or {other.isoformat()}. Ask which one, "
             "then give that."
         )
-    if moved and moved.every == moment.every != "":
-        words = edited_plan(moved, "", moment.due).words
+    if moved and moved.every and moment.every:
+        words = edited_plan(replace(moved, every=moment.every), "", moment.due).words
     return {**given, _WHEN: words, _DUE: moment.due.isoformat(), _EVERY: moment.every}
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Final, Literal
 
@@ -18,13 +19,15 @@ from pydantic import BaseModel, ConfigDict
 from ..agent.text import base_language, fold, read_language_files
 from ..speech.text.language import LANGUAGES, number_words
 
-type Repetition = Literal["", "day", "week"]
+type Repetition = Literal["", "day", "workday", "week"]
 type SunEvent = Literal["sunrise", "sunset"]
 type SunTimes = Callable[[SunEvent, date], datetime | None]
 """Returns when the sun rises or sets on a day; None where it does not."""
 type _Unit = Literal["second", "minute", "hour", "day", "week"]
 type _SpokenUnit = Literal["second", "minute", "hour"]
-type _Kind = Literal["delay", "sun", "clock", "time", "day", "day_period", "weekday", "date", "every", "period"]
+type _Kind = Literal[
+    "delay", "sun", "clock", "time", "day", "day_period", "weekday", "date", "every", "workday", "period"
+]
 
 FURTHEST: Final = timedelta(days=366)
 _FALLBACK: Final = "en"
@@ -61,10 +64,12 @@ _UNITS: Final[Mapping[_Unit, int]] = {"second": 1, "minute": 60, "hour": 3600, "
 _NUMBER_WORDS: Final = re.compile(r"[^\W\d_]+(?:[ -][^\W\d_]+){0,3}")
 _CARDINALS, _FRACTIONS, _HOURS = 0xE000, 0xE100, 0xE200
 """Where the private characters for numbers of CLDR, for other ones and for hours begin."""
-_DAY_KINDS: Final = frozenset({"day", "day_period", "every", "weekday", "date"})
+_DAY_KINDS: Final = frozenset({"day", "day_period", "every", "workday", "weekday", "date"})
 _BARE_KINDS: Final = frozenset({"clock", "sun"})
 _WEEK: Final = 7
 """Days."""
+_WORKDAYS: Final = 5
+"""From Monday on."""
 _LEAP_YEAR: Final = 2000
 _ISO: Final = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:?\d\d.*", re.IGNORECASE)
 _ISO_TIME: Final = re.compile(r"\bt\d")
@@ -98,6 +103,7 @@ class _Spoken(_Table):
     weekday: str
     date: str
     every_day: str
+    every_workday: str
     every_week: str
     weekdays: str
     every_weekdays: str = ""
@@ -198,6 +204,16 @@ class _Parts:
         """Whether a day was named."""
         return not (self.day is None and self.weekday is None and self.on is None and self.month_day is None)
 
+    @property
+    def names_days_only(self) -> bool:
+        """Whether days were named without a time of day."""
+        return bool(self.has_day or self.every) and not (self.readings or self.sun or self.period or self.same_time)
+
+    @property
+    def names_time_only(self) -> bool:
+        """Whether a time of day was named without days."""
+        return bool(self.readings or self.sun) and not (self.has_day or self.every) and self.delay is None
+
 
 def prepare(language: str) -> None:
     """Compile the patterns of a language, which takes some 0.2 s: call it in an executor before the first use."""
@@ -232,21 +248,31 @@ def resolve_time(
     return moment if moment and timedelta() < moment.due.astimezone(UTC) - now.astimezone(UTC) <= FURTHEST else None
 
 
-def times_in(sentence: str, language: str) -> Sequence[TimeInSentence]:
-    """Return the times in a sentence, the longest first."""
+def times_in(sentence: str, language: str, *, joined: bool = False) -> Sequence[TimeInSentence]:
+    """Return the times in a sentence, the longest first.
+
+    If `joined`, days and a later time of day ("every day ... at six") are a time as well, before those that it joins.
+    """
     tag = base_language(language)
     if tag not in _WORDS or len(sentence) > _LONGEST:
         return []
     grammar, letters = _grammar(tag), [(letter, at) for at, one in enumerate(sentence) for letter in _plain(one)]
     text, places = grammar.encoded("".join(letter for letter, _ in letters))
-    found, start = list[tuple[int, int]](), 0
+    found, start = list[tuple[int, int, _Parts]](), 0
     while start < len(text):
-        _, end, is_strong = grammar.scan(text, start, in_sentence=True)
+        parts, end, is_strong = grammar.scan(text, start, in_sentence=True)
         if is_strong:
-            found.append((letters[places[start]][1], letters[places[end] - 1][1] + 1))
+            found.append((letters[places[start]][1], letters[places[end] - 1][1] + 1, parts))
         start = end if is_strong else start + 1
+    times = [
+        TimeInSentence(
+            f"{sentence[start:end]} {sentence[later:last]}", _without(_without(sentence, later, last), start, end)
+        )
+        for (start, end, parts), (later, last, more) in pairwise(found)
+        if joined and parts.names_days_only and more.names_time_only
+    ]
     found.sort(key=lambda span: span[0] - span[1])
-    return [TimeInSentence(sentence[start:end], _without(sentence, start, end)) for start, end in found]
+    return [*times, *(TimeInSentence(sentence[start:end], _without(sentence, start, end)) for start, end, _ in found)]
 
 
 def _without(sentence: str, start: int, end: int) -> str:
@@ -344,7 +370,7 @@ class _Grammar:
                 return None
 
     def _with_day(self, parts: _Parts, one: _Pattern, found: re.Match[str]) -> _Parts | None:
-        if parts.has_day or (parts.every and one.kind == "every"):
+        if parts.has_day or (parts.every and one.kind in {"every", "workday"}):
             return None
         match one.kind, one.value:
             case ("day", int(day)):
@@ -355,6 +381,8 @@ class _Grammar:
                 weekday = _weekday(found)
                 every: Repetition = "day" if weekday is None else "week"
                 return replace(parts, every=every, weekday=weekday, period=period or parts.period)
+            case ("workday", _):
+                return replace(parts, every="workday")
             case ("weekday", _):
                 return replace(parts, weekday=_weekday(found))
             case _:
@@ -498,15 +526,18 @@ def _moved(parts: _Parts, moment: Moment) -> _Parts:
     due, on = moment.due.hour * _HOUR + moment.due.minute, moment.due.date()
     if parts.delay is not None or parts.same_time:
         return parts
+    names_days = parts.has_day or parts.every
+    remaining: Repetition = "week" if moment.every == "workday" and parts.weekday is not None else moment.every
+    parts = replace(parts, every=parts.every or remaining)
     if not (parts.readings or parts.sun or parts.period):
-        return replace(parts, readings=(due,), every=parts.every or moment.every)
-    if parts.has_day or parts.every:
-        return replace(parts, every=parts.every or moment.every)
+        return replace(parts, readings=(due,))
+    if names_days:
+        return parts
     near = tuple(minutes for minutes in parts.readings if abs(minutes - due) <= _NEAR_IN_MINUTES)
     readings = near if len(near) == 1 and not parts.period else parts.readings
     if moment.every:
         weekday = on.weekday() if moment.every == "week" else None
-        return replace(parts, readings=readings, every=moment.every, weekday=weekday)
+        return replace(parts, readings=readings, weekday=weekday)
     return replace(parts, readings=readings, on=on)
 
 
@@ -529,6 +560,9 @@ def _dates(parts: _Parts, today: date) -> Sequence[date]:
         years = (today.year, today.year + 1)
         month, day = parts.month_day
         return [date(year, month, day) for year in years if day <= monthrange(year, month)[1]]
+    if parts.every == "workday" and parts.day is None:
+        week = (today + timedelta(days=day) for day in range(-1, _WEEK))
+        return [on for on in week if on.weekday() < _WORKDAYS]
     if parts.weekday is not None:
         first = today + timedelta(days=(parts.weekday - today.weekday()) % 7)
         return [first + timedelta(days=days) for days in (-7, 0, 7)]
@@ -585,7 +619,7 @@ def spoken_time(due: datetime, *, now: datetime, language: str, every: Repetitio
     }
     days = (due.date() - now.date()).days
     once = (words.today, words.tomorrow)[days] if days <= 1 else words.weekday if days < _WEEK else words.date
-    template = {"": once, "day": words.every_day, "week": words.every_week}[every]
+    template = {"": once, "day": words.every_day, "workday": words.every_workday, "week": words.every_week}[every]
     clock = (words.time if due.minute else words.full_hour).format_map(fields)
     clock = clock.replace(*words.one) if due.hour == 1 and not due.minute and words.one[0] else clock
     is_near = wait < timedelta(days=1)
