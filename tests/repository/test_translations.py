@@ -6,6 +6,7 @@ import string
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import hass_frontend
 import pytest
 from homeassistant.helpers.config_validation import slug, string_with_no_html
 
@@ -15,6 +16,7 @@ from custom_components.chatterbox.speech.sentences import CERTIFICATE_KEY, ERROR
 
 FOLDER = Path(custom_components.chatterbox.__file__).parent / "translations"
 LANGUAGES = sorted(path.stem for path in FOLDER.glob("*.json"))
+FRONTEND = hass_frontend.where() / "static" / "translations"
 QUESTIONS: Mapping[str, Mapping[str, str]] = {
     path.stem: json.loads(path.read_text(encoding="utf-8")) for path in FOLDER.parent.glob("speech/questions/*.json")
 }
@@ -66,6 +68,24 @@ def test_a_translation_is_not_english(language: str) -> None:
     }.get(language, set())
     alike = {"common.asked_placed", "common.change_list", "common.later_plan", "common.rule_if", "common.spoken_list"}
     assert same <= {*alike, *words_of_both}
+
+
+def menus(language: str) -> list[str]:
+    """Return the ways to the repairs and to the integrations, as Home Assistant's frontend names them."""
+    paths = [next(FRONTEND.glob(f"{folder}{language}-{'?' * 32}.json")) for folder in ("", "config/")]
+    texts = dict(one for path in paths for one in _flatten(json.loads(path.read_text(encoding="utf-8"))))
+    pages = ("repairs.caption", "dashboard.devices.main")
+    return [f"{texts['panel.config']} → {texts[f'ui.panel.config.{page}']}" for page in pages]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_menus_have_the_names_that_home_assistant_gives_them(language: str) -> None:
+    english, texts = texts_of("en"), texts_of(language)
+
+    for menu, own in zip(menus("en"), menus(language), strict=True):
+        named = [place for place, text in english.items() if menu in text]
+        assert [place for place in named if own not in texts[place]] == []
+        assert named != []
 
 
 @pytest.mark.parametrize("language", sorted(QUESTIONS))
