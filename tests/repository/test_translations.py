@@ -27,6 +27,16 @@ CATEGORIES = {
     *("common", "config", "config_panel", "config_subentries", "entity", "exceptions", "issues"),
     *("selector", "services"),
 }
+OTHER_ADDRESS: Mapping[str, str] = {
+    "de": r"\b(Ihn|Ihre?[nmrs]?)\b",
+    "es": r"\busted(es)?\b",
+    "fr": r"\b(tu|toi|te|ton|tes|t')\b",
+    "nl": r"\b(u|uw)\b",
+    "pl": r"\b(Pan[ai]?|ty|ci|twój|twoje?|twoja|twoich|twoim|twojego)\b",
+    "pt": r"\b(tu|teus?|tuas?|tens|Querias)\b",
+    "zh-Hans": "你",
+}
+"""Words that address a person in another way than all other texts do."""
 URL = re.compile(r"(https?://|www\.)[a-z0-9]+([\-.][a-z0-9]+)*\.[a-z]{2,5}", re.IGNORECASE)
 
 type Texts = Mapping[str, str | Texts]
@@ -68,6 +78,14 @@ def test_a_translation_is_not_english(language: str) -> None:
     }.get(language, set())
     alike = {"common.asked_placed", "common.change_list", "common.later_plan", "common.rule_if", "common.spoken_list"}
     assert same <= {*alike, *words_of_both}
+
+
+@pytest.mark.parametrize("language", OTHER_ADDRESS)
+def test_people_are_addressed_in_one_way(language: str) -> None:
+    texts, other = texts_of(language), re.compile(OTHER_ADDRESS[language])
+    said_by_people = re.compile(r"common\.example_")
+
+    assert [place for place, text in texts.items() if other.search(text) and not said_by_people.match(place)] == []
 
 
 def menus(language: str) -> list[str]:
