@@ -171,7 +171,7 @@ async def test_what_is_wrong_is_told_and_nothing_typed_is_lost(
         ({"limits": LIMITS | {"deadline": 1}}, "Advanced → Limits → Time for an answer: 1 is too low, 5 to 600"),
         (
             {"limits": LIMITS | {"deadline": 60}},
-            "Advanced → Speed → Time to the first words: The time to the first words (90 seconds)",
+            "Advanced → Speed → Time to the first words: The time to the first words (90 s)",
         ),
     ],
 )
