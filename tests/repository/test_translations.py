@@ -88,6 +88,12 @@ def test_people_are_addressed_in_one_way(language: str) -> None:
     assert [place for place, text in texts.items() if other.search(text) and not said_by_people.match(place)] == []
 
 
+def test_no_line_of_french_begins_with_punctuation() -> None:
+    breakable = re.compile(r" [:;?!»]|« ")
+
+    assert [place for place, text in texts_of("fr").items() if breakable.search(text)] == []
+
+
 def menus(language: str) -> list[str]:
     """Return the ways to the repairs and to the integrations, as Home Assistant's frontend names them."""
     paths = [next(FRONTEND.glob(f"{folder}{language}-{'?' * 32}.json")) for folder in ("", "config/")]
