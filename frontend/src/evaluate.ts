@@ -29,6 +29,8 @@ interface Figures extends Record<Grade, number> {
 interface Table {
   id: string;
   began_at: number;
+  /** `finished`, or what came first: `stopped`, `price` or `time`. */
+  end: string;
   agents: Figures[];
 }
 
@@ -90,22 +92,20 @@ export class EvaluateView extends View {
     const { preview } = this;
     if (!preview) return nothing;
     return html`<form class="cards" @change=${this.change} @submit=${this.begin}>
-      <ul class="cards">
-        ${preview.agents.map(
-          ({ agent_id, name, service, cost, has_price }) =>
-            html`<li class="card">
-              <label class="check">
-                <input type="checkbox" name="agent_id" value=${agent_id} checked />
-                <span>${name}</span>
-                <span class="quiet">
-                  ${service ? this.text("evaluate.service", { service }) : nothing}
-                  ${has_price ? nothing : this.text("evaluate.no_price")}
-                  ${cost === null ? nothing : this.text("evaluate.price", { price: this.page.texts.money(cost) })}
-                </span>
-              </label>
-            </li>`,
-        )}
-      </ul>
+      ${this.cards(
+        preview.agents,
+        "",
+        ({ agent_id, name, service, cost, has_price }) =>
+          html`<label class="check">
+            <input type="checkbox" name="agent_id" value=${agent_id} checked />
+            <span>${name}</span>
+            <span class="quiet">
+              ${service ? this.text("evaluate.service", { service }) : nothing}
+              ${has_price ? nothing : this.text("evaluate.no_price")}
+              ${cost === null ? nothing : this.text("evaluate.price", { price: this.page.texts.money(cost) })}
+            </span>
+          </label>`,
+      )}
       <div class="row">
         ${this.bound("requests", 1, 40)} ${this.bound("max_price", 0.01, 0.5)}
         <button ?disabled=${isRunning || !this.isChosen || !preview.requests}>
@@ -143,22 +143,22 @@ export class EvaluateView extends View {
 
   private table(one: Table): TemplateResult {
     const { texts } = this.page;
+    const ended = texts.choice("trial_end", one.end, "");
     return html`<section>
       <h2>${texts.moment(one.began_at)}</h2>
-      <ul class="cards">
-        ${one.agents.map(
-          (agent) =>
-            html`<li class="card">
-              <h3>${agent.name}</h3>
-              <dl>
-                ${GRADES.map((grade) => this.figure(this.text(`grade.${grade}`), texts.number(agent[grade])))}
-                ${this.figure(this.text("turn.first_words"), texts.duration(agent.first_words_ms))}
-                ${this.figure(this.text("turn.whole"), texts.duration(agent.duration_ms))}
-                ${this.figure(this.text("turn.price"), texts.money(agent.cost))}
-              </dl>
-            </li>`,
-        )}
-      </ul>
+      ${ended ? html`<p>${ended}</p>` : nothing}
+      ${this.cards(
+        one.agents,
+        "",
+        (agent) =>
+          html`<h3>${agent.name}</h3>
+            <dl>
+              ${GRADES.map((grade) => this.figure(this.text(`grade.${grade}`), texts.number(agent[grade])))}
+              ${this.figure(this.text("turn.first_words"), texts.duration(agent.first_words_ms))}
+              ${this.figure(this.text("turn.whole"), texts.duration(agent.duration_ms))}
+              ${this.figure(this.text("turn.price"), texts.money(agent.cost))}
+            </dl>`,
+      )}
       ${
         this.opened?.id === one.id
           ? this.answers(this.opened)
@@ -177,21 +177,19 @@ export class EvaluateView extends View {
     const names = new Map(result.agents.map(({ agent_id, name }) => [agent_id, name]));
     const file = `data:application/json;charset=utf-8,${encodeURIComponent(JSON.stringify(result, null, 1))}`;
     return html`
-      <ul class="cards">
-        ${result.requests.map(
-          ({ before, text, answers }) =>
-            html`<li class="card">
-              <h3 class="sentence">${before ? `${before} – ${text}` : text}</h3>
-              ${answers.map(
-                ({ agent_id, grade, answer }) =>
-                  html`<p>
-                    <span class="mark ${grade === "right" ? "" : "bad"}">${this.text(`grade.${grade}`)}</span>
-                    <span class="quiet">${names.get(agent_id)}:</span> ${answer}
-                  </p>`,
-              )}
-            </li>`,
-        )}
-      </ul>
+      ${this.cards(
+        result.requests,
+        "",
+        ({ before, text, answers }) =>
+          html`<h3 class="sentence">${before ? `${before} – ${text}` : text}</h3>
+            ${answers.map(
+              ({ agent_id, grade, answer }) =>
+                html`<p>
+                  <span class="mark ${grade === "right" ? "" : "bad"}">${this.text(`grade.${grade}`)}</span>
+                  <span class="quiet">${names.get(agent_id)}:</span> ${answer}
+                </p>`,
+            )}`,
+      )}
       <p><a href=${file} download="chatterbox-${result.id}.json">${this.text("evaluate.export")}</a></p>
     `;
   }

@@ -1,7 +1,6 @@
 /** The view Now: the agents and how they are, questions that wait for an answer, and plans. */
 import { html, nothing, type TemplateResult } from "lit";
 import { customElement, state } from "lit/decorators.js";
-import { repeat } from "lit/directives/repeat.js";
 import type { AgentNow, Now, Plan, WaitingQuestion } from "./api";
 import { View } from "./view";
 
@@ -52,7 +51,7 @@ export class NowView extends View {
               }
               <section>
                 <h2>${this.text("now.agents")}</h2>
-                ${this.cards(now.agents, "row spread", (agent) => this.agent(agent), "now.no_agents")}
+                ${this.rows(now.agents, (agent) => this.agent(agent), "now.no_agents")}
                 ${
                   this.page.info.is_admin && now.agents.length
                     ? html`<p><a href="/chatterbox/evaluate">${this.text("evaluate.title")}</a></p>`
@@ -61,7 +60,7 @@ export class NowView extends View {
               </section>
               <section>
                 <h2>${this.text("now.plans")}</h2>
-                ${this.cards(now.plans, "row spread", (plan) => this.plan(plan), "now.no_plans")}
+                ${this.rows(now.plans, (plan) => this.plan(plan), "now.no_plans")}
               </section>
               ${
                 this.page.info.is_admin
@@ -78,17 +77,13 @@ export class NowView extends View {
     </div>`;
   }
 
-  private cards<Item extends { id: string }>(
+  /** A list that may be empty, and then says so. */
+  private rows<Item extends { id: string }>(
     items: Item[],
-    looks: string,
     content: (item: Item) => TemplateResult,
-    none = "",
+    none: string,
   ): TemplateResult {
-    if (none && !items.length) return html`<p class="quiet">${this.text(none)}</p>`;
-    const card = (item: Item) => html`<li class="card ${looks}">${content(item)}</li>`;
-    return html`<ul class="cards">
-      ${repeat(items, ({ id }) => id, card)}
-    </ul>`;
+    return items.length ? this.cards(items, "row spread", content) : html`<p class="quiet">${this.text(none)}</p>`;
   }
 
   private async share(event: Event): Promise<void> {

@@ -1,6 +1,7 @@
 /** The base of all views: what they are given, and how they load, fail and tell about it. */
 import { LitElement, html, nothing, type CSSResultGroup, type PropertyValues, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
+import { repeat } from "lit/directives/repeat.js";
 import { ref } from "lit/directives/ref.js";
 import type { PageInfo } from "./api";
 import { commandError, type CommandError, type Hass } from "./hass";
@@ -98,6 +99,18 @@ export abstract class View extends LitElement {
   /** A sentence that everybody should see, if there is one. */
   protected alert(text: string | false): TemplateResult | typeof nothing {
     return text ? html`<p class="card" role="alert">${text}</p>` : nothing;
+  }
+
+  /** A list of cards, one for each item; items that have an `id` keep theirs. */
+  protected cards<Item>(
+    items: (Item & { id?: string })[],
+    looks: string,
+    content: (item: Item) => TemplateResult,
+  ): TemplateResult {
+    const card = (item: Item) => html`<li class="card ${looks}">${content(item)}</li>`;
+    return html`<ul class="cards">
+      ${repeat(items, ({ id }, place) => id ?? place, card)}
+    </ul>`;
   }
 
   /** A value and its name, in a `dl`. */

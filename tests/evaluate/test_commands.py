@@ -57,7 +57,7 @@ async def test_a_trial_is_followed_to_its_result(client: MockHAClientWebSocket) 
     (table,) = events[-1]["results"]
     result = await answer_to(client, "result", result_id=table["id"])
 
-    assert [event["running"]["done"] for event in events if event["running"]] == [1, 2, 3]
+    assert [event["running"]["done"] for event in events if event["running"]] == [0, 1, 2, 3]
     assert {event["running"]["total"] for event in events if event["running"]} == {3}
     assert table["agents"][0]["right"] == 3
     assert len(result["result"]["requests"]) == 3

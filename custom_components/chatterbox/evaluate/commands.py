@@ -97,7 +97,7 @@ async def _async_result(viewer: Viewer, data: Mapping[str, Any]) -> JsonObject:
 
 
 async def _async_subscribe(viewer: Viewer, data: Mapping[str, Any]) -> None:
-    """Send the progress and the tables of the results, now and after each answer."""
+    """Send the progress and the tables of the results, now and whenever they change."""
     trials, number, connection = async_get_trials(viewer.hass), data["id"], viewer.connection
     results = await trials.async_results()
 

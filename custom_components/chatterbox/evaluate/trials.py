@@ -104,7 +104,7 @@ class Trials:
 
     @callback
     def async_listen(self, listener: CALLBACK_TYPE) -> CALLBACK_TYPE:
-        """Call a listener after each answer; returns what ends that."""
+        """Call a listener at the beginning, after each answer and at the end; returns what ends that."""
         self._listeners.add(listener)
         return lambda: self._listeners.discard(listener)
 
@@ -121,6 +121,7 @@ class Trials:
             raise translated(HomeAssistantError, "evaluate_running")
         self.running = trial = RunningTrial(order, requests)
         trial.task = self._hass.async_create_background_task(self._async_run(trial), "chatterbox trial")
+        self._notify()
         return trial
 
     @callback

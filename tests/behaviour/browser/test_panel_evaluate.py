@@ -10,7 +10,12 @@ from tests.behaviour.browser.frontend import Frontend
 from tests.behaviour.browser.looks import Look
 from tests.behaviour.browser.test_panel import text
 from tests.repository.test_translations import LANGUAGES
+from tests.support.servers.process import scripted_server
+from tests.support.servers.script import Script, ScriptedAnswer
 
+_SLOW = Script(
+    models=("small-model",), answers=(ScriptedAnswer(content="No.", delay_seconds=5),), after_last="start again"
+)
 _SECONDS = 60_000
 """A busy machine takes as many milliseconds for 40 answers."""
 
@@ -40,6 +45,17 @@ async def test_an_agent_is_tried(frontend: Frontend, tmp_path: Path) -> None:
     assert '"grade": "right"' in (tmp_path / "result.json").read_text(encoding="utf-8")
     await frontend.see_that_it_fits(panel)
     await frontend.see_that_all_can_use_it(panel)
+
+
+async def test_the_page_says_that_a_trial_was_stopped(frontend: Frontend, tmp_path: Path) -> None:
+    async with scripted_server(_SLOW, tmp_path) as server:
+        await frontend.open_devices_and_services()
+        await frontend.add_model(server.base_url)
+        await frontend.go("/chatterbox/evaluate")
+        panel = frontend.page.locator("chatterbox-panel")
+        await panel.get_by_role("button", name=text("evaluate.start", requests="40")).click()
+        await panel.get_by_role("button", name=text("evaluate.stop")).click()
+        await expect(panel.get_by_text(text("trial_end.stopped"))).to_be_visible()
 
 
 @pytest.mark.parametrize("look", [Look.SMALL_PHONE_LIGHT])
