@@ -262,6 +262,48 @@ class TestWithoutAModel:
         assert plan.text == "call Mum"
         assert server.requests == []
 
+    @pytest.mark.parametrize(
+        ("talk", "planned"),
+        [
+            (("remind me at six to call Mum", "yes"), "At six tomorrow morning, in 11 hours and 18 minutes: call Mum."),
+            (("remind me at six to call Mum", "no, at 7 pm"), "At seven this evening, in 18 minutes: call Mum."),
+            (("remind me tomorrow at eight to call Mum", "in the evening"), "At eight tomorrow evening: call Mum."),
+            (("remind me tomorrow at eight to call Mum", "at eight pm please"), "At eight tomorrow evening: call Mum."),
+            (("remind me every Monday at 8 to run", "yes please"), "Every Monday at eight in the morning: run."),
+            (("remind me every weekday at 8 to run", "at 9 pm"), "From Monday to Friday at nine in the evening: run."),
+            (
+                ("turn off the floor lamp tomorrow at nine", "at night"),
+                "At nine tomorrow evening: turn off the Floor Lamp in the Living Room.",
+            ),
+            (("remind me at six to call Mum", "no"), "All right, I won't."),
+        ],
+    )
+    async def test_an_answer_makes_the_time_clear(
+        self, hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory, talk: tuple[str, str], planned: str
+    ) -> None:
+        freezer.move_to("2026-11-27 02:42:00+00:00")
+        server = await serve(Script(), local_commands="first")
+
+        request, reply = talk
+
+        assert speech(await say(hass, request)).startswith("Did you mean")
+        assert speech(await say(hass, reply)) == planned
+        assert len(async_get_plans(hass).stored.plans) == (reply != "no")
+        assert server.requests == []
+
+    @pytest.mark.parametrize("reply", ["turn on the floor lamp", "what is the weather like on Mars?", "maybe"])
+    async def test_other_words_do_not_plan_what_was_asked_about(
+        self, hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory, reply: str
+    ) -> None:
+        freezer.move_to("2026-11-27 02:42:00+00:00")
+        await serve(Script(answers=(ScriptedAnswer(content="I see."),)), local_commands="first")
+
+        await say(hass, "remind me at six to call Mum")
+        await say(hass, reply)
+        await say(hass, "yes")
+
+        assert async_get_plans(hass).stored.plans == ()
+
     async def test_a_yes_is_asked_for_at_once(
         self, hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
     ) -> None:
@@ -282,11 +324,11 @@ class TestWithoutAModel:
         [
             (
                 "remind me at six to call Mum",
-                "Please say it again with the exact time. Did you mean at six tomorrow morning, in 11 hours?",
+                "Did you mean at six tomorrow morning?",
             ),
             (
                 "turn off the floor lamp tomorrow at seven",
-                "Please say it again with the exact time. Did you mean at seven tomorrow morning, in 12 hours?",
+                "Did you mean at seven tomorrow morning?",
             ),
             ("turn off the floor lamp in 400 days", NO_TIME),
         ],

@@ -57,7 +57,7 @@ from .telling import (
     plan_text,
     states_text,
 )
-from .when import FURTHEST, Moment, prepare, resolve_time
+from .when import FURTHEST, Moment, exact_words, prepare, resolve_time
 
 EVENT_PLAN: Final = f"{DOMAIN}_plan"
 GRACE: Final = timedelta(minutes=2)
@@ -503,24 +503,27 @@ async def async_resolve(
     language: str,
     after: datetime | None = None,
     *,
-    moved: FuturePlan | None = None,
+    moved: Moment | None = None,
 ) -> Moment | None:
-    """Return the time that words mean now, or after a later time, or for a plan that is moved.
+    """Return the time that words mean now, or after a later time, or for a plan that is moved from another time.
 
     It is None if they mean none within a year.
     """
     await hass.async_add_executor_job(prepare, language)
     now = max(dt_util.now(), dt_util.as_local(after or dt_util.now()), key=datetime.timestamp)
-    due = dt_util.as_local(moved.due) if moved and moved.due else None
-    old = Moment(due, moved.every, is_sure=True) if moved and due else None
-    return resolve_time(words, now=now, language=language, sun=partial(get_astral_event_date, hass), moved=old)
+    return resolve_time(words, now=now, language=language, sun=partial(get_astral_event_date, hass), moved=moved)
+
+
+def moment_of(plan: FuturePlan | None) -> Moment | None:
+    """Return when a plan is due; None for one that waits for a state."""
+    return Moment(dt_util.as_local(plan.due), plan.every, is_sure=True) if plan and plan.due else None
 
 
 async def async_due_at(
     hass: HomeAssistant, plans: Sequence[FuturePlan], words: str, language: str
 ) -> FuturePlan | None:
     """Return the plan that is due about when words say, the latest of equals; None for another time or other words."""
-    moments = [(plan, await async_resolve(hass, words, language, moved=plan)) for plan in reversed(plans)]
+    moments = [(plan, await async_resolve(hass, words, language, moved=moment_of(plan))) for plan in reversed(plans)]
     apart = [(abs(moment.due - plan.due), plan) for plan, moment in moments if moment and plan.due]
     distance, nearest = min(apart, key=lambda one: one[0], default=(_ABOUT, None))
     return nearest if distance <= _ABOUT else None
@@ -544,11 +547,7 @@ def edited_plan(plan: FuturePlan, text: str, due: datetime | None) -> FuturePlan
     if due != plan.due:
         if due is None or not is_within_bounds(due):
             raise NotPlanned(PlanProblem.NO_TIME)
-        local = dt_util.as_local(due)
-        # English is understood in each language.
-        every = {"day": "day", "workday": "weekday", "week": f"{local:%A}"}.get(plan.every)
-        words = f"every {every} at {local:%H:%M}" if every else due.isoformat()
-        plan = replace(plan, due=due, words=words)
+        plan = replace(plan, due=due, words=exact_words(Moment(dt_util.as_local(due), plan.every, is_sure=True)))
     if len(plan.text) > LONGEST_TEXT:
         raise NotPlanned(PlanProblem.NO_TIME)
     return plan

@@ -17,9 +17,12 @@ from homeassistant.helpers import intent
 from homeassistant.util import dt as dt_util
 from pydantic import BaseModel, ConfigDict
 
-from ..agent.messages import JsonValue, Transcript
+from ..agent.conversation.own_words import NO_MODEL
+from ..agent.json.text import objects_in, parse_json
+from ..agent.messages import AssistantMessage, JsonValue, Transcript
 from ..agent.text import base_language, heard_words, read_data_file
 from ..agent.transcript import since_last_user_message
+from ..approvals.answers.yes_or_no import Meaning, understand_answer
 from ..effects.intents import delay_of, delayed_command
 from ..effects.recognition import RecognizedRequest, async_recognize
 from ..effects.spoken_numbers import readable_sentence
@@ -29,9 +32,9 @@ from ..offline.sentence_effects import async_named_timer
 from ..people.speakers import person_id_of
 from ..speech.sentences import async_get_sentences
 from .plans import FuturePlan, plans_of
-from .schedule import async_due_at, async_get_schedule, async_resolve
+from .schedule import async_due_at, async_get_schedule, async_resolve, moment_of
 from .tool import LATER
-from .when import TimeInSentence, prepare, spoken_time, times_in
+from .when import TimeInSentence, exact_words, names_days, prepare, spoken_time, times_in
 
 _NAME: Final = LATER.definition.name
 _TIMERS: Final = frozenset({intent.INTENT_START_TIMER, intent.INTENT_CANCEL_TIMER, intent.INTENT_TIMER_STATUS})
@@ -69,6 +72,40 @@ async def async_recognize_plan(
     hass: HomeAssistant, user_input: ConversationInput, history: Transcript, found: RecognizedRequest | None
 ) -> RecognizedRequest | None:
     """Return a request about plans, with the call that does it, or else the one that Home Assistant has `found`."""
+    request = await _async_recognized(hass, user_input, history, found)
+    return request or await _async_made_clear(hass, user_input, history)
+
+
+async def _async_made_clear(
+    hass: HomeAssistant, user_input: ConversationInput, history: Transcript
+) -> RecognizedRequest | None:
+    """Return the request of before with its exact time, if words answer the question about that."""
+    last, (text, _), language = history[-1] if history else None, since_last_user_message(history), user_input.language
+    if not isinstance(last, AssistantMessage) or NO_MODEL not in last.provider_items:
+        return None
+    before = replace(user_input, text=text)
+    request = await _async_recognized(hass, before, (), await async_recognize(hass, before))
+    if not (request and request.call and request.answer and last.text.endswith(request.answer)):
+        return None
+    given, answer = objects_in([parse_json(request.call.arguments)])[0], user_input.text.strip(_AROUND)
+    moment = await async_resolve(hass, when := str(given["when"]), language)
+    old = moment if names_days(when, language) else None
+    for words in (answer, *(time.words for time in times_in(answer, language))):
+        for meant, moved in ((f"{when} {words}", None), (words, old)):
+            if (clear := await async_resolve(hass, meant, language, moved=moved)) and clear.is_sure:
+                return replace(request, answer="", call=local_call(_NAME, {**given, "when": exact_words(clear)}))
+    match understand_answer(answer, language):
+        case Meaning.YES if moment:
+            return replace(request, answer="", call=local_call(_NAME, {**given, "when": exact_words(moment)}))
+        case Meaning.NO:
+            return replace(request, answer=(await async_get_sentences(hass, language))["spoken_declined"], call=None)
+        case _:
+            return None
+
+
+async def _async_recognized(
+    hass: HomeAssistant, user_input: ConversationInput, history: Transcript, found: RecognizedRequest | None
+) -> RecognizedRequest | None:
     agent, language = built_in_agent(hass), user_input.language
     if agent is None or (found and found.intent not in _TIMERS):
         return found
@@ -111,16 +148,17 @@ async def _async_with_call(
     given: dict[str, JsonValue],
     moved: FuturePlan | None = None,
 ) -> RecognizedRequest:
-    """Return a request with the call of the tool, or with a question if its time is not clear."""
+    """Return a request with the call of the tool, and with a question if its time is not clear."""
     words = "" if request.is_question else str(given.get("when") or "")
-    moment = await async_resolve(hass, words, language, moved=moved) if words else None
+    moment = await async_resolve(hass, words, language, moved=moment_of(moved)) if words else None
     if not words or (moment and moment.is_sure):
         return replace(request, call=local_call(_NAME, given))
     sentences = await async_get_sentences(hass, language)
     if moment is None:
         return replace(request, answer=sentences["later_no_time"])
-    time = spoken_time(moment.due, now=dt_util.now(), language=language, every=moment.every)
-    return replace(request, answer=sentences["later_which"].format(time=time[:1].lower() + time[1:]))
+    time = spoken_time(moment.due, now=dt_util.now(), language=language, every=moment.every, has_distance=False)
+    question = sentences["later_which"].format(time=time[:1].lower() + time[1:])
+    return replace(request, call=local_call(_NAME, given), answer=question)
 
 
 async def _async_moved(

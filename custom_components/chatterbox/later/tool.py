@@ -37,9 +37,9 @@ from .plans import (
     PlanProblem,
     plans_of,
 )
-from .schedule import SELDOM, async_due_at, async_get_schedule, async_resolve, edited_plan, is_within_bounds
+from .schedule import SELDOM, async_due_at, async_get_schedule, async_resolve, is_within_bounds, moment_of
 from .telling import PERSON, plan_text, time_text
-from .when import FURTHEST, Repetition
+from .when import FURTHEST, Repetition, exact_words
 
 _KIND: Final = "kind"
 _WHEN: Final = "when"
@@ -176,7 +176,7 @@ async def _async_timed(call: OwnCall, given: JsonObject, moved: FuturePlan | Non
         if not is_within_bounds(due):
             raise _Unplannable("Not planned: the time has passed.")
         return given
-    moment = await async_resolve(call.hass, words, call.language, moved=moved)
+    moment = await async_resolve(call.hass, words, call.language, moved=moment_of(moved))
     if moment is None:
         raise _Unplannable(
             f"Not planned: {quoted(words)} is no time that is understood, or not within a year. Ask, or write it like "
@@ -190,7 +190,7 @@ async def _async_timed(call: OwnCall, given: JsonObject, moved: FuturePlan | Non
             "then give that."
         )
     if moved and moved.every and moment.every:
-        words = edited_plan(replace(moved, every=moment.every), "", moment.due).words
+        words = exact_words(moment)
     return {**given, _WHEN: words, _DUE: moment.due.isoformat(), _EVERY: moment.every}
 
 

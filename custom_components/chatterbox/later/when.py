@@ -248,6 +248,13 @@ def resolve_time(
     return moment if moment and timedelta() < moment.due.astimezone(UTC) - now.astimezone(UTC) <= FURTHEST else None
 
 
+def names_days(words: str, language: str) -> bool:
+    """Return whether words for a time name a day or repeated days."""
+    grammar = _grammar(base_language(language) if base_language(language) in _WORDS else _FALLBACK)
+    parts, _, _ = grammar.scan(grammar.encoded(" ".join(_plain(words).split()))[0], 0)
+    return parts.has_day or bool(parts.every)
+
+
 def times_in(sentence: str, language: str, *, joined: bool = False) -> Sequence[TimeInSentence]:
     """Return the times in a sentence, the longest first.
 
@@ -597,8 +604,16 @@ def _local(wall: datetime, now: datetime) -> datetime:
     return next((one for one in both if one > now), both[0]).astimezone(now.tzinfo)
 
 
-def spoken_time(due: datetime, *, now: datetime, language: str, every: Repetition = "") -> str:
-    """Return a time in words, with its distance if that is less than a day: "At six this evening, in 47 minutes".
+def exact_words(moment: Moment) -> str:
+    """Return words that mean a moment in every language."""
+    every = {"day": "day", "workday": "weekday", "week": f"{moment.due:%A}"}.get(moment.every)
+    return f"every {every} at {moment.due:%H:%M}" if every else moment.due.isoformat()
+
+
+def spoken_time(
+    due: datetime, *, now: datetime, language: str, every: Repetition = "", has_distance: bool = True
+) -> str:
+    """Return a time in words: "At six this evening, in 47 minutes". It `has_distance` if that is less than a day.
 
     The templates have these fields: hour, hour12, minute, word (that of `hour12`), period, weekday, month, day, time.
     """
@@ -626,7 +641,9 @@ def spoken_time(due: datetime, *, now: datetime, language: str, every: Repetitio
     if due.hour == due.minute == 0 and every != "week" and (is_near or every):
         template, clock = template.partition("{time}")[0] + "{time}" if every else "{time}", words.midnight
     text = template.format_map(fields | {"time": clock})
-    return _capitalized(words.delay.format(text, _distance(words, tag, wait)) if is_near and not every else text)
+    return _capitalized(
+        words.delay.format(text, _distance(words, tag, wait)) if has_distance and is_near and not every else text
+    )
 
 
 def _capitalized(text: str) -> str:
