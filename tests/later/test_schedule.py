@@ -198,9 +198,20 @@ async def test_a_state_that_came_while_nobody_watched_is_told(
     assert home.texts == ["A reminder: empty it."]
 
 
-@pytest.mark.parametrize(("state", "count"), [("on", 1), ("off", 0), ("unavailable", 0), (None, 0)])
+@pytest.mark.parametrize(
+    ("state", "texts"),
+    [
+        ("on", ["A reminder: the garage is open."]),
+        ("off", []),
+        (
+            "unavailable",
+            ["This was planned for now, but I haven't done it: the garage is open. garage: unavailable"],
+        ),
+        (None, ["This was planned for now, but I haven't done it: the garage is open."]),
+    ],
+)
 async def test_a_state_is_looked_at_when_it_is_due(
-    hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory, state: str | None, count: int
+    hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory, state: str | None, texts: list[str]
 ) -> None:
     if state:
         hass.states.async_set("binary_sensor.garage", state)
@@ -208,7 +219,7 @@ async def test_a_state_is_looked_at_when_it_is_due(
 
     await pass_time(hass, freezer, minutes=10)
 
-    assert len(home.texts) == count
+    assert home.texts == texts
 
 
 @pytest.mark.parametrize(

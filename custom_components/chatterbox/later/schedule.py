@@ -285,12 +285,15 @@ class Schedule:
         if condition and not all(may_see(self._hass, one, plan.asker.person_id) for one in condition.entity_ids):
             await self._async_blind(plan)
             return
-        if condition and not condition.holds(self._hass.states):
+        if condition and not (holds := condition.holds(self._hass.states)):
             if plan.due is None:  # it was so a moment ago
                 self._watch(plan)
             else:
                 self._fire(plan, PlanChange.DUE)
-                await self._async_conclude(plan, PlanChange.NOT_DONE, "")
+                why = states_text(self._hass, condition)
+                words = "" if holds is False else await self._async_say("later_failed", plan, why)
+                is_urgent = plan.kind is not PlanKind.ACT
+                await self._async_conclude(plan, PlanChange.NOT_DONE, words, is_urgent=is_urgent)
             return
         self._fire(plan, PlanChange.DUE)
         if plan.kind is PlanKind.ACT:
