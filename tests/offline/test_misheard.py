@@ -62,6 +62,19 @@ async def test_nothing_is_guessed_from_one_word_from_many_or_in_other_languages(
     assert not guesses(async_get_home(home, CONVERSATION), text, language)
 
 
+@in_one_home(
+    ("text", "language"),
+    [
+        ("don't turn on the 4 lamp", "en"),
+        ("no enciendas Floor Lamp", "es"),
+        ("não desligues Floor Lamp", "pt"),
+        ("n'allume pas Flor Lamp", "fr"),
+    ],
+)
+async def test_nothing_is_guessed_from_a_prohibition(home: HomeAssistant, text: str, language: str) -> None:
+    assert not likeliest(home, text, language)
+
+
 NAMES = [
     f"{room} {kind} {number}"
     for room in ("kitchen", "attic", "garden")

@@ -60,6 +60,8 @@ class _Words(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    negations: str = ""
+    """Words by which nothing is asked for, divided by spaces."""
     openings: str
     """Beginnings of requests, divided by commas."""
     misheard: Mapping[str, str] = {}
@@ -88,6 +90,8 @@ def guesses(home: Home, text: str, language: str) -> Sequence[tuple[str, float]]
     """Return sentences that may have been said in place of one, with their likeness to it, the likeliest first."""
     words, found = _WORDS.get(base_language(language)), [*_WORD.finditer(text)]
     if words is None or not words.openings or not 1 < len(found) <= _MOST_WORDS:
+        return ()
+    if not {fold(one[0]) for one in found}.isdisjoint(fold(words.negations).split()):
         return ()
     guessed: dict[str, float] = {}
     names = [_NO_GUESS, *_names(home, found, words, language)]
