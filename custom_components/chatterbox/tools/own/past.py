@@ -421,11 +421,14 @@ async def _async_times(question: _Question, period: Period, state: State, words:
     """Return how often and for how long an entity was in the state that is asked about, or in each of its states."""
     first = min((period.begin, *(one.begin for one in question.earlier)))
     found = await _async_spans(question, state, first, period.end)
-    inside = _clipped(found, period)
-    if not inside:
+    # A span that goes on before the period may owe its gaps to either.
+    inside = await _async_spans(question, state, period.begin, period.end) if question.earlier else found
+    if not (inside := _clipped(inside, period)):
         return {"states": "not known for that time"}
     is_known = inside[0].begin - period.begin < _RESOLUTION
     since: JsonObject = {} if is_known else {"known since": _time(inside[0].begin, question.now)}
+    if (gap := _gap(inside, period)) >= _RESOLUTION:
+        since["not known for"] = _length(gap)
     if not question.word:
         return _all_states(question, inside, words) | since
     values = words.meant(question.word, {span.value for span in found})
@@ -463,6 +466,11 @@ def _all_states(question: _Question, inside: Sequence[Span], words: StateWords) 
 
 def _clipped(found: Iterable[Span], period: Period) -> list[Span]:
     return [part for span in found if (part := span.within(period.begin, period.end))]
+
+
+def _gap(inside: Sequence[Span], period: Period) -> timedelta:
+    """Return the time of a period for which states are not known although they are recorded; all of it without any."""
+    return period.end - (inside[0].begin if inside else period.begin) - _total(inside)
 
 
 def _total(times: Iterable[Span]) -> timedelta:
@@ -594,11 +602,12 @@ class _Telling:
     async def async_lengths(self, period: Period, *, is_whether: bool) -> str:
         """Return for how long each entity was so; if the question was whether one was, only of those that were."""
         found = await _async_each(self.states, partial(self._async_length_of, period))
-        known = [(one.name, *length) for one in self.states if (length := found.get(one.entity_id))]
-        if not known:
+        lengths = [(one.name, *length) for one in self.states if (length := found.get(one.entity_id))]
+        if not (known := [one for one in lengths if one[2] < period.end]):
             return ""
-        times = [f"{name} {self._length(length)}" for name, length, _ in known if length]
-        never = [name for name, length, _ in known if not length]
+        times = [f"{name} {self._length(length)}" for name, length, *_ in known if length]
+        never = [name for name, length, *_ in known if not length]
+        gaps = [f"{name} {self._length(gap)}" for name, *_, gap in lengths if gap >= _RESOLUTION]
         # Those of a night are told: for some people, it begins earlier.
         hours = f" ({period.begin:%H:%M}-{period.end:%H:%M})" if period.begin.hour else ""
         if is_whether:
@@ -607,20 +616,24 @@ class _Telling:
             answer = f"{_names([*times, *(f'{name} {self.sentences["past_never"]}' for name in never)])}{hours}."
         left_out = [one.name for one in self.states if one.entity_id not in found]
         rest = self._sentence("left_out", entities=_names(left_out)) if left_out else ""
-        since = max(begin for *_, begin in known)
+        gap = self._sentence("gap", entities=_names(gaps)) if gaps else ""
+        since = max(begin for _, _, begin, _ in known)
         is_known = since - period.begin < _RESOLUTION
-        return " ".join(
-            filter(None, (answer, "" if is_known else self._sentence("known_since", time=self._time(since)), rest))
-        )
+        known_since = "" if is_known else self._sentence("known_since", time=self._time(since))
+        return " ".join(filter(None, (answer, known_since, gap, rest)))
 
     async def _async_last_of(self, state: State) -> _Last:
         return await _async_find_last(self.question, state, await self._async_words(state))
 
-    async def _async_length_of(self, period: Period, state: State) -> tuple[timedelta, datetime] | None:
-        """Return for how long an entity was so, and since when that is known; None if it is not."""
+    async def _async_length_of(self, period: Period, state: State) -> tuple[timedelta, datetime, timedelta] | None:
+        """Return for how long an entity was so, since when that is known, and for how long it is not known after that.
+
+        If it is not known at all, that is since the end. Return None for one that is never so.
+        """
         found = _clipped(await _async_spans(self.question, state, period.begin, period.end), period)
         values = (await self._async_words(state)).meant(self.question.word, {span.value for span in found})
-        return (_total(changes_to(found, values)), found[0].begin) if found and values else None
+        begin = found[0].begin if found else period.end
+        return (_total(changes_to(found, values)), begin, _gap(found, period)) if values else None
 
     async def _async_words(self, state: State) -> StateWords:
         return await async_state_words(self.question.hass, state.entity_id, self.question.language)

@@ -120,6 +120,20 @@ async def test_this_night_is_the_one_that_goes_on(door: Past) -> None:
     assert await answer(door, "was the front door open tonight") == "Yes: Front Door 10 min (22:00-06:00)."
 
 
+async def test_a_time_that_is_not_known_is_told(past: Past) -> None:
+    for when, state in (("22 08:00", "off"), ("23 23:00", "unavailable"), ("24 05:00", "off")):
+        past.set(when, DOOR, state)
+    past.set("22 08:00", WINDOW, "unavailable")
+    past.at("24 10:15")
+
+    assert await answer(past, "was the front door open last night") == (
+        "No, not once: Front Door (22:00-06:00). I have no record of part of that time: Front Door 6 h."
+    )
+    assert await answer(past, "was the kitchen window open last night") == "I have no record of that."
+    (found,) = await past.answers(name="Front Door", state="closed", period="last_night")
+    assert (found["closed"], found["not known for"]) == ("2 hours", "6 hours")
+
+
 async def test_a_light_is_opened_and_closed_in_chinese(past: Past) -> None:
     for when, state in (("23 08:00", "off"), ("24 08:00", "on"), ("24 08:30", "off")):
         past.set(when, "light.lamp", state)
