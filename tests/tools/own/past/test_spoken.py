@@ -40,7 +40,7 @@ ANSWERS = {
     "en": "Front Door was last open yesterday at 09:15, for 5 min.",
     "de": "Front Door war zuletzt gestern um 09:15 geöffnet, 5 min lang.",
     "es": "Front Door: abierto por última vez ayer a las 09:15, durante 5 min.",
-    "fr": "Front Door : ouvert pour la dernière fois hier à 09:15, pendant 5 min.",
+    "fr": "Front Door\N{NO-BREAK SPACE}: ouvert pour la dernière fois hier à 09:15, pendant 5 min.",
     "it": "Front Door: aperto l'ultima volta ieri alle 09:15, per 5 min.",
     "nl": "Front Door was gisteren om 09:15 voor het laatst open, 5 min lang.",
     "pl": "Front Door: ostatnio otwarto wczoraj o 09:15, przez 5 min.",
