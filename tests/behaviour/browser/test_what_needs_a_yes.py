@@ -23,7 +23,7 @@ _PIN_USES = ("unlock", "open", "disarm")
 @pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, Look.PHONE_DARK])
 async def test_rules_are_made_mended_looked_at_and_found_again(frontend: Frontend, camera: Camera) -> None:
     if not frontend.is_narrow:
-        await frontend.page.set_viewport_size({"width": 1200, "height": 1000})
+        await frontend.page.set_viewport_size({"width": 1200, "height": 1700})
     await frontend.open_devices_and_services()
     await frontend.add_offline()
     await frontend.open_service("Chatterbox")
