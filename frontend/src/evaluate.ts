@@ -178,7 +178,7 @@ export class EvaluateView extends View {
     const file = `data:application/json;charset=utf-8,${encodeURIComponent(JSON.stringify(result, null, 1))}`;
     return html`
       ${this.cards(
-        result.requests,
+        result.requests.filter(({ answers }) => answers.length),
         "",
         ({ before, text, answers }) =>
           html`<h3 class="sentence">${before ? `${before} – ${text}` : text}</h3>

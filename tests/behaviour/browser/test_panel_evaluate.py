@@ -56,6 +56,9 @@ async def test_the_page_says_that_a_trial_was_stopped(frontend: Frontend, tmp_pa
         await panel.get_by_role("button", name=text("evaluate.start", requests="40")).click()
         await panel.get_by_role("button", name=text("evaluate.stop")).click()
         await expect(panel.get_by_text(text("trial_end.stopped"))).to_be_visible()
+        await panel.get_by_role("button", name=text("evaluate.answers")).click()
+        await expect(panel.get_by_role("link", name=text("evaluate.export"))).to_be_visible()
+        await expect(panel.get_by_text("turn on the lava lamp in the observatory")).to_have_count(0)
 
 
 @pytest.mark.parametrize("look", [Look.SMALL_PHONE_LIGHT])

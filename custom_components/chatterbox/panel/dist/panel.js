@@ -270,7 +270,7 @@ var ve=Object.defineProperty;var $e=Object.getOwnPropertyDescriptor;var h=(n,s,t
               <button @click=${()=>{this.open(t.id)}}>${this.text("evaluate.answers")}</button>
             </div>`}
     </section>`}async open(t){this.opened=await this.attempt(()=>this.call("evaluate/result",{result_id:t}))}answers(t){let e=new Map(t.agents.map(({agent_id:r,name:o})=>[r,o])),i=`data:application/json;charset=utf-8,${encodeURIComponent(JSON.stringify(t,null,1))}`;return l`
-      ${this.cards(t.requests,"",({before:r,text:o,answers:a})=>l`<h3 class="sentence">${r?`${r} – ${o}`:o}</h3>
+      ${this.cards(t.requests.filter(({answers:r})=>r.length),"",({before:r,text:o,answers:a})=>l`<h3 class="sentence">${r?`${r} – ${o}`:o}</h3>
             ${a.map(({agent_id:c,grade:u,answer:f})=>l`<p>
                   <span class="mark ${u==="right"?"":"bad"}">${this.text(`grade.${u}`)}</span>
                   <span class="quiet">${e.get(c)}:</span> ${f}
