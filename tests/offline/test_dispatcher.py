@@ -132,6 +132,10 @@ async def test_a_word_that_makes_a_command_another_one_is_not_left_out(home: Hom
         "turn off all lights except the hallway light",
         "turn on the counter lamp if it's dark",
         "turn on the counter lamp tomorrow morning",
+        "remind me to unlock the front door",
+        "who can unlock the front door",
+        "did you turn on the counter lamp",
+        "how do I unlock the front door",
     ):
         dispatcher = talk.dispatcher()
         assert await dispatcher.async_effects(PROCESS_SENTENCE.name, {SENTENCE: text}) == NOTHING, text

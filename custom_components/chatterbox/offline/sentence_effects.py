@@ -35,10 +35,10 @@ _IDLE: Final = (
 """Words that leave a question about the home as it is now what it is."""
 _REVERSING: Final = "apart besides but don't dont except never not without"
 _CONDITIONAL: Final = (
-    "after am as before evening every hour hourly if later midnight morning night noon once pm sunrise sunset tomorrow "
-    "tonight unless until when whenever while yesterday"
+    "after am as before did evening every hour hourly how if later midnight morning night noon once pm remind sunrise "
+    "sunset tomorrow tonight unless until when whenever while who why yesterday"
 )
-"""Words that make a command another one, or one for another time."""
+"""Words that make a command another one, one for another time, or a question."""
 _UNFORESEEN: Final = replace(_UNKNOWN, is_guessed=True)
 """Of a sentence whose effects this release of Home Assistant does not let us foresee."""
 

@@ -13,7 +13,7 @@ from tests.support.servers.script import Script, ScriptedFailure
 from tests.support.talk import AGENT, Serve, move_into_the_demo_home, speech
 
 GUESSES = [
-    ("did you turn on the hallway light", "Turn on the Hallway Light?"),
+    ("perhaps turn on the hallway light", "Turn on the Hallway Light?"),
     ("should I turn off the hallway light", "Turn off the Hallway Light?"),
     ("maybe open the bedroom curtains", "Open the Bedroom Curtains?"),
 ]
@@ -22,6 +22,8 @@ PROHIBITIONS = [
     "do not turn off the hallway light",
     "please don't open the bedroom curtains",
     "turn off all the lights except the desk lamp",
+    "did you turn on the hallway light",
+    "remind me to turn off the hallway light",
 ]
 
 
