@@ -178,10 +178,10 @@ def test_extra_parameters_have_to_be_an_object(value: JsonValue) -> None:
     [
         (
             {"limits": {"deadline": 15}},
-            "The time to the first words (20 seconds) must not be longer than the time for an answer (15 seconds).",
+            "The time to the first words (20 s) must not be longer than the time for an answer (15 s).",
         ),
-        ({"speed": {"first_token_timeout": 60.5}}, "The time to the first words (60.5 seconds)"),
-        ({"speed": {"connect_timeout": 10, "first_token_timeout": 5}}, "The connection timeout (10 seconds)"),
+        ({"speed": {"first_token_timeout": 60.5}}, "The time to the first words (60.5 s)"),
+        ({"speed": {"connect_timeout": 10, "first_token_timeout": 5}}, "The connection timeout (10 s)"),
     ],
 )
 async def test_waits_that_make_no_sense_together_are_refused_and_kept(
