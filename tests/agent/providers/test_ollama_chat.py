@@ -246,6 +246,7 @@ async def test_the_servers_own_numbers_come_first(session: aiohttp.ClientSession
     ],
     ids=["loaded", "hardly too long", "loaded by an old server", "not loaded", "no Ollama", "silence"],
 )
+@pytest.mark.usefixtures("loop_clock")
 async def test_where_nothing_is_set_the_server_knows_the_window(
     session: aiohttp.ClientSession, running: RawReply, numbers: int | None
 ) -> None:
@@ -425,6 +426,7 @@ async def test_models_tell_whether_they_use_tools(session: aiohttp.ClientSession
     ],
     ids=["no such model", "no Ollama", "no key", "page", "silence"],
 )
+@pytest.mark.usefixtures("loop_clock")
 async def test_no_description(session: aiohttp.ClientSession, answer: RawReply, kind: type[ProviderError]) -> None:
     async with raw_http_server(answer) as server:
         with pytest.raises(kind):
