@@ -46,6 +46,31 @@ async def test_a_question_is_answered_on_the_page(
     await expect(question).to_be_hidden()
 
 
+@pytest.mark.parametrize("look", [Look.SMALL_PHONE_LIGHT])
+async def test_a_plan_is_changed_and_cancelled(frontend: Frontend, home: HomeAssistantClient) -> None:
+    await frontend.open_devices_and_services()
+    await frontend.add_offline()
+    request = {"text": "remind me tomorrow at 6 pm to call Mum", "agent_id": "conversation.chatterbox"}
+    await home.command("conversation/process", dict[str, JsonValue], **request)
+    await frontend.go("/chatterbox")
+    panel = frontend.page.locator("chatterbox-panel")
+
+    await panel.get_by_role("button", name=f"{text('now.edit')}: call Mum").click()
+    dialog = panel.get_by_role("dialog")
+    due = dialog.get_by_label(text("now.due"))
+    await expect(due).to_have_value(re.compile("T18:00$"))
+    await due.fill((await due.input_value()).replace("T18:00", "T19:30"))
+    await dialog.get_by_label(text("now.text")).fill("call Anna")
+    await _see_that_all_can_use_it(frontend, panel)
+    await dialog.get_by_role("button", name=text("page.save")).click()
+    plan = panel.get_by_role("listitem").filter(has_text="call Anna")
+    await expect(plan).to_contain_text(re.compile("19:30|7:30"))
+
+    await plan.get_by_role("button", name=f"{text('now.cancel')}: call Anna").click()
+    await dialog.get_by_role("button", name=text("now.cancel")).click()
+    await expect(plan).to_be_hidden()
+
+
 @pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, Look.SMALL_PHONE_DARK])
 async def test_a_turn_is_found_looked_at_and_deleted(
     frontend: Frontend, home: HomeAssistantClient, camera: Camera, tmp_path: Path
@@ -75,6 +100,8 @@ async def test_a_turn_is_found_looked_at_and_deleted(
     sentence_to_try = panel.get_by_role("textbox", name=text("permissions.sentence"))
     await expect(sentence_to_try).to_have_value("I cannot see what I am cooking")
     await frontend.page.go_back()
+    await panel.get_by_role("button", name=text("turn.copy")).click()
+    await expect(panel.get_by_role("status").filter(has_text=text("turn.copied"))).to_be_visible()
     await panel.get_by_role("button", name=text("turn.delete"), exact=True).click()
     await panel.get_by_role("dialog").get_by_role("button", name=text("turn.delete")).click()
     await frontend.page.wait_for_url(re.compile(r"/chatterbox/turns$"))
