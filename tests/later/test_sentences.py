@@ -291,7 +291,9 @@ class TestWithoutAModel:
         assert len(async_get_plans(hass).stored.plans) == (reply != "no")
         assert server.requests == []
 
-    @pytest.mark.parametrize("reply", ["turn on the floor lamp", "what is the weather like on Mars?", "maybe"])
+    @pytest.mark.parametrize(
+        "reply", ["turn on the floor lamp", "how warm will it be at 9 pm?", "what is on Mars?", "maybe"]
+    )
     async def test_other_words_do_not_plan_what_was_asked_about(
         self, hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory, reply: str
     ) -> None:

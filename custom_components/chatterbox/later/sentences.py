@@ -90,7 +90,8 @@ async def _async_made_clear(
     given, answer = objects_in([parse_json(request.call.arguments)])[0], user_input.text.strip(_AROUND)
     moment = await async_resolve(hass, when := str(given["when"]), language)
     old = moment if names_days(when, language) else None
-    for words in (answer, *(time.words for time in times_in(answer, language))):
+    times = (time.words for time in times_in(answer, language) if _says_no_more(time.rest, language))
+    for words in (answer, *times):
         for meant, moved in ((f"{when} {words}", None), (words, old)):
             if (clear := await async_resolve(hass, meant, language, moved=moved)) and clear.is_sure:
                 return replace(request, answer="", call=local_call(_NAME, {**given, "when": exact_words(clear)}))
@@ -101,6 +102,15 @@ async def _async_made_clear(
             return replace(request, answer=(await async_get_sentences(hass, language))["spoken_declined"], call=None)
         case _:
             return None
+
+
+def _says_no_more(rest: str, language: str) -> bool:
+    """Return whether beside a time stands a yes, a no or words around times; with more, it is another request."""
+    sentences, rest = _SENTENCES.get(base_language(language)), rest.strip(_AROUND)
+    if not rest or understand_answer(rest, language) is not Meaning.OTHER:
+        return True
+    is_polite = sentences and re.fullmatch(sentences.polite, f"{rest} ", re.IGNORECASE)
+    return bool(is_polite or (sentences and _fitting(sentences, sentences.move, rest)))
 
 
 async def _async_recognized(
