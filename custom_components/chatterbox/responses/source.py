@@ -5,7 +5,7 @@ A client can only narrow what an agent is set up for: fewer tools, fewer calls, 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Self, override
+from typing import Final, override
 
 from homeassistant.components.conversation import ChatLog
 from homeassistant.core import HomeAssistant
@@ -74,22 +74,9 @@ class ApiTurnSource(TurnSource):
     """Hears every event of the turn but its end."""
     answered: PendingApproval | None = None
     """The question that the client answers."""
+    question_scope: str | None = field(default_factory=ulid_now)
+    """Two responses that follow the same one have questions of their own."""
     _recorder: TranscriptRecorder = field(default_factory=TranscriptRecorder)
-
-    @classmethod
-    def of(
-        cls,
-        request: TurnRequest,
-        tell: Callable[[BackendEvent], None],
-        answered: PendingApproval | None = None,
-    ) -> Self:
-        """Return the source for a request, which may answer a question."""
-        return cls(
-            request=request,
-            tell=tell,
-            answered=answered,
-            question_scope=ulid_now(),  # two responses that follow the same one have questions of their own
-        )
 
     @property
     def so_far(self) -> Transcript:

@@ -73,8 +73,8 @@ class ApiTurns:
         else:
             answered = _with_answers(self._question(request, request.approval), request.approval, request.caller)
             turn_input = replace(turn_input, answered=answered)
-        source = ApiTurnSource.of(request, tell, turn_input.answered.pending if turn_input.answered else None)
-        return self._from_client(turn_input, source)
+        pending = turn_input.answered.pending if turn_input.answered else None
+        return self._from_client(turn_input, ApiTurnSource(request=request, tell=tell, answered=pending))
 
     async def _async_answer_in_words(self, request: TurnRequest, turn_input: TurnInput) -> TurnInput:
         """Return the input with the answered question if a transcript ends with it and the words are a yes or a no.
@@ -144,7 +144,8 @@ class ApiTurns:
         """
         request = replace(source.request, transcript=source.so_far, added=(), functions=(), approval=None)
         request = replace(request, tool_choice=ToolChoiceMode.AUTO)
-        resumed = self._from_client(replace(turn_input, answered=question), ApiTurnSource.of(request, _nobody_hears))
+        unheard = ApiTurnSource(request=request, tell=lambda _: None)
+        resumed = self._from_client(replace(turn_input, answered=question), unheard)
         try:
             record = await self.async_take(resumed, request.conversation_id)
         except ApiError:
@@ -200,10 +201,6 @@ def _as_client(speaker: Speaker, user_id: str) -> Speaker:
     asking = Asking.PERSON if speaker.user_id is None else speaker.asking
     person_id = speaker.person_id or user_id
     return replace(speaker, user_id=user_id, person_id=person_id, asking=asking, is_api_client=True)
-
-
-def _nobody_hears(_event: BackendEvent) -> None:
-    pass
 
 
 def _by_client(caller: Caller, *, approved: bool) -> GivenAnswer:
