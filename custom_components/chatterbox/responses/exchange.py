@@ -7,7 +7,7 @@ import asyncio
 import json
 from codecs import lookup
 from collections import Counter
-from collections.abc import AsyncGenerator, Generator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Generator, Mapping
 from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -194,9 +194,22 @@ class Exchange:
             self.hold(len(piece))
         return bytes(body)
 
-    def json(self, value: JsonValue, status: int = HTTPStatus.OK) -> web.Response:
+    def json(self, value: JsonValue) -> web.Response:
         """Return a JSON answer."""
-        return web.Response(text=encoded(value), status=status, content_type=JSON, headers=self.headers())
+        return web.Response(text=encoded(value), content_type=JSON, headers=self.headers())
+
+    async def write(self, writing: Awaitable[object]) -> None:
+        """Write, and wait until the client has read enough.
+
+        Raises `ClientGone`, and closes the connection, if the client is gone or does not read.
+        """
+        try:
+            async with asyncio.timeout(self.limits.reader_seconds):
+                await writing
+        except (ConnectionError, TimeoutError) as error:
+            if self.request.transport:
+                self.request.transport.abort()
+            raise ClientGone from error
 
     async def answer_and_cut(self, response: web.Response) -> None:
         """Answer without reading the rest of the body, which would be uncompressed only to be dropped."""
@@ -246,25 +259,13 @@ class ClientGone(Exception):
     """The client has closed the connection, or does not read."""
 
 
-@contextmanager
-def reading(request: web.Request) -> Generator[None]:
-    """Raise `ClientGone`, and close the connection, if the client is gone or does not read."""
-    try:
-        yield
-    except (ConnectionError, TimeoutError) as error:
-        if request.transport:
-            request.transport.abort()
-        raise ClientGone from error
-
-
 async def send_events(exchange: Exchange, events: AsyncGenerator[JsonObject]) -> web.StreamResponse:
     """Send events until they end or the client is gone, and close them. Raises what comes instead of the first one."""
     async with aclosing(events):
         event = await anext(events)
         response = web.StreamResponse(headers=exchange.headers() | _HEADERS)
         with suppress(ClientGone):
-            with reading(exchange.request):
-                await response.prepare(exchange.request)
+            await exchange.write(response.prepare(exchange.request))
             sender = _Sender(exchange, response)
             async with sender.commenting():
                 await sender.send(event)
@@ -276,7 +277,7 @@ async def send_events(exchange: Exchange, events: AsyncGenerator[JsonObject]) ->
                 except Exception as error:  # noqa: BLE001  # a stream that has begun cannot become an answer with a status
                     await sender.send_bug(error)
                     return response
-            await sender.write(_DONE)
+            await exchange.write(response.write(_DONE))
     return response
 
 
@@ -292,19 +293,14 @@ class _Sender:
         """Write one event. Raises `ClientGone`."""
         if isinstance(number := event.get("sequence_number"), int):
             self._next_number = number + 1
-        await self.write(f"event: {event['type']}\ndata: {encoded(event)}\n\n".encode())
+        data = f"event: {event['type']}\ndata: {encoded(event)}\n\n".encode()
+        await self._exchange.write(self._response.write(data))
 
     async def send_bug(self, error: Exception) -> None:
         """Write an error event for a bug, and log it."""
         reported_error = error if isinstance(error, ApiError) else internal_error(self._exchange.id)
         LOGGER.error("A stream failed (%s): %s", self._exchange.id, traceback_without_words(error))
         await self.send({"type": "error", "sequence_number": self._next_number, "error": reported_error.payload})
-
-    async def write(self, data: bytes) -> None:
-        """Write, and wait until the client has read enough. Raises `ClientGone`."""
-        with reading(self._exchange.request):
-            async with asyncio.timeout(self._exchange.limits.reader_seconds):
-                await self._response.write(data)
 
     @asynccontextmanager
     async def commenting(self) -> AsyncGenerator[None]:
@@ -320,4 +316,4 @@ class _Sender:
         with suppress(ClientGone):
             while True:
                 await asyncio.sleep(self._exchange.limits.comment_seconds)
-                await self.write(_COMMENT)
+                await self._exchange.write(self._response.write(_COMMENT))

@@ -4,7 +4,7 @@ Source: OpenResponses specification, "WebSocket transport".
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, override
@@ -15,7 +15,7 @@ from homeassistant.core import Event, HomeAssistant, callback
 
 from ..agent.messages import JsonObject
 from ..const import LOGGER
-from .exchange import ClientGone, Exchange, encoded, reading
+from .exchange import ClientGone, Exchange, encoded
 from .protocol.errors import ApiError, internal_error, invalid, traceback_without_words
 
 if TYPE_CHECKING:  # imported in a thread when the API is enabled
@@ -153,7 +153,7 @@ class _Connection:
                     case WSMsgType.TEXT:
                         request: str | ApiError = message.data
                     case WSMsgType.PING:
-                        await self._write(self._response.pong(message.data))
+                        await self._exchange.write(self._response.pong(message.data))
                         continue
                     case WSMsgType.PONG:
                         continue
@@ -162,7 +162,8 @@ class _Connection:
                     case _:
                         request = invalid("Send messages as text.")
                 if not self._keep(request):
-                    await self._write(self._response.close(code=WSCloseCode.POLICY_VIOLATION, message=_TOO_MANY))
+                    closing = self._response.close(code=WSCloseCode.POLICY_VIOLATION, message=_TOO_MANY)
+                    await self._exchange.write(closing)
                     return
 
     def _keep(self, message: str | ApiError) -> bool:
@@ -181,7 +182,7 @@ class _Connection:
         with suppress(ClientGone):
             while self._pings_since_heard < _PINGS_UNTIL_GONE:
                 self._pings_since_heard += 1
-                await self._write(self._response.ping())
+                await self._exchange.write(self._response.ping())
                 await asyncio.sleep(self._exchange.limits.ping_seconds)
         if self._exchange.request.transport:
             self._exchange.request.transport.abort()
@@ -189,12 +190,12 @@ class _Connection:
     async def _close(self, answering: asyncio.Task[None]) -> None:
         """Close the connection after the current answer, or at once when Home Assistant stops."""
         if self._is_stopping:
-            await self._write(self._response.close(code=WSCloseCode.GOING_AWAY))
+            await self._exchange.write(self._response.close(code=WSCloseCode.GOING_AWAY))
             return
         self._messages.shutdown(immediate=True)
         await asyncio.wait({answering}, timeout=self._exchange.limits.last_answer_seconds)
         await self._send_error(_LIMIT_REACHED)
-        await self._write(self._response.close())
+        await self._exchange.write(self._response.close())
 
     async def _answer_all(self) -> None:
         with suppress(ClientGone, asyncio.QueueShutDown):
@@ -225,9 +226,4 @@ class _Connection:
         await self._send({"type": "error", "status": error.status, "error": error.payload})
 
     async def _send(self, event: JsonObject) -> None:
-        await self._write(self._response.send_str(encoded(event)))
-
-    async def _write(self, writing: Awaitable[object]) -> None:
-        with reading(self._exchange.request):
-            async with asyncio.timeout(self._exchange.limits.reader_seconds):
-                await writing
+        await self._exchange.write(self._response.send_str(encoded(event)))
