@@ -30,6 +30,16 @@ CLIENT_TOOLS_STATUS: Final = "chatterbox:client_tools_status"
 type Short = Annotated[str, Field(max_length=64)]
 type Id = Annotated[str, Field(min_length=1, max_length=256)]
 type ReasoningSummary = Literal["auto", "concise", "detailed"]
+type Includable = Literal[
+    "reasoning.encrypted_content",
+    "code_interpreter_call.outputs",
+    "computer_call_output.output.image_url",
+    "file_search_call.results",
+    "message.input_image.image_url",
+    "web_search_call.action.sources",
+    "web_search_call.results",
+]
+"""Values of `include`. All but the first belong to tools that do not exist here, or are always included."""
 type FunctionName = Annotated[str, Field(min_length=1, max_length=64, pattern="^[a-zA-Z0-9_-]+$")]
 
 
@@ -113,7 +123,7 @@ class CreateBody(_Hints):
     background: bool = False
     stream: bool = False
     stream_options: _StreamOptions | None = None
-    include: Annotated[list[str], Field(max_length=64)] = []
+    include: Annotated[list[Includable], Field(max_length=64)] = []
     service_tier: Literal["auto", "default", "flex", "priority", "scale", "fast", "ultrafast"] | None = None
     metadata: Annotated[dict[Short, Annotated[str, Field(max_length=512)]], Field(max_length=16)] = {}
     safety_identifier: Short | None = None

@@ -31,19 +31,6 @@ from .items.reading import ParsedItems, parse_items, transcript_call_id
 from .items.schema import CUT_OFF, NewId, complete_item, path_within, shown_call_id
 from .tools import RequestedTools, read_tool_choice, read_tools
 
-_ENCRYPTED_REASONING: Final = "reasoning.encrypted_content"
-_INCLUDABLE: Final = frozenset(
-    {
-        _ENCRYPTED_REASONING,
-        "code_interpreter_call.outputs",
-        "computer_call_output.output.image_url",
-        "file_search_call.results",
-        "message.input_image.image_url",
-        "web_search_call.action.sources",
-        "web_search_call.results",
-    }
-)
-"""Accepted values of `include`. All but the first belong to tools that do not exist here, or are always included."""
 _ECHOED: Final = {
     *("model", "instructions", "previous_response_id", "parallel_tool_calls", "max_tool_calls", "max_output_tokens"),
     *("presence_penalty", "frequency_penalty", "top_logprobs", "truncation", "store", "background", "metadata"),
@@ -95,7 +82,6 @@ def read_compact(body: JsonValue, new_id: NewId) -> tuple[CompactBody, tuple[Jso
 
 def _create(body: CreateBody, new_id: NewId) -> CreateRequest:
     _check_combinations(body)
-    _check_include(body.include)
     conversation_id = _conversation_id(body.conversation)
     if body.input is None and body.previous_response_id is None and conversation_id is None:
         raise invalid("There is nothing to answer: send an input.", "input", "missing_required_parameter")
@@ -122,7 +108,7 @@ def _create(body: CreateBody, new_id: NewId) -> CreateRequest:
         background=body.background,
         stream=body.stream,
         reasoning_summary=body.reasoning_summary,
-        include_encrypted_reasoning=_ENCRYPTED_REASONING in body.include,
+        include_encrypted_reasoning="reasoning.encrypted_content" in body.include,
         pauses_for_functions=body.client_tools_status == "requires_action",
         echo=_echo(body, tools, choice_echo, conversation_id),
     )
@@ -139,13 +125,6 @@ def _check_combinations(body: CreateBody) -> None:
     for name in ("presence_penalty", "frequency_penalty", "top_logprobs"):
         if getattr(body, name):
             raise unsupported(name, "Only 0 can be served.")
-
-
-def _check_include(include: Sequence[str]) -> None:
-    for index, name in enumerate(include):
-        if name not in _INCLUDABLE:
-            text = f"Unknown value; supported is '{_ENCRYPTED_REASONING}'."
-            raise invalid(text, f"include[{index}]", "invalid_value")
 
 
 def _conversation_id(conversation: JsonValue) -> str | None:
