@@ -44,9 +44,9 @@ from .items.schema import (
     NewId,
     approval_request_id,
     approval_request_item,
+    begun_message_item,
     function_call_item,
     mcp_call_item,
-    message_item,
     reasoning_item,
 )
 from .preparation import Plan
@@ -145,7 +145,7 @@ class TextItems:
     def add_refusal(self, reason: str) -> None:
         """Write a message that refuses to answer."""
         self.close()
-        begun = message_item(self._new_id("msg"), "assistant", [], status=IN_PROGRESS)
+        begun = begun_message_item(self._new_id("msg"))
         item = ItemWriter(self._events, begun)
         item.write("response.content_part.added", content_index=0, part=refusal(""))
         item.write("response.refusal.delta", content_index=0, delta=reason)
@@ -165,7 +165,7 @@ class _Message:
 
     def __init__(self, events: EventWriter, item_id: str, phase: str | None) -> None:
         self._pieces: list[str] = []
-        self._begun = message_item(item_id, "assistant", [], status=IN_PROGRESS, phase=phase)
+        self._begun = begun_message_item(item_id, phase)
         self._item = ItemWriter(events, self._begun)
         self._item.write("response.content_part.added", content_index=0, part=output_text(""))
 

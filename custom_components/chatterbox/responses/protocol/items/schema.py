@@ -249,11 +249,9 @@ def shown_call_id(call_id: str) -> str:
     return call_id if len(call_id) <= _MAX_CALL_ID else sha256(call_id.encode(errors="replace")).hexdigest()
 
 
-def message_item(
-    item_id: str, role: str, parts: list[JsonValue], *, status: str = COMPLETED, phase: str | None = None
-) -> JsonObject:
-    """Return a message."""
-    item: JsonObject = {"type": "message", "id": item_id, "status": status, "role": role, "content": parts}
+def begun_message_item(item_id: str, phase: str | None = None) -> JsonObject:
+    """Return a message of the assistant that has no parts yet."""
+    item: JsonObject = {"type": "message", "id": item_id, "status": IN_PROGRESS, "role": "assistant", "content": []}
     return {**item, "phase": phase} if phase else item
 
 
