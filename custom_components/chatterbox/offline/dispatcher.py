@@ -197,9 +197,7 @@ class OfflineDispatcher:
 
         Without a model, a sentence that is not understood may be one that was misheard.
         """
-        hass, agent, place = self.hass, conversation.HOME_ASSISTANT_AGENT, (self.device_id, self.satellite_id)
-        text = readable_sentence(hass, sentence, self.language)
-        query = conversation.ConversationInput(text, self.context, None, *place, self.language, agent)
+        hass, query = self.hass, self._as_input(readable_sentence(self.hass, sentence, self.language))
         if not self._guesses or (unknown := await async_unknown_name(hass, query)) == "":
             return query, "", False
         is_guessable = unknown is not None or await async_sentence_effects(hass, query, self.conversation_id) == NOTHING
@@ -210,9 +208,12 @@ class OfflineDispatcher:
     async def _async_past(self, sentence: str) -> PastQuestion | None:
         """Return what a sentence asks about the past, unless Home Assistant understands it with certainty."""
         question = past_question(async_get_home(self.hass, conversation.DOMAIN), sentence, self.language)
+        is_present = question is not None and await async_is_request(self.hass, self._as_input(sentence))
+        return None if is_present else question
+
+    def _as_input(self, text: str) -> conversation.ConversationInput:
         agent, place = conversation.HOME_ASSISTANT_AGENT, (self.device_id, self.satellite_id)
-        query = conversation.ConversationInput(sentence, self.context, None, *place, self.language, agent)
-        return None if question is None or await async_is_request(self.hass, query) else question
+        return conversation.ConversationInput(text, self.context, None, *place, self.language, agent)
 
     async def _names_no_zone(self, query: conversation.ConversationInput) -> bool:
         """Return whether Home Assistant takes any word for a zone, as in "who is at the door?": nobody is in it."""
@@ -236,10 +237,8 @@ class OfflineDispatcher:
         alike = [entity.names[0] for entity in home.entities if last in fold(" ".join(entity.names)).split()]
         sentences = await async_get_sentences(self.hass, self.language)
         key, names = ("unknown_name", ", ".join(alike[:_MOST_NAMES])) if alike else ("unknown_thing", "")
-        response = intent.IntentResponse(language=self.language)
         text = sentences[f"spoken_{key}"].format_map({"name": name, "names": names})
-        response.async_set_error(intent.IntentResponseErrorCode.NO_VALID_TARGETS, text)
-        return response
+        return self._error(intent.IntentResponseErrorCode.NO_VALID_TARGETS, text)
 
     async def _converse(self, query: conversation.ConversationInput) -> intent.IntentResponse:
         place = query.device_id, query.satellite_id
@@ -255,18 +254,17 @@ class OfflineDispatcher:
         sentences = await async_get_sentences(self.hass, self.language)
         is_off = built_in_agent(self.hass) is None
         text = sentences["spoken_offline_is_off"] if is_off else texts and texts.error_responses.get(ErrorKey.NO_INTENT)
-        response = intent.IntentResponse(language=self.language)
-        response.async_set_error(intent.IntentResponseErrorCode.NO_INTENT_MATCH, text or "")
-        return response
+        return self._error(intent.IntentResponseErrorCode.NO_INTENT_MATCH, text or "")
 
     async def _refuse(self) -> intent.IntentResponse:
         """Refuse a sentence that triggers an automation that says it again."""
         LOGGER.warning("A sentence was not processed, because it triggers an automation that says it again")
         sentences = await async_get_sentences(self.hass, self.language)
+        return self._error(intent.IntentResponseErrorCode.FAILED_TO_HANDLE, sentences["spoken_sentence_calls_itself"])
+
+    def _error(self, code: intent.IntentResponseErrorCode, text: str) -> intent.IntentResponse:
         response = intent.IntentResponse(language=self.language)
-        response.async_set_error(
-            intent.IntentResponseErrorCode.FAILED_TO_HANDLE, sentences["spoken_sentence_calls_itself"]
-        )
+        response.async_set_error(code, text)
         return response
 
 

@@ -1,6 +1,5 @@
 """Home Assistant's built-in agent as an `LLMProvider`: it calls one tool with the sentence, then speaks its answer."""
 
-import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -26,6 +25,7 @@ from ..agent.messages import (
 from ..agent.protocols import CompletionRequest
 from ..agent.transcript import since_last_user_message
 from ..effects.recognition import RecognizedRequest
+from ..records.turn_record import parsed_content
 from ..settings.tool_names import SENTENCE_TOOL
 
 SENTENCE: Final = "sentence"
@@ -108,11 +108,7 @@ def is_local_call(call_id: str) -> bool:
 
 def speech_of(result: ToolResult) -> str:
     """Return the speech of an intent response, or an empty text for other results, such as a refusal."""
-    try:
-        content: object = json.loads(result.content)
-    except ValueError:
-        return ""
-    match content:
+    match parsed_content(result):
         case {"speech": {"plain": {"speech": str(speech)}}}:
             return speech.strip()
         case _:
@@ -121,11 +117,7 @@ def speech_of(result: ToolResult) -> str:
 
 def found_nothing(result: ToolResult) -> bool:
     """Return whether a sentence came to nothing, so that the model can be asked as if it had not been tried."""
-    try:
-        content: object = json.loads(result.content)
-    except ValueError:
-        return False
-    match content:
+    match parsed_content(result):
         case {"response_type": "error", "data": {"code": str(code)}}:
             return code in _FOUND_NOTHING
         case _:
