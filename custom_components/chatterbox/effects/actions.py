@@ -208,16 +208,6 @@ _MOST_PROTECTION: Final = 4
 """Of an alarm that is going off, is arming, or whose state is unknown."""
 _SCENES_OF_LIGHTS: Final = frozenset({"deconz", "hue"})
 """Integrations whose scenes contain only lights, although it is unknown which."""
-_DEVICE_ACTIONS: Final[Mapping[tuple[str, str], str]] = {
-    ("cover", "close"): "close_cover",
-    ("cover", "close_tilt"): "close_cover_tilt",
-    ("cover", "open"): "open_cover",
-    ("cover", "open_tilt"): "open_cover_tilt",
-    ("cover", "set_position"): "set_cover_position",
-    ("cover", "set_tilt_position"): "set_cover_tilt_position",
-    ("cover", "stop"): "stop_cover",
-}
-"""Services of device actions whose type is not the name of the service."""
 _OPEN: Final = frozenset({const.STATE_OPEN, const.STATE_OPENING})
 _CLOSED: Final = frozenset({const.STATE_CLOSED, const.STATE_CLOSING})
 _LOCK_SERVICES: Final[Mapping[str, str]] = {
@@ -425,22 +415,16 @@ class ActionReader:
 
     def _device_step(self, step: Mapping[str, object], source: EntityAction | None) -> None:
         """Read a device action. Its entity is given by entity id or registry id."""
-        domain, kind, entity = (
-            str(step.get(const.CONF_DOMAIN)),
-            str(step.get(const.CONF_TYPE)),
-            step.get(const.CONF_ENTITY_ID),
-        )
+        domain, kind = str(step.get(const.CONF_DOMAIN)), str(step.get(const.CONF_TYPE))
+        entity = step.get(const.CONF_ENTITY_ID)
         if domain == "mobile_app":
             self.call(const.Platform.NOTIFY, domain, {}, source)
             return
         if not acts_on_own_domain(domain) or not isinstance(entity, str):
             self._unknowns.add(Unknown(UnknownReason.OPAQUE_ACTION, source))
             return
-        service = _DEVICE_ACTIONS.get(
-            (domain, kind), f"alarm_{kind}" if domain == const.Platform.ALARM_CONTROL_PANEL else kind
-        )
         entity_id = er.async_resolve_entity_id(er.async_get(self.hass), entity) or entity
-        self.touch([entity_id], domain, service, step)
+        self.touch([entity_id], domain, _service_of_device_action(domain, kind), step)
 
     def _act(self, domain: str, service: str, data: Mapping[str, object], source: EntityAction | None) -> None:
         targets = action_targets(self.hass, domain, data)
@@ -501,6 +485,14 @@ class ActionReader:
         registry = er.async_get(self.hass)
         entity_id = registry.async_get_entity_id("script", "script", service) or f"script.{service}"
         return entity_id if self.hass.states.get(entity_id) else None
+
+
+def _service_of_device_action(domain: str, kind: str) -> str:
+    """Return the service of a device action, such as `set_cover_tilt_position` for `set_tilt_position` of a cover."""
+    if domain == const.Platform.ALARM_CONTROL_PANEL:
+        return f"alarm_{kind}"
+    verb, separator, rest = kind.partition("_")
+    return f"{verb}_cover{separator}{rest}" if domain == const.Platform.COVER else kind
 
 
 def _settings(action: str, data: Mapping[str, object], source: EntityAction | None) -> tuple[tuple[str, float], ...]:
