@@ -193,15 +193,8 @@ async_get_histories: Final = singleton(HassKey[Histories](f"{DOMAIN}_histories")
 
 _TIMEOUT: Final = 0.1
 """Seconds that the end of a turn waits until the turn is stored; its answer is already being spoken."""
-_PLACES: Final = {
-    "person_id": "person_id",
-    "person": "person",
-    "device_id": "device_id",
-    "satellite": "satellite_id",
-    "caller": "caller",
-    "language": "language",
-}
-"""Fields of `TurnOrigin`, and their names in the origin of events."""
+_PLACES: Final = ("person_id", "person", "device_id", "satellite", "caller", "language")
+"""Fields of `TurnOrigin` that the origin of events has."""
 
 
 @dataclass(slots=True)
@@ -286,7 +279,8 @@ def _stored_turn(agent: str, origin: Mapping[str, JsonValue], report: TurnRecord
 
 
 def _turn_origin(agent: str, origin: Mapping[str, JsonValue]) -> TurnOrigin:
-    known = {place: value for place, key in _PLACES.items() if isinstance(value := origin.get(key), str)}
+    values = {**origin, "satellite": origin.get("satellite_id")}
+    known = {place: value for place in _PLACES if isinstance(value := values.get(place), str)}
     return TurnOrigin(conversation_id=str(origin.get("history_id")), agent=agent, **known)
 
 

@@ -269,16 +269,13 @@ def delete_turn(connection: Connection, turn: StoredTurn) -> int:
     talk = key_of(turn.origin.conversation_id)
     earlier = select(func.max(turns.c.at)).where(turns.c.conversation == talk, turns.c.at < turn.began_at)
     since = max(connection.scalar(earlier) or 0.0, turn.began_at - _LONGEST_QUEUE)
+    of_agent = Selection(conversation_id=turn.origin.conversation_id, agent=turn.origin.agent)
     doomed = (
         (turns, turns.c.id == key_of(turn.id)),
         (audit, and_(audit.c.conversation == talk, _field(connection, audit, _TURN_ID).as_string() == turn.id)),
-        (responses, and_(matching(responses, _of(turn)), responses.c.at > since, responses.c.at <= turn.ended_at)),
+        (responses, and_(matching(responses, of_agent), responses.c.at > since, responses.c.at <= turn.ended_at)),
     )
     return sum(_delete(connection, table, where) for table, where in doomed)
-
-
-def _of(turn: StoredTurn) -> Selection:
-    return Selection(conversation_id=turn.origin.conversation_id, agent=turn.origin.agent)
 
 
 def count_responses(connection: Connection, where: ColumnElement[bool]) -> tuple[int, int]:
