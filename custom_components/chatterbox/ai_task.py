@@ -151,13 +151,6 @@ class _TaskSource(TurnSource):
 
     output: OutputFormat | None
     """The shape of the answer; None for text."""
-    api: llm.API | None
-    """Tools for this task only."""
-
-    @override
-    def extra_api(self) -> llm.API | None:
-        """Return the tools of the task."""
-        return self.api
 
     @override
     def adapted(self, turn: Turn) -> Turn:
@@ -204,7 +197,7 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
         _asked_in.set(None)
         shape = shape_of(task.name, task.structure) if task.structure else None
         await self._async_check(task.attachments or ())
-        source = _TaskSource(output=shape, api=task.llm_api)
+        source = _TaskSource(output=shape, extra_api=task.llm_api)
         turn_input = await self._async_read(task.instructions, context, source)
         finished = (await self._turns.async_run(turn_input, chat_log)).finished
         sentences = await async_get_sentences(self.hass, self.hass.config.language)

@@ -6,7 +6,7 @@ A missed call is asked about in such a turn, too, in which nothing has approved 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextvars import Context as Variables
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, override
 
@@ -69,6 +69,7 @@ class _PlanSource(TurnSource):
 
     reason: str = ""
     """Why the call is asked about, whatever the rules say."""
+    provider: LLMProvider | None = field(default_factory=_Silence)
 
     @override
     def hooks(self, tools: TurnTools) -> Sequence[Hooks]:
@@ -79,10 +80,6 @@ class _PlanSource(TurnSource):
     def limits(self, limits: Limits) -> Limits:
         """Return the agent's limits, with more time for an answer."""
         return replace(limits, approval_expiry=_ASKED_FOR)
-
-    @override
-    def provider(self) -> LLMProvider:
-        return _Silence()
 
     @override
     async def async_thread(
