@@ -4,16 +4,18 @@ import asyncio
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import Final, NamedTuple, Self
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
-from homeassistant.const import SERVICE_TOGGLE, SERVICE_TURN_OFF, SERVICE_TURN_ON
+from homeassistant.const import ATTR_DEVICE_CLASS, SERVICE_TOGGLE, SERVICE_TURN_OFF, SERVICE_TURN_ON
 from homeassistant.core import DOMAIN as HOMEASSISTANT_DOMAIN, HomeAssistant
 from homeassistant.helpers.llm import LLM_API_ASSIST
 from homeassistant.util import dt as dt_util
 
 from ..agent.messages import JsonObject, ToolAnnotations, ToolDefinition
 from ..agent.protocols import Ask
+from ..agent.text import read_data_file
 from ..effects.actions import ActionReader, bounded
 from ..effects.effect import ARM_FOR_LESS, NOTHING, CallEffects, Effects, EntityAction
 from ..home.entity_matches import exposed_states
@@ -23,41 +25,21 @@ from .guard import CallGuard
 from .policy import Decision, Judgement, judge
 
 MOST_EXAMPLES: Final = 10
-_DOORS: Final = frozenset({"door", "garage", "gate"})
-_BLINDS: Final = frozenset({None, "awning", "blind", "curtain", "shade", "shutter", "window"})
-_ANY: Final = frozenset[str | None]()
 
 
 class _Request(NamedTuple):
+    """A request for one entity; see examples.toml."""
+
     key: str
     """Part of a translation key."""
     action: str
-    device_classes: frozenset[str | None] = _ANY
-    """Those of the entities that it may be about; empty for all."""
+    device_classes: frozenset[str] = frozenset()
+    """Those of the entities that it may be about, with "" for none; empty for all."""
     is_after_search: bool = False
     """Whether the web is searched first."""
 
 
-_REQUESTS: Final = (
-    _Request("turn_on", "light.turn_on"),
-    _Request("search_and_dim", "light.turn_on", is_after_search=True),
-    _Request("close", "cover.close_cover", _BLINDS),
-    _Request("lock", "lock.lock"),
-    _Request("unlock", "lock.unlock"),
-    _Request("open", "cover.open_cover", _DOORS),
-    _Request("run", "script.turn_on"),
-    _Request("search_and_unlock", "lock.unlock", is_after_search=True),
-    _Request("play", "media_player.play_media"),
-    _Request("disarm", "alarm_control_panel.alarm_disarm"),
-    _Request("set_temperature", "climate.set_temperature"),
-    _Request("open", "valve.open_valve"),
-    _Request("add_item", "todo.add_item"),
-    _Request("activate", "scene.turn_on"),
-    _Request("turn_on", "switch.turn_on"),
-    _Request("turn_on", "fan.turn_on"),
-    _Request("start", "vacuum.start"),
-)
-"""The most telling first."""
+_REQUESTS: Final = read_data_file(Path(__file__).with_suffix(".toml"), dict[str, tuple[_Request, ...]])["requests"]
 
 
 class Example(NamedTuple):
@@ -96,8 +78,8 @@ def _fitting_entities(hass: HomeAssistant, *, searches_web: bool) -> Iterator[tu
     states = exposed_states(hass, CONVERSATION)
     for request in (one for one in _REQUESTS if searches_web or not one.is_after_search):
         domain, classes = request.action.partition(".")[0], request.device_classes
-        fitting = (one for one in states if one.domain == domain)
-        those = [one.entity_id for one in fitting if not classes or one.attributes.get("device_class") in classes]
+        fitting = {one.entity_id: one.attributes.get(ATTR_DEVICE_CLASS) or "" for one in states if one.domain == domain}
+        those = [entity_id for entity_id, device_class in fitting.items() if not classes or device_class in classes]
         if those:
             yield request, those
 
