@@ -469,13 +469,18 @@ async def test_a_picture_is_made_and_kept_where_home_assistant_keeps_them(hass: 
         "usage": {"input_tokens": 14, "output_tokens": 272},
     }
     (media / "media").mkdir()
-    async with drawing(hass, reply(json.dumps(answer).encode()), image_model="gpt-image-1") as server:
+    damaged = {"data": [{"b64_json": b64encode(png(3, 2)[:12]).decode()}]}
+    replies = (reply(json.dumps(body).encode()) for body in (answer, damaged))
+    async with drawing(hass, *replies, image_model="gpt-image-1") as server:
         made = await draw(hass)
+        of_no_size = await draw(hass, task_name="damaged")
 
     expected = {"mime_type": "image/png", "width": 3, "height": 2, "model": "gpt-image-1"}
     assert made is not None
     assert made.items() >= {**expected, "revised_prompt": "A waving cat."}.items()
-    assert [file.read_bytes() for file in (media / "media").rglob("*.png")] == [png(3, 2)]
+    assert of_no_size is not None
+    assert (of_no_size["width"], of_no_size["height"]) == (None, None)
+    assert {file.read_bytes() for file in (media / "media").rglob("*.png")} == {png(3, 2), png(3, 2)[:12]}
     assert json.loads(server.requests[-1].body)["prompt"] == "A cat that says hello."
     (entry,) = hass.config_entries.async_entries(DOMAIN)
     (worker,) = [each.subentry_id for each in entry.get_subentries_of_type(SUBENTRY_AI_TASK)]

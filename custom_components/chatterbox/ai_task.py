@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
+from io import BytesIO
 from typing import Any, Final, override
 
 import voluptuous as vol
@@ -24,6 +25,7 @@ from homeassistant.helpers import llm
 from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from homeassistant.util import slugify
+from PIL import Image
 
 from .agent.errors import ProviderError
 from .agent.events import StopReason, TurnFinished
@@ -226,12 +228,13 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
         async_dispatcher_send(
             self.hass, SIGNAL_REQUEST, RequestRecord(self.subentry.subentry_id, picture.usage, is_priced=False)
         )
+        width, height = await self.hass.async_add_executor_job(_size_of, picture.data)
         return GenImageTaskResult(
             image_data=picture.data,
             conversation_id=chat_log.conversation_id,
             mime_type=picture.mime_type,
-            width=picture.width,
-            height=picture.height,
+            width=width,
+            height=height,
             model=self._image_model,
             revised_prompt=picture.revised_prompt,
         )
@@ -265,3 +268,12 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
 def _unaskable(speaker: Speaker) -> Speaker:
     """Return the speaker of a place in which no question can be heard."""
     return replace(speaker, asking=Asking.NOBODY) if speaker.asking is Asking.PERSON else speaker
+
+
+def _size_of(image: bytes) -> tuple[int | None, int | None]:
+    """Return the width and the height of an image in pixels; None for a damaged or huge one."""
+    try:
+        with Image.open(BytesIO(image)) as opened:
+            return opened.size
+    except OSError, Image.DecompressionBombError:
+        return None, None

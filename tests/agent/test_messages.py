@@ -1,7 +1,6 @@
 """The words of the transcript."""
 
 import pytest
-from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.messages import (
     Attachment,
@@ -9,7 +8,7 @@ from custom_components.chatterbox.agent.messages import (
     ToolResult,
     Usage,
     canonical_json,
-    read_picture,
+    picture_type,
 )
 from tests.support.picture_files import jpeg, png, webp
 
@@ -46,31 +45,21 @@ def test_impossible_token_counts_are_clamped(reported: Usage, usage: Usage) -> N
 
 
 @pytest.mark.parametrize(
-    ("file", "words"),
+    ("file", "mime_type"),
     [
-        (png(3, 2), ("image/png", 3, 2)),
-        (jpeg(640, 480), ("image/jpeg", 640, 480)),
-        (webp(b"VP8X", 1024, 768), ("image/webp", 1024, 768)),
-        (webp(b"VP8L", 1024, 768), ("image/webp", 1024, 768)),
-        (webp(b"VP8 ", 1024, 768), ("image/webp", 1024, 768)),
-        (webp(b"VP8?", 1024, 768), ("image/webp", None, None)),
-        (png(3, 2)[:12], ("image/png", None, None)),
-        (jpeg(640, 480)[:26], ("image/jpeg", None, None)),
-        (webp(b"VP8X", 1024, 768)[:20], ("image/webp", None, None)),
+        (png(3, 2), "image/png"),
+        (jpeg(640, 480), "image/jpeg"),
+        (webp(b"VP8X", 1024, 768), "image/webp"),
+        (png(3, 2)[:12], "image/png"),
+        (png(3, 2)[:7], None),
+        (webp(b"VP8X", 1024, 768)[:11], None),
         (b"GIF89a", None),
         (b"<svg/>", None),
         (b"", None),
     ],
 )
-def test_a_file_says_what_it_is_and_how_large(file: bytes, words: object) -> None:
-    assert read_picture(file) == words
-
-
-@given(st.sampled_from([png(3, 2), jpeg(9, 9), webp(b"VP8X", 9, 9)]), st.integers(0, 60), st.binary(max_size=20))
-def test_no_file_is_too_broken_to_be_looked_at(file: bytes, cut: int, rest: bytes) -> None:
-    parsed = read_picture(file[:cut] + rest)
-
-    assert parsed is None or parsed[0].startswith("image/")
+def test_a_file_says_what_it_is(file: bytes, mime_type: str | None) -> None:
+    assert picture_type(file) == mime_type
 
 
 PICTURE = Attachment("image/png", b"\x89PNG\xff", "door.png")

@@ -1,11 +1,12 @@
 """The data of a transcript: messages, tool calls, tools and results, usage, and generated images."""
 
 import json
+import re
 from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Final, Literal, Self
+from typing import Final, Self
 
 type JsonValue = str | int | float | bool | list[JsonValue] | dict[str, JsonValue] | None
 type JsonObject = dict[str, JsonValue]
@@ -258,73 +259,25 @@ class Usage:
         )
 
 
-_PNG: Final = b"\x89PNG\r\n\x1a\n"
-_JPEG: Final = b"\xff\xd8\xff"
-_RIFF: Final = b"RIFF"
-_WEBP: Final = b"WEBP"
-_MARKER: Final = 0xFF
-"""Begins each marker of a JPEG file."""
-_SIZE_MARKERS: Final = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
-"""Markers of a JPEG file that are followed by the size of the picture."""
-_14_BITS: Final = 0x3FFF
-_STANDALONE: Final = frozenset({0x01, *range(0xD0, 0xD9)})
-"""Markers without data."""
-
-
 @dataclass(frozen=True, slots=True)
 class Picture:
     """An image that a model generated."""
 
     data: bytes = field(repr=False)
     mime_type: str
-    width: int | None = None
-    """Pixels; None if the file header does not contain it."""
-    height: int | None = None
     revised_prompt: str | None = None
     """The prompt as the model rewrote it."""
     usage: Usage = field(default_factory=Usage)
 
 
-def read_picture(data: bytes) -> tuple[str, int | None, int | None] | None:
-    """Return the MIME type, the width and the height of a PNG, JPEG or WebP file; None for anything else."""
-    if data.startswith(_PNG):
-        return ("image/png", *_size(data, 16, 4, "big"))
-    if data.startswith(_JPEG):
-        return ("image/jpeg", *_jpeg_size(data))
-    if data.startswith(_RIFF) and data[8:12] == _WEBP:
-        return ("image/webp", *_webp_size(data))
-    return None
+_SIGNATURES: Final = {
+    "image/png": re.compile(rb"\x89PNG\r\n\x1a\n"),
+    "image/jpeg": re.compile(rb"\xff\xd8\xff"),
+    "image/webp": re.compile(rb"RIFF....WEBP", re.DOTALL),
+}
+"""First bytes of the images that models generate."""
 
 
-def _size(data: bytes, at: int, length: int, order: Literal["big", "little"]) -> tuple[int | None, int | None]:
-    """Return two consecutive numbers; none if the file is truncated."""
-    if len(data) < at + 2 * length:
-        return None, None
-    first, second = data[at : at + length], data[at + length : at + 2 * length]
-    return int.from_bytes(first, order), int.from_bytes(second, order)
-
-
-def _jpeg_size(data: bytes) -> tuple[int | None, int | None]:
-    """Follow the markers to the one that begins the picture."""
-    at = 2
-    while at + 4 <= len(data) and data[at] == _MARKER:
-        marker = data[at + 1]
-        if marker in _SIZE_MARKERS:
-            height, width = _size(data, at + 5, 2, "big")
-            return width, height
-        at += 2 if marker in _STANDALONE else 2 + int.from_bytes(data[at + 2 : at + 4])
-    return None, None
-
-
-def _webp_size(data: bytes) -> tuple[int | None, int | None]:
-    """Read the size from any of the three kinds of WebP file."""
-    match data[12:16]:
-        case b"VP8X" if header := data[24:30]:
-            return int.from_bytes(header[:3], "little") + 1, int.from_bytes(header[3:], "little") + 1
-        case b"VP8L" if header := data[21:25]:
-            bits = int.from_bytes(header, "little")
-            return (bits & _14_BITS) + 1, (bits >> 14 & _14_BITS) + 1
-        case b"VP8 " if header := data[26:30]:
-            return int.from_bytes(header[:2], "little") & _14_BITS, int.from_bytes(header[2:], "little") & _14_BITS
-        case _:
-            return None, None
+def picture_type(data: bytes) -> str | None:
+    """Return the MIME type of a PNG, JPEG or WebP file by its first bytes; None for anything else."""
+    return next((mime_type for mime_type, signature in _SIGNATURES.items() if signature.match(data)), None)

@@ -10,7 +10,7 @@ from typing import Final
 from pydantic import TypeAdapter
 
 from ..errors import ProviderReplyInvalid
-from ..messages import JsonObject, Picture, read_picture
+from ..messages import JsonObject, Picture, picture_type
 from .reply_reader import Lenient, TokenCounts, WireModel, parse_as
 
 _SENDS_PICTURES: Final = ("gpt-image", "chatgpt-image")
@@ -46,7 +46,7 @@ def parse_answer(text: str) -> Picture:
         data = b64decode(encoded, validate=True)
     except (binascii.Error, ValueError) as err:
         raise ProviderReplyInvalid("the service sent a picture that cannot be decoded") from err
-    if (picture := read_picture(data)) is None:
+    if (mime_type := picture_type(data)) is None:
         raise ProviderReplyInvalid("the service sent something that is no PNG, JPEG or WebP file")
     usage = (answer.usage or TokenCounts()).usage()
-    return Picture(data, *picture, revised_prompt=answer.data[0].revised_prompt, usage=usage)
+    return Picture(data, mime_type, answer.data[0].revised_prompt, usage)

@@ -8,7 +8,7 @@ from base64 import b64decode
 from dataclasses import dataclass
 from typing import Final
 
-from ....agent.messages import IMAGE_TYPES, PDF, Attachment, JsonObject, JsonValue, read_picture
+from ....agent.messages import IMAGE_TYPES, PDF, Attachment, JsonObject, JsonValue, picture_type
 
 SHOWN_PARTS: Final = frozenset({"input_text", "input_image", "input_file"})
 INSTRUCTION_PARTS: Final = frozenset({"input_text"})
@@ -134,10 +134,7 @@ def _file(part: JsonObject, where: str) -> str | Attachment:
 
 def _image_type(data: bytes) -> str | None:
     """Return the MIME type of an image by its content, whatever the client says; None for anything else."""
-    if data.startswith(_GIF):
-        return "image/gif"
-    picture = read_picture(data)
-    return None if picture is None else picture[0]
+    return "image/gif" if data.startswith(_GIF) else picture_type(data)
 
 
 def _decoded(url: str, place: str) -> bytes:
