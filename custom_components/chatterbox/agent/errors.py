@@ -41,6 +41,8 @@ class ProviderError(AgentError):
     """Whether the same request may succeed a moment later. False if a full timeout has already passed."""
     words: str = ""
     """The words of the service itself, in one short line without keys; empty if it gave none."""
+    retry_after: float | None = None
+    """Seconds until the service wants to be asked again; None if it did not say."""
     is_cut: bool = False
     """Whether the connection ended in the middle of the reply."""
 
@@ -99,7 +101,7 @@ class ProviderBusy(ProviderError):
     retryable = True
 
     def __init__(self, message: str, retry_after: float | None = None) -> None:
-        """Carry `retry_after` in seconds, or None when the service did not say."""
+        """Keep what the service said of `retry_after`."""
         super().__init__(message)
         self.retry_after = retry_after
 

@@ -19,7 +19,7 @@ from custom_components.chatterbox.agent.messages import (
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest, LLMProvider
 from custom_components.chatterbox.agent.providers.failover import FailoverProvider
-from custom_components.chatterbox.agent.providers.managed_provider import CircuitBreaker, ManagedProvider, Retries
+from custom_components.chatterbox.agent.providers.managed_provider import CircuitBreaker, ManagedProvider
 from custom_components.chatterbox.agent.text import shortened
 from custom_components.chatterbox.agent.transcript import repair
 from tests.agent.turns import assert_valid
@@ -70,7 +70,7 @@ def transcripts(draw: st.DrawFn) -> Transcript:
 
 async def ask(model: LLMProvider, fitter: PromptFitter, request: CompletionRequest) -> list[ProviderEvent]:
     """Run an inference of a model whose requests are fitted."""
-    managed = ManagedProvider("model", model, CircuitBreaker(), retries=Retries(attempts=1), fitter=fitter)
+    managed = ManagedProvider("model", model, CircuitBreaker(), retries=False, fitter=fitter)
     async with aclosing(FailoverProvider([managed]).stream(request)) as events:
         return [event async for event in events]
 

@@ -52,7 +52,6 @@ from custom_components.chatterbox.agent.providers.managed_provider import (
     BreakerState,
     CircuitBreaker,
     ManagedProvider,
-    Retries,
     Timeouts,
     is_available,
 )
@@ -87,7 +86,7 @@ class Chain:
     """Providers to scripted providers, named first, second and third, on one clock."""
 
     def __init__(
-        self, *scripts: Sequence[Sequence[Line]], retries: int = 1, spent: Sequence[int] = (), refuses: bool = False
+        self, *scripts: Sequence[Sequence[Line]], retries: bool = False, spent: Sequence[int] = (), refuses: bool = False
     ) -> None:
         self.clock = ManualClock()
         self.spent = set(spent)
@@ -98,7 +97,7 @@ class Chain:
                 provider,
                 CircuitBreaker(POLICY, self.clock),
                 TIMEOUTS,
-                Retries(retries),
+                retries,
                 spent=partial(self._spent, position),
                 refuses_when_spent=refuses,
             )
@@ -178,7 +177,7 @@ async def test_the_end_of_an_answer_tells_whose_it_was() -> None:
     ids=lambda value: type(value).__name__ + str(getattr(value, "retry_after", "")),
 )
 async def test_a_provider_that_fails_before_its_first_event_hands_over(error: ProviderError, tries: int) -> None:
-    chain = Chain([[error]] * tries, [HELLO], retries=2)
+    chain = Chain([[error]] * tries, [HELLO], retries=True)
 
     assert await chain.ask() == [ProviderSwitched("second", f"first: {type(error).__name__}"), *HELLO]
 
@@ -350,7 +349,7 @@ async def test_a_provider_that_keeps_failing_is_left_alone_and_gets_its_place_ba
 
 
 async def test_a_probe_is_one_request() -> None:
-    chain = Chain([[DOWN]], [HELLO], retries=3)
+    chain = Chain([[DOWN]], [HELLO], retries=True)
     chain.open(0)
     chain.clock.advance(10)
 

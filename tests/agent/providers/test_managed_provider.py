@@ -34,7 +34,6 @@ from custom_components.chatterbox.agent.providers.managed_provider import (
     ManagedProvider,
     Prefix,
     ReadAhead,
-    Retries,
     StartedStream,
     Timeouts,
     await_first,
@@ -364,7 +363,7 @@ async def test_the_first_answer_after_a_start_a_failure_or_a_pause_may_take_long
 
     async def ask(silent_for: float) -> type[Exception] | None:
         provider = ScriptedProvider(Reading([], silent_for, home.clock).lines())
-        managed = replace(home.managed, provider=provider, retries=Retries(1))
+        managed = replace(home.managed, provider=provider, retries=False)
         with home.breaker.insist() as permit:
             try:
                 await (await managed.start(REQUEST, LONGEST, home.clock, RANDOM_JITTER, may_retry=False)).aclose()
@@ -383,7 +382,6 @@ async def test_the_first_answer_after_a_start_a_failure_or_a_pause_may_take_long
     assert [await ask(41), await ask(39)] == [FirstTokenTimeout, None]
 
 
-THRICE = Retries(attempts=3, first_wait=1, longest_wait=60)
 BROKEN = ProviderUnreachable("down")
 
 
@@ -392,11 +390,9 @@ def at_most() -> float:
     return 1.0
 
 
-async def ask(
-    provider: ScriptedProvider, clock: ManualClock, retries: Retries = THRICE, within: float = 10
-) -> StartedStream:
-    """Begin a stream with the retries of these tests."""
-    managed = ManagedProvider("kitchen", provider, CircuitBreaker(), retries=retries, closes_promptly=True)
+async def ask(provider: ScriptedProvider, clock: ManualClock, within: float = 10) -> StartedStream:
+    """Begin a stream that may be begun once more."""
+    managed = ManagedProvider("kitchen", provider, CircuitBreaker(), closes_promptly=True)
     return await managed.start(REQUEST, within, clock, at_most, may_retry=True)
 
 
@@ -406,20 +402,20 @@ async def test_a_second_try_that_works_is_the_answer() -> None:
     begun = await ask(provider, clock)
 
     assert begun.first == TextDelta("Here.")
-    assert clock.sleeps == [1]
+    assert clock.sleeps == [0.25]
     assert provider.open_streams == 1
     await begun.rest.aclose()
     assert provider.open_streams == 0
 
 
-async def test_waits_grow_and_requests_are_counted() -> None:
-    clock, provider = ManualClock(), ScriptedProvider([BROKEN], [BROKEN], [ProviderReplyInvalid("nonsense")])
+async def test_a_second_failure_is_the_end() -> None:
+    clock, provider = ManualClock(), ScriptedProvider([BROKEN], [ProviderReplyInvalid("nonsense")])
 
     with pytest.raises(ProviderReplyInvalid):
         await ask(provider, clock)
 
-    assert clock.sleeps == [1, 2]
-    assert len(provider.requests) == 3
+    assert clock.sleeps == [0.25]
+    assert len(provider.requests) == 2
 
 
 @pytest.mark.parametrize(
@@ -450,15 +446,15 @@ async def test_all_tries_share_one_deadline() -> None:
     asking = asyncio.create_task(ask(provider, clock))
     await gate.reached.wait()
 
-    clock.advance(9)
+    clock.advance(9.75)
 
-    with pytest.raises(FirstTokenTimeout, match="for 9 seconds"):
+    with pytest.raises(FirstTokenTimeout, match=r"for 9\.75 seconds"):
         await asking
 
 
-@pytest.mark.parametrize(("within", "tries"), [(1, 1), (1.01, 2)])
+@pytest.mark.parametrize(("within", "tries"), [(0.25, 1), (0.26, 2)])
 async def test_a_wait_that_does_not_fit_is_not_begun(within: float, tries: int) -> None:
-    clock, provider = ManualClock(), ScriptedProvider([BROKEN], [BROKEN], [BROKEN])
+    clock, provider = ManualClock(), ScriptedProvider([BROKEN], [BROKEN])
 
     with pytest.raises(ProviderUnreachable):
         await ask(provider, clock, within=within)
@@ -467,7 +463,7 @@ async def test_a_wait_that_does_not_fit_is_not_begun(within: float, tries: int) 
 
 
 @pytest.mark.parametrize(
-    ("retry_after", "waits"), [(None, [1]), (0.5, [1]), (7.0, [7.0]), (10.0, []), (3600.0, [])], ids=repr
+    ("retry_after", "waits"), [(None, [0.25]), (0.2, [0.25]), (7.0, [7.0]), (10.0, []), (3600.0, [])], ids=repr
 )
 async def test_retry_after_is_honoured_when_it_fits(retry_after: float | None, waits: list[float]) -> None:
     clock, provider = ManualClock(), ScriptedProvider([ProviderBusy("slow down", retry_after)], say("Here."))
@@ -481,27 +477,6 @@ async def test_retry_after_is_honoured_when_it_fits(retry_after: float | None, w
 
     assert clock.sleeps == waits
     assert len(provider.requests) == len(waits) + 1
-
-
-@given(
-    retries=st.builds(
-        Retries, attempts=st.integers(1, 50), first_wait=st.floats(0, 10), longest_wait=st.floats(0, 100)
-    ),
-    attempt=st.integers(1, 60),
-    jitter=st.floats(0, 1, exclude_max=True),
-    retry_after=st.none() | st.floats(0, 1000),
-)
-def test_waits_stay_within_what_was_set(
-    retries: Retries, attempt: int, jitter: float, retry_after: float | None
-) -> None:
-    wait = retries.wait_after(attempt, ProviderBusy("", retry_after), lambda: jitter)
-
-    if attempt >= retries.attempts:
-        assert wait is None
-    else:
-        assert wait is not None
-        assert (retry_after or 0) <= wait <= max(retry_after or 0, retries.longest_wait)
-        assert retry_after or wait <= retries.first_wait * 2 ** (attempt - 1)
 
 
 def test_jitter_is_a_part_of_one() -> None:
@@ -581,7 +556,7 @@ async def test_a_first_answer_that_nobody_has_measured_may_take_as_long_as_the_t
 
     async def begins(after: float) -> bool:
         provider = ScriptedProvider(Reading([], after, home.clock).lines())
-        managed = replace(home.managed, provider=provider, retries=Retries(1))
+        managed = replace(home.managed, provider=provider, retries=False)
         with home.breaker.insist() as permit:
             try:
                 await (await managed.start(REQUEST, LONGEST, home.clock, RANDOM_JITTER, may_retry=False)).aclose()

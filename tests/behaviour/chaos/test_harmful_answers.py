@@ -23,7 +23,7 @@ from custom_components.chatterbox.agent.loop.turn import Limits
 from custom_components.chatterbox.agent.messages import ToolResult
 from custom_components.chatterbox.agent.protocols import AnswerOptions
 from custom_components.chatterbox.agent.providers.failover import FailoverProvider
-from custom_components.chatterbox.agent.providers.managed_provider import CircuitBreaker, ManagedProvider, Retries
+from custom_components.chatterbox.agent.providers.managed_provider import CircuitBreaker, ManagedProvider
 from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, ServiceKind
 from custom_components.chatterbox.speech.text import SpeechFilter, answer_content, asks_back
 from tests.agent.providers.contract.dialect import KEY, MODEL, Dialect
@@ -160,7 +160,7 @@ async def test_a_harmful_answer_harms_nobody(
         seconds = case.seconds * 8**number  # a machine that is busy elsewhere needs more of them for the first word
         provider = dialect.provider_class(session, address + path_of(place, dialect.name), MODEL, KEY)
         managed = ManagedProvider(
-            "model", provider, CircuitBreaker(), retries=Retries(attempts=1), closes_promptly=True
+            "model", provider, CircuitBreaker(), retries=False, closes_promptly=True
         )
         async with measured() as cost:
             heard = await take_turn(FailoverProvider([managed], within=seconds), case, seconds)

@@ -21,7 +21,6 @@ from ..errors import (
     FirstTokenTimeout,
     ModelNotFound,
     PromptTooLong,
-    ProviderBusy,
     ProviderError,
     ProviderRejectedKey,
     ProviderRejectedRequest,
@@ -169,8 +168,7 @@ class CircuitBreaker:
         self._probe_at = self._probe = None
 
     def _open(self, error: ProviderError) -> None:
-        asked_for = error.retry_after if isinstance(error, ProviderBusy) else None
-        wait = max(self._cool_down, min(asked_for or 0.0, self._policy.longest_cool_down))
+        wait = max(self._cool_down, min(error.retry_after or 0.0, self._policy.longest_cool_down))
         self._probe_at = self._clock.now() + wait
         self._probe = None
 
@@ -230,31 +228,12 @@ class Timeouts:
     """Whether nobody has measured a first answer, so that it gets the time of the turn if no other provider waits."""
 
 
-@dataclass(frozen=True, slots=True)
-class Retries:
-    """Number of requests and the waits between them: exponential backoff with full jitter.
+_RETRY_WAIT: Final = 0.25
+"""Most seconds between two requests, unless the service asks for more.
 
-    Full jitter takes a random part of each wait, so that many homes do not return to a service in step (AWS
-    Architecture Blog, "Exponential Backoff And Jitter").
-    """
-
-    attempts: int = 2
-    """Requests in all; 1 for no retry."""
-    first_wait: float = 0.25
-    """Maximum seconds before the second request; each further wait may be twice as long."""
-    longest_wait: float = 4.0
-    """Limit of each wait in seconds, unless the service asks for more."""
-
-    def wait_after(self, attempt: int, error: ProviderError, jitter: Jitter) -> float | None:
-        """Return the seconds to wait after request number `attempt`, from 1; None if it was the last.
-
-        A `Retry-After` is honoured in full.
-        """
-        if attempt >= self.attempts or not error.retryable:
-            return None
-        wait = min(self.first_wait * 2.0 ** (attempt - 1), self.longest_wait) * jitter()
-        asked_for = error.retry_after if isinstance(error, ProviderBusy) else None
-        return max(wait, asked_for or 0.0)
+A random part of them is waited ("full jitter"), so that many homes do not return to a service in step (AWS Architecture
+Blog, "Exponential Backoff And Jitter").
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -423,7 +402,8 @@ class ManagedProvider:
     provider: LLMProvider
     breaker: CircuitBreaker
     timeouts: Timeouts = Timeouts()
-    retries: Retries = Retries()
+    retries: bool = True
+    """Whether a request that may succeed a moment later is made once more."""
     tools: Callable[[Tools], Tools] = every_tool
     """Returns those of the tools of a turn that this provider is offered. A turn has those of all providers."""
     without_others: Callable[[CompletionRequest], CompletionRequest] = as_it_is
@@ -474,15 +454,16 @@ class ManagedProvider:
     ) -> StartedStream:
         """Open a stream and wait for its first event, for `longest` seconds at most.
 
-        As many retries are made as the time for a first event allows. A prompt that is refused as too long is sent once
-        more, shorter. Raises the `ProviderError` of the last request, at once if there is no time for another one.
+        A request is made once more if the time for a first event allows it; a `Retry-After` is honoured in full. A prompt
+        that is refused as too long is sent once more, shorter. Raises the `ProviderError` of the last request, at once
+        if there is no time for another one.
         """
         ends_at = clock.now() + longest
         await self.ahead.give_way((self.model, request.instructions, request.tools), max(longest, 0))
         is_unknown = self._rests and self.timeouts.is_guessed
         deadline = ends_at if is_unknown else min(clock.now() + self.first_wait, ends_at)
         fitted = self.fitter.fit(request) if self.fitter else None
-        attempt = 1
+        may_retry = may_retry and self.retries
         while True:
             try:
                 stream = self._open(fitted.request if fitted else request)
@@ -492,11 +473,11 @@ class ManagedProvider:
                 if shorter := self.learn(error, fitted):
                     fitted = shorter
                     continue
-                wait = self.retries.wait_after(attempt, error, jitter) if may_retry else None
-                if wait is None or clock.now() + wait >= deadline:
+                wait = max(_RETRY_WAIT * jitter(), error.retry_after or 0.0)
+                if not (may_retry and error.retryable) or clock.now() + wait >= deadline:
                     raise
+            may_retry = False
             await clock.sleep(wait)
-            attempt += 1
 
     def learn(self, error: ProviderError, fitted: FittedRequest | None) -> FittedRequest | None:
         """Take the numbers of a prompt that was refused as too long; return a shorter one to send, if there is one."""

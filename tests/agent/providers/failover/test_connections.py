@@ -11,7 +11,7 @@ import pytest
 from custom_components.chatterbox.agent.errors import ConnectTimeout, FirstTokenTimeout, ProviderRejectedKey
 from custom_components.chatterbox.agent.events import ProviderEvent, ProviderSwitched
 from custom_components.chatterbox.agent.providers.failover import FailoverProvider
-from custom_components.chatterbox.agent.providers.managed_provider import CircuitBreaker, ManagedProvider, Retries
+from custom_components.chatterbox.agent.providers.managed_provider import CircuitBreaker, ManagedProvider
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
 from custom_components.chatterbox.agent.providers.service_client import TimeLimits
 from tests.agent.providers.chat_completions import ANSWER, ANSWER_EVENTS, KEY, collect, provider_of
@@ -33,7 +33,7 @@ class Pair:
         self.clock = ManualClock()
         self.chain = [
             ManagedProvider(
-                name, provider_of(server, session), CircuitBreaker(clock=self.clock), retries=Retries(attempts=1)
+                name, provider_of(server, session), CircuitBreaker(clock=self.clock), retries=False
             )
             for name, server in (("first", first), ("second", second))
         ]

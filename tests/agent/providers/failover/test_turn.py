@@ -9,7 +9,7 @@ from custom_components.chatterbox.agent.loop.loop import AgenticLoop
 from custom_components.chatterbox.agent.loop.turn import Turn
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall, ToolOutcome, ToolResult
 from custom_components.chatterbox.agent.providers.failover import FailoverProvider
-from custom_components.chatterbox.agent.providers.managed_provider import CircuitBreaker, ManagedProvider, Retries
+from custom_components.chatterbox.agent.providers.managed_provider import CircuitBreaker, ManagedProvider
 from tests.agent.providers.manual_clock import ManualClock
 from tests.agent.turns import collect, finished, spoken
 from tests.support.doubles import ScriptedDispatcher, ScriptedProvider, call, say, tool
@@ -33,7 +33,7 @@ class Home:
                 "model",
                 model,
                 CircuitBreaker(clock=clock),
-                retries=Retries(attempts=1),
+                retries=False,
                 tools=lambda tools: tuple(tool for tool in tools if tool.name != SENTENCE.name),
             ),
             ManagedProvider(
@@ -127,7 +127,7 @@ async def test_a_model_that_is_cancelled_by_somebody_else_is_answered_for() -> N
 
 async def test_nothing_is_asked_again_after_a_change() -> None:
     home = Home(ScriptedProvider(call(ON), [DOWN], say("Never asked.")), ScriptedProvider())
-    home.managed[0] = replace(home.managed[0], retries=Retries(attempts=3))
+    home.managed[0] = replace(home.managed[0], retries=True)
     home.loop = AgenticLoop(FailoverProvider(home.managed, ManualClock()), home.dispatcher)
 
     events = await home.take()
