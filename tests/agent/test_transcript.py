@@ -132,11 +132,6 @@ def test_outside_content_is_found_wherever_it_stands() -> None:
     assert not has_outside_content(())
 
 
-def test_calls_may_be_left_open() -> None:
-    assert repair((SAID, ASKED), leaving=(A,)) == (SAID, ASKED, synthetic_result(B, NO_RESULT))
-    assert repair((SAID, ASKED, RESULT_A, RESULT_B), leaving=(A, B)) == (SAID, ASKED, RESULT_A, RESULT_B)
-
-
 def test_open_calls_are_those_without_a_result() -> None:
     assert open_calls((SAID, ASKED, RESULT_B)) == (A,)
     assert open_calls((ASKED, RESULT_B, RESULT_A)) == ()

@@ -4,7 +4,7 @@ Pure. Providers insist on one invariant, which this module maintains: every call
 result, right after that message.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from .events import MessageDone, TextDelta, ToolCallReady, ToolFinished, ToolStarted, TurnEvent
@@ -107,12 +107,12 @@ def open_calls(messages: Iterable[Message]) -> tuple[ToolCall, ...]:
     return tuple(calls.values())
 
 
-def repair(messages: Iterable[Message], leaving: Collection[ToolCall] = ()) -> Transcript:
+def repair(messages: Iterable[Message]) -> Transcript:
     """Return the messages so that every call has one result, right after its message.
 
-    Calls without a result get one that says so, except those in `leaving`. Results without a call, and second results,
-    are dropped; a misplaced result is moved to its call. A message gets the context that was omitted from it if the one
-    before does not hold it, as where turns of others are left out. A valid transcript is returned unchanged.
+    Calls without a result get one that says so. Results without a call, and second results, are dropped; a misplaced
+    result is moved to its call. A message gets the context that was omitted from it if the one before does not hold it,
+    as where turns of others are left out. A valid transcript is returned unchanged.
     """
     pending = tuple(_with_lost_context(messages))
     results: dict[str, list[ToolResult]] = {}
@@ -126,10 +126,8 @@ def repair(messages: Iterable[Message], leaving: Collection[ToolCall] = ()) -> T
         repaired.append(message)
         if isinstance(message, AssistantMessage):
             for call in message.tool_calls:
-                if found := results.get(call.id):
-                    repaired.append(found.pop(0))
-                elif call not in leaving:
-                    repaired.append(synthetic_result(call, NO_RESULT))
+                found = results.get(call.id)
+                repaired.append(found.pop(0) if found else synthetic_result(call, NO_RESULT))
     return tuple(repaired)
 
 

@@ -86,7 +86,11 @@ class Chain:
     """Providers to scripted providers, named first, second and third, on one clock."""
 
     def __init__(
-        self, *scripts: Sequence[Sequence[Line]], retries: bool = False, spent: Sequence[int] = (), refuses: bool = False
+        self,
+        *scripts: Sequence[Sequence[Line]],
+        retries: bool = False,
+        spent: Sequence[int] = (),
+        refuses: bool = False,
     ) -> None:
         self.clock = ManualClock()
         self.spent = set(spent)

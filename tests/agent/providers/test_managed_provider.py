@@ -9,7 +9,6 @@ from functools import partial
 from typing import Final
 
 import pytest
-from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.errors import (
     BetweenTokensTimeout,

@@ -159,9 +159,7 @@ async def test_a_harmful_answer_harms_nobody(
     for number in range(TRIES):
         seconds = case.seconds * 8**number  # a machine that is busy elsewhere needs more of them for the first word
         provider = dialect.provider_class(session, address + path_of(place, dialect.name), MODEL, KEY)
-        managed = ManagedProvider(
-            "model", provider, CircuitBreaker(), retries=False, closes_promptly=True
-        )
+        managed = ManagedProvider("model", provider, CircuitBreaker(), retries=False, closes_promptly=True)
         async with measured() as cost:
             heard = await take_turn(FailoverProvider([managed], within=seconds), case, seconds)
         tries.append((cost, heard[-300:]))

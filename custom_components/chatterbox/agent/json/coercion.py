@@ -371,12 +371,12 @@ MAX_ARGUMENTS_LENGTH: Final = 65_536
 """Characters. A spoken request never needs more; a model that repeats itself writes far more."""
 
 
-def read_arguments(text: str, schema: JsonObject, most: int = MAX_ARGUMENTS_LENGTH) -> JsonObject:
+def read_arguments(text: str, schema: JsonObject) -> JsonObject:
     """Parse the arguments of a call and coerce them to the tool's schema.
 
     Empty text means no arguments, and malformed JSON is repaired where that is unambiguous. Raises `Unfit`.
     """
-    return fit_object(known_parameters(parse_arguments(text, most), schema), schema)
+    return fit_object(known_parameters(parse_arguments(text), schema), schema)
 
 
 def parse_arguments(text: str, most: int = MAX_ARGUMENTS_LENGTH) -> JsonObject:

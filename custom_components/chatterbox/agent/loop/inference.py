@@ -184,18 +184,30 @@ class Inference:
             return None
         except WaitedTooLong:
             return None  # `end` finds neither a finish reason nor a failure
+        return await self._events_of(event)
+
+    async def _events_of(self, event: ProviderEvent) -> Iterable[TurnEvent]:
+        is_data = self.state.turn.output is not None
         match event:
             case TextDelta(text):
-                is_data = self.state.turn.output is not None
                 spoken_text = self._heard(text if is_data else self._repetition.feed(self._echoes.feed(text)))
                 heard = (event if spoken_text == text else TextDelta(spoken_text),) if spoken_text else ()
                 return (*heard, *self._end_repetition(self._repetition))
             case ToolCallReady(call, offered):
                 return self._called(await self._judge(call, offered))
+            case ReasoningDelta(text):
+                self._reasoning.append(text)
+                if not is_data:
+                    self._circling.feed(text)
+                return (event, *self._end_repetition(self._circling))
+            case CompletionResult():
+                return (self._count(event),)
+            case ProviderSwitched():
+                return (event,)
             case PromptProgress():
                 return ()
             case _:
-                return (self._noted(event), *self._end_repetition(self._circling))
+                assert_never(event)
 
     def _end_repetition(self, repetition: RepetitionFilter) -> Sequence[UsageReported]:
         """End an inference that only repeats itself, since it would not end on its own."""
@@ -240,20 +252,6 @@ class Inference:
         yield ToolCallReady(judged.call)
         if started := self._start_early(judged):
             yield started
-
-    def _noted(self, event: ReasoningDelta | ProviderSwitched | CompletionResult) -> TurnEvent:
-        match event:
-            case ReasoningDelta(text):
-                self._reasoning.append(text)
-                if not self.state.turn.output:
-                    self._circling.feed(text)
-                return event
-            case ProviderSwitched():
-                return event
-            case CompletionResult():
-                return self._count(event)
-            case _:
-                assert_never(event)
 
     async def end(self) -> AsyncGenerator[TurnEvent]:
         """Yield the final events of a closed inference. Afterwards `state` holds its calls or its answer."""

@@ -99,7 +99,5 @@ def _max_tokens(options: ModelOptions) -> int:
 
 
 def _wishes(options: ModelOptions) -> JsonObject:
-    wishes: JsonObject = {"temperature": options.temperature, "top_p": options.top_p}
-    if options.reasoning_effort is not None:
-        wishes |= _EFFORTS[options.reasoning_effort]
-    return {name: value for name, value in wishes.items() if value is not None}
+    effort = {} if options.reasoning_effort is None else _EFFORTS[options.reasoning_effort]
+    return {"temperature": options.temperature, "top_p": options.top_p, **effort}

@@ -454,9 +454,9 @@ class ManagedProvider:
     ) -> StartedStream:
         """Open a stream and wait for its first event, for `longest` seconds at most.
 
-        A request is made once more if the time for a first event allows it; a `Retry-After` is honoured in full. A prompt
-        that is refused as too long is sent once more, shorter. Raises the `ProviderError` of the last request, at once
-        if there is no time for another one.
+        A request is made once more if the time for a first event allows it; a `Retry-After` is honoured in full. A
+        prompt that is refused as too long is sent once more, shorter. Raises the `ProviderError` of the last request,
+        at once if there is no time for another one.
         """
         ends_at = clock.now() + longest
         await self.ahead.give_way((self.model, request.instructions, request.tools), max(longest, 0))

@@ -24,7 +24,7 @@ from ..wire.ollama_chat import (
 )
 from ..wire.reply_reader import ReplyReader
 from .http_provider import HTTPProvider, lay_over
-from .profiles import OLLAMA, ModelOptions, nearest_effort
+from .profiles import OLLAMA, ModelOptions, nearest_effort, with_wishes
 from .refused_parameters import OUTPUT_REFUSALS, TOOL_ADJUSTMENTS
 from .service_client import Access, ollama_root
 
@@ -61,13 +61,12 @@ class OllamaChatProvider(HTTPProvider):
         payload = request_to_payload(request, self._model, attachments=self._attachments)
         options = self._options_for(request)
         model_options = self._model_options(options)
-        wishes: JsonObject = {
+        payload |= {
             "truncate": False,
             "keep_alive": options.keep_alive,
             "think": _think(options.reasoning_effort),
             "options": model_options or None,
         }
-        payload |= {name: value for name, value in wishes.items() if value is not None}
         return lay_over(payload, self._extra(model_options))
 
     @override
@@ -178,7 +177,7 @@ class OllamaChatProvider(HTTPProvider):
             "top_p": options.top_p,
             "num_predict": options.max_tokens,
         }
-        return {name: value for name, value in wishes.items() if value is not None}
+        return with_wishes({}, wishes)
 
     def _extra(self, model_options: JsonObject) -> JsonObject:
         """Return the user's extra parameters, their `options` merged with ours so that `num_ctx` is kept."""

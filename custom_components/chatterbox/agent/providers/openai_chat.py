@@ -33,15 +33,15 @@ class OpenAIChatProvider(HTTPProvider):
 
     def _wishes(self, request: CompletionRequest) -> JsonObject:
         options, profile = self._options_for(request), self._profile
-        wishes: JsonObject = {
+        effort = {} if options.reasoning_effort is None else profile.effort_fields(options.reasoning_effort)
+        return {
             "temperature": options.temperature,
             "top_p": options.top_p,
             profile.max_tokens_field: options.max_tokens,
             "verbosity": request.options.verbosity,
             "return_progress": profile.tells_progress or None,
+            **effort,
         }
-        effort = {} if options.reasoning_effort is None else profile.effort_fields(options.reasoning_effort)
-        return {name: value for name, value in wishes.items() if value is not None} | effort
 
     @override
     def _shortest(self, payload: JsonObject) -> JsonObject:

@@ -65,7 +65,7 @@ class OpenAIResponsesProvider(HTTPProvider):
     def _wishes(self, request: CompletionRequest) -> JsonObject:
         options = self._options_for(request)
         effort = nearest_effort(options.reasoning_effort, _EFFORTS) if options.reasoning_effort else None
-        wishes: JsonObject = {
+        return {
             "temperature": options.temperature,
             "top_p": options.top_p,
             "max_output_tokens": options.max_tokens,
@@ -74,7 +74,6 @@ class OpenAIResponsesProvider(HTTPProvider):
             "service_tier": options.service_tier,
             "prompt_cache_key": options.prompt_cache_key or None,
         }
-        return {name: value for name, value in wishes.items() if value is not None}
 
 
 def _without_cause(payload: JsonObject, err: ProviderError) -> JsonObject | None:

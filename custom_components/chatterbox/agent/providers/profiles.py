@@ -59,11 +59,12 @@ DEFAULT_OPTIONS: Final = ModelOptions()
 
 
 def with_wishes(payload: JsonObject, wishes: JsonObject) -> JsonObject:
-    """Return `payload` with the fields of `wishes`; objects in both are merged."""
+    """Return `payload` with the fields of `wishes` that are not None; objects in both are merged."""
     merged = dict(payload)
     for name, wish in wishes.items():
         own = merged.get(name)
-        merged[name] = {**own, **wish} if isinstance(own, dict) and isinstance(wish, dict) else wish
+        if wish is not None:
+            merged[name] = {**own, **wish} if isinstance(own, dict) and isinstance(wish, dict) else wish
     return merged
 
 

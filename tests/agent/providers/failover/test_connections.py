@@ -32,9 +32,7 @@ class Pair:
         self.first, self.second = first, second
         self.clock = ManualClock()
         self.chain = [
-            ManagedProvider(
-                name, provider_of(server, session), CircuitBreaker(clock=self.clock), retries=False
-            )
+            ManagedProvider(name, provider_of(server, session), CircuitBreaker(clock=self.clock), retries=False)
             for name, server in (("first", first), ("second", second))
         ]
 
