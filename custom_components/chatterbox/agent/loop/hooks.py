@@ -87,7 +87,7 @@ class HookChain:
     async def user_prompt_submit(self, text: str) -> HookResult[str]:
         """Show the user's words."""
         point = HookPoint.USER_PROMPT_SUBMIT
-        return await self._show(point, text, lambda hook, value: hook.user_prompt_submit(value), _speaks)
+        return await self._show(point, text, lambda hook, value: hook.user_prompt_submit(value), str)
 
     async def pre_tool_use(
         self, tool: ToolDefinition, arguments: JsonObject, fitted: Callable[[JsonObject], JsonObject]
@@ -99,14 +99,14 @@ class HookChain:
         """
         point = HookPoint.PRE_TOOL_USE
         return await self._show(
-            point, arguments, lambda hook, value: hook.pre_tool_use(tool, deepcopy(value)), _decides, fitted
+            point, arguments, lambda hook, value: hook.pre_tool_use(tool, deepcopy(value)), dict, fitted
         )
 
     async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:
         """Show an approved call to the hooks right before it runs."""
         point = HookPoint.PRE_TOOL_USE
         seen = await self._show(
-            point, arguments, lambda hook, value: hook.pre_approved_use(tool, deepcopy(value)), _permits
+            point, arguments, lambda hook, value: hook.pre_approved_use(tool, deepcopy(value)), None
         )
         return seen.decision
 
@@ -117,7 +117,7 @@ class HookChain:
         the result as the denial left it and cannot change it.
         """
         point, denied = HookPoint.POST_TOOL_USE, False
-        decide = partial(self._decision, point, lambda hook, value: hook.post_tool_use(call, value), _speaks)
+        decide = partial(self._decision, point, lambda hook, value: hook.post_tool_use(call, value), str)
         for hook in self._looking_at(point):
             match await decide(hook, result):
                 case Deny(reason) if not denied:
@@ -132,17 +132,17 @@ class HookChain:
 
     async def pre_speech(self, text: str) -> HookResult[str]:
         """Show a message before it is spoken."""
-        return await self._show(HookPoint.PRE_SPEECH, text, lambda hook, value: hook.pre_speech(value), _speaks)
+        return await self._show(HookPoint.PRE_SPEECH, text, lambda hook, value: hook.pre_speech(value), str)
 
     async def _show[V: JsonValue](
         self,
         point: HookPoint,
         value: V,
         show: Callable[[Hooks, V], Coroutine[object, object, _Decision[V]]],
-        understood: Callable[[object], bool],
+        rewritable: type | None,
         fitted: Callable[[V], V] | None = None,
     ) -> HookResult[V]:
-        decide = partial(self._decision, point, show, understood)
+        decide = partial(self._decision, point, show, rewritable)
         answered: list[_Asked[V]] = []
         for hook in self._looking_at(point):
             match decision := await decide(hook, value):
@@ -162,14 +162,14 @@ class HookChain:
         self,
         point: HookPoint,
         show: Callable[[Hooks, V], Coroutine[object, object, D]],
-        understood: Callable[[object], bool],
+        rewritable: type | None,
         hook: Hooks,
         value: V,
     ) -> D | Deny | None:
         """Run one hook. A failure counts as a denial or as no opinion."""
         name = type(hook).__name__
         try:
-            return _understood(await finish_within(self._timeout(), show(hook, value), f"hook {name}"), understood)
+            return _checked(await finish_within(self._timeout(), show(hook, value), f"hook {name}"), rewritable)
         except Exception as error:  # noqa: BLE001  # a failing hook must not allow the call
             denies = hook.denies_on_failure(point)
             _log_failure(name, error, "denies" if denies else "has no say")
@@ -218,33 +218,21 @@ def _joined(asks: Sequence[Ask]) -> Ask | None:
     return Ask(" ".join(reasons), join_terms(ask.terms for ask in asks))
 
 
-def _understood[D](decision: D, understood: Callable[[object], bool]) -> D:
-    """Return a decision; raise TypeError for a value that is not a decision."""
-    if decision is None or understood(decision):
-        return decision
-    raise TypeError("it decided something that is no answer to the question")
+def _checked[D](decision: D, rewritable: type | None) -> D:
+    """Return a decision, raise TypeError for a value that is none.
 
-
-def _speaks(decision: object) -> bool:
+    `rewritable` is the type of the value that a hook may replace, str or dict; None for an approved call. Only calls
+    can be asked about.
+    """
     match decision:
-        case Deny(str()) | Rewrite(str()):
-            return True
-        case _:
-            return False
-
-
-def _decides(decision: object) -> bool:
-    match decision:
-        case Rewrite(dict() as arguments):
+        case None | Deny(str()):
+            pass
+        case Ask(str(), str()) if rewritable is not str:
+            pass
+        case Rewrite(str()) if rewritable is str:
+            pass
+        case Rewrite(dict() as arguments) if rewritable is dict:
             canonical_json(arguments)  # raises for what is not JSON
-            return True
         case _:
-            return _permits(decision)
-
-
-def _permits(decision: object) -> bool:
-    match decision:
-        case Deny(str()) | Ask(str(), str()):
-            return True
-        case _:
-            return False
+            raise TypeError("it decided something that is no answer to the question")
+    return decision
