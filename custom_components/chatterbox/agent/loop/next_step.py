@@ -134,21 +134,19 @@ def _step_for_answer(state: TurnState) -> NextStep:
 
 def _may_continue(state: TurnState) -> bool:
     """Return whether the model may be asked once more, with tools."""
-    limits = state.turn.limits
-    is_open = state.may_write and state.iterations < limits.max_iterations and state.elapsed < limits.deadline
     wants_calls = state.turn.tool_choice is not ToolChoiceMode.NONE
-    return is_open and wants_calls and not state.has_gone_on and _last_call(state) is None
+    return _has_room(state) and wants_calls and not state.has_gone_on and _last_call(state) is None
+
+
+def _has_room(state: TurnState) -> bool:
+    """Return whether the bounds of the turn allow one more inference."""
+    limits = state.turn.limits
+    return state.may_write and state.iterations < limits.max_iterations and state.elapsed < limits.deadline
 
 
 def _step_for_misfit(state: TurnState) -> NextStep:
     """Ask once more for output that does not fit its schema. No tool may run: only the form is missing."""
-    limits = state.turn.limits
-    if (
-        state.repaired
-        or not state.may_write
-        or state.iterations >= limits.max_iterations
-        or state.elapsed >= limits.deadline
-    ):
+    if state.repaired or not _has_room(state):
         return Finish(StopReason.OUTPUT_UNFIT)
     return CallModel(ToolChoiceMode.NONE, StopReason.OUTPUT_UNFIT, repairs=True)
 
