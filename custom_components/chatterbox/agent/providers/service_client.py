@@ -11,7 +11,7 @@ import math
 import re
 import weakref
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, closing
 from dataclasses import dataclass, field
 from functools import cache
 from http import HTTPStatus
@@ -307,11 +307,8 @@ class ServiceClient:
 
     async def open_text(self, path: str, payload: JsonObject, limit: int) -> str:
         """Return the text of up to `limit` bytes that `POST path` answers; see `open`. The caller bounds the time."""
-        body = await self.open(path, payload)
-        try:
+        with closing(await self.open(path, payload)) as body:
             return await body.read_text(limit=limit)
-        finally:
-            body.close()
 
     async def get_text(self, path: str, what: str, query: Mapping[str, str] | None = None) -> str:
         """Return the text at `GET path?query`; `what` names it in errors, as in "list of models".
@@ -339,13 +336,10 @@ class ServiceClient:
         response = await self._send("POST", path, self._refused.trial(payload).payload, timeout=self._unlimited)
         if not _succeeded(response):
             raise self._refusal(response, await _error_body(response))
-        body = _body_of(response)
-        try:
+        with closing(_body_of(response)) as body:
             while (await body.read_start()).startswith(b":"):
                 pass  # a comment, which llama.cpp sends every 30 seconds while it reads
             await body.read_within(self.limits.after_finish)  # to its end, so that the connection can be reused
-        finally:
-            body.close()
 
     async def connect(self, path: str) -> None:
         """Open a connection for the next request, unless one is open, by `HEAD path`.
@@ -374,11 +368,8 @@ class ServiceClient:
     async def _text_of(self, response: aiohttp.ClientResponse) -> str:
         if not _succeeded(response):
             raise self._refusal(response, await _error_body(response))
-        body = _body_of(response)
-        try:
+        with closing(_body_of(response)) as body:
             return await body.read_text()
-        finally:
-            body.close()
 
     async def _send(
         self,
@@ -465,12 +456,8 @@ def _body_of(response: aiohttp.ClientResponse) -> ResponseBody:
 
 async def _error_body(response: aiohttp.ClientResponse) -> bytes:
     """Return the start of an error body, none if it is compressed, and close the response."""
-    try:
-        if _is_compressed(response):
-            return b""
-        return await ResponseBody(response).read_within(_ERROR_BODY_TIMEOUT)
-    finally:
-        response.close()
+    with closing(response):
+        return b"" if _is_compressed(response) else await ResponseBody(response).read_within(_ERROR_BODY_TIMEOUT)
 
 
 def _is_hopeless(refusal: ProviderError) -> bool:
