@@ -12,7 +12,6 @@ from .errors import AgentError
 from .events import ProviderEvent, StopReason
 from .messages import (
     JsonObject,
-    Picture,
     Summary,
     ToolCall,
     ToolChoice,
@@ -162,16 +161,6 @@ class LeavableProvider:
     They close promptly even if an inner provider ignores its cancellation. The loop does not assume this of any other
     provider.
     """
-
-
-class ImageProvider(Protocol):
-    """Access to one model that generates images."""
-
-    async def draw(self, prompt: str) -> Picture:
-        """Generate one image from a prompt.
-
-        Raises a `ProviderError`; must not retry, and must close its connection when it is cancelled.
-        """
 
 
 class ToolDispatcher(Protocol):

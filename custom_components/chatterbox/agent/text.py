@@ -18,7 +18,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 
 from .messages import Attachment, ToolDefinition
 
@@ -343,11 +343,7 @@ def attachment_note(attachment: Attachment) -> str:
     return f"[A file of type {attachment.mime_type}{named} was attached here. You cannot see it: say so if it matters.]"
 
 
-class _HeardData(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class _HeardWords(_HeardData):
+class _HeardWords(BaseModel, frozen=True, extra="forbid"):
     """The unmeant words of a language. Patterns describe a whole sentence: its folded words, divided by spaces."""
 
     tails: tuple[str, ...]
@@ -360,7 +356,7 @@ class _HeardWords(_HeardData):
     """Beginnings that are always misheard."""
 
 
-class _HeardTable(_HeardData):
+class _HeardTable(BaseModel, frozen=True, extra="forbid"):
     sounds: str
     """Words of all languages, divided by spaces, of which brackets around a sound hold one."""
     credits: tuple[str, ...]

@@ -10,14 +10,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing, asynccontextmanager, suppress
 from functools import partial
-from typing import Final, Protocol
-
-
-class Timer(Protocol):
-    """A scheduled callback."""
-
-    def cancel(self) -> None:
-        """Cancel the callback; does nothing if it has already run."""
+from typing import Final
 
 
 class Clock:
@@ -27,9 +20,12 @@ class Clock:
         """Return the time in seconds since an arbitrary moment."""
         return time.monotonic()
 
-    def call_later(self, seconds: float, callback: Callable[[], None]) -> Timer:
-        """Have the event loop run a callback after some seconds, never before this call has returned."""
-        return asyncio.get_running_loop().call_later(seconds, callback)
+    def call_later(self, seconds: float, callback: Callable[[], None]) -> Callable[[], None]:
+        """Have the event loop run a callback after some seconds, never before this call has returned.
+
+        Returns a function that cancels it, unless it has already run.
+        """
+        return asyncio.get_running_loop().call_later(seconds, callback).cancel
 
     async def sleep(self, seconds: float) -> None:
         """Sleep for some seconds."""
@@ -57,11 +53,11 @@ async def time_limit(seconds: float, clock: Clock = SYSTEM_CLOCK) -> AsyncGenera
     timeout = asyncio.timeout(None)
     try:
         async with timeout:
-            timer = clock.call_later(max(seconds, 0), partial(timeout.reschedule, 0))
+            cancel = clock.call_later(max(seconds, 0), partial(timeout.reschedule, 0))
             try:
                 yield
             finally:
-                timer.cancel()
+                cancel()
     except TimeoutError as err:
         if not timeout.expired():
             raise

@@ -18,7 +18,7 @@ from homeassistant.helpers.singleton import singleton
 from homeassistant.util.hass_dict import HassKey
 
 from ..agent.conversation.prompt_fitter import DEFAULT_WINDOW, Allowance, ContextWindow, PromptFitter
-from ..agent.protocols import ImageProvider, ReasoningEffort, Verbosity
+from ..agent.protocols import ReasoningEffort, Verbosity
 from ..agent.providers.anthropic_messages import AnthropicMessagesProvider
 from ..agent.providers.http_provider import HTTPProvider
 from ..agent.providers.managed_provider import CircuitBreaker, ManagedProvider, ReadAhead, Timeouts
@@ -121,7 +121,7 @@ def model_server(
     return make(session, url, settings.model, key, limits, options=options, profile=server)
 
 
-def image_provider(hass: HomeAssistant, service: Mapping[str, Any], model: str, seconds: float) -> ImageProvider:
+def image_provider(hass: HomeAssistant, service: Mapping[str, Any], model: str, seconds: float) -> OpenAIImageProvider:
     """Return a model that makes pictures, within `seconds` each, on a server of one of `DRAWING_KINDS`."""
     session, url, key = async_get_clientsession(hass), service[CONF_BASE_URL], service.get(CONF_API_KEY)
     return OpenAIImageProvider(session, url, model, key, seconds)

@@ -43,14 +43,14 @@ class ManualClock(Clock):
         return self._now
 
     @override
-    def call_later(self, seconds: float, callback: Callable[[], None]) -> ManualTimer:
+    def call_later(self, seconds: float, callback: Callable[[], None]) -> Callable[[], None]:
         """Call when the time has come by this clock; where it has come already, as soon as somebody waits."""
         timer = ManualTimer(self._now + seconds, callback)
         if seconds > 0:
             self._timers.append(timer)
         else:
             asyncio.get_running_loop().call_soon(timer.ring)
-        return timer
+        return timer.cancel
 
     @override
     async def sleep(self, seconds: float) -> None:

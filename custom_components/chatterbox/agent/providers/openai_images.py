@@ -1,4 +1,4 @@
-"""`ImageProvider` for servers of OpenAI's Images API."""
+"""Images from servers of OpenAI's Images API."""
 
 import asyncio
 from typing import Final, override
@@ -36,7 +36,7 @@ class OpenAIImageProvider:
         return f"{type(self).__name__}(model={self._model!r})"
 
     async def draw(self, prompt: str) -> Picture:
-        """Make an image; see `ImageProvider.draw`."""
+        """Generate one image from a prompt. Raises a `ProviderError`; closes its connection when it is cancelled."""
         try:
             async with asyncio.timeout(self._seconds):
                 text = await self._client.open_text(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Annotated, Final, assert_never, override
 
-from pydantic import ConfigDict, JsonValue as AnyJson, TypeAdapter
+from pydantic import JsonValue as AnyJson, TypeAdapter
 
 from ..errors import ProviderReplyInvalid
 from ..events import ProviderEvent
@@ -246,10 +246,8 @@ def _attachment(attachment: Attachment, accepted: frozenset[str]) -> JsonObject:
     return {"type": "document", "source": source, **title}
 
 
-class _ContentBlock(WireModel):
+class _ContentBlock(WireModel, frozen=True, extra="allow"):
     """A part of a message: its start in a stream, or complete. Unknown fields are kept."""
-
-    model_config = ConfigDict(frozen=True, extra="allow")
 
     type: str
     """`text`, `thinking`, `redacted_thinking`, `tool_use`, or a type of server-side tools."""

@@ -20,7 +20,6 @@ from pydantic import (
     AliasPath,
     BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     GetCoreSchemaHandler,
     NonNegativeInt,
@@ -148,10 +147,8 @@ type Lenient[T] = Annotated[T | None, _NoneUnlessValid]
 """The value, or None if something else was sent. Give such a field the default None."""
 
 
-class WireModel(BaseModel):
+class WireModel(BaseModel, frozen=True, extra="ignore"):
     """Base of everything that is parsed from a service; unknown fields are ignored."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 def parse_as[T](kind: TypeAdapter[T], sent: str | bytes, what: str) -> T:
