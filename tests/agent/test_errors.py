@@ -2,8 +2,13 @@
 
 import inspect
 import re
+from typing import Final
+
+import pytest
 
 from custom_components.chatterbox.agent import errors
+
+_WORDS: Final = "my " + "secret"
 
 
 def test_the_tree_in_the_text_names_every_class_under_its_parent() -> None:
@@ -44,3 +49,27 @@ def test_only_what_may_pass_by_itself_is_worth_a_second_try() -> None:
         errors.ProviderBusy,
         errors.ProviderReplyInvalid,
     }
+
+
+def _break(values: dict[str, str]) -> None:
+    try:
+        del values[_WORDS]
+    except KeyError as error:
+        raise RuntimeError(f"could not use {_WORDS}") from error
+
+
+def test_a_bug_is_told_with_its_cause_and_without_words() -> None:
+    with pytest.raises(RuntimeError, match="my secret") as raised:
+        _break({})
+
+    reported = errors.traceback_without_words(raised.value)
+    assert reported.index("RuntimeError") < reported.index("KeyError")
+    assert "_break" in reported
+    assert "my secret" not in reported
+
+
+def test_a_bug_that_caused_itself_is_told_once() -> None:
+    error = ValueError("one")
+    error.__cause__ = error
+
+    assert errors.traceback_without_words(error) == "ValueError\n"

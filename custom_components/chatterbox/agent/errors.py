@@ -24,6 +24,7 @@ Messages are for developers and logs: they name no secret and quote no request. 
 person hears about an error is written elsewhere.
 """
 
+from traceback import format_tb
 from typing import ClassVar, Literal
 
 type BudgetPeriod = Literal["day", "month"]
@@ -163,3 +164,11 @@ class InvalidToolbox(AgentError):
 
 class MaxIterationsExceeded(AgentError, RuntimeError):
     """A turn used all its inferences without an answer of the model."""
+
+
+def traceback_without_words(error: BaseException) -> str:
+    """Return the traceback of a bug without the exceptions' messages, which may quote a request."""
+    chain = [error]
+    while (cause := chain[-1].__cause__ or chain[-1].__context__) and cause not in chain:
+        chain.append(cause)
+    return "\n".join(f"{type(one).__qualname__}\n{''.join(format_tb(one.__traceback__))}" for one in chain)

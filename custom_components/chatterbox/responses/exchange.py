@@ -20,10 +20,11 @@ from aiohttp import hdrs, web
 from homeassistant.auth.models import User
 from homeassistant.components.http import KEY_AUTHENTICATED, KEY_HASS_REFRESH_TOKEN_ID, KEY_HASS_USER
 
+from ..agent.errors import traceback_without_words
 from ..agent.messages import JsonObject, JsonValue
 from ..const import LOGGER
 from .protocol.backend import Caller
-from .protocol.errors import ApiError, ErrorType, internal_error, invalid, traceback_without_words
+from .protocol.errors import ApiError, ErrorType, internal_error, invalid
 
 JSON: Final = "application/json"
 _LAST_LOOK: Final = 1.0

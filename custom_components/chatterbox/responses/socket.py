@@ -13,10 +13,11 @@ from aiohttp import WSCloseCode, WSMsgType, web
 from homeassistant.const import EVENT_HOMEASSISTANT_STOP
 from homeassistant.core import Event, HomeAssistant, callback
 
+from ..agent.errors import traceback_without_words
 from ..agent.messages import JsonObject
 from ..const import LOGGER
 from .exchange import ClientGone, Exchange, encoded
-from .protocol.errors import ApiError, internal_error, invalid, traceback_without_words
+from .protocol.errors import ApiError, internal_error, invalid
 
 if TYPE_CHECKING:  # imported in a thread when the API is enabled
     from .protocol.socket import SocketSession

@@ -21,11 +21,12 @@ from homeassistant.helpers.importlib import async_import_module
 from homeassistant.helpers.singleton import singleton
 from homeassistant.util.hass_dict import HassKey
 
+from ..agent.errors import traceback_without_words
 from ..agent.messages import JsonObject
 from ..const import BASE_PATH, CONF_REQUEST_MEGABYTES, CONF_RESPONSES_API, DOMAIN, INTEGRATION, LOGGER
 from ..internals.http import may_be_signed
 from .exchange import Exchange, HttpLimits, Load, send_events
-from .protocol.errors import ApiError, ErrorType, internal_error, not_found, traceback_without_words
+from .protocol.errors import ApiError, ErrorType, internal_error, not_found
 from .socket import serve_socket
 
 if TYPE_CHECKING:

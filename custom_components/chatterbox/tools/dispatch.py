@@ -4,7 +4,6 @@ import asyncio
 import difflib
 import logging
 import time
-import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
@@ -29,6 +28,7 @@ from homeassistant.helpers import area_registry as ar, config_validation as cv, 
 from homeassistant.helpers.singleton import singleton
 from homeassistant.util.hass_dict import HassKey
 
+from ..agent.errors import traceback_without_words
 from ..agent.messages import JsonObject, ToolCall, ToolOutcome
 from ..agent.text import fold
 from ..const import DOMAIN, LOGGER
@@ -303,9 +303,7 @@ class LlmToolDispatcher:
         kind, reason = intent.IntentResponseTargetType.ENTITY, await async_reason(self._hass, self._language, error)
         text = reason or explain_failure(self._hass, self._instance.llm_context.assistant, call.name, error)
         if isinstance(error, intent.MatchFailedError):
-            wanted = error.constraints
-            missing = wanted.name or wanted.area_name or wanted.floor_name
-            return failed_outcome(text, [intent.IntentResponseTarget(missing, kind)] if missing else ())
+            return no_match_outcome(text, error)
         if not isinstance(error, intent.IntentHandleError | intent.IntentUnexpectedError):
             # It failed before it acted on anything.
             unnamed = FailedTarget("", intent.IntentResponseTargetType.CUSTOM, reason=reason)
@@ -322,6 +320,14 @@ class LlmToolDispatcher:
 
 def _nothing_done(targets: Sequence[FailedTarget]) -> ToolOutcome:
     return failed_outcome(f"Nothing was done. It failed for: {', '.join(map(str, targets))}.", targets)
+
+
+def no_match_outcome(text: str, error: intent.MatchFailedError) -> ToolOutcome:
+    """Return the outcome of a call that found nothing of what it names."""
+    wanted = error.constraints
+    missing = wanted.name or wanted.area_name or wanted.floor_name
+    target = intent.IntentResponseTarget(missing or "", intent.IntentResponseTargetType.ENTITY)
+    return failed_outcome(text, [target] if missing else ())
 
 
 def error_in(data: object) -> str:
@@ -418,7 +424,7 @@ def explain_failure(hass: HomeAssistant, assistant: str, tool: str, error: Excep
         case asyncio.CancelledError():
             return "The tool was interrupted before it was done."
         case _:
-            LOGGER.error("The tool %s failed unexpectedly:\n%s", tool, _traceback_without_messages(error))
+            LOGGER.error("The tool %s failed unexpectedly:\n%s", tool, traceback_without_words(error))
             return _UNEXPECTED.format(kind=type(error).__name__)
 
 
@@ -467,10 +473,3 @@ def _explain_range(hass: HomeAssistant, constraints: intent.MatchTargetsConstrai
 def _listed(introduction: str, names: Iterable[str]) -> str:
     listed = list(islice(names, _MAX_NAMES))
     return f"{introduction}: {', '.join(listed)}." if listed else ""
-
-
-def _traceback_without_messages(error: BaseException) -> str:
-    """Format the traceback of an error and its causes without their messages, which may quote arguments."""
-    stack = "".join(traceback.format_tb(error.__traceback__)) + type(error).__qualname__
-    cause = error.__cause__
-    return f"{stack}\ncaused by:\n{_traceback_without_messages(cause)}" if cause else stack

@@ -19,7 +19,7 @@ from ..home.entity_matches import entity_name
 from ..records.turn_record import UNREACHABLE, FailedTarget, result_content
 from ..settings.tool_names import SENTENCE_TOOL
 from .annotations import own_annotations, unwrapped
-from .dispatch import explain_failure, failed_outcome
+from .dispatch import explain_failure, failed_outcome, no_match_outcome
 from .own.find_entities import FIND
 from .own.past import GET_PAST
 from .own.registry import SharedTool
@@ -75,7 +75,8 @@ class DryDispatcher:
             missed = self._missed(tool, arguments)
             if isinstance(missed, intent.MatchFailedError):
                 self.calls.append(DryCall(call, Touches(), is_error=True))
-                return self._no_match(call, missed)
+                assistant = self.offer.llm_context.assistant
+                return no_match_outcome(explain_failure(self.hass, assistant, call.name, missed), missed)
             effects = _without(effects, missed)
         self.calls.append(DryCall(call, effects))
         return self._done(effects)
@@ -108,12 +109,6 @@ class DryDispatcher:
         slots = {name: value for name, value in arguments.items() if not intent.is_blank_slot_value(value)}
         preferences = llm.async_get_match_preferences(self.hass, context)
         return missed_by_intent(self.hass, tool.intent_type, slots, context.assistant, preferences)
-
-    def _no_match(self, call: ToolCall, error: intent.MatchFailedError) -> ToolOutcome:
-        wanted, kind = error.constraints, intent.IntentResponseTargetType.ENTITY
-        missing = wanted.name or wanted.area_name or wanted.floor_name
-        text = explain_failure(self.hass, self.offer.llm_context.assistant, call.name, error)
-        return failed_outcome(text, [intent.IntentResponseTarget(missing, kind)] if missing else ())
 
     def _done(self, effects: Effects) -> ToolOutcome:
         response = intent.IntentResponse(language=self.offer.llm_context.language or self.hass.config.language)

@@ -18,12 +18,11 @@ from custom_components.chatterbox.agent.errors import (
     ProviderReplyInvalid,
     ProviderUnreachable,
 )
-from custom_components.chatterbox.agent.messages import JsonObject, canonical_json
+from custom_components.chatterbox.agent.messages import canonical_json
 from custom_components.chatterbox.responses.protocol.errors import (
     ApiError,
     as_api_error,
     invalid,
-    traceback_without_words,
 )
 from tests.responses.protocol.open_responses import assert_fits
 
@@ -65,27 +64,3 @@ def test_a_failure_has_a_code_and_no_secret(failure: AgentError | None, status: 
 def test_an_error_of_the_surface_is_told_as_it_is() -> None:
     error: ApiError = invalid("Write it otherwise.", "input")
     assert as_api_error(error) is error
-
-
-def _break(values: JsonObject) -> None:
-    try:
-        del values[WORDS]
-    except KeyError as error:
-        raise RuntimeError(f"could not use {WORDS}") from error
-
-
-def test_a_bug_is_told_with_its_cause_and_without_words() -> None:
-    with pytest.raises(RuntimeError, match="my secret") as raised:
-        _break({})
-
-    reported = traceback_without_words(raised.value)
-    assert reported.index("RuntimeError") < reported.index("KeyError")
-    assert "_break" in reported
-    assert "my secret" not in reported
-
-
-def test_a_bug_that_caused_itself_is_told_once() -> None:
-    error = ValueError("one")
-    error.__cause__ = error
-
-    assert traceback_without_words(error) == "ValueError\n"

@@ -5,13 +5,12 @@ Responses of other users do not exist for a caller.
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from http import HTTPStatus
 from typing import Final
 
 from ...agent.messages import JsonObject, Transcript
 from ...history.store.records import ResponseRecord
 from .backend import Backend, Caller, ResponseStore
-from .errors import INTERRUPTED, ApiError, ErrorType, invalid, not_found
+from .errors import INTERRUPTED, ApiError, invalid, not_found
 from .items.schema import response_of
 
 CONTINUABLE: Final = frozenset({"completed", "incomplete", "requires_action"})
@@ -19,6 +18,8 @@ CONTINUABLE: Final = frozenset({"completed", "incomplete", "requires_action"})
 _UNENDED: Final = frozenset({"queued", "in_progress"})
 _MOST_REMEMBERED: Final = 200
 """Responses of a conversation, which may be years old, that are searched for tool lists and answered approvals."""
+_PREVIOUS: Final = ("previous_response_id", "previous_response_not_found")
+"""Parameter and code of the error of a response that cannot be continued."""
 _APPROVAL_REQUEST: Final = "mcpr_"
 """Prefix of approval requests. No model reads them, so references to them are left out."""
 
@@ -65,11 +66,8 @@ class StoredResponses:
         line = await self._line(caller, previous_id)
         nearest, first = line[-1], line[0]
         if (status := nearest.response.get("status")) not in CONTINUABLE:
-            raise _not_continuable(
-                f"Response '{previous_id}' is {status}: only a response that has ended, and not failed, can be"
-                " continued. Send its input again instead.",
-                400,
-            )
+            text = f"Response '{previous_id}' is {status}: only one that has ended, and not failed, can be continued."
+            raise invalid(f"{text} Send its input again instead.", *_PREVIOUS)
         if first.conversation_id != first.id:
             line = (*await self._earlier_in_conversation(caller, first), *line)
         # A branch off a conversation is not part of it: it starts a chain of its own.
@@ -149,7 +147,7 @@ class StoredResponses:
         wanted: str | None = last_id
         while wanted is not None:
             if wanted in line:
-                raise _not_continuable(f"Response '{wanted}' precedes itself. Start a new conversation.", 400)
+                raise invalid(f"Response '{wanted}' precedes itself. Start a new conversation.", *_PREVIOUS)
             if (record := known.get(wanted)) is None:
                 record = await self._required(caller, wanted, last_id)
                 known |= await self.chain(caller, record.conversation_id)
@@ -161,10 +159,9 @@ class StoredResponses:
         if (record := await self.find(caller, wanted)) is not None:
             return record
         if wanted == last_id:
-            raise _not_continuable(f"Previous response with id '{wanted}' not found.")
-        raise _not_continuable(
-            f"Response '{last_id}' continues '{wanted}', which was deleted or is too old. Send the whole input."
-        )
+            raise not_found(f"Previous response with id '{wanted}' not found.", *_PREVIOUS)
+        text = f"Response '{last_id}' continues '{wanted}', which was deleted or is too old. Send the whole input."
+        raise not_found(text, *_PREVIOUS)
 
     async def _earlier_in_conversation(self, caller: Caller, first: ResponseRecord) -> tuple[ResponseRecord, ...]:
         """Return what a conversation held when one of its responses was created.
@@ -200,9 +197,3 @@ def shown_response(record: ResponseRecord) -> JsonObject:
 
 def _by_age(records: Mapping[str, ResponseRecord]) -> tuple[ResponseRecord, ...]:
     return tuple(sorted(records.values(), key=lambda record: record.created_at))
-
-
-def _not_continuable(message: str, status: int = 404) -> ApiError:
-    kind = ErrorType.NOT_FOUND if status == HTTPStatus.NOT_FOUND else ErrorType.INVALID_REQUEST
-    code = "previous_response_not_found"
-    return ApiError(message, status=status, kind=kind, code=code, param="previous_response_id")

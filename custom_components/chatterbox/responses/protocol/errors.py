@@ -6,7 +6,6 @@ Sources: OpenResponses specification 2026-04-24, "Errors"; OpenAI API reference,
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
-from traceback import format_tb
 from typing import Final
 
 from ...agent.errors import (
@@ -124,11 +123,3 @@ INTERRUPTED: Final = ApiError(
     code="interrupted",
 )
 """Why a response in the background failed that no task works on any more."""
-
-
-def traceback_without_words(error: BaseException) -> str:
-    """Return the traceback of a bug without the exceptions' messages, which may quote a request."""
-    chain = [error]
-    while (cause := chain[-1].__cause__ or chain[-1].__context__) and cause not in chain:
-        chain.append(cause)
-    return "\n".join(f"{type(one).__qualname__}\n{''.join(format_tb(one.__traceback__))}" for one in chain)

@@ -11,13 +11,13 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
-from ...agent.errors import AgentError
+from ...agent.errors import AgentError, traceback_without_words
 from ...agent.events import PromptReplaced, StopReason, TurnFinished, UsageReported
 from ...agent.messages import AssistantMessage, JsonObject, JsonValue, ToolResult, Transcript, Usage, UserMessage
 from ...agent.transcript import TranscriptRecorder
 from ...history.store.records import ResponseRecord
 from .backend import Backend, BackendEvent, ToolsOffered
-from .errors import ApiError, as_api_error, traceback_without_words
+from .errors import ApiError, as_api_error
 from .preparation import Plan
 from .turn_items import EventWriter, TurnItems
 
