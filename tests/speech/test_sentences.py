@@ -23,7 +23,6 @@ from custom_components.chatterbox.speech.sentences import (
     ERROR_KEYS,
     TranslatedComposer,
     as_setup_error,
-    async_get_composer,
     async_get_sentences,
     error_key,
     in_sentences,
@@ -72,14 +71,14 @@ def intent_result(
 @pytest.fixture
 async def english(hass: HomeAssistant) -> TranslatedComposer:
     """Return the words of English turns."""
-    return await async_get_composer(hass, "en", [LOOK])
+    return TranslatedComposer(await async_get_sentences(hass, "en"), [LOOK])
 
 
 @in_one_home(("kind", "language"), [*product(all_errors(), LANGUAGES)])
 async def test_every_error_has_a_sentence_of_its_own(
     hass: HomeAssistant, kind: type[AgentError], language: str
 ) -> None:
-    composer = await async_get_composer(hass, language)
+    composer = TranslatedComposer(await async_get_sentences(hass, language), ())
 
     assert kind in ERROR_KEYS
     assert composer.compose(StopReason.PROVIDER_FAILED, (), kind("for developers")).endswith(".")
@@ -88,7 +87,7 @@ async def test_every_error_has_a_sentence_of_its_own(
 
 @in_one_home(("reason", "language"), [*product(StopReason, LANGUAGES)])
 async def test_every_ending_has_a_sentence(hass: HomeAssistant, reason: StopReason, language: str) -> None:
-    composer = await async_get_composer(hass, language)
+    composer = TranslatedComposer(await async_get_sentences(hass, language), ())
 
     assert composer.compose(reason, (), None).endswith(".")
 
@@ -121,7 +120,7 @@ async def test_the_words_follow_the_country_of_the_home(hass: HomeAssistant) -> 
 
 async def test_the_words_are_those_of_the_speaker(hass: HomeAssistant) -> None:
     for language, sentence in {"de": "Erledigt.", "de-CH": "Erledigt.", "en-GB": "Done.", "tlh": "Done."}.items():
-        composer = await async_get_composer(hass, language)
+        composer = TranslatedComposer(await async_get_sentences(hass, language), ())
 
         assert composer.compose(StopReason.COMPLETED, [result()], None) == sentence
 
@@ -170,7 +169,7 @@ async def test_the_short_confirmation_stands_for_what_was_done_in_a_complete_tur
         "en": "It shines. Done. That didn't work: Heater.",
         "de": "It shines. Erledigt. Das hat nicht geklappt: Heater.",
     }.items():
-        brief = await async_get_composer(hass, language, confirmation=Confirmation.DONE)
+        brief = TranslatedComposer(await async_get_sentences(hass, language), (), Confirmation.DONE)
 
         assert brief.compose(StopReason.COMPLETED, tool_results, None) == words
         assert "Fan" in brief.compose(StopReason.DEADLINE, tool_results, None)
@@ -251,7 +250,7 @@ async def test_what_is_remembered_is_confirmed_in_a_sentence_of_its_own(
 
     assert english.compose(StopReason.COMPLETED, [remembered, remembered], None) == "I'll remember that."
     assert english.done([light, forgotten]) == "Done: Kitchen light. I've forgotten that."
-    brief = await async_get_composer(hass, "en", [], Confirmation.DONE)
+    brief = TranslatedComposer(await async_get_sentences(hass, "en"), (), Confirmation.DONE)
     assert brief.compose(StopReason.COMPLETED, [remembered], None) == "Done."
 
 

@@ -274,17 +274,6 @@ class TranslatedComposer:
         return self.sentences[f"spoken_{key}"].format_map(placeholders)
 
 
-async def async_get_composer(
-    hass: HomeAssistant,
-    language: str,
-    tools: Sequence[ToolDefinition] = (),
-    confirmation: Confirmation = Confirmation.RESULT,
-    done_keys: Mapping[str, str] = MappingProxyType({}),
-) -> TranslatedComposer:
-    """Load the sentences of a turn before it begins, in the `language` of the pipeline, such as `de-CH`."""
-    return TranslatedComposer(await async_get_sentences(hass, language), tools, confirmation, done_keys)
-
-
 _sentences: Final = singleton(HassKey[dict[tuple[str, str | None], Mapping[str, str]]](f"{DOMAIN}_sentences"))(
     lambda _: {}
 )

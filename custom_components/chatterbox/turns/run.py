@@ -34,7 +34,7 @@ from ..records.turn_record import TurnRecord
 from ..repairs import async_report_broken_template, async_report_missing_tools
 from ..runtime.agents import Agent
 from ..runtime.health import async_check_health
-from ..speech.sentences import TranslatedComposer, async_get_composer, in_sentences
+from ..speech.sentences import TranslatedComposer, async_get_sentences, in_sentences
 from ..speech.text import AnswerContent, Statement, answer_content, asks_back
 from ..tools.annotations import acts_by_name
 from ..tools.own.own_tool import Promise
@@ -152,9 +152,8 @@ class AgentTurns:
         if self._is_summarized(turn_input.source):
             turn = self._agent.summaries.async_begin_turn(thread.id, turn)
         record.context, record.omitted, record.attachments = turn.context, turn.omitted, turn.attachments
-        composer = await async_get_composer(
-            self._hass, language, tools.definitions, self._agent.settings.confirmation, tools.done_keys
-        )
+        sentences, confirmation = await async_get_sentences(self._hass, language), self._agent.settings.confirmation
+        composer = TranslatedComposer(sentences, tools.definitions, confirmation, tools.done_keys)
         check = self._check(turn_input, tools, turn)
         guard = self._guard(turn_input, tools, turn, thread, check)
         recorder.audit.reviewed_by(guard)
