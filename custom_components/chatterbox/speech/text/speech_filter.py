@@ -361,16 +361,12 @@ def asks_back(text: str, language: str, spoken: str | None = None) -> bool:
     """
     if _MAY_ASK.search(text) is None:
         return False  # most answers
-    marks = _marks(language)
+    marks = QUESTION_MARKS + (";" if base_language(language) in _SEMICOLON_LANGUAGES else "")
     text = text[-_LONGEST_QUESTION:]
     if spoken is None:
         spoken = speakable(text, language)
     spoken = spoken[-_LONGEST_QUESTION:]
     return _ends_with_question(spoken, language, marks) or _ends_with_choices(text, language, marks)
-
-
-def _marks(language: str) -> str:
-    return QUESTION_MARKS + (";" if base_language(language) in _SEMICOLON_LANGUAGES else "")
 
 
 def _ends_with_question(spoken: str, language: str, marks: str) -> bool:

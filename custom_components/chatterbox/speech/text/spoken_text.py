@@ -83,15 +83,13 @@ def with_decimal_comma(word: str, after: str = "") -> str:
 _ENTITY: Final = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z][A-Za-z\d]{1,31});")
 _ESCAPE: Final = re.compile(r"\\+([!-/:-@\[-`{-~]|$)")
 _TAG: Final = re.compile(r"</?([A-Za-z][\w:-]*)/?>")
-_OF_TAGS: Final = {"td": "|", "th": "|"} | dict.fromkeys(
-    {
-        *("br", "p", "div", "li", "ul", "ol", "tr", "table", "blockquote", "hr", "h1", "h2", "h3", "h4", "h5", "h6"),
-        *("dl", "dt", "dd", "pre", "details", "summary", "section", "article", "header", "footer", "caption"),
-        "figcaption",
-    },
-    "\n",
-)
-"""The replacements of tags; other tags are removed."""
+_REPLACEMENTS: Final = {
+    kind: {name: text for text, names in texts.items() for name in names.split()}
+    for kind, texts in read_data_file(Path(__file__).with_name("markup.toml"), dict[str, dict[str, str]]).items()
+}
+"""By the name of a tag, and by that of a command of LaTeX."""
+_OF_TAGS: Final = _REPLACEMENTS["tags"]
+_COMMANDS: Final = _REPLACEMENTS["commands"]
 
 _ARROW: Final = re.compile("[\u21d2\u2794\u279c\u27a1\u27f6\u27f9]\ufe0f?|(?<!\\S)[-=]>(?!\\S)")
 _EMOJI: Final = re.compile(
@@ -126,19 +124,6 @@ _ADDRESS: Final = re.compile(r"<?(?:(?:https?|ftp)://|www\.|mailto:|data:\w+/)[^
 _AFTER_ADDRESS: Final = ".,;:!?)]}'*_…»”\u2019|"
 _STARS: Final = re.compile(r"([^*]?)\*+(?=(.?))")
 _UNDERSCORES: Final = re.compile(r"([^_]?)_+(?=(.?))")
-
-_SYMBOLS: Final = (
-    {"circ": "°", "degree": "°", "celsius": "°C", "percent": "%", "euro": "€", "mu": "µ", "Omega": "Ω", "pi": "π"}
-    | {"times": "×", "cdot": "·", "div": "÷", "pm": "±", "approx": "≈", "sim": "~", "infty": "∞"}  # noqa: RUF001  # a sign
-    | {"le": "≤", "leq": "≤", "ge": "≥", "geq": "≥", "ne": "≠", "neq": "≠", "lt": "<", "gt": ">", "sqrt": "√"}
-    | {"to": "→", "rightarrow": "→", "Rightarrow": "→", "ldots": "…", "dots": "…", "quad": " ", "qquad": " "}
-)
-_COMMANDS: Final = _SYMBOLS | dict.fromkeys(
-    {"text", "textbf", "textit", "textrm", "mathrm", "mathbf", "mathit", "mathsf", "operatorname", "boxed"}
-    | {"left", "right", "big", "Big", "displaystyle", "unit", "si"},
-    "",
-)
-"""The symbols, and commands for the appearance only."""
 
 _MAY_BE_LATEX: Final = re.compile(r"[\\$^{}]")
 _PATH: Final = re.compile(r"\W*+[A-Za-z]:\\|\\\\\w++\\")
