@@ -4,6 +4,7 @@ It follows the built-in agent: sentence triggers, its two recognizers, and the i
 """
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from homeassistant.components import conversation
@@ -13,6 +14,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent
 
 from ..agent.messages import JsonValue
+from ..agent.text import read_data_file
 from ..effects.effect import NOTHING, Touches, Unknown, UnknownReason, Unresolved, joined, run_by
 from ..effects.intents import Slots, delay_of, delayed_command, intent_effects, is_question_intent, is_reading_intent
 from ..effects.recognition import MAX_DELAYS, async_speaker_area
@@ -27,18 +29,10 @@ _TRIGGERED: Final = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}))
 _UNKNOWN: Final = run_by("", _TRIGGERED)
 _TIMER: Final = "timer"
 """In English, the only language of the second recognizer."""
-_IDLE: Final = (
-    "a again already any anywhere are at can check could currently did do does exactly for has have hey home house i "
-    "if in inside is know leave left me moment now of ok okay our please really right see still tell that the there "
-    "to today we whether you"
-)
-"""Words that leave a question about the home as it is now what it is."""
-_REVERSING: Final = "apart besides but don't dont except never not without"
-_CONDITIONAL: Final = (
-    "after am as before did evening every hour hourly how if later midnight morning night noon once pm remind sunrise "
-    "sunset tomorrow tonight unless until when whenever while who why yesterday"
-)
-"""Words that make a command another one, one for another time, or a question."""
+_WORDS: Final = {
+    use: frozenset(words.split())
+    for use, words in read_data_file(Path(__file__).with_suffix(".toml"), dict[str, str]).items()
+}
 _UNFORESEEN: Final = replace(_UNKNOWN, is_guessed=True)
 """Of a sentence whose effects this release of Home Assistant does not let us foresee."""
 
@@ -156,9 +150,9 @@ def _is_misread(hass: HomeAssistant, meaning: Interpretation) -> bool:
         words = {meaning.tokens[at].text for at in frame.unexplained_tokens}
         is_question = is_question_intent(hass, frame.intent) and frame.intent != intent.INTENT_TIMER_STATUS
         is_wide = is_question and frame.target_scope != "entity"
-        if not words.isdisjoint((_REVERSING if is_question else f"{_REVERSING} {_CONDITIONAL}").split()):
+        if not words.isdisjoint(_WORDS["reversing"] if is_question else _WORDS["reversing"] | _WORDS["conditional"]):
             return True
-        if is_wide and words.difference(_IDLE.split()):
+        if is_wide and words - _WORDS["idle"]:
             return True
     return False
 
