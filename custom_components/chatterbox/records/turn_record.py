@@ -161,10 +161,7 @@ _CUT_OFF: Final = "interrupted"
 
 def shown_arguments(call: ToolCall) -> JsonObject:
     """Return the arguments with which a call ran; none if they could not be parsed."""
-    try:
-        arguments = parse_json(call.arguments)
-    except ValueError:
-        return {}
+    arguments = _parsed(call.arguments)
     return arguments if isinstance(arguments, dict) else {}
 
 
@@ -207,10 +204,15 @@ def _size(value: JsonValue) -> int:
 
 def parsed_content(result: ToolResult) -> JsonValue:
     """Return the content of a result, parsed if it is JSON."""
+    return _parsed(result.content)
+
+
+def _parsed(text: str) -> JsonValue:
+    """Return the value of a JSON text; another text as it is."""
     try:
-        return parse_json(result.content)
+        return parse_json(text)
     except ValueError:
-        return result.content
+        return text
 
 
 @dataclass(slots=True, weakref_slot=True)
@@ -516,7 +518,7 @@ def _without_repetition(data: Mapping[str, object], parts: Sequence[object], str
     Source: MCP specification 2025-06-18, "Structured Content"; its Python SDK wraps other values in `result`.
     """
     texts = [part.get("text") for part in parts if isinstance(part, dict)]
-    values: list[object] = [_parsed(text) for text in texts]
+    values: list[object] = [_parsed(text) if isinstance(text, str) else text for text in texts]
     wrapped = structured.get("result") if isinstance(structured, dict) and structured.keys() == {"result"} else None
     if values == [structured]:
         repeated = "content"
@@ -525,13 +527,6 @@ def _without_repetition(data: Mapping[str, object], parts: Sequence[object], str
     else:
         repeated = ""
     return {name: value for name, value in data.items() if name != repeated}
-
-
-def _parsed(text: object) -> object:
-    try:
-        return parse_json(text) if isinstance(text, str) else text
-    except ValueError:
-        return text
 
 
 def result_content(result: llm.ToolResult) -> str:
