@@ -112,14 +112,12 @@ def is_named_in(hass: HomeAssistant, entity_id: str, words: Sequence[str]) -> bo
     return has_name_in(words, names)
 
 
+_words_of_name: Final = lru_cache(maxsize=4096)(heard_words)
+
+
 def has_name_in(words: Sequence[str], names: Iterable[str]) -> bool:
     """Return whether words contain one of some names."""
     return any(contains_phrase(words, _words_of_name(name)) for name in names)
-
-
-@lru_cache(maxsize=4096)
-def _words_of_name(name: str) -> tuple[str, ...]:
-    return heard_words(name)
 
 
 def areas_of_entities(hass: HomeAssistant) -> Mapping[str, str | None]:

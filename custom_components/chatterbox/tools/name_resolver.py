@@ -65,7 +65,6 @@ class _Search:
 class _Names:
     """The names by which entities of a home may be called."""
 
-    home: Home
     known: Mapping[str, AbstractSet[str]]
     """Entity ids by the names that Home Assistant accepts."""
     entities: Mapping[str, ExposedEntity]
@@ -133,18 +132,18 @@ class NameResolver(Hooks):
     def _meant(self, tool: ToolDefinition, search: _Search, arguments: JsonObject) -> Deny | str | None:
         """Return the name of the entity that is meant, if it has to be replaced."""
         assistant = self._llm_context.assistant
-        names = _names(async_get_home(self._hass, assistant))
+        names = _names(home := async_get_home(self._hass, assistant))
         known = search.fitting(self._hass, assistant, names.known.get(compared(search.name), ()))
         if len(known) == 1 or (known and tool.annotations.read_only):
             return None
-        meant = known or _index(names.home).find(search.name, partial(search.fitting, self._hass, assistant))
+        meant = known or _index(home).find(search.name, partial(search.fitting, self._hass, assistant))
         able = [
             one for one in sorted(meant) if tool.annotations.read_only or self._acts_on(one, tool, search, arguments)
         ]
         if known and not able:
             return None  # the tool tells best why
         entities = [names.entities[entity_id] for entity_id in able or sorted(meant)]
-        match self._nearest(names.home, entities) if len(entities) > 1 else entities:
+        match self._nearest(home, entities) if len(entities) > 1 else entities:
             case []:
                 return None
             case [entity]:
@@ -152,7 +151,7 @@ class NameResolver(Hooks):
                 # Home Assistant accepts an entity id as a name, and it is unique.
                 return entity.names[0] if len(same) == 1 else entity.entity_id
             case several:
-                return Deny(_which_one(names.home, search, several))
+                return Deny(_which_one(home, search, several))
 
     def _acts_on(self, entity_id: str, tool: ToolDefinition, search: _Search, arguments: JsonObject) -> bool:
         """Return whether a call with the ID of an entity in place of a name would act on it."""
@@ -199,8 +198,8 @@ def _search(naming: Naming, prefix: str, arguments: JsonObject) -> _Search | Non
 
 def entities_called(hass: HomeAssistant, assistant: str, name: str, *, in_full: bool = False) -> frozenset[str]:
     """Return the ids of the exposed entities that a name may mean; `in_full` without a short name."""
-    names = _names(async_get_home(hass, assistant))
-    known, short = names.known.get(compared(name), ()), () if in_full else _index(names.home).find(name)
+    names = _names(home := async_get_home(hass, assistant))
+    known, short = names.known.get(compared(name), ()), () if in_full else _index(home).find(name)
     return frozenset({*known, *short, *names.entities.keys() & {name}})
 
 
@@ -212,7 +211,7 @@ def _names(home: Home) -> _Names:
     for entity in home.all_entities:
         for name in entity.names:
             known[forms[name]].add(entity.entity_id)
-    return _Names(home, known, {entity.entity_id: entity for entity in home.all_entities})
+    return _Names(known, {entity.entity_id: entity for entity in home.all_entities})
 
 
 @lru_cache(maxsize=4)

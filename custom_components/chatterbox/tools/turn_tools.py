@@ -160,7 +160,8 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
     _log_problems(hass, {**problems, **merged.problems})
     notes = [_SILENT.format(api.name) for api, (offer, _) in zip(apis, answers, strict=True) if offer is None]
     dispatcher = LlmToolDispatcher(instance := await merged.api.async_get_api_instance(llm_context))
-    request = _request(hass, llm_context, text)
+    area_id = llm.async_get_match_preferences(hass, llm_context).area_id
+    request = Request(hass, text, area_id, llm_context.language or hass.config.language)
     return TurnTools(
         llm_context,
         instance=instance if offers else None,
@@ -180,11 +181,6 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
 def for_models(tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:
     """Return the tools that a model may see: all but the one by which Home Assistant understands a sentence."""
     return tuple([tool for tool in tools if tool.name != SENTENCE_TOOL])
-
-
-def _request(hass: HomeAssistant, llm_context: llm.LLMContext, text: str) -> Request:
-    area_id = llm.async_get_match_preferences(hass, llm_context).area_id
-    return Request(hass, text, area_id, llm_context.language or hass.config.language)
 
 
 def _permitted(offer: ApiOffer, policy: Policy) -> ApiOffer:
