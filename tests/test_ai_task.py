@@ -469,18 +469,18 @@ async def test_a_picture_is_made_and_kept_where_home_assistant_keeps_them(hass: 
         "usage": {"input_tokens": 14, "output_tokens": 272},
     }
     (media / "media").mkdir()
-    damaged = {"data": [{"b64_json": b64encode(png(3, 2)[:12]).decode()}]}
-    replies = (reply(json.dumps(body).encode()) for body in (answer, damaged))
+    odd = (png(3, 2)[:12], png(3, 2, text=bytes(2_000_000)))
+    bodies = (answer, *({"data": [{"b64_json": b64encode(image).decode()}]} for image in odd))
+    replies = (reply(json.dumps(body).encode()) for body in bodies)
     async with drawing(hass, *replies, image_model="gpt-image-1") as server:
         made = await draw(hass)
-        of_no_size = await draw(hass, task_name="damaged")
+        of_no_size = [await draw(hass, task_name=name) for name in ("damaged", "with a long text")]
 
     expected = {"mime_type": "image/png", "width": 3, "height": 2, "model": "gpt-image-1"}
     assert made is not None
     assert made.items() >= {**expected, "revised_prompt": "A waving cat."}.items()
-    assert of_no_size is not None
-    assert (of_no_size["width"], of_no_size["height"]) == (None, None)
-    assert {file.read_bytes() for file in (media / "media").rglob("*.png")} == {png(3, 2), png(3, 2)[:12]}
+    assert [(one["width"], one["height"]) for one in of_no_size if one] == [(None, None)] * 2
+    assert {file.read_bytes() for file in (media / "media").rglob("*.png")} == {png(3, 2), *odd}
     assert json.loads(server.requests[-1].body)["prompt"] == "A cat that says hello."
     (entry,) = hass.config_entries.async_entries(DOMAIN)
     (worker,) = [each.subentry_id for each in entry.get_subentries_of_type(SUBENTRY_AI_TASK)]

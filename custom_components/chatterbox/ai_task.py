@@ -275,5 +275,5 @@ def _size_of(image: bytes) -> tuple[int | None, int | None]:
     try:
         with Image.open(BytesIO(image)) as opened:
             return opened.size
-    except OSError, Image.DecompressionBombError:
+    except OSError, ValueError, Image.DecompressionBombError:  # a long text inside a PNG is a ValueError
         return None, None

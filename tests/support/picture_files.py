@@ -4,15 +4,16 @@ import zlib
 from struct import pack
 
 
-def png(width: int, height: int) -> bytes:
-    """Return a PNG file."""
+def png(width: int, height: int, text: bytes = b"") -> bytes:
+    """Return a PNG file with a compressed text inside."""
 
     def chunk(kind: bytes, body: bytes) -> bytes:
         return pack(">I", len(body)) + kind + body + pack(">I", zlib.crc32(kind + body))
 
     rows = b"".join(b"\0" + b"\x40\x80\xc0" * width for _ in range(height))
     header = pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    chunks = chunk(b"IHDR", header), chunk(b"zTXt", b"Comment\0\0" + zlib.compress(text))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 
 
 def jpeg(width: int, height: int) -> bytes:
