@@ -23,6 +23,7 @@ from .approvals.pin_tries import async_get_pin_tries
 from .const import CONF_RESPONSES_API, DOMAIN, SUBENTRY_AI_TASK
 from .entity import async_remove_entities
 from .evaluate import async_setup_evaluate
+from .evaluate.trials import async_get_trials
 from .history.retention import async_forget_agents, async_schedule_retention
 from .history.stores import async_get_histories
 from .later import async_forget_plans, async_setup_later
@@ -131,6 +132,7 @@ async def _async_forget(hass: HomeAssistant, entry: ConfigEntry, agents: Iterabl
     if not hass.config_entries.async_entries(DOMAIN, include_ignore=False):  # the last one
         await async_get_home_rules(hass).async_remove()
         await async_get_pin_tries(hass).async_remove()
+        await async_get_trials(hass).async_remove()
     await async_get_memories(hass).async_forget_removed()
     await async_forget_plans(hass)
     async_get_usage_tracker(hass).async_forget_removed()

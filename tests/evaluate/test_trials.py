@@ -9,11 +9,12 @@ from homeassistant.auth.const import GROUP_ID_USER
 from homeassistant.const import EVENT_CALL_SERVICE, EVENT_STATE_CHANGED
 from homeassistant.core import Context, Event, HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError, Unauthorized
+from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from pytest_homeassistant_custom_component.common import MockUser, async_fire_time_changed
 
 from custom_components.chatterbox.approvals.questions import async_get_approvals
 from custom_components.chatterbox.const import DOMAIN
-from custom_components.chatterbox.evaluate.trials import async_get_trials
+from custom_components.chatterbox.evaluate.trials import SIGNAL_TRIALS, async_get_trials
 from tests.evaluate.conftest import Tried, evaluate
 from tests.support.servers.script import Script, ScriptedCall, ScriptedFailure
 from tests.support.talk import AGENT, LIGHT_ON, Serve
@@ -170,11 +171,12 @@ async def test_it_can_be_stopped_and_only_one_runs(hass: HomeAssistant, knowing:
     await knowing()
     trials, reached = async_get_trials(hass), asyncio.Event()
 
+    @callback
     def see() -> None:
         if trials.running and trials.running.progress()["done"]:
             reached.set()
 
-    trials.async_listen(see)
+    async_dispatcher_connect(hass, SIGNAL_TRIALS, see)
     running = hass.async_create_task(evaluate(hass))
     await reached.wait()
 

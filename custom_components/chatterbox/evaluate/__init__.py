@@ -3,9 +3,7 @@
 from typing import Final
 
 import voluptuous as vol
-from homeassistant.config_entries import SIGNAL_CONFIG_ENTRY_CHANGED, ConfigEntry, ConfigEntryChange
 from homeassistant.core import HomeAssistant, ServiceCall, ServiceResponse, SupportsResponse
-from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.service import async_register_admin_service
 
 from ..const import DOMAIN
@@ -16,17 +14,10 @@ _SERVICE: Final = "evaluate"
 
 
 def async_setup_evaluate(hass: HomeAssistant) -> None:
-    """Register the action and the commands, and delete the results with the last service."""
+    """Register the action and the commands."""
     schema = vol.Schema(ORDER_FIELDS)
     async_register_admin_service(hass, DOMAIN, _SERVICE, _async_evaluate, schema, SupportsResponse.ONLY)
     async_register_commands(hass)
-
-    async def async_follow(change: ConfigEntryChange, entry: ConfigEntry) -> None:
-        is_removed = entry.domain == DOMAIN and change is ConfigEntryChange.REMOVED
-        if is_removed and not hass.config_entries.async_entries(DOMAIN, include_ignore=False):
-            await async_get_trials(hass).async_remove()
-
-    async_dispatcher_connect(hass, SIGNAL_CONFIG_ENTRY_CHANGED, async_follow)
 
 
 async def _async_evaluate(call: ServiceCall) -> ServiceResponse:

@@ -6,6 +6,7 @@ from typing import Any, Final
 import voluptuous as vol
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import config_validation as cv, entity_registry as er
+from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.typing import VolDictType
 
 from ..agent.messages import JsonObject
@@ -15,7 +16,7 @@ from ..panel.commands import NO_FIELDS, NOT_FOUND, CommandRefused, Viewer, async
 from ..runtime.agents import async_agent_entries
 from ..settings.service_address import is_local_address
 from .requests import async_make_requests
-from .trials import TrialOrder, async_get_trials, expected_cost, has_price
+from .trials import SIGNAL_TRIALS, TrialOrder, async_get_trials, expected_cost, has_price
 
 MOST_REQUESTS: Final = 100
 DEFAULT_REQUESTS: Final = 40
@@ -107,5 +108,5 @@ async def _async_subscribe(viewer: Viewer, data: Mapping[str, Any]) -> None:
         progress = trials.running.progress() if trials.running else None
         connection.send_event(number, {"running": progress, "results": tables})
 
-    connection.subscriptions[number] = trials.async_listen(send)
+    connection.subscriptions[number] = async_dispatcher_connect(viewer.hass, SIGNAL_TRIALS, send)
     viewer.hass.loop.call_soon(send)  # after the answer to the command

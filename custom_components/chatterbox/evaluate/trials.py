@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Final
 
-from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
+from homeassistant.core import HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
+from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.helpers.singleton import singleton
 from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
+from homeassistant.util.signal_type import SignalType
 from homeassistant.util.ulid import ulid_now
 
 from ..agent.messages import JsonObject, JsonValue, Usage
@@ -36,6 +38,9 @@ _ASSUMED_PRICE: Final = 5 / 1_000_000
 """US dollars of a token of a model whose price is unknown. The texts of the page and of the action name it."""
 _MAX_ARGUMENTS: Final = 1_000
 """Bytes."""
+
+SIGNAL_TRIALS: Final[SignalType[()]] = SignalType(f"{DOMAIN}_trials")
+"""Sent at the beginning of a trial, after each answer and at the end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +96,6 @@ class Trials:
         self._results: list[JsonObject] = []
         self._is_loaded = False
         self._loading = asyncio.Lock()
-        self._listeners: set[CALLBACK_TYPE] = set()
         self.running: RunningTrial | None = None
 
     async def async_results(self) -> list[JsonObject]:
@@ -101,12 +105,6 @@ class Trials:
                 self._results += await self._store.async_load() or []
                 self._is_loaded = True
         return self._results
-
-    @callback
-    def async_listen(self, listener: CALLBACK_TYPE) -> CALLBACK_TYPE:
-        """Call a listener at the beginning, after each answer and at the end; returns what ends that."""
-        self._listeners.add(listener)
-        return lambda: self._listeners.discard(listener)
 
     async def async_begin(self, order: TrialOrder) -> RunningTrial:
         """Begin a trial. Raises a `HomeAssistantError` if it cannot, such as while another one is under way."""
@@ -182,10 +180,8 @@ class Trials:
         asker = DryAsker(Speaker(order.user_id, asking=Asking.PERSON), order.language)
         return DryConversation.with_agent(self._hass, agent_id, asker, is_model_alone=True)
 
-    @callback
     def _notify(self) -> None:
-        for listener in [*self._listeners]:
-            listener()
+        async_dispatcher_send(self._hass, SIGNAL_TRIALS)
 
 
 async_get_trials: Final = singleton(HassKey[Trials](f"{DOMAIN}_trials"))(Trials)
