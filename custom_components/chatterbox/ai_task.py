@@ -37,14 +37,12 @@ from .const import CONF_KIND, LOGGER, SUBENTRY_AI_TASK, ServiceKind
 from .entity import ChatterboxEntity
 from .people.speakers import Asking, Speaker, async_get_speaker, speaker_context
 from .records.turn_record import SIGNAL_REQUEST, RequestRecord
-from .repairs import async_forget_turns
 from .runtime.agents import ChatterboxConfigEntry
 from .runtime.composition import image_provider, known_server
 from .settings.tasks import image_model_of
 from .speech.sentences import async_get_sentences, error_key, translated
 from .tools.schema import convert_schema
 from .turns.input import TurnInput
-from .turns.run import AgentTurns
 from .turns.shown_files import MAX_FILE, can_be_shown
 from .turns.source import TurnSource
 
@@ -172,18 +170,6 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
         self._image_model = image_model_of(ServiceKind(entry.data[CONF_KIND]), subentry.data)
         if self._image_model:
             self._attr_supported_features |= AITaskEntityFeature.GENERATE_IMAGE
-
-    @override
-    async def async_added_to_hass(self) -> None:
-        """Prepare for turns."""
-        await super().async_added_to_hass()
-        self._turns = AgentTurns(self.hass, self.entity_id, self.entry, self.subentry, self._agent)
-
-    @override
-    async def async_will_remove_from_hass(self) -> None:
-        """End the issues of the agent; an agent that is loaded again reports them anew."""
-        self._turns.end()
-        async_forget_turns(self.hass, self.subentry)
 
     @callback
     @override

@@ -27,7 +27,6 @@ from .later import async_serve_plans, async_with_news
 from .later.plans import News, waiting_news
 from .later.schedule import async_get_schedule
 from .records.turn_record import TurnFacts, TurnRecord
-from .repairs import async_forget_turns
 from .runtime.agents import ChatterboxConfigEntry
 from .speech.sentences import async_get_sentences
 from .speech.text import asks_back, speakable_in_pieces
@@ -35,7 +34,6 @@ from .turns.chat_log import FILLERS, SpokenDeltas, filling_silence, speaking, sp
 from .turns.input import InputReader, TurnInput
 from .turns.record import reported
 from .turns.resume import async_resume
-from .turns.run import AgentTurns
 from .turns.source import TurnSource
 from .turns.warm_up import WarmUp
 
@@ -84,7 +82,6 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
             self._warm_up = WarmUp(self.hass, self.entry, model, self._agent.settings)
             self.async_on_remove(self._warm_up.async_close)
             self._warm_up.async_start(self.entry.runtime_data, self.entity_id)
-        self._turns = AgentTurns(self.hass, self.entity_id, self.entry, self.subentry, self._agent)
         self.async_on_remove(async_serve_plans(self.hass, self.subentry.subentry_id, self._turns, self.entity_id))
         self._source = TurnSource(resume=self._async_resume)
         self.async_on_remove(AssistantWatch(self.hass, self.entity_id).async_end)
@@ -99,12 +96,6 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
             await self._warm_up.async_prepare()
         else:
             await conversation.async_prepare_agent(self.hass, conversation.HOME_ASSISTANT_AGENT, spoken)
-
-    @override
-    async def async_will_remove_from_hass(self) -> None:
-        """End the agent's issues and questions; an agent that is loaded again reports them anew."""
-        self._turns.end()
-        async_forget_turns(self.hass, self.subentry)
 
     @override
     async def _async_handle_message(self, user_input: ConversationInput, chat_log: ChatLog) -> ConversationResult:

@@ -11,8 +11,10 @@ from homeassistant.helpers.entity_platform import async_get_platforms
 from homeassistant.helpers.update_coordinator import BaseCoordinatorEntity
 
 from .const import DOMAIN
+from .repairs import async_forget_turns
 from .runtime.agents import Agent, ChatterboxConfigEntry
 from .runtime.health import HealthMonitor
+from .turns.run import AgentTurns
 
 
 class AgentDeviceEntity(Entity):
@@ -57,6 +59,18 @@ class ChatterboxEntity(BaseCoordinatorEntity[HealthMonitor], AgentDeviceEntity):
         AgentDeviceEntity.__init__(self, entry, subentry)
         self._agent = agent
         self._attr_available = agent.chain.is_available
+
+    @override
+    async def async_added_to_hass(self) -> None:
+        """Prepare for turns."""
+        await super().async_added_to_hass()
+        self._turns = AgentTurns(self.hass, self.entity_id, self.entry, self.subentry, self._agent)
+
+    @override
+    async def async_will_remove_from_hass(self) -> None:
+        """End the agent's issues and questions; an agent that is loaded again reports them anew."""
+        self._turns.end()
+        async_forget_turns(self.hass, self.subentry)
 
     @callback
     @override
