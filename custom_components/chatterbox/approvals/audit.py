@@ -103,9 +103,7 @@ class ChangeTexts:
     def joined(self, changes: Iterable[JsonObject]) -> str:
         """Return the messages of several changes as one text."""
         messages = [*dict.fromkeys(_text(change["message"]) for change in changes)]
-        listed = messages if len(messages) <= _MOST_KINDS else messages[: _MOST_KINDS - 1]
-        joined = reduce(lambda first, second: self._say("list", first=first, second=second), listed)
-        return shown_text(self._and_more(joined, len(messages) - len(listed)))
+        return shown_text(self._listed(messages, _MOST_KINDS, "change_list"))
 
     def place(self, origin: Mapping[str, JsonValue]) -> str:
         """Return the name of the device that was spoken to, or of the agent."""
@@ -139,23 +137,21 @@ class ChangeTexts:
         if not actions:
             return self._say("did_tool" if form == "did" else "did_not_tool", tool=tool_name(review.acting_call.name))
         sentences = [self._action(kind, those, form) for kind, those in actions.items()]
-        listed = sentences if len(sentences) <= _MOST_KINDS else sentences[: _MOST_KINDS - 1]
-        joined = reduce(lambda first, second: self._say("list", first=first, second=second), listed)
-        return self._and_more(joined, len(sentences) - len(listed))
+        return self._listed(sentences, _MOST_KINDS, "change_list")
 
     def _action(self, kind: ActionKind, entity_ids: Sequence[str], form: str) -> str:
         """Return one kind of action; nothing is said to have kept a state in which it is not."""
         states = {state.state.partition("_")[0] if (state := self.hass.states.get(one)) else "" for one in entity_ids}
         form = form if form != "kept" or states == {_KEPT_STATES.get(kind)} else "did_not"
-        return self._say(f"{form}_{kind}", targets=self._listed([*dict.fromkeys(map(self.name, entity_ids))]))
+        names = [*dict.fromkeys(map(self.name, entity_ids))]
+        return self._say(f"{form}_{kind}", targets=self._listed(names, _MOST_NAMES, "spoken_list"))
 
-    def _listed(self, names: Sequence[str]) -> str:
-        listed = names if len(names) <= _MOST_NAMES else names[: _MOST_NAMES - 1]
-        targets = reduce(lambda first, second: self.sentences["spoken_list"].format(first=first, second=second), listed)
-        return self._and_more(targets, len(names) - len(listed))
-
-    def _and_more(self, listed: str, count: int) -> str:
-        return self._say("more", targets=listed, count=str(count)) if count else listed
+    def _listed(self, texts: Sequence[str], most: int, key: str) -> str:
+        """Return texts, joined by the sentence of a key; of too many, the first ones and how many there are more."""
+        first = texts if len(texts) <= most else texts[: most - 1]
+        listed = reduce(lambda one, other: self.sentences[key].format_map({"first": one, "second": other}), first)
+        more = len(texts) - len(first)
+        return self._say("more", targets=listed, count=str(more)) if more else listed
 
     def _say(self, key: str, **placeholders: str) -> str:
         return self.sentences[f"change_{key}"].format_map(placeholders)
