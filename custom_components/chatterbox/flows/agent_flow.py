@@ -17,9 +17,9 @@ from ..settings.agent import settings_of
 from ..settings.options import Problem
 from ..settings.pin_hash import PinHash, flaw_of_pin
 from ..settings.rules import HomeRules, async_get_home_rules
-from .approval_form import KNOWN_PIN, approval_schema, approvals_as_form, read_approvals, typed_pin
+from .approval_form import approval_schema, approvals_as_form, read_approvals
 from .approval_page import ApprovalPage
-from .dialog import async_placeholders, async_viewer_language
+from .dialog import KNOWN_SECRET, async_placeholders, async_viewer_language, typed_secret
 from .first_agent import FIELD_USE_IN, FirstAgentForm, async_ready, async_use_added_agent
 from .model_flow import ModelFlow
 from .rule_form import only_on_unlocking, rules_on_locking
@@ -141,12 +141,12 @@ class ConversationAgentFlow(ModelFlow):
         schema = approval_schema(labels, opened={problem.place for problem in problems})
         values = {field: value for field, value in form.items() if field != CONF_PIN}
         if self._rules.pin:
-            values[CONF_PIN] = KNOWN_PIN
+            values[CONF_PIN] = KNOWN_SECRET
         return await self._async_show_form("approvals", schema, values, problems, unguarded=unguarded, **page.numbers)
 
     async def _async_take_pin(self, form: Mapping[str, Any]) -> list[Problem]:
         """Keep the PIN of the form: the present one, a new one, or none. Return its problems."""
-        typed = typed_pin(form, self._rules.pin)
+        typed = typed_secret(form.get(CONF_PIN, ""), self._rules.pin)
         if isinstance(typed, str):
             if flaw := flaw_of_pin(typed):
                 return [Problem(CONF_PIN, f"pin_{flaw}", {})]

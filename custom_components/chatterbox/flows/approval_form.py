@@ -56,9 +56,6 @@ FIELD_PIN_FOR: Final = "pin_for"
 _AUTOMATION_DOMAIN: Final = "automation"
 _PERSON_DOMAIN: Final = "person"
 
-KNOWN_PIN: Final = "•" * 8
-"""Stands for the present PIN in the form."""
-
 PIN_USES: Final = choice(options=list(PinUse), multiple=True, mode=LIST, translation_key=FIELD_PIN_FOR)
 _SATELLITES: Final = selector.EntityFilterSelectorConfig(domain=Platform.ASSIST_SATELLITE)
 
@@ -157,14 +154,6 @@ def approvals_as_form(home_rules: HomeRules, labels: RuleLabels) -> dict[str, An
         },
         SECTION_NIGHT: times_of(home_rules.night),
     }
-
-
-def typed_pin(form: Mapping[str, Any], present: PinHash | None) -> PinHash | str | None:
-    """Return the present PIN if its dots are unchanged, else what was typed, or None."""
-    typed: str = form.get(const.CONF_PIN, "").strip()
-    if typed == KNOWN_PIN:
-        return present
-    return typed.removeprefix(KNOWN_PIN).removesuffix(KNOWN_PIN) or None
 
 
 def read_approvals(

@@ -4,7 +4,7 @@ Names are user input: Markdown in them is escaped.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -55,9 +55,8 @@ class ApprovalPage:
         rows.sort(key=lambda row: (-row.verdict.strictness, self._name(row).casefold(), row.entity_id))
         if not rows:
             return self.labels.sentences["home_all_allowed"]
-        lines = table([self._header("device", "area", "action", "verdict"), *map(self._cells, rows[:MOST_ROWS])])
-        hidden = len(rows) - MOST_ROWS
-        return lines if hidden <= 0 else f"{lines}\n\n{self.labels.sentences['home_more'].format(count=hidden)}"
+        header = self._header("device", "area", "action", "verdict")
+        return table([header, *map(self._cells, rows)], self.labels.sentences)
 
     def examples_table(self, examples: Iterable[Example]) -> str:
         """Return a table of requests, and of what would happen to each."""
@@ -66,7 +65,7 @@ class ApprovalPage:
             request = self.labels.sentences[f"example_{example.key}"]
             named = request.format(name=entity_name(self.hass, example.entity_id))
             rows.append((escaped(named), escaped(self.labels.verdicts.label(example.verdict))))
-        return table([self._header("request", "verdict"), *rows]) if rows else ""
+        return table([self._header("request", "verdict"), *rows], self.labels.sentences) if rows else ""
 
     def unguarded(self, assistants: Sequence[str]) -> str:
         """Return a paragraph about assistants that go round the rules, or an empty text."""
@@ -110,7 +109,9 @@ class ApprovalPage:
         return ", ".join([*named[:_MOST_ACTIONS], *(["…"] if len(named) > _MOST_ACTIONS else [])])
 
 
-def table(rows: Sequence[Sequence[str]]) -> str:
-    """Return a Markdown table of cells; the first row is its header."""
+def table(rows: Sequence[Sequence[str]], sentences: Mapping[str, str]) -> str:
+    """Return a Markdown table of cells, the first row is its header; of too many, the first ones and how many more."""
     header, *others = (f"| {' | '.join(cells)} |" for cells in rows)
-    return "\n".join([header, f"|{' --- |' * len(rows[0])}", *others])
+    hidden = len(others) - MOST_ROWS
+    more = ["", sentences["home_more"].format(count=hidden)] if hidden > 0 else []
+    return "\n".join([header, f"|{' --- |' * len(rows[0])}", *others[:MOST_ROWS], *more])

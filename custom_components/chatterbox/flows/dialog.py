@@ -26,6 +26,8 @@ _PAGES: Final[Mapping[str, str]] = {
 """Pages of the docs by step; all others are part of setting up."""
 _SETTING_UP: Final = "start"
 DROPDOWN, LIST = SelectSelectorMode.DROPDOWN, SelectSelectorMode.LIST
+KNOWN_SECRET: Final = "•" * 8
+"""Stands for a stored secret, so that no form ever contains it."""
 _FRONTEND: Final = "frontend"
 _MARKUP: Final = str.maketrans({sign: f"\\{sign}" for sign in set(string.punctuation) - set(",;'?%")})
 
@@ -39,6 +41,13 @@ def docs_url(hass: HomeAssistant, step_id: str = "") -> str:
 def choice(**config: Unpack[SelectSelectorConfig]) -> SelectSelector:
     """Return the field for a choice."""
     return SelectSelector(config)
+
+
+def typed_secret[Stored](typed: str, stored: Stored) -> Stored | str | None:
+    """Return a stored secret if its dots are unchanged, else what was typed, also beside the dots, or None."""
+    if typed.strip() == KNOWN_SECRET:
+        return stored
+    return typed.strip().removeprefix(KNOWN_SECRET).removesuffix(KNOWN_SECRET) or None
 
 
 def escaped(text: str) -> str:

@@ -14,7 +14,7 @@ from ..agent.providers.profiles import OLLAMA, OTHER, PROFILES, ServerProfile
 from ..const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, ServiceKind
 from ..runtime.composition import known_server
 from ..settings.service_address import InvalidAddress, parse_address, short_name
-from .dialog import DROPDOWN, LIST, choice
+from .dialog import DROPDOWN, KNOWN_SECRET, LIST, choice, typed_secret
 
 _EXAMPLE_HOST: Final = "192.168.1.10"
 SECTION_INTERFACE: Final = "interface"
@@ -27,9 +27,6 @@ INTERFACES: Final[Mapping[ServiceKind, str]] = {
     ServiceKind.OLLAMA_CHAT: "Ollama",
 }
 """The names of the interfaces, as their documentation calls them; they are not translated."""
-
-_KNOWN_KEY: Final = "•" * 8
-"""Stands for the present key, so that no form ever contains it."""
 
 _ADDRESS: Final = selector.TextSelector({"type": selector.TextSelectorType.URL})
 PASSWORD: Final = selector.TextSelector({"type": selector.TextSelectorType.PASSWORD, "autocomplete": "off"})
@@ -72,7 +69,7 @@ class TypedService:
     @property
     def shown_key(self) -> dict[str, str]:
         """The form value of the key."""
-        return {CONF_API_KEY: _KNOWN_KEY} if self.api_key else {}
+        return {CONF_API_KEY: KNOWN_SECRET} if self.api_key else {}
 
     @property
     def form(self) -> dict[str, Any]:
@@ -84,10 +81,7 @@ class TypedService:
 
     def with_form(self, form: Mapping[str, Any]) -> Self:
         """Return the server with the values of a form."""
-        typed_key = form.get(CONF_API_KEY, "").strip()
-        key = self.api_key
-        if typed_key != _KNOWN_KEY:  # a key that was pasted beside the dots is a new one
-            key = typed_key.removeprefix(_KNOWN_KEY).removesuffix(_KNOWN_KEY) or None
+        key = typed_secret(form.get(CONF_API_KEY, ""), self.api_key)
         server = form.get(CONF_SERVER, self.server)
         if (elsewhere := form.get(SECTION_ADDRESS)) is not None:  # a service on the internet
             return replace(type(self).new(PROFILES[server], elsewhere.get(CONF_BASE_URL, "")), api_key=key)

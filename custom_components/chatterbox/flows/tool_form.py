@@ -21,7 +21,7 @@ from ..tools.findings import FoundTool, find_out, is_web_search
 from ..tools.llm_apis import context_without_speaker, source_names
 from ..tools.turn_tools import TurnTools, async_offer_tools
 from .approval_form import UncheckedObjectSelector
-from .approval_page import MOST_ROWS, table
+from .approval_page import table
 from .dialog import DROPDOWN, choice, escaped
 
 FIELD_SCRIPTS: Final = "scripts"
@@ -146,9 +146,7 @@ def _table(hass: HomeAssistant, tools: Iterable[FoundTool], sentences: Mapping[s
         title = sentences.get(f"tool_title_{slugify(tool.name)}", tool.name)
         alike.setdefault(_finding(hass, tool, sentences), []).append(title)
     rows = [(escaped(finding), escaped(", ".join(names))) for finding, names in alike.items()]
-    rows_table = table([(sentences["tools_finding"], sentences["tools_tools"]), *rows[:MOST_ROWS]])
-    hidden = len(rows) - MOST_ROWS
-    return rows_table if hidden <= 0 else f"{rows_table}\n\n{sentences['home_more'].format(count=hidden)}"
+    return table([(sentences["tools_finding"], sentences["tools_tools"]), *rows], sentences)
 
 
 def _finding(hass: HomeAssistant, tool: FoundTool, sentences: Mapping[str, str]) -> str:
