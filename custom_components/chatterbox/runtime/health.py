@@ -78,7 +78,8 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         """Of all models, when they were last counted."""
         self._failing_since = dt_util.now() if asks_at_once else None
         """Since when the service has not listed its models, and no model has answered; None if it did the last time."""
-        self._down_since: datetime | None = None
+        self.down_since: datetime | None = None
+        """Since when no model of the service answers; None while they do."""
         self._is_updating = False
         self._circuits: list[tuple[BreakerState, int]] = []
         """States of the circuits and numbers of failures, as they were last checked."""
@@ -137,11 +138,6 @@ class HealthMonitor(DataUpdateCoordinator[None]):
             other.async_update_listeners()
         async_dispatcher_send(self.hass, SIGNAL_HEALTH)
 
-    @property
-    def down_since(self) -> datetime | None:
-        """Since when no model of the service answers; None while they do."""
-        return self._down_since
-
     async def _async_ask(self, service: HTTPProvider) -> None:
         try:
             await offered_models(service)
@@ -178,9 +174,9 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         """Tell the owner what only they can repair, until the model answers again."""
         errors = [model.managed.breaker.last_error for model in self._open()]
         is_down = any(error is not None and issubclass(error, ProviderUnreachable | ProviderFailed) for error in errors)
-        if is_down is not (self._down_since is not None):
-            self._down_since = self._failing_since or dt_util.now() if is_down else None
-            async_report_service_down(self.hass, self._entry, self._down_since)
+        if is_down is not (self.down_since is not None):
+            self.down_since = self._failing_since or dt_util.now() if is_down else None
+            async_report_service_down(self.hass, self._entry, self.down_since)
         for agent_id, model in self._models.items():
             error = model.managed.breaker.last_error
             refusal = model.provider.tools_refusal or ("?" if error is ToolsRefused else "")
