@@ -9,10 +9,11 @@ from hypothesis import given, settings, strategies as st
 from pydantic import JsonValue
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
+from custom_components.chatterbox.agent.protocols import ReasoningEffort, Verbosity
+from custom_components.chatterbox.agent.providers.profiles import ServiceTier
 from custom_components.chatterbox.const import SUBENTRY_AI_TASK, SUBENTRY_CONVERSATION, ServiceKind
 from custom_components.chatterbox.flows.model_flow import typed_options
 from custom_components.chatterbox.flows.service_form import INTERFACES
-from custom_components.chatterbox.runtime.composition import REASONING_EFFORTS, SERVICE_TIERS, VERBOSITIES
 from custom_components.chatterbox.settings.agent import AgentSettings, Confirmation, settings_of
 from custom_components.chatterbox.settings.options import NUMBERS, SETTINGS, find_problems, options_of
 from tests.flows.test_agent_flow import TALKING, advanced, change, filled_in, submit, suggested, text_of_error
@@ -319,9 +320,9 @@ def test_every_option_has_its_words_and_every_number_its_range(kind: ServiceKind
 @pytest.mark.parametrize(
     ("option", "choices"),
     [
-        ("reasoning_effort", REASONING_EFFORTS),
-        ("verbosity", VERBOSITIES),
-        ("service_tier", SERVICE_TIERS),
+        ("reasoning_effort", ReasoningEffort),
+        ("verbosity", Verbosity),
+        ("service_tier", ServiceTier),
         ("confirmation", tuple(Confirmation)),
     ],
 )

@@ -15,12 +15,11 @@ from homeassistant.helpers.template import Template
 
 from .. import const
 from ..agent.errors import ProviderError, ProviderRejectedRequest
+from ..agent.protocols import ReasoningEffort, Verbosity
 from ..agent.providers.http_provider import HTTPProvider
+from ..agent.providers.profiles import ServiceTier
 from ..agent.wire.model_lists import ChatModel, by_usefulness
 from ..runtime.composition import (
-    REASONING_EFFORTS,
-    SERVICE_TIERS,
-    VERBOSITIES,
     known_server,
     model_server,
     reads_free,
@@ -59,9 +58,9 @@ from .dialog import DROPDOWN, async_placeholders, async_viewer_language, choice,
 from .service_checks import MEASURED, async_measure, times_sentence, try_out
 
 _CHOICES: Final[Mapping[str, Sequence[str]]] = {
-    const.CONF_REASONING_EFFORT: REASONING_EFFORTS,
-    const.CONF_VERBOSITY: VERBOSITIES,
-    const.CONF_SERVICE_TIER: SERVICE_TIERS,
+    const.CONF_REASONING_EFFORT: tuple(ReasoningEffort),
+    const.CONF_VERBOSITY: tuple(Verbosity),
+    const.CONF_SERVICE_TIER: tuple(ServiceTier),
     const.CONF_CONFIRMATION: tuple(Confirmation),
     const.CONF_WHEN_SPENT: tuple(WhenSpent),
     const.CONF_LOCAL_COMMANDS: tuple(LocalCommands),

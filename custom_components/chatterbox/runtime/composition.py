@@ -55,15 +55,12 @@ from .summaries import ConversationSummaries
 _FOR_A_LIST: Final = TimeLimits(between_bytes=10.0)
 _NOTHING_SET: Final = AgentSettings()
 
-REASONING_EFFORTS: Final[tuple[str, ...]] = tuple(ReasoningEffort)
-VERBOSITIES: Final[tuple[str, ...]] = tuple(Verbosity)
 _PROVIDERS: Final[Mapping[ServiceKind, type[HTTPProvider]]] = {
     ServiceKind.OPENAI_CHAT: OpenAIChatProvider,
     ServiceKind.OPENAI_RESPONSES: OpenAIResponsesProvider,
     ServiceKind.ANTHROPIC_MESSAGES: AnthropicMessagesProvider,
     ServiceKind.OLLAMA_CHAT: OllamaChatProvider,
 }
-SERVICE_TIERS: Final[tuple[str, ...]] = tuple(ServiceTier)
 _read_aheads: Final = singleton(
     HassKey[WeakValueDictionary[tuple[str, int | None], ReadAhead]](f"{DOMAIN}_read_aheads")
 )(lambda _: WeakValueDictionary())
