@@ -9,7 +9,7 @@ from homeassistant.components import conversation
 from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 
-from custom_components.chatterbox.approvals.examples import EntityVerdict
+from custom_components.chatterbox.approvals.examples import judge_all_actions
 from custom_components.chatterbox.panel.rule_changes import ChangeRefused, chosen_verdict, with_choice
 from custom_components.chatterbox.settings.rules import Policy, Rule, TimeWindow, Verdict
 from tests.demo_house.move_in import move_in
@@ -39,7 +39,7 @@ def chosen(hass: HomeAssistant, verdict: Verdict | None, entity_id: str, *rules:
     """Choose a verdict for an entity; return the rules, in which that is what the table will show."""
     policy = with_choice(hass, Policy(rules), entity_id, verdict)
     if verdict:
-        assert EntityVerdict.of(hass, policy, entity_id).verdict is verdict
+        assert judge_all_actions(hass, policy, entity_id).verdict is verdict
         assert chosen_verdict(hass, policy.rules, entity_id) is verdict
     return policy.rules
 

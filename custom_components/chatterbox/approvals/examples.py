@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Final, NamedTuple, Self
+from typing import Final, NamedTuple
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
 from homeassistant.const import ATTR_DEVICE_CLASS, SERVICE_TOGGLE, SERVICE_TURN_OFF, SERVICE_TURN_ON
@@ -103,12 +103,6 @@ class EntityVerdict:
     decisions: tuple[Decision, ...]
     """Those with that verdict; none for an entity with which everything is allowed."""
 
-    @classmethod
-    def of(cls, hass: HomeAssistant, policy: Policy, entity_id: str) -> Self:
-        """Judge all actions on an entity, at the present time and for a user whom no rule names."""
-        judgement = judge_all_actions(hass, policy, entity_id)
-        return cls(entity_id, judgement.verdict, judgement.decisions)
-
     @property
     def actions(self) -> tuple[str, ...]:
         """The actions with the verdict, sorted; empty if there are none, or if they are unknown."""
@@ -124,7 +118,8 @@ async def async_judge_entities(
     found: list[EntityVerdict] = []
     for number, entity_id in enumerate(entity_ids):
         await async_yield(number)
-        found.append(EntityVerdict.of(hass, policy, entity_id))
+        judgement = judge_all_actions(hass, policy, entity_id)
+        found.append(EntityVerdict(entity_id, judgement.verdict, judgement.decisions))
     return tuple(found)
 
 

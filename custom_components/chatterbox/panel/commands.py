@@ -76,6 +76,8 @@ class Viewer:
 
 
 NO_FIELDS: Final = vol.Schema({})
+ID_FIELD: Final = vol.All(str, vol.Length(min=1, max=100))
+
 
 type CommandAnswer = Callable[[Viewer, Mapping[str, Any]], Awaitable[object]]
 """Answers a command with dataclasses or JSON; raises `HomeAssistantError`. The number of its message is `id`."""

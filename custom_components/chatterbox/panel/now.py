@@ -35,7 +35,7 @@ from ..runtime.recent_turns import async_get_recent_turns
 from ..settings.rules import async_get_home_rules
 from ..speech.sentences import async_get_sentences
 from ..usage.tracker import async_get_usage_tracker, today
-from .commands import NO_FIELDS, NOT_FOUND, REFUSED, CommandRefused, Viewer, async_register_command
+from .commands import ID_FIELD, NO_FIELDS, NOT_FOUND, REFUSED, CommandRefused, Viewer, async_register_command
 from .turn_view import TurnViews
 
 _PAUSE: Final = 0.5
@@ -45,15 +45,14 @@ _CHANGES: Final = (SIGNAL_QUESTION, SIGNAL_PLANS, SIGNAL_TURN, SIGNAL_USAGE, SIG
 """The signals after which the present is another."""
 _HOME_ASSISTANT: Final = "Home Assistant"
 
-_ID: Final = vol.All(str, vol.Length(min=1, max=100))
 _ANSWER: Final = vol.Schema(
     {  # Home Assistant logs no field of the name that the PIN has here
-        vol.Required("question_id"): _ID,
+        vol.Required("question_id"): ID_FIELD,
         vol.Required("approved"): bool,
         vol.Optional(CONF_PASSWORD): vol.All(str, vol.Match(r"^[0-9]{1,40}$")),
     }
 )
-_PLAN: Final = vol.Schema({vol.Required("plan_id"): _ID})
+_PLAN: Final = vol.Schema({vol.Required("plan_id"): ID_FIELD})
 _EDIT: Final = _PLAN.extend(
     {
         vol.Optional("due_at"): vol.All(vol.Any(int, float), vol.Range(min=0, max=1e11)),

@@ -4,7 +4,7 @@ Only administrators see and change it. A PIN arrives in a field that Home Assist
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, Final, Literal
@@ -25,6 +25,7 @@ from ..agent.messages import JsonValue, canonical_json
 from ..agent.text import fold
 from ..approvals.asking import actions_text
 from ..approvals.examples import EntityVerdict, async_judge_entities
+from ..approvals.policy import Decision
 from ..const import DOMAIN
 from ..effects.effect import Unknown
 from ..home.entity_matches import areas_of_entities, entity_name, exposed_states, tool_name
@@ -244,7 +245,8 @@ def _has_words(state: State, place: str, words: Sequence[str]) -> bool:
 
 def _row(hass: HomeAssistant, policy: Policy, found: EntityVerdict, place: str, actions: Mapping[str, str]) -> _Device:
     names = [actions[action] for action in found.actions]
-    numbers, is_known = _numbers(policy, found), any(not isinstance(one.subject, Unknown) for one in found.decisions)
+    numbers = _numbers(policy.rules, found.decisions)
+    is_known = any(not isinstance(one.subject, Unknown) for one in found.decisions)
     why: Literal["nothing", "rule", "default", "source", "unknown"] = "nothing"
     if found.decisions:
         is_default = any(decision.rule in DEFAULT_RULES for decision in found.decisions)
@@ -262,10 +264,10 @@ def _row(hass: HomeAssistant, policy: Policy, found: EntityVerdict, place: str, 
     )
 
 
-def _numbers(policy: Policy, found: EntityVerdict) -> list[int]:
+def _numbers(rules: Sequence[Rule], decisions: Iterable[Decision]) -> list[int]:
     """Return the numbers of the rules of the home that decided."""
-    deciding = [decision.rule for decision in found.decisions]
-    return [number for number, rule in enumerate(policy.rules, start=1) if rule in deciding]
+    deciding = [decision.rule for decision in decisions]
+    return [number for number, rule in enumerate(rules, start=1) if rule in deciding]
 
 
 async def _async_choose(viewer: Viewer, data: Mapping[str, Any]) -> _Permissions:
@@ -366,7 +368,6 @@ async def _async_try(viewer: Viewer, data: Mapping[str, Any]) -> _Trial:
 
 def _tried(hass: HomeAssistant, sentences: Mapping[str, str], rules: Sequence[Rule], one: DryResult) -> _TriedCall:
     seen, refusal = one.review, one.review.refusal
-    deciding = [decision.rule for decision in seen.decisions]
     actions = actions_text(hass, sentences, seen)
     return _TriedCall(
         actions,
@@ -374,5 +375,5 @@ def _tried(hass: HomeAssistant, sentences: Mapping[str, str], rules: Sequence[Ru
         one.outcome,
         seen.verdict or Verdict.ALLOW,
         sentences[f"spoken_{refusal}"].format_map({"actions": actions}) if refusal else "",
-        [number for number, rule in enumerate(rules, start=1) if rule in deciding],
+        _numbers(rules, seen.decisions),
     )

@@ -26,7 +26,7 @@ from ..history.stores import async_get_histories, async_keeps_turns
 from ..records.turn_record import SIGNAL_TURN, TurnRecord
 from ..runtime.agents import async_forget_conversations, async_forget_summaries
 from ..runtime.recent_turns import async_get_recent_turns
-from .commands import NO_FIELDS, NOT_FOUND, CommandRefused, Viewer, async_register_command
+from .commands import ID_FIELD, NO_FIELDS, NOT_FOUND, CommandRefused, Viewer, async_register_command
 from .turn_view import CUT_SHORT, FAILED, TurnRow, TurnViews
 
 if TYPE_CHECKING:  # it needs SQLAlchemy, which is imported in a thread
@@ -51,22 +51,21 @@ _PARTICLE: Final = 2
 """Letters of a part of a name that tells nothing, such as "de"."""
 _PRIVATE: Final = frozenset({"person", "place", "conversation_id", "agent_id", "previous", "next"})
 """Fields that a report leaves out."""
-_ID: Final = vol.All(str, vol.Length(min=1, max=100))
 _TIME: Final = vol.All(vol.Any(int, float), vol.Range(min=0, max=1e11))
 _LIST: Final = vol.Schema(
     {
         vol.Optional("cursor"): vol.All(str, vol.Match(r"^[0-9]{1,18}(\.[0-9]{1,18}){0,99}$")),
         vol.Optional("limit", default=_PAGE): vol.All(int, vol.Range(min=1, max=_MOST_ROWS)),
         vol.Optional("words", default=""): vol.All(str, vol.Length(max=_LONGEST_WORDS)),
-        vol.Optional("person_id"): _ID,
-        vol.Optional("device_id"): _ID,
-        vol.Optional("agent"): _ID,
+        vol.Optional("person_id"): ID_FIELD,
+        vol.Optional("device_id"): ID_FIELD,
+        vol.Optional("agent"): ID_FIELD,
         vol.Optional("marks", default=list): [vol.In([*_ENDS, "slow"])],
         vol.Optional("since_at"): _TIME,
         vol.Optional("until_at"): _TIME,
     }
 )
-_ONE: Final = vol.Schema({vol.Required("turn_id"): _ID})
+_ONE: Final = vol.Schema({vol.Required("turn_id"): ID_FIELD})
 
 
 def async_register_turns(hass: HomeAssistant) -> None:
