@@ -43,7 +43,7 @@ _APP: Final = "mobile_app"
 _NO_TAG: Final = "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}"
 _TIMEOUTS: Final = {NOTIFY_DOMAIN: 15.0, "assist_satellite": 60.0}
 """Seconds to send a notification, for which Home Assistant itself waits 10, or to make and play an announcement."""
-CAN_ANNOUNCE: Final = 1
+_CAN_ANNOUNCE: Final = 1
 """Source: `AssistSatelliteEntityFeature.ANNOUNCE` (homeassistant.components.assist_satellite.const).
 
 Importing it would load the dependencies of satellites in homes that have none.
@@ -218,11 +218,10 @@ class ApprovalNotifications:
     def _async_announce_outcome(self, update: QuestionUpdate) -> None:
         """Announce the outcome on the satellite of the question, if it supports that."""
         satellite_id = update.question.scope.satellite_id
-        state = self._hass.states.get(satellite_id) if satellite_id and update.speech else None
-        if state and state.attributes.get(ATTR_SUPPORTED_FEATURES, 0) & CAN_ANNOUNCE:
+        if satellite_id and update.speech and can_announce(self._hass, satellite_id):
             words = speakable(update.speech, update.question.language)
-            data = {ATTR_ENTITY_ID: state.entity_id, "message": words}
-            announcing = _async_call(self._hass, state.entity_id, "announce", data, _below(update.question))
+            data = {ATTR_ENTITY_ID: satellite_id, "message": words}
+            announcing = _async_call(self._hass, satellite_id, "announce", data, _below(update.question))
             self._in_background(announcing, f"outcome of a question at {satellite_id}")
 
     async def _async_ask(self, sent: _SentQuestion, recipient: _Recipient) -> None:
@@ -280,6 +279,12 @@ class ApprovalNotifications:
 def _below(question: Question) -> Context:
     """Return a context without a user: sending does not depend on the permissions of the person who asked."""
     return Context(parent_id=question.context.id)
+
+
+def can_announce(hass: HomeAssistant, satellite_id: str | None) -> bool:
+    """Return whether a satellite can announce something."""
+    state = hass.states.get(satellite_id) if satellite_id else None
+    return state is not None and bool(state.attributes.get(ATTR_SUPPORTED_FEATURES, 0) & _CAN_ANNOUNCE)
 
 
 def phone_of(hass: HomeAssistant, entity_id: str) -> tuple[str, str] | None:

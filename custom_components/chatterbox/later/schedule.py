@@ -24,7 +24,7 @@ from homeassistant.helpers.sun import get_astral_event_date
 from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
-from ..approvals.notifications import CLEAR, EVENT_TAP, phones_of
+from ..approvals.notifications import CLEAR, EVENT_TAP, can_announce, phones_of
 from ..approvals.questions import Question, async_get_approvals
 from ..const import DOMAIN, LOGGER
 from ..people.speakers import Asking, Speaker
@@ -51,7 +51,6 @@ from .telling import (
     async_announce,
     async_notify,
     buttons_of,
-    can_announce,
     may_see,
     moment_text,
     plan_text,

@@ -13,7 +13,6 @@ from homeassistant.const import (
     ATTR_DEVICE_CLASS,
     ATTR_ENTITY_ID,
     ATTR_ID,
-    ATTR_SUPPORTED_FEATURES,
     ATTR_UNIT_OF_MEASUREMENT,
 )
 from homeassistant.core import Context, Event, EventStateChangedData, HomeAssistant, State, callback
@@ -24,7 +23,7 @@ from homeassistant.helpers.translation import async_translate_state
 from homeassistant.util import dt as dt_util
 
 from ..agent.messages import JsonValue
-from ..approvals.notifications import CAN_ANNOUNCE, OUTCOME_DATA, async_send, phones_of
+from ..approvals.notifications import OUTCOME_DATA, async_send, can_announce, phones_of
 from ..const import LOGGER
 from ..home.entity_matches import entity_name
 from ..speech.sentences import async_get_sentences
@@ -114,12 +113,6 @@ def _state_text(hass: HomeAssistant, state: State) -> str:
     value = async_translate_state(hass, state.state, state.domain, platform, key, device_class)
     unit = state.attributes.get(ATTR_UNIT_OF_MEASUREMENT)
     return f"{entity_name(hass, state.entity_id)}: {f'{value} {unit}' if unit else value}"
-
-
-def can_announce(hass: HomeAssistant, satellite_id: str | None) -> bool:
-    """Return whether a satellite can announce something."""
-    state = hass.states.get(satellite_id) if satellite_id else None
-    return state is not None and bool(state.attributes.get(ATTR_SUPPORTED_FEATURES, 0) & CAN_ANNOUNCE)
 
 
 async def async_announce(hass: HomeAssistant, news: News) -> bool:
