@@ -32,6 +32,7 @@ from ..history.stores import async_get_histories
 from ..memory.facts import Keeper, NotRemembered, async_get_memories
 from ..runtime.agents import async_forget_conversations, async_forget_summaries
 from ..runtime.recent_turns import async_get_recent_turns
+from ..settings.agent import existing_agents
 from ..speech.sentences import translated
 
 if TYPE_CHECKING:  # it needs SQLAlchemy, which is imported in a thread
@@ -208,8 +209,7 @@ async def _async_chosen_keepers(hass: HomeAssistant, choice: _Choice) -> tuple[K
         await memories.async_load()
     except NotRemembered as error:
         raise _failure(error.problem.value) from error
-    all_agents = [agent for entry in hass.config_entries.async_entries(DOMAIN) for agent in entry.subentries]
-    agents = [choice.agent] if choice.agent else all_agents
+    agents = [choice.agent] if choice.agent else existing_agents(hass)
     known = [Keeper(agent, person) for agent in agents for person in memories.people(agent)]
     return tuple(keeper for keeper in known if not choice.people or keeper.person in choice.people)
 

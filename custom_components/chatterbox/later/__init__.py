@@ -1,21 +1,20 @@
 """Plans for later: their times, and what becomes of them."""
 
 from dataclasses import replace
-from functools import partial
 
 from homeassistant.core import CALLBACK_TYPE, HomeAssistant
 from homeassistant.helpers.start import async_at_started
 
 from ..approvals.questions import Question
-from ..const import DOMAIN
 from ..offline.local_commands import recognizers
+from ..settings.agent import existing_agents
 from ..speech.sentences import async_get_sentences
 from ..tools.own.registry import own_tools
 from ..turns.input import TurnInput
 from ..turns.run import AgentTurns
 from .acting import PlanRunner
 from .plan_actions import async_register_plan_actions
-from .plans import FuturePlan, News
+from .plans import News
 from .schedule import async_get_schedule
 from .sentences import async_recognize_plan
 from .tool import LATER
@@ -63,9 +62,5 @@ async def async_with_news(
 
 async def async_forget_plans(hass: HomeAssistant) -> None:
     """Remove the plans of removed agents."""
-    agents = {agent for entry in hass.config_entries.async_entries(DOMAIN) for agent in entry.subentries}
-    await async_get_schedule(hass).async_forget(partial(_is_of_none, agents))
-
-
-def _is_of_none(agents: set[str], plan: FuturePlan) -> bool:
-    return plan.agent not in agents
+    agents = existing_agents(hass)
+    await async_get_schedule(hass).async_forget(lambda plan: plan.agent not in agents)

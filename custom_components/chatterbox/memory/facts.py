@@ -22,6 +22,7 @@ from pydantic import AwareDatetime, TypeAdapter
 
 from ..agent.text import plain_name
 from ..const import DOMAIN, LOGGER
+from ..settings.agent import existing_agents
 
 MOST_FACTS: Final = 100
 """Of one person with one agent."""
@@ -164,7 +165,7 @@ class Memories:
 
     async def async_forget_removed(self) -> None:
         """Delete the facts of removed agents."""
-        agents = {agent for entry in self._hass.config_entries.async_entries(DOMAIN) for agent in entry.subentries}
+        agents = existing_agents(self._hass)
         async with self._one_at_a_time:
             try:
                 known = await self._async_known()

@@ -27,6 +27,7 @@ from ..agent.messages import JsonObject
 from ..const import DOMAIN, LOGGER
 from ..internals.assist_pipeline import ASSIST_PIPELINE, assistants
 from ..repairs import async_report_disabled_agents
+from ..settings.agent import existing_agents
 
 if TYPE_CHECKING:  # it needs packages of its own
     from homeassistant.components.assist_pipeline.models import Pipeline
@@ -129,7 +130,7 @@ class EarlierAgents:
         takeovers = await self._async_known()
         if (store := assistants(self._hass)) is None:
             return  # found when they are loaded
-        existing = self._existing()
+        existing = existing_agents(self._hass)
         for pipeline in [*store.data.values()]:
             agent = _Holder.of(self._hass, pipeline).agent
             takeovers[pipeline.id], before = without_agents(takeovers.get(pipeline.id, ()), existing)
@@ -204,13 +205,9 @@ class EarlierAgents:
         entity = registry.entities.get_entry(before.engine) or registry.async_get(before.engine)
         engine = before.engine if async_get_agent_info(self._hass, before.engine) else HOME_ASSISTANT_AGENT
         if entity:
-            is_gone = entity.platform == DOMAIN and entity.unique_id not in self._existing()
+            is_gone = entity.platform == DOMAIN and entity.unique_id not in existing_agents(self._hass)
             engine = HOME_ASSISTANT_AGENT if entity.disabled or is_gone else entity.entity_id
         return engine, pipeline.prefer_local_intents or before.prefers_local
-
-    def _existing(self) -> set[str]:
-        entries = self._hass.config_entries.async_entries(DOMAIN)
-        return {agent for entry in entries for agent in entry.subentries}
 
     async def _async_report(self) -> None:
         """Report the assistants whose agent is disabled, with what a fix puts back."""

@@ -20,6 +20,7 @@ from ..agent.json.text import objects_in
 from ..agent.messages import JsonObject, JsonValue
 from ..const import CONF_DIAGNOSE_WORDS, DOMAIN
 from ..records.turn_record import SIGNAL_TURN, InferenceFacts, TurnFacts, TurnRecord
+from ..settings.agent import existing_agents
 
 MOST_TURNS: Final = 20
 """Turns that are kept for each agent."""
@@ -90,7 +91,7 @@ class RecentTurns:
     def _on_entry(self, _change: ConfigEntryChange, entry: ConfigEntry) -> None:
         if entry.domain != DOMAIN:
             return
-        agents = {agent for one in self._hass.config_entries.async_entries(DOMAIN) for agent in one.subentries}
+        agents = existing_agents(self._hass)
         self._turns = {agent: turns for agent, turns in self._turns.items() if agent in agents}
         if not _shows_words(entry):
             for agent in entry.subentries:

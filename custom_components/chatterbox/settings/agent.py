@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.const import CONF_LLM_HASS_API, CONF_PROMPT
+from homeassistant.core import HomeAssistant
 
 from .. import const
 from ..agent.loop.turn import Limits
@@ -220,6 +221,11 @@ def _log_unknown(option: str, value: str) -> None:
     const.LOGGER.warning(
         "The option %s of an agent is set to %s, which is not known here: its default holds", option, value
     )
+
+
+def existing_agents(hass: HomeAssistant) -> tuple[str, ...]:
+    """Return the subentry ids of all agents and AI tasks, of unloaded services too."""
+    return tuple(agent for entry in hass.config_entries.async_entries(const.DOMAIN) for agent in entry.subentries)
 
 
 def keeps_history(subentry: ConfigSubentry) -> bool:

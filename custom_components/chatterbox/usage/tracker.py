@@ -36,6 +36,7 @@ from ..records.turn_record import (
     TurnFacts,
     TurnRecord,
 )
+from ..settings.agent import existing_agents
 from ..settings.tool_names import SENTENCE_TOOL
 
 _MILLION: Final = 1_000_000
@@ -402,8 +403,7 @@ class UsageTracker:
     def _async_data_to_store(self) -> JsonObject:
         """Return the data to store, and show it in sensors."""
         self._is_save_planned = False
-        entries = self._hass.config_entries.async_entries(DOMAIN)
-        self._totals = self._stored = self._totals.only_of({agent for entry in entries for agent in entry.subentries})
+        self._totals = self._stored = self._totals.only_of(existing_agents(self._hass))
         changed, self._changed = self._changed, set()
         async_dispatcher_send(self._hass, SIGNAL_USAGE, changed)
         return self._stored.as_json()
