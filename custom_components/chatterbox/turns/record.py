@@ -230,9 +230,4 @@ def reported(result: ConversationResult, record: TurnRecord) -> ReportedResult:
     """Return a result with the record of its turn; its figures become the `extra_data` of the speech."""
     for speech in result.response.speech.values():
         speech["extra_data"] = record.facts.as_json()
-    return ReportedResult(
-        response=result.response,
-        conversation_id=result.conversation_id,
-        continue_conversation=result.continue_conversation,
-        record=record,
-    )
+    return ReportedResult(result.response, result.conversation_id, result.continue_conversation, record=record)
