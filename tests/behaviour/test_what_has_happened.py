@@ -3,6 +3,7 @@
 import json
 import logging
 from collections.abc import Sequence
+from itertools import product
 
 import pytest
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
@@ -13,9 +14,11 @@ from homeassistant.helpers.entity_platform import async_get_platforms
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_capture_events
 
-from custom_components.chatterbox.agent.messages import JsonObject
+from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
 from custom_components.chatterbox.const import EVENT_CHANGE
 from custom_components.chatterbox.effects.reported import async_script_error
+from tests.support.one_home import in_one_home
+from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.model_server import ReceivedRequest
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import LIGHT_ON, Serve, messages_of, say, speech
@@ -113,27 +116,26 @@ async def test_the_reason_is_told_in_the_language_of_the_speaker(hass: HomeAssis
     assert all(part in answer for part in ("72", "35", "Temperatur"))
 
 
-@pytest.mark.parametrize(
-    ("error", "secret"),
-    [
-        (ValueError("token=5up3r-s3cr3t"), "5up3r-s3cr3t"),
-        (HomeAssistantError("No answer from http://me:5up3r@lamp.local/on?key=s3cr3t"), "5up3r"),
-        (HomeAssistantError("No answer from http://me:5up3r@lamp.local/on?key=s3cr3t"), "s3cr3t"),
-    ],
-)
 @pytest.mark.parametrize("text", ["Please put the light on", "turn on the kitchen ceiling light"])
 async def test_a_reason_gives_no_secret_away(
-    hass: HomeAssistant, serve: Serve, error: Exception, secret: str, text: str
+    hass: HomeAssistant, serve: Serve, subtests: pytest.Subtests, text: str
 ) -> None:
     changes = async_capture_events(hass, EVENT_CHANGE)
-    server = await serve(calling(LIGHT_ON, NO_WORDS), local_commands="first")
-    break_down(hass, LIGHT, "turn_on", error)
+    server = await serve(Script(), local_commands="first")
+    for error in (
+        ValueError("token=5up3r-s3cr3t"),
+        HomeAssistantError("No answer from http://me:5up3r@lamp.local/on?key=s3cr3t"),
+    ):
+        with subtests.test(str(error)):
+            server.play(calling(LIGHT_ON, NO_WORDS))
+            changes.clear()
+            break_down(hass, LIGHT, "turn_on", error)
 
-    answer = speech(await say(hass, text))
+            answer = speech(await say(hass, text))
 
-    assert secret not in answer
-    assert secret not in json.dumps([change.data for change in changes], default=str)
-    assert all(secret not in json.dumps(messages_of(request)) for request in server.requests)
+            told = [answer, *(change.data for change in changes), *map(messages_of, server.requests)]
+            assert changes
+            assert not [secret for secret in ("5up3r", "s3cr3t") if secret in json.dumps(told, default=str)]
 
 
 @pytest.mark.usefixtures("offline")
@@ -159,27 +161,27 @@ KITCHEN_ON = ScriptedCall(name="HassTurnOn", arguments={"area": "Kitchen", "doma
 DEAD_DOOR = "Front Door cannot be reached."
 
 
-@pytest.mark.parametrize(
-    ("call", "answer", "spoken_text"),
-    [
+async def test_a_dead_device_is_neither_asked_about_nor_called_done(
+    hass: HomeAssistant, serve: Serve, subtests: pytest.Subtests
+) -> None:
+    changes = async_capture_events(hass, EVENT_CHANGE)
+    server = await serve(Script())
+    kill(hass, "lock.front_door", "switch.printer")
+    for call, answer, spoken_text in (
         (DOOR_ON, "The front door is locked.", f"The front door is locked. {DEAD_DOOR}"),
         (DOOR_ON, NO_WORDS, DEAD_DOOR),
         (DOOR_OFF, NO_WORDS, DEAD_DOOR),
         (PRINTER_ON, NO_WORDS, "Printer cannot be reached."),
-    ],
-)
-async def test_a_dead_device_is_neither_asked_about_nor_called_done(
-    hass: HomeAssistant, serve: Serve, call: ScriptedCall, answer: str, spoken_text: str
-) -> None:
-    changes = async_capture_events(hass, EVENT_CHANGE)
-    server = await serve(calling(call, answer))
-    kill(hass, "lock.front_door", "switch.printer")
+    ):
+        with subtests.test(answer, call=call):
+            server.play(calling(call, answer))
+            changes.clear()
 
-    assert speech(await say(hass, "Please see to it", satellite_id="assist_satellite.kitchen")) == spoken_text
+            assert speech(await say(hass, "Please see to it", satellite_id="assist_satellite.kitchen")) == spoken_text
 
-    assert "cannot be reached, and the call would end in an error" in result_read(server.requests[-1])
-    assert [change.data["outcome"] for change in changes] == ["unreachable"]
-    assert "cannot be reached" in changes[0].data["message"]
+            assert "cannot be reached, and the call would end in an error" in result_read(server.requests[-1])
+            assert [change.data["outcome"] for change in changes] == ["unreachable"]
+            assert "cannot be reached" in changes[0].data["message"]
 
 
 @pytest.mark.parametrize("answer", ["The kitchen is lit.", NO_WORDS])
@@ -197,7 +199,7 @@ async def test_the_dead_devices_of_an_area_are_named(hass: HomeAssistant, serve:
 
 
 @pytest.mark.usefixtures("offline")
-@pytest.mark.parametrize(
+@in_one_home(
     ("text", "sentence"),
     [
         ("turn on the kitchen ceiling light", "Kitchen Ceiling Light cannot be reached."),
@@ -297,70 +299,86 @@ async def test_what_is_done_is_said_beside_what_is_not_confirmed(hass: HomeAssis
     assert answer.split("\n") == ["Turned on the lights", "Asked, but not confirmed yet: Kitchen Ceiling Light."]
 
 
-async def with_script(hass: HomeAssistant, serve: Serve, script: dict[str, object], answer: str) -> tuple[str, str]:
-    """Let a model call a script; return what it reads, and what is said."""
+DRINKS = (
+    *("Coffee", "Mocha", "Latte", "Espresso", "Ristretto", "Cortado", "Lungo"),
+    *("Macchiato", "Cappuccino", "Americano", "Cocoa", "Chai", "Mate", "Matcha"),
+)
+"""Names of scripts: a home has one for each row of a test."""
+
+
+async def with_scripts(hass: HomeAssistant, scripts: Sequence[JsonObject], kettle: Sequence[object]) -> None:
+    """Set up a script for each drink, and another one that these may run."""
     assert await async_setup_component(hass, "homeassistant", {})
-    scripts = {"coffee": {"alias": "Coffee", **script}, "kettle": {"alias": "Kettle", **NO_WATER}}
-    assert await async_setup_component(hass, "script", {"script": scripts})
-    async_expose_entity(hass, "conversation", "script.coffee", should_expose=True)
-    server = await serve(calling(ScriptedCall(name="script__coffee"), answer))
-    spoken_text = speech(await say(hass, "Please do that script thing"))
+    named = {name.lower(): {"alias": name, **script} for name, script in zip(DRINKS, scripts, strict=False)}
+    config = {"script": {**named, "kettle": {"alias": "Kettle", "sequence": [*kettle]}}}
+    assert await async_setup_component(hass, "script", config)
+    for name in named:
+        async_expose_entity(hass, "conversation", f"script.{name}", should_expose=True)
+
+
+async def with_script(hass: HomeAssistant, server: ScriptedChatCompletions, name: str) -> tuple[str, str]:
+    """Let a model call a script; return what it reads, and what is said."""
+    server.play(calling(ScriptedCall(name=f"script__{name.lower()}"), "It is on its way."))
+    spoken_text = speech(await say(hass, "Please do that script thing", name))
     return result_read(server.requests[-1]), spoken_text
 
 
-def answering(response: dict[str, object]) -> list[object]:
+def answering(response: JsonObject) -> list[JsonValue]:
     """Return a sequence with a response."""
     return [{"variables": {"answer": response}}, {"stop": "", "response_variable": "answer"}]
 
 
-STOP: dict[str, object] = {"stop": "No water in the tank", "error": True}
-NO_WATER: dict[str, object] = {"sequence": [STOP]}
+STOP: JsonObject = {"stop": "No water in the tank", "error": True}
 
 
-@pytest.mark.parametrize(
-    ("script", "reason"),
-    [
-        (NO_WATER, "No water in the tank"),
-        ({"mode": "queued", **NO_WATER}, "No water in the tank"),
+async def test_a_script_that_ends_in_an_error_is_a_failure(
+    hass: HomeAssistant, serve: Serve, subtests: pytest.Subtests
+) -> None:
+    changes = async_capture_events(hass, EVENT_CHANGE)
+    server = await serve(Script())
+    rows: list[tuple[JsonObject, str]] = [
+        ({"sequence": [STOP]}, "No water in the tank"),
+        ({"mode": "queued", "sequence": [STOP]}, "No water in the tank"),
         ({"sequence": [{"if": "{{ true }}", "then": [STOP]}]}, "No water in the tank"),
         ({"sequence": [{"action": "script.kettle"}]}, "No water in the tank"),
         ({"sequence": answering({"error": "No beans"})}, "No beans"),
-    ],
-)
-async def test_a_script_that_ends_in_an_error_is_a_failure(
-    hass: HomeAssistant, serve: Serve, script: dict[str, object], reason: str
+    ]
+    await with_scripts(hass, [script for script, _ in rows], [STOP])
+    for name, (script, reason) in zip(DRINKS, rows, strict=False):
+        with subtests.test(name, script=script):
+            changes.clear()
+
+            parsed, words = await with_script(hass, server, name)
+
+            assert json.loads(parsed)["error"] == reason
+            assert words == f"It is on its way. As far as I can tell, that wasn't done. {reason}."
+            assert [change.data["outcome"] for change in changes] == ["failed"]
+
+
+async def test_a_script_that_ends_well_is_done_and_gives_its_response(
+    hass: HomeAssistant, serve: Serve, subtests: pytest.Subtests
 ) -> None:
-    changes = async_capture_events(hass, EVENT_CHANGE)
-
-    parsed, words = await with_script(hass, serve, script, "The coffee is on its way.")
-
-    assert json.loads(parsed)["error"] == reason
-    assert words == f"The coffee is on its way. As far as I can tell, that wasn't done. {reason}."
-    assert [change.data["outcome"] for change in changes] == ["failed"]
-
-
-@pytest.mark.parametrize(
-    ("sequence", "response"),
-    [
+    server = await serve(Script())
+    endings: list[tuple[list[JsonValue], JsonObject]] = [
         (answering({"title": "Blue", "error": None}), {"title": "Blue", "error": None}),
         (answering({"error": "none"}), {"error": "none"}),
         ([{"stop": "Enough"}], {}),
         ([{"condition": "{{ false }}"}], {}),
-    ],
-)
-@pytest.mark.parametrize("mode", ["single", "queued"])
-async def test_a_script_that_ends_well_is_done_and_gives_its_response(
-    hass: HomeAssistant, serve: Serve, sequence: list[object], response: JsonObject, mode: str
-) -> None:
-    parsed, words = await with_script(hass, serve, {"mode": mode, "sequence": sequence}, "The coffee is on its way.")
+    ]
+    rows = [*product(("single", "queued"), endings)]
+    scripts: list[JsonObject] = [{"mode": mode, "sequence": sequence} for mode, (sequence, _) in rows]
+    await with_scripts(hass, scripts, [STOP])
+    for name, (mode, (sequence, response)) in zip(DRINKS, rows, strict=False):
+        with subtests.test(mode, sequence=sequence):
+            parsed, words = await with_script(hass, server, name)
 
-    assert json.loads(parsed) == {"result": response}
-    assert words == "The coffee is on its way."
+            assert json.loads(parsed) == {"result": response}
+            assert words == "It is on its way."
 
 
 @pytest.mark.usefixtures("offline")
 async def test_a_script_that_fails_at_once_is_told_without_a_model(hass: HomeAssistant) -> None:
-    assert await async_setup_component(hass, "script", {"script": {"coffee": {"alias": "Coffee", **NO_WATER}}})
+    assert await async_setup_component(hass, "script", {"script": {"coffee": {"alias": "Coffee", "sequence": [STOP]}}})
     async_expose_entity(hass, "conversation", "script.coffee", should_expose=True)
 
     assert speech(await say(hass, "run coffee")) == "That didn't work: Coffee. No water in the tank."
@@ -386,55 +404,57 @@ async def test_the_reason_of_a_device_in_a_script_is_known(hass: HomeAssistant, 
 
 
 RUN_COFFEE = ScriptedCall(name="script__coffee")
-NEVER: dict[str, object] = {
-    "wait_template": "{{ false }}",
-    "timeout": {"milliseconds": 1},
-    "continue_on_timeout": False,
-}
+IN_VAIN: JsonObject = {"timeout": {"milliseconds": 1}, "continue_on_timeout": False}
+NEVER: JsonObject = {"wait_template": "{{ false }}", **IN_VAIN}
+NEVER_TRIGGERED: JsonObject = {"wait_for_trigger": {"trigger": "event", "event_type": "x"}, **IN_VAIN}
 
 
-@pytest.mark.parametrize(
-    ("step", "language", "reason"),
-    [
+def for_drink(call: ScriptedCall, name: str) -> ScriptedCall:
+    """Return a call about coffee as one about another drink."""
+    if call == RUN_COFFEE:
+        return ScriptedCall(name=f"script__{name.lower()}")
+    return turning_on(name) if call == turning_on("Coffee") else call
+
+
+async def test_why_a_script_ended_early_is_said_in_the_language_of_the_speaker(
+    hass: HomeAssistant, serve: Serve, subtests: pytest.Subtests
+) -> None:
+    server = await serve(Script())
+    rows: list[tuple[JsonObject, str, str]] = [
         (NEVER, "en", "It waited in vain."),
         (NEVER, "de", "Es hat vergeblich gewartet."),
         (NEVER, "tr", "Boşuna bekledi."),
-        ({"wait_for_trigger": {"trigger": "event", "event_type": "x"}, **NEVER}, "en", "It waited in vain."),
+        (NEVER_TRIGGERED, "en", "It waited in vain."),
         ({"stop": "", "error": True}, "fr", "Il s'est arrêté sur une erreur."),
-        ({"delay": "{{ 'soon' }}"}, "en", None),
-    ],
-)
-async def test_why_a_script_ended_early_is_said_in_the_language_of_the_speaker(
-    hass: HomeAssistant, serve: Serve, step: dict[str, object], language: str, reason: str | None
-) -> None:
-    if "wait_for_trigger" in step:
-        step = {name: value for name, value in step.items() if name != "wait_template"}
-    await serve(calling(RUN_COFFEE, NO_WORDS))
-    await with_wrappers(hass, [step])
+        ({"delay": "{{ 'soon' }}"}, "en", ""),
+    ]
+    await with_wrappers(hass, *([step] for step, *_ in rows))
+    for name, (step, language, reason) in zip(DRINKS, rows, strict=False):
+        with subtests.test(language, step=step):
+            server.play(calling(for_drink(RUN_COFFEE, name), NO_WORDS))
 
-    answer = speech(await say(hass, "Please see to it", language=language))
+            answer = speech(await say(hass, "Please see to it", name, language=language))
 
-    assert answer.endswith(reason or "")
-    assert not {word for word in answer.split() if word.rstrip(".").endswith(("Error", "Exception", "Script"))}
+            assert answer.endswith(reason)
+            assert not {word for word in answer.split() if word.rstrip(".").endswith(("Error", "Exception", "Script"))}
 
 
-LAMP: dict[str, object] = {"action": "light.turn_on", "target": {"entity_id": LIGHT}}
-COUNTER: dict[str, object] = {"action": "light.turn_on", "target": {"entity_id": "light.kitchen_counter"}}
+LAMP: JsonObject = {"action": "light.turn_on", "target": {"entity_id": LIGHT}}
+COUNTER: JsonObject = {"action": "light.turn_on", "target": {"entity_id": "light.kitchen_counter"}}
 DEAD_LAMP = "Kitchen Ceiling Light cannot be reached."
 
 
-async def with_wrappers(hass: HomeAssistant, steps: list[object]) -> None:
-    """Set up a script, scenes and a group around the ceiling light of the kitchen, which is dead."""
+async def with_wrappers(hass: HomeAssistant, *sequences: Sequence[JsonValue]) -> None:
+    """Set up scripts, scenes and a group around the ceiling light of the kitchen, which is dead."""
     kill(hass, LIGHT)
-    assert await async_setup_component(hass, "homeassistant", {})
+    await with_scripts(hass, [{"sequence": [*steps]} for steps in sequences], [STOP])
     for name, lights in (("bright", (LIGHT,)), ("cosy", (LIGHT, "light.kitchen_counter"))):
         data = {"scene_id": name, "entities": dict.fromkeys(lights, "on")}
         await hass.services.async_call("scene", "create", data, blocking=True)
-    assert await async_setup_component(hass, "script", {"script": {"coffee": {"alias": "Coffee", "sequence": steps}}})
     groups = {"gloomy": {"name": "Gloomy", "entities": [LIGHT]}}
     assert await async_setup_component(hass, "group", {"group": groups})
     await hass.async_block_till_done()
-    for entity_id in ("script.coffee", "scene.bright", "scene.cosy", "group.gloomy"):
+    for entity_id in ("scene.bright", "scene.cosy", "group.gloomy"):
         async_expose_entity(hass, "conversation", entity_id, should_expose=True)
 
 
@@ -443,9 +463,12 @@ def turning_on(name: str) -> ScriptedCall:
     return ScriptedCall(name="HassTurnOn", arguments={"name": name})
 
 
-@pytest.mark.parametrize(
-    ("call", "steps", "sentence"),
-    [
+async def test_what_a_script_a_scene_or_a_group_cannot_reach_is_not_done(
+    hass: HomeAssistant, serve: Serve, subtests: pytest.Subtests
+) -> None:
+    changes = async_capture_events(hass, EVENT_CHANGE)
+    server = await serve(Script())
+    rows: list[tuple[ScriptedCall, list[JsonValue], str]] = [
         (RUN_COFFEE, [LAMP], DEAD_LAMP),
         (RUN_COFFEE, [{"delay": 0}, {"if": "{{ true }}", "then": [LAMP]}], DEAD_LAMP),
         (turning_on("Coffee"), [LAMP], DEAD_LAMP),
@@ -454,29 +477,27 @@ def turning_on(name: str) -> ScriptedCall:
         (RUN_COFFEE, [LAMP, COUNTER], f"Done: Coffee. {DEAD_LAMP}"),
         (turning_on("Coffee"), [LAMP, COUNTER], f"Done: Coffee. {DEAD_LAMP}"),
         (turning_on("Cosy"), [], f"Done: cosy. {DEAD_LAMP}"),
-    ],
-)
-async def test_what_a_script_a_scene_or_a_group_cannot_reach_is_not_done(
-    hass: HomeAssistant, serve: Serve, call: ScriptedCall, steps: list[object], sentence: str
-) -> None:
-    changes = async_capture_events(hass, EVENT_CHANGE)
-    server = await serve(calling(call, NO_WORDS))
-    await with_wrappers(hass, steps)
+    ]
+    await with_wrappers(hass, *(steps for _, steps, _ in rows))
+    for name, (call, steps, sentence) in zip(DRINKS, rows, strict=False):
+        with subtests.test(name, call=call, steps=steps):
+            server.play(calling(for_drink(call, name), NO_WORDS))
+            changes.clear()
 
-    assert speech(await say(hass, "Please see to it")) == sentence
+            assert speech(await say(hass, "Please see to it", name)) == sentence.replace("Coffee", name)
 
-    assert "cannot be reached" in result_read(server.requests[-1])
-    assert [change.data["outcome"] for change in changes] == ["partly" if sentence != DEAD_LAMP else "unreachable"]
+            assert "cannot be reached" in result_read(server.requests[-1])
+            outcome = "partly" if sentence != DEAD_LAMP else "unreachable"
+            assert [change.data["outcome"] for change in changes] == [outcome]
 
 
-@pytest.mark.parametrize("steps", [[LAMP], [LAMP, COUNTER]])
-async def test_what_a_script_cannot_reach_is_named_after_the_answer(
-    hass: HomeAssistant, serve: Serve, steps: list[object]
-) -> None:
-    await serve(calling(RUN_COFFEE, "All done."))
-    await with_wrappers(hass, steps)
+async def test_what_a_script_cannot_reach_is_named_after_the_answer(hass: HomeAssistant, serve: Serve) -> None:
+    server = await serve(Script())
+    await with_wrappers(hass, [LAMP], [LAMP, COUNTER])
+    for name in DRINKS[:2]:
+        server.play(calling(for_drink(RUN_COFFEE, name), "All done."))
 
-    assert speech(await say(hass, "Please see to it")) == f"All done. {DEAD_LAMP}"
+        assert speech(await say(hass, "Please see to it", name)) == f"All done. {DEAD_LAMP}"
 
 
 async def test_what_a_script_makes_unreachable_has_not_failed(hass: HomeAssistant, serve: Serve) -> None:
@@ -493,7 +514,7 @@ async def test_what_a_script_makes_unreachable_has_not_failed(hass: HomeAssistan
 
 
 @pytest.mark.usefixtures("offline")
-@pytest.mark.parametrize(
+@in_one_home(
     ("text", "sentence"),
     [
         ("run coffee", DEAD_LAMP),
@@ -510,35 +531,39 @@ async def test_what_wrappers_cannot_reach_is_told_without_a_model(
 
 
 DOOR = "lock.front_door"
-LOCK_UP: dict[str, object] = {"action": "lock.lock", "target": {"entity_id": DOOR}}
-A_MOMENT: dict[str, object] = {"delay": {"milliseconds": 1}}
+LOCK_UP: JsonObject = {"action": "lock.lock", "target": {"entity_id": DOOR}}
+A_MOMENT: JsonObject = {"delay": {"milliseconds": 1}}
 ASKED_DOOR = "Asked, but not confirmed yet: Front Door."
 
 
 async def with_jammed_door(
-    hass: HomeAssistant, script: dict[str, object], state: str | None = None, kettle: Sequence[object] = (LOCK_UP,)
+    hass: HomeAssistant,
+    *sequences: Sequence[JsonValue],
+    state: str | None = None,
+    kettle: Sequence[object] = (LOCK_UP,),
 ) -> None:
-    """Set up a script, a scene and a group around a lamp and a door whose lock accepts commands and does not move."""
+    """Set up scripts, a scene and a group around a lamp and a door whose lock accepts commands and does not move."""
     report(hass, DOOR, "unlocked")
     pretend(hass, DOOR, "lock", state)
     pretend(hass, LIGHT, "turn_on")
-    assert await async_setup_component(hass, "homeassistant", {})
+    await with_scripts(hass, [{"sequence": [*steps]} for steps in sequences], kettle)
     for name, states in (("safe", {DOOR: "locked"}), ("cosy", {LIGHT: "on", "light.kitchen_counter": "on"})):
         await hass.services.async_call("scene", "create", {"scene_id": name, "entities": states}, blocking=True)
-    scripts = {"coffee": {"alias": "Coffee", **script}, "kettle": {"alias": "Kettle", "sequence": [*kettle]}}
-    assert await async_setup_component(hass, "script", {"script": scripts})
     group = {"group_type": "light", "name": "Gloomy", "entities": [LIGHT], "hide_members": False, "all": False}
     entry = MockConfigEntry(domain="group", title="Gloomy", options=group)
     entry.add_to_hass(hass)
     assert await hass.config_entries.async_setup(entry.entry_id)
     await hass.async_block_till_done()
-    for entity_id in ("script.coffee", "scene.safe", "scene.cosy", "light.gloomy"):
+    for entity_id in ("scene.safe", "scene.cosy", "light.gloomy"):
         async_expose_entity(hass, "conversation", entity_id, should_expose=True)
 
 
-@pytest.mark.parametrize(
-    ("call", "steps", "sentence"),
-    [
+async def test_what_a_script_a_scene_or_a_group_has_asked_in_vain_is_told(
+    hass: HomeAssistant, serve: Serve, subtests: pytest.Subtests
+) -> None:
+    changes = async_capture_events(hass, EVENT_CHANGE)
+    server = await serve(Script())
+    rows: list[tuple[ScriptedCall, list[JsonValue], str]] = [
         (RUN_COFFEE, [LOCK_UP], ASKED_DOOR),
         (turning_on("Coffee"), [LOCK_UP], ASKED_DOOR),
         (turning_on("Safe"), [], ASKED_DOOR),
@@ -553,55 +578,60 @@ async def with_jammed_door(
         (RUN_COFFEE, [{"scene": "scene.safe"}], ASKED_DOOR),
         (RUN_COFFEE, [{"action": "lock.lock", "target": {"entity_id": "{{ 'lock.front_door' }}"}}], ASKED_DOOR),
         (RUN_COFFEE, [{"repeat": {"count": 2, "sequence": [LOCK_UP]}}], ASKED_DOOR),
-    ],
-)
-async def test_what_a_script_a_scene_or_a_group_has_asked_in_vain_is_told(
-    hass: HomeAssistant, serve: Serve, call: ScriptedCall, steps: list[object], sentence: str
-) -> None:
-    changes = async_capture_events(hass, EVENT_CHANGE)
-    server = await serve(calling(call, NO_WORDS))
-    await with_jammed_door(hass, {"sequence": steps})
+    ]
+    await with_jammed_door(hass, *(steps for _, steps, _ in rows))
+    for name, (call, steps, sentence) in zip(DRINKS, rows, strict=True):
+        with subtests.test(name, call=call, steps=steps):
+            server.play(calling(for_drink(call, name), NO_WORDS))
+            changes.clear()
 
-    assert speech(await say(hass, "Please see to it", satellite_id="assist_satellite.kitchen")) == sentence
+            answer = speech(await say(hass, "Please see to it", name, "assist_satellite.kitchen"))
 
-    assert result_read(server.requests[-1]).startswith('{"asked_not_confirmed":["')
-    assert [change.data["outcome"] for change in changes] == ["unconfirmed"]
+            assert answer == sentence.replace("Coffee", name)
+            assert result_read(server.requests[-1]).startswith('{"asked_not_confirmed":["')
+            assert [change.data["outcome"] for change in changes] == ["unconfirmed"]
 
 
-@pytest.mark.parametrize(("call", "after"), [(RUN_COFFEE, []), (RUN_COFFEE, [A_MOMENT]), (turning_on("Coffee"), [])])
 async def test_a_jammed_lock_is_told_whatever_the_script_did_later(
-    hass: HomeAssistant, serve: Serve, call: ScriptedCall, after: list[object]
+    hass: HomeAssistant, serve: Serve, subtests: pytest.Subtests
 ) -> None:
-    await serve(calling(call, NO_WORDS))
-    await with_jammed_door(hass, {"sequence": [LOCK_UP, COUNTER, *after]}, "jammed")
+    server = await serve(Script())
+    at_once: list[JsonValue] = [LOCK_UP, COUNTER]
+    await with_jammed_door(hass, at_once, [*at_once, A_MOMENT], at_once, state="jammed")
+    for name, call in zip(DRINKS, (RUN_COFFEE, RUN_COFFEE, turning_on("Coffee")), strict=False):
+        with subtests.test(name):
+            server.play(calling(for_drink(call, name), NO_WORDS))
+            report(hass, DOOR, "unlocked")
 
-    assert speech(await say(hass, "Please see to it")).endswith(ASKED_DOOR)
+            assert speech(await say(hass, "Please see to it", name)).endswith(ASKED_DOOR)
 
 
 BLIND = "cover.kids_room_blind"
 
 
-@pytest.mark.parametrize(
-    "step",
-    [
-        {"action": "cover.close_cover", "target": {"entity_id": BLIND}},
-        {"action": "cover.set_cover_position", "target": {"entity_id": BLIND}, "data": {"position": 0}},
-        {"action": "cover.close_cover", "target": {"area_id": "kids_room"}},
-    ],
-)
-async def test_a_blind_that_stays_open_is_told(hass: HomeAssistant, serve: Serve, step: dict[str, object]) -> None:
-    await serve(calling(RUN_COFFEE, NO_WORDS))
+async def test_a_blind_that_stays_open_is_told(hass: HomeAssistant, serve: Serve, subtests: pytest.Subtests) -> None:
+    server = await serve(Script())
     report(hass, BLIND, "open")
     pretend(hass, BLIND, "close_cover")
     pretend(hass, BLIND, "set_cover_position")
-    await with_jammed_door(hass, {"sequence": [step]})
+    steps: list[JsonObject] = [
+        {"action": "cover.close_cover", "target": {"entity_id": BLIND}},
+        {"action": "cover.set_cover_position", "target": {"entity_id": BLIND}, "data": {"position": 0}},
+        {"action": "cover.close_cover", "target": {"area_id": "kids_room"}},
+    ]
+    await with_jammed_door(hass, *([step] for step in steps))
+    for name, step in zip(DRINKS, steps, strict=False):
+        with subtests.test(name, step=step):
+            server.play(calling(for_drink(RUN_COFFEE, name), NO_WORDS))
 
-    assert speech(await say(hass, "Please see to it")) == "Asked, but not confirmed yet: Kids Room Blind."
+            answer = speech(await say(hass, "Please see to it", name))
+
+            assert answer == "Asked, but not confirmed yet: Kids Room Blind."
 
 
 async def test_what_is_hidden_is_not_named(hass: HomeAssistant, serve: Serve) -> None:
     server = await serve(calling(RUN_COFFEE, NO_WORDS))
-    await with_jammed_door(hass, {"sequence": [LOCK_UP]})
+    await with_jammed_door(hass, [LOCK_UP])
     async_expose_entity(hass, "conversation", DOOR, should_expose=False)
     report(hass, DOOR, "unlocked")
 
@@ -609,14 +639,15 @@ async def test_what_is_hidden_is_not_named(hass: HomeAssistant, serve: Serve) ->
     assert "unlocked" not in result_read(server.requests[-1])
 
 
-COUNTER_OFF: dict[str, object] = {"action": "light.turn_off", "target": {"entity_id": "light.kitchen_counter"}}
-DARKEN: dict[str, object] = {"action": "script.turn_on", "target": {"entity_id": "script.kettle"}}
+COUNTER_OFF: JsonObject = {"action": "light.turn_off", "target": {"entity_id": "light.kitchen_counter"}}
+DARKEN: JsonObject = {"action": "script.turn_on", "target": {"entity_id": "script.kettle"}}
 
 
-@pytest.mark.parametrize("call", [RUN_COFFEE, turning_on("Coffee")])
-@pytest.mark.parametrize(
-    "steps",
-    [
+async def test_a_script_that_did_as_it_says_gets_no_note(
+    hass: HomeAssistant, serve: Serve, subtests: pytest.Subtests
+) -> None:
+    server = await serve(Script())
+    sequences: list[list[JsonValue]] = [
         [COUNTER, COUNTER_OFF],
         [{"if": "{{ false }}", "then": [LOCK_UP]}, COUNTER],
         [{**LOCK_UP, "enabled": False}],
@@ -627,20 +658,22 @@ DARKEN: dict[str, object] = {"action": "script.turn_on", "target": {"entity_id":
         [{**LAMP, "data": {"transition": 30}}],
         [{**LAMP, "data": {"brightness_pct": 0}}],
         [{**LAMP, "target": {"entity_id": LIGHT, "exclude": {"entity_id": LIGHT}}}],
-    ],
-)
-async def test_a_script_that_did_as_it_says_gets_no_note(
-    hass: HomeAssistant, serve: Serve, call: ScriptedCall, steps: list[object]
-) -> None:
-    await serve(calling(call, NO_WORDS))
-    await with_jammed_door(hass, {"sequence": steps}, kettle=[COUNTER_OFF])
+    ]
+    await with_jammed_door(hass, *sequences, kettle=[COUNTER_OFF])
+    drinks = zip(DRINKS, sequences, strict=False)
+    for (name, steps), call in product(drinks, (RUN_COFFEE, turning_on("Coffee"))):
+        with subtests.test(name, steps=steps, call=call):
+            server.play(calling(for_drink(call, name), NO_WORDS))
+            report(hass, "light.kitchen_counter", "off")
 
-    assert speech(await say(hass, "Please see to it", satellite_id="assist_satellite.kitchen")).startswith("Done")
+            answer = await say(hass, "Please see to it", f"{call.name}-{name}", "assist_satellite.kitchen")
+
+            assert speech(answer).startswith("Done")
 
 
 async def test_what_was_done_and_then_undone_by_a_person_gets_no_note(hass: HomeAssistant, serve: Serve) -> None:
     await serve(calling(RUN_COFFEE, NO_WORDS))
-    await with_jammed_door(hass, {"sequence": [LOCK_UP, COUNTER, A_MOMENT]})
+    await with_jammed_door(hass, [LOCK_UP, COUNTER, A_MOMENT])
     action = "lock"
 
     async def lock(**_: object) -> None:
@@ -654,7 +687,7 @@ async def test_what_was_done_and_then_undone_by_a_person_gets_no_note(hass: Home
 
 async def test_a_switch_that_goes_back_by_itself_gets_no_note(hass: HomeAssistant, serve: Serve) -> None:
     await serve(calling(RUN_COFFEE, NO_WORDS))
-    await with_jammed_door(hass, {"sequence": [COUNTER]})
+    await with_jammed_door(hass, [COUNTER])
     action = "turn_on"
 
     async def pulse(**_: object) -> None:
@@ -667,11 +700,9 @@ async def test_a_switch_that_goes_back_by_itself_gets_no_note(hass: HomeAssistan
 
 
 @pytest.mark.parametrize("after", [{"delay": 60}, {"wait_for_trigger": {"trigger": "event", "event_type": "never"}}])
-async def test_a_script_that_still_runs_gets_no_note(
-    hass: HomeAssistant, serve: Serve, after: dict[str, object]
-) -> None:
+async def test_a_script_that_still_runs_gets_no_note(hass: HomeAssistant, serve: Serve, after: JsonObject) -> None:
     await serve(calling(turning_on("Coffee"), NO_WORDS))
-    await with_jammed_door(hass, {"sequence": [LOCK_UP, after]})
+    await with_jammed_door(hass, [LOCK_UP, after])
 
     assert speech(await say(hass, "Please see to it")) == "Done: Coffee."
     await hass.services.async_call("script", "turn_off", {"entity_id": "script.coffee"}, blocking=True)
@@ -682,7 +713,7 @@ async def test_a_script_that_started_one_which_still_runs_gets_no_note(
     hass: HomeAssistant, serve: Serve, call: ScriptedCall
 ) -> None:
     await serve(calling(call, NO_WORDS))
-    await with_jammed_door(hass, {"sequence": [LOCK_UP, DARKEN]}, kettle=[{"delay": 60}, LOCK_UP])
+    await with_jammed_door(hass, [LOCK_UP, DARKEN], kettle=[{"delay": 60}, LOCK_UP])
 
     assert speech(await say(hass, "Please see to it")) == "Done." if call is RUN_COFFEE else "Done: Coffee."
     await hass.services.async_call("script", "turn_off", {"entity_id": "script.kettle"}, blocking=True)
@@ -691,23 +722,19 @@ async def test_a_script_that_started_one_which_still_runs_gets_no_note(
 SUNNY = ("It is sunny.", "It is sunny.")
 
 
-@pytest.mark.parametrize(
-    ("tool", "answer"),
-    [
-        ("google_search", SUNNY),
-        ("weather", SUNNY),
-        ("get_weather", SUNNY),
-        ("turn_on_light", ("The light is on.", "The light is on. As far as I can tell, that wasn't done.")),
-    ],
-)
 @pytest.mark.parametrize("apis", [[], ["assist"]])
 async def test_a_tool_that_does_not_exist_spoils_no_answer_unless_it_would_act(
-    hass: HomeAssistant, serve: Serve, apis: list[str], tool: str, answer: tuple[str, str]
+    hass: HomeAssistant, serve: Serve, subtests: pytest.Subtests, apis: list[str]
 ) -> None:
-    text, spoken_text = answer
-    await serve(calling(ScriptedCall(name=tool, arguments={"q": "Rome"}), text), llm_hass_api=apis)
+    server = await serve(Script(), llm_hass_api=apis)
+    for tool, (text, spoken_text) in {
+        **dict.fromkeys(("google_search", "weather", "get_weather"), SUNNY),
+        "turn_on_light": ("The light is on.", "The light is on. As far as I can tell, that wasn't done."),
+    }.items():
+        with subtests.test(tool):
+            server.play(calling(ScriptedCall(name=tool, arguments={"q": "Rome"}), text))
 
-    assert speech(await say(hass, "What is the weather in Rome like")) == spoken_text
+            assert speech(await say(hass, "What is the weather in Rome like", tool)) == spoken_text
 
 
 RADIO = ScriptedCall(name="HassTurnOn", arguments={"name": "Radioo"})
@@ -721,9 +748,11 @@ LOOK = ScriptedCall(name="GetLiveContext", arguments={"area": "Nowhere"})
 NOTE = "As far as I can tell, that wasn't done."
 
 
-@pytest.mark.parametrize(
-    ("calls", "answer", "spoken_text"),
-    [
+async def test_only_a_failed_change_is_noted_after_an_answer(
+    hass: HomeAssistant, serve: Serve, subtests: pytest.Subtests
+) -> None:
+    server = await serve(Script())
+    rows: list[tuple[tuple[ScriptedCall, ...], str, str]] = [
         ((SEARCH,), "It is sunny.", "It is sunny."),
         ((WEATHER,), "It is sunny.", "It is sunny."),
         ((LOOK, LIGHT_ON), "The light is on.", "The light is on."),
@@ -733,12 +762,11 @@ NOTE = "As far as I can tell, that wasn't done."
         ((THERMOSTAT, WARMER), "It is 22 degrees now.", "It is 22 degrees now."),
         ((RADIO, WEATHER), "The radio is on.", f"The radio is on. {NOTE}"),
         ((LIGHT_ON, RADIO), "Both are on.", "Both are on. That didn't work: Radioo."),
-    ],
-)
-async def test_only_a_failed_change_is_noted_after_an_answer(
-    hass: HomeAssistant, serve: Serve, calls: tuple[ScriptedCall, ...], answer: str, spoken_text: str
-) -> None:
-    steps = [ScriptedAnswer(tool_calls=(call,)) for call in calls]
-    await serve(Script(answers=(*steps, ScriptedAnswer(content=answer))))
+    ]
+    for number, (calls, answer, spoken_text) in enumerate(rows):
+        with subtests.test(spoken_text, calls=calls):
+            steps = [ScriptedAnswer(tool_calls=(call,)) for call in calls]
+            server.play(Script(answers=(*steps, ScriptedAnswer(content=answer))))
+            report(hass, LIGHT, "off")
 
-    assert speech(await say(hass, "Please see to it")) == spoken_text
+            assert speech(await say(hass, "Please see to it", f"talk-{number}")) == spoken_text
