@@ -1,13 +1,16 @@
 """A model that did nothing is told once of the one thing that fits a plain command, and makes the call itself."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator
 
 import pytest
 from homeassistant.components import conversation
 from homeassistant.core import Context, HomeAssistant
+from homeassistant.util.ulid import ulid_now
 
 from tests.demo_house.move_in import move_in
 from tests.support.config_entries import prepare, server_entry, set_up
+from tests.support.home_rules import set_home_rules
+from tests.support.one_home import in_one_home
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.in_process import serving
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
@@ -33,28 +36,31 @@ CANNOT = "I can't do that."
 HINT = "One thing fits"
 
 
-async def talk(
-    hass: HomeAssistant,
-    text: str,
-    *answers: ScriptedAnswer,
-    rules: Sequence[dict[str, str]] = ({"verdict": "allow"},),
-    before: str = "",
-) -> tuple[str, list[str]]:
-    """Say something to a model; return what is heard, and the last message of each request."""
+@pytest.fixture
+async def model(hass: HomeAssistant) -> AsyncGenerator[ScriptedChatCompletions]:
+    """Return the model of an agent that may do everything."""
     await prepare(hass)
     await move_in(hass, HOME)
-    async with serving((model := ScriptedChatCompletions(Script())).application()) as address:
-        await set_up(hass, server_entry(address, rules=[*rules], local_commands="when_undone"))
-        model.play(Script(answers=answers))
-        heard = ""
-        for one in filter(None, (before, text)):
-            heard = speech(
-                await conversation.async_converse(
-                    hass, one, "chat", Context(), "en", AGENT, satellite_id="assist_satellite.hall"
-                )
+    async with serving((scripted := ScriptedChatCompletions(Script())).application()) as address:
+        await set_up(hass, server_entry(address, rules=[{"verdict": "allow"}], local_commands="when_undone"))
+        yield scripted
+
+
+async def talk(
+    hass: HomeAssistant, model: ScriptedChatCompletions, text: str, *answers: ScriptedAnswer, before: str = ""
+) -> tuple[str, list[str]]:
+    """Say something to a model; return what is heard, and the last message of each request."""
+    model.play(Script(answers=answers))
+    model.requests.clear()
+    heard, chat = "", f"chat-{ulid_now()}"
+    for one in filter(None, (before, text)):
+        heard = speech(
+            await conversation.async_converse(
+                hass, one, chat, Context(), "en", AGENT, satellite_id="assist_satellite.hall"
             )
-            await hass.async_block_till_done()
-        return heard, [str(messages_of(one)[-1]["content"]) for one in model.requests]
+        )
+        await hass.async_block_till_done()
+    return heard, [str(messages_of(one)[-1]["content"]) for one in model.requests]
 
 
 def words(text: str) -> ScriptedAnswer:
@@ -64,8 +70,10 @@ def words(text: str) -> ScriptedAnswer:
 COMMAND = "Could you please start the vacuum for me now"
 
 
-async def test_a_model_that_did_nothing_is_told_what_fits_and_does_it(hass: HomeAssistant) -> None:
-    heard, messages = await talk(hass, COMMAND, words(CANNOT), START, words("Robbie is on the way."))
+async def test_a_model_that_did_nothing_is_told_what_fits_and_does_it(
+    hass: HomeAssistant, model: ScriptedChatCompletions
+) -> None:
+    heard, messages = await talk(hass, model, COMMAND, words(CANNOT), START, words("Robbie is on the way."))
 
     assert heard == "Robbie is on the way.", "the first answer is never spoken"
     assert hass.states.is_state("vacuum.robbie", "cleaning")
@@ -73,29 +81,33 @@ async def test_a_model_that_did_nothing_is_told_what_fits_and_does_it(hass: Home
     assert "the vacuum Robbie in Hall" in messages[1]
 
 
-@pytest.mark.parametrize("second", ["", " \n"])
-async def test_the_first_answer_stands_if_nothing_comes_of_it(hass: HomeAssistant, second: str) -> None:
-    heard, messages = await talk(hass, COMMAND, words(CANNOT), words(second))
+@in_one_home("second", ["", " \n"])
+async def test_the_first_answer_stands_if_nothing_comes_of_it(
+    hass: HomeAssistant, model: ScriptedChatCompletions, second: str
+) -> None:
+    heard, messages = await talk(hass, model, COMMAND, words(CANNOT), words(second))
 
     assert heard == CANNOT
     assert len(messages) == 2
     assert hass.states.is_state("vacuum.robbie", "docked")
 
 
-async def test_the_first_answer_stands_if_the_model_fails(hass: HomeAssistant) -> None:
-    heard, _ = await talk(hass, COMMAND, words(CANNOT))
+async def test_the_first_answer_stands_if_the_model_fails(hass: HomeAssistant, model: ScriptedChatCompletions) -> None:
+    heard, _ = await talk(hass, model, COMMAND, words(CANNOT))
 
     assert heard == CANNOT
 
 
-async def test_a_model_that_still_does_nothing_is_not_told_again(hass: HomeAssistant) -> None:
-    heard, messages = await talk(hass, COMMAND, words(CANNOT), words("I really can't do that."))
+async def test_a_model_that_still_does_nothing_is_not_told_again(
+    hass: HomeAssistant, model: ScriptedChatCompletions
+) -> None:
+    heard, messages = await talk(hass, model, COMMAND, words(CANNOT), words("I really can't do that."))
 
     assert heard == "I really can't do that."
     assert len(messages) == 2
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("text", "answer"),
     [
         ("Could you please start the vacuum?", CANNOT),
@@ -112,25 +124,30 @@ async def test_a_model_that_still_does_nothing_is_not_told_again(hass: HomeAssis
         (COMMAND, "It is better to wait until ten."),
     ],
 )
-async def test_nothing_is_told_where_it_is_not_plain(hass: HomeAssistant, text: str, answer: str) -> None:
-    heard, messages = await talk(hass, text, words(answer), START)
+async def test_nothing_is_told_where_it_is_not_plain(
+    hass: HomeAssistant, model: ScriptedChatCompletions, text: str, answer: str
+) -> None:
+    heard, messages = await talk(hass, model, text, words(answer), START)
 
     assert heard == answer
     assert not any(HINT in one for one in messages)
     assert hass.states.is_state("vacuum.robbie", "docked")
 
 
-async def test_words_after_a_question_of_the_model_may_answer_it(hass: HomeAssistant) -> None:
+async def test_words_after_a_question_of_the_model_may_answer_it(
+    hass: HomeAssistant, model: ScriptedChatCompletions
+) -> None:
     answers = words("Which one do you mean?"), words(CANNOT), START
-    heard, messages = await talk(hass, COMMAND, *answers, before="Could you clean up")
+    heard, messages = await talk(hass, model, COMMAND, *answers, before="Could you clean up")
 
     assert heard == CANNOT
     assert len(messages) == 2
 
 
-async def test_a_call_after_it_is_under_the_rules(hass: HomeAssistant) -> None:
+async def test_a_call_after_it_is_under_the_rules(hass: HomeAssistant, model: ScriptedChatCompletions) -> None:
+    await set_home_rules(hass, rules=[])
     command = "Could you please unlock the front door for me now"
-    heard, messages = await talk(hass, command, words(CANNOT), UNLOCK, rules=())
+    heard, messages = await talk(hass, model, command, words(CANNOT), UNLOCK)
 
     assert heard.endswith("?")
     assert HINT in messages[1]

@@ -1,5 +1,7 @@
 """Commands that Home Assistant handles beside a model: the real entity, a scripted model, the demo home."""
 
+from itertools import product
+
 import pytest
 from homeassistant.components import conversation
 from homeassistant.components.conversation import ConversationResult
@@ -30,14 +32,24 @@ def saying(*texts: str) -> Script:
     return Script(answers=tuple(ScriptedAnswer(content=text) for text in texts))
 
 
+def answering(text: str, *calls: ScriptedCall) -> Script:
+    """Return the script of a model that makes some calls, if any, and then says something."""
+    called = (ScriptedAnswer(tool_calls=calls),) if calls else ()
+    return Script(answers=(*called, ScriptedAnswer(content=text)))
+
+
 async def say(
-    hass: HomeAssistant, text: str, language: str = "en", extra_system_prompt: str | None = None
+    hass: HomeAssistant,
+    text: str,
+    language: str = "en",
+    extra_system_prompt: str | None = None,
+    conversation_id: str = "a-talk",
 ) -> ConversationResult:
     """Say something at a satellite."""
     result = await conversation.async_converse(
         hass,
         text,
-        "a-talk",
+        conversation_id,
         Context(),
         language,
         AGENT,
@@ -162,44 +174,44 @@ async def test_words_that_follow_up_on_the_model_go_to_the_model(hass: HomeAssis
     assert len(server.requests) == 4
 
 
-@pytest.mark.parametrize("words", ["Floor lamp?", "the floor lamp", "floor lamp, please", "my floor lamp"])
-@pytest.mark.parametrize(
-    "answers",
-    [
-        (ScriptedAnswer(content="Please tell me which one to turn off."),),
-        (ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="Done. Tell me which one to turn off.")),
-    ],
-)
 async def test_a_name_alone_goes_to_a_model_that_has_just_spoken(
-    hass: HomeAssistant, serve: Serve, words: str, answers: tuple[ScriptedAnswer, ...]
+    hass: HomeAssistant, serve: Serve, subtests: pytest.Subtests
 ) -> None:
-    server = await serve(Script(answers=(*answers, ScriptedAnswer(content="It is off."))), local_commands="first")
-    await say(hass, "make it cosy")
+    server = await serve(SILENT, local_commands="first")
+    talked = (ScriptedAnswer(content="Please tell me which one to turn off."),)
+    acted = (ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="Done. Tell me which one to turn off."))
+    for answers, words in product(
+        (talked, acted), ("Floor lamp?", "the floor lamp", "floor lamp, please", "my floor lamp")
+    ):
+        with subtests.test(words, answers=len(answers)):
+            server.play(Script(answers=(*answers, ScriptedAnswer(content="It is off."))))
+            server.requests.clear()
+            await say(hass, "make it cosy", conversation_id=(talk := f"{words} {len(answers)}"))
 
-    assert speech(await say(hass, words)) == "It is off."
+            assert speech(await say(hass, words, conversation_id=talk)) == "It is off."
 
-    assert hass.states.is_state(LAMP, "off")
-    assert len(server.requests) == len(answers) + 1
+            assert hass.states.is_state(LAMP, "off")
+            assert len(server.requests) == len(answers) + 1
 
 
-@pytest.mark.parametrize(
-    "request_for_words",
-    [
+async def test_words_that_a_model_has_requested_go_to_the_model(
+    hass: HomeAssistant, serve: Serve, subtests: pytest.Subtests
+) -> None:
+    server = await serve(SILENT, local_commands="first")
+    for request_for_words in (
         "Tell me what I should write down.",
         "Please dictate the text of the note.",
         "OK, at sunset. Now say the action.",
-    ],
-)
-async def test_words_that_a_model_has_requested_go_to_the_model(
-    hass: HomeAssistant, serve: Serve, request_for_words: str
-) -> None:
-    server = await serve(saying(request_for_words, "Noted."), local_commands="first")
-    await say(hass, "write something down for me")
+    ):
+        with subtests.test(request_for_words):
+            server.play(saying(request_for_words, "Noted."))
+            server.requests.clear()
+            await say(hass, "write something down for me", conversation_id=request_for_words)
 
-    assert speech(await say(hass, "turn on the floor lamp")) == "Noted."
+            assert speech(await say(hass, "turn on the floor lamp", conversation_id=request_for_words)) == "Noted."
 
-    assert hass.states.is_state(LAMP, "off")
-    assert len(server.requests) == 2
+            assert hass.states.is_state(LAMP, "off")
+            assert len(server.requests) == 2
 
 
 async def test_a_command_after_one_that_the_model_has_done_needs_no_model(hass: HomeAssistant, serve: Serve) -> None:
@@ -268,53 +280,58 @@ async def test_a_device_that_fails_is_told_to_the_model(hass: HomeAssistant, ser
     assert "[Home Assistant has tried this without you. Its answer: “" in str(words["content"])
 
 
-@pytest.mark.parametrize(
-    "answers",
-    [
-        (ScriptedAnswer(content="The floor lamp is on now."),),
-        (ScriptedAnswer(content="Sorry, I can't control lamps."),),
-        (ScriptedAnswer(content=""),),
-        (ScriptedAnswer(tool_calls=(NO_LAMP,)), ScriptedAnswer(content="There is no such lamp.")),
-        (ScriptedAnswer(tool_calls=(LOOK,)), ScriptedAnswer(content="OK, I've turned on the floor lamp.")),
-    ],
-)
 async def test_home_assistant_takes_over_when_the_model_has_done_nothing(
-    hass: HomeAssistant, serve: Serve, answers: tuple[ScriptedAnswer, ...]
+    hass: HomeAssistant, serve: Serve, subtests: pytest.Subtests
 ) -> None:
     turns = async_capture_events(hass, EVENT_TURN_FINISHED)
-    server = await serve(Script(answers=answers), local_commands="when_undone")
+    server = await serve(SILENT, local_commands="when_undone")
+    for call, text in (
+        (None, "The floor lamp is on now."),
+        (None, "Sorry, I can't control lamps."),
+        (None, ""),
+        (NO_LAMP, "There is no such lamp."),
+        (LOOK, "OK, I've turned on the floor lamp."),
+    ):
+        with subtests.test(text):
+            server.play(answering(text, *filter(None, (call,))))
+            server.requests.clear()
+            turns.clear()
+            await hass.services.async_call("light", "turn_off", {"entity_id": LAMP}, blocking=True)
 
-    assert speech(await say(hass, "turn on the floor lamp")) == "Turned on the light"
+            assert (
+                speech(await say(hass, "turn on the floor lamp", conversation_id=f"talk {text}"))
+                == "Turned on the light"
+            )
 
-    assert hass.states.is_state(LAMP, "on")
-    assert len(server.requests) == len(answers)
-    assert turns[0].data["tool_calls"][-1]["name"] == PROCESS_SENTENCE.name
+            assert hass.states.is_state(LAMP, "on")
+            assert len(server.requests) == (2 if call else 1)
+            assert turns[0].data["tool_calls"][-1]["name"] == PROCESS_SENTENCE.name
 
 
-@pytest.mark.parametrize(
-    "answers",
-    [
-        (ScriptedAnswer(content="Which lamp do you mean?"),),
-        (ScriptedAnswer(content="Are you sure? The baby sleeps."),),
-        (ScriptedAnswer(content="The baby sleeps, so I left it off."),),
-        (ScriptedAnswer(content="I won't do that."),),
-        (ScriptedAnswer(content="The floor lamp is already on."),),
-        (ScriptedAnswer(content="Please tell me which one."),),
-        (ScriptedAnswer(tool_calls=(LOOK,)), ScriptedAnswer(content="The floor lamp is on.")),
-        (ScriptedAnswer(tool_calls=(LOOK,)), ScriptedAnswer(content="It's raining, so I left it off.")),
-        (ScriptedAnswer(tool_calls=(LOOK,)), ScriptedAnswer(content="I can't do that while the baby sleeps.")),
-        (ScriptedAnswer(tool_calls=(NO_LAMP,)), ScriptedAnswer(content="Do you mean the one in the hall?")),
-        (ScriptedAnswer(tool_calls=(NO_LAMP, LOOK)), ScriptedAnswer(content="It is already on.")),
-    ],
-)
 async def test_home_assistant_does_not_overrule_a_question_or_a_reason(
-    hass: HomeAssistant, serve: Serve, answers: tuple[ScriptedAnswer, ...]
+    hass: HomeAssistant, serve: Serve, subtests: pytest.Subtests
 ) -> None:
-    await serve(Script(answers=answers), local_commands="when_undone")
+    server = await serve(SILENT, local_commands="when_undone")
+    rows: list[tuple[str, tuple[ScriptedCall, ...]]] = [
+        ("Which lamp do you mean?", ()),
+        ("Are you sure? The baby sleeps.", ()),
+        ("The baby sleeps, so I left it off.", ()),
+        ("I won't do that.", ()),
+        ("The floor lamp is already on.", ()),
+        ("Please tell me which one.", ()),
+        ("The floor lamp is on.", (LOOK,)),
+        ("It's raining, so I left it off.", (LOOK,)),
+        ("I can't do that while the baby sleeps.", (LOOK,)),
+        ("Do you mean the one in the hall?", (NO_LAMP,)),
+        ("It is already on.", (NO_LAMP, LOOK)),
+    ]
+    for text, calls in rows:
+        with subtests.test(text):
+            server.play(answering(text, *calls))
 
-    assert speech(await say(hass, "turn on the floor lamp")).startswith(str(answers[-1].content))
+            assert speech(await say(hass, "turn on the floor lamp", conversation_id=text)).startswith(text)
 
-    assert hass.states.is_state(LAMP, "off")
+            assert hass.states.is_state(LAMP, "off")
 
 
 async def test_a_question_in_another_language_is_not_overruled(hass: HomeAssistant, serve: Serve) -> None:

@@ -51,6 +51,12 @@ ANSWERS = {
 }
 
 
+@pytest.fixture
+def recorder_db_url() -> str:
+    """Return a new database: what is told here is read as by the tool, which is tested on each kind of database."""
+    return "sqlite://"
+
+
 def dispatcher(past: Past, language: str = "en", context: Context | None = None) -> OfflineDispatcher:
     llm_context = llm.LLMContext(DOMAIN, context or Context(), language, "conversation", None)
     return OfflineDispatcher(
