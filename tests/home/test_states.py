@@ -10,6 +10,7 @@ from custom_components.chatterbox.home.entities import async_get_home
 from custom_components.chatterbox.home.states import short_states
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import offer_of, run
+from tests.support.one_home import in_one_home
 
 HOME = """
 areas:
@@ -64,7 +65,7 @@ async def test_an_error_and_a_filter_are_those_of_home_assistant(home: HomeAssis
     assert "Attic" in nowhere.content
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     "text",
     [
         "",

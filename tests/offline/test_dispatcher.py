@@ -20,6 +20,7 @@ from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE, SENT
 from tests.demo_house.move_in import move_in
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.offline_talk import HOME, Talk, sentence_call
+from tests.support.one_home import in_one_home
 from tests.support.sentences import sentence
 from tests.support.versions import OF_NOBODY
 
@@ -165,7 +166,7 @@ async def test_a_question_is_answered(home: HomeAssistant) -> None:
     assert talk.response.response_type is intent.IntentResponseType.QUERY_ANSWER
 
 
-@pytest.mark.parametrize("text", ["what is the meaning of life", "turn on the spaceship", SPEAK_OF_IT])
+@in_one_home("text", ["what is the meaning of life", "turn on the spaceship", SPEAK_OF_IT])
 async def test_what_is_not_understood_gets_the_built_in_agents_own_sentence(home: HomeAssistant, text: str) -> None:
     expected = (await built_in_answer(home, text)).response
     talk = Talk(home, device_id="a-satellite")  # a chat gets some help too

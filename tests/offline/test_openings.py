@@ -1,12 +1,12 @@
 """Questions about all windows and doors: a sensor tells as much as a motorized one does."""
 
-import pytest
 from homeassistant.components import conversation
 from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 
 from tests.demo_house.move_in import move_in
 from tests.support.offline_talk import HOME, Talk
+from tests.support.one_home import in_one_home
 from tests.support.sentences import sentence
 
 _CONTACTS = """
@@ -25,7 +25,7 @@ async def _talk(hass: HomeAssistant, home: str, language: str = "en") -> Talk:
     return Talk(hass, language)
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("question", "answer"),
     [
         ("are any windows open?", "Yes, Kitchen Window and Skylight"),

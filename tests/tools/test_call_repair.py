@@ -401,7 +401,7 @@ async def test_a_word_without_quotes_is_a_text(home: HomeAssistant, domain: str)
     assert judged.arguments == {"name": "Lone Light", "domain": ["light"]}
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     "written",
     [
         {"domain": "light", "device_class": "light"},
@@ -419,7 +419,7 @@ async def test_a_class_that_is_a_domain_refuses_a_call_that_would_be_about_every
     assert "without it the call would be about everything of its domain" in result
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("text", "room", "is_meant"),
     [
         ("Turn off the lights upstairs", None, False),
@@ -500,7 +500,7 @@ async def test_of_several_lists_none_is_named_like_the_item(home: HomeAssistant)
     }
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("tool", "written", "meant"),
     [
         (ON, {"name": "Robot", "domain": ["vacuum"]}, ("vacuum__HassVacuumStart", {"name": "Robot"})),
@@ -535,7 +535,7 @@ entities:
 """
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("text", "name", "meant"),
     [
         ("Mach das Deckenlicht aus", "Deckenlicht", {"name": "Deckenlicht"}),

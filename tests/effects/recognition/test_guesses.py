@@ -9,6 +9,7 @@ from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import async_capture_events
 
 from tests.support.config_entries import offline_entry, set_up
+from tests.support.one_home import in_one_home
 from tests.support.servers.script import Script, ScriptedFailure
 from tests.support.talk import AGENT, Serve, move_into_the_demo_home, speech
 
@@ -27,16 +28,22 @@ PROHIBITIONS = [
 ]
 
 
+@pytest.fixture
+async def permissive(hass: HomeAssistant) -> None:
+    """Set up an agent that may do everything, in the demo home."""
+    await move_into_the_demo_home(hass)
+    await set_up(hass, offline_entry(rules=[{"verdict": "allow"}]))
+
+
 async def say(hass: HomeAssistant, text: str) -> ConversationResult:
     """Say something at a satellite."""
     place = "assist_satellite.hall"
     return await conversation.async_converse(hass, text, "a-talk", Context(), "en", AGENT, satellite_id=place)
 
 
-@pytest.mark.parametrize(("text", "question"), GUESSES)
+@pytest.mark.usefixtures("permissive")
+@in_one_home(("text", "question"), GUESSES)
 async def test_a_guess_is_asked_about_whatever_the_rules_allow(hass: HomeAssistant, text: str, question: str) -> None:
-    await move_into_the_demo_home(hass)
-    await set_up(hass, offline_entry(rules=[{"verdict": "allow"}]))
     actions = async_capture_events(hass, EVENT_CALL_SERVICE)
 
     questions = await say(hass, text)
@@ -49,10 +56,9 @@ async def test_a_guess_is_asked_about_whatever_the_rules_allow(hass: HomeAssista
     assert actions
 
 
-@pytest.mark.parametrize("text", PROHIBITIONS)
+@pytest.mark.usefixtures("permissive")
+@in_one_home("text", PROHIBITIONS)
 async def test_what_is_not_asked_for_is_not_offered(hass: HomeAssistant, text: str) -> None:
-    await move_into_the_demo_home(hass)
-    await set_up(hass, offline_entry(rules=[{"verdict": "allow"}]))
     actions = async_capture_events(hass, EVENT_CALL_SERVICE)
 
     answer = await say(hass, text)
@@ -62,7 +68,8 @@ async def test_what_is_not_asked_for_is_not_offered(hass: HomeAssistant, text: s
     assert actions == []
 
 
-@pytest.mark.parametrize(
+@pytest.mark.usefixtures("offline")
+@in_one_home(
     "text",
     [
         "turn off the kitchen lights and close the bedroom curtains",
@@ -71,8 +78,6 @@ async def test_what_is_not_asked_for_is_not_offered(hass: HomeAssistant, text: s
     ],
 )
 async def test_a_guess_that_passes_over_no_word_is_done_at_once(hass: HomeAssistant, text: str) -> None:
-    await move_into_the_demo_home(hass)
-    await set_up(hass, offline_entry())
     actions = async_capture_events(hass, EVENT_CALL_SERVICE)
 
     answer = await say(hass, text)

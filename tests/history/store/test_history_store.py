@@ -108,22 +108,9 @@ async def test_turns_that_are_stored_while_they_are_read_keep_their_order(sqlite
     await store.close()
 
 
-@pytest.mark.parametrize(
-    ("selection", "within", "last"),
-    [
-        (Selection(agent="agent", device_id="kitchen"), 60, "second"),
-        (Selection(agent="agent", person_id="ben"), 60, "second"),
-        (Selection(agent="agent", person_id="ann"), 60, "first"),
-        (Selection(agent="other", person_id="ann"), 60, "third"),
-        (Selection(agent="agent", person_id="ben"), 39, None),
-        (Selection(agent="agent", person_id="eve"), 60, None),
-        (Selection(agent="agent", person_id="cyd"), 60, "soon"),
-        (Selection(agent="agent", person_id="dan"), 60, None),
-    ],
-)
 @pytest.mark.parametrize("starts", [True, False], ids=["stored", "waiting"])
 async def test_the_last_turn_is_that_of_the_person_or_the_device(
-    sqlite: str, stores: Stores, selection: Selection, within: float, last: str | None, *, starts: bool
+    sqlite: str, stores: Stores, subtests: pytest.Subtests, *, starts: bool
 ) -> None:
     store, _ = stores.open(sqlite, clock=lambda: NOON, starts=starts)
     answers = [
@@ -135,8 +122,20 @@ async def test_the_last_turn_is_that_of_the_person_or_the_device(
     ]
     if starts:
         assert all([await answer.stored() for answer in answers])
-    found = await store.last_turn(selection, within)
-    assert (found and found.origin.conversation_id) == last
+    rows: list[tuple[Selection, float, str | None]] = [
+        (Selection(agent="agent", device_id="kitchen"), 60, "second"),
+        (Selection(agent="agent", person_id="ben"), 60, "second"),
+        (Selection(agent="agent", person_id="ann"), 60, "first"),
+        (Selection(agent="other", person_id="ann"), 60, "third"),
+        (Selection(agent="agent", person_id="ben"), 39, None),
+        (Selection(agent="agent", person_id="eve"), 60, None),
+        (Selection(agent="agent", person_id="cyd"), 60, "soon"),
+        (Selection(agent="agent", person_id="dan"), 60, None),
+    ]
+    for selection, within, last in rows:
+        with subtests.test(str(selection), within=within):
+            found = await store.last_turn(selection, within)
+            assert (found and found.origin.conversation_id) == last
     if not starts:
         store.start()
         await store.close()

@@ -12,6 +12,7 @@ from custom_components.chatterbox.history.store.history_store import HistoryStor
 from custom_components.chatterbox.history.store.query import Found, HistoryQuery, Retention, Selection
 from custom_components.chatterbox.history.store.records import StoredTurn
 from custom_components.chatterbox.history.store.search import MOST_WORDS, search_phrases
+from tests.support.one_home import in_one_home
 
 from .records import MORNING, spoken, turn
 from .stores import Stores
@@ -48,7 +49,7 @@ def from_outside(number: int, conversation: str = "kitchen talk") -> StoredTurn:
     return turn(number, conversation, person="ann", messages=page_messages)
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     "words",
     [
         "wifi password",
@@ -72,7 +73,7 @@ async def test_words_are_found_in_any_order_and_case_and_without_accents(url: st
     assert await search(store, words) == ["turn 1"]
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("words", "found"),
     [
         ("厨房的灯", ["turn 2", "turn 1"]),
@@ -172,7 +173,7 @@ async def test_a_rare_word_counts_more_than_many_frequent_ones(url: str, stores:
     assert (await search(store, "what did I say about the weather"))[0] == "turn 1"
 
 
-@pytest.mark.parametrize("words", ["a" * 200, "a" * 41, "a" * 40])
+@in_one_home("words", ["a" * 200, "a" * 41, "a" * 40])
 async def test_a_very_long_word_is_found(url: str, stores: Stores, words: str) -> None:
     store = await stored(stores, url, stored_turn(1, "a" * 200), stored_turn(2, "b" * 200))
     assert await search(store, words) == ["turn 1"]

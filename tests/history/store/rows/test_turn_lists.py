@@ -2,14 +2,13 @@
 
 from dataclasses import replace
 
-import pytest
-
 from custom_components.chatterbox.agent.events import StopReason
 from custom_components.chatterbox.history.store.history_store import HistoryStore
 from custom_components.chatterbox.history.store.query import Selection, TurnList
 from custom_components.chatterbox.history.store.records import Record
 from tests.history.store.records import DAY, MORNING, audit, response, turn
 from tests.history.store.stores import Stores
+from tests.support.one_home import in_one_home
 
 CUT_OFF: frozenset[StopReason | None] = frozenset({None})
 
@@ -36,7 +35,7 @@ async def test_a_list_goes_on_before_the_last_turn_of_a_page(url: str, stores: S
     assert await listed(store, TurnList(before=1)) == ([], None)
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("query", "found"),
     [
         (TurnList(people=frozenset({"ann", "user of ann"})), "51"),
