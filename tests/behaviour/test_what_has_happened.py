@@ -133,9 +133,9 @@ async def test_a_reason_gives_no_secret_away(
 
             answer = speech(await say(hass, text))
 
-            told = [answer, *(change.data for change in changes), *map(messages_of, server.requests)]
+            messages = [answer, *(change.data for change in changes), *map(messages_of, server.requests)]
             assert changes
-            assert not [secret for secret in ("5up3r", "s3cr3t") if secret in json.dumps(told, default=str)]
+            assert not [secret for secret in ("5up3r", "s3cr3t") if secret in json.dumps(messages, default=str)]
 
 
 @pytest.mark.usefixtures("offline")
