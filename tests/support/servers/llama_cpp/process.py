@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import subprocess
+import tempfile
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -53,21 +54,23 @@ def set_up_llama() -> None:
 @contextlib.asynccontextmanager
 async def llama_server(setup: LlamaSetup = LlamaSetup()) -> AsyncIterator[LlamaServer]:
     """Run a server until the block is left."""
-    process = await asyncio.create_subprocess_exec(
-        *(_PYTHON, "-m", "tests.support.servers.llama_cpp", json.dumps(asdict(setup))),
-        cwd=_REPOSITORY,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-    )
-    try:
-        if process.stdout is None:
-            raise RuntimeError("the server was started without an output to read")
-        url = (await asyncio.wait_for(process.stdout.readline(), _START_SECONDS)).decode().strip()
-        if not url:
-            raise RuntimeError("the llama.cpp server did not start")
-        yield LlamaServer(url, process)
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            process.terminate()
-        await process.wait()
+    # The folder is removed here, because the server is killed.
+    with tempfile.TemporaryDirectory(prefix="chatterbox-llama-") as folder:
+        process = await asyncio.create_subprocess_exec(
+            *(_PYTHON, "-m", "tests.support.servers.llama_cpp", json.dumps(asdict(setup)), folder),
+            cwd=_REPOSITORY,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+        try:
+            if process.stdout is None:
+                raise RuntimeError("the server was started without an output to read")
+            url = (await asyncio.wait_for(process.stdout.readline(), _START_SECONDS)).decode().strip()
+            if not url:
+                raise RuntimeError("the llama.cpp server did not start")
+            yield LlamaServer(url, process)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                process.terminate()
+            await process.wait()
