@@ -51,7 +51,10 @@ async def test_plans_outlive_a_kill(tmp_path: Path) -> None:
     async with serving(ScriptedChatCompletions(SCRIPT).application()) as address:
         home = await KilledHome.set_up(tmp_path, address)
         file = home.folder / ".storage" / "chatterbox.later"
+        file.write_text('{"version": 1, "data": {"plans": [')
         async with home.started() as (home_assistant, session):
+            assert await say(session, home, "what is planned?") == "Nothing is planned."
+            assert [damaged.read_text() for damaged in file.parent.glob("chatterbox.later.corrupt.*")]
             for text in (*PLANS, INTERRUPTED):
                 assert "in 10 minutes: " in await say(session, home, text)
             home_assistant.process.kill()
@@ -70,8 +73,3 @@ async def test_plans_outlive_a_kill(tmp_path: Path) -> None:
         async with home.started() as (home_assistant, session):
             assert await say(session, home, "what is planned?") == "Nothing is planned."
             home_assistant.process.kill()
-
-        file.write_text('{"version": 1, "data": {"plans": [')
-        async with home.started() as (_, session):
-            assert await say(session, home, "what is planned?") == "Nothing is planned."
-            assert [damaged.read_text() for damaged in file.parent.glob("chatterbox.later.corrupt.*")]

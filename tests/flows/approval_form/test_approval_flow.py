@@ -413,28 +413,25 @@ async def test_a_rule_that_asks_for_a_pin_needs_one(hass: HomeAssistant, entry: 
     assert (await saved(hass, entry, rules=rules[:1])).pin is None
 
 
-@pytest.mark.parametrize(
-    ("pin", "message"),
-    [
+async def test_a_pin_with_a_flaw_is_refused_and_the_present_one_kept(
+    hass: HomeAssistant, entry: MockConfigEntry, subtests: pytest.Subtests
+) -> None:
+    await saved(hass, entry, pin=PIN)
+    rules = [{"verdict": "Ask for the PIN", "domains": ["Lock"]}]
+    for pin, message in (
         ("four", "The PIN may contain digits only."),
         ("•••", "The PIN may contain digits only."),
         ("739", f"{SHORTEST_PIN} to {LONGEST_PIN}"),
         ("73910573910", f"{SHORTEST_PIN} to {LONGEST_PIN}"),
         ("1234", "too easy to guess"),
-    ],
-)
-async def test_a_pin_with_a_flaw_is_refused_and_the_present_one_kept(
-    hass: HomeAssistant, entry: MockConfigEntry, pin: str, message: str
-) -> None:
-    await saved(hass, entry, pin=PIN)
-    rules = [{"verdict": "Ask for the PIN", "domains": ["Lock"]}]
-    step = await sent(hass, entry, rules=rules, pin=pin)
-
-    assert step["errors"] is not None
-    assert step["errors"].keys() == {"pin"}
-    assert message in text_of_error(step, "pin")
-    assert suggested(step)["pin"] == DOTS
-    assert suggested(step)["rules"] == rules
+    ):
+        with subtests.test(pin):
+            step = await sent(hass, entry, rules=rules, pin=pin)
+            assert step["errors"] is not None
+            assert step["errors"].keys() == {"pin"}
+            assert message in text_of_error(step, "pin")
+            assert suggested(step)["pin"] == DOTS
+            assert suggested(step)["rules"] == rules
 
 
 async def test_a_pin_is_changed_beside_its_dots_and_left_alone_with_them(
@@ -568,21 +565,19 @@ async def test_a_pin_for_locks_is_offered_for_unlocking_alone(
     assert home_rules(hass).pin
 
 
-@pytest.mark.parametrize(
-    "rule",
-    [
+async def test_other_rules_are_not_narrowed(
+    hass: HomeAssistant, entry: MockConfigEntry, subtests: pytest.Subtests
+) -> None:
+    await saved(hass, entry, pin=PIN)
+    for rule in (
         {"verdict": "allow", "domains": ["lock"]},
         {"verdict": "pin", "domains": ["lock"], "actions": ["lock.unlock"]},
         {"verdict": "pin", "domains": ["lock", "cover"]},
         {"verdict": "pin", "areas": ["hall"]},
-    ],
-)
-async def test_other_rules_are_not_narrowed(
-    hass: HomeAssistant, entry: MockConfigEntry, rule: dict[str, JsonValue]
-) -> None:
-    home = await sent(hass, entry, pin=PIN, rules=[rule], pin_for=["open"])
-
-    assert "only_unlock" not in home["menu_options"]
+    ):
+        with subtests.test(rule=rule):
+            home = await sent(hass, entry, pin=DOTS, rules=[rule], pin_for=["open"])
+            assert "only_unlock" not in home["menu_options"]
 
 
 async def test_the_assistants_that_go_round_the_rules_are_named(hass: HomeAssistant, entry: MockConfigEntry) -> None:

@@ -19,6 +19,7 @@ from custom_components.chatterbox.settings.rules import (
     DEFAULT_RULES,
     HOME_RULE_KEYS,
     HomeRules,
+    HomeRulesStore,
     PinUse,
     Policy,
     Rule,
@@ -202,34 +203,43 @@ async def test_a_restart_changes_nothing(hass_storage: Storage) -> None:
         await second.async_stop(force=True)
 
 
-@pytest.mark.parametrize(
-    "stored",
-    [
-        {"version": 99, "data": {}},
-        {"version": 1, "data": [1]},
-        {"version": 1, "data": {"rules": [{"verdict": "sometimes"}]}},
-        {"version": 1, "data": {"rules": [], "moat": True}},
-        {"version": 1, "data": {"pin": "7391"}},
-        {"version": 1, "data": {"ask_after_outside_content": "later"}},
-        {"version": 1, "data": {"trusted_callers": "automation.night"}},
-    ],
+UNREADABLE: Final[tuple[Storage, ...]] = (
+    {"version": 99, "data": {}},
+    {"version": 1, "data": [1]},
+    {"version": 1, "data": {"rules": [{"verdict": "sometimes"}]}},
+    {"version": 1, "data": {"rules": [], "moat": True}},
+    {"version": 1, "data": {"pin": "7391"}},
+    {"version": 1, "data": {"ask_after_outside_content": "later"}},
+    {"version": 1, "data": {"trusted_callers": "automation.night"}},
 )
-async def test_rules_that_cannot_be_read_stop_every_change_until_they_are_entered_again(
-    hass: HomeAssistant,
-    demo_home: HomeAssistant,
-    hass_storage: Storage,
-    stored: Storage,
-    caplog: pytest.LogCaptureFixture,
+
+
+async def test_rules_that_cannot_be_read_let_nothing_be_changed_and_stay_as_they_are(
+    hass: HomeAssistant, hass_storage: Storage, caplog: pytest.LogCaptureFixture, subtests: pytest.Subtests
 ) -> None:
-    hass_storage[KEY] = {"minor_version": 1, "key": KEY, **deepcopy(stored)}
+    for stored in UNREADABLE:
+        with subtests.test(stored=stored):
+            hass_storage[KEY] = {"minor_version": 1, "key": KEY, **deepcopy(stored)}
+            store = HomeRulesStore(hass)
+            await store.async_load()
+            assert store.current.policy.only_reads
+            assert issues(hass) == {"home_rules_unreadable": ""}
+            assert hass_storage[KEY]["data"] == stored["data"], "left as it is"
+            await store.async_remove()
+            assert not issues(hass)
+    logged = [record.getMessage() for record in caplog.records if record.name != STORAGE_OF_TESTS]
+    assert PIN not in "\n".join(logged)
+
+
+async def test_rules_that_cannot_be_read_stop_every_change_until_they_are_entered_again(
+    hass: HomeAssistant, demo_home: HomeAssistant, hass_storage: Storage
+) -> None:
+    hass_storage[KEY] = {"minor_version": 1, "key": KEY, **deepcopy(UNREADABLE[2])}
     entry = await add_service(demo_home, "One", "Other")
 
     assert issues(hass) == {"home_rules_unreadable": ""}
     assert await say(hass, "turn on the Kitchen Ceiling Light", ONE) == NOT_ALLOWED
     assert await unlock(hass, OTHER) == NOT_ALLOWED
-    assert hass_storage[KEY]["data"] == stored["data"], "left as it is"
-    logged = [record.getMessage() for record in caplog.records if record.name != STORAGE_OF_TESTS]
-    assert PIN not in "\n".join(logged)
 
     await enter(hass, await open_form(hass, entry, 1), pin=PIN)
     assert not issues(hass)
@@ -256,12 +266,18 @@ async def test_a_damaged_file_is_found_again_after_the_next_start(hass: HomeAssi
     assert await hass.async_add_executor_job(file.read_text) == text
 
 
-@pytest.mark.parametrize("key", sorted(HOME_RULE_KEYS))
 async def test_rules_that_an_agent_holds_are_refused_aloud(
-    hass: HomeAssistant, demo_home: HomeAssistant, key: str
+    hass: HomeAssistant, demo_home: HomeAssistant, subtests: pytest.Subtests
 ) -> None:
     await add_service(hass, "Other")
-    old: dict[str, JsonValue] = {key: WITH_PIN.get(key, [])}
+    old: dict[str, JsonValue] = {key: WITH_PIN.get(key, []) for key in sorted(HOME_RULE_KEYS)}
+    for key, held in old.items():
+        with subtests.test(key=key):
+            entry = await add_service(demo_home, "One", **{key: held})
+            assert issues(hass) == {"home_rules_of_agents": "One"}
+            assert async_get_home_rules(hass).current.policy.only_reads
+            await hass.config_entries.async_remove(entry.entry_id)
+            assert not issues(hass)
     entry = await add_service(demo_home, "One", **old)
 
     assert issues(hass) == {"home_rules_of_agents": "One"}
