@@ -25,12 +25,10 @@ from ..agent.messages import (
 )
 from ..agent.protocols import Ask, Hooks
 from ..agent.transcript import TranscriptRecorder
-from ..people.speakers import Speaker
 from ..settings.agent import AgentSettings
 from ..settings.tool_names import SENTENCE_TOOL
 from ..tools.own.registry import offered_to
 from ..tools.turn_tools import TurnTools
-from ..turns.continuity import Continuity, Thread
 from ..turns.shown_files import ShownFiles
 from ..turns.source import ToolSelection, TurnSource
 from .protocol.backend import OWN_LABEL, BackendEvent, ToolsOffered, TurnRequest
@@ -74,8 +72,10 @@ class ApiTurnSource(TurnSource):
     """The question that the client answers."""
     question_scope: str | None = field(default_factory=ulid_now)
     """Two responses that follow the same one have questions of their own."""
+    resumes_conversations: bool = False
+    """The client holds its conversation."""
     has_summaries: bool = False
-    """The client shortens its conversation."""
+    """The client shortens it."""
     acts_locally: bool = False
     """The client has chosen the model."""
     _recorder: TranscriptRecorder = field(default_factory=TranscriptRecorder)
@@ -103,13 +103,6 @@ class ApiTurnSource(TurnSource):
     def so_far(self) -> Transcript:
         """The transcript of the request with all that the turn has added until now."""
         return self.request.transcript + self._recorder.interrupted()
-
-    @override
-    async def async_thread(
-        self, continuity: Continuity, asked_for: str | None, speaker: Speaker, chat_log: ChatLog
-    ) -> Thread:
-        """Return the conversation of a turn, which the client holds."""
-        return continuity.thread_of(chat_log.conversation_id)
 
     @override
     def adapted(self, turn: Turn) -> Turn:

@@ -104,7 +104,10 @@ class AgentTurns:
     async def _async_run(self, turn_input: TurnInput, chat_log: ChatLog, prepared: PreparedTurn | None) -> TurnRecord:
         source, asked_for = turn_input.source, turn_input.user_input.conversation_id
         record = prepared.record if prepared else self._new_record(turn_input)
-        thread = await source.async_thread(self._continuity, asked_for, turn_input.speaker, chat_log)
+        if source.resumes_conversations:
+            thread = await self._continuity.async_resume(asked_for, turn_input.speaker, chat_log)
+        else:
+            thread = self._continuity.thread_of(chat_log.conversation_id)
         record.origin = turn_origin(
             turn_input.user_input, self._agent_id, chat_log.conversation_id, turn_input.speaker, thread.id
         )

@@ -14,13 +14,11 @@ from homeassistant.helpers import llm
 from ..agent.events import TurnEvent
 from ..agent.loop.turn import Limits, Turn
 from ..agent.messages import ToolChoice, ToolChoiceMode, ToolDefinition, Transcript, UserMessage
-from ..agent.protocols import Hooks, LLMProvider
+from ..agent.protocols import Hooks, LLMProvider, OutputFormat
 from ..approvals.questions import Resume
-from ..people.speakers import Speaker
 from ..settings.agent import AgentSettings
 from ..tools.turn_tools import TurnTools
 from .chat_log import history, words
-from .continuity import Continuity, Thread
 from .shown_files import ShownFiles
 
 
@@ -56,6 +54,8 @@ class TurnSource:
     """Whether the words may be stored."""
     brought: Transcript = ()
     """Messages that the source adds before the user's message; see `TurnRecord.brought`."""
+    resumes_conversations: bool = True
+    """Whether what Home Assistant no longer holds of a conversation is added to the ChatLog."""
     has_summaries: bool = True
     """Whether the agent's summaries replace the beginning of this conversation."""
     falls_back: bool = True
@@ -70,15 +70,10 @@ class TurnSource:
     """Whether the model gets the agent's own tools."""
     extra_api: llm.API | None = None
     """Has tools for this turn only."""
-
-    async def async_thread(
-        self, continuity: Continuity, asked_for: str | None, speaker: Speaker, chat_log: ChatLog
-    ) -> Thread:
-        """Return the conversation of a turn. What Home Assistant no longer holds of it is added to the ChatLog.
-
-        `asked_for` is the conversation id that the request names.
-        """
-        return await continuity.async_resume(asked_for, speaker, chat_log)
+    output: OutputFormat | None = None
+    """The shape of the answer; None for text."""
+    checks_answer: bool = True
+    """See `Turn.checks_answer`."""
 
     def settings(self, hass: HomeAssistant, settings: AgentSettings) -> AgentSettings:  # noqa: ARG002  # a client asks for it
         """Return the agent's settings for this turn."""
@@ -103,7 +98,7 @@ class TurnSource:
 
     def adapted(self, turn: Turn) -> Turn:
         """Return the input of the loop with what this source wants of the answer."""
-        return replace(turn, checks_answer=True)
+        return replace(turn, output=self.output, checks_answer=self.checks_answer)
 
     def hooks(self, tools: TurnTools) -> Sequence[Hooks]:
         """Return hooks of the source, which precede the owner's rules."""
