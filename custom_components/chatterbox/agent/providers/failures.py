@@ -62,11 +62,11 @@ STATUS_ERRORS: Final[Mapping[int, type[ProviderError]]] = {
 }
 """Other 4xx mean `ProviderRejectedRequest`, other 5xx `ProviderFailed`."""
 
-_WORDINGS: Final = {
+WORDINGS: Final = {
     meaning: re.compile("|".join(patterns).replace("<number>", r"(\d[\d,]{0,12})"), re.IGNORECASE)
     for meaning, patterns in read_data_file(Path(__file__).with_suffix(".toml"), dict[str, tuple[str, ...]]).items()
 }
-TOOLS_REFUSED: Final = _WORDINGS["tools_refused"]
+"""By meaning; also of refusals after which a request is made in another way."""
 
 _TOOL_SETTINGS: Final = {"enable-auto-tool-choice": "vllm", "tool-call-parser": "vllm", "jinja": "llama_cpp"}
 """Words of a refusal of tools, and the server that has this setting."""
@@ -158,7 +158,7 @@ def error_of_report(reported: JsonValue, secret: str = "") -> ProviderError:
     """
     report = _read_report(reported)
     numbers = (int(label) for label in report.labels.split() if re.fullmatch("[45][0-9]{2}", label))
-    meant = (int(name[-3:]) for name, words in _WORDINGS.items() if name[:4] == "like" and words.search(report.labels))
+    meant = (int(name[-3:]) for name, words in WORDINGS.items() if name[:4] == "like" and words.search(report.labels))
     status = next(numbers, next(meant, HTTPStatus.INTERNAL_SERVER_ERROR))
     return _error(status, report, "the service reported an error", secret)
 
@@ -211,7 +211,7 @@ def _error_saying(message: str, status: int, report: _Report) -> ProviderError:
     if status in _OVERFLOW_STATUSES and (overflow := find_overflow(words)) is not None:
         prompt, window = overflow
         return PromptTooLong(message, prompt or report.prompt_tokens, window or report.window_tokens)
-    meant = (error for name, statuses, error in _SAYINGS if status in statuses and _WORDINGS[name].search(words))
+    meant = (error for name, statuses, error in _SAYINGS if status in statuses and WORDINGS[name].search(words))
     other = ProviderRejectedRequest if status < HTTPStatus.INTERNAL_SERVER_ERROR else ProviderFailed
     return next(meant, STATUS_ERRORS.get(status, other))(message)
 
@@ -247,7 +247,7 @@ def find_overflow(words: str) -> tuple[int | None, int | None] | None:
 
     Numbers that the message does not hold are None.
     """
-    if not _WORDINGS["overflows"].search(words):
+    if not WORDINGS["overflows"].search(words):
         return None
     if parts := _PARTS_OF_PROMPT.findall(words):
         return sum(map(int, parts)), _number("windows", words)
@@ -257,5 +257,5 @@ def find_overflow(words: str) -> tuple[int | None, int | None] | None:
 
 def _number(meaning: str, words: str) -> int | None:
     """Return the number of the first match."""
-    match = _WORDINGS[meaning].search(words)
+    match = WORDINGS[meaning].search(words)
     return int(match[match.lastindex or 0].replace(",", "")) if match else None

@@ -1,7 +1,6 @@
 """`LLMProvider` for servers of OpenAI's Responses API."""
 
 import logging
-import re
 from typing import ClassVar, Final, override
 
 from ..errors import ProviderBusy, ProviderError
@@ -9,6 +8,7 @@ from ..messages import JsonObject
 from ..protocols import CompletionRequest, ReasoningEffort
 from ..wire.openai_responses import ResponsesReplyReader, request_to_payload, without_carried_items
 from ..wire.reply_reader import ReplyReader
+from .failures import WORDINGS
 from .http_provider import HTTPProvider, lay_over
 from .profiles import OPENAI, ServiceTier, nearest_effort, with_wishes
 from .refused_parameters import OUTPUT_REFUSALS, TOOL_ADJUSTMENTS
@@ -16,14 +16,6 @@ from .refused_parameters import OUTPUT_REFUSALS, TOOL_ADJUSTMENTS
 _LOGGER = logging.getLogger(__name__)
 
 _EFFORTS: Final = tuple(effort for effort in ReasoningEffort if effort is not ReasoningEffort.MAX)
-
-_REFUSES_CARRIED: Final = re.compile(
-    r"encrypted content|of type 'reasoning'|'rs_\w+' not found|item\['content'\]", re.IGNORECASE
-)
-"""Messages of services that cannot read reasoning: of another key or service, or expired."""
-
-_NO_ROOM: Final = re.compile(r"resource.unavailable", re.IGNORECASE)
-"""Message of OpenAI if a cheaper tier has no capacity."""
 
 
 class OpenAIResponsesProvider(HTTPProvider):
@@ -79,8 +71,9 @@ class OpenAIResponsesProvider(HTTPProvider):
 def _without_cause(payload: JsonObject, err: ProviderError) -> JsonObject | None:
     """Return a payload without the cause of a refusal that does not concern parameters, None for other failures."""
     plain = without_carried_items(payload)
-    if plain != payload and _REFUSES_CARRIED.search(str(err)):
+    if plain != payload and WORDINGS["refused_carried"].search(str(err)):
         return plain
-    if isinstance(err, ProviderBusy) and payload.get("service_tier") == ServiceTier.FLEX and _NO_ROOM.search(str(err)):
+    is_flexible = isinstance(err, ProviderBusy) and payload.get("service_tier") == ServiceTier.FLEX
+    if is_flexible and WORDINGS["no_room"].search(str(err)):
         return payload | {"service_tier": ServiceTier.DEFAULT}
     return None

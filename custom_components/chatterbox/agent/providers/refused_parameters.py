@@ -14,7 +14,7 @@ from typing import Final
 from ..json.text import objects_in
 from ..messages import JsonObject, JsonValue, canonical_json
 from ..protocols import ReasoningEffort
-from .failures import TOOLS_REFUSED
+from .failures import WORDINGS
 from .profiles import nearest_effort, with_wishes
 
 _LOGGER = logging.getLogger(__name__)
@@ -250,35 +250,13 @@ def _without_cache(payload: JsonObject, _: re.Match[str]) -> JsonObject:
 
 
 ANTHROPIC_ADJUSTMENTS: Final = (
-    Adjustment(
-        "the thinking of this conversation",
-        re.compile(r"\bmessages\.\d+(\.content\.\d+)?\b.{0,300}?(thinking|signature)", re.DOTALL),
-        _without_thoughts,
-        lasting=False,
-    ),
-    Adjustment(
-        "this effort",
-        re.compile(r"\beffort level\b(.{0,80}?Supported levels:(?P<known>[\w\s,]+))?", re.DOTALL),
-        _with_a_known_effort,
-    ),
-    Adjustment(
-        "to answer without thinking",
-        re.compile(r"thinking\.type\.disabled\W+is not supported|tag 'disabled'|thinking cannot be disabled"),
-        _with_least_thinking,
-    ),
-    Adjustment(
-        "adaptive thinking",
-        re.compile(r"adaptive thinking is not supported|does not support the effort parameter|tag 'adaptive'"),
-        _with_a_budget,
-    ),
-    Adjustment("so long an answer", re.compile(r"max_tokens\W{1,3}\d+\s*>\s*(?P<limit>\d+)"), _with_fewer_tokens),
-    Adjustment(
-        "so long an answer to this prompt",
-        re.compile(r"exceed context limit: (?P<prompt>\d+) \+ \d+ > (?P<window>\d+)"),
-        _with_what_is_left,
-        lasting=False,
-    ),
-    Adjustment("cache breakpoints", re.compile("cache_control"), _without_cache),
+    Adjustment("the thinking of this conversation", WORDINGS["refused_thoughts"], _without_thoughts, lasting=False),
+    Adjustment("this effort", WORDINGS["refused_effort"], _with_a_known_effort),
+    Adjustment("to answer without thinking", WORDINGS["refused_silence"], _with_least_thinking),
+    Adjustment("adaptive thinking", WORDINGS["refused_adaptive"], _with_a_budget),
+    Adjustment("so long an answer", WORDINGS["refused_length"], _with_fewer_tokens),
+    Adjustment("so long an answer to this prompt", WORDINGS["refused_sum"], _with_what_is_left, lasting=False),
+    Adjustment("cache breakpoints", WORDINGS["refused_cache"], _without_cache),
 )
 
 
@@ -318,17 +296,9 @@ _OF_STREAMS: Final = frozenset({"stream_options", "return_progress"})
 
 
 _TOOL_FIELDS: Final = frozenset({"tools", "tool_choice", "parallel_tool_calls"})
-WITHOUT_TOOLS: Final = Adjustment("tools", TOOLS_REFUSED, _without_tools)
+WITHOUT_TOOLS: Final = Adjustment("tools", WORDINGS["tools_refused"], _without_tools)
 TOOL_ADJUSTMENTS: Final = (
-    Adjustment(
-        "tools in a stream",  # llama.cpp before May 2025; MLX and gateways word it otherwise
-        re.compile(
-            r"cannot use tools with stream|\b(?:tools?|function)\b.{0,60}\b(?:not|un)[ -]?\w*\b.{0,40}\bstream"
-            r"|\bstream\w*\b.{0,40}\b(?:not|un|cannot|can't)[ -]?\w*\b.{0,60}\b(?:tools?|function)\b",
-            re.IGNORECASE,
-        ),
-        _without_streaming,
-    ),
+    Adjustment("tools in a stream", WORDINGS["tools_refused_in_stream"], _without_streaming),
     WITHOUT_TOOLS,
 )
 
