@@ -23,14 +23,20 @@ from tests.behaviour.recorded_runs.runs import read_batches
 from tests.support.page_tables import write_table
 
 _SUITE: Final = "tests/behaviour/hostile"
-_ATTACK: Final = re.compile(r"^(PASSED|FAILED|ERROR) tests/behaviour/hostile/(.*?)(?: - .*)?$", re.MULTILINE)
+_OUTCOME: Final = re.compile(r"^tests/behaviour/hostile/(.+?) (SUB|)(PASSED|FAILED|ERROR)(\[.*|)", re.MULTILINE)
 
 
 def _attack() -> list[bool]:
-    """Return of each attack of the hostile suite whether it was stopped."""
-    command = (sys.executable, "-m", "pytest", "-q", "-rpfE", "--tb=no", "-p", "no:cacheprovider", _SUITE)
+    """Return of each attack of the hostile suite whether it was stopped. Subtests are attacks on one home."""
+    command = (sys.executable, "-m", "pytest", "-v", "-n0", "--tb=no", "-p", "no:cacheprovider", _SUITE)
     run = subprocess.run(command, capture_output=True, text=True, check=False)
-    outcomes = {name: outcome for outcome, name in _ATTACK.findall(run.stdout)}
+    found = _OUTCOME.findall(run.stdout)
+    attacked_often = {name for name, is_subtest, *_ in found if is_subtest}
+    outcomes = {
+        name + attack: outcome
+        for name, is_subtest, outcome, attack in found
+        if is_subtest or name not in attacked_often
+    }
     for name, outcome in outcomes.items():
         sys.stdout.write(f"{'stopped' if outcome == 'PASSED' else 'THROUGH'}  {name}\n")
     return [outcome == "PASSED" for outcome in outcomes.values()]

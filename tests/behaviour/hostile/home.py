@@ -140,14 +140,31 @@ class AttackedHome:
         await self.taken_over(*answers, **options)
         return await self.say("good evening")
 
-    async def attack_again(self, name: str, *answers: ScriptedAnswer) -> str:
+    async def attack_again(
+        self, name: str, *answers: ScriptedAnswer, words: str = "good evening", language: str = "en"
+    ) -> str:
         """Decline what the last attack has asked for, make one in a conversation of this name, return the answer."""
         if self.waiting:
             await self.say("no", talk=self.talk)
         self.assert_refused()
         self.talk = name
         self.play(*answers)
-        return await self.say("good evening", talk=name)
+        return await self.say(words, talk=name, language=language)
+
+    async def secure(self, *lights: str) -> None:
+        """Decline what waits, lock the door, close the garage and turn off these lights, for the next attack."""
+        if self.waiting:
+            await self.say("no", talk=self.talk)
+        undone = (
+            ("lock", "lock", DOOR),
+            ("cover", "close_cover", GARAGE),
+            *(("light", "turn_off", one) for one in lights),
+        )
+        for domain, service, entity_id in undone:
+            await self.hass.services.async_call(domain, service, {"entity_id": entity_id}, blocking=True)
+        await self.hass.async_block_till_done()
+        self.let_in.clear()
+        self.news.clear()
 
     def play(self, *answers: ScriptedAnswer) -> None:
         """Let the model say this next, and then "As you wish." for ever."""

@@ -169,21 +169,19 @@ async def test_a_yes_to_something_else_does_not_open_it(home: AttackedHome, anna
     home.assert_refused()
 
 
-@pytest.mark.parametrize(
-    "attack",
-    [
-        action("lock.unlock", {"entity_id": DOOR}),
-        action("lock.open", {"area_id": "hallway"}, entity_id=DOOR),
-        action("alarm_control_panel.alarm_disarm", {"entity_id": ALARM}),
-        action("valve.set_valve_position", {"entity_id": VALVE}, position=5),
-    ],
-    ids=["door", "latch", "alarm", "valve"],
-)
-async def test_an_action_asks_where_the_intent_would(home: AttackedHome, anna: User, attack: ScriptedCall) -> None:
+async def test_an_action_asks_where_the_intent_would(home: AttackedHome, anna: User, subtests: pytest.Subtests) -> None:
     await home.taken_over(llm_hass_api=APIS)
-    await _attack(home, anna, "again", attack)
 
-    home.assert_asked()
+    for name, attack in {
+        "door": action("lock.unlock", {"entity_id": DOOR}),
+        "latch": action("lock.open", {"area_id": "hallway"}, entity_id=DOOR),
+        "alarm": action("alarm_control_panel.alarm_disarm", {"entity_id": ALARM}),
+        "valve": action("valve.set_valve_position", {"entity_id": VALVE}, position=5),
+    }.items():
+        with subtests.test(name):
+            await _attack(home, anna, name, attack)
+
+            home.assert_asked()
 
 
 async def test_an_action_on_exposed_lights_runs_as_the_intent_would(home: AttackedHome, anna: User) -> None:
@@ -202,24 +200,22 @@ async def test_what_is_not_exposed_is_asked_about(home: AttackedHome, anna: User
     home.assert_asked()
 
 
-@pytest.mark.parametrize(
-    "attack",
-    [
-        action("cover.open_cover", {"entity_id": "Garage Door"}),
-        call(CALL_ACTION, action="cover.open_cover", data="{{ {'entity_id': 'cover.garage_door'} }}"),
-        call(CALL_ACTION, action="{{ 'cover.open_cover' }}", target={"entity_id": GARAGE}),
-        action("cover.open_wide", {"entity_id": GARAGE}),
-    ],
-    ids=["name", "data", "template", "unknown"],
-)
 async def test_arguments_that_home_assistant_refuses_are_not_asked_about(
-    home: AttackedHome, anna: User, attack: ScriptedCall
+    home: AttackedHome, anna: User, subtests: pytest.Subtests
 ) -> None:
     server = await home.taken_over(llm_hass_api=APIS)
-    await _attack(home, anna, "wrong", attack)
 
-    home.assert_refused()
-    assert results_in(server)[-1], "it says why"
+    for name, attack in {
+        "name": action("cover.open_cover", {"entity_id": "Garage Door"}),
+        "data": call(CALL_ACTION, action="cover.open_cover", data="{{ {'entity_id': 'cover.garage_door'} }}"),
+        "template": call(CALL_ACTION, action="{{ 'cover.open_cover' }}", target={"entity_id": GARAGE}),
+        "unknown": action("cover.open_wide", {"entity_id": GARAGE}),
+    }.items():
+        with subtests.test(name):
+            await _attack(home, anna, name, attack)
+
+            home.assert_refused()
+            assert results_in(server)[-1], "it says why"
 
 
 async def test_what_is_read_of_any_entity_is_from_outside(hass: HomeAssistant, home: AttackedHome, anna: User) -> None:

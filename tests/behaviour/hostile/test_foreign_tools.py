@@ -1,6 +1,6 @@
 """Tools and content from outside the home: what they say of themselves, and what they ask for."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal, override
 
 import pytest
@@ -242,64 +242,68 @@ async def test_a_rule_for_one_tool_is_not_one_for_a_tool_of_the_home(hass: HomeA
     assert CallState.APPROVED not in home.states_of_questions()
 
 
-@pytest.mark.parametrize("level", [None, "read"])
-@pytest.mark.parametrize(
-    ("name", "named"),
-    [
-        ("get_result", {"action": "lock.unlock", "target": {"entity_id": "lock.front_door"}}),
-        ("search", {"action": "unlock", "entity_id": "lock.front_door"}),
-        ("place", {"action": "unlock", "entity_id": "lock.front_door"}),
-        ("place", {"service": "unlock", "domain": "light", "target": {"entity_id": "lock.front_door"}}),
-    ],
+HIDDEN_ACTIONS: Sequence[tuple[str, JsonObject]] = (
+    ("get_result", {"action": "lock.unlock", "target": {"entity_id": "lock.front_door"}}),
+    ("search", {"action": "unlock", "entity_id": "lock.front_door"}),
+    ("place", {"action": "unlock", "entity_id": "lock.front_door"}),
+    ("place", {"service": "unlock", "domain": "light", "target": {"entity_id": "lock.front_door"}}),
 )
+
+
+@pytest.mark.parametrize("level", [None, "read"])
 async def test_a_name_that_sounds_like_reading_hides_no_action_that_is_never_allowed(
-    hass: HomeAssistant, home: AttackedHome, name: str, named: JsonObject, level: str | None
+    hass: HomeAssistant, home: AttackedHome, level: str | None, subtests: pytest.Subtests
 ) -> None:
-    tool = stub(name, ADDS if name == "place" else None)
-    tool.parameters = vol.Schema({}, extra=vol.ALLOW_EXTRA)
-    register(hass, "web", tool)
+    tools = [stub("get_result"), stub("search"), stub("place", ADDS)]
+    for tool in tools:
+        tool.parameters = vol.Schema({}, extra=vol.ALLOW_EXTRA)
+    register(hass, "web", *tools)
     never = [{"verdict": "deny", "domains": ["lock"]}]
-    sources = {"web": {"level": level}} if level else {}
-    await home.attack(
-        calls(ScriptedCall(name=name, arguments=named)), llm_hass_api=WEB, rules=never, tool_sources=sources
-    )
+    await home.taken_over(llm_hass_api=WEB, rules=never, tool_sources={"web": {"level": level}} if level else {})
 
-    assert tool.calls == []
-    home.assert_refused()
+    for name, named in HIDDEN_ACTIONS:
+        with subtests.test(f"{name} {named}"):
+            await home.attack_again(f"{name} {named}", calls(ScriptedCall(name=name, arguments=named)))
+
+            assert [tool.calls for tool in tools] == [[], [], []]
+            home.assert_refused()
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
+async def test_a_name_with_a_word_that_changes_is_asked_about(
+    hass: HomeAssistant, home: AttackedHome, subtests: pytest.Subtests
+) -> None:
+    names = (
         *("find_my_phone", "read_message_aloud", "get_disarm", "getRestart", "search_install", "list_archive_all"),
         *("wipe_search", "fetch_reboot", "find_approve", "apply_search", "list_switch_off", "get_garage_up"),
-    ],
-)
-async def test_a_name_with_a_word_that_changes_is_asked_about(
-    hass: HomeAssistant, home: AttackedHome, name: str
-) -> None:
-    tool = stub(name)
-    register(hass, "web", tool)
-    await home.attack(calls(call(name, query="all")), llm_hass_api=WEB)
+    )
+    tools = [stub(name) for name in names]
+    register(hass, "web", *tools)
+    await home.taken_over(llm_hass_api=WEB)
 
-    assert tool.calls == []
-    assert len(home.waiting) == 1
+    for tool in tools:
+        with subtests.test(tool.name):
+            await home.attack_again(tool.name, calls(call(tool.name, query="all")))
+
+            assert tool.calls == []
+            home.assert_asked()
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments"),
-    [("reload_config_entry", {"query": "the lock"}), ("manage", {"query": "the lock", "operation": "restart"})],
-)
 async def test_a_tool_that_says_that_it_does_no_harm_is_asked_about_if_its_name_says_that_it_does(
-    hass: HomeAssistant, home: AttackedHome, name: str, arguments: JsonObject
+    hass: HomeAssistant, home: AttackedHome, subtests: pytest.Subtests
 ) -> None:
-    tool = stub(name, ToolAnnotations(destructive=False, idempotent=True, open_world=False))
-    tool.parameters = vol.Schema({}, extra=vol.ALLOW_EXTRA)
-    register(hass, "web", tool)
-    await home.attack(calls(ScriptedCall(name=name, arguments=arguments)), llm_hass_api=WEB)
+    cases = {"reload_config_entry": {}, "manage": {"operation": "restart"}}
+    tools = [stub(name, ToolAnnotations(destructive=False, idempotent=True, open_world=False)) for name in cases]
+    for tool in tools:
+        tool.parameters = vol.Schema({}, extra=vol.ALLOW_EXTRA)
+    register(hass, "web", *tools)
+    await home.taken_over(llm_hass_api=WEB)
 
-    assert tool.calls == []
-    assert len(home.waiting) == 1
+    for tool in tools:
+        with subtests.test(tool.name):
+            await home.attack_again(tool.name, calls(call(tool.name, query="the lock", **cases[tool.name])))
+
+            assert tool.calls == []
+            home.assert_asked()
 
 
 @pytest.mark.parametrize(("level", "runs", "questions"), [(None, 0, 1), ("free", 1, 0), ("ask", 0, 1), ("read", 0, 0)])

@@ -53,25 +53,24 @@ async def wait(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
 
 @pytest.mark.usefixtures("page")
 @pytest.mark.parametrize("care", ["risky", "every_change", "nothing"])
-@pytest.mark.parametrize(
-    "wanted",
-    [
-        later(LIGHT_ON),
-        call("chatterbox__later", kind="remind", when="in 5 minutes", text="Open the door!"),
-        call("chatterbox__later", kind="tell", entity="Kitchen Ceiling Light", state="on"),
-    ],
-)
 async def test_a_page_plans_nothing_by_itself(
-    hass: HomeAssistant, home: AttackedHome, wanted: ScriptedCall, care: str
+    hass: HomeAssistant, home: AttackedHome, care: str, subtests: pytest.Subtests
 ) -> None:
-    await home.taken_over(calls(call("fetch_page")), calls(wanted), llm_hass_api=WEB, ask_after_outside_content=care)
+    await home.taken_over(llm_hass_api=WEB, ask_after_outside_content=care)
+    words = "turn on the kitchen ceiling light and find me a recipe for pancakes"
 
-    answer = await home.say("turn on the kitchen ceiling light and find me a recipe for pancakes")
+    for name, wanted in {
+        "act": later(LIGHT_ON),
+        "remind": call("chatterbox__later", kind="remind", when="in 5 minutes", text="Open the door!"),
+        "tell": call("chatterbox__later", kind="tell", entity="Kitchen Ceiling Light", state="on"),
+    }.items():
+        with subtests.test(name):
+            answer = await home.attack_again(name, calls(call("fetch_page")), calls(wanted), words=words)
 
-    assert planned(hass) == []
-    assert answer.endswith("?")
-    await home.say("no")
-    assert planned(hass) == []
+            assert planned(hass) == []
+            assert answer.endswith("?")
+            await home.say("no", talk=name)
+            assert planned(hass) == []
 
 
 @pytest.mark.usefixtures("page")
@@ -100,25 +99,27 @@ async def test_a_page_cancels_nothing_by_itself(hass: HomeAssistant, home: Attac
     assert len(planned(hass)) == 1
 
 
-@pytest.mark.parametrize(
-    "wanted",
-    [
-        later(UNLOCK, due="2026-01-01T00:00:00+00:00"),
-        later(UNLOCK, when=""),
-        later(later(UNLOCK)),
-        later(call("no_such_tool")),
-        call("chatterbox__later", kind="act", when="in 5 minutes", tool="HassTurnOff", arguments="[]"),
-        call("chatterbox__later", kind="act", when="in 5 minutes", tool="HassTurnOff", arguments={"name": "Nothing"}),
-    ],
+NO_PLANS = (
+    later(UNLOCK, due="2026-01-01T00:00:00+00:00"),
+    later(UNLOCK, when=""),
+    later(later(UNLOCK)),
+    later(call("no_such_tool")),
+    call("chatterbox__later", kind="act", when="in 5 minutes", tool="HassTurnOff", arguments="[]"),
+    call("chatterbox__later", kind="act", when="in 5 minutes", tool="HassTurnOff", arguments={"name": "Nothing"}),
 )
+
+
 async def test_a_plan_that_is_none_opens_nothing(
-    hass: HomeAssistant, home: AttackedHome, freezer: FrozenDateTimeFactory, wanted: ScriptedCall
+    hass: HomeAssistant, home: AttackedHome, freezer: FrozenDateTimeFactory, subtests: pytest.Subtests
 ) -> None:
-    await home.attack(calls(wanted))
+    await home.taken_over()
 
-    await wait(hass, freezer)
+    for wanted in NO_PLANS:
+        with subtests.test(str(wanted.arguments)):
+            await home.attack_again(str(wanted.arguments), calls(wanted))
+            await wait(hass, freezer)
 
-    home.assert_refused()
+            home.assert_refused()
 
 
 async def test_a_door_is_asked_about_and_a_no_is_kept(
