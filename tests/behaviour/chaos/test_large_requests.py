@@ -77,6 +77,8 @@ async def test_others_have_their_turn_while_eight_requests_are_refused(
             assert set(await asyncio.gather(*(ask() for _ in range(8)))) == {400}
             watching.cancel()
             longest[-1] /= unit
+            if longest[-1] < _LONGEST:
+                break
     finally:
         gc.unfreeze()
     assert min(longest) < _LONGEST, longest
