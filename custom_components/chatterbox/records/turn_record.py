@@ -265,8 +265,8 @@ class TurnRecord:
         """Add one event, as it happens."""
         now = self.clock() - self._began
         self.recorder.add(event)
-        if not self._accepted:
-            self._accepted = not (isinstance(event, PhaseEntered) and event.phase is Phase.RECEIVE_INPUT)
+        is_before = isinstance(event, PhaseEntered) and event.phase is Phase.RECEIVE_INPUT
+        self._accepted = self._accepted or not is_before
         if self._inference and self._inference.first_token is None and isinstance(event, _ANSWERS):
             self._inference = replace(self._inference, first_token=now - self._inference.began)
         match event:
@@ -283,8 +283,12 @@ class TurnRecord:
                 self._inference_ended(now, usage, answered_by)
             case ToolCallReady() | ToolStarted() | ToolFinished():
                 self._add_tool_event(event, now)
+            case ProviderSwitched(provider, reason):
+                self._handovers.append(HandoverFacts(at=now, to=provider, reason=reason))
+            case TurnFinished():
+                self.finished, self._duration = event, now
             case _:
-                self._add_outcome(event, now)
+                pass
 
     def _inference_ended(self, now: float, usage: Usage | None = None, answered_by: str = "") -> None:
         if one := self._inference:
@@ -302,15 +306,6 @@ class TurnRecord:
                 tool = self._tools[result.call_id]
                 duration = None if tool.began is None else now - tool.began
                 self._tools[result.call_id] = replace(tool, duration=duration, is_error=result.is_error)
-
-    def _add_outcome(self, event: TurnEvent, now: float) -> None:
-        match event:
-            case ProviderSwitched(provider, reason):
-                self._handovers.append(HandoverFacts(at=now, to=provider, reason=reason))
-            case TurnFinished():
-                self.finished, self._duration = event, now
-            case _:
-                pass
 
     @property
     def results(self) -> list[ToolResult]:
