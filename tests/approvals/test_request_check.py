@@ -1,6 +1,7 @@
 """A call does not do the opposite of the words of the person, nor act on what only a model chose."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
@@ -8,6 +9,7 @@ from homeassistant.components import conversation
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.setup import async_setup_component
+from homeassistant.util.ulid import ulid_now
 from pytest_homeassistant_custom_component.common import async_capture_events, async_mock_service
 
 from custom_components.chatterbox.approvals.questions import AnswerRefusal, async_get_approvals, async_refusal
@@ -18,6 +20,7 @@ from custom_components.chatterbox.settings.rules import async_get_home_rules
 from tests.demo_house.move_in import move_in
 from tests.support.config_entries import prepare, server_entry, set_up
 from tests.support.llm_apis import satellite
+from tests.support.one_home import in_one_home
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.in_process import serving
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
@@ -65,6 +68,25 @@ async def talk(
     expose: Sequence[str] = (),
 ) -> str:
     """Say something where somebody can be asked, and `then` what follows, to a model; return what is heard last."""
+    async with served(hass, room=room, rules=rules, pre_tool_use=pre_tool_use, home=home, expose=expose) as (
+        model,
+        device_id,
+    ):
+        said = (text, *then)
+        return await heard_last(hass, model, said, answers, language=language, device_id=device_id, talk_id="chat")
+
+
+@asynccontextmanager
+async def served(
+    hass: HomeAssistant,
+    *,
+    room: str | None = None,
+    rules: Sequence[Mapping[str, object]] = ({"verdict": "allow"},),
+    pre_tool_use: str | None = None,
+    home: str = HOME,
+    expose: Sequence[str] = (),
+) -> AsyncGenerator[tuple[ScriptedChatCompletions, str | None]]:
+    """Set up a home and an agent; yield its model, and the device of the room."""
     await prepare(hass)
     await move_in(hass, home)
     for entity_id in expose:
@@ -72,18 +94,49 @@ async def talk(
     device_id = satellite(hass, room) if room else None
     async with serving((model := ScriptedChatCompletions(Script())).application()) as address:
         await set_up(hass, server_entry(address, rules=[*rules], pre_tool_use=pre_tool_use))
-        model.play(Script(answers=(*answers, *(SAYS for _ in range(3)))))
-        heard = ""
-        for words in (text, *then):
-            result = await conversation.async_converse(
-                hass, words, "chat", Context(), language, AGENT, device_id, SATELLITE
-            )
-            await hass.async_block_till_done()
-            heard = speech(result)
+        yield model, device_id
+
+
+async def heard_last(
+    hass: HomeAssistant,
+    model: ScriptedChatCompletions,
+    said: Sequence[str],
+    answers: Sequence[ScriptedAnswer],
+    *,
+    language: str = "en",
+    device_id: str | None = None,
+    talk_id: str = "",
+) -> str:
+    """Say one thing after the other in a conversation of their own; return what is heard last."""
+    model.play(Script(answers=(*answers, *(SAYS for _ in range(3)))))
+    talk_id, heard = talk_id or f"talk {ulid_now()}", ""
+    for words in said:
+        result = await conversation.async_converse(
+            hass, words, talk_id, Context(), language, AGENT, device_id, SATELLITE
+        )
+        await hass.async_block_till_done()
+        heard = speech(result)
     return heard
 
 
-@pytest.mark.parametrize(
+async def as_before(hass: HomeAssistant) -> None:
+    """Put the things of the home back, and drop what is asked."""
+    for question in async_get_approvals(hass).waiting:
+        async_get_approvals(hass).drop(question.id)
+    for domain, service in (("lock", "unlock"), ("cover", "open_cover"), ("light", "turn_on"), ("fan", "turn_on")):
+        things = {"entity_id": hass.states.async_entity_ids(domain)}
+        await hass.services.async_call(domain, service, things, blocking=True)
+    await hass.async_block_till_done()
+
+
+@pytest.fixture
+async def model(hass: HomeAssistant) -> AsyncGenerator[ScriptedChatCompletions]:
+    """Set up the home for rows that are tried in it one after the other."""
+    async with served(hass) as (model, _):
+        yield model
+
+
+@in_one_home(
     ("language", "text", "wrong", "entity_id", "state"),
     [
         ("en", "Close the smart curtain", on("Smart Curtain"), "cover.curtain", "open"),
@@ -102,15 +155,22 @@ async def talk(
     ],
 )
 async def test_the_opposite_goes_back_to_the_model_and_is_asked_about_if_it_insists(  # noqa: PLR0917  # a row
-    hass: HomeAssistant, language: str, text: str, wrong: ScriptedAnswer, entity_id: str, state: str
+    hass: HomeAssistant,
+    model: ScriptedChatCompletions,
+    language: str,
+    text: str,
+    wrong: ScriptedAnswer,
+    entity_id: str,
+    state: str,
 ) -> None:
-    heard = await talk(hass, text, wrong, wrong, language=language)
+    await as_before(hass)
+    heard = await heard_last(hass, model, [text], [wrong, wrong], language=language)
 
     assert hass.states.is_state(entity_id, state)
     assert heard.endswith(("?", "？"))  # noqa: RUF001  # as it is written
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("text", "call", "entity_id", "state"),
     [
         ("Turn off the fan and open the curtain", off("Fan"), "fan.fan", "off"),
@@ -130,10 +190,11 @@ async def test_the_opposite_goes_back_to_the_model_and_is_asked_about_if_it_insi
         ("light!", on("Pendant"), "light.kitchen", "on"),
     ],
 )
-async def test_what_the_words_may_mean_runs(
-    hass: HomeAssistant, text: str, call: ScriptedAnswer, entity_id: str, state: str
+async def test_what_the_words_may_mean_runs(  # noqa: PLR0917  # a row
+    hass: HomeAssistant, model: ScriptedChatCompletions, text: str, call: ScriptedAnswer, entity_id: str, state: str
 ) -> None:
-    assert await talk(hass, text, call) == "Done."
+    await as_before(hass)
+    assert await heard_last(hass, model, [text], [call]) == "Done."
     assert hass.states.is_state(entity_id, state)
 
 
@@ -186,7 +247,7 @@ async def test_which_one_is_asked_with_the_names(hass: HomeAssistant) -> None:
     assert hass.states.is_state("lock.front", "unlocked")
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("answers", "locked"),
     [
         (["the back door"], {"lock.back"}),
@@ -207,8 +268,11 @@ async def test_which_one_is_asked_with_the_names(hass: HomeAssistant) -> None:
         (["not now"], set()),
     ],
 )
-async def test_the_answer_picks(hass: HomeAssistant, answers: Sequence[str], locked: set[str]) -> None:
-    heard = await talk(hass, "Lock the door", on("Front Door"), then=answers)
+async def test_the_answer_picks(
+    hass: HomeAssistant, model: ScriptedChatCompletions, answers: Sequence[str], locked: set[str]
+) -> None:
+    await as_before(hass)
+    heard = await heard_last(hass, model, ["Lock the door", *answers], [on("Front Door")])
 
     assert {one for one in ("lock.front", "lock.back") if hass.states.is_state(one, "locked")} == locked
     assert locked == set() or heard == "Done."

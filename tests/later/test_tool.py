@@ -119,7 +119,7 @@ async def test_each_person_has_their_own_and_those_of_the_household(hass: HomeAs
     assert len(plans(hass)) == 2
 
 
-@pytest.mark.parametrize("words", ["mum", "Call Mum", "call mum in 20 minutes", "", None, "all"])
+@in_one_home("words", ["mum", "Call Mum", "call mum in 20 minutes", "", None, "all"])
 async def test_a_plan_is_cancelled_by_its_words_or_as_the_latest(hass: HomeAssistant, words: str | None) -> None:
     await run(hass, CALL_MUM)
 
@@ -160,7 +160,7 @@ async def test_a_plan_is_moved(hass: HomeAssistant) -> None:
     assert (plan.text, plan.words) == ("call Mum", "in 40 minutes")
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("planned", "moved", "due", "every"),
     [
         ("tomorrow at 18:00", "at seven", "2026-11-27T19:00", ""),
@@ -194,6 +194,7 @@ async def test_a_plan_that_is_moved_keeps_what_is_not_named(
     days = {"week": 7, "day": 1, "workday": 1}.get(every)
     assert plan.every == every
     assert following is None or days is None or following.due == plan.due + timedelta(days=days)
+    await run(hass, {"kind": "cancel"})
 
 
 async def test_a_time_that_is_far_from_the_old_one_is_asked_about(hass: HomeAssistant) -> None:
@@ -238,7 +239,7 @@ async def test_a_state_is_waited_for(hass: HomeAssistant) -> None:
     assert answer == "As soon as this is so (anna: home): feed the cat."
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("state", "condition"),
     [
         ("closed for 5 min", Condition("binary_sensor.cellar", "off", seconds=300)),
@@ -254,6 +255,7 @@ async def test_a_state_may_have_to_last(hass: HomeAssistant, state: str, conditi
     await run(hass, {"kind": "tell", "entity": "binary_sensor.cellar", "state": state})
 
     assert [plan.condition for plan in plans(hass)] == [condition]
+    await run(hass, {"kind": "cancel"})
 
 
 async def test_two_entities_are_compared(hass: HomeAssistant) -> None:

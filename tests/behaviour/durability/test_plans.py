@@ -67,6 +67,8 @@ async def test_plans_outlive_a_kill(tmp_path: Path) -> None:
             assert "While you were away: " in news
             while await state(session, "light.kitchen_pendant") != "on":  # noqa: ASYNC110  # it is in another process
                 await asyncio.sleep(0.5)
+            while await say(session, home, "what is planned?") != "Nothing is planned.":  # noqa: ASYNC110  # as above
+                await asyncio.sleep(0.5)
             assert await state(session, "light.floor_lamp") == "off"
             home_assistant.process.kill()
 

@@ -3,6 +3,8 @@
 import pytest
 from homeassistant.core import HomeAssistant
 
+from tests.support.one_home import in_one_home
+from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.script import Script, ScriptedAnswer
 from tests.support.talk import LIGHT_ON, Serve, messages_of, say, speech
 
@@ -43,7 +45,13 @@ async def test_a_model_that_announces_again_is_not_asked_again(hass: HomeAssista
     assert len(server.requests) == 2
 
 
-@pytest.mark.parametrize(
+@pytest.fixture
+async def model(serve: Serve) -> ScriptedChatCompletions:
+    """Set up an agent for rows that are tried with it one after the other."""
+    return await serve(Script())
+
+
+@in_one_home(
     "text",
     [
         "It is 12 degrees. Let me know if you need more.",
@@ -56,12 +64,13 @@ async def test_a_model_that_announces_again_is_not_asked_again(hass: HomeAssista
         "Wait until the baby is awake.",
     ],
 )
-async def test_an_answer_is_no_announcement(hass: HomeAssistant, serve: Serve, text: str) -> None:
-    server = await serve(Script(answers=(ScriptedAnswer(content=text),)))
+async def test_an_answer_is_no_announcement(hass: HomeAssistant, model: ScriptedChatCompletions, text: str) -> None:
+    model.play(Script(answers=(ScriptedAnswer(content=text),)))
+    before = len(model.requests)
 
     assert speech(await say(hass, "what is it like outside")) == text
 
-    assert len(server.requests) == 1
+    assert len(model.requests) == before + 1
 
 
 @pytest.mark.parametrize("silence", ["", " \n"])
