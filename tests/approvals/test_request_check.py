@@ -72,8 +72,8 @@ async def talk(
         model,
         device_id,
     ):
-        said = (text, *then)
-        return await heard_last(hass, model, said, answers, language=language, device_id=device_id, talk_id="chat")
+        sentences = (text, *then)
+        return await heard_last(hass, model, sentences, answers, language=language, device_id=device_id, talk_id="chat")
 
 
 @asynccontextmanager
@@ -100,7 +100,7 @@ async def served(
 async def heard_last(
     hass: HomeAssistant,
     model: ScriptedChatCompletions,
-    said: Sequence[str],
+    sentences: Sequence[str],
     answers: Sequence[ScriptedAnswer],
     *,
     language: str = "en",
@@ -110,7 +110,7 @@ async def heard_last(
     """Say one thing after the other in a conversation of their own; return what is heard last."""
     model.play(Script(answers=(*answers, *(SAYS for _ in range(3)))))
     talk_id, heard = talk_id or f"talk {ulid_now()}", ""
-    for words in said:
+    for words in sentences:
         result = await conversation.async_converse(
             hass, words, talk_id, Context(), language, AGENT, device_id, SATELLITE
         )
@@ -124,8 +124,8 @@ async def as_before(hass: HomeAssistant) -> None:
     for question in async_get_approvals(hass).waiting:
         async_get_approvals(hass).drop(question.id)
     for domain, service in (("lock", "unlock"), ("cover", "open_cover"), ("light", "turn_on"), ("fan", "turn_on")):
-        things = {"entity_id": hass.states.async_entity_ids(domain)}
-        await hass.services.async_call(domain, service, things, blocking=True)
+        targets = {"entity_id": hass.states.async_entity_ids(domain)}
+        await hass.services.async_call(domain, service, targets, blocking=True)
     await hass.async_block_till_done()
 
 
