@@ -121,7 +121,8 @@ async def _async_agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent:
     running = entry.runtime_data.agents.get(agent.subentry_id) if is_loaded else None
     model = entry.runtime_data.models.get(agent.subentry_id) if is_loaded else None
     prompt = await _async_weigh_prompt(hass, running.settings, model.fitter) if running and model else None
-    titles = {one.subentry_id: one.title for each in _entries(hass) for one in each.subentries.values()}
+    entries = hass.config_entries.async_entries(DOMAIN)
+    titles = {one.subentry_id: one.title for each in entries for one in each.subentries.values()}
     return {
         "title": agent.title,
         "type": agent.subentry_type,
@@ -176,7 +177,3 @@ def _provider(model: ManagedProvider) -> JsonObject:
         "seconds_until_probe": round(breaker.seconds_until_probe),
         "read_ahead": model.ahead.results.get(model.model),
     }
-
-
-def _entries(hass: HomeAssistant) -> list[ChatterboxConfigEntry]:
-    return hass.config_entries.async_entries(DOMAIN)

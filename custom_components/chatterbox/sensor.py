@@ -1,6 +1,6 @@
 """The sensors of each agent: its questions that wait for an answer, and its usage."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Final, override
@@ -176,19 +176,14 @@ async def async_setup_entry(
 
     @callback
     def add(subentry: ConfigSubentry) -> None:
-        sensors: list[SensorEntity] = [*_number_sensors(entry, subentry)]
+        has_model = subentry.subentry_id in entry.runtime_data.models
+        numbers = (one for one in NUMBERS if has_model or not one.needs_model)
+        sensors: list[SensorEntity] = [NumberSensor(entry, subentry, one) for one in numbers]
         if subentry.subentry_type == SUBENTRY_CONVERSATION:
             sensors.append(WaitingQuestionsSensor(entry, subentry))
         async_add_entities(sensors, config_subentry_id=subentry.subentry_id)
 
     entry.runtime_data.async_add_each(entry, add)
-
-
-def _number_sensors(entry: ChatterboxConfigEntry, subentry: ConfigSubentry) -> Iterator[NumberSensor]:
-    has_model = subentry.subentry_id in entry.runtime_data.models
-    for description in NUMBERS:
-        if has_model or not description.needs_model:
-            yield NumberSensor(entry, subentry, description)
 
 
 class NumberSensor(AgentDeviceEntity, SensorEntity):

@@ -121,7 +121,7 @@ class RequestCheck:
         It names the entity and what it can do. The call is the model's, and is judged like each of its calls.
         """
         text, language, wanted = self.request.text, self.request.language, self._wanted
-        is_plain = wanted and not text.rstrip().endswith(_QUESTION_ENDS) and self.can_ask
+        is_plain = wanted and not text.rstrip().endswith(QUESTION_ENDS) and self.can_ask
         if not is_plain or may_except(text, language) or is_about_all(text, language):
             return ""
         home = async_get_home(self.hass, CONVERSATION)
@@ -252,7 +252,7 @@ class RequestCheck:
         return {one for one, kind in kinds.items() if kind in named}
 
 
-_QUESTION_ENDS: Final = ("?", "\N{FULLWIDTH QUESTION MARK}")
+QUESTION_ENDS: Final = ("?", "\N{FULLWIDTH QUESTION MARK}")
 _ONE_FITS: Final = (
     "You have called no tool, and nothing was done. One thing fits what the person said: {entity}. It can be told:"
     " {can}. If the person wants that, call the tool now. Otherwise answer."

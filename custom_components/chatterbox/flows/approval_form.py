@@ -53,9 +53,6 @@ FIELD_PERSON: Final = "person"
 FIELD_PIN_FOR: Final = "pin_for"
 """The uses of the PIN, which are rules."""
 
-_AUTOMATION_DOMAIN: Final = "automation"
-_PERSON_DOMAIN: Final = "person"
-
 PIN_USES: Final = choice(options=list(PinUse), multiple=True, mode=LIST, translation_key=FIELD_PIN_FOR)
 _SATELLITES: Final = selector.EntityFilterSelectorConfig(domain=Platform.ASSIST_SATELLITE)
 
@@ -72,7 +69,7 @@ class UncheckedObjectSelector(selector.ObjectSelector):
 def approval_schema(labels: RuleLabels, opened: Collection[str] = ()) -> vol.Schema:
     """Return the form. The sections in `opened` are expanded."""
     notified_entities = selector.EntitySelector({"domain": Platform.NOTIFY, "multiple": True})
-    callers = selector.EntitySelector({"domain": [_AUTOMATION_DOMAIN, const.SCRIPT_DOMAIN], "multiple": True})
+    callers = selector.EntitySelector({"domain": ["automation", const.SCRIPT_DOMAIN], "multiple": True})
     care = choice(options=list(OutsideCare), translation_key=const.CONF_ASK_AFTER_OUTSIDE_CONTENT)
     who_speaks = vol.Schema(
         {
@@ -131,7 +128,7 @@ def _choice(labels: Labels, *, several: bool) -> selector.SelectSelector:
 def _people_fields() -> Mapping[str, selector.ObjectSelectorField]:
     selectors: Mapping[str, selector.Selector[Any]] = {
         FIELD_DEVICE: selector.DeviceSelector({"entity": _SATELLITES}),
-        FIELD_PERSON: selector.EntitySelector({"domain": _PERSON_DOMAIN}),
+        FIELD_PERSON: selector.EntitySelector({"domain": "person"}),
     }
     return {name: selector.ObjectSelectorField(selector=one, required=True) for name, one in selectors.items()}
 

@@ -1,6 +1,6 @@
 """The to-do list of what is planned: people see it there, change its time, and cancel it."""
 
-from datetime import date, datetime
+from datetime import datetime
 from functools import partial
 from typing import Final, override
 
@@ -70,9 +70,5 @@ class LaterList(TodoListEntity):
 
 def _changed(item: TodoItem, plan: FuturePlan) -> FuturePlan:
     """Return a plan as it was edited. Raises `NotPlanned`."""
-    due = item.due if isinstance(item.due, datetime) else _at_midnight(item.due)
+    due = item.due if item.due is None or isinstance(item.due, datetime) else dt_util.start_of_local_day(item.due)
     return edited_plan(plan, item.summary or "", due)
-
-
-def _at_midnight(day: date | None) -> datetime | None:
-    return dt_util.start_of_local_day(day) if day else None

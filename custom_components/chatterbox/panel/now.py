@@ -29,7 +29,7 @@ from ..later.plans import SIGNAL_PLANS, FuturePlan, PlanKind, plans_of
 from ..later.schedule import async_get_schedule, edited_plan
 from ..later.telling import condition_text
 from ..records.turn_record import SIGNAL_TURN, SIGNAL_USAGE, shown_text
-from ..runtime.agents import Agent, ChatterboxConfigEntry
+from ..runtime.agents import HOME_ASSISTANT, Agent, ChatterboxConfigEntry
 from ..runtime.health import SIGNAL_HEALTH
 from ..runtime.recent_turns import async_get_recent_turns
 from ..settings.rules import async_get_home_rules
@@ -43,7 +43,6 @@ _PAUSE: Final = 0.5
 _GONE: Final = "gone"
 _CHANGES: Final = (SIGNAL_QUESTION, SIGNAL_PLANS, SIGNAL_TURN, SIGNAL_USAGE, SIGNAL_HEALTH, SIGNAL_CONFIG_ENTRY_CHANGED)
 """The signals after which the present is another."""
-_HOME_ASSISTANT: Final = "Home Assistant"
 
 _ANSWER: Final = vol.Schema(
     {  # Home Assistant logs no field of the name that the PIN has here
@@ -223,7 +222,7 @@ def _state(agent: Agent | None, *, has_model: bool) -> str:
 def _stand_in(agent: Agent) -> str | None:
     """Return the name of the first agent that would answer in its place."""
     working = (one.name for one in agent.chain.models()[1:] if one.breaker.state is BreakerState.CLOSED)
-    return next((name for name in working), _HOME_ASSISTANT if agent.chain.ends_offline else None)
+    return next((name for name in working), HOME_ASSISTANT if agent.chain.ends_offline else None)
 
 
 def _figures(hass: HomeAssistant, agent: str) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from ..history.store.query import FoundTurn
 from ..history.store.records import AuditRecord, StoredTurn, answered_in, said_in
 from ..home.entity_matches import entity_name, tool_name, written
 from ..records.turn_record import shown_call, shown_result
+from ..runtime.agents import HOME_ASSISTANT
 from ..runtime.rule_labels import async_get_rule_labels
 from ..settings.redaction import known_secrets, without_secret_fields, without_secrets
 from ..settings.rules import PolicyError, policy_from_json
@@ -32,7 +33,6 @@ _LONGEST: Final = 20_000
 _LARGEST: Final = 10_000
 """Bytes of the arguments or the result of a call."""
 _MOST_CALLS: Final = 100
-_HOME_ASSISTANT: Final = "Home Assistant"
 _CUT_OFF: Final = "interrupted"
 
 FAILED: Final = frozenset({StopReason.PROVIDER_FAILED, StopReason.UNKNOWN_FINISH, StopReason.OUTPUT_UNFIT})
@@ -286,7 +286,7 @@ class TurnViews:
         if one.usage is None:
             return replace(one, answered_by="")
         cost = async_get_usage_tracker(self.hass).cost(one.answered_by, one.usage) if one.answered_by else 0.0
-        name = self.agents.get(one.answered_by, one.answered_by or _HOME_ASSISTANT)
+        name = self.agents.get(one.answered_by, one.answered_by or HOME_ASSISTANT)
         return replace(one, answered_by=name, cost=cost)
 
     def _calls(self, turn: StoredTurn, changes: Sequence[AuditRecord]) -> Iterator[CallView]:

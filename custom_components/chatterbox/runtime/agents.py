@@ -31,7 +31,8 @@ from .health import HealthMonitor
 from .models import AgentModel
 from .summaries import ConversationSummaries
 
-_HOME_ASSISTANT: Final = "Home Assistant"
+HOME_ASSISTANT: Final = "Home Assistant"
+"""The name of what answers without a model."""
 
 
 def async_agent_entries(hass: HomeAssistant) -> list[er.RegistryEntry]:
@@ -72,7 +73,7 @@ def offline_provider(announcement: Callable[[], str] = str, requests: LocalReque
     """Return the provider that needs no model. It is new in each turn: nothing about it can break."""
     provider = OfflineProvider(announcement, replace(requests, has_model=False).async_recognize if requests else None)
     names = frozenset({SENTENCE_TOOL, *(recognizers(requests.hass) if requests else ())})
-    return ManagedProvider(_HOME_ASSISTANT, provider, CircuitBreaker(), tools=partial(_named, names))
+    return ManagedProvider(HOME_ASSISTANT, provider, CircuitBreaker(), tools=partial(_named, names))
 
 
 def _named(names: frozenset[str], tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:

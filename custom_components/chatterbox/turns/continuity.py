@@ -53,16 +53,16 @@ class Thread:
     """
 
 
-@singleton(HassKey[OrderedDict[tuple[str, str], Thread]](f"{DOMAIN}_threads"))
-def _threads(_hass: HomeAssistant) -> OrderedDict[tuple[str, str], Thread]:
-    """Return recent conversations by agent and by Home Assistant's conversation id.
+type _Threads = OrderedDict[tuple[str, str], Thread]
 
-    They outlive the entry of the agent, which may be reloaded during a conversation.
-    """
-    return OrderedDict()
+_threads: Final = singleton(HassKey[_Threads](f"{DOMAIN}_threads"))(lambda _: OrderedDict())
+"""Returns recent conversations by agent and by Home Assistant's conversation id.
+
+They outlive the entry of the agent, which may be reloaded during a conversation.
+"""
 
 
-def _forget_oldest(threads: OrderedDict[tuple[str, str], Thread]) -> None:
+def _forget_oldest(threads: _Threads) -> None:
     while len(threads) > _MOST_THREADS:
         threads.popitem(last=False)
 

@@ -25,7 +25,7 @@ from ..agent.transcript import has_outside_content, outside_results
 from ..approvals.asking import ApprovalRequester, actions_text, unmeant_text
 from ..approvals.guard import CallGuard
 from ..approvals.questions import ApprovalScope, Question, async_get_approvals
-from ..approvals.request_check import RequestCheck
+from ..approvals.request_check import QUESTION_ENDS, RequestCheck
 from ..approvals.review import ApprovalWay, Refusal
 from ..const import LOGGER
 from ..history.stores import async_get_histories
@@ -49,7 +49,6 @@ from .source import TurnSource
 
 _EARLIER: Final = 6
 """Messages before a turn in which a name may be found that its words leave out, but not in a question."""
-_QUESTION_ENDS: Final = ("?", "\N{FULLWIDTH QUESTION MARK}")
 
 
 @dataclass(slots=True)
@@ -218,7 +217,7 @@ class AgentTurns:
         if asking is Asking.TRUSTED or not is_compared or (answered and not answered.is_choice):
             return None
         messages = (one.text for one in turn.history[-_EARLIER:] if isinstance(one, UserMessage | AssistantMessage))
-        earlier = [text for text in messages if not text.rstrip().endswith(_QUESTION_ENDS)]
+        earlier = [text for text in messages if not text.rstrip().endswith(QUESTION_ENDS)]
         is_person = asking is Asking.PERSON
         return RequestCheck(
             self._hass,
