@@ -118,11 +118,6 @@ class Exchange:
         """The user as the API knows them."""
         return Caller(self.require_user().id, self.token)
 
-    @property
-    def query(self) -> Mapping[str, str]:
-        """The parameters of the URL."""
-        return self.request.query
-
     def path(self, name: str) -> str:
         """Return a variable part of the path."""
         return self.request.match_info[name]

@@ -102,12 +102,12 @@ def async_register_views(
         "/responses/compact": {post: api.until_stop(_read(lambda one, body: find_service().compact(body, one.caller)))},
         "/responses/input_tokens": {},
         "/responses/{id}": {
-            get: api.until_stop(lambda one: find_service().get(one.path("id"), one.caller, one.query)),
+            get: api.until_stop(lambda one: find_service().get(one.path("id"), one.caller, one.request.query)),
             delete: lambda one: find_service().delete(one.path("id"), one.caller),
         },
         "/responses/{id}/cancel": {post: lambda one: find_service().cancel(one.path("id"), one.caller)},
         "/responses/{id}/input_items": {
-            get: lambda one: find_service().input_items(one.path("id"), one.caller, one.query)
+            get: lambda one: find_service().input_items(one.path("id"), one.caller, one.request.query)
         },
         "/conversations": {post: _read(lambda one, body: find_service().conversations.create(body, one.caller))},
         "/conversations/{id}": {
@@ -116,7 +116,7 @@ def async_register_views(
             delete: lambda one: find_service().conversations.delete(one.path("id"), one.caller),
         },
         "/conversations/{id}/items": {
-            get: lambda one: find_service().conversations.list_items(one.path("id"), one.caller, one.query),
+            get: lambda one: find_service().conversations.list_items(one.path("id"), one.caller, one.request.query),
             post: _read(lambda one, body: find_service().conversations.add(one.path("id"), body, one.caller)),
         },
         "/conversations/{id}/items/{item}": {

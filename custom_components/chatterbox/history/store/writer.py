@@ -104,11 +104,6 @@ class HistoryWriter:
         with self._changed:
             return replace(self._state, waiting=len(self._pending()))
 
-    @property
-    def is_down(self) -> bool:
-        """Whether the last attempt to use the database failed."""
-        return self._state.trouble is not None
-
     def record(self, record: Record) -> Acknowledgement:
         """Store a record. A response replaces an earlier state of it that waits."""
         new = _Pending(record, weight_of(record))
@@ -173,7 +168,7 @@ class HistoryWriter:
     def _next(self) -> tuple[_Pending, ...] | _Job | None:
         """Wait for a batch or a job; None at the end. While the store is down, an empty batch tries to open it."""
         with self._changed:
-            self._changed.wait_for(lambda: self._queue or self._is_closing or self.is_down)
+            self._changed.wait_for(lambda: self._queue or self._is_closing or self._state.trouble)
             if self._is_closing and not self._queue:
                 return None
             while self._queue and len(self._batch) < _BATCH_SIZE:

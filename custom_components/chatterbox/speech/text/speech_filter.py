@@ -292,32 +292,28 @@ class WordStream:
 
     def __init__(self) -> None:
         """Start without text."""
-        self._held = ""
-        self._cut = False
-
-    @property
-    def begun(self) -> str:
+        self.begun = ""
         """The beginning of the unfinished word."""
-        return self._held
+        self._cut = False
 
     def feed(self, text: str) -> Iterator[Word]:
         """Add text and yield the finished words."""
-        self._held += text
+        self.begun += text
         start = 0
-        for boundary in _BOUNDARY.finditer(self._held):
+        for boundary in _BOUNDARY.finditer(self.begun):
             character = boundary.group()
-            yield from self._end(self._held[start : boundary.start()], character if character.isspace() else "")
+            yield from self._end(self.begun[start : boundary.start()], character if character.isspace() else "")
             if not character.isspace():
                 yield Word(character)
             start = boundary.end()
-        self._held = self._held[start:]
-        if len(self._held) > LONGEST_WORD:
-            yield from self._begin_cut(self._held)
-            self._held = self._held[-1:]
+        self.begun = self.begun[start:]
+        if len(self.begun) > LONGEST_WORD:
+            yield from self._begin_cut(self.begun)
+            self.begun = self.begun[-1:]
 
     def finish(self) -> Iterator[Word]:
         """Yield the last word."""
-        rest, self._held = self._held, ""
+        rest, self.begun = self.begun, ""
         yield from self._end(rest, "")
 
     def _end(self, text: str, space: str) -> Iterator[Word]:
