@@ -22,6 +22,7 @@ from homeassistant.components.cover import (
     ATTR_POSITION,
     ATTR_TILT_POSITION,
 )
+from homeassistant.components.lock import LockState
 from homeassistant.components.media_player.const import ATTR_MEDIA_CONTENT_ID, ATTR_MEDIA_CONTENT_TYPE
 from homeassistant.core import DOMAIN as HOMEASSISTANT_DOMAIN, HomeAssistant, State, callback
 from homeassistant.helpers import config_validation as cv, entity_registry as er
@@ -67,7 +68,6 @@ class _Known(BaseModel):
     helpers: frozenset[str]
     self_contained: frozenset[str]
     protection: Mapping[str, int]
-    lock_services: Mapping[str, str]
 
 
 _KNOWN: Final = read_data_file(Path(__file__).with_suffix(".toml"), _Known)
@@ -204,6 +204,14 @@ _SCENES_OF_LIGHTS: Final = frozenset({"deconz", "hue"})
 """Integrations whose scenes contain only lights, although it is unknown which."""
 _OPEN: Final = frozenset({const.STATE_OPEN, const.STATE_OPENING})
 _CLOSED: Final = frozenset({const.STATE_CLOSED, const.STATE_CLOSING})
+_LOCK_SERVICES: Final[Mapping[str, str]] = {
+    LockState.LOCKED: "lock",
+    LockState.LOCKING: "lock",
+    LockState.UNLOCKED: "unlock",
+    LockState.UNLOCKING: "unlock",
+    LockState.OPEN: "open",
+    LockState.OPENING: "open",
+}
 _ON_OFF_DOMAINS: Final = frozenset({"automation", "group", "input_boolean", "light", "remote", "switch"})
 """Domains whose states are all reached by turning on or off."""
 
@@ -541,8 +549,8 @@ def reproducing_actions(state: State) -> frozenset[str]:
             return frozenset({f"{const.Platform.VALVE}.open_valve"})
         case "valve" if state.state in _CLOSED:
             return frozenset({f"{const.Platform.VALVE}.close_valve"})
-        case "lock" if state.state in _KNOWN.lock_services:
-            return frozenset({f"{const.Platform.LOCK}.{_KNOWN.lock_services[state.state]}"})
+        case "lock" if state.state in _LOCK_SERVICES:
+            return frozenset({f"{const.Platform.LOCK}.{_LOCK_SERVICES[state.state]}"})
         case "alarm_control_panel":
             return frozenset({f"{const.Platform.ALARM_CONTROL_PANEL}.{_alarm_service(state.state)}"})
         case domain if domain in _ON_OFF_DOMAINS and state.state in {const.STATE_ON, const.STATE_OFF}:

@@ -87,7 +87,7 @@ _REPLACEMENTS: Final = {
     kind: {name: text for text, names in texts.items() for name in names.split()}
     for kind, texts in read_data_file(Path(__file__).with_name("markup.toml"), dict[str, dict[str, str]]).items()
 }
-"""By the name of a tag, by that of a command of LaTeX, and by the domain of an id."""
+"""By the name of a tag, and by that of a command of LaTeX."""
 _OF_TAGS: Final = _REPLACEMENTS["tags"]
 _COMMANDS: Final = _REPLACEMENTS["commands"]
 
@@ -297,7 +297,14 @@ _TELLING: Final = frozenset("/°℃℉²³µ")
 _MONEY: Final = re.compile(r"([€$£])(\d{1,3}(?:[.,]\d{3})*|\d{4,9})(?:[.,](\d\d))?")
 _RATIO: Final = re.compile(r"(\d{1,3}):(\d)")
 _INITIALS: Final = re.compile(r"(?:[^\W\d_]\.)+")
-_ENTITY_ID: Final = re.compile(rf"(?:{'|'.join(_REPLACEMENTS['domains'])})\.[a-z0-9]\w*+")
+_DOMAINS: Final = (
+    "alarm_control_panel automation binary_sensor button calendar camera climate conversation cover "
+    "device_tracker  event fan group homeassistant humidifier image input_boolean input_button input_datetime "
+    "input_number  input_select input_text lawn_mower light lock media_player notify number person remote scene "
+    "schedule script select sensor  siren sun switch text timer todo tts update vacuum valve water_heater weather "
+    "zone"
+)
+_ENTITY_ID: Final = re.compile(rf"(?:{'|'.join(_DOMAINS.split())})\.[a-z0-9]\w*+")
 """The id of an entity, or the name of an action."""
 _NO_RULES: Final = WrittenOut()
 

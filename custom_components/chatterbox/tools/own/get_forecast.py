@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 from math import isfinite
-from pathlib import Path
 from typing import Final, NamedTuple, cast
 
 from homeassistant.components import weather
@@ -21,7 +20,6 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
 
 from ...agent.messages import JsonObject, JsonValue, ToolDefinition
-from ...agent.text import read_data_file
 from ...effects.intents import Naming
 from ...home.entity_matches import areas_of_entities, exposed_names, matching_states
 from .own_tool import READS, OwnCall, OwnTool, SharedWith, ToolAnswer, error_answer, own_name, parameters
@@ -56,7 +54,21 @@ _KINDS: Final = {
 _CONDITIONS: Final = frozenset(
     value for name, value in vars(weather).items() if name.startswith("ATTR_CONDITION_") and isinstance(value, str)
 )
-_QUANTITIES: Final = read_data_file(Path(__file__).with_suffix(".toml"), dict[str, int])
+_QUANTITIES: Final = {
+    "temperature": 1,
+    "apparent_temperature": 1,
+    "templow": 1,
+    "dew_point": 1,
+    "humidity": 0,
+    "precipitation": 2,
+    "precipitation_probability": 0,
+    "wind_speed": 0,
+    "wind_gust_speed": 0,
+    "pressure": 1,
+    "visibility": 1,
+    "cloud_coverage": 0,
+    "uv_index": 0,
+}
 """The reported attributes in order, with their decimal places."""
 _LEFT_OUT_OF_FORECASTS: Final = frozenset({"dew_point", "pressure", "visibility", "cloud_coverage"})
 _COMPASS: Final = ("N", "NE", "E", "SE", "S", "SW", "W", "NW")
