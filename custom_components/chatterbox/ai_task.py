@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Mapping
 from contextvars import ContextVar
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from io import BytesIO
 from typing import Any, Final, override
@@ -30,6 +30,7 @@ from PIL import Image
 from .agent.errors import ProviderError
 from .agent.events import StopReason, TurnFinished
 from .agent.loop.structured_output import read_output
+from .agent.loop.turn import Turn
 from .agent.messages import JsonObject
 from .agent.protocols import OutputFormat
 from .const import CONF_KIND, LOGGER, SUBENTRY_AI_TASK, ServiceKind
@@ -144,6 +145,26 @@ async def async_setup_entry(
     entry.runtime_data.async_add_each(entry, add)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _TaskSource(TurnSource):
+    """An AI task, whose answer is data or text, and which nobody hears."""
+
+    output: OutputFormat | None
+    """The shape of the answer; None for text."""
+    api: llm.API | None
+    """Tools for this task only."""
+
+    @override
+    def extra_api(self) -> llm.API | None:
+        """Return the tools of the task."""
+        return self.api
+
+    @override
+    def adapted(self, turn: Turn) -> Turn:
+        """Return the turn with the shape of the answer."""
+        return replace(turn, output=self.output)
+
+
 class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
     """An agent for tasks."""
 
@@ -171,7 +192,7 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
         _asked_in.set(None)
         shape = shape_of(task.name, task.structure) if task.structure else None
         await self._async_check(task.attachments or ())
-        source = TurnSource(output=shape, extra_api=task.llm_api, checks_answer=False)
+        source = _TaskSource(output=shape, api=task.llm_api)
         turn_input = await self._async_read(task.instructions, context, source)
         finished = (await self._turns.async_run(turn_input, chat_log)).finished
         sentences = await async_get_sentences(self.hass, self.hass.config.language)

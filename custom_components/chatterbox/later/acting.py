@@ -6,18 +6,18 @@ A missed call is asked about in such a turn, too, in which nothing has approved 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextvars import Context as Variables
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, override
 
-from homeassistant.components.conversation import ConversationInput
+from homeassistant.components.conversation import ChatLog, ConversationInput
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.util import dt as dt_util
 from homeassistant.util.ulid import ulid_now
 
 from ..agent.conversation.own_words import NO_MODEL
 from ..agent.events import CompletionResult, PendingApproval, PendingCall, ProviderEvent
-from ..agent.loop.turn import Limits
+from ..agent.loop.turn import Limits, Turn
 from ..agent.messages import FinishReason, JsonObject, ToolAnnotations, ToolCall, ToolDefinition
 from ..agent.protocols import Ask, CompletionRequest, Hooks, LLMProvider
 from ..approvals.questions import ANYWHERE, LATER, ApprovalScope, Question, async_get_approvals
@@ -26,6 +26,7 @@ from ..effects.effect import Annotated
 from ..people.speakers import Speaker
 from ..records.turn_record import TurnRecord
 from ..tools.turn_tools import TurnTools
+from ..turns.continuity import Continuity, Thread
 from ..turns.input import TurnInput
 from ..turns.resume import async_run_alone
 from ..turns.run import AgentTurns
@@ -68,9 +69,6 @@ class _PlanSource(TurnSource):
 
     reason: str = ""
     """Why the call is asked about, whatever the rules say."""
-    provider: LLMProvider | None = field(default_factory=_Silence)
-    resumes_conversations: bool = False
-    checks_answer: bool = False
 
     @override
     def hooks(self, tools: TurnTools) -> Sequence[Hooks]:
@@ -81,6 +79,22 @@ class _PlanSource(TurnSource):
     def limits(self, limits: Limits) -> Limits:
         """Return the agent's limits, with more time for an answer."""
         return replace(limits, approval_expiry=_ASKED_FOR)
+
+    @override
+    def provider(self) -> LLMProvider:
+        return _Silence()
+
+    @override
+    async def async_thread(
+        self, continuity: Continuity, asked_for: str | None, speaker: Speaker, chat_log: ChatLog
+    ) -> Thread:
+        """Return a conversation of its own."""
+        return continuity.thread_of(chat_log.conversation_id)
+
+    @override
+    def adapted(self, turn: Turn) -> Turn:
+        """Return the turn as it is: no answer is expected."""
+        return turn
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ A client can only narrow what an agent is set up for: fewer tools, fewer calls, 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Self, override
+from typing import Final, override
 
 from homeassistant.components.conversation import ChatLog
 from homeassistant.core import HomeAssistant
@@ -25,10 +25,14 @@ from ..agent.messages import (
 )
 from ..agent.protocols import Ask, Hooks
 from ..agent.transcript import TranscriptRecorder
+from ..people.speakers import Speaker
+from ..records.turn_record import TurnRecord
+from ..runtime.summaries import ConversationSummaries
 from ..settings.agent import AgentSettings
 from ..settings.tool_names import SENTENCE_TOOL
 from ..tools.own.registry import offered_to
 from ..tools.turn_tools import TurnTools
+from ..turns.continuity import Continuity, Thread
 from ..turns.shown_files import ShownFiles
 from ..turns.source import ToolSelection, TurnSource
 from .protocol.backend import OWN_LABEL, BackendEvent, ToolsOffered, TurnRequest
@@ -72,37 +76,49 @@ class ApiTurnSource(TurnSource):
     """The question that the client answers."""
     question_scope: str | None = field(default_factory=ulid_now)
     """Two responses that follow the same one have questions of their own."""
-    resumes_conversations: bool = False
-    """The client holds its conversation."""
-    has_summaries: bool = False
-    """The client shortens it."""
-    acts_locally: bool = False
-    """The client has chosen the model."""
     _recorder: TranscriptRecorder = field(default_factory=TranscriptRecorder)
-
-    @classmethod
-    def of(
-        cls, request: TurnRequest, tell: Callable[[BackendEvent], None], answered: PendingApproval | None = None
-    ) -> Self:
-        """Return the source for a request, which may answer a question."""
-        hosted = request.hosted
-        # A client that names tools or a format may not know sentences and questions in words.
-        in_words = hosted is None and request.output is None
-        return cls(
-            request=request,
-            tell=tell,
-            answered=answered,
-            is_stored=request.may_store,
-            brought=_added(request),
-            falls_back=in_words,
-            asks_in_words=in_words,
-            offers_own_tools=hosted is None or any(one.server_label == OWN_LABEL for one in hosted),
-        )
 
     @property
     def so_far(self) -> Transcript:
         """The transcript of the request with all that the turn has added until now."""
         return self.request.transcript + self._recorder.interrupted()
+
+    @override
+    def new_record(self, text: str, agent: str) -> TurnRecord:
+        """Return a record with the messages that the client adds. The client decides whether it is stored."""
+        return TurnRecord(text, agent, is_stored=self.request.may_store, brought=_added(self.request))
+
+    @override
+    async def async_thread(
+        self, continuity: Continuity, asked_for: str | None, speaker: Speaker, chat_log: ChatLog
+    ) -> Thread:
+        """Return the conversation of a turn, which the client holds."""
+        return continuity.thread_of(chat_log.conversation_id)
+
+    @override
+    def summaries(self, summaries: ConversationSummaries) -> None:
+        """Leave it to the client to shorten its conversation."""
+
+    @override
+    def falls_back(self) -> bool:
+        """Return whether the built-in agent may answer, which knows sentences only."""
+        return self.asks_in_words()
+
+    @override
+    def acts_locally(self) -> bool:
+        """Return False, since the client has chosen the model."""
+        return False
+
+    @override
+    def asks_in_words(self) -> bool:
+        """Return whether the client names no tools and no format: it may not know approval requests."""
+        return self.request.hosted is None and self.request.output is None
+
+    @override
+    def offers_own_tools(self) -> bool:
+        """Return whether the client names the agent's own tools, or none."""
+        hosted = self.request.hosted
+        return hosted is None or any(one.server_label == OWN_LABEL for one in hosted)
 
     @override
     def adapted(self, turn: Turn) -> Turn:

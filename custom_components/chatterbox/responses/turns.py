@@ -74,7 +74,7 @@ class ApiTurns:
             answered = _with_answers(self._question(request, request.approval), request.approval, request.caller)
             turn_input = replace(turn_input, answered=answered)
         pending = turn_input.answered.pending if turn_input.answered else None
-        return self._from_client(turn_input, ApiTurnSource.of(request, tell, pending))
+        return self._from_client(turn_input, ApiTurnSource(request=request, tell=tell, answered=pending))
 
     async def _async_answer_in_words(self, request: TurnRequest, turn_input: TurnInput) -> TurnInput:
         """Return the input with the answered question if a transcript ends with it and the words are a yes or a no.
@@ -144,7 +144,7 @@ class ApiTurns:
         """
         request = replace(source.request, transcript=source.so_far, added=(), functions=(), approval=None)
         request = replace(request, tool_choice=ToolChoiceMode.AUTO)
-        unheard = ApiTurnSource.of(request, lambda _: None)
+        unheard = ApiTurnSource(request=request, tell=lambda _: None)
         resumed = self._from_client(replace(turn_input, answered=question), unheard)
         try:
             record = await self.async_take(resumed, request.conversation_id)

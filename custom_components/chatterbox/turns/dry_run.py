@@ -20,6 +20,7 @@ from homeassistant.util.ulid import ulid_now
 from ..agent.conversation.own_words import as_models_read
 from ..agent.events import PendingApproval, TurnEvent, TurnFinished
 from ..agent.messages import AssistantMessage
+from ..agent.protocols import LLMProvider
 from ..approvals.guard import CallGuard
 from ..approvals.questions import Question
 from ..approvals.review import CallReview
@@ -28,6 +29,7 @@ from ..history.stores import TurnRecording
 from ..people.speakers import Speaker, in_turn
 from ..records.turn_record import SIGNAL_REQUEST, RequestRecord, TurnFacts, TurnRecord
 from ..runtime.agents import Agent, ChatterboxConfigEntry
+from ..runtime.summaries import ConversationSummaries
 from ..settings.agent import AgentSettings
 from ..tools.dry_dispatch import DryCall, DryDispatcher
 from ..tools.turn_tools import TurnTools
@@ -95,10 +97,26 @@ class _DrySource(TurnSource):
     """A sentence that is tried."""
 
     hass: HomeAssistant
-    is_stored: bool = False
-    has_summaries: bool = False
+    model: LLMProvider | None
+    """Answers alone; None for all that the agent has, Home Assistant's own understanding included."""
     dispatchers: list[DryDispatcher] = field(default_factory=list)
     """That of the turn, once it is prepared."""
+
+    @override
+    def new_record(self, text: str, agent: str) -> TurnRecord:
+        return TurnRecord(text, agent, is_stored=False)
+
+    @override
+    def summaries(self, summaries: ConversationSummaries) -> ConversationSummaries | None:
+        return None
+
+    @override
+    def falls_back(self) -> bool:
+        return self.model is None
+
+    @override
+    def provider(self) -> LLMProvider | None:
+        return self.model
 
     @override
     def settings(self, hass: HomeAssistant, settings: AgentSettings) -> AgentSettings:
@@ -149,8 +167,7 @@ class DryConversation:
         context = Context(user_id=asker.speaker.user_id)
         place = chat_log.conversation_id, asker.speaker.device_id, asker.satellite_id
         user_input = ConversationInput(text, context, *place, asker.language, self._built.entity_id)
-        model = self._agent.own_model() if self._is_model_alone else None
-        source = _DrySource(hass=hass, provider=model, falls_back=model is None)
+        source = _DrySource(hass=hass, model=self._agent.own_model() if self._is_model_alone else None)
         turn_input = TurnInput(user_input, asker.speaker, source)
         with in_turn():
             prepared = await self._turns.async_prepare(turn_input, chat_log)

@@ -301,11 +301,11 @@ async def async_prepare(
         user_input,
         chat_log.conversation_id,
         settings,
-        understands_sentences=agent.understands_sentences and source.falls_back,
-        has_own_tools=source.offers_own_tools,
+        understands_sentences=agent.understands_sentences and source.falls_back(),
+        has_own_tools=source.offers_own_tools(),
         agent=agent.id,
         speaker=turn_input.speaker,
-        brought=source.extra_api,
+        brought=source.extra_api(),
     )
     if paths := attached_paths(chat_log):
         files, tools = await asyncio.gather(

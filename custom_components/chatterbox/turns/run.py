@@ -103,10 +103,7 @@ class AgentTurns:
     async def _async_run(self, turn_input: TurnInput, chat_log: ChatLog, prepared: PreparedTurn | None) -> TurnRecord:
         source, asked_for = turn_input.source, turn_input.user_input.conversation_id
         record = prepared.record if prepared else self._new_record(turn_input)
-        if source.resumes_conversations:
-            thread = await self._continuity.async_resume(asked_for, turn_input.speaker, chat_log)
-        else:
-            thread = self._continuity.thread_of(chat_log.conversation_id)
+        thread = await source.async_thread(self._continuity, asked_for, turn_input.speaker, chat_log)
         record.origin = turn_origin(
             turn_input.user_input, self._agent_id, chat_log.conversation_id, turn_input.speaker, thread.id
         )
@@ -122,20 +119,14 @@ class AgentTurns:
                     stream = await self.async_stream(turn_input, prepared, thread, recorder)
                 wait, follow = recorder.recording.async_wait_until_stored, recorder.async_follow
                 await async_stream_into_chat_log(chat_log, self._agent_id, stream, record, wait, follow=follow)
-            if self._is_summarized(source):
-                self._agent.summaries.async_after_turn(thread.id, history(chat_log))
+            if summaries := source.summaries(self._agent.summaries):
+                summaries.async_after_turn(thread.id, history(chat_log))
         finally:
             recorder.finish()
         return record
 
     def _new_record(self, turn_input: TurnInput) -> TurnRecord:
-        source = turn_input.source
-        return TurnRecord(
-            turn_input.stored_text, self._subentry.subentry_id, is_stored=source.is_stored, brought=source.brought
-        )
-
-    def _is_summarized(self, source: TurnSource) -> bool:
-        return source.has_summaries and self._agent.summaries.are_written
+        return turn_input.source.new_record(turn_input.stored_text, self._subentry.subentry_id)
 
     async def _async_prepare(self, turn_input: TurnInput, chat_log: ChatLog, record: TurnRecord) -> PreparedTurn:
         prepared = await async_prepare(self._agent, turn_input, chat_log, record, self._prompts)
@@ -151,8 +142,8 @@ class AgentTurns:
         """Return the events of a turn, under the rules of the owner."""
         tools, record, language = prepared.tools, prepared.record, turn_input.user_input.language
         turn = prepared.turn
-        if self._is_summarized(turn_input.source):
-            turn = self._agent.summaries.async_begin_turn(thread.id, turn)
+        if summaries := turn_input.source.summaries(self._agent.summaries):
+            turn = summaries.async_begin_turn(thread.id, turn)
         record.context, record.omitted, record.attachments = turn.context, turn.omitted, turn.attachments
         sentences, confirmation = await async_get_sentences(self._hass, language), self._agent.settings.confirmation
         composer = TranslatedComposer(sentences, tools.definitions, confirmation, tools.done_keys)
@@ -164,7 +155,7 @@ class AgentTurns:
             deferred.own.promise_of = partial(self._promise, guard, composer)
         recorder.requester = self._requester(turn_input, record, guard, composer)
         source, user_input, local_requests = turn_input.source, turn_input.user_input, None
-        if source.falls_back:
+        if source.falls_back():
             is_new = turn_input.answered is None and not turn.attachments and not user_input.extra_system_prompt
             local_requests = self._agent.local_requests(
                 user_input, turn.history, lambda: bool(guard.refusals), is_new=is_new
@@ -177,10 +168,10 @@ class AgentTurns:
             self._hooks(turn_input, tools, recorder, composer, guard),
             _Composer(self._hass, composer, guard, turn_input),
             partial(self._agent.took_over, composer.sentences),
-            falls_back=source.falls_back,
+            falls_back=source.falls_back(),
             local_requests=local_requests,
-            acts_locally=source.acts_locally,
-            provider=source.provider,
+            acts_locally=source.acts_locally(),
+            provider=source.provider(),
         )
         return loop.stream(turn)
 
@@ -227,7 +218,7 @@ class AgentTurns:
             can_ask=is_person,
             # A chosen call does not pass the owner's scripts.
             can_choose=is_person
-            and turn_input.source.asks_in_words
+            and turn_input.source.asks_in_words()
             and HookPoint.PRE_TOOL_USE not in self._agent.settings.scripts,
         )
 
@@ -261,7 +252,7 @@ class AgentTurns:
             guard=guard,
             composer=composer,
             keep=partial(self._keep, turn_input.source),
-            is_written=turn_input.source.asks_in_words,
+            is_written=turn_input.source.asks_in_words(),
         )
 
     def _keep(self, source: TurnSource, question: Question, expires_in: float) -> bool:

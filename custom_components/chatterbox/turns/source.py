@@ -14,11 +14,15 @@ from homeassistant.helpers import llm
 from ..agent.events import TurnEvent
 from ..agent.loop.turn import Limits, Turn
 from ..agent.messages import ToolChoice, ToolChoiceMode, ToolDefinition, Transcript, UserMessage
-from ..agent.protocols import Hooks, LLMProvider, OutputFormat
+from ..agent.protocols import Hooks, LLMProvider
 from ..approvals.questions import Resume
+from ..people.speakers import Speaker
+from ..records.turn_record import TurnRecord
+from ..runtime.summaries import ConversationSummaries
 from ..settings.agent import AgentSettings
 from ..tools.turn_tools import TurnTools
 from .chat_log import history, words
+from .continuity import Continuity, Thread
 from .shown_files import ShownFiles
 
 
@@ -50,30 +54,47 @@ class TurnSource:
     """The conversation in which a question of the turn can be answered; None for the turn's own."""
     is_personal: bool = False
     """Whether a question is for the speaker alone; see `Question.is_personal`."""
-    is_stored: bool = True
-    """Whether the words may be stored."""
-    brought: Transcript = ()
-    """Messages that the source adds before the user's message; see `TurnRecord.brought`."""
-    resumes_conversations: bool = True
-    """Whether what Home Assistant no longer holds of a conversation is added to the ChatLog."""
-    has_summaries: bool = True
-    """Whether the agent's summaries replace the beginning of this conversation."""
-    falls_back: bool = True
-    """Whether Home Assistant's built-in agent may answer in place of a model."""
-    acts_locally: bool = True
-    """Whether Home Assistant may handle requests without the model."""
-    provider: LLMProvider | None = None
-    """Answers in place of the agent's models; None for these."""
-    asks_in_words: bool = True
-    """Whether a question is part of the answer; otherwise the source presents the pending calls itself."""
-    offers_own_tools: bool = True
-    """Whether the model gets the agent's own tools."""
-    extra_api: llm.API | None = None
-    """Has tools for this turn only."""
-    output: OutputFormat | None = None
-    """The shape of the answer; None for text."""
-    checks_answer: bool = True
-    """See `Turn.checks_answer`."""
+
+    def new_record(self, text: str, agent: str) -> TurnRecord:
+        """Return the record of a turn, whose clock starts now."""
+        return TurnRecord(text, agent)
+
+    async def async_thread(
+        self, continuity: Continuity, asked_for: str | None, speaker: Speaker, chat_log: ChatLog
+    ) -> Thread:
+        """Return the conversation of a turn. What Home Assistant no longer holds of it is added to the ChatLog.
+
+        `asked_for` is the conversation id that the request names.
+        """
+        return await continuity.async_resume(asked_for, speaker, chat_log)
+
+    def summaries(self, summaries: ConversationSummaries) -> ConversationSummaries | None:
+        """Return the agent's summaries if they replace the beginning of this conversation."""
+        return summaries if summaries.are_written else None
+
+    def falls_back(self) -> bool:
+        """Return whether Home Assistant's built-in agent may answer in place of a model."""
+        return True
+
+    def provider(self) -> LLMProvider | None:
+        """Return what answers in place of the agent's models; None for these."""
+        return None
+
+    def acts_locally(self) -> bool:
+        """Return whether Home Assistant may handle requests without the model."""
+        return True
+
+    def asks_in_words(self) -> bool:
+        """Return whether a question is part of the answer; otherwise the source presents the pending calls itself."""
+        return True
+
+    def offers_own_tools(self) -> bool:
+        """Return whether the model gets the agent's own tools."""
+        return True
+
+    def extra_api(self) -> llm.API | None:
+        """Return an API with tools for this turn only."""
+        return None
 
     def settings(self, hass: HomeAssistant, settings: AgentSettings) -> AgentSettings:  # noqa: ARG002  # a client asks for it
         """Return the agent's settings for this turn."""
@@ -98,7 +119,7 @@ class TurnSource:
 
     def adapted(self, turn: Turn) -> Turn:
         """Return the input of the loop with what this source wants of the answer."""
-        return replace(turn, output=self.output, checks_answer=self.checks_answer)
+        return replace(turn, checks_answer=True)
 
     def hooks(self, tools: TurnTools) -> Sequence[Hooks]:
         """Return hooks of the source, which precede the owner's rules."""
