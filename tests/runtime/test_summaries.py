@@ -14,6 +14,9 @@ from custom_components.chatterbox.agent.loop.turn import Turn
 from custom_components.chatterbox.agent.messages import AssistantMessage, Transcript, UserMessage
 from custom_components.chatterbox.const import (
     CONF_BASE_URL,
+    CONF_CONTEXT_WINDOW,
+    CONF_CONTINUE_MINUTES,
+    CONF_HISTORY_TOKENS,
     CONF_KIND,
     CONF_SERVER,
     CONF_SUMMARY,
@@ -63,8 +66,8 @@ async def add(hass: HomeAssistant) -> AsyncGenerator[Add]:
                 CONF_SERVER: server_id,
                 CONF_BASE_URL: await stack.enter_async_context(serving(server.application())),
             }
-            defaults = {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: [], "history_tokens": 1_000}
-            data = {**defaults, "context_window": 32_768, **options}
+            defaults = {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: [], CONF_HISTORY_TOKENS: 1_000}
+            data = {**defaults, CONF_CONTEXT_WINDOW: 32_768, **options}
             agent = {"subentry_type": SUBENTRY_CONVERSATION, "title": "Talker", "unique_id": None, "data": data}
             entry = MockConfigEntry(domain=DOMAIN, title="Service", data=service, subentries_data=[agent])
             entry.add_to_hass(hass)
@@ -243,7 +246,7 @@ async def test_a_purge_drops_the_summaries(hass: HomeAssistant, add: Add) -> Non
 
 async def test_of_too_many_conversations_the_oldest_is_forgotten(hass: HomeAssistant, add: Add) -> None:
     answer = ScriptedAnswer(content="They like it dark.")
-    await add(Script(answers=(answer,) * 40), **{CONF_SUMMARY: SUMMARY_OWN_MODEL, "continue_minutes": 60})
+    await add(Script(answers=(answer,) * 40), **{CONF_SUMMARY: SUMMARY_OWN_MODEL, CONF_CONTINUE_MINUTES: 60})
     summaries = summaries_of_last(hass)
     for number in range(33):
         await talk(hass, summaries, transcript_of(13), f"talk-{number}")
@@ -256,7 +259,7 @@ async def test_of_too_many_conversations_the_oldest_is_forgotten(hass: HomeAssis
 async def test_a_conversation_that_cannot_be_continued_is_forgotten(
     hass: HomeAssistant, add: Add, freezer: FrozenDateTimeFactory, minutes: int, *, is_kept: bool
 ) -> None:
-    options = {CONF_SUMMARY: SUMMARY_OWN_MODEL, "continue_minutes": minutes}
+    options = {CONF_SUMMARY: SUMMARY_OWN_MODEL, CONF_CONTINUE_MINUTES: minutes}
     await add(Script(answers=(WRITTEN,)), **options)
     summaries = summaries_of_last(hass)
     await talk(hass, summaries, transcript_of(13))

@@ -23,7 +23,10 @@ from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.agent.providers.managed_provider import READ_FOR
 from custom_components.chatterbox.const import (
     CONF_BASE_URL,
+    CONF_CONTEXT_WINDOW,
     CONF_KIND,
+    CONF_PRICE_INPUT,
+    CONF_READ_AHEAD,
     CONF_SERVER,
     DOMAIN,
     ServiceKind,
@@ -69,7 +72,7 @@ async def serve_raw(hass: HomeAssistant) -> AsyncGenerator[Serve]:
             defaults: dict[str, object] = {
                 CONF_MODEL: "scripted-model",
                 CONF_LLM_HASS_API: ["assist"],
-                "context_window": 32_768,  # so that nobody asks for it
+                CONF_CONTEXT_WINDOW: 32_768,  # so that nobody asks for it
             }
             await add_agent(hass, service, defaults | options)
             raw.requests.clear()
@@ -372,8 +375,8 @@ async def test_an_open_conversation_keeps_its_prefix_at_the_server(
     ("server", "options"),
     [
         ("openrouter", {}),
-        ("llama_cpp", {"read_ahead": False}),
-        ("llama_cpp", {"price_input": 0.1}),
+        ("llama_cpp", {CONF_READ_AHEAD: False}),
+        ("llama_cpp", {CONF_PRICE_INPUT: 0.1}),
         ("ollama", {CONF_MODEL: "gpt-oss:120b-cloud"}),
     ],
 )
@@ -485,7 +488,7 @@ async def _add_another(hass: HomeAssistant, server: RawHTTPServer, model: str, n
     """Set up a second service with the same server, and an agent in it."""
     service: dict[str, object] = {CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_SERVER: "llama_cpp"}
     service[CONF_BASE_URL] = f"http://127.0.0.1:{server.port}"
-    await add_agent(hass, service, {CONF_MODEL: model, CONF_LLM_HASS_API: [], "context_window": 32_768})
+    await add_agent(hass, service, {CONF_MODEL: model, CONF_LLM_HASS_API: [], CONF_CONTEXT_WINDOW: 32_768})
     er.async_get(hass).async_update_entity("conversation.talker_2", new_entity_id=f"conversation.{name}")
     await hass.async_block_till_done()
 

@@ -9,7 +9,6 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite
-from pathlib import Path
 from typing import Final
 
 import voluptuous as vol
@@ -29,9 +28,7 @@ from homeassistant.helpers import config_validation as cv, entity_registry as er
 from homeassistant.helpers.group import get_group_entities
 from homeassistant.helpers.target import TargetSelection, async_extract_referenced_entity_ids
 from homeassistant.helpers.template import Template, is_template_string
-from pydantic import BaseModel, ConfigDict
 
-from ..agent.text import read_data_file
 from ..internals.homeassistant import parsed_states, states_of_scene
 from ..internals.script import script_of
 from ..settings.rules import ToolSource
@@ -59,21 +56,13 @@ TARGET_KEYS: Final = (
     const.ATTR_LABEL_ID,
 )
 
-
-class _Known(BaseModel):
-    """The fields of `actions.toml`."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    helpers: frozenset[str]
-    self_contained: frozenset[str]
-    protection: Mapping[str, int]
-
-
-_KNOWN: Final = read_data_file(Path(__file__).with_suffix(".toml"), _Known)
-SELF_CONTAINED: Final = _KNOWN.self_contained
-"""Domains whose services change nothing but entities of that domain, whatever their data."""
-_ENTITY_DOMAINS: Final = frozenset(platform.value for platform in const.Platform) | _KNOWN.helpers
+_HELPERS: Final = frozenset(
+    {
+        *("automation", "counter", "group", "input_boolean", "input_button", "input_datetime", "input_number"),
+        *("input_select", "input_text", "schedule", "script", "timer"),
+    }
+)
+_ENTITY_DOMAINS: Final = frozenset(platform.value for platform in const.Platform) | _HELPERS
 
 
 def acts_on_own_domain(domain: str) -> bool:
@@ -183,6 +172,15 @@ _GENERIC: Final = frozenset({const.SERVICE_TURN_ON, const.SERVICE_TURN_OFF, cons
 RUNNING: Final = frozenset({"script.turn_on", "script.toggle", "automation.trigger"})
 """Actions that run the sequence of an entity."""
 _ACTIVATING: Final = "scene.turn_on"
+SELF_CONTAINED: Final = frozenset(
+    {
+        *("alarm_control_panel", "climate", "cover", "fan", "humidifier", "lawn_mower", "light", "lock"),
+        *("media_player", "number", "remote", "select", "siren", "switch", "text", "todo", "vacuum", "valve"),
+        "water_heater",
+        *("counter", "input_boolean", "input_datetime", "input_number", "input_select", "input_text", "timer"),
+    }
+)
+"""Domains whose services change nothing but entities of that domain, whatever their data."""
 _KNOWN_GENERIC: Final = _GENERIC | {"update_entity"}
 """Services of `homeassistant` that do nothing but what their names say to the entities that they target."""
 _TELLING: Final = frozenset({"logbook", "persistent_notification", "system_log"})
@@ -198,6 +196,14 @@ _MEDIA_BY_NAME: Final = re.compile(
 _URL_TYPES: Final = frozenset({"app", "cast", "url"})
 """Types of media whose ids are addresses or apps, whatever they look like."""
 _TARGET_TEMPERATURES: Final = (const.ATTR_TEMPERATURE, ATTR_TARGET_TEMP_LOW, ATTR_TARGET_TEMP_HIGH)
+_PROTECTION: Final[Mapping[str, int]] = {
+    "alarm_control_panel.alarm_arm_custom_bypass": 1,
+    "alarm_control_panel.alarm_arm_home": 1,
+    "alarm_control_panel.alarm_arm_night": 2,
+    "alarm_control_panel.alarm_arm_vacation": 3,
+    "alarm_control_panel.alarm_arm_away": 3,
+}
+"""How much the ways of arming protect."""
 _MOST_PROTECTION: Final = 4
 """Of an alarm that is going off, is arming, or whose state is unknown."""
 _SCENES_OF_LIGHTS: Final = frozenset({"deconz", "hue"})
@@ -349,13 +355,13 @@ class ActionReader:
         return effects_of(self._actions, self._unknowns)
 
     def _lowers_alarm(self, action: EntityAction) -> bool:
-        if action.action not in _KNOWN.protection:
+        if action.action not in _PROTECTION:
             return False
         state = self.hass.states.get(action.entity_id)
         if state is None or state.state == AlarmControlPanelState.DISARMED:
             return False
         present = f"{const.Platform.ALARM_CONTROL_PANEL}.{_alarm_service(state.state)}"
-        return _KNOWN.protection[action.action] < _KNOWN.protection.get(present, _MOST_PROTECTION)
+        return _PROTECTION[action.action] < _PROTECTION.get(present, _MOST_PROTECTION)
 
     def _add(self, action: EntityAction) -> None:
         self._add_all((action,))

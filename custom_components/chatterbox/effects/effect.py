@@ -5,11 +5,9 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from pathlib import Path
 from typing import Final, NamedTuple, assert_never
 
 from ..agent.messages import ToolAnnotations
-from ..agent.text import read_data_file
 from ..settings.rules import TrustLevel
 
 ANY_ACTION: Final = "reproduce_state"
@@ -217,14 +215,26 @@ class ActionKind(StrEnum):
     """Any other action."""
 
 
-_ACTIONS_OF_KIND: Final = read_data_file(Path(__file__).with_suffix(".toml"), dict[ActionKind, str])
-"""Patterns for the actions of each kind, divided by spaces; the first that matches counts."""
+_ACTIONS_OF_KIND: Final[Mapping[ActionKind, tuple[str, ...]]] = {
+    ActionKind.RUN: ("automation.trigger", "scene.turn_on", "script.toggle", "script.turn_on"),
+    ActionKind.DISARM: ("alarm_control_panel.alarm_disarm",),
+    ActionKind.ARM_FOR_LESS: (ARM_FOR_LESS,),
+    ActionKind.ARM: ("alarm_control_panel.alarm_arm*",),
+    ActionKind.LOCK: ("lock.lock",),
+    ActionKind.UNLOCK: ("lock.unlock",),
+    ActionKind.OPEN: ("lock.open", "cover.open_*", "cover.set_*", "valve.open_*", "valve.set_*"),
+    ActionKind.CLOSE: ("cover.close_*", "valve.close_*"),
+    ActionKind.OPEN_OR_CLOSE: ("cover.toggle*", "valve.toggle*"),
+    ActionKind.CHANGE: (f"*.{ANY_ACTION}*", "*.select_*", "*.set_*", "*.volume_*"),
+    ActionKind.TOGGLE: ("*.toggle",),
+    ActionKind.TURN_OFF: ("*.turn_off",),
+    ActionKind.TURN_ON: ("*.turn_on",),
+}
+"""The actions of each kind; the first that matches counts. Setting a position counts as opening."""
 
 
 @lru_cache
 def kind_of(action: str) -> ActionKind:
     """Return the kind of an action such as `lock.unlock`."""
-    kinds = (
-        kind for kind, patterns in _ACTIONS_OF_KIND.items() if any(fnmatchcase(action, one) for one in patterns.split())
-    )
+    kinds = (kind for kind, patterns in _ACTIONS_OF_KIND.items() if any(fnmatchcase(action, one) for one in patterns))
     return next(kinds, ActionKind.USE)

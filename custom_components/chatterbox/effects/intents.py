@@ -7,18 +7,21 @@ of the same message may change them, and of several entities with one name all a
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Set as AbstractSet
 from dataclasses import replace
-from pathlib import Path
 from typing import Final, NamedTuple
 
 import voluptuous as vol
+from homeassistant.components.button import DOMAIN as BUTTON_DOMAIN
+from homeassistant.components.cover import DOMAIN as COVER_DOMAIN
 from homeassistant.components.intent import OnOffIntentHandler
+from homeassistant.components.lock import DOMAIN as LOCK_DOMAIN
 from homeassistant.components.todo.const import DOMAIN as TODO, TodoItemStatus
+from homeassistant.components.valve import DOMAIN as VALVE_DOMAIN
+from homeassistant.const import SERVICE_TURN_OFF, SERVICE_TURN_ON
 from homeassistant.core import Context, HomeAssistant, State
 from homeassistant.helpers import entity_registry as er, intent
 from homeassistant.helpers.script import Script
 
 from ..agent.messages import JsonValue
-from ..agent.text import read_data_file
 from ..home.entity_matches import matching_states
 from ..home.name_index import NameIndex
 from ..internals.intent import HANDLERS, SCRIPT_HANDLERS, Reach, actions_of_script, handler_path
@@ -29,8 +32,19 @@ from .effect import NOTHING, Touches, Unknown, UnknownReason, Unresolved, effect
 _OWN: Final = "homeassistant."
 """Prefix of the modules of Home Assistant's own handlers."""
 
-_ON_OFF_SERVICES: Final = read_data_file(Path(__file__).with_suffix(".toml"), dict[str, str])
+_ON_OFF_SERVICES: Final[Mapping[tuple[str, str], str]] = {
+    (BUTTON_DOMAIN, SERVICE_TURN_ON): "press",
+    ("input_button", SERVICE_TURN_ON): "press",
+    (COVER_DOMAIN, SERVICE_TURN_ON): "open_cover",
+    (COVER_DOMAIN, SERVICE_TURN_OFF): "close_cover",
+    (LOCK_DOMAIN, SERVICE_TURN_ON): "lock",
+    (LOCK_DOMAIN, SERVICE_TURN_OFF): "unlock",
+    (VALVE_DOMAIN, SERVICE_TURN_ON): "open_valve",
+    (VALVE_DOMAIN, SERVICE_TURN_OFF): "close_valve",
+}
 """Services for on and off in other domains. Source: `homeassistant.components.intent.OnOffIntentHandler`."""
+
+
 _READS: Final = Reach()
 _NO_CONTEXT: Final = Context()
 
@@ -191,7 +205,7 @@ def _service(given: intent.Intent, handler: intent.DynamicServiceIntentHandler, 
         domain, service = handler.get_domain_and_service(given, state)
     except intent.IntentHandleError:
         return None
-    special = _ON_OFF_SERVICES.get(f"{state.domain}.{service}") if isinstance(handler, OnOffIntentHandler) else None
+    special = _ON_OFF_SERVICES.get((state.domain, service)) if isinstance(handler, OnOffIntentHandler) else None
     return (state.domain, special) if special else (domain, service)
 
 

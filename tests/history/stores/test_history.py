@@ -21,6 +21,7 @@ from pytest_homeassistant_custom_component.typing import WebSocketGenerator
 from custom_components.chatterbox.agent.events import StopReason
 from custom_components.chatterbox.agent.messages import AssistantMessage, ToolResult, UserMessage
 from custom_components.chatterbox.const import (
+    CONF_CONTINUE_MINUTES,
     CONF_HISTORY_ADDRESS,
     CONF_KEEP_HISTORY,
     DOMAIN,
@@ -258,7 +259,7 @@ async def test_after_a_restart_a_dialog_does_not_resume_what_was_said_elsewhere(
 async def test_a_conversation_is_resumed_for_as_long_as_the_owner_wants(
     hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory, minutes: int, messages: int
 ) -> None:
-    server = await serve(WORDS, continue_minutes=minutes)
+    server = await serve(WORDS, **{CONF_CONTINUE_MINUTES: minutes})
     kitchen = satellite(hass, "kitchen")
     first = await write(hass, "Play jazz.", None, ulid_now(), kitchen)
     await forget_conversations(hass, freezer)
@@ -273,7 +274,7 @@ async def test_a_conversation_is_resumed_for_as_long_as_the_owner_wants(
 async def test_a_person_resumes_in_another_dialog(
     hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
 ) -> None:
-    server = await serve(WORDS, continue_minutes=30)
+    server = await serve(WORDS, **{CONF_CONTINUE_MINUTES: 30})
     anna = await a_user(hass)
     await write(hass, "Hello", anna)
     await forget_conversations(hass, freezer)

@@ -10,6 +10,8 @@ from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.chatterbox.const import (
     CONF_PEOPLE_AT_SATELLITES,
+    CONF_REMEMBER_FACTS,
+    CONF_SEARCH_HISTORY,
     DOMAIN,
     EVENT_CHANGE,
 )
@@ -83,7 +85,7 @@ async def test_a_fact_is_confirmed_and_told_to_its_person_until_it_is_forgotten(
     hass: HomeAssistant, serve: Serve
 ) -> None:
     answers = (REMEMBERS, SILENT, FINE, FINE, FINE, calls("forget", fact=FACT), SILENT, FINE)
-    server = await serve(Script(answers=answers), remember_facts=True)
+    server = await serve(Script(answers=answers), **{CONF_REMEMBER_FACTS: True})
     anna, ben = await someone(hass), await someone(hass, "Ben")
     changes = async_capture_events(hass, EVENT_CHANGE)
 
@@ -107,7 +109,7 @@ async def test_a_fact_is_confirmed_and_told_to_its_person_until_it_is_forgotten(
 
 async def test_a_fact_is_stored_for_the_person_of_a_satellite(hass: HomeAssistant, serve: Serve) -> None:
     reports = ScriptedAnswer(content="I've saved that for you.")
-    server = await serve(Script(answers=(REMEMBERS, reports)), remember_facts=True)
+    server = await serve(Script(answers=(REMEMBERS, reports)), **{CONF_REMEMBER_FACTS: True})
     person = {"device": place_satellite(hass), "person": "person.anna"}
     await set_home_rules(hass, **{CONF_PEOPLE_AT_SATELLITES: [person]})
     await add_person(hass, "Anna")
@@ -119,7 +121,7 @@ async def test_a_fact_is_stored_for_the_person_of_a_satellite(hass: HomeAssistan
 
 
 async def test_only_who_has_asked_for_it_is_told(hass: HomeAssistant, serve: Serve) -> None:
-    server = await serve(Script(answers=(REMEMBERS, FINE, FINE, FINE)), remember_facts=True)
+    server = await serve(Script(answers=(REMEMBERS, FINE, FINE, FINE)), **{CONF_REMEMBER_FACTS: True})
     anna, ben = await someone(hass), await someone(hass, "Ben")
     await say(hass, anna)
 
@@ -131,7 +133,7 @@ async def test_only_who_has_asked_for_it_is_told(hass: HomeAssistant, serve: Ser
 
 async def test_forgotten_in_one_conversation_is_not_told_in_the_next(hass: HomeAssistant, serve: Serve) -> None:
     answers = (REMEMBERS, FINE, calls("forget", fact=FACT), SILENT, FINE)
-    server = await serve(Script(answers=answers), remember_facts=True)
+    server = await serve(Script(answers=answers), **{CONF_REMEMBER_FACTS: True})
     anna = await someone(hass)
     await say(hass, anna)
 
@@ -143,7 +145,9 @@ async def test_forgotten_in_one_conversation_is_not_told_in_the_next(hass: HomeA
 
 
 async def test_what_a_model_reads_first_is_the_same_for_everybody(hass: HomeAssistant, serve: Serve) -> None:
-    server = await serve(Script(answers=(REMEMBERS, *HELLO.answers * 4)), remember_facts=True, search_history=True)
+    server = await serve(
+        Script(answers=(REMEMBERS, *HELLO.answers * 4)), **{CONF_REMEMBER_FACTS: True, CONF_SEARCH_HISTORY: True}
+    )
     anna = await someone(hass)
     await say(hass, anna)
     await say(hass, anna, talk="annas")
@@ -176,8 +180,7 @@ async def test_a_search_finds_outside_content_after_which_nothing_is_remembered(
         Script(answers=answers),
         llm_hass_api=["assist", "web"],
         rules=[{"verdict": "allow"}],
-        remember_facts=True,
-        search_history=True,
+        **{CONF_REMEMBER_FACTS: True, CONF_SEARCH_HISTORY: True},
     )
     anna = await someone(hass)
     await say(hass, anna, "what is new about my door?")

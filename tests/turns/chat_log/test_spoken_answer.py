@@ -104,7 +104,7 @@ async def reading(hass: HomeAssistant, stream: RawReply = READS_ON) -> AsyncGene
         options: dict[str, object] = {
             CONF_MODEL: "scripted-model",
             CONF_LLM_HASS_API: ["assist"],
-            "context_window": 32_768,
+            const.CONF_CONTEXT_WINDOW: 32_768,
         }
         service: dict[str, object] = {
             const.CONF_KIND: const.ServiceKind.OPENAI_CHAT,

@@ -25,6 +25,7 @@ from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.const import (
     CONF_BASE_URL,
     CONF_FALLBACKS,
+    CONF_HISTORY_TOKENS,
     CONF_KIND,
     DOMAIN,
     ServiceKind,
@@ -146,7 +147,7 @@ async def test_more_than_a_hundred_turns_never_outgrow_the_model(hass: HomeAssis
 
 async def test_earlier_turns_take_no_more_than_the_owner_allows(hass: HomeAssistant, add: Start) -> None:
     server = ScriptedChatCompletions(Script(answers=ANSWERS, after_last="start again"))
-    await add(server, history_tokens=1_000)
+    await add(server, **{CONF_HISTORY_TOKENS: 1_000})
     for number in range(24):
         await say(hass, f"What about room number {number}?")
     prompts = prompts_of(server.requests)
@@ -168,7 +169,7 @@ async def test_a_smaller_model_that_takes_over_reads_only_the_end(hass: HomeAssi
     answers: list[ScriptedAnswer | ScriptedFailure] = [long] * 12
     answers += [ScriptedFailure(status=500)] * 4
     large = ScriptedChatCompletions(Script(answers=tuple(answers)))
-    await add(large, **{CONF_FALLBACKS: [small_agent], "history_tokens": 100_000})
+    await add(large, **{CONF_FALLBACKS: [small_agent], CONF_HISTORY_TOKENS: 100_000})
     for number in range(12):
         await ask_second(hass, f"What about room number {number}?")
     answer = await ask_second(hass, "And now?")
