@@ -211,6 +211,13 @@ def test_each_language_has_words_of_its_own(language: str, text: str, answer: Me
     assert understand_answer(text, language, question) is answer
 
 
+@pytest.mark.parametrize("text", ["no", "nie", "non", "nope"])
+def test_a_no_is_a_yes_in_no_language(text: str) -> None:
+    """A Polish "no" agrees among friends."""
+    languages = (*WORDINGS, "fi", "sq")
+    assert [one for one in languages if understand_answer(text, understood_language(one), DOOR) is YES] == []
+
+
 def test_an_endless_yes_is_none() -> None:
     assert understand_answer("yes " * MAX_WORDS, "en") is YES
     assert understand_answer("yes " * (MAX_WORDS + 1), "en") is OTHER
