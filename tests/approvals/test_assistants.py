@@ -17,6 +17,7 @@ from pytest_homeassistant_custom_component.common import async_fire_time_changed
 
 from custom_components.chatterbox.const import DOMAIN
 from tests.support.config_entries import offline_entry, set_up
+from tests.support.one_home import in_one_home
 from tests.support.talk import AGENT, move_into_the_demo_home
 
 
@@ -112,7 +113,7 @@ async def test_what_is_exposed_decides_whether_there_is_something_to_report(home
     assert len(issues(home)) == 1
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("rule", "request_named"),
     [
         ({"verdict": "ask", "entities": ["light.kitchen_pendant"]}, "Turn on Kitchen Pendant"),

@@ -11,6 +11,7 @@ from pytest_homeassistant_custom_component.typing import MockHAClientWebSocket, 
 
 from custom_components.chatterbox.evaluate.trials import async_get_trials
 from tests.evaluate.conftest import Tried, evaluate
+from tests.support.one_home import in_one_home
 from tests.support.talk import AGENT, say
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
@@ -94,7 +95,7 @@ async def test_only_administrators_get_anything(
     assert async_get_trials(hass).running is None
 
 
-@pytest.mark.parametrize("data", [{"requests": 0}, {"requests": 1000}, {"max_price": -1}, {"agent_id": []}])
+@in_one_home("data", [{"requests": 0}, {"requests": 1000}, {"max_price": -1}, {"agent_id": []}])
 async def test_orders_are_bounded(client: MockHAClientWebSocket, data: Mapping[str, Any]) -> None:
     assert (await answer_to(client, "start", **data))["error"]["code"] == "invalid_format"
 

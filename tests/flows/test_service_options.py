@@ -17,6 +17,7 @@ from custom_components.chatterbox.const import BASE_PATH, DOMAIN
 from custom_components.chatterbox.flows.service_options import shown_address, typed_address
 from custom_components.chatterbox.history.stores import async_get_histories
 from tests.support.config_entries import offline_entry, set_up
+from tests.support.one_home import in_one_home
 from tests.support.sentences import sentence
 from tests.support.service_dialogs import display_data, is_open, problems_in
 
@@ -50,7 +51,7 @@ async def test_conversations_are_stored_where_the_owner_wants(hass: HomeAssistan
     assert store.where == f"{tmp_path}/elsewhere.db"
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("address", "error"),
     [
         ("not an address", "history_wrong_url"),
@@ -134,7 +135,7 @@ async def test_the_dialog_shows_the_address_of_the_responses_api(hass: HomeAssis
     assert await page_text() == "/api/chatterbox/v1", "a house that does not know its own address"
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("option", "value"),
     [("response_days", 3_651), ("response_days", 0.5), ("response_megabytes", -1), ("request_megabytes", 11)],
 )

@@ -19,6 +19,7 @@ from tests.flows.test_agent_flow import TALKING, choose, open_menu, submit, sugg
 from tests.support.config_entries import offline_entry, server_entry, set_up
 from tests.support.home_rules import set_home_rules
 from tests.support.llm_apis import ASSIST_NAME, StubTool, register
+from tests.support.one_home import in_one_home
 from tests.support.sentences import sentence
 from tests.support.servers.in_process import serving_script
 
@@ -139,7 +140,7 @@ async def test_nothing_is_stored_where_nothing_is_said(hass: HomeAssistant, entr
     assert async_get_home_rules(hass).current == HomeRules()
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("rows", "error", "row"),
     [
         ([{"level": FREE}], "script_missing", 1),

@@ -12,6 +12,7 @@ from custom_components.chatterbox.later.plans import MOST_OF_A_PERSON, Asker, Fu
 from custom_components.chatterbox.later.schedule import EVENT_PLAN, async_get_schedule
 from tests.later.talk import act, types
 from tests.support.config_entries import offline_entry, set_up
+from tests.support.one_home import in_one_home
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +44,7 @@ async def test_an_automation_plans_and_cancels_a_reminder(hass: HomeAssistant) -
     assert events[0].data["text"] == "the bins"
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     "data",
     [
         {"message": " "},

@@ -120,7 +120,7 @@ async def test_other_sentences_are_left_to_home_assistant_and_models(home: HomeA
     assert await described(home, text) == what
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("text", "what"),
     [
         ("forget that", "cancel"),

@@ -35,6 +35,7 @@ from tests.flows.test_agent_flow import TALKING, choose, filled_in, open_menu, s
 from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
 from tests.support.home_rules import set_home_rules
 from tests.support.llm_apis import StubTool, register
+from tests.support.one_home import in_one_home
 from tests.support.sentences import sentence
 from tests.support.servers.in_process import serving_script
 from tests.support.service_dialogs import is_open, problems_in
@@ -365,7 +366,7 @@ async def test_something_can_be_changed_after_it_was_shown_and_nothing_is_lost(
     assert settings.notify == ()
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("rule", "message"),
     [
         ({}, "Rule 2 has no result."),

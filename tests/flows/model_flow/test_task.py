@@ -13,6 +13,7 @@ from homeassistant.helpers import entity_registry as er
 from custom_components.chatterbox.const import SUBENTRY_AI_TASK, SUBENTRY_CONVERSATION
 from custom_components.chatterbox.settings.tasks import INSTRUCTIONS, task_settings_of
 from tests.support.config_entries import offline_entry, server_entry, set_up
+from tests.support.one_home import in_one_home
 from tests.support.servers.in_process import serving_script
 from tests.support.servers.script import Script
 from tests.support.service_dialogs import display_data, is_open, problems_in
@@ -138,7 +139,7 @@ async def test_what_is_changed_holds_from_then_on(hass: HomeAssistant) -> None:
         assert entry.runtime_data.tasks[only_task(entry).subentry_id].settings.limits.deadline == 20
 
 
-@pytest.mark.parametrize(
+@in_one_home(
     ("changes", "words"),
     [
         ({"name": " "}, "Settings → Name: Enter a name."),
