@@ -173,7 +173,7 @@ async def test_a_dead_device_is_neither_asked_about_nor_called_done(
         (DOOR_OFF, NO_WORDS, DEAD_DOOR),
         (PRINTER_ON, NO_WORDS, "Printer cannot be reached."),
     ):
-        with subtests.test(answer, call=call):
+        with subtests.test(f"{answer} {call}"):
             server.play(calling(call, answer))
             changes.clear()
 
@@ -480,7 +480,7 @@ async def test_what_a_script_a_scene_or_a_group_cannot_reach_is_not_done(
     ]
     await with_wrappers(hass, *(steps for _, steps, _ in rows))
     for name, (call, steps, sentence) in zip(DRINKS, rows, strict=False):
-        with subtests.test(name, call=call, steps=steps):
+        with subtests.test(f"{name} {call}", steps=steps):
             server.play(calling(for_drink(call, name), NO_WORDS))
             changes.clear()
 
@@ -581,7 +581,7 @@ async def test_what_a_script_a_scene_or_a_group_has_asked_in_vain_is_told(
     ]
     await with_jammed_door(hass, *(steps for _, steps, _ in rows))
     for name, (call, steps, sentence) in zip(DRINKS, rows, strict=True):
-        with subtests.test(name, call=call, steps=steps):
+        with subtests.test(f"{name} {call}", steps=steps):
             server.play(calling(for_drink(call, name), NO_WORDS))
             changes.clear()
 
@@ -662,7 +662,7 @@ async def test_a_script_that_did_as_it_says_gets_no_note(
     await with_jammed_door(hass, *sequences, kettle=[COUNTER_OFF])
     drinks = zip(DRINKS, sequences, strict=False)
     for (name, steps), call in product(drinks, (RUN_COFFEE, turning_on("Coffee"))):
-        with subtests.test(name, steps=steps, call=call):
+        with subtests.test(f"{name} {call}", steps=steps):
             server.play(calling(for_drink(call, name), NO_WORDS))
             report(hass, "light.kitchen_counter", "off")
 
@@ -764,7 +764,7 @@ async def test_only_a_failed_change_is_noted_after_an_answer(
         ((LIGHT_ON, RADIO), "Both are on.", "Both are on. That didn't work: Radioo."),
     ]
     for number, (calls, answer, spoken_text) in enumerate(rows):
-        with subtests.test(spoken_text, calls=calls):
+        with subtests.test(f"{spoken_text} {calls}"):
             steps = [ScriptedAnswer(tool_calls=(call,)) for call in calls]
             server.play(Script(answers=(*steps, ScriptedAnswer(content=answer))))
             report(hass, LIGHT, "off")
