@@ -104,6 +104,10 @@ async def test_sentences_about_plans(home: HomeAssistant, language: str) -> None
         ("add milk at six to the shopping list", "theirs"),
         ("never mind", "none"),
         ("turn off the lava lamp in ten minutes", "none"),
+        ("dim the lava lamps to 30 percent in ten minutes", "none"),
+        ("don't dim the kitchen lights to 30 percent in ten minutes", "none"),
+        ("if it is dark dim the kitchen lights to 30 percent in ten minutes", "none"),
+        ("how warm is the bedroom at 6 am?", "none"),
         ("is the floor lamp on in ten minutes?", "none"),
         ("could you kill the light in a minute or so", "none"),
         ("remind me to call Mum", "none"),
@@ -364,6 +368,13 @@ class TestWithoutAModel:
         await at_hall("cancel everything")
         await pass_time(hass, freezer, minutes=20)
         assert state(hass, "lock.front_door") == "locked"
+
+        assert "in 10 minutes" in await at_hall("dim the kitchen lights to 30 percent in ten minutes")
+        assert state(hass, "light.kitchen_pendant") == "off"
+        await pass_time(hass, freezer, minutes=10)
+        pendant = hass.states.get("light.kitchen_pendant")
+        assert pendant is not None
+        assert pendant.attributes["brightness"] == round(255 * 0.3)
 
     async def test_a_model_that_only_talks_gives_way_to_the_plan(
         self, hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory

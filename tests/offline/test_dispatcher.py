@@ -178,6 +178,24 @@ async def test_what_is_not_understood_gets_the_built_in_agents_own_sentence(home
     assert talk.response.error_code is expected.error_code
 
 
+@in_one_home(
+    ("language", "text"),
+    [
+        ("en", "turn on the spaceship in five minutes"),
+        ("en", "don't turn on the counter lamp in five minutes"),
+        ("fr", "allume le vaisseau dans cinq minutes"),
+    ],
+)
+async def test_a_command_that_nothing_will_understand_is_not_delayed(
+    home: HomeAssistant, language: str, text: str
+) -> None:
+    talk = Talk(home, language)
+
+    assert await talk.dispatcher().async_effects(PROCESS_SENTENCE.name, {SENTENCE: text}) == NOTHING
+    assert "5" not in await talk.say(text)
+    assert talk.response.error_code is intent.IntentResponseErrorCode.NO_INTENT_MATCH
+
+
 async def test_it_speaks_other_languages(home: HomeAssistant) -> None:
     talk = Talk(home, language="de")
 

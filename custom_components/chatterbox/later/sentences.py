@@ -1,7 +1,7 @@
 """Recognizes requests about plans without a model: "remind me at six to call Mum", "turn it off in ten minutes".
 
 Home Assistant's own sentences go first. Those that it understands as delayed become plans, and so do commands that it
-understands once their time is left out.
+understands, with either of its recognizers, once their time is left out.
 """
 
 import re
@@ -23,12 +23,13 @@ from ..agent.messages import AssistantMessage, JsonValue, Transcript
 from ..agent.text import base_language, heard_words, read_data_file
 from ..agent.transcript import since_last_user_message
 from ..approvals.answers.yes_or_no import Meaning, understand_answer
+from ..effects.effect import Touches
 from ..effects.intents import delay_of, delayed_command
 from ..effects.recognition import RecognizedRequest, async_recognize
 from ..effects.spoken_numbers import readable_sentence
-from ..internals.conversation import built_in_agent
+from ..internals.conversation import async_recognized, built_in_agent
 from ..offline.provider import PROCESS_SENTENCE, SENTENCE, local_call
-from ..offline.sentence_effects import async_named_timer
+from ..offline.sentence_effects import async_named_timer, async_sentence_effects
 from ..people.speakers import person_id_of
 from ..speech.sentences import async_get_sentences
 from .plans import FuturePlan, plans_of
@@ -125,11 +126,11 @@ async def _async_recognized(
     plain = replace(user_input, text=readable_sentence(hass, user_input.text, language))
     strict = await agent.async_recognize_intent(plain, strict_intents_only=True)
     slots: dict[str, JsonValue] = {entity.name: entity.value for entity in strict.entities_list} if strict else {}
-    command = delayed_command(strict.intent.name, slots) if strict else ""
+    timed = delayed_command(strict.intent.name, slots) if strict else ""
     timer = strict.intent.name if strict else ""
     if strict is None and found is None and (slots := await async_named_timer(hass, plain)):
         timer = intent.INTENT_START_TIMER
-    if timer and not command:
+    if timer and not timed:
         supports = user_input.device_id and async_device_supports_timers(hass, user_input.device_id)
         given = None if supports else await _async_timer(hass, timer, slots, language)
     else:
@@ -140,15 +141,26 @@ async def _async_recognized(
         if given["kind"] == "move" and given.get("text") and moved is None:
             return found
         return await _async_with_call(hass, language, RecognizedRequest(_NAME, is_question), given, moved)
-    delayed = [TimeInSentence(f"in {delay_of(slots)} seconds", command)] if command else []
-    times = times_in(user_input.text, language, joined=True) if command or not strict else ()
+    delayed = [TimeInSentence(f"in {delay_of(slots)} seconds", timed)] if timed else []
+    times = times_in(user_input.text, language, joined=True) if timed or not strict else ()
     for time in (*times, *delayed):
-        later = await async_recognize(hass, replace(user_input, text=time.rest)) if time.rest else None
+        command = replace(user_input, text=time.rest)
+        later = await async_recognize(hass, command) or await _async_guessed(hass, command) if time.rest else None
         if later and not later.is_question and later.intent != intent.INTENT_START_TIMER:
             given = {"kind": "act", "when": time.words}
             given |= {"tool": PROCESS_SENTENCE.name, "arguments": {SENTENCE: time.rest}}
             return await _async_with_call(hass, language, later, given)
     return found
+
+
+async def _async_guessed(hass: HomeAssistant, user_input: ConversationInput) -> RecognizedRequest | None:
+    """Return a command that Home Assistant's second recognizer understands word by word, if its effects are known."""
+    plain = replace(user_input, text=readable_sentence(hass, user_input.text, user_input.language))
+    if await async_recognized(hass, plain) is not None:
+        return None
+    effects = await async_sentence_effects(hass, plain, "")
+    is_known = isinstance(effects, Touches) and effects.actions and not effects.is_guessed
+    return RecognizedRequest(_NAME, is_question=False) if is_known else None
 
 
 async def _async_with_call(

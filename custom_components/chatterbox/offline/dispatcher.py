@@ -34,7 +34,7 @@ from .misheard import async_meant
 from .openings import async_add_sensors
 from .past_questions import PastForm, PastQuestion, past_question
 from .provider import PROCESS_SENTENCE, SENTENCE
-from .sentence_effects import async_is_misread, async_sentence_effects, async_unknown_name
+from .sentence_effects import async_is_in_vain, async_is_misread, async_sentence_effects, async_unknown_name
 from .shared_names import async_act_on_item, async_act_on_meant, async_refuse_delayed
 
 MAX_NESTING: Final = 3
@@ -93,7 +93,7 @@ class OfflineDispatcher:
         if self.past and (question := await self._async_past(sentence)):
             return await self.past.async_effects(question.arguments)
         query, unknown, is_guess = await self._async_query(sentence)
-        if unknown:
+        if unknown or await async_is_in_vain(self.hass, query):
             return NOTHING
         effects = await async_sentence_effects(self.hass, query, self.conversation_id)
         effects = replace(effects, is_guessed=True) if is_guess and effects != NOTHING else effects
@@ -117,7 +117,11 @@ class OfflineDispatcher:
                 response = self._query_answer(await self.past.async_answer(question.arguments, is_whether=is_whether))
             elif unknown:
                 response = await self._unknown(unknown)
-            elif await self._names_no_zone(query) or await async_is_misread(hass, query, self.conversation_id):
+            elif (
+                await self._names_no_zone(query)
+                or await async_is_misread(hass, query, self.conversation_id)
+                or await async_is_in_vain(hass, query)
+            ):
                 response = await self._not_understood()
             else:
                 area = async_speaker_area(hass, query)

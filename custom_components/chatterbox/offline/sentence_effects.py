@@ -157,6 +157,16 @@ def _is_misread(hass: HomeAssistant, meaning: Interpretation) -> bool:
     return False
 
 
+async def async_is_in_vain(hass: HomeAssistant, user_input: ConversationInput) -> bool:
+    """Return whether a sentence delays a command that nothing understands: nobody would hear of it then."""
+    found = await async_recognized(hass, user_input)
+    command = delayed_command(found.intent.name, {one.name: one.value for one in found.entities_list}) if found else ""
+    later = replace(user_input, text=command, conversation_id=None)
+    if not command or await async_recognized(hass, later):
+        return False
+    return await _async_effects(hass, later, MAX_DELAYS - 1) in (None, NOTHING)
+
+
 async def async_is_certain(hass: HomeAssistant, user_input: ConversationInput) -> bool:
     """Return whether Home Assistant's second recognizer understands each word of a command for single entities."""
     meaning = await _async_guess(hass, user_input)
