@@ -36,7 +36,6 @@ from pydantic import (
 
 from .. import const
 from ..agent.messages import JsonObject, JsonValue
-from ..agent.text import read_data_file
 from ..repairs import async_report_home_rules
 from .pin_hash import PinHash
 
@@ -209,9 +208,36 @@ class Policy:
             yield Rule(verdict=Verdict.ALLOW)
 
 
-DEFAULT_RULES: Final = read_data_file(Path(__file__).with_suffix(".toml"), dict[str, tuple[Rule, ...]])["rules"]
-"""The rules that come after those of the home; see rules.toml."""
-NEVER_WHERE_PEOPLE_WERE: Final = DEFAULT_RULES[-1]
+def _ask(domain: str, *services: str, device_classes: frozenset[str] = frozenset()) -> Rule:
+    actions = frozenset(f"{domain}.{service}" for service in services)
+    return Rule(verdict=Verdict.ASK, domains=frozenset({domain}), device_classes=device_classes, actions=actions)
+
+
+NEVER_WHERE_PEOPLE_WERE: Final = Rule(
+    verdict=Verdict.DENY,
+    domains=frozenset({"device_tracker", "person", "zone"}),
+    actions=frozenset({"device_tracker.get_past", "person.get_past", "zone.get_past"}),
+)
+DEFAULT_RULES: Final = (
+    _ask("lock", "unlock", "open"),
+    _ask("alarm_control_panel", "alarm_disarm"),
+    _ask(
+        "cover",
+        "open_cover",
+        "open_cover_tilt",
+        "set_cover_position",
+        "set_cover_tilt_position",
+        "toggle",
+        "toggle_cover_tilt",
+        device_classes=frozenset({"door", "garage", "gate"}),
+    ),
+    _ask("valve", "open_valve", "set_valve_position", "toggle"),
+    NEVER_WHERE_PEOPLE_WERE,
+)
+"""Opening what lets people in, or water out, needs an approval. Toggling may open, and so may a position.
+
+Where people were is told to nobody, unless a rule of the home allows it.
+"""
 
 
 class PinUse(StrEnum):
