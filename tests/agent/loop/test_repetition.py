@@ -130,11 +130,11 @@ def test_real_texts_come_whole(text: str) -> None:
 def test_nothing_that_was_recorded_or_written_here_is_taken_for_repetition() -> None:
     paths = [
         path
-        for folder in ("docs", "tests/fixtures")
+        for folder in ("docs", "tests/fixtures", "custom_components/chatterbox/translations", "tests/agent/loop")
         for path in (REPOSITORY / folder).rglob("*")
-        if path.suffix in {".md", ".json", ".jsonl", ".sse", ".yaml", ".csv"}
+        if path.suffix in {".md", ".json", ".jsonl", ".sse", ".py", ".yaml", ".csv"}
     ]
-    assert len(paths) > 80
+    assert len(paths) > 100
 
     assert [path for path in paths if heard([path.read_text("utf-8", "replace")])[1]] == []
 

@@ -82,7 +82,7 @@ def message(text: str | Iterable[str], finish: FinishReason = FinishReason.STOP)
 
 
 def cuts(text: str) -> Iterator[list[str]]:
-    """Yield the text character by character, and cut in two at every second place, from the first or the second on."""
-    for place in range(1 + len(text) % 2, len(text), 2):
+    """Yield every way to cut a text in two, and the text character by character."""
+    for place in range(1, len(text)):
         yield [text[:place], text[place:]]
     yield list(text)

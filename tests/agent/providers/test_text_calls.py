@@ -72,7 +72,7 @@ def test_prose_comes_through_as_it_is(text: str) -> None:
 FRAGMENTS = sorted({"".join(text) for example in EXAMPLES for text in (example.text[:9], example.text[-9:])})
 
 
-@settings(max_examples=150)
+@settings(max_examples=300)
 @given(st.data())
 def test_however_formats_are_mixed_the_cut_makes_no_difference(data: st.DataObject) -> None:
     parts = (

@@ -58,7 +58,7 @@ async def answers(model: Model, fitter: PromptFitter, transcript: Transcript, su
     return True
 
 
-@settings(max_examples=30)
+@settings(max_examples=60)
 @given(
     transcripts(),
     st.builds(Model, st.sampled_from([1_100, 2_048, 4_096, 40_000]), st.floats(0.6, 2.0), tells=st.booleans()),

@@ -23,16 +23,18 @@ def rewrites(windows: list[Window]) -> list[int]:
     ]
 
 
-@given(transcripts(), BUDGETS, st.none() | st.integers(-10, 3_000), ESTIMATES, st.none() | SUMMARIES)
-def test_a_window_is_valid_and_within_its_budgets(
-    transcript: Transcript, budget: int, earlier: int | None, estimate: TokenEstimate, summary: Summary | None
-) -> None:
+@given(transcripts(), BUDGETS, ESTIMATES)
+def test_a_window_is_valid_and_within_its_budget(transcript: Transcript, budget: int, estimate: TokenEstimate) -> None:
     """Invariant 71."""
-    window = fit_window(transcript, budget, estimate, summary, earlier)
+    assert_window(fit_window(transcript, budget, estimate), transcript, budget, estimate)
+
+
+@given(transcripts(), BUDGETS, ESTIMATES, SUMMARIES)
+def test_any_summary_leaves_it_so(
+    transcript: Transcript, budget: int, estimate: TokenEstimate, summary: Summary
+) -> None:
+    window = fit_window(transcript, budget, estimate, summary)
     assert_window(window, transcript, budget, estimate)
-    assert window.tokens == tokens_of(window.transcript, estimate)
-    if earlier is not None and window.dropped < last_turn(transcript):
-        assert tokens_of(window.transcript[: last_turn(window.transcript)], estimate) <= max(earlier, 0)
 
 
 @given(transcripts(), BUDGETS, ESTIMATES)
@@ -84,6 +86,17 @@ def test_between_two_such_moments_half_a_budget_is_said(sizes: list[int], budget
     for before, after in pairwise(moments):
         spoken_text = grown[after][len(grown[before]) :]
         assert tokens_of(spoken_text, estimate) >= budget - budget // LOW
+
+
+@given(transcripts(), BUDGETS, st.integers(-10, 3_000), ESTIMATES, st.none() | SUMMARIES)
+def test_earlier_turns_keep_to_their_budget(
+    transcript: Transcript, budget: int, earlier: int, estimate: TokenEstimate, summary: Summary | None
+) -> None:
+    window = fit_window(transcript, budget, estimate, summary, earlier)
+    assert_window(window, transcript, budget, estimate)
+    assert window.tokens == tokens_of(window.transcript, estimate)
+    if window.dropped < last_turn(transcript):
+        assert tokens_of(window.transcript[: last_turn(window.transcript)], estimate) <= max(earlier, 0)
 
 
 @given(

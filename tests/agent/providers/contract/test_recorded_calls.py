@@ -94,9 +94,9 @@ def test_every_recorded_call_in_every_format(written: str) -> None:
     calls = [*distinct_calls()]
     assert len(calls) > 75
 
-    for number, call in enumerate(calls):
+    for call in calls:
         text = f"{BEFORE}\n{write(call.name, call.args)}\n{AFTER}"
-        for pieces in ([text], list(text)) if number % 10 == 0 else ([text],):  # `test_text_calls` cuts each format
+        for pieces in (list(text), [text]):
             heard = hear(*message(pieces), model_request=OFFERED)
 
             ((name, arguments),) = heard.calls
@@ -159,7 +159,8 @@ def test_recorded_answers_are_said_the_same_in_whatever_pieces() -> None:
 
     for text in texts:
         sentence = spoken([text])
-        assert spoken([*text]) == sentence, text
+        for size in (1, 3):
+            assert spoken([text[start : start + size] for start in range(0, len(text), size)]) == sentence, text
 
 
 def spoken(pieces: list[str]) -> str:

@@ -4,6 +4,7 @@ Every stream under `tests/fixtures` is found by itself: its name begins with tha
 `chat-text.sse`. Where nobody has recorded a format, or calls in it, the contract's dialects play the service.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,13 @@ def read(name: str, pieces: list[bytes]) -> list[ProviderEvent]:
     return [*(event for piece in pieces for event in reader.feed(piece)), *reader.end()]
 
 
+def cuts_in_two(stream: bytes) -> Iterator[list[bytes]]:
+    """Yield pieces until each byte was the last of one, and no line is cut twice: a decoder keeps no more than one."""
+    size = max(map(len, stream.split(b"\n"))) + 2
+    for first in range(1, size + 1):
+        yield [stream[:first], *(stream[start : start + size] for start in range(first, len(stream), size))]
+
+
 def test_every_recorded_stream_has_a_format() -> None:
     assert RECORDED
     for path in RECORDED:
@@ -65,8 +73,10 @@ def test_every_cut_gives_the_same_events(name: str) -> None:
     whole = read(name, [stream])
 
     assert isinstance(whole[-1], CompletionResult)
-    for size in (1, 2, 3, 7, 31, 127):
-        assert read(name, [stream[start : start + size] for start in range(0, len(stream), size)]) == whole, size
+    assert read(name, [bytes([byte]) for byte in stream]) == whole
+    for pieces in cuts_in_two(stream):
+        assert b"".join(pieces) == stream
+        assert read(name, pieces) == whole, len(pieces[0])
 
 
 @pytest.mark.parametrize("name", ALL)
