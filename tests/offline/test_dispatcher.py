@@ -248,6 +248,12 @@ async def test_an_automation_started_by_a_sentence_answers(home: HomeAssistant) 
     assert await Talk(home).say("good night") == "Sleep well"
 
 
+async def test_an_automation_answers_a_sentence_that_could_be_a_delayed_command(home: HomeAssistant) -> None:
+    await _automate(home, "start the spaceship in five minutes", {"set_conversation_response": "Engines on"})
+
+    assert await Talk(home).say("start the spaceship in five minutes") == "Engines on"
+
+
 async def _automate(hass: HomeAssistant, command: str, *actions: dict[str, object], mode: str = "single") -> None:
     config = {
         "id": command,

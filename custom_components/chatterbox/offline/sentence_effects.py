@@ -159,6 +159,9 @@ def _is_misread(hass: HomeAssistant, meaning: Interpretation) -> bool:
 
 async def async_is_in_vain(hass: HomeAssistant, user_input: ConversationInput) -> bool:
     """Return whether a sentence delays a command that nothing understands: nobody would hear of it then."""
+    agent = built_in_agent(hass)
+    if agent is None or await agent.async_recognize_sentence_trigger(user_input):
+        return False
     found = await async_recognized(hass, user_input)
     command = delayed_command(found.intent.name, {one.name: one.value for one in found.entities_list}) if found else ""
     later = replace(user_input, text=command, conversation_id=None)
