@@ -39,13 +39,15 @@ ENDS = (
     (ScriptedAnswer(content="It is a long st", finish_reason="length"), "It is a long st… My answer got too long"),
     (ScriptedAnswer(content="It is long.", finish_reason="length"), "It is long. My answer got too long"),
     (ScriptedAnswer(content="It is a", finish_reason="content_filter"), "It is a… The language model declined"),
-    (ScriptedAnswer(content="", finish_reason="something new"), "stopped in the middle"),
     (ScriptedAnswer(reasoning_content=LONG * 100, piece_characters=500), "kept repeating itself"),
     (ScriptedAnswer(content=LONG * 100, piece_characters=500), LONG.strip()),
     (ScriptedAnswer(content=LONG, cut_after_bytes=2500), BROKEN),
     (ScriptedFailure(status=401, body={}), "refuses the API key"),
 )
 ACTED = ScriptedAnswer(tool_calls=(LIGHT_ON,))
+ASKED_TWICE = (
+    (ScriptedAnswer(content="", finish_reason="something new"), ScriptedAnswer(content="It is noon."), "It is noon."),
+)
 AFTER_A_CALL = (
     (ACTED, ScriptedAnswer(content=""), "Done: Kitchen Ceiling Light."),
     (ACTED, ScriptedAnswer(content=LONG, cut_after_bytes=2500), f"Done: Kitchen Ceiling Light. {BROKEN}"),
@@ -61,7 +63,7 @@ AFTER_A_CALL = (
     [
         *(((ScriptedAnswer(content=content),), words) for content, words in ANSWERS),
         *(((end,), words) for end, words in ENDS),
-        *((answers, words) for *answers, words in AFTER_A_CALL),
+        *((answers, words) for *answers, words in (*ASKED_TWICE, *AFTER_A_CALL)),
     ],
 )
 async def test_every_answer_and_every_action_is_heard(

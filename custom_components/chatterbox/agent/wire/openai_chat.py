@@ -253,6 +253,8 @@ class _Choice(WireModel):
     message: _Delta | None = None
     """Replaces `delta` in a whole completion; some servers repeat the message at the end of a stream."""
     finish_reason: Lenient[str] = None
+    error: AnyJson = None
+    """OpenRouter: the failure of the service behind it, beside the finish reason `error`."""
 
 
 class _UsageReport(TokenCounts):
@@ -288,7 +290,7 @@ class _Chunk(WireModel):
         """The failure that the service reports, else None. vLLM sends it without `error` around it."""
         if self.object == "error":
             return {"message": self.message, "type": self.type, "code": self.code}
-        return self.error or None
+        return self.error or next((choice.error for choice in self.choices or [] if choice.error), None)
 
 
 _CHUNK: Final = TypeAdapter(_Chunk)

@@ -289,8 +289,8 @@ class ReplyReader(ABC):
     def end(self) -> Iterator[ProviderEvent]:
         """Yield the remaining events, `CompletionResult` last. Called once, at the end of the reply.
 
-        Raises `ProviderReplyInvalid` if the reply was not finished, and `PromptTooLong` if the service stopped because
-        the prompt left no room for an answer.
+        Raises `ProviderReplyInvalid` if the reply was not finished, or ended for an unknown reason before its first
+        word, and `PromptTooLong` if the service stopped because the prompt left no room for an answer.
         """
         if self._MAY_OMIT_LAST_LINE and (event := self._decoder.end()) is not None:
             with suppress(ProviderReplyInvalid):  # a truncated event: the earlier ones decide
@@ -298,9 +298,12 @@ class ReplyReader(ABC):
         if not self.finished:
             raise reply_cut("the reply ended before the service said that it was finished")
         yield from self._ready(self._calls.finish())
-        if self._finish.casefold() == WINDOW_FULL and not (self._text_length or self._has_calls):
+        is_empty = not (self._text_length or self._has_calls)
+        if self._finish.casefold() == WINDOW_FULL and is_empty:
             raise PromptTooLong("the prompt leaves no room for an answer", self._usage.input_tokens or None)
         if (reason := self._finish_reason()) is FinishReason.UNKNOWN:
+            if is_empty:
+                raise ProviderReplyInvalid(f"the service ended an answer before its first word: {self._finish[:100]!r}")
             _LOGGER.warning("The service ended an answer with an unknown finish reason: %.100r", self._finish)
         yield CompletionResult(reason, self._usage, tuple(self._provider_items()))
 
@@ -351,8 +354,12 @@ class ReplyReader(ABC):
         yield from map(ToolCallReady, calls)
 
     def _finish_reason(self) -> FinishReason:
-        """Return the finish reason; of the two that end a whole message, the calls decide which."""
-        reason = _FINISH_REASONS.get(self._finish.strip().casefold(), FinishReason.UNKNOWN)
+        """Return the finish reason; of the two that end a whole message, the calls decide which.
+
+        Gemini adds a detail: `content_filter: PROHIBITED_CONTENT`.
+        """
+        named = self._finish.partition(":")[0].strip().casefold()
+        reason = _FINISH_REASONS.get(named, FinishReason.UNKNOWN)
         if reason.is_cut:
             return reason
         return FinishReason.TOOL_CALLS if self._has_calls else FinishReason.STOP

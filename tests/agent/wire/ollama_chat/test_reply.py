@@ -123,11 +123,17 @@ def test_lines_become_events(chunks: Sequence[JsonObject], events: list[Provider
         ("tool_calls", FinishReason.STOP),
         ("max_tokens", FinishReason.LENGTH),
         ("eos", FinishReason.STOP),
-        ("a new reason", FinishReason.UNKNOWN),
     ],
 )
 def test_finish_reasons(sent: JsonValue, reason: FinishReason) -> None:
     assert read({**STOP, "done_reason": sent}) == [CompletionResult(reason)]
+
+
+def test_an_unknown_finish_reason_cuts_what_was_said_and_fails_without_a_word() -> None:
+    end: JsonObject = {**STOP, "done_reason": "a new reason"}
+    assert read(chunk("Hi"), end) == [TextDelta("Hi"), CompletionResult(FinishReason.UNKNOWN)]
+    with pytest.raises(ProviderReplyInvalid, match="a new reason"):
+        read(end)
 
 
 @pytest.mark.parametrize("reason", ["load", "unload"])

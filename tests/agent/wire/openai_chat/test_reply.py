@@ -216,12 +216,19 @@ def test_a_call_without_arguments_after_the_finish_goes_out_at_the_end() -> None
         ("MAX_TOKENS", FinishReason.LENGTH),
         ("SAFETY", FinishReason.CONTENT_FILTER),
         ("model_length", FinishReason.LENGTH),
+        ("content_filter: PROHIBITED_CONTENT", FinishReason.CONTENT_FILTER),
         ("insufficient_system_resource", FinishReason.UNKNOWN),
     ],
 )
 def test_finish_reasons_without_calls(sent: str, reason: FinishReason) -> None:
     """Invariant 65."""
     assert finish_of(chunk({"content": "Hi"}), chunk({}, sent)) is reason
+
+
+@pytest.mark.parametrize("sent", ["function_call_filter: MALFORMED_FUNCTION_CALL", "insufficient_system_resource"])
+def test_an_unknown_finish_before_the_first_word_is_a_failure(sent: str) -> None:
+    with pytest.raises(ProviderReplyInvalid, match=sent):
+        read(chunk({"reasoning_content": "hm"}), chunk({"content": ""}, sent))
 
 
 @pytest.mark.parametrize(("usage", "tokens"), [({"prompt_tokens": 9000}, 9000), (None, None)])
@@ -338,6 +345,7 @@ def test_a_chunk_of_the_wrong_shape_is_refused_without_being_quoted(text: str, w
             {"object": "error", "message": "boom", "type": "BadRequestError", "code": 400},
             {"message": "boom", "type": "BadRequestError", "code": 400},
         ),
+        ({"choices": [{"delta": {"content": ""}, "finish_reason": "error", "error": {"code": 502}}]}, {"code": 502}),
     ],
 )
 def test_an_error_inside_a_reply_is_recognised(sent: JsonObject, reported: JsonValue) -> None:
