@@ -28,7 +28,7 @@ from tests.later.talk import SATELLITE, pass_time, remind, state
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.one_home import in_one_home
 from tests.support.servers.script import Script, ScriptedAnswer
-from tests.support.talk import AGENT, Serve, move_into_the_demo_home, say, speech
+from tests.support.talk import AGENT, LIGHT_ON, Serve, move_into_the_demo_home, say, speech
 
 CASES: Final[dict[str, dict[str, str]]] = tomllib.loads(
     Path(__file__).with_name("sentences.toml").read_text(encoding="utf-8")
@@ -375,6 +375,37 @@ class TestWithoutAModel:
         pendant = hass.states.get("light.kitchen_pendant")
         assert pendant is not None
         assert pendant.attributes["brightness"] == round(255 * 0.3)
+
+    async def test_it_is_what_was_controlled_when_it_was_planned(
+        self, hass: HomeAssistant, freezer: FrozenDateTimeFactory
+    ) -> None:
+        freezer.move_to(NOW)
+        await move_into_the_demo_home(hass)
+        await set_up(hass, offline_entry())
+
+        async def at_hall(text: str) -> str:
+            return speech(await say(hass, text, satellite_id=SATELLITE))
+
+        await at_hall("turn on the floor lamp")
+        assert (await at_hall("turn it off in ten minutes")).endswith("turn off the Floor Lamp in the Living Room.")
+        assert "in 20 minutes" not in await at_hall("turn it on in twenty minutes")
+        await at_hall("turn on the desk lamp")
+        await pass_time(hass, freezer, minutes=10)
+        assert (state(hass, "light.floor_lamp"), state(hass, "light.desk_lamp")) == ("off", "on")
+
+        await at_hall("lock the front door")
+        assert (await at_hall("unlock it in ten minutes")).endswith("Unlock the Front Door in the Hallway?")
+        assert async_get_plans(hass).stored.plans == ()
+
+    async def test_it_is_left_to_a_model_that_has_spoken(self, hass: HomeAssistant, serve: Serve) -> None:
+        acts = (ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="It is on."))
+        server = await serve(Script(answers=(*acts, ScriptedAnswer(content="Which one?"))), local_commands="first")
+
+        await say(hass, "light on the pots please")
+        assert speech(await say(hass, "turn on the floor lamp")) == "Turned on the light"
+        assert speech(await say(hass, "turn it off in ten minutes")) == "Which one?"
+
+        assert len(server.requests) == 3
 
     async def test_a_model_that_only_talks_gives_way_to_the_plan(
         self, hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory

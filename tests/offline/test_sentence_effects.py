@@ -17,7 +17,11 @@ from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.effects.effect import NOTHING, Touches, Unknown, UnknownReason, Unresolved
-from custom_components.chatterbox.offline.sentence_effects import async_later_effects, async_sentence_effects
+from custom_components.chatterbox.offline.sentence_effects import (
+    async_later_effects,
+    async_sentence_effects,
+    async_with_names,
+)
 from tests.demo_house.move_in import move_in
 from tests.support.offline_talk import HOME, Talk
 from tests.support.one_home import in_one_home
@@ -97,6 +101,22 @@ async def test_it_is_what_it_will_be_when_the_sentence_is_acted_on(talk: Talk) -
     await talk.say("turn on the counter lamp")
     await talk.say("what time is it")
     assert facts_of(await effects(talk, "turn it off again")) == {("light.counter", "light.turn_off")}
+
+
+async def test_names_take_the_place_of_pronouns_if_the_sentence_remains_the_same(talk: Talk) -> None:
+    async def with_names(text: str) -> str:
+        here = replace(effects_of_sentence(text), conversation_id=talk.conversation_id)
+        return await async_with_names(talk.hass, here)
+
+    assert await with_names("turn it off") == "turn it off"
+    await talk.say("turn on the counter lamp")
+    assert await with_names("turn it off") == "turn off Counter Lamp"
+    assert await with_names("turn it back on") == "turn on Counter Lamp"
+    assert await with_names("turn off the hallway light") == "turn off the hallway light"
+    for other in ("unlock it", "turn it off unless it is dark", "dim it", "is it on?"):
+        assert await with_names(other) == other
+    await talk.say("turn on the lights in the kitchen")
+    assert await with_names("turn them off again") == "turn off Counter Lamp and Kitchen Ceiling"
 
 
 async def test_another_language_is_understood_too(talk: Talk) -> None:

@@ -29,7 +29,7 @@ from ..effects.recognition import RecognizedRequest, async_recognize
 from ..effects.spoken_numbers import readable_sentence
 from ..internals.conversation import async_recognized, built_in_agent
 from ..offline.provider import PROCESS_SENTENCE, SENTENCE, local_call
-from ..offline.sentence_effects import async_named_timer, async_sentence_effects
+from ..offline.sentence_effects import async_named_timer, async_sentence_effects, async_with_names
 from ..people.speakers import person_id_of
 from ..speech.sentences import async_get_sentences
 from .plans import FuturePlan, plans_of
@@ -145,12 +145,22 @@ async def _async_recognized(
     times = times_in(user_input.text, language, joined=True) if timed or not strict else ()
     for time in (*times, *delayed):
         command = replace(user_input, text=time.rest)
+        if _is_local(history):
+            command = replace(command, text=await async_with_names(hass, command))
         later = await async_recognize(hass, command) or await _async_guessed(hass, command) if time.rest else None
         if later and not later.is_question and later.intent != intent.INTENT_START_TIMER:
             given = {"kind": "act", "when": time.words}
-            given |= {"tool": PROCESS_SENTENCE.name, "arguments": {SENTENCE: time.rest}}
+            given |= {"tool": PROCESS_SENTENCE.name, "arguments": {SENTENCE: command.text}}
             return await _async_with_call(hass, language, later, given)
     return found
+
+
+def _is_local(history: Transcript) -> bool:
+    """Return whether Home Assistant has processed the sentence before, and all others: then it knows what "it" is."""
+    _, results = since_last_user_message(history)
+    is_sentence = bool(results) and all(result.name == PROCESS_SENTENCE.name for result in results)
+    answers = (message for message in history if isinstance(message, AssistantMessage))
+    return is_sentence and all(NO_MODEL in answer.provider_items for answer in answers)
 
 
 async def _async_guessed(hass: HomeAssistant, user_input: ConversationInput) -> RecognizedRequest | None:

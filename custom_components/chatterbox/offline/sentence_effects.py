@@ -3,6 +3,7 @@
 It follows the built-in agent: sentence triggers, its two recognizers, and the intents that they find.
 """
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -15,9 +16,10 @@ from homeassistant.helpers import intent
 
 from ..agent.messages import JsonValue
 from ..agent.text import read_data_file
-from ..effects.effect import NOTHING, Touches, Unknown, UnknownReason, Unresolved, joined, run_by
+from ..effects.effect import NOTHING, Touches, Unknown, UnknownReason, Unresolved, actions_of, joined, run_by
 from ..effects.intents import Slots, delay_of, delayed_command, intent_effects, is_question_intent, is_reading_intent
 from ..effects.recognition import MAX_DELAYS, async_speaker_area
+from ..home.entity_matches import entity_name
 from ..internals.conversation import async_recognized, built_in_agent, gazetteer
 from .context import async_places
 from .shared_names import is_ambiguous
@@ -29,6 +31,8 @@ _TRIGGERED: Final = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}))
 _UNKNOWN: Final = run_by("", _TRIGGERED)
 _TIMER: Final = "timer"
 """In English, the only language of the second recognizer."""
+_PRONOUNS: Final = re.compile(r"\b(?:it|them|back|again)\b", re.IGNORECASE)
+"""Those that it understands, and the words that may come with them."""
 _WORDS: Final = {
     use: frozenset(words.split())
     for use, words in read_data_file(Path(__file__).with_suffix(".toml"), dict[str, str]).items()
@@ -49,6 +53,19 @@ async def async_sentence_effects(
         if effects is not None:
             return effects
     return NOTHING
+
+
+async def async_with_names(hass: HomeAssistant, user_input: ConversationInput) -> str:
+    """Return a sentence with names in place of "it" or "them", as long as it does what it would do in its conversation.
+
+    So it can be said in another conversation, and later.
+    """
+    text, pronouns = user_input.text, _PRONOUNS.findall(user_input.text)
+    effects = await async_sentence_effects(hass, user_input, user_input.conversation_id or "") if pronouns else NOTHING
+    names = " and ".join(sorted({entity_name(hass, action.entity_id) for action in actions_of(effects)}))
+    named = replace(user_input, text=f"{' '.join(_PRONOUNS.sub('', text).split())} {names}")
+    is_same = names and await async_sentence_effects(hass, named, "") == effects
+    return named.text if is_same else text
 
 
 async def async_later_effects(
