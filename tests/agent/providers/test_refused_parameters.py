@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given, strategies as st
 
+from custom_components.chatterbox.agent.json.text import objects_in
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
 from custom_components.chatterbox.agent.providers.refused_parameters import (
     ANTHROPIC_ADJUSTMENTS,
@@ -635,3 +636,67 @@ def test_a_request_without_tools_stays_as_it_is_where_tools_are_refused() -> Non
     trial.accepted()
 
     assert refused.trial(PAYLOAD).payload == PAYLOAD
+
+
+UNANSWERED: JsonObject = {
+    "model": "m",
+    "messages": [
+        {"role": "system", "content": "You help."},
+        {"role": "user", "content": "Hi"},
+        {"role": "user", "content": "Are you there?"},
+    ],
+}
+NO_ALTERNATION = "conversation roles must alternate user and assistant roles except for tool calls and results."
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (500, f'{{"error": {{"code": 500, "message": "Error: Jinja Exception: {NO_ALTERNATION}"}}}}'),
+        (400, '{"object": "error", "message": "Conversation roles must alternate user/assistant/user/assistant/..."}'),
+        (
+            400,
+            '{"error": {"message": "Provider returned error", "raw": "Unexpected role \'user\' after role \'tool\'"}}',
+        ),
+    ],
+)
+def test_where_roles_must_alternate_neighbours_are_merged(status: int, body: str) -> None:
+    sent, refusal = asked_otherwise(status, body, UNANSWERED)
+
+    assert sent["messages"] == [
+        {"role": "system", "content": "You help."},
+        {"role": "user", "content": "Hi\n\nAre you there?"},
+    ]
+    assert refusal == ""
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (400, '{"object": "error", "message": "System role not supported", "type": "BadRequestError", "code": 400}'),
+        (400, '[{"error": {"message": "Developer instruction is not enabled for models/gemma-3-27b-it"}}]'),
+        (
+            500,
+            '{"error": {"message": "Jinja Exception: Only user, assistant and tool roles are supported, got system."}}',
+        ),
+        (400, '{"error": {"message": "\'messages[0].role\' does not support \'system\' with this model."}}'),
+    ],
+)
+def test_where_there_is_no_system_role_the_instructions_come_with_the_first_words(status: int, body: str) -> None:
+    sent, _ = asked_otherwise(status, body, UNANSWERED)
+
+    assert sent["messages"] == [{"role": "user", "content": "You help.\n\nHi\n\nAre you there?"}]
+
+
+def test_a_model_without_tools_and_system_role_is_told_so_by_the_user() -> None:
+    refused = RefusedParameters("m", REQUIRED, adjustments=TOOL_ADJUSTMENTS)
+    trial = refused.trial(WITH_TOOLS)
+    assert trial.leave_out(400, b"Developer instruction is not enabled for m")
+    assert trial.leave_out(400, b"Function calling is not enabled for m")
+    trial.accepted()
+
+    [message] = objects_in(trial.payload["messages"])
+    assert message["role"] == "user"
+    assert str(message["content"]).startswith("No tools can be used")
+    assert str(message["content"]).endswith("You help.\n\nHi")
+    assert refused.trial(WITH_TOOLS).payload == trial.payload

@@ -14,6 +14,7 @@ from typing import Final
 from ..json.text import objects_in
 from ..messages import JsonObject, JsonValue, canonical_json
 from ..protocols import ReasoningEffort
+from ..wire.chat_dialect import in_turns
 from .failures import WORDINGS
 from .profiles import nearest_effort, with_wishes
 
@@ -277,9 +278,25 @@ def _without_tools(payload: JsonObject, _: re.Match[str]) -> JsonObject:
     match messages[:1]:
         case [{"role": "system", "content": str(instructions)}]:
             messages = [{"role": "system", "content": f"{instructions}\n\n{_NO_TOOLS}"}, *messages[1:]]
-        case _:
-            messages = [{"role": "system", "content": _NO_TOOLS}, *messages]
+        case _:  # perhaps there is no system role
+            messages = in_turns([{"role": "user", "content": _NO_TOOLS}, *messages])
     return {**remaining, "messages": [*messages]} if "messages" in remaining else remaining
+
+
+def _in_turns(payload: JsonObject, _: re.Match[str]) -> JsonObject:
+    """Have user and assistant alternate."""
+    return (
+        {**payload, "messages": [*in_turns(objects_in(payload.get("messages")))]} if "messages" in payload else payload
+    )
+
+
+def _without_system(payload: JsonObject, refusal: re.Match[str]) -> JsonObject:
+    """Put the instructions before the first words of the user."""
+    match objects_in(payload.get("messages")):
+        case [{"role": "system"} as instructions, *others]:
+            return _in_turns({**payload, "messages": [{**instructions, "role": "user"}, *others]}, refusal)
+        case _:
+            return payload
 
 
 def _without_streaming(payload: JsonObject, _: re.Match[str]) -> JsonObject:
@@ -300,6 +317,8 @@ WITHOUT_TOOLS: Final = Adjustment("tools", WORDINGS["tools_refused"], _without_t
 TOOL_ADJUSTMENTS: Final = (
     Adjustment("tools in a stream", WORDINGS["tools_refused_in_stream"], _without_streaming),
     WITHOUT_TOOLS,
+    Adjustment("a system message", WORDINGS["refused_system"], _without_system),
+    Adjustment("messages in this order", WORDINGS["refused_order"], _in_turns),
 )
 
 
