@@ -35,6 +35,7 @@ CASES: Final[dict[str, dict[str, str]]] = tomllib.loads(
 )
 DEVICE: Final = "a-device"
 NO_TIME: Final = "I can't plan for that time. Please say another one, within a year from now."
+TEN_TOMORROW: Final = "At ten tomorrow morning, in 15 hours and 18 minutes: call Mum."
 NOW: Final = "2026-11-26 17:00:00+00:00"
 ABOUT_PLANS: Final[Transcript] = (UserMessage("what is planned?"), ToolResult("id", "chatterbox__later", "{}"))
 
@@ -279,6 +280,7 @@ class TestWithoutAModel:
                 ("turn off the floor lamp tomorrow at nine", "at night"),
                 "At nine tomorrow evening: turn off the Floor Lamp in the Living Room.",
             ),
+            (("remind me tomorrow at nine to call Mum", "not at nine, at ten"), TEN_TOMORROW),
             (("remind me at six to call Mum", "no"), "All right, I won't."),
         ],
     )
@@ -294,6 +296,59 @@ class TestWithoutAModel:
         assert speech(await say(hass, reply)) == planned
         assert len(async_get_plans(hass).stored.plans) == (reply != "no")
         assert server.requests == []
+
+    @pytest.mark.parametrize(
+        "talk",
+        [
+            {
+                "remind me at six to call Mum": "Did you mean at six tomorrow morning?",
+                "on Sunday": "Did you mean at six on Sunday morning?",
+                "yes": "At six on Sunday morning: call Mum.",
+            },
+            {
+                "turn off the floor lamp in 400 days": NO_TIME,
+                "tomorrow at eight": "Did you mean at eight tomorrow morning?",
+                "in the evening": "At eight tomorrow evening: turn off the Floor Lamp in the Living Room.",
+            },
+            {
+                "turn on the floor lamp": "Turned on the light",
+                "turn it off tomorrow at seven": "Did you mean at seven tomorrow morning?",
+                "yes": "At seven tomorrow morning, in 12 hours and 18 minutes: "
+                "turn off the Floor Lamp in the Living Room.",
+            },
+            {
+                "remind me tomorrow at nine to call Mum": "Did you mean at nine tomorrow morning?",
+                "no, not at nine": "Sorry, I couldn't understand that",
+            },
+            {
+                "remind me every other day at 7 pm to eat": NO_TIME,
+                "every day at 7 pm": "Sorry, I couldn't understand that",
+            },
+        ],
+        ids=lambda talk: next(iter(talk)),
+    )
+    async def test_an_answer_is_taken_with_what_was_said_before(
+        self, hass: HomeAssistant, freezer: FrozenDateTimeFactory, talk: dict[str, str]
+    ) -> None:
+        freezer.move_to("2026-11-27 02:42:00+00:00")
+        await move_into_the_demo_home(hass)
+        await set_up(hass, offline_entry())
+
+        assert {text: speech(await say(hass, text, satellite_id=SATELLITE)) for text in talk} == talk
+
+    async def test_an_answer_to_a_question_puts_no_reminder_off(
+        self, hass: HomeAssistant, freezer: FrozenDateTimeFactory
+    ) -> None:
+        freezer.move_to("2026-11-27 02:42:00+00:00")
+        await move_into_the_demo_home(hass)
+        await set_up(hass, offline_entry())
+        news = News(text="A reminder: bins.", language="en", asker=Asker(satellite_id=SATELLITE), plan=remind("bins"))
+        await async_get_schedule(hass).async_heard([news], SATELLITE)
+
+        await say(hass, "remind me tomorrow at eight to run", satellite_id=SATELLITE)
+        await say(hass, "in the evening", satellite_id=SATELLITE)
+
+        assert [plan.text for plan in async_get_plans(hass).stored.plans] == ["run"]
 
     @pytest.mark.parametrize(
         "reply", ["turn on the floor lamp", "how warm will it be at 9 pm?", "what is on Mars?", "maybe"]

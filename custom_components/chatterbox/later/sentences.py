@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.components.intent import async_device_supports_timers
@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict
 
 from ..agent.conversation.own_words import NO_MODEL
 from ..agent.json.text import objects_in, parse_json
-from ..agent.messages import AssistantMessage, JsonValue, Transcript
+from ..agent.messages import AssistantMessage, JsonValue, Transcript, UserMessage
 from ..agent.text import base_language, heard_words, read_data_file
 from ..agent.transcript import since_last_user_message
 from ..approvals.answers.yes_or_no import Meaning, understand_answer
@@ -37,8 +37,12 @@ from .schedule import async_due_at, async_get_schedule, async_resolve, moment_of
 from .tool import LATER
 from .when import TimeInSentence, exact_words, names_days, prepare, spoken_time, times_in
 
+if TYPE_CHECKING:
+    from homeassistant.components.conversation.default_agent import DefaultAgent
+
 _NAME: Final = LATER.definition.name
 _TIMERS: Final = frozenset({intent.INTENT_START_TIMER, intent.INTENT_CANCEL_TIMER, intent.INTENT_TIMER_STATUS})
+_QUESTIONS: Final = ("later_which", "later_no_time")
 _AROUND: Final = " .,!?¿¡。，！？"  # noqa: RUF001 Chinese marks
 _CURLY: Final = "\N{RIGHT SINGLE QUOTATION MARK}"
 
@@ -73,41 +77,60 @@ async def async_recognize_plan(
     hass: HomeAssistant, user_input: ConversationInput, history: Transcript, found: RecognizedRequest | None
 ) -> RecognizedRequest | None:
     """Return a request about plans, with the call that does it, or else the one that Home Assistant has `found`."""
-    request = await _async_recognized(hass, user_input, history, found)
-    return request or await _async_made_clear(hass, user_input, history)
+    agent = built_in_agent(hass)
+    if agent is None or (found and found.intent not in _TIMERS):
+        return found
+    if await agent.async_recognize_sentence_trigger(user_input):
+        return found
+    clear = await _async_made_clear(hass, user_input, history)
+    return clear or await _async_recognized(hass, agent, user_input, history, found)
 
 
 async def _async_made_clear(
     hass: HomeAssistant, user_input: ConversationInput, history: Transcript
 ) -> RecognizedRequest | None:
     """Return the request of before with its exact time, if words answer the question about that."""
-    last, (text, _), language = history[-1] if history else None, since_last_user_message(history), user_input.language
+    last, language = history[-1] if history else None, user_input.language
+    sentences = await async_get_sentences(hass, language)
     if not isinstance(last, AssistantMessage) or NO_MODEL not in last.provider_items:
         return None
-    before = replace(user_input, text=text)
-    request = await _async_recognized(hass, before, (), await async_recognize(hass, before))
+    if not any(sentences[key].partition("{")[0] in last.text for key in _QUESTIONS):
+        return None
+    at = max(at for at, message in enumerate(history) if isinstance(message, UserMessage))
+    before = replace(user_input, text=since_last_user_message(history)[0])
+    request = await async_recognize_plan(hass, before, history[:at], await async_recognize(hass, before))
     if not (request and request.call and request.answer and last.text.endswith(request.answer)):
         return None
     given, answer = objects_in([parse_json(request.call.arguments)])[0], user_input.text.strip(_AROUND)
-    moment = await async_resolve(hass, when := str(given["when"]), language)
-    old = moment if names_days(when, language) else None
-    times = (time.words for time in times_in(answer, language) if _says_no_more(time.rest, language))
-    for words in (answer, *times):
+    request, moment = replace(request, answer=""), await async_resolve(hass, when := str(given["when"]), language)
+    old, unclear = moment if names_days(when, language) else None, ""
+    times = sorted((time.words for time in times_in(answer, language)), key=answer.index, reverse=True)
+    rest = _without_times(answer, times)
+    denied = moment and moment.due if understand_answer(rest, language) is Meaning.NO else None
+    for words in (answer, *(times if _says_no_more(rest, language) else ())):
         for meant, moved in ((f"{when} {words}", None), (words, old)):
-            if (clear := await async_resolve(hass, meant, language, moved=moved)) and clear.is_sure:
-                return replace(request, answer="", call=local_call(_NAME, {**given, "when": exact_words(clear)}))
+            clear = await async_resolve(hass, meant, language, moved=moved)
+            if clear and clear.is_sure and clear.due != denied:
+                return replace(request, call=local_call(_NAME, {**given, "when": exact_words(clear)}))
+            unclear = unclear or meant if clear and not moved else unclear
     match understand_answer(answer, language):
         case Meaning.YES if moment:
-            return replace(request, answer="", call=local_call(_NAME, {**given, "when": exact_words(moment)}))
+            return replace(request, call=local_call(_NAME, {**given, "when": exact_words(moment)}))
         case Meaning.NO:
-            return replace(request, answer=(await async_get_sentences(hass, language))["spoken_declined"], call=None)
+            return replace(request, answer=sentences["spoken_declined"], call=None)
         case _:
-            return None
+            return await _async_with_call(hass, language, request, {**given, "when": unclear}) if unclear else None
+
+
+def _without_times(text: str, times: Iterable[str]) -> str:
+    for words in times:
+        text = text.replace(words, "")
+    return text.strip(_AROUND)
 
 
 def _says_no_more(rest: str, language: str) -> bool:
     """Return whether beside a time stands a yes, a no or words around times; with more, it is another request."""
-    sentences, rest = _SENTENCES.get(base_language(language)), rest.strip(_AROUND)
+    sentences = _SENTENCES.get(base_language(language))
     if not rest or understand_answer(rest, language) is not Meaning.OTHER:
         return True
     is_polite = sentences and re.fullmatch(sentences.polite, f"{rest} ", re.IGNORECASE)
@@ -115,13 +138,13 @@ def _says_no_more(rest: str, language: str) -> bool:
 
 
 async def _async_recognized(
-    hass: HomeAssistant, user_input: ConversationInput, history: Transcript, found: RecognizedRequest | None
+    hass: HomeAssistant,
+    agent: DefaultAgent,
+    user_input: ConversationInput,
+    history: Transcript,
+    found: RecognizedRequest | None,
 ) -> RecognizedRequest | None:
-    agent, language = built_in_agent(hass), user_input.language
-    if agent is None or (found and found.intent not in _TIMERS):
-        return found
-    if await agent.async_recognize_sentence_trigger(user_input):
-        return found
+    language = user_input.language
     await hass.async_add_executor_job(prepare, language)
     plain = replace(user_input, text=readable_sentence(hass, user_input.text, language))
     strict = await agent.async_recognize_intent(plain, strict_intents_only=True)
@@ -187,7 +210,8 @@ async def _async_with_call(
         return replace(request, call=local_call(_NAME, given))
     sentences = await async_get_sentences(hass, language)
     if moment is None:
-        return replace(request, answer=sentences["later_no_time"])
+        call = None if str(given.get("text") or "\n") in words else local_call(_NAME, given)
+        return replace(request, call=call, answer=sentences["later_no_time"])
     time = spoken_time(moment.due, now=dt_util.now(), language=language, every=moment.every, has_distance=False)
     question = sentences["later_which"].format(time=time[:1].lower() + time[1:])
     return replace(request, call=local_call(_NAME, given), answer=question)
@@ -263,10 +287,8 @@ def _change_of_it(sentences: _Sentences, text: str, times: Sequence[TimeInSenten
     """Return the arguments of a call that cancels or moves the plan that was just made or named."""
     if _fitting(sentences, sentences.it, text):
         return {"kind": "cancel"}
-    rest = text
-    for time in times:
-        rest = rest.replace(time.words, "")
-    if times and (not rest.strip(_AROUND) or _fitting(sentences, sentences.move, rest)):
+    rest = _without_times(text, (time.words for time in times))
+    if times and (not rest or _fitting(sentences, sentences.move, rest)):
         *others, new = sorted((time.words for time in times), key=text.index)
         return {"kind": "move", "when": new, **({"text": others[0]} if others else {})}
     return None
