@@ -213,7 +213,7 @@ async def home(hass: HomeAssistant, home_file: str) -> HomeAssistant:
 
 
 @pytest.fixture
-async def serve(hass: HomeAssistant) -> AsyncGenerator[Serve]:
+async def serve(hass: HomeAssistant, socket_enabled: None) -> AsyncGenerator[Serve]:  # noqa: ARG001  # opens the sockets
     """Start a model server that plays a script, and an agent that uses it, in the demo home."""
     servers: list[TestServer] = []
 

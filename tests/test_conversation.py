@@ -13,8 +13,6 @@ from tests.runtime.test_health import issues
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure, ScriptedUsage
 from tests.support.talk import AGENT, LIGHT_ON, Serve, messages_of, say, speech, talk_as_the_pipeline_does
 
-pytestmark = pytest.mark.usefixtures("socket_enabled")
-
 
 async def test_a_call_changes_the_home_and_the_answer_is_spoken(hass: HomeAssistant, serve: Serve) -> None:
     usage = ScriptedUsage(prompt_tokens=900, completion_tokens=9, cached_tokens=800)

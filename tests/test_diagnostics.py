@@ -54,7 +54,6 @@ async def download(hass_client: ClientSessionGenerator, entry: ConfigEntry, devi
     return data
 
 
-@pytest.mark.usefixtures("socket_enabled")
 async def test_diagnostics_hold_the_set_up_and_no_secret(
     hass: HomeAssistant, hass_client: ClientSessionGenerator
 ) -> None:
@@ -127,7 +126,6 @@ async def test_a_device_shows_its_agent_alone(hass: HomeAssistant, hass_client: 
     assert [agent["title"] for agent in (await download(hass_client, entry, device.id))["agents"]] == ["Other"]
 
 
-@pytest.mark.usefixtures("socket_enabled")
 async def test_the_last_turns_are_shown_without_words(
     hass: HomeAssistant, hass_client: ClientSessionGenerator, serve: Serve
 ) -> None:
@@ -195,7 +193,6 @@ async def test_the_number_and_size_of_responses_are_shown(
     assert (await download(hass_client, entry))["history"]["responses"] is None
 
 
-@pytest.mark.usefixtures("socket_enabled")
 async def test_no_secret_is_shown_wherever_it_stands(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
     key, header, password, other_key = "sk-key-1234567", "Bearer 7654321", "pass-word-99", "sk-other-987654"
     pin = PinHash.of("739105", HashCost(memory=2, repeats=1)).as_json()
@@ -231,7 +228,6 @@ async def test_no_secret_is_shown_wherever_it_stands(hass: HomeAssistant, hass_c
         assert secret not in json.dumps(data)
 
 
-@pytest.mark.usefixtures("socket_enabled")
 async def test_diagnostics_show_the_health_of_models(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
     down = await set_up(hass, server_entry(address_without_server(), extra_parameters={"their_key": "secret"}))
     failed = await set_up(hass, server_entry(address_without_server(), llm_hass_api=[]))

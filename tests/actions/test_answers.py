@@ -214,7 +214,6 @@ async def test_no_turn_of_any_agent_answers(hass: HomeAssistant, service: str) -
     assert turn.answers == []
 
 
-@pytest.mark.usefixtures("socket_enabled")
 @pytest.mark.parametrize("nested", [False, True])
 async def test_a_model_does_not_say_yes_by_a_script(hass: HomeAssistant, serve: Serve, *, nested: bool) -> None:
     approve = {"alias": "Approve", "sequence": [{"action": "chatterbox.approve"}]}

@@ -26,8 +26,6 @@ from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, S
 from tests.support.talk import AGENT, LIGHT_ON, Serve, messages_of
 from tests.support.versions import OF_NOBODY
 
-pytestmark = pytest.mark.usefixtures("socket_enabled")
-
 UNLOCK = ScriptedCall(name="intent__HassTurnOff", arguments={"name": "Front Door", "domain": ["lock"]})
 
 

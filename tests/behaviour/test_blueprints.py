@@ -15,8 +15,6 @@ import custom_components
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure
 from tests.support.talk import AGENT, Serve, messages_of
 
-pytestmark = pytest.mark.usefixtures("socket_enabled")
-
 _FOLDER = Path(custom_components.__file__).parents[1] / "blueprints"
 _SATELLITE = "assist_satellite.kitchen"
 _DOORBELL = {"trigger": "state", "entity_id": "binary_sensor.door", "to": "on"}

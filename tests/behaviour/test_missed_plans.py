@@ -27,8 +27,6 @@ from tests.support.satellites import Satellite, announcing_satellite
 from tests.support.servers.script import Script, ScriptedAnswer
 from tests.support.talk import AGENT, Serve, say, speech, talking
 
-pytestmark = pytest.mark.usefixtures("socket_enabled")
-
 LIGHT, DOOR = "light.kitchen_ceiling", "lock.front_door"
 HALL, OFFLINE = "assist_satellite.hall", "conversation.talker_2"
 QUESTION = "This was planned for 22:10, but I wasn't ready then. Turn off the Kitchen Ceiling Light?"
@@ -68,7 +66,7 @@ class TestAtASatellite:
     """At a satellite that announces."""
 
     @pytest.fixture(autouse=True)
-    async def satellite(self, hass: HomeAssistant, socket_enabled: None, serve: Serve) -> Satellite:  # noqa: ARG002  # it serves
+    async def satellite(self, hass: HomeAssistant, serve: Serve) -> Satellite:
         await serve(words("Off it is.", "Well.", "So."))
         return await announcing_satellite(hass)
 

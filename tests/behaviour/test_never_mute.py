@@ -9,8 +9,6 @@ from tests.support.listening_room import StreamingVoice, WholeVoice, furnish
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure
 from tests.support.talk import LIGHT_ON, Serve
 
-pytestmark = pytest.mark.usefixtures("socket_enabled")
-
 LONG = "The light in the kitchen is on, and so is the one in the garden, as you have asked. "
 NOBODY_THERE = ScriptedCall(name="HassTurnOn", arguments={"name": "Lighthouse"})
 UNREADABLE = "I have an answer, but it cannot be read aloud."

@@ -21,8 +21,6 @@ from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import AGENT, Serve, messages_of, speech
 from tests.support.versions import IS_LATEST
 
-pytestmark = pytest.mark.usefixtures("socket_enabled")
-
 DOOR = "lock.front_door"
 PIN = "8593614207"
 IN_WORDS = "eight five nine three six one four two zero seven"

@@ -23,8 +23,6 @@ from tests.support.servers.model_server import ReceivedRequest
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import LIGHT_ON, Serve, messages_of, say, speech
 
-pytestmark = pytest.mark.usefixtures("socket_enabled")
-
 LIGHT = "light.kitchen_ceiling"
 NO_WORDS = ""
 

@@ -19,8 +19,6 @@ from tests.support.prefixes import HELLO, prefix_of, words_of
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import AGENT, LIGHT_ON, Serve, messages_of, move_into_the_demo_home, say
 
-pytestmark = pytest.mark.usefixtures("socket_enabled")
-
 FEW = {"most_listed": 10}
 
 

@@ -20,8 +20,6 @@ from tests.support.home_rules import set_home_rules
 from tests.support.servers.script import ScriptedAnswer
 from tests.support.talk import Serve, say, speech
 
-pytestmark = pytest.mark.usefixtures("socket_enabled")
-
 LIGHT = "light.kitchen_ceiling"
 DOOR = "lock.front_door"
 PASSAGE = {"alias": "Passage", "sequence": [{"action": "light.turn_on", "target": {"entity_id": LIGHT}}]}

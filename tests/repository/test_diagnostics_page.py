@@ -29,7 +29,6 @@ COUNTS = {"tokens", "characters", "instructions", "home", "tools", "total", "con
 PARTS = {"versions", "entry", "history"}
 
 
-@pytest.mark.usefixtures("socket_enabled")
 async def test_the_page_shows_a_download_as_it_is(
     hass: HomeAssistant, hass_client: ClientSessionGenerator, pytestconfig: pytest.Config
 ) -> None:

@@ -42,8 +42,6 @@ from tests.support.llm_apis import StubApi, StubTool
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import AGENT, LIGHT_ON, Serve, messages_of
 
-pytestmark = pytest.mark.usefixtures("socket_enabled")
-
 YES, NO = Answer(approved=True), Answer(approved=False)
 DOOR = "lock.front_door"
 LIGHT = "light.kitchen_ceiling"

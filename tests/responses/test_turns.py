@@ -34,8 +34,6 @@ from tests.support.llm_apis import StubApi, StubTool
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import AGENT, LIGHT_ON, Serve, add_agent, move_into_the_demo_home
 
-pytestmark = pytest.mark.usefixtures("socket_enabled")
-
 DOOR = "lock.front_door"
 UNLOCK = ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door", "domain": "lock"})
 ASKS = ScriptedAnswer(tool_calls=(UNLOCK,))

@@ -218,7 +218,6 @@ async def test_beside_an_answer_it_is_told_what_was_not_done(
     assert english.undone(tool_results, answer) == expected
 
 
-@pytest.mark.usefixtures("socket_enabled")
 async def test_a_device_that_does_not_exist_is_told_beside_one_that_was_switched(
     hass: HomeAssistant, serve: Serve
 ) -> None:

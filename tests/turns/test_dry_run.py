@@ -21,8 +21,6 @@ from tests.support.config_entries import only_agent
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedUsage
 from tests.support.talk import AGENT, BLINDS_DOWN, LIGHT_ON, Serve, messages_of
 
-pytestmark = pytest.mark.usefixtures("socket_enabled")
-
 PERSON = DryAsker(Speaker(asking=Asking.PERSON), "en")
 UNLOCK = ScriptedCall(name="intent__HassTurnOff", arguments={"name": "Front Door", "domain": ["lock"]})
 READ = ScriptedCall(name="homeassistant__GetLiveContext", arguments={"area": "Kitchen"})

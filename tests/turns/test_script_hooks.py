@@ -26,8 +26,6 @@ from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import AGENT, LIGHT_ON, Serve, messages_of, say, speech, talk_as_the_pipeline_does
 from tests.turns.record.test_events import ORIGIN
 
-pytestmark = pytest.mark.usefixtures("socket_enabled")
-
 LIGHT = "light.kitchen_ceiling"
 NOT_DONE = "So be it. As far as I can tell, that wasn't done."
 ACTS = Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="So be it.")))

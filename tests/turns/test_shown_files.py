@@ -6,7 +6,6 @@ from base64 import b64encode
 from pathlib import Path, PosixPath
 from typing import override
 
-import pytest
 from homeassistant.components.conversation import Attachment, ChatLog, UserContent
 from homeassistant.core import HomeAssistant
 from pydantic import JsonValue
@@ -17,8 +16,6 @@ from custom_components.chatterbox.turns.shown_files import MAX_FILE, MAX_FILES, 
 from tests.support.servers.model_server import ReceivedRequest
 from tests.support.servers.script import Script, ScriptedAnswer
 from tests.support.talk import Serve, messages_of, say, talking
-
-pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 PNG = b"\x89PNG\r\n\x1a\n, and then the door"
 ANSWERS = Script(answers=(ScriptedAnswer(content="A door."), ScriptedAnswer(content="It is red.")))

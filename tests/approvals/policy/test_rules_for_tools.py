@@ -279,7 +279,6 @@ WAYS: Mapping[str, tuple[Script, Mapping[str, object]]] = {
 }
 
 
-@pytest.mark.usefixtures("socket_enabled")
 @pytest.mark.parametrize(("script", "options"), WAYS.values(), ids=WAYS)
 @pytest.mark.parametrize("verdict", ["deny", "ask", "pin"])
 async def test_a_rule_holds_in_all_ways_of_understanding_a_sentence(

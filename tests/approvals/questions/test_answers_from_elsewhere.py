@@ -16,8 +16,6 @@ from tests.support.phones import Phone, PhoneShop, PushService, push_service
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import AGENT, Serve, speech
 
-pytestmark = pytest.mark.usefixtures("socket_enabled")
-
 DOOR = "lock.front_door"
 UNLOCK = ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door", "domain": "lock"})
 UNLOCKS = Script(answers=(ScriptedAnswer(tool_calls=(UNLOCK,)), ScriptedAnswer(content="Come in.")))

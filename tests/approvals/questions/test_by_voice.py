@@ -35,8 +35,6 @@ from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import AGENT, LIGHT_ON, Serve, assert_no_orphans, messages_of, speech
 from tests.support.versions import IS_LATEST, OF_NOBODY
 
-pytestmark = pytest.mark.usefixtures("socket_enabled")
-
 DOOR = "lock.front_door"
 LIGHT = "light.kitchen_ceiling"
 UNLOCK = ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door", "domain": "lock"})

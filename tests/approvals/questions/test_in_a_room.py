@@ -39,8 +39,6 @@ from tests.support.talk import (
     talk_as_the_pipeline_does,
 )
 
-pytestmark = pytest.mark.usefixtures("socket_enabled")
-
 DOOR = "lock.front_door"
 UNLOCK = ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door", "domain": "lock"})
 QUESTION = "Unlock the Front Door in the Hallway?"

@@ -18,8 +18,6 @@ from tests.support.servers.script import Script
 from tests.support.talk import AGENT, Serve
 from tests.support.yardstick import json_pass
 
-pytestmark = pytest.mark.usefixtures("socket_enabled")
-
 _PASSES = 400
 """Processor time in the event loop, in passes over a megabyte of JSON. Unbounded, the first case takes 3,000."""
 _TRIES = 3

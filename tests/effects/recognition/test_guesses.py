@@ -107,7 +107,6 @@ async def test_a_guessed_question_is_answered_at_once(hass: HomeAssistant) -> No
     assert (speech(answer), answer.continue_conversation) == ("Yes", False)
 
 
-@pytest.mark.usefixtures("socket_enabled")
 async def test_a_guess_is_asked_about_while_the_model_is_down(hass: HomeAssistant, serve: Serve) -> None:
     await serve(Script(answers=(ScriptedFailure(status=500),), after_last="start again"), local_commands="first")
 

@@ -38,8 +38,6 @@ from tests.support.servers.script import Script, ScriptedAnswer, ScriptedUsage
 from tests.support.singletons import forget
 from tests.support.talk import AGENT, LIGHT_ON, Serve, messages_of, say, type_in_dialog
 
-pytestmark = pytest.mark.usefixtures("socket_enabled")
-
 ANSWER = ScriptedAnswer(content="It is on.", usage=ScriptedUsage(prompt_tokens=90, completion_tokens=6))
 WORDS = Script(answers=tuple(ScriptedAnswer(content=f"Answer {number}.") for number in range(1, 5)))
 

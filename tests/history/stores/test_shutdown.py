@@ -9,8 +9,6 @@ from tests.history.stores.test_history import the_entry
 from tests.support.servers.script import Script, ScriptedAnswer
 from tests.support.talk import LIGHT_ON, Serve, say
 
-pytestmark = pytest.mark.usefixtures("socket_enabled")
-
 
 @pytest.mark.parametrize("expected_lingering_timers", [True])  # of Home Assistant's own conversations, as it stops here
 @pytest.mark.parametrize("is_background", [True, False], ids=["of a satellite", "of an automation"])

@@ -2,7 +2,6 @@
 
 import json
 
-import pytest
 from homeassistant.components import conversation
 from homeassistant.components.conversation import ConversationResult
 from homeassistant.core import Context, HomeAssistant
@@ -24,8 +23,6 @@ from tests.support.prefixes import HELLO, prefix_of
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import AGENT, Serve, messages_of, speech
-
-pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 SATELLITE = "assist_satellite.kitchen"
 FACT = "Takes tea without milk."

@@ -15,8 +15,6 @@ from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure
 from tests.support.talk import AGENT, LIGHT_ON, Serve, messages_of, speech
 
-pytestmark = pytest.mark.usefixtures("socket_enabled")
-
 SILENT = Script()
 LAMP = "light.floor_lamp"
 LAMP_ON = ScriptedCall(name="HassTurnOn", arguments={"name": "Floor Lamp"})

@@ -18,8 +18,6 @@ from tests.support.listening_agent import add_automations, add_person, add_scrip
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import AGENT, LIGHT_ON, Serve, messages_of
 
-pytestmark = pytest.mark.usefixtures("socket_enabled")
-
 LIGHT = "light.kitchen_ceiling"
 SATELLITE = "assist_satellite.kitchen"
 ACTS = Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="So be it.")))

@@ -13,8 +13,6 @@ from tests.support.api_clients import enable_api
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import AGENT, Serve, messages_of
 
-pytestmark = pytest.mark.usefixtures("socket_enabled")
-
 PATH = "/api/chatterbox/v1/responses"
 DOOR = "lock.front_door"
 QUESTION = "Unlock the Front Door in the Hallway?"

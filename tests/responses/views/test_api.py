@@ -1,6 +1,5 @@
 """The Responses API of a home: there as soon as an owner wants it, gone as soon as nobody does."""
 
-import pytest
 from homeassistant.auth.models import User
 from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
@@ -9,8 +8,6 @@ from custom_components.chatterbox.const import CONF_RESPONSES_API
 from tests.support.api_clients import enable_api
 from tests.support.servers.script import Script, ScriptedAnswer
 from tests.support.talk import AGENT, LIGHT_ON, Serve, messages_of
-
-pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 
 async def test_clients_are_served_while_an_owner_lets_them_in(

@@ -88,7 +88,6 @@ async def test_one_that_changes_something_and_does_not_say_what_is_asked_about_a
     assert changes[-1].data["outcome"] == "done"
 
 
-@pytest.mark.usefixtures("socket_enabled")
 async def test_one_that_changes_something_does_not_run_where_nobody_can_be_asked(
     hass: HomeAssistant, serve: Serve
 ) -> None:
@@ -103,7 +102,6 @@ async def test_one_that_changes_something_does_not_run_where_nobody_can_be_asked
     assert [change.data["outcome"] for change in changes] == ["nobody_to_ask"]
 
 
-@pytest.mark.usefixtures("socket_enabled")
 async def test_one_that_only_reads_runs_at_once(hass: HomeAssistant, serve: Serve) -> None:
     own_tools(hass).append((look := Wipe(READS)).tool)
     changes = async_capture_events(hass, EVENT_CHANGE)
@@ -114,7 +112,6 @@ async def test_one_that_only_reads_runs_at_once(hass: HomeAssistant, serve: Serv
     assert changes == []
 
 
-@pytest.mark.usefixtures("socket_enabled")
 async def test_declared_effects_are_those_that_are_judged(hass: HomeAssistant, serve: Serve) -> None:
     async def unlocks(_call: OwnCall) -> Effects:
         return Touches(frozenset({EntityAction("lock.front_door", "lock.unlock")}))
@@ -127,7 +124,6 @@ async def test_declared_effects_are_those_that_are_judged(hass: HomeAssistant, s
     assert wipe.runs == 0
 
 
-@pytest.mark.usefixtures("socket_enabled")
 async def test_a_shared_one_is_asked_about_as_well(hass: HomeAssistant, serve: Serve) -> None:
     wipe = Wipe()
     own_tools(hass).append(replace(wipe.tool, shared=SharedWith(frozenset({"lock"}), "Wipe")))

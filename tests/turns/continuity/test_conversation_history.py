@@ -31,8 +31,6 @@ from tests.support.talk import (
 )
 from tests.support.versions import IS_LATEST, OF_NOBODY
 
-pytestmark = pytest.mark.usefixtures("socket_enabled")
-
 
 async def test_an_interrupted_turn_leaves_a_later_one_its_words(hass: HomeAssistant, serve: Serve) -> None:
     server = await serve(

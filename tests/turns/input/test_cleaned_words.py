@@ -10,8 +10,6 @@ from tests.support.listening_room import WholeVoice, furnish
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import AGENT, Serve, messages_of, say, speech, type_in_dialog
 
-pytestmark = pytest.mark.usefixtures("socket_enabled")
-
 TALK = "a-talk"
 NOISY = "Um, add [phone] to the list. Thank you."
 ANSWERS = Script(answers=(ScriptedAnswer(content="Fine."),) * 2)

@@ -30,8 +30,6 @@ from tests.support.llm_apis import StubTool, register
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import AGENT, BLINDS_DOWN, LIGHT_ON, Serve, add_agent, move_into_the_demo_home, say
 
-pytestmark = pytest.mark.usefixtures("socket_enabled")
-
 OF_A_TURN = (EVENT_TURN_STARTED, EVENT_TOOL_CALLED, EVENT_TOOL_FINISHED, EVENT_TURN_FINISHED)
 ORIGIN = {
     *("turn_id", "entity_id", "conversation_id", "history_id", "language"),

@@ -8,8 +8,6 @@ from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.script import Script, ScriptedAnswer
 from tests.support.talk import LIGHT_ON, Serve, messages_of, say, speech
 
-pytestmark = pytest.mark.usefixtures("socket_enabled")
-
 LOOKS = "Let me check the current weather outside."
 ANSWER = ScriptedAnswer(content="It is 12 degrees.")
 
