@@ -53,12 +53,6 @@ COUNTING = ScriptedAnswer(content="One, two, three. " * 99, piece_characters=40,
 CALLS_WEATHER = ScriptedAnswer(tool_calls=(ScriptedCall(name="get_weather", arguments={}, id="call_w"),))
 
 
-@pytest.fixture
-def api_client(hass: HomeAssistant) -> ApiClient:
-    """Return an API client of a user who may do everything."""
-    return ApiClient(hass, a_user(hass))
-
-
 async def history_of(hass: HomeAssistant) -> HistoryStore:
     """Return the history of the service."""
     (entry,) = hass.config_entries.async_loaded_entries("chatterbox")
@@ -68,10 +62,9 @@ async def history_of(hass: HomeAssistant) -> HistoryStore:
 
 
 async def test_a_client_has_the_home_do_something_and_hears_of_it_as_it_happens(
-    hass: HomeAssistant, serve: Serve, api_client: ApiClient
+    hass: HomeAssistant, serve_api: Serve, api_client: ApiClient
 ) -> None:
-    await serve(LIGHTS)
-    await enable_api(hass)
+    await serve_api(LIGHTS)
 
     taken = await api_client.says("Turn on the kitchen light.")
 
@@ -102,11 +95,10 @@ async def test_only_services_that_let_clients_in_have_agents_for_them(
 
 
 async def test_a_client_that_names_no_tools_gets_those_of_the_agent_and_one_that_wants_none_gets_none(
-    hass: HomeAssistant, serve: Serve, api_client: ApiClient
+    serve_api: Serve, api_client: ApiClient
 ) -> None:
     """As a person has them, and not at all."""
-    server = await serve(Script(answers=(ScriptedAnswer(content="Yes."), ScriptedAnswer(content="No."))))
-    await enable_api(hass)
+    server = await serve_api(Script(answers=(ScriptedAnswer(content="Yes."), ScriptedAnswer(content="No."))))
 
     await api_client.says("Hello?", hosted=None)
     await api_client.says("Hello?", hosted=())
@@ -117,10 +109,9 @@ async def test_a_client_that_names_no_tools_gets_those_of_the_agent_and_one_that
 
 
 async def test_instructions_of_a_client_come_after_those_of_the_agent_and_what_it_shows_is_shown(
-    hass: HomeAssistant, serve: Serve, api_client: ApiClient
+    serve_api: Serve, api_client: ApiClient
 ) -> None:
-    server = await serve(Script(answers=(ScriptedAnswer(content="Ja."),)), prompt="You are the house.")
-    await enable_api(hass)
+    server = await serve_api(Script(answers=(ScriptedAnswer(content="Ja."),)), prompt="You are the house.")
 
     await api_client.says(
         UserMessage("Bist du da?"),
@@ -139,11 +130,10 @@ async def test_instructions_of_a_client_come_after_those_of_the_agent_and_what_i
 
 
 async def test_wishes_that_cannot_be_met_are_refused_before_anything_begins(
-    hass: HomeAssistant, serve: Serve, api_client: ApiClient
+    hass: HomeAssistant, serve_api: Serve, api_client: ApiClient
 ) -> None:
     """Invariants 26, 49, 66."""
-    server = await serve(LIGHTS)
-    await enable_api(hass)
+    server = await serve_api(LIGHTS)
     begun = async_capture_events(hass, EVENT_TURN_STARTED)
     fly = replace(ASSIST, allowed=ToolFilter(tool_names=["Fly"]))
     either = AllowedTools((FunctionRef(name="get_weather"), HostedToolRef(server_label="assist", name="Fly")))
@@ -165,9 +155,9 @@ async def test_wishes_that_cannot_be_met_are_refused_before_anything_begins(
     assert not begun
 
 
-async def test_a_client_may_choose_tools(hass: HomeAssistant, serve: Serve, api_client: ApiClient) -> None:
+async def test_a_client_may_choose_tools(hass: HomeAssistant, serve_api: Serve, api_client: ApiClient) -> None:
     """Invariants 23, 25: what is not allowed is seen by the model, and not run."""
-    server = await serve(
+    server = await serve_api(
         Script(
             answers=(
                 ScriptedAnswer(tool_calls=(LIGHT_ON,)),
@@ -177,7 +167,6 @@ async def test_a_client_may_choose_tools(hass: HomeAssistant, serve: Serve, api_
             )
         )
     )
-    await enable_api(hass)
 
     other = await api_client.says(
         "Light!",
@@ -195,13 +184,12 @@ async def test_a_client_may_choose_tools(hass: HomeAssistant, serve: Serve, api_
 
 
 async def test_bounds_of_a_client_hold_as_far_as_they_are_below_those_of_the_agent(
-    hass: HomeAssistant, serve: Serve, api_client: ApiClient
+    serve_api: Serve, api_client: ApiClient
 ) -> None:
     """Invariants 16, 19."""
     both = ScriptedAnswer(tool_calls=(LIGHT_ON, ScriptedCall(name="HassTurnOn", arguments={"area": "Kitchen"})))
     answers = (both, ScriptedAnswer(content="One.")) * 2
-    server = await serve(Script(answers=answers), max_tool_calls=1)
-    await enable_api(hass)
+    server = await serve_api(Script(answers=answers), max_tool_calls=1)
 
     more = await api_client.says("Lights!", max_tool_calls=5, max_output_tokens=500)
     without = await api_client.says("Lights!")
@@ -214,11 +202,8 @@ async def test_bounds_of_a_client_hold_as_far_as_they_are_below_those_of_the_age
     assert bounds[2:] == [None, None]
 
 
-async def test_only_the_tools_that_are_wanted_are_offered(
-    hass: HomeAssistant, serve: Serve, api_client: ApiClient
-) -> None:
-    server = await serve(Script(answers=(ScriptedAnswer(content="Yes."), ScriptedAnswer(content="Yes."))))
-    await enable_api(hass)
+async def test_only_the_tools_that_are_wanted_are_offered(serve_api: Serve, api_client: ApiClient) -> None:
+    server = await serve_api(Script(answers=(ScriptedAnswer(content="Yes."), ScriptedAnswer(content="Yes."))))
 
     named = await api_client.says(
         "Hello", hosted=(replace(ASSIST, allowed=ToolFilter(tool_names=["intent__HassTurnOn", "intent__HassTurnOff"])),)
@@ -232,12 +217,11 @@ async def test_only_the_tools_that_are_wanted_are_offered(
 
 
 async def test_functions_of_a_client_come_back_to_it_and_what_they_bring_is_from_outside(
-    hass: HomeAssistant, serve: Serve, api_client: ApiClient
+    hass: HomeAssistant, serve_api: Serve, api_client: ApiClient
 ) -> None:
     """Invariant 22; what a function brings may have been written by anybody, so it asks about a light."""
     script = Script(answers=(CALLS_WEATHER, ScriptedAnswer(tool_calls=(LIGHT_ON,))))
-    server = await serve(script, ask_after_outside_content="every_change")
-    await enable_api(hass)
+    server = await serve_api(script, ask_after_outside_content="every_change")
 
     called = await api_client.says("Light if it rains.", functions=(WEATHER,))
     assert called.end.stop_reason is StopReason.CLIENT_TOOLS
@@ -255,10 +239,11 @@ async def test_functions_of_a_client_come_back_to_it_and_what_they_bring_is_from
     assert hass.states.is_state(LIGHT, "off")
 
 
-async def test_what_needs_a_yes_runs_once_after_it(hass: HomeAssistant, serve: Serve, api_client: ApiClient) -> None:
+async def test_what_needs_a_yes_runs_once_after_it(
+    hass: HomeAssistant, serve_api: Serve, api_client: ApiClient
+) -> None:
     """Invariant 45: not before the yes, and not a second time. An API client has ten minutes to ask somebody."""
-    server = await serve(UNLOCKS)
-    await enable_api(hass)
+    server = await serve_api(UNLOCKS)
     request = api_client.wants("Unlock the front door.")
     began_at = time.time()
 
@@ -281,11 +266,12 @@ async def test_what_needs_a_yes_runs_once_after_it(hass: HomeAssistant, serve: S
     assert (refused.value.status, refused.value.code) == (400, "approval_continuation_invalid")
 
 
-async def test_wrong_tools_do_not_use_an_answer_up(hass: HomeAssistant, serve: Serve, api_client: ApiClient) -> None:
+async def test_wrong_tools_do_not_use_an_answer_up(
+    hass: HomeAssistant, serve_api: Serve, api_client: ApiClient
+) -> None:
     """Invariant 46: one can still answer with the tools of the question. A no needs none."""
     no = ScriptedAnswer(content="Then not.")
-    await serve(Script(answers=(*UNLOCKS.answers, *UNLOCKS.answers[:1], no)))
-    await enable_api(hass)
+    await serve_api(Script(answers=(*UNLOCKS.answers, *UNLOCKS.answers[:1], no)))
     request = api_client.wants("Unlock the front door.")
     outcome = await api_client.takes(request)
 
@@ -305,11 +291,10 @@ async def test_wrong_tools_do_not_use_an_answer_up(hass: HomeAssistant, serve: S
 
 
 async def test_a_question_is_answered_by_who_was_asked_and_for_what_was_asked(
-    hass: HomeAssistant, serve: Serve, api_client: ApiClient
+    hass: HomeAssistant, serve_api: Serve, api_client: ApiClient
 ) -> None:
     """Invariant 46."""
-    await serve(UNLOCKS)
-    await enable_api(hass)
+    await serve_api(UNLOCKS)
     request = api_client.wants("Unlock the front door.")
     outcome = await api_client.takes(request)
     somebody_else = Caller(a_user(hass, "Ben").id)
@@ -327,10 +312,10 @@ async def test_a_question_is_answered_by_who_was_asked_and_for_what_was_asked(
 
 
 async def test_of_two_questions_one_is_answered_with_yes_and_one_with_no(
-    hass: HomeAssistant, serve: Serve, api_client: ApiClient
+    hass: HomeAssistant, serve_api: Serve, api_client: ApiClient
 ) -> None:
     """Invariants 47, 48: the model is told why, and what was done is in the records."""
-    server = await serve(
+    server = await serve_api(
         Script(
             answers=(
                 ScriptedAnswer(tool_calls=(UNLOCK, LIGHT_ON)),
@@ -338,7 +323,6 @@ async def test_of_two_questions_one_is_answered_with_yes_and_one_with_no(
             )
         )
     )
-    await enable_api(hass)
     changes = async_capture_events(hass, EVENT_CHANGE)
     request = api_client.wants("Both!", hosted=(HostedTools(server_label="assist"),))
     outcome = await api_client.takes(request)
@@ -355,10 +339,9 @@ async def test_of_two_questions_one_is_answered_with_yes_and_one_with_no(
 
 
 async def test_a_question_of_a_client_can_be_answered_elsewhere(
-    hass: HomeAssistant, serve: Serve, api_client: ApiClient
+    hass: HomeAssistant, serve_api: Serve, api_client: ApiClient
 ) -> None:
-    await serve(UNLOCKS)
-    await enable_api(hass)
+    await serve_api(UNLOCKS)
     request = api_client.wants("Unlock the front door.")
     outcome = await api_client.takes(request)
 
@@ -372,10 +355,9 @@ async def test_a_question_of_a_client_can_be_answered_elsewhere(
         await api_client.answers(request, outcome.pending, YES)
 
 
-async def test_what_needs_a_pin_is_refused(hass: HomeAssistant, serve: Serve, api_client: ApiClient) -> None:
+async def test_what_needs_a_pin_is_refused(hass: HomeAssistant, serve_api: Serve, api_client: ApiClient) -> None:
     """An API client must never be told one."""
-    await serve(UNLOCKS, rules=[{"verdict": "pin", "domains": ["lock"]}])
-    await enable_api(hass)
+    await serve_api(UNLOCKS, rules=[{"verdict": "pin", "domains": ["lock"]}])
 
     refused = await api_client.says("Unlock the front door.")
 
@@ -385,9 +367,8 @@ async def test_what_needs_a_pin_is_refused(hass: HomeAssistant, serve: Serve, ap
     assert not async_get_approvals(hass).waiting
 
 
-async def test_a_client_may_do_what_its_user_may(hass: HomeAssistant, serve: Serve) -> None:
-    await serve(UNLOCKS)
-    await enable_api(hass)
+async def test_a_client_may_do_what_its_user_may(hass: HomeAssistant, serve_api: Serve) -> None:
+    await serve_api(UNLOCKS)
     api_client = ApiClient(hass, a_user(hass, "Ben", may_all=False))
 
     refused = await api_client.says("Unlock the front door.")
@@ -397,11 +378,10 @@ async def test_a_client_may_do_what_its_user_may(hass: HomeAssistant, serve: Ser
 
 
 async def test_too_many_questions_of_a_client_make_room(
-    hass: HomeAssistant, serve: Serve, api_client: ApiClient
+    hass: HomeAssistant, serve_api: Serve, api_client: ApiClient
 ) -> None:
     """The oldest of those that are left can be answered: a turn that asks nothing makes no room."""
-    await serve(Script(answers=(*UNLOCKS.answers[:1] * 21, *UNLOCKS.answers[1:])))
-    await enable_api(hass)
+    await serve_api(Script(answers=(*UNLOCKS.answers[:1] * 21, *UNLOCKS.answers[1:])))
     request = api_client.wants("Unlock the front door.")
 
     outcome = [await api_client.takes(request) for _ in range(21)]
@@ -414,11 +394,10 @@ async def test_too_many_questions_of_a_client_make_room(
 
 
 async def test_a_turn_that_nobody_listens_to_any_more_ends(
-    hass: HomeAssistant, serve: Serve, api_client: ApiClient
+    hass: HomeAssistant, serve_api: Serve, api_client: ApiClient
 ) -> None:
     """Invariant 54: the model call is over when the closing is."""
-    server = await serve(Script(answers=(COUNTING,)))
-    await enable_api(hass)
+    server = await serve_api(Script(answers=(COUNTING,)))
     finished = async_capture_events(hass, "chatterbox_turn_finished")
 
     async with aclosing(api_client.backend.take(api_client.wants("Count."))) as events:
@@ -431,7 +410,7 @@ async def test_a_turn_that_nobody_listens_to_any_more_ends(
     assert len(server.requests) == 1
 
 
-async def test_a_tool_is_cut_off_with_its_turn(hass: HomeAssistant, serve: Serve, api_client: ApiClient) -> None:
+async def test_a_tool_is_cut_off_with_its_turn(hass: HomeAssistant, serve_api: Serve, api_client: ApiClient) -> None:
     """Invariant 54."""
     begun, ended = asyncio.Event(), asyncio.Event()
 
@@ -447,8 +426,7 @@ async def test_a_tool_is_cut_off_with_its_turn(hass: HomeAssistant, serve: Serve
     look.annotations = llm.ToolAnnotations(read_only=True, destructive=False)
     llm.async_register_api(hass, StubApi(hass=hass, id="stub", name="Stub", tools=[look]))
     looks = Script(answers=(ScriptedAnswer(tool_calls=(ScriptedCall(name="look"),)),))
-    await serve(looks, **{CONF_LLM_HASS_API: ["stub"]})
-    await enable_api(hass)
+    await serve_api(looks, **{CONF_LLM_HASS_API: ["stub"]})
     wanted = replace(ASSIST, server_label="stub")
 
     async with aclosing(api_client.backend.take(api_client.wants("Look!", hosted=(wanted,)))) as events:
@@ -461,10 +439,9 @@ async def test_a_tool_is_cut_off_with_its_turn(hass: HomeAssistant, serve: Serve
 
 
 async def test_an_agent_that_is_loaded_anew_tells_who_waits(
-    hass: HomeAssistant, serve: Serve, api_client: ApiClient
+    hass: HomeAssistant, serve_api: Serve, api_client: ApiClient
 ) -> None:
-    await serve(Script(answers=(COUNTING,)))
-    await enable_api(hass)
+    await serve_api(Script(answers=(COUNTING,)))
     (entry,) = hass.config_entries.async_loaded_entries("chatterbox")
 
     async def listen() -> None:
@@ -478,10 +455,9 @@ async def test_an_agent_that_is_loaded_anew_tells_who_waits(
     assert refused.value.status == 503
 
 
-async def test_what_is_not_to_be_kept_is_not(hass: HomeAssistant, serve: Serve, api_client: ApiClient) -> None:
+async def test_what_is_not_to_be_kept_is_not(hass: HomeAssistant, serve_api: Serve, api_client: ApiClient) -> None:
     """Invariant 38: neither words nor answers; what was done in the home is in its records all the same."""
-    await serve(Script(answers=(*LIGHTS.answers, *LIGHTS.answers)))
-    await enable_api(hass)
+    await serve_api(Script(answers=(*LIGHTS.answers, *LIGHTS.answers)))
     store = await history_of(hass)
     changes = async_capture_events(hass, EVENT_CHANGE)
 
@@ -496,10 +472,9 @@ async def test_what_is_not_to_be_kept_is_not(hass: HomeAssistant, serve: Serve, 
 
 
 async def test_what_functions_brought_is_part_of_the_turn_that_goes_on(
-    hass: HomeAssistant, serve: Serve, api_client: ApiClient
+    hass: HomeAssistant, serve_api: Serve, api_client: ApiClient
 ) -> None:
-    await serve(Script(answers=(CALLS_WEATHER, ScriptedAnswer(content="Rain."))))
-    await enable_api(hass)
+    await serve_api(Script(answers=(CALLS_WEATHER, ScriptedAnswer(content="Rain."))))
     store = await history_of(hass)
     called = await api_client.says("Rain?", functions=(WEATHER,))
     result = ToolResult("call_w", "get_weather", "rain", open_world=True)
@@ -510,10 +485,11 @@ async def test_what_functions_brought_is_part_of_the_turn_that_goes_on(
     assert [(one.content, one.open_world) for one in found if isinstance(one, ToolResult)] == [("rain", True)]
 
 
-async def test_only_functions_of_a_client_wait_for_it(hass: HomeAssistant, serve: Serve, api_client: ApiClient) -> None:
+async def test_only_functions_of_a_client_wait_for_it(
+    hass: HomeAssistant, serve_api: Serve, api_client: ApiClient
+) -> None:
     """Invariant 22: what of the home was called beside them was not run, and waits for nobody."""
-    await serve(Script(answers=(ScriptedAnswer(tool_calls=(*CALLS_WEATHER.tool_calls, LIGHT_ON)),)))
-    await enable_api(hass)
+    await serve_api(Script(answers=(ScriptedAnswer(tool_calls=(*CALLS_WEATHER.tool_calls, LIGHT_ON)),)))
     store = await history_of(hass)
 
     await api_client.says("Rain? And light!", functions=(WEATHER,))
@@ -525,10 +501,9 @@ async def test_only_functions_of_a_client_wait_for_it(hass: HomeAssistant, serve
 
 
 async def test_all_that_a_client_brings_into_a_conversation_is_kept(
-    hass: HomeAssistant, serve: Serve, api_client: ApiClient
+    hass: HomeAssistant, serve_api: Serve, api_client: ApiClient
 ) -> None:
-    await serve(Script(answers=(ScriptedAnswer(content="Dry."),)))
-    await enable_api(hass)
+    await serve_api(Script(answers=(ScriptedAnswer(content="Dry."),)))
     store = await history_of(hass)
     brought = (UserMessage("Rain?"), AssistantMessage("No."), UserMessage("Sure?"))
 
@@ -538,9 +513,8 @@ async def test_all_that_a_client_brings_into_a_conversation_is_kept(
     assert [one.text for one in turn.messages if not isinstance(one, ToolResult)] == ["Rain?", "No.", "Sure?", "Dry."]
 
 
-async def test_data_of_a_shape_is_asked_for(hass: HomeAssistant, serve: Serve, api_client: ApiClient) -> None:
-    server = await serve(Script(answers=(ScriptedAnswer(content='{"rain": true}'),)))
-    await enable_api(hass)
+async def test_data_of_a_shape_is_asked_for(serve_api: Serve, api_client: ApiClient) -> None:
+    server = await serve_api(Script(answers=(ScriptedAnswer(content='{"rain": true}'),)))
     schema: JsonObject = {"type": "object", "properties": {"rain": {"type": "boolean"}}, "required": ["rain"]}
 
     taken = await api_client.says("Rain?", hosted=(), output=OutputFormat("weather", schema))
@@ -550,11 +524,10 @@ async def test_data_of_a_shape_is_asked_for(hass: HomeAssistant, serve: Serve, a
 
 
 async def test_a_model_that_is_down_is_told_of_where_home_assistant_cannot_stand_in(
-    hass: HomeAssistant, serve: Serve, api_client: ApiClient
+    hass: HomeAssistant, serve_api: Serve, api_client: ApiClient
 ) -> None:
     """A person hears Home Assistant itself; so does an API client that speaks like one."""
-    await serve(Script(answers=()))
-    await enable_api(hass)
+    await serve_api(Script(answers=()))
 
     as_a_person = await api_client.says("turn on the kitchen ceiling light", hosted=None)
     as_a_client = await api_client.says("turn off the kitchen ceiling light")
@@ -564,9 +537,8 @@ async def test_a_model_that_is_down_is_told_of_where_home_assistant_cannot_stand
     assert hass.states.is_state(LIGHT, "on")
 
 
-async def test_a_conversation_is_said_in_few_words(hass: HomeAssistant, serve: Serve, api_client: ApiClient) -> None:
-    await serve(Script(answers=(ScriptedAnswer(content="They talked about rain."),)))
-    await enable_api(hass)
+async def test_a_conversation_is_said_in_few_words(serve_api: Serve, api_client: ApiClient) -> None:
+    await serve_api(Script(answers=(ScriptedAnswer(content="They talked about rain."),)))
 
     text, usage = await api_client.backend.compact(AGENT, (UserMessage("Rain?"), AssistantMessage("Yes.")), "")
 

@@ -10,8 +10,7 @@ from io import BytesIO
 from urllib.parse import quote
 
 import pytest
-from aiohttp import ClientError, ClientResponse, web
-from aiohttp.test_utils import TestClient
+from aiohttp import ClientError, ClientResponse
 from homeassistant.auth.models import User
 from homeassistant.const import EVENT_HOMEASSISTANT_STOP
 from homeassistant.core import HomeAssistant
@@ -24,7 +23,8 @@ from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.responses.exchange import HttpLimits
 from custom_components.chatterbox.responses.protocol.errors import invalid
 from tests.agent.json_values import json_values
-from tests.support.scripted_endpoint import BASE, EVENTS, ScriptedService, error_of, event, forever, serve
+from tests.support.api_clients import HttpClient
+from tests.support.scripted_endpoint import BASE, EVENTS, error_of, event, forever, serve
 
 URL = f"{BASE}/responses"
 MIME = "application/json"
@@ -36,10 +36,9 @@ async def pieces(*parts: bytes) -> AsyncIterator[bytes]:
         yield part
 
 
-async def test_only_json_is_taken(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+async def test_only_json_is_taken(hass: HomeAssistant, client: HttpClient) -> None:
     """Invariant 67."""
     endpoint = await serve(hass)
-    client = await hass_client()
 
     for content_type in ("text/plain", "application/xml", f"{MIME}; charset=utf-16", f"{MIME}; charset=x", "", ";;;"):
         answer = await client.post(URL, data=b"{}", headers={"Content-Type": content_type})
@@ -48,11 +47,8 @@ async def test_only_json_is_taken(hass: HomeAssistant, hass_client: ClientSessio
     assert endpoint.requests == []
 
 
-async def test_a_character_set_that_is_json_own_is_taken(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator
-) -> None:
+async def test_a_character_set_that_is_json_own_is_taken(hass: HomeAssistant, client: HttpClient) -> None:
     endpoint = await serve(hass)
-    client = await hass_client()
 
     for charset in ("", "; charset=utf-8", "; charset=UTF8"):
         await client.post(
@@ -62,9 +58,8 @@ async def test_a_character_set_that_is_json_own_is_taken(
     assert endpoint.requests == [{"input": "Zażółć"}] * 3
 
 
-async def test_what_is_no_json_is_refused_by_name(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+async def test_what_is_no_json_is_refused_by_name(hass: HomeAssistant, client: HttpClient) -> None:
     endpoint = await serve(hass)
-    client = await hass_client()
     cases = [
         (b"", "Expecting value"),
         (b'{"model": "m", "model": "n"}', "stands twice"),
@@ -86,7 +81,7 @@ async def test_what_is_no_json_is_refused_by_name(hass: HomeAssistant, hass_clie
 
 @pytest.mark.parametrize("megabytes", [1, 10])
 async def test_a_body_as_large_as_the_owner_allows_is_read_and_not_a_byte_more(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator, megabytes: int
+    hass: HomeAssistant, client: HttpClient, megabytes: int
 ) -> None:
     """Invariant 67."""
     endpoint = await serve(hass)
@@ -94,7 +89,6 @@ async def test_a_body_as_large_as_the_owner_allows_is_read_and_not_a_byte_more(
     if megabytes > 1:
         options = {**entry.options, "request_megabytes": megabytes}
         hass.config_entries.async_update_entry(entry, options=options)
-    client = await hass_client()
     largest = b'"' + b"a" * (megabytes * 1024 * 1024 - 2) + b'"'
 
     for body in (BytesIO(largest), pieces(largest[:-1], largest[-1:])):
@@ -108,11 +102,8 @@ async def test_a_body_as_large_as_the_owner_allows_is_read_and_not_a_byte_more(
     assert endpoint.requests == [largest.decode()[1:-1]] * 2
 
 
-async def test_a_body_that_says_that_it_is_too_long_is_not_waited_for(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator
-) -> None:
+async def test_a_body_that_says_that_it_is_too_long_is_not_waited_for(hass: HomeAssistant, client: HttpClient) -> None:
     await serve(hass)
-    client = await hass_client()
     answered = asyncio.Event()
 
     async def slowly() -> AsyncIterator[bytes]:
@@ -127,11 +118,8 @@ async def test_a_body_that_says_that_it_is_too_long_is_not_waited_for(
     answered.set()
 
 
-async def test_what_is_packed_is_unpacked_up_to_the_same_bound(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator
-) -> None:
+async def test_what_is_packed_is_unpacked_up_to_the_same_bound(hass: HomeAssistant, client: HttpClient) -> None:
     endpoint = await serve(hass)
-    client = await hass_client()
     packed = {**JSON, "Content-Encoding": "gzip"}
 
     assert (await client.post(URL, data=gzip.compress(b'{"a": 1}'), headers=packed)).status == HTTPStatus.OK
@@ -144,14 +132,13 @@ async def test_what_is_packed_is_unpacked_up_to_the_same_bound(
 
 
 async def test_bodies_of_all_tokens_have_room_together_and_of_one_token_half_of_it(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator, hass_read_only_access_token: str
+    hass: HomeAssistant, client: HttpClient, guest: HttpClient
 ) -> None:
     """A body takes room until it is answered, also one that is still being sent."""
     endpoint = await serve(hass, event(0), forever, limits=HttpLimits(size=1_000, size_of_all=3_600))
-    guest, owner = await hass_client(hass_read_only_access_token), await hass_client()
     large = json.dumps({"stream": True, "input": "x" * 850})
 
-    async def ask(client: TestClient[web.Request, web.Application]) -> ClientResponse:
+    async def ask(client: HttpClient) -> ClientResponse:
         answer = await client.post(URL, data=large, headers=JSON)
         if answer.status == HTTPStatus.OK:
             await answer.content.readline()
@@ -163,7 +150,7 @@ async def test_bodies_of_all_tokens_have_room_together_and_of_one_token_half_of_
     error = await error_of(third)
     assert error["code"] == "rate_limit_exceeded"
     assert "one after the other" in str(error["message"])
-    others = [await ask(owner) for _ in range(3)]
+    others = [await ask(client) for _ in range(3)]
     assert [answer.status for answer in others] == [200, 200, 429]
     assert (await guest.get(f"{BASE}/models")).status == HTTPStatus.OK, "what is small has room"
 
@@ -191,11 +178,8 @@ async def test_the_room_of_a_user_who_is_deactivated_is_free_again(
     assert (await owner.post(URL, data=large, headers=JSON)).status == HTTPStatus.OK
 
 
-async def test_a_body_that_does_not_come_is_not_waited_for(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator
-) -> None:
+async def test_a_body_that_does_not_come_is_not_waited_for(hass: HomeAssistant, client: HttpClient) -> None:
     await serve(hass, limits=HttpLimits(body_seconds=0.01))
-    client = await hass_client()
 
     answered = asyncio.Event()
 
@@ -211,12 +195,10 @@ async def test_a_body_that_does_not_come_is_not_waited_for(
 
 
 @pytest.fixture
-async def connected(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator
-) -> tuple[ScriptedService, TestClient[web.Request, web.Application]]:
-    """A surface, and an API client that talks to it."""
-    endpoint = await serve(hass)
-    return endpoint, await hass_client()
+async def connected(hass: HomeAssistant, client: HttpClient) -> HttpClient:
+    """An API client that a surface answers."""
+    await serve(hass)
+    return client
 
 
 @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -239,7 +221,7 @@ async def connected(
     ),
 )
 async def test_whatever_is_sent_gets_an_answer_or_an_error_of_the_api(
-    connected: tuple[ScriptedService, TestClient[web.Request, web.Application]],
+    connected: HttpClient,
     *,
     body: bytes,
     cut: int,
@@ -248,16 +230,14 @@ async def test_whatever_is_sent_gets_an_answer_or_an_error_of_the_api(
     headers: dict[str, str],
 ) -> None:
     """Invariant 67: never a failure of the server, whatever comes."""
-    _, client = connected
-
-    answer = await client.request(method, BASE + path, data=body[:cut], headers=headers)
+    answer = await connected.request(method, BASE + path, data=body[:cut], headers=headers)
 
     assert answer.status < HTTPStatus.INTERNAL_SERVER_ERROR
     if answer.status >= HTTPStatus.BAD_REQUEST:
         await error_of(answer)
 
 
-async def begin(client: TestClient[web.Request, web.Application]) -> ClientResponse:
+async def begin(client: HttpClient) -> ClientResponse:
     """Ask for a stream, and return once it has begun."""
     answer = await client.post(f"{BASE}/responses", json={"stream": True})
     assert answer.status == HTTPStatus.OK
@@ -277,12 +257,9 @@ def events_in(text: str) -> list[JsonObject]:
     return bodies
 
 
-async def test_events_come_as_they_were_made_and_then_done(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator
-) -> None:
+async def test_events_come_as_they_were_made_and_then_done(hass: HomeAssistant, client: HttpClient) -> None:
     """Invariants 8, 9."""
     await serve(hass)
-    client = await hass_client()
 
     answer = await begin(client)
     raw = await answer.read()
@@ -297,14 +274,11 @@ async def test_events_come_as_they_were_made_and_then_done(
     assert b"id:" not in raw
 
 
-async def test_each_event_is_written_at_once_and_alone(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator
-) -> None:
+async def test_each_event_is_written_at_once_and_alone(hass: HomeAssistant, client: HttpClient) -> None:
     """Invariant 9."""
     seen = [asyncio.Event() for _ in EVENTS]
     lines = [line for one, heard in zip(EVENTS, seen, strict=True) for line in (one, heard.wait)]
     await serve(hass, *lines)
-    client = await hass_client()
 
     answer = await begin(client)
     for one, heard in zip(EVENTS, seen, strict=True):
@@ -315,9 +289,8 @@ async def test_each_event_is_written_at_once_and_alone(
     assert await answer.content.readchunk() == (b"data: [DONE]\n\n", True)
 
 
-async def test_a_stream_is_resumed_by_its_address(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+async def test_a_stream_is_resumed_by_its_address(hass: HomeAssistant, client: HttpClient) -> None:
     endpoint = await serve(hass)
-    client = await hass_client()
 
     answer = await client.get(f"{BASE}/responses/resp_1?stream=true&starting_after=4")
 
@@ -325,12 +298,9 @@ async def test_a_stream_is_resumed_by_its_address(hass: HomeAssistant, hass_clie
     assert endpoint.requests == [("resp_1", {"stream": "true", "starting_after": "4"})]
 
 
-async def test_what_fails_before_the_first_event_is_a_plain_error(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator
-) -> None:
+async def test_what_fails_before_the_first_event_is_a_plain_error(hass: HomeAssistant, client: HttpClient) -> None:
     """Invariant 58."""
     endpoint = await serve(hass, invalid("No such tool.", "tools[0]"))
-    client = await hass_client()
 
     answer = await client.post(f"{BASE}/responses", json={"stream": True})
 
@@ -340,10 +310,9 @@ async def test_what_fails_before_the_first_event_is_a_plain_error(
 
 
 async def test_a_bug_in_a_stream_is_told_and_logged_without_words(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator, caplog: pytest.LogCaptureFixture
+    hass: HomeAssistant, client: HttpClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     await serve(hass, event(0, "response.created"), RuntimeError("s3cret"))
-    client = await hass_client()
 
     text = await (await begin(client)).text()
 
@@ -357,13 +326,10 @@ async def test_a_bug_in_a_stream_is_told_and_logged_without_words(
 
 
 @pytest.mark.parametrize("is_streamed", [True, False])
-async def test_who_hangs_up_ends_what_was_asked(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator, *, is_streamed: bool
-) -> None:
+async def test_who_hangs_up_ends_what_was_asked(hass: HomeAssistant, client: HttpClient, *, is_streamed: bool) -> None:
     """Invariant 54."""
     began = asyncio.Event()
     endpoint = await serve(hass, event(0), began.set, forever)
-    client = await hass_client()
 
     asking = asyncio.create_task(client.post(f"{BASE}/responses", json={"stream": is_streamed}))
     await began.wait()
@@ -376,11 +342,10 @@ async def test_who_hangs_up_ends_what_was_asked(
 
 
 async def test_a_reader_that_takes_nothing_holds_the_stream_back_and_is_cut_off_in_the_end(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator
+    hass: HomeAssistant, client: HttpClient
 ) -> None:
     flood = [event(number, delta="x" * 1_000_000) for number in range(100)]
     endpoint = await serve(hass, *flood, limits=HttpLimits(reader_seconds=0.05))
-    client = await hass_client()
 
     answer = await begin(client)
     await endpoint.all_closed.wait()
@@ -390,11 +355,10 @@ async def test_a_reader_that_takes_nothing_holds_the_stream_back_and_is_cut_off_
         await answer.read()
 
 
-async def test_silence_is_filled_with_comments(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+async def test_silence_is_filled_with_comments(hass: HomeAssistant, client: HttpClient) -> None:
     heard = asyncio.Event()
     lines = (event(0), heard.wait, event(1))
     await serve(hass, *lines, limits=HttpLimits(comment_seconds=0.01))
-    client = await hass_client()
 
     answer = await begin(client)
     await answer.content.readuntil(b": still here\n\n")
@@ -404,9 +368,8 @@ async def test_silence_is_filled_with_comments(hass: HomeAssistant, hass_client:
     assert events_in(rest) == [event(1)]
 
 
-async def test_streams_end_when_the_home_stops(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+async def test_streams_end_when_the_home_stops(hass: HomeAssistant, client: HttpClient) -> None:
     endpoint = await serve(hass, event(0), forever)
-    client = await hass_client()
     answer = await begin(client)
 
     hass.bus.async_fire(EVENT_HOMEASSISTANT_STOP)
@@ -416,11 +379,9 @@ async def test_streams_end_when_the_home_stops(hass: HomeAssistant, hass_client:
         await answer.read()
 
 
-async def test_a_stream_ends_with_its_token(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator, hass_admin_user: User
-) -> None:
+async def test_a_stream_ends_with_its_token(hass: HomeAssistant, client: HttpClient, hass_admin_user: User) -> None:
     endpoint = await serve(hass, event(0), forever)
-    answer = await begin(await hass_client())
+    answer = await begin(client)
 
     for token in list(hass_admin_user.refresh_tokens.values()):
         hass.auth.async_remove_refresh_token(token)

@@ -23,6 +23,7 @@ from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.responses.exchange import HttpLimits
 from custom_components.chatterbox.responses.protocol.errors import invalid
+from tests.support.api_clients import HttpClient
 from tests.support.loop_clock import LoopClock
 from tests.support.scripted_endpoint import BASE, EVENTS, error_of, event, forever, serve
 
@@ -47,11 +48,10 @@ async def close_code(socket: ClientWebSocketResponse) -> int | None:
 
 
 async def test_messages_are_answered_one_after_the_other(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator, hass_admin_user: User
+    hass: HomeAssistant, client: HttpClient, hass_admin_user: User
 ) -> None:
     """Invariant 69."""
     endpoint = await serve(hass)
-    client = await hass_client()
 
     async with client.ws_connect(URL) as socket:
         for text in ("first", "second", "third"):
@@ -62,11 +62,10 @@ async def test_messages_are_answered_one_after_the_other(
     assert [caller.user_id for caller in endpoint.callers] == [hass_admin_user.id]
 
 
-async def test_only_one_message_is_being_answered(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+async def test_only_one_message_is_being_answered(hass: HomeAssistant, client: HttpClient) -> None:
     """Invariant 69."""
     resume = asyncio.Event()
     endpoint = await serve(hass, event(0), resume.wait, event(1))
-    client = await hass_client()
 
     async with client.ws_connect(URL) as socket:
         await socket.send_str("first")
@@ -77,11 +76,8 @@ async def test_only_one_message_is_being_answered(hass: HomeAssistant, hass_clie
         assert await hear(socket, 3) == [event(1), event(0), event(1)]
 
 
-async def test_a_request_that_opens_no_socket_is_told_so(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator
-) -> None:
+async def test_a_request_that_opens_no_socket_is_told_so(hass: HomeAssistant, client: HttpClient) -> None:
     await serve(hass)
-    client = await hass_client()
 
     answer = await client.get(URL)
 
@@ -114,10 +110,9 @@ async def test_a_signed_path_reads_and_opens_no_socket(
 
 
 async def test_an_error_ends_one_answer_and_not_the_connection(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator, caplog: pytest.LogCaptureFixture
+    hass: HomeAssistant, client: HttpClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     endpoint = await serve(hass)
-    client = await hass_client()
 
     async with client.ws_connect(URL) as socket:
         endpoint.failure = invalid("No such agent.", "model")
@@ -140,11 +135,8 @@ async def test_an_error_ends_one_answer_and_not_the_connection(
         assert await hear(socket, 3) == list(EVENTS)
 
 
-async def test_a_message_that_is_too_long_ends_the_connection(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator
-) -> None:
+async def test_a_message_that_is_too_long_ends_the_connection(hass: HomeAssistant, client: HttpClient) -> None:
     endpoint = await serve(hass, limits=HttpLimits(size=1_000))
-    client = await hass_client()
 
     async with client.ws_connect(URL) as socket:
         await socket.send_str("x" * 1_001)
@@ -154,11 +146,10 @@ async def test_a_message_that_is_too_long_ends_the_connection(
 
 @pytest.mark.parametrize(("count", "text"), [(20, "x"), (5, "x" * 400)], ids=["many", "large"])
 async def test_who_sends_faster_than_is_answered_is_hung_up_on(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator, count: int, text: str
+    hass: HomeAssistant, client: HttpClient, count: int, text: str
 ) -> None:
     limits = HttpLimits(waiting=10, size=1_000)
     endpoint = await serve(hass, event(0), forever, limits=limits)
-    client = await hass_client()
 
     async with client.ws_connect(URL) as socket:
         await socket.send_str(text)
@@ -170,11 +161,10 @@ async def test_who_sends_faster_than_is_answered_is_hung_up_on(
 
 
 async def test_a_message_for_which_all_have_no_room_is_refused_and_the_connection_stays(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator
+    hass: HomeAssistant, client: HttpClient
 ) -> None:
     release = asyncio.Event()
     await serve(hass, event(0), release.wait, limits=HttpLimits(size=1_000, size_of_all=2_000))
-    client = await hass_client()
 
     async with client.ws_connect(URL) as first, client.ws_connect(URL) as second:
         await first.send_str("x" * 700)
@@ -194,11 +184,8 @@ def half_of(text: str) -> bytes:
     return struct.pack("!BBH4x", 0x81, 0x80 | 126, len(text)) + text[:-1].encode()  # masked with zeros
 
 
-async def test_who_sends_halves_of_messages_beyond_a_budget_is_cut_off(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator
-) -> None:
+async def test_who_sends_halves_of_messages_beyond_a_budget_is_cut_off(hass: HomeAssistant, client: HttpClient) -> None:
     await serve(hass, event(0), limits=HttpLimits(size=1_000, size_of_all=2_000))
-    client = await hass_client()
     connect = partial(client.ws_connect, URL, autoping=False)  # no answer to a ping gets into a message
 
     async with connect() as first, connect() as second, connect() as third:
@@ -216,9 +203,8 @@ async def test_who_sends_halves_of_messages_beyond_a_budget_is_cut_off(
             os.write(first.get_extra_info("socket").fileno(), half_of("x" * 700))
 
 
-async def test_what_was_answered_makes_room(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+async def test_what_was_answered_makes_room(hass: HomeAssistant, client: HttpClient) -> None:
     await serve(hass, event(0), limits=HttpLimits(waiting=1, size=1_000))
-    client = await hass_client()
 
     async with client.ws_connect(URL) as socket:
         for _ in range(5):
@@ -227,12 +213,11 @@ async def test_what_was_answered_makes_room(hass: HomeAssistant, hass_client: Cl
 
 
 async def test_a_connection_that_was_open_for_an_hour_ends_with_the_answer_that_is_being_given(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator
+    hass: HomeAssistant, client: HttpClient
 ) -> None:
     """Invariant 69: the limit has its own word."""
     slowly = partial(asyncio.sleep, 3601)
     await serve(hass, event(0), slowly, event(1), limits=HttpLimits(connection_seconds=3600))
-    client = await hass_client()
 
     with LoopClock().running():
         async with client.ws_connect(URL) as socket:
@@ -245,11 +230,10 @@ async def test_a_connection_that_was_open_for_an_hour_ends_with_the_answer_that_
 
 
 async def test_an_answer_that_never_ends_does_not_keep_a_connection_open(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator
+    hass: HomeAssistant, client: HttpClient
 ) -> None:
     limits = HttpLimits(connection_seconds=3600, last_answer_seconds=60)
     endpoint = await serve(hass, event(0), forever, limits=limits)
-    client = await hass_client()
 
     with LoopClock().running():
         async with client.ws_connect(URL) as socket:
@@ -260,9 +244,8 @@ async def test_an_answer_that_never_ends_does_not_keep_a_connection_open(
         await endpoint.all_closed.wait()
 
 
-async def test_connections_end_when_the_home_stops(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+async def test_connections_end_when_the_home_stops(hass: HomeAssistant, client: HttpClient) -> None:
     endpoint = await serve(hass, event(0), forever)
-    client = await hass_client()
 
     async with client.ws_connect(URL) as busy, client.ws_connect(URL) as idle:
         await busy.send_str("first")
@@ -273,10 +256,9 @@ async def test_connections_end_when_the_home_stops(hass: HomeAssistant, hass_cli
     await endpoint.all_closed.wait()
 
 
-async def test_who_hangs_up_ends_what_was_asked(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+async def test_who_hangs_up_ends_what_was_asked(hass: HomeAssistant, client: HttpClient) -> None:
     """Invariant 54."""
     endpoint = await serve(hass, event(0), forever)
-    client = await hass_client()
     before = asyncio.all_tasks()
 
     for _ in range(20):
@@ -290,11 +272,8 @@ async def test_who_hangs_up_ends_what_was_asked(hass: HomeAssistant, hass_client
         await asyncio.wait(left)
 
 
-async def test_a_connection_that_breaks_ends_what_was_asked(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator
-) -> None:
+async def test_a_connection_that_breaks_ends_what_was_asked(hass: HomeAssistant, client: HttpClient) -> None:
     endpoint = await serve(hass, event(0), forever)
-    client = await hass_client()
 
     socket = await client.ws_connect(URL)
     await socket.send_str("first")
@@ -305,11 +284,9 @@ async def test_a_connection_that_breaks_ends_what_was_asked(
     await endpoint.all_closed.wait()
 
 
-async def test_a_connection_ends_with_its_token(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator, hass_admin_user: User
-) -> None:
+async def test_a_connection_ends_with_its_token(hass: HomeAssistant, client: HttpClient, hass_admin_user: User) -> None:
     endpoint = await serve(hass, event(0), forever)
-    socket = await (await hass_client()).ws_connect(URL)
+    socket = await client.ws_connect(URL)
     await socket.send_str("first")
     assert await hear(socket, 1) == [event(0)]
 
@@ -321,10 +298,9 @@ async def test_a_connection_ends_with_its_token(
 
 
 async def test_who_is_switched_off_meanwhile_is_answered_no_more(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator, hass_admin_user: User
+    hass: HomeAssistant, client: HttpClient, hass_admin_user: User
 ) -> None:
     endpoint = await serve(hass)
-    client = await hass_client()
     [entry] = hass.config_entries.async_entries(DOMAIN)
 
     async with client.ws_connect(URL) as socket:
@@ -344,10 +320,9 @@ def tokens_of(user: User) -> Iterable[Any]:
     return list(user.refresh_tokens.values())
 
 
-async def test_a_reader_that_takes_nothing_is_cut_off(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+async def test_a_reader_that_takes_nothing_is_cut_off(hass: HomeAssistant, client: HttpClient) -> None:
     flood = [event(number, delta="x" * 1_000_000) for number in range(100)]
     endpoint = await serve(hass, *flood, limits=HttpLimits(reader_seconds=0.05))
-    client = await hass_client()
 
     socket = await client.ws_connect(URL)
     await socket.send_str("first")
@@ -357,12 +332,9 @@ async def test_a_reader_that_takes_nothing_is_cut_off(hass: HomeAssistant, hass_
     await socket.close()
 
 
-async def test_pings_are_answered_while_an_answer_is_being_made(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator
-) -> None:
+async def test_pings_are_answered_while_an_answer_is_being_made(hass: HomeAssistant, client: HttpClient) -> None:
     resume = asyncio.Event()
     await serve(hass, event(0), resume.wait, event(1))
-    client = await hass_client()
 
     async with client.ws_connect(URL, autoping=False) as socket:
         assert (await socket.receive()).type is WSMsgType.PING
@@ -375,12 +347,9 @@ async def test_pings_are_answered_while_an_answer_is_being_made(
         assert await hear(socket, 1) == [event(1)]
 
 
-async def test_a_client_that_does_not_answer_pings_is_gone(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator
-) -> None:
+async def test_a_client_that_does_not_answer_pings_is_gone(hass: HomeAssistant, client: HttpClient) -> None:
     limits = HttpLimits(ping_seconds=20)
     endpoint = await serve(hass, event(0), forever, limits=limits)
-    client = await hass_client()
 
     with LoopClock().running():
         async with client.ws_connect(URL, autoping=False) as deaf:

@@ -40,20 +40,13 @@ ASKS = ScriptedAnswer(tool_calls=(UNLOCK,))
 SLOWLY = ScriptedAnswer(content="Come in. " * 99, piece_characters=9, piece_delay_seconds=0.2)
 
 
-@pytest.fixture
-def api_client(hass: HomeAssistant) -> ApiClient:
-    """Return an API client of a user who may do everything."""
-    return ApiClient(hass, a_user(hass))
-
-
 async def test_a_request_that_is_not_to_be_stored_is_told_in_no_event_and_no_diagnostics(
-    hass: HomeAssistant, serve: Serve, api_client: ApiClient
+    hass: HomeAssistant, serve_api: Serve, api_client: ApiClient
 ) -> None:
     """Invariant 38: Home Assistant stores its events. What was done is told all the same."""
     light = ScriptedCall(name="HassTurnOn", arguments={"name": "Kitchen ceiling light", "domain": "light"})
     asking = ScriptedCall(name="GetLiveContext", arguments={})
-    await serve(Script(answers=(ScriptedAnswer(tool_calls=(light, asking)), ScriptedAnswer(content="Hush, done."))))
-    await enable_api(hass)
+    await serve_api(Script(answers=(ScriptedAnswer(tool_calls=(light, asking)), ScriptedAnswer(content="Hush, done."))))
     (entry,) = hass.config_entries.async_loaded_entries("chatterbox")
     hass.config_entries.async_update_entry(entry, options={**entry.options, CONF_DIAGNOSE_WORDS: True})
     events: list[Event] = []
@@ -85,10 +78,9 @@ async def test_a_request_that_is_not_to_be_stored_is_told_in_no_event_and_no_dia
     )
 
 
-async def test_an_add_on_is_a_client_like_others(hass: HomeAssistant, serve: Serve) -> None:
+async def test_an_add_on_is_a_client_like_others(hass: HomeAssistant, serve_api: Serve) -> None:
     """Its user was made by Home Assistant, and is nobody else."""
-    await serve(Script(answers=(ASKS, ScriptedAnswer(content="Come in."))))
-    await enable_api(hass)
+    await serve_api(Script(answers=(ASKS, ScriptedAnswer(content="Come in."))))
     user = await hass.auth.async_create_system_user("Supervisor", group_ids=["system-admin"])
     api_client = ApiClient(hass, user)
     request = api_client.wants("Unlock the front door.", conversation_id="add-on")
@@ -105,9 +97,8 @@ async def test_an_add_on_is_a_client_like_others(hass: HomeAssistant, serve: Ser
     assert await store.conversation("add-on", Caller(a_user(hass, "Ben").id)) is None
 
 
-async def test_a_user_that_home_assistant_made_may_do_what_it_may(hass: HomeAssistant, serve: Serve) -> None:
-    await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="No."))))
-    await enable_api(hass)
+async def test_a_user_that_home_assistant_made_may_do_what_it_may(hass: HomeAssistant, serve_api: Serve) -> None:
+    await serve_api(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="No."))))
     user = await hass.auth.async_create_system_user("Content", group_ids=["system-read-only"])
 
     refused = await ApiClient(hass, user).says("Light!")
@@ -116,10 +107,9 @@ async def test_a_user_that_home_assistant_made_may_do_what_it_may(hass: HomeAssi
 
 
 async def test_an_agent_that_was_renamed_speaks_under_its_name(
-    hass: HomeAssistant, serve: Serve, api_client: ApiClient
+    hass: HomeAssistant, serve_api: Serve, api_client: ApiClient
 ) -> None:
-    await serve(Script(answers=(ScriptedAnswer(content="Hello."), ASKS)))
-    await enable_api(hass)
+    await serve_api(Script(answers=(ScriptedAnswer(content="Hello."), ASKS)))
     await api_client.says("Hello?")
     er.async_get(hass).async_update_entity(AGENT, new_entity_id="conversation.renamed")
     await hass.async_block_till_done(wait_background_tasks=True)
@@ -137,11 +127,10 @@ async def test_an_agent_that_was_renamed_speaks_under_its_name(
 
 
 async def test_a_turn_that_was_resumed_elsewhere_ends_with_its_agent(
-    hass: HomeAssistant, serve: Serve, api_client: ApiClient
+    hass: HomeAssistant, serve_api: Serve, api_client: ApiClient
 ) -> None:
     """It would go on by rules that do not hold any more."""
-    await serve(Script(answers=(ASKS, SLOWLY)))
-    await enable_api(hass)
+    await serve_api(Script(answers=(ASKS, SLOWLY)))
     (entry,) = hass.config_entries.async_loaded_entries("chatterbox")
     outcome = await api_client.says("Unlock the front door.")
     finished = async_capture_events(hass, EVENT_TURN_FINISHED)
@@ -164,13 +153,12 @@ async def test_a_turn_that_was_resumed_elsewhere_ends_with_its_agent(
 
 
 async def test_who_says_yes_to_what_is_gone_is_told_so(
-    hass: HomeAssistant, serve: Serve, api_client: ApiClient
+    hass: HomeAssistant, serve_api: Serve, api_client: ApiClient
 ) -> None:
     call = ScriptedCall(name="paint", arguments={})
     api = StubApi(hass=hass, id="stub", name="Stub", tools=[StubTool(name="paint")])
     remove = llm.async_register_api(hass, api)
-    await serve(Script(answers=(ScriptedAnswer(tool_calls=(call,)),)), **{CONF_LLM_HASS_API: ["assist", "stub"]})
-    await enable_api(hass)
+    await serve_api(Script(answers=(ScriptedAnswer(tool_calls=(call,)),)), **{CONF_LLM_HASS_API: ["assist", "stub"]})
     wish = HostedTools(server_label="stub", allowed=ToolFilter(tool_names=["paint"]))
     outcome = await api_client.says("Paint the wall.", hosted=(ASSIST, wish))
     changes = async_capture_events(hass, EVENT_CHANGE)
@@ -201,10 +189,9 @@ async def test_an_agent_without_a_model_says_what_it_cannot_do(hass: HomeAssista
 
 
 async def test_nothing_is_kept_of_an_agent_that_is_removed(
-    hass: HomeAssistant, serve: Serve, api_client: ApiClient
+    hass: HomeAssistant, serve_api: Serve, api_client: ApiClient
 ) -> None:
-    await serve(Script(answers=(ScriptedAnswer(content="Hello."),)))
-    await enable_api(hass)
+    await serve_api(Script(answers=(ScriptedAnswer(content="Hello."),)))
     before = turns_of_clients()
     await api_client.says("Hello?")
     (entry,) = hass.config_entries.async_loaded_entries("chatterbox")

@@ -19,6 +19,7 @@ from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.responses.exchange import HttpLimits
 from custom_components.chatterbox.responses.protocol.errors import ApiError, ErrorType
+from tests.support.api_clients import HttpClient
 from tests.support.scripted_endpoint import BASE, EVENTS, MODELS, WHOLE, error_of, forever, serve
 
 ADDRESSES = [
@@ -39,10 +40,9 @@ SECRET = "s3cret-words"
 
 
 async def test_each_address_asks_for_what_it_names(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator, hass_admin_user: User
+    hass: HomeAssistant, client: HttpClient, hass_admin_user: User
 ) -> None:
     endpoint = await serve(hass)
-    client = await hass_client()
 
     assert await (await client.post(f"{BASE}/responses", json={"model": "m", "input": "Hi"})).json() == WHOLE
     assert await (await client.get(f"{BASE}/responses/resp_1?include=a")).json() == WHOLE
@@ -114,21 +114,17 @@ async def test_only_a_living_access_token_in_its_header_opens_anything(
 
 
 async def test_a_user_who_was_switched_off_is_nobody(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator, hass_admin_user: User
+    hass: HomeAssistant, client: HttpClient, hass_admin_user: User
 ) -> None:
     endpoint = await serve(hass)
-    client = await hass_client()
     hass_admin_user.is_active = False
 
     assert (await client.get(f"{BASE}/models")).status == HTTPStatus.UNAUTHORIZED
     assert endpoint.requests == []
 
 
-async def test_a_home_that_has_it_switched_off_has_nothing_there(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator
-) -> None:
+async def test_a_home_that_has_it_switched_off_has_nothing_there(hass: HomeAssistant, client: HttpClient) -> None:
     endpoint = await serve(hass, switched_on=False)
-    client = await hass_client()
 
     for method, path in ADDRESSES:
         answer = await client.request(method, BASE + path)
@@ -137,9 +133,8 @@ async def test_a_home_that_has_it_switched_off_has_nothing_there(
     assert endpoint.requests == []
 
 
-async def test_the_switch_works_at_once(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+async def test_the_switch_works_at_once(hass: HomeAssistant, client: HttpClient) -> None:
     await serve(hass)
-    client = await hass_client()
     [entry] = hass.config_entries.async_entries(DOMAIN)
 
     async def status() -> int:
@@ -154,9 +149,8 @@ async def test_the_switch_works_at_once(hass: HomeAssistant, hass_client: Client
     assert await status() == HTTPStatus.NOT_FOUND, "a disabled service is not there"
 
 
-async def test_a_wrong_method_is_told_the_right_one(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+async def test_a_wrong_method_is_told_the_right_one(hass: HomeAssistant, client: HttpClient) -> None:
     await serve(hass)
-    client = await hass_client()
 
     for method, path, allowed in [
         ("PUT", "/responses", "POST, GET"),
@@ -173,9 +167,8 @@ async def test_a_wrong_method_is_told_the_right_one(hass: HomeAssistant, hass_cl
         assert (await error_of(answer))["code"] == "method_not_allowed"
 
 
-async def test_where_nothing_is_an_error_says_so(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+async def test_where_nothing_is_an_error_says_so(hass: HomeAssistant, client: HttpClient) -> None:
     await serve(hass)
-    client = await hass_client()
 
     for path in ("", "/", "/nothing", "/responses/", "/responses/resp_1/nothing", "/chat/completions"):
         for method in ("GET", "POST", "OPTIONS"):
@@ -193,11 +186,11 @@ async def test_where_nothing_is_an_error_says_so(hass: HomeAssistant, hass_clien
     ],
 )
 async def test_what_is_not_served_names_what_to_use(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator, path: str, hint: str
+    hass: HomeAssistant, client: HttpClient, path: str, hint: str
 ) -> None:
     await serve(hass)
 
-    answer = await (await hass_client()).post(BASE + path, json={"model": "m", "input": "Hi"})
+    answer = await client.post(BASE + path, json={"model": "m", "input": "Hi"})
 
     assert answer.status == HTTPStatus.NOT_FOUND
     assert hint in str((await error_of(answer))["message"])
@@ -218,11 +211,8 @@ async def test_pages_of_configured_origins_may_call(hass: HomeAssistant, hass_cl
         assert answer.headers["Access-Control-Allow-Origin"] == origin
 
 
-async def test_answers_say_who_they_are_and_how_long_they_took(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator
-) -> None:
+async def test_answers_say_who_they_are_and_how_long_they_took(hass: HomeAssistant, client: HttpClient) -> None:
     await serve(hass)
-    client = await hass_client()
 
     answers = [await client.get(f"{BASE}/models") for _ in range(4)]
 
@@ -230,11 +220,8 @@ async def test_answers_say_who_they_are_and_how_long_they_took(
     assert all(answer.headers["openai-processing-ms"].isdigit() for answer in answers)
 
 
-async def test_a_token_has_so_many_requests_at_once(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator, hass_read_only_access_token: str
-) -> None:
+async def test_a_token_has_so_many_requests_at_once(hass: HomeAssistant, client: HttpClient, guest: HttpClient) -> None:
     endpoint = await serve(hass, EVENTS[0], forever, limits=HttpLimits(at_once=1))
-    client, other = await hass_client(), await hass_client(hass_read_only_access_token)
     running = await client.post(f"{BASE}/responses", json={"stream": True})
 
     refused = await client.get(f"{BASE}/models")
@@ -242,18 +229,15 @@ async def test_a_token_has_so_many_requests_at_once(
     assert refused.status == HTTPStatus.TOO_MANY_REQUESTS
     assert refused.headers["Retry-After"] == "1"
     assert (await error_of(refused))["code"] == "rate_limit_exceeded"
-    assert (await other.get(f"{BASE}/models")).status == HTTPStatus.OK
+    assert (await guest.get(f"{BASE}/models")).status == HTTPStatus.OK
     running.close()
     await endpoint.all_closed.wait()
     assert (await client.get(f"{BASE}/models")).status == HTTPStatus.OK
 
 
-async def test_an_error_of_the_surface_keeps_its_status_and_words(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator
-) -> None:
+async def test_an_error_of_the_surface_keeps_its_status_and_words(hass: HomeAssistant, client: HttpClient) -> None:
     endpoint = await serve(hass)
     endpoint.failure = ApiError("Too big.", status=503, kind=ErrorType.MODEL, code="c", param="input[0]", retry_after=7)
-    client = await hass_client()
 
     answer = await client.post(f"{BASE}/responses", json={"stream": True})
 
@@ -263,12 +247,11 @@ async def test_an_error_of_the_surface_keeps_its_status_and_words(
 
 
 async def test_a_bug_is_an_error_and_its_place_is_logged_without_words(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator, caplog: pytest.LogCaptureFixture
+    hass: HomeAssistant, client: HttpClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     endpoint = await serve(hass)
     endpoint.failure = KeyError(SECRET)
     endpoint.failure.__cause__ = ValueError(SECRET)
-    client = await hass_client()
 
     answer = await client.post(f"{BASE}/responses", json={"input": SECRET})
 
@@ -298,9 +281,8 @@ async def test_no_token_is_logged(
     assert SECRET not in caplog.text
 
 
-async def test_a_home_that_stops_says_so(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+async def test_a_home_that_stops_says_so(hass: HomeAssistant, client: HttpClient) -> None:
     await serve(hass)
-    client = await hass_client()
     hass.set_state(CoreState.stopping)
 
     answer = await client.get(f"{BASE}/models")
@@ -309,9 +291,8 @@ async def test_a_home_that_stops_says_so(hass: HomeAssistant, hass_client: Clien
     assert (await error_of(answer))["code"] == "stopping"
 
 
-async def test_requests_end_when_the_home_stops(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+async def test_requests_end_when_the_home_stops(hass: HomeAssistant, client: HttpClient) -> None:
     endpoint = await serve(hass, lambda: hass.bus.async_fire(EVENT_HOMEASSISTANT_STOP), forever)
-    client = await hass_client()
 
     with pytest.raises(ServerDisconnectedError):
         await client.post(f"{BASE}/responses", json={})

@@ -3,6 +3,8 @@
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
+from aiohttp import web
+from aiohttp.test_utils import TestClient
 from homeassistant.auth.models import User
 from homeassistant.auth.permissions.const import POLICY_CONTROL
 from homeassistant.auth.permissions.types import PolicyType
@@ -28,6 +30,8 @@ from custom_components.chatterbox.responses.protocol.backend import (
 )
 from custom_components.chatterbox.responses.protocol.tools import HostedTools
 from tests.support.talk import AGENT
+
+type HttpClient = TestClient[web.Request, web.Application]
 
 ASSIST = HostedTools(server_label="assist", asks_otherwise=False)
 """All tools of Assist; the client itself wants to be asked nothing."""

@@ -4,12 +4,10 @@ import json
 from typing import Any
 
 import pytest
-from aiohttp.test_utils import TestClient
 from homeassistant.core import HomeAssistant
-from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
 from tests.demo_house.move_in import move_in
-from tests.support.api_clients import enable_api
+from tests.support.api_clients import HttpClient
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import AGENT, Serve, messages_of
 
@@ -29,7 +27,7 @@ entities:
 """
 
 
-async def create(client: TestClient[Any, Any], **fields: object) -> dict[str, Any]:
+async def create(client: HttpClient, **fields: object) -> dict[str, Any]:
     """Return the response to a request."""
     answer = await client.post(PATH, json={"model": AGENT, **fields})
     assert answer.status == 200, await answer.text()
@@ -44,22 +42,19 @@ def words_of(response: dict[str, Any]) -> str:
 
 
 async def test_a_question_is_a_message_beside_its_item(
-    hass: HomeAssistant, serve: Serve, hass_client: ClientSessionGenerator
+    hass: HomeAssistant, serve_api: Serve, client: HttpClient
 ) -> None:
-    await serve(Script(answers=(ASKS,)))
-    await enable_api(hass)
+    await serve_api(Script(answers=(ASKS,)))
 
-    response = await create(await hass_client(), **REQUEST)
+    response = await create(client, **REQUEST)
 
     assert [item["type"] for item in response["output"]] == ["mcp_approval_request", "message"]
     assert words_of(response) == QUESTION
     assert hass.states.is_state(DOOR, "locked")
 
 
-async def test_a_question_is_streamed(hass: HomeAssistant, serve: Serve, hass_client: ClientSessionGenerator) -> None:
-    await serve(Script(answers=(ASKS,)))
-    await enable_api(hass)
-    client = await hass_client()
+async def test_a_question_is_streamed(serve_api: Serve, client: HttpClient) -> None:
+    await serve_api(Script(answers=(ASKS,)))
 
     stream = await (await client.post(PATH, json={**REQUEST, "stream": True})).text()
 
@@ -68,13 +63,9 @@ async def test_a_question_is_streamed(hass: HomeAssistant, serve: Serve, hass_cl
     assert "".join(deltas) == QUESTION == words_of(sent[-1]["response"])
 
 
-async def test_who_names_tools_or_a_format_gets_the_item_alone(
-    hass: HomeAssistant, serve: Serve, hass_client: ClientSessionGenerator
-) -> None:
+async def test_who_names_tools_or_a_format_gets_the_item_alone(serve_api: Serve, client: HttpClient) -> None:
     """Words would not fit the format."""
-    await serve(Script(answers=(ASKS,), after_last="start again"))
-    await enable_api(hass)
-    client = await hass_client()
+    await serve_api(Script(answers=(ASKS,), after_last="start again"))
 
     for more in ({"tools": [ASSIST]}, {"text": {"format": {"type": "json_object"}}}):
         response = await create(client, **REQUEST, **more)
@@ -87,16 +78,14 @@ async def test_who_names_tools_or_a_format_gets_the_item_alone(
 @pytest.mark.parametrize(("words", "state"), [("Yes, please.", "unlocked"), ("No.", "locked")])
 async def test_a_yes_or_no_in_words_answers_the_question(
     hass: HomeAssistant,
-    serve: Serve,
-    hass_client: ClientSessionGenerator,
+    serve_api: Serve,
+    client: HttpClient,
     *,
     words: str,
     state: str,
     by_items: bool,
 ) -> None:
-    await serve(Script(answers=(ASKS, ScriptedAnswer(content="As you say."))))
-    await enable_api(hass)
-    client = await hass_client()
+    await serve_api(Script(answers=(ASKS, ScriptedAnswer(content="As you say."))))
     question = await create(client, **REQUEST)
 
     if by_items:
@@ -111,11 +100,9 @@ async def test_a_yes_or_no_in_words_answers_the_question(
 
 @pytest.mark.parametrize("words", ["Why?", "Yes, but the back door.", "What is the time?"])
 async def test_other_words_go_to_the_model(
-    hass: HomeAssistant, serve: Serve, hass_client: ClientSessionGenerator, words: str
+    hass: HomeAssistant, serve_api: Serve, client: HttpClient, words: str
 ) -> None:
-    server = await serve(Script(answers=(ASKS, ScriptedAnswer(content="Hm."))))
-    await enable_api(hass)
-    client = await hass_client()
+    server = await serve_api(Script(answers=(ASKS, ScriptedAnswer(content="Hm."))))
     question = await create(client, **REQUEST)
 
     response = await create(client, input=words, previous_response_id=question["id"])
@@ -126,11 +113,9 @@ async def test_other_words_go_to_the_model(
 
 
 async def test_words_that_are_neither_are_asked_about_once(
-    hass: HomeAssistant, serve: Serve, hass_client: ClientSessionGenerator
+    hass: HomeAssistant, serve_api: Serve, client: HttpClient
 ) -> None:
-    await serve(Script(answers=(ASKS, ScriptedAnswer(content="As you say."))))
-    await enable_api(hass)
-    client = await hass_client()
+    await serve_api(Script(answers=(ASKS, ScriptedAnswer(content="As you say."))))
     question = await create(client, **REQUEST)
 
     again = await create(client, input="Yet, sure.", previous_response_id=question["id"])
@@ -142,12 +127,10 @@ async def test_words_that_are_neither_are_asked_about_once(
 
 
 async def test_a_yes_counts_for_the_question_before_it_and_for_nobody_else(
-    hass: HomeAssistant, serve: Serve, hass_client: ClientSessionGenerator, hass_read_only_access_token: str
+    hass: HomeAssistant, serve_api: Serve, client: HttpClient, guest: HttpClient
 ) -> None:
     answers = (ASKS, *[ScriptedAnswer(content="Yes to what?")] * 3)
-    await serve(Script(answers=answers))
-    await enable_api(hass)
-    client, guest = await hass_client(), await hass_client(hass_read_only_access_token)
+    await serve_api(Script(answers=answers))
     await create(client, **REQUEST)
     as_if_asked = [{"role": "assistant", "content": QUESTION}, {"role": "user", "content": "Yes."}]
     after_more = [as_if_asked[0], {"role": "assistant", "content": "Or not."}, as_if_asked[1]]
@@ -158,12 +141,8 @@ async def test_a_yes_counts_for_the_question_before_it_and_for_nobody_else(
     assert hass.states.is_state(DOOR, "locked")
 
 
-async def test_a_second_yes_opens_nothing(
-    hass: HomeAssistant, serve: Serve, hass_client: ClientSessionGenerator
-) -> None:
-    await serve(Script(answers=(ASKS, ScriptedAnswer(content="Open."), ScriptedAnswer(content="Yes to what?"))))
-    await enable_api(hass)
-    client = await hass_client()
+async def test_a_second_yes_opens_nothing(hass: HomeAssistant, serve_api: Serve, client: HttpClient) -> None:
+    await serve_api(Script(answers=(ASKS, ScriptedAnswer(content="Open."), ScriptedAnswer(content="Yes to what?"))))
     question = await create(client, **REQUEST)
     await create(client, input="Yes.", previous_response_id=question["id"])
     hass.states.async_set(DOOR, "locked")
@@ -175,12 +154,10 @@ async def test_a_second_yes_opens_nothing(
 
 
 async def test_one_yes_answers_one_of_two_questions_with_the_same_words(
-    hass: HomeAssistant, serve: Serve, hass_client: ClientSessionGenerator
+    hass: HomeAssistant, serve_api: Serve, client: HttpClient
 ) -> None:
     answers = (ASKS, ASKS, ScriptedAnswer(content="Open."), ScriptedAnswer(content="Yes to what?"))
-    await serve(Script(answers=answers))
-    await enable_api(hass)
-    client = await hass_client()
+    await serve_api(Script(answers=answers))
     first, _second = [await create(client, **REQUEST) for _ in range(2)]
 
     assert words_of(await create(client, input="Yes.", previous_response_id=first["id"])) == "Open."
@@ -194,15 +171,13 @@ async def test_one_yes_answers_one_of_two_questions_with_the_same_words(
     ("words", "heard", "state"), [("The back door.", "As you say.", "locked"), ("Yes.", WHICH, "unlocked")]
 )
 async def test_a_name_in_words_picks_one_of_several(  # noqa: PLR0917  # a row
-    hass: HomeAssistant, serve: Serve, hass_client: ClientSessionGenerator, words: str, heard: str, state: str
+    hass: HomeAssistant, serve_api: Serve, client: HttpClient, words: str, heard: str, state: str
 ) -> None:
     locks = ScriptedCall(name="HassTurnOn", arguments={"name": "Side Door", "domain": "lock"})
-    await serve(
+    await serve_api(
         Script(answers=(ScriptedAnswer(tool_calls=(locks,)), ScriptedAnswer(content="As you say."))), rules=ALLOWING
     )
     await move_in(hass, DOORS)
-    await enable_api(hass)
-    client = await hass_client()
     question = await create(client, input="Lock the door.")
 
     answer = await create(client, input=words, previous_response_id=question["id"])
