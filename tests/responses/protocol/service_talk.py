@@ -1,14 +1,21 @@
 """Requests of the tests of the service, and readers for its answers."""
 
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
 from custom_components.chatterbox.responses.protocol.backend import Caller
 from custom_components.chatterbox.responses.protocol.service import ResponsesService
-from tests.responses.protocol.backend_double import ANNA, KITCHEN
+from tests.responses.protocol.backend_double import ANNA, KITCHEN, BackendDouble
 from tests.responses.protocol.valid_stream import check_resource, check_stream
+from tests.support.doubles import Line, ScriptedProvider
+
+
+def serving(*script: Sequence[Line]) -> tuple[BackendDouble, ResponsesService]:
+    """Return a backend whose model plays a script, and its service."""
+    backend = BackendDouble(ScriptedProvider(*script))
+    return backend, ResponsesService(backend)
 
 
 def request(text: JsonValue = "Hello!", **fields: JsonValue) -> JsonObject:

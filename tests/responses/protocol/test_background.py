@@ -26,6 +26,7 @@ from tests.responses.protocol.service_talk import (
     output_text,
     read,
     request,
+    serving,
 )
 from tests.responses.protocol.valid_stream import check_resource, check_stream
 from tests.support.doubles import Gate, ScriptedProvider, never, say
@@ -119,8 +120,7 @@ async def ended(backend: BackendDouble) -> None:
 async def test_a_response_in_the_background_is_polled_until_it_has_ended() -> None:
     """Invariant 56."""
     gate = Gate()
-    backend = BackendDouble(ScriptedProvider([gate, *say("Done.")]))
-    service = ResponsesService(backend)
+    backend, service = serving([gate, *say("Done.")])
 
     begun = await begin(service)
     assert (begun["status"], begun["background"], begun["output"]) == ("queued", True, [])
@@ -150,8 +150,7 @@ async def test_what_is_wrong_with_a_request_is_told_at_once_also_in_the_backgrou
 
 
 async def test_a_response_in_the_background_can_be_gone_on_from_and_belongs_to_who_asked() -> None:
-    backend = BackendDouble(ScriptedProvider(say("One."), say("Two.")))
-    service = ResponsesService(backend)
+    backend, service = serving(say("One."), say("Two."))
     begun = await begin(service)
 
     await ended(backend)
@@ -169,8 +168,7 @@ async def test_a_response_in_the_background_can_be_gone_on_from_and_belongs_to_w
 async def test_a_stream_is_resumed_where_it_broke_off() -> None:
     """Invariant 56."""
     gate = Gate()
-    backend = BackendDouble(ScriptedProvider([*say("One. ")[:1], gate, *say("Two.")]))
-    service = ResponsesService(backend)
+    _, service = serving([*say("One. ")[:1], gate, *say("Two.")])
 
     answer = await service.create(json.dumps(request(background=True, stream=True)), ANNA)
     assert isinstance(answer, AsyncGenerator)
@@ -237,8 +235,7 @@ async def test_cancelling_twice_lets_a_turn_end_in_peace() -> None:
 
 
 async def test_a_model_that_fails_in_the_background_is_told_and_stored() -> None:
-    backend = BackendDouble(ScriptedProvider([ProviderUnreachable("gone")]))
-    service = ResponsesService(backend)
+    backend, service = serving([ProviderUnreachable("gone")])
     begun = await begin(service)
     await ended(backend)
 
@@ -283,8 +280,7 @@ async def test_a_deleted_response_ends_and_is_not_stored_again() -> None:
 
 
 async def test_what_the_home_interrupts_has_failed() -> None:
-    backend = BackendDouble(ScriptedProvider([*say("Half")[:1], never]))
-    service = ResponsesService(backend)
+    backend, service = serving([*say("Half")[:1], never])
     begun = await begin(service)
     await run_other_tasks()
     following = asyncio.create_task(collected(await service.get(str(begun["id"]), ANNA, {"stream": "true"})))
@@ -350,8 +346,7 @@ async def test_a_bug_after_the_first_event_is_raised() -> None:
 
 
 async def test_only_so_many_run_at_once_for_a_caller() -> None:
-    backend = BackendDouble(ScriptedProvider(*[[never]] * MOST_RUNNING, say("Fine."), say("Ben's.")))
-    service = ResponsesService(backend)
+    backend, service = serving(*[[never]] * MOST_RUNNING, say("Fine."), say("Ben's."))
     begun = [await begin(service) for _ in range(MOST_RUNNING)]
 
     with pytest.raises(ApiError) as refused:
@@ -391,8 +386,7 @@ LONG = " ".join(map(str, range(850_000)))
 async def test_what_has_ended_takes_only_so_much_room() -> None:
     """About 11 MB for each long question and answer, of 32: the words once to show them, and once to go on from."""
     talk = ((LONG, "Hello!"), ("Hello!", LONG), (LONG, "Hello!"), ("Short.", "Short."))
-    backend = BackendDouble(ScriptedProvider(*(say(answer) for _, answer in talk)))
-    service = ResponsesService(backend)
+    backend, service = serving(*(say(answer) for _, answer in talk))
     begun = []
     for question, _ in talk:
         begun.append(await begin(service, question))

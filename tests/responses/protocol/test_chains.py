@@ -29,6 +29,7 @@ from tests.responses.protocol.service_talk import (
     output_text,
     read,
     request,
+    serving,
     stream,
 )
 from tests.support.doubles import ScriptedProvider, call, never, say, tool
@@ -43,8 +44,7 @@ def words(transcript: Transcript) -> list[str]:
 
 async def test_a_response_goes_on_from_those_before_it() -> None:
     """Invariant 36: in their order, to any depth, without their instructions."""
-    backend = BackendDouble(ScriptedProvider(say("Two."), say("Four."), say("Six.")))
-    service = ResponsesService(backend)
+    backend, service = serving(say("Two."), say("Four."), say("Six."))
 
     first = await ask(service, "One?", instructions="Count.")
     second = await ask(service, "Three?", previous_response_id=first["id"])
@@ -58,7 +58,7 @@ async def test_a_response_goes_on_from_those_before_it() -> None:
 
 async def test_nobody_goes_on_from_what_is_unknown_foreign_or_deleted() -> None:
     """Invariant 36."""
-    service = ResponsesService(BackendDouble(ScriptedProvider(say("Root."), say("Child."))))
+    _, service = serving(say("Root."), say("Child."))
     root = await ask(service)
     child = await ask(service, previous_response_id=root["id"])
 
@@ -76,8 +76,7 @@ async def test_nobody_goes_on_from_what_is_unknown_foreign_or_deleted() -> None:
 
 
 async def test_a_chain_that_somebody_else_has_begun_is_not_read() -> None:
-    backend = BackendDouble(ScriptedProvider(say("Root."), say("Child.")))
-    service = ResponsesService(backend)
+    backend, service = serving(say("Root."), say("Child."))
     root = await ask(service)
     child = await ask(service, previous_response_id=root["id"])
     records = backend.memory.records
@@ -90,8 +89,7 @@ async def test_a_chain_that_somebody_else_has_begun_is_not_read() -> None:
 
 async def test_a_chain_that_comes_back_to_itself_is_refused() -> None:
     """Invariant 36."""
-    backend = BackendDouble(ScriptedProvider(say("One."), say("Two.")))
-    service = ResponsesService(backend)
+    backend, service = serving(say("One."), say("Two."))
     first = await ask(service)
     second = await ask(service, previous_response_id=first["id"])
     records = backend.memory.records
@@ -105,8 +103,7 @@ async def test_a_chain_that_comes_back_to_itself_is_refused() -> None:
 async def test_only_what_has_ended_well_enough_can_be_gone_on_from() -> None:
     """Invariant 39."""
     script = [RuntimeError("a bug")], say("Cut", finish=FinishReason.LENGTH), say("On."), [never]
-    backend = BackendDouble(ScriptedProvider(*script))
-    service = ResponsesService(backend)
+    _, service = serving(*script)
     failed = (await stream(service))[-1]["response"]
     assert isinstance(failed, dict)
     incomplete = await ask(service)
@@ -171,8 +168,7 @@ async def test_only_the_newest_of_a_long_conversation_are_looked_through() -> No
 async def test_results_of_functions_are_brought_into_a_conversation_or_it_goes_on_without() -> None:
     """Invariants 1, 2: whoever brings some has to bring all."""
     calls = call(ToolCall("c1", "show_page", "{}"), ToolCall("c2", "show_page", '{"page": 2}'))
-    backend = BackendDouble(ScriptedProvider(calls, say("Shown."), calls, say("Never mind.")))
-    service = ResponsesService(backend)
+    backend, service = serving(calls, say("Shown."), calls, say("Never mind."))
     page: list[JsonValue] = [function("show_page")]
 
     for conversation in ("conv_1", "conv_2"):
@@ -192,8 +188,7 @@ async def test_results_of_functions_are_brought_into_a_conversation_or_it_goes_o
 
 async def test_a_conversation_of_somebody_else_is_not_there() -> None:
     """Invariant 40, too."""
-    backend = BackendDouble(ScriptedProvider(say("Hello Anna.")))
-    service = ResponsesService(backend)
+    _, service = serving(say("Hello Anna."))
     response = await ask(service, conversation="conv_1")
 
     with pytest.raises(ApiError) as foreign:
@@ -226,8 +221,7 @@ async def test_what_branches_off_a_conversation_leaves_it_alone() -> None:
 
 
 async def test_items_may_be_referred_to_by_their_ids() -> None:
-    backend = BackendDouble(ScriptedProvider(call(ToolCall("c1", "show_page", "{}")), say("Shown."), say("Yes.")))
-    service = ResponsesService(backend)
+    backend, service = serving(call(ToolCall("c1", "show_page", "{}")), say("Shown."), say("Yes."))
     first = await ask(service, "Show!", tools=[function("show_page")])
     (called,) = items(first)
     calls = backend.memory.records[str(first["id"])].input[0]
@@ -246,8 +240,7 @@ async def test_items_may_be_referred_to_by_their_ids() -> None:
 
 
 async def test_what_is_gone_on_from_is_not_said_again_by_a_reference() -> None:
-    backend = BackendDouble(ScriptedProvider(say("One."), say("Two.")))
-    service = ResponsesService(backend)
+    backend, service = serving(say("One."), say("Two."))
     first = await ask(service, "a?")
     (message,) = items(first)
 
@@ -280,7 +273,7 @@ class TwoStores(BackendDouble):
 
 
 async def test_a_response_of_somebody_else_is_not_there() -> None:
-    service = ResponsesService(BackendDouble(ScriptedProvider(say("Hello."))))
+    _, service = serving(say("Hello."))
     response_id = str((await ask(service))["id"])
 
     for calls in (
@@ -297,8 +290,7 @@ async def test_a_response_of_somebody_else_is_not_there() -> None:
 
 
 async def test_a_deleted_response_is_gone() -> None:
-    backend = BackendDouble(ScriptedProvider(say("Hello.")))
-    service = ResponsesService(backend)
+    backend, service = serving(say("Hello."))
     response_id = str((await ask(service))["id"])
 
     deleted = await service.delete(response_id, ANNA)
@@ -310,7 +302,7 @@ async def test_a_deleted_response_is_gone() -> None:
 
 
 async def test_input_is_paged() -> None:
-    service = ResponsesService(BackendDouble(ScriptedProvider(say("Hello."))))
+    _, service = serving(say("Hello."))
     sent: JsonValue = [{"role": "user", "content": str(number), "id": f"m{number}"} for number in range(5)]
     response_id = str((await ask(service, sent))["id"])
 
@@ -341,7 +333,7 @@ async def test_input_is_paged() -> None:
     ],
 )
 async def test_a_page_that_there_cannot_be_is_refused(query: dict[str, str], param: str) -> None:
-    service = ResponsesService(BackendDouble(ScriptedProvider(say("Hello."))))
+    _, service = serving(say("Hello."))
     response_id = str((await ask(service))["id"])
 
     with pytest.raises(ApiError) as refused:
@@ -354,7 +346,7 @@ async def test_a_page_that_there_cannot_be_is_refused(query: dict[str, str], par
     [({"stream": "true"}, "stream"), ({"stream": "yes"}, "stream"), ({"starting_after": "1"}, "starting_after")],
 )
 async def test_only_what_is_made_in_the_background_is_streamed_again(query: dict[str, str], param: str) -> None:
-    service = ResponsesService(BackendDouble(ScriptedProvider(say("Hello."))))
+    _, service = serving(say("Hello."))
     response_id = str((await ask(service))["id"])
 
     with pytest.raises(ApiError) as refused:
@@ -396,8 +388,7 @@ async def test_what_cannot_be_deleted_is_not_said_to_be_gone() -> None:
 
 async def test_a_response_that_nobody_works_on_any_more_has_failed() -> None:
     """A restart in the middle of a response in the background."""
-    backend = BackendDouble(ScriptedProvider(say("Hello.")))
-    service = ResponsesService(backend)
+    backend, service = serving(say("Hello."))
     response_id = str((await ask(service))["id"])
     record = backend.memory.records[response_id]
     left = {**record.response, "status": "queued", "background": True, "completed_at": None}
@@ -411,7 +402,7 @@ async def test_a_response_that_nobody_works_on_any_more_has_failed() -> None:
 
 async def test_only_a_response_in_the_background_is_cancelled() -> None:
     """Invariant 55."""
-    service = ResponsesService(BackendDouble(ScriptedProvider(say("Hello."))))
+    _, service = serving(say("Hello."))
     response_id = str((await ask(service))["id"])
 
     with pytest.raises(ApiError, match="background") as refused:

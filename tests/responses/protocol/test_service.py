@@ -39,6 +39,7 @@ from tests.responses.protocol.service_talk import (
     output_text,
     read,
     request,
+    serving,
     stream,
 )
 from tests.support.doubles import ScriptedHooks, ScriptedProvider, call, say, tool
@@ -77,8 +78,7 @@ async def test_a_text_is_answered() -> None:
 
 async def test_input_that_ends_with_an_assistant_message_is_answered() -> None:
     """Nested handoffs of `openai-agents` send what was said so far as one such message. It is asked for once."""
-    backend = BackendDouble(ScriptedProvider(say("In Rome it is sunny."), say("In Oslo too.")))
-    service = ResponsesService(backend)
+    backend, service = serving(say("In Rome it is sunny."), say("In Oslo too."))
     handed_over = "For context, here is the conversation so far: 1. user: How is the weather in Rome?"
 
     response = await ask(service, [{"role": "assistant", "content": handed_over}])
@@ -110,8 +110,7 @@ async def test_nothing_is_streamed_of_a_request_that_cannot_be_served() -> None:
 async def test_a_function_of_the_client_is_called_and_answered() -> None:
     """Invariant 5."""
     odd = ToolCall("Cäll/1 ", "show_page", '{"n":1}')
-    backend = BackendDouble(ScriptedProvider(call(odd), say("There it is.")))
-    service = ResponsesService(backend)
+    backend, service = serving(call(odd), say("There it is."))
 
     first = await ask(service, tools=[function("show_page")])
     (called,) = items(first)
@@ -126,7 +125,7 @@ async def test_a_function_of_the_client_is_called_and_answered() -> None:
 
 
 async def test_a_response_that_waits_for_functions_may_say_so() -> None:
-    service = ResponsesService(BackendDouble(ScriptedProvider(call(PAGE), say("There."))))
+    _, service = serving(call(PAGE), say("There."))
     wanted: dict[str, JsonValue] = {
         "tools": [function("show_page")],
         "chatterbox:client_tools_status": "requires_action",
@@ -140,7 +139,7 @@ async def test_a_response_that_waits_for_functions_may_say_so() -> None:
 
 async def test_what_the_client_sent_is_kept_as_it_was_sent() -> None:
     """Invariant 42."""
-    service = ResponsesService(BackendDouble(ScriptedProvider(say("Fine."))))
+    _, service = serving(say("Fine."))
     sent: list[JsonValue] = [
         {"role": "developer", "content": "Be brief."},
         {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hello!"}], "id": "msg_mine"},
@@ -159,8 +158,7 @@ async def test_what_the_client_sent_is_kept_as_it_was_sent() -> None:
 
 async def test_nothing_is_stored_of_what_is_not_to_be_stored() -> None:
     """Invariant 38."""
-    backend = BackendDouble(ScriptedProvider(say("Psst.")))
-    service = ResponsesService(backend)
+    backend, service = serving(say("Psst."))
 
     response = await ask(service, store=False)
 
@@ -201,8 +199,7 @@ async def test_a_model_that_fails_before_anything_is_done_is_an_error(
     failure: Exception, status: int, code: str, retry_after: float | None
 ) -> None:
     """Invariants 57, 59, 60."""
-    backend = BackendDouble(ScriptedProvider([failure], [failure]))
-    service = ResponsesService(backend)
+    backend, service = serving([failure], [failure])
 
     with pytest.raises(ApiError) as refusal:
         await ask(service)
@@ -217,8 +214,7 @@ async def test_a_model_that_fails_before_anything_is_done_is_an_error(
 
 async def test_a_conversation_that_is_too_long_is_an_error_unless_it_may_be_shortened() -> None:
     """Invariant 71."""
-    backend = BackendDouble(ScriptedProvider([PromptTooLong("too long", 9, 8)], say("Short.")))
-    service = ResponsesService(backend)
+    backend, service = serving([PromptTooLong("too long", 9, 8)], say("Short."))
 
     with pytest.raises(ApiError) as refused:
         await ask(service)

@@ -12,7 +12,7 @@ from custom_components.chatterbox.responses.protocol.service import ResponsesSer
 from custom_components.chatterbox.responses.protocol.socket import SocketSession
 from tests.agent.turns import run_other_tasks
 from tests.responses.protocol.backend_double import ANNA, BackendDouble
-from tests.responses.protocol.service_talk import function, last_response, output, output_text, request
+from tests.responses.protocol.service_talk import function, last_response, output, output_text, request, serving
 from tests.responses.protocol.test_background import Broken
 from tests.responses.protocol.test_chains import words
 from tests.responses.protocol.valid_stream import check_stream
@@ -86,8 +86,7 @@ async def test_what_is_continued_has_an_end(*, store: bool) -> None:
 
 async def test_what_is_not_stored_is_gone_on_from_over_the_same_connection() -> None:
     """Invariant 69."""
-    backend = BackendDouble(ScriptedProvider(say("One."), say("Two."), say("Three."), say("Fresh.")))
-    service = ResponsesService(backend)
+    backend, service = serving(say("One."), say("Two."), say("Three."), say("Fresh."))
     socket = service.socket(ANNA)
 
     first = await ask(socket, "a?", store=False)

@@ -16,7 +16,7 @@ from custom_components.chatterbox.responses.protocol.errors import ApiError
 from custom_components.chatterbox.responses.protocol.service import ResponsesService
 from tests.responses.protocol.backend_double import ANNA, BEN, KITCHEN, BackendDouble
 from tests.responses.protocol.open_responses import assert_fits
-from tests.responses.protocol.service_talk import ask, mcp, objects, output, output_text
+from tests.responses.protocol.service_talk import ask, mcp, objects, output, output_text, serving
 from tests.support.doubles import ScriptedDispatcher, ScriptedProvider, call, say, tool
 
 
@@ -31,8 +31,7 @@ async def compacted(service: ResponsesService, **fields: JsonValue) -> JsonObjec
 
 
 async def test_a_conversation_is_compacted_and_gone_on_with() -> None:
-    backend = BackendDouble(ScriptedProvider(say("Still on.")))
-    service = ResponsesService(backend)
+    backend, service = serving(say("Still on."))
     talk: JsonValue = [
         {"role": "developer", "content": "Be brief."},
         {"role": "user", "content": "Lamps on!"},
@@ -54,8 +53,7 @@ async def test_a_conversation_is_compacted_and_gone_on_with() -> None:
 
 
 async def test_what_came_before_is_compacted_too() -> None:
-    backend = BackendDouble(ScriptedProvider(say("They are.")))
-    service = ResponsesService(backend)
+    backend, service = serving(say("They are."))
     first = await ask(service, "Lamps on!")
 
     await compacted(service, previous_response_id=first["id"])
