@@ -41,7 +41,7 @@ from tests.support.sentences import sentence
 from tests.support.servers.model_server import ReceivedRequest
 from tests.support.servers.raw_http import RawHTTPServer, RawReply, raw_http_server, reply
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure, ScriptedUsage
-from tests.support.talk import LIGHT_ON, messages_of, move_into_the_demo_home
+from tests.support.talk import LIGHT, LIGHT_ON, messages_of, move_into_the_demo_home
 from tests.support.tasks import SERVERS, TASKS, add_camera, have_done, task_entry, working
 from tests.support.usage import usage_of
 
@@ -52,7 +52,6 @@ LAMPS = {
     "rooms": {"selector": {"select": {"options": ["Kitchen", "Bedroom"], "multiple": True}}},
 }
 UNLOCK = ScriptedCall(name="intent__HassTurnOff", arguments={"name": "Front Door", "domain": ["lock"]})
-LIGHT = "light.kitchen_ceiling"
 
 
 def says(*answers: str) -> Script:

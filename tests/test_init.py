@@ -27,14 +27,13 @@ from tests.support.servers.in_process import (
     with_list,
 )
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
-from tests.support.talk import LIGHT_ON, Serve, add_agent, messages_of, say
+from tests.support.service_dialogs import TALKING
+from tests.support.talk import AGENT, LIGHT_ON, Serve, add_agent, messages_of, say
 from tests.support.waiting_questions import question
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
-TALKING = Script(models=("big-model", "scripted-model"))
 GUARDED = TALKING.model_copy(update={"api_key": "right-key"})
-ENTITY_ID = "conversation.talker"
 
 
 async def test_an_agent_is_a_service_device(hass: HomeAssistant) -> None:
@@ -42,7 +41,7 @@ async def test_an_agent_is_a_service_device(hass: HomeAssistant) -> None:
         entry = await set_up(hass, server_entry(address))
 
     agent = only_agent(entry)
-    entity = er.async_get(hass).async_get(ENTITY_ID)
+    entity = er.async_get(hass).async_get(AGENT)
     assert entity is not None
     assert entity.unique_id == agent.subentry_id
     assert entity.config_subentry_id == agent.subentry_id
@@ -123,13 +122,13 @@ async def test_a_removed_entry_leaves_nothing_and_may_be_added_again(hass: HomeA
     await hass.config_entries.async_remove(entry.entry_id)
     await hass.async_block_till_done()
 
-    assert hass.states.get(ENTITY_ID) is None
+    assert hass.states.get(AGENT) is None
     assert not er.async_entries_for_config_entry(er.async_get(hass), entry.entry_id)
     assert not dr.async_entries_for_config_entry(dr.async_get(hass), entry.entry_id)
 
     again = await set_up(hass, offline_entry())
     assert state_of(again) is ConfigEntryState.LOADED
-    assert (state := hass.states.get(ENTITY_ID)) is not None
+    assert (state := hass.states.get(AGENT)) is not None
     assert state.state != STATE_UNAVAILABLE
 
 
@@ -178,7 +177,7 @@ async def test_a_service_that_was_used_is_gone_when_it_is_removed_and_begins_ane
     assert not async_get_approvals(hass).waiting
     assert not [issue for issue in ir.async_get(hass).issues.values() if issue.domain == DOMAIN]
     assert not [known for known in er.async_get(hass).entities.values() if known.platform == DOMAIN]
-    assert hass.states.get(ENTITY_ID) is None
+    assert hass.states.get(AGENT) is None
 
     server.start_again()
     asked_before = len(server.requests)
@@ -187,7 +186,7 @@ async def test_a_service_that_was_used_is_gone_when_it_is_removed_and_begins_ane
 
     assert [message["role"] for message in messages_of(server.requests[asked_before])] == ["system", "user"]
     assert "Has a cat." not in str(server.requests[asked_before].body)
-    assert ENTITY_ID in hass.states.async_entity_ids()
+    assert AGENT in hass.states.async_entity_ids()
 
 
 async def test_a_removed_agent_leaves_nothing_and_the_others_stay(hass: HomeAssistant) -> None:
@@ -200,7 +199,7 @@ async def test_a_removed_agent_leaves_nothing_and_the_others_stay(hass: HomeAssi
     hass.config_entries.async_remove_subentry(entry, first.subentry_id)
     await hass.async_block_till_done()
 
-    assert hass.states.get(ENTITY_ID) is None
+    assert hass.states.get(AGENT) is None
     assert dr.async_get(hass).async_get_device_by_identifier((DOMAIN, first.subentry_id), entry.entry_id) is None
     assert hass.states.get("conversation.second")
 
@@ -238,18 +237,18 @@ async def nothing_to_resume(_question: Question) -> str:
 async def test_saving_an_agent_leaves_its_siblings_and_their_questions_alone(hass: HomeAssistant) -> None:
     async with serving_script(TALKING) as address:
         entry, first, second = await two_agents(hass, address)
-        pending = question(agent_id=ENTITY_ID)
+        pending = question(agent_id=AGENT)
         async_get_approvals(hass).ask(pending, 60, nothing_to_resume)
         own = question(agent_id="conversation.second", conversation_id="other")
         async_get_approvals(hass).ask(own, 60, nothing_to_resume)
-        sibling, before = entry.runtime_data.agents[first.subentry_id], hass.states.get(ENTITY_ID)
+        sibling, before = entry.runtime_data.agents[first.subentry_id], hass.states.get(AGENT)
 
         hass.config_entries.async_update_subentry(entry, second, title="Butler", data={**second.data, "deadline": 45})
         await hass.async_block_till_done(wait_background_tasks=True)
 
     assert entry.runtime_data.agents[second.subentry_id].settings.limits.deadline == 45
     assert entry.runtime_data.agents[first.subentry_id] is sibling
-    assert hass.states.get(ENTITY_ID) is before
+    assert hass.states.get(AGENT) is before
     assert async_get_approvals(hass).waiting == (pending,), "the agent that was changed asks no more"
     device = dr.async_get(hass).async_get_device_by_identifier((DOMAIN, second.subentry_id), entry.entry_id)
     assert device is not None

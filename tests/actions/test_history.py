@@ -30,8 +30,8 @@ from tests.support.config_entries import offline_entry, set_up
 from tests.support.documented_yaml import blocks_with
 from tests.support.listening_agent import add_person
 from tests.support.one_home import in_one_home
+from tests.support.talk import AGENT
 
-TALKER = "conversation.talker"
 OTHER = "conversation.other"
 ALL = ["turn 1", "turn 2", "turn 3", "turn 4", "audit 5", "resp 6"]
 GUEST_SERVICE = "Guest house"
@@ -113,7 +113,7 @@ async def stored_texts(hass: HomeAssistant) -> list[str]:
         ({"conversation_id": "a"}, ["turn 1", "turn 2", "audit 5", "resp 6"]),
         ({"person": "person.anna"}, ["turn 1", "audit 5", "turn 3", "resp 6"]),
         ({"agent_id": OTHER, "older_than_days": 5}, ["turn 3"]),
-        ({"person": "person.anna", "agent_id": TALKER}, ["turn 1", "audit 5", "resp 6"]),
+        ({"person": "person.anna", "agent_id": AGENT}, ["turn 1", "audit 5", "resp 6"]),
         ({"everything": True}, ALL),
     ],
 )
@@ -136,7 +136,7 @@ async def test_selected_records_are_exported_and_deleted(
     [
         ({}, "Nothing is selected"),
         ({"everything": False}, "Nothing is selected"),
-        ({"everything": True, "agent_id": TALKER}, "Everything can't be combined"),
+        ({"everything": True, "agent_id": AGENT}, "Everything can't be combined"),
         ({"everything": True, "person": "person.anna"}, "Everything can't be combined"),
         ({"agent_id": "conversation.home_assistant"}, "conversation.home_assistant is not a Chatterbox agent"),
         ({"person": "person.nobody"}, "person.nobody does not exist"),
@@ -256,8 +256,8 @@ async def facts(hass: HomeAssistant) -> list[str]:
     ("choice", "chosen"),
     [
         ({"person": "person.anna"}, ["Likes cats.", "Likes tea."]),
-        ({"agent_id": TALKER}, ["Likes rain.", "Likes tea."]),
-        ({"person": "person.anna", "agent_id": TALKER}, ["Likes tea."]),
+        ({"agent_id": AGENT}, ["Likes rain.", "Likes tea."]),
+        ({"person": "person.anna", "agent_id": AGENT}, ["Likes tea."]),
         ({"everything": True}, ["Likes cats.", "Likes rain.", "Likes tea."]),
     ],
 )

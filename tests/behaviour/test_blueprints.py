@@ -13,10 +13,9 @@ from pytest_homeassistant_custom_component.common import async_mock_service
 
 import custom_components
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure
-from tests.support.talk import AGENT, Serve, messages_of
+from tests.support.talk import AGENT, SATELLITE, Serve, messages_of
 
 _FOLDER = Path(custom_components.__file__).parents[1] / "blueprints"
-_SATELLITE = "assist_satellite.kitchen"
 _DOORBELL = {"trigger": "state", "entity_id": "binary_sensor.door", "to": "on"}
 _MESSAGE = "{{ states('sensor.visitor') }} is at the door"
 
@@ -38,7 +37,7 @@ async def _turn_on(hass: HomeAssistant, entity_id: str) -> None:
 
 
 def _messages(announced: list[ServiceCall]) -> list[object]:
-    assert all(call.data["entity_id"] == [_SATELLITE] for call in announced)
+    assert all(call.data["entity_id"] == [SATELLITE] for call in announced)
     return [call.data["message"] for call in announced]
 
 
@@ -56,7 +55,7 @@ async def test_an_announcement_is_worded_by_the_agent_or_made_as_it_is(
     server = await serve(Script(answers=(answer,) * 4))
     announced = async_mock_service(hass, "assist_satellite", "announce")
     hass.states.async_set("sensor.visitor", "Ben")
-    inputs = {"trigger": [_DOORBELL], "message": _MESSAGE, "agent": AGENT, "satellites": {"entity_id": _SATELLITE}}
+    inputs = {"trigger": [_DOORBELL], "message": _MESSAGE, "agent": AGENT, "satellites": {"entity_id": SATELLITE}}
     await _add_automation(hass, tmp_path, "announce", inputs)
 
     await _turn_on(hass, "binary_sensor.door")
@@ -72,7 +71,7 @@ async def test_a_question_is_asked_with_what_its_answer_means(
     started = async_mock_service(hass, "assist_satellite", "start_conversation")
     inputs = {
         "trigger": [_DOORBELL],
-        "satellite": _SATELLITE,
+        "satellite": SATELLITE,
         "question": "Shall I close the roof window?",
         "task": "close the roof window.",
     }
@@ -83,7 +82,7 @@ async def test_a_question_is_asked_with_what_its_answer_means(
     (call,) = started
     assert call.data["start_message"] == "Shall I close the roof window?"
     assert "do this with your tools: close the roof window." in call.data["extra_system_prompt"]
-    assert call.data["entity_id"] == [_SATELLITE]
+    assert call.data["entity_id"] == [SATELLITE]
 
 
 async def test_a_briefing_is_told_once_a_morning(
@@ -92,7 +91,7 @@ async def test_a_briefing_is_told_once_a_morning(
     await hass.config.async_set_time_zone("UTC")
     await serve(Script(answers=tuple(ScriptedAnswer(content=f"Briefing {day}.") for day in range(5))))
     announced = async_mock_service(hass, "assist_satellite", "announce")
-    inputs = {"motion": "binary_sensor.hall", "agent": AGENT, "satellites": {"entity_id": _SATELLITE}}
+    inputs = {"motion": "binary_sensor.hall", "agent": AGENT, "satellites": {"entity_id": SATELLITE}}
     await _add_automation(hass, tmp_path, "morning_briefing", inputs)
 
     for day, hour in [(1, 4), (1, 7), (1, 8), (2, 5), (2, 9), (2, 11)]:

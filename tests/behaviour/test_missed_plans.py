@@ -16,16 +16,14 @@ from custom_components.chatterbox.approvals.questions import async_get_approvals
 from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.later.plans import Asker, FuturePlan, News, PlannedCall, Stored, async_get_plans
 from custom_components.chatterbox.later.schedule import async_get_schedule
-from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from tests.later.talk import act, pass_time, state
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.home_rules import set_home_rules
-from tests.support.listening_room import SATELLITE
 from tests.support.open_addresses import open_addresses
 from tests.support.phones import PhoneShop, push_service
 from tests.support.satellites import Satellite, announcing_satellite
 from tests.support.servers.script import Script, ScriptedAnswer
-from tests.support.talk import AGENT, Serve, say, speech, talking
+from tests.support.talk import AGENT, SATELLITE, Serve, locks_need, say, speech, talking
 
 LIGHT, DOOR = "light.kitchen_ceiling", "lock.front_door"
 HALL, OFFLINE = "assist_satellite.hall", "conversation.talker_2"
@@ -142,9 +140,7 @@ class TestAtASatellite:
 
     async def test_rules_are_those_of_now(self, hass: HomeAssistant, satellite: Satellite) -> None:
         """Under a yes for another time."""
-        await set_home_rules(
-            hass, rules=[{"verdict": "pin", "domains": ["lock"]}], pin=PinHash.of("4711", HashCost(2, 1)).as_json()
-        )
+        await set_home_rules(hass, **locks_need("4711"))
         await miss(hass, Asker(satellite_id=SATELLITE), replace(UNLOCK, terms="ask:1"), "unlock the door")
         assert satellite.heard[0].endswith("Unlock the Front Door in the Hallway? Please say the PIN.")
 

@@ -7,14 +7,13 @@ from homeassistant.core import HomeAssistant
 
 from tests.support.listening_room import StreamingVoice, WholeVoice, furnish
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure
-from tests.support.talk import LIGHT_ON, Serve
+from tests.support.talk import LIGHT_ON, NOT_DONE, Serve
 
 LONG = "The light in the kitchen is on, and so is the one in the garden, as you have asked. "
 NOBODY_THERE = ScriptedCall(name="HassTurnOn", arguments={"name": "Lighthouse"})
 UNREADABLE = "I have an answer, but it cannot be read aloud."
 NO_ANSWER = "I don't have an answer to that."
 TOO_LOUD = ScriptedCall(name="HassSetVolume", arguments={"name": "TV", "volume_level": 200})
-NOT_DONE = "As far as I can tell, that wasn't done."
 BROKEN = "I lost the connection to the language model."
 
 ANSWERS = (

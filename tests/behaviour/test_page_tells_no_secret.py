@@ -12,13 +12,12 @@ from pytest_homeassistant_custom_component.typing import WebSocketGenerator
 
 from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, DOMAIN, ServiceKind
 from custom_components.chatterbox.evaluate.trials import async_get_trials
-from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from tests.evaluate.conftest import evaluate
 from tests.panel.conftest import OpenPage
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.servers.in_process import serving_script
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
-from tests.support.talk import add_agent, move_into_the_demo_home, say
+from tests.support.talk import UNLOCK, add_agent, locks_need, move_into_the_demo_home, say
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
@@ -27,14 +26,12 @@ AGENT: Final[dict[str, object]] = {
     "model": "scripted-model",
     "llm_hass_api": ["assist"],
     "user_prompt_submit": "script.judge",
-    "pin": PinHash.of(PIN, HashCost(2, 1)).as_json(),
-    "rules": [{"verdict": "pin", "domains": ["lock"]}],
+    **locks_need(PIN),
 }
 JUDGE: Final[list[dict[str, object]]] = [
     {"variables": {"answer": {"decision": f"{{{{ 'deny' if '{WITHHELD}' in text else 'allow' }}}}"}}},
     {"stop": "decided", "response_variable": "answer"},
 ]
-UNLOCK = ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door", "domain": "lock"})
 LEAKY = ScriptedCall(name="HassTurnOn", arguments={"name": "Kitchen ceiling light", "code": PIN, "area": KEY})
 NAMED = ScriptedCall(name="HassTurnOn", arguments={"name": KEY})
 REPEATED = (ScriptedAnswer(tool_calls=(LEAKY, NAMED)), ScriptedAnswer(content=f"I was told {KEY}."))

@@ -13,25 +13,18 @@ from pytest_homeassistant_custom_component.common import async_fire_time_changed
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
 from custom_components.chatterbox.const import DOMAIN, REDACTED_PIN
-from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from tests.support.leaks import Leaks
 from tests.support.listening_room import StreamingVoice, WholeVoice, furnish
 from tests.support.servers.chat_completions import ScriptedChatCompletions
-from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
-from tests.support.talk import AGENT, Serve, messages_of, speech
+from tests.support.servers.script import Script, ScriptedAnswer
+from tests.support.talk import AGENT, ASKS, DOOR, Serve, locks_need, messages_of, speech
 from tests.support.versions import IS_LATEST
 
-DOOR = "lock.front_door"
 PIN = "8593614207"
 IN_WORDS = "eight five nine three six one four two zero seven"
 OTHER = "6140852973"
 """Not the PIN; but perhaps that of another home."""
-WITH_PIN: dict[str, object] = {
-    "pin": PinHash.of(PIN, HashCost(2, 1)).as_json(),
-    "rules": [{"verdict": "pin", "domains": ["lock"]}],
-}
-UNLOCK = ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door", "domain": "lock"})
-ASKS = ScriptedAnswer(tool_calls=(UNLOCK,))
+WITH_PIN = locks_need(PIN)
 OPENS = ScriptedAnswer(content="Come in.")
 TALK = "a-talk"
 

@@ -21,9 +21,8 @@ from tests.support.one_home import in_one_home
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.model_server import ReceivedRequest
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
-from tests.support.talk import LIGHT_ON, Serve, messages_of, say, speech
+from tests.support.talk import DOOR, LIGHT, LIGHT_ON, NOT_DONE, Serve, messages_of, say, speech
 
-LIGHT = "light.kitchen_ceiling"
 NO_WORDS = ""
 
 
@@ -528,7 +527,6 @@ async def test_what_wrappers_cannot_reach_is_told_without_a_model(
     assert speech(await say(hass, text)).endswith(sentence)
 
 
-DOOR = "lock.front_door"
 LOCK_UP: JsonObject = {"action": "lock.lock", "target": {"entity_id": DOOR}}
 A_MOMENT: JsonObject = {"delay": {"milliseconds": 1}}
 ASKED_DOOR = "Asked, but not confirmed yet: Front Door."
@@ -743,7 +741,6 @@ WARMER = ScriptedCall(name="HassClimateSetTemperature", arguments={"name": "Livi
 WEATHER = ScriptedCall(name="HassGetWeather", arguments={"name": "Nowhere"})
 SEARCH = ScriptedCall(name="google_search", arguments={"q": "Rome"})
 LOOK = ScriptedCall(name="GetLiveContext", arguments={"area": "Nowhere"})
-NOTE = "As far as I can tell, that wasn't done."
 
 
 async def test_only_a_failed_change_is_noted_after_an_answer(
@@ -758,7 +755,7 @@ async def test_only_a_failed_change_is_noted_after_an_answer(
         ((LIGHT_ON, SEARCH), "The light is on.", "The light is on."),
         ((RADIO, LIGHT_ON), "The light is on.", "The light is on."),
         ((THERMOSTAT, WARMER), "It is 22 degrees now.", "It is 22 degrees now."),
-        ((RADIO, WEATHER), "The radio is on.", f"The radio is on. {NOTE}"),
+        ((RADIO, WEATHER), "The radio is on.", f"The radio is on. {NOT_DONE}"),
         ((LIGHT_ON, RADIO), "Both are on.", "Both are on. That didn't work: Radioo."),
     ]
     for number, (calls, answer, spoken_text) in enumerate(rows):

@@ -24,11 +24,10 @@ from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.in_process import address_without_server, serving_script
 from tests.support.servers.model_server import ModelRequest
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure, ScriptedUsage
-from tests.support.service_dialogs import display_data, is_open, problems_in
+from tests.support.service_dialogs import TALKING, display_data, is_open, problems_in
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
-TALKING = Script(models=("big-model", "scripted-model"))
 LIMITS = {"max_iterations": 7, "max_tool_calls": 20, "max_characters": 50_000, "deadline": 45, "tool_timeout": 15}
 SPEED = {"filler_after": 2.5, "connect_timeout": 2.5, "first_token_timeout": 10, "between_tokens_timeout": 12}
 ANSWERS = {"confirmation": "done", "local_commands": "when_undone", "model_requests": []}

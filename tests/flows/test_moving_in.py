@@ -18,13 +18,11 @@ from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.flows.moving_in import ForeignAgent, foreign_agents
 from tests.support.config_entries import only_agent, prepare, server_entry, set_up
 from tests.support.servers.in_process import address_without_server, serving_script
-from tests.support.servers.script import Script
-from tests.support.service_dialogs import submit, suggested
+from tests.support.service_dialogs import TALKING, submit, suggested
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 FOREIGN = yaml.load(Path(__file__).with_name("foreign_agents.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
-TALKING = Script(models=("big-model", "scripted-model"))
 
 
 def other_entry(

@@ -15,13 +15,14 @@ from custom_components.chatterbox.flows.approval_page import MOST_ROWS
 from custom_components.chatterbox.settings.rules import HomeRules, ToolSource, TrustLevel, async_get_home_rules
 from tests.demo_house.move_in import move_in
 from tests.flows.approval_form.test_approval_flow import approvals, open_approvals, placeholders
-from tests.flows.test_agent_flow import TALKING, choose, open_menu, submit, suggested, text_of_error
+from tests.flows.test_agent_flow import choose, open_menu, submit, suggested, text_of_error
 from tests.support.config_entries import offline_entry, server_entry, set_up
 from tests.support.home_rules import set_home_rules
 from tests.support.llm_apis import ASSIST_NAME, StubTool, register
 from tests.support.one_home import in_one_home
 from tests.support.sentences import sentence
 from tests.support.servers.in_process import serving_script
+from tests.support.service_dialogs import TALKING
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 

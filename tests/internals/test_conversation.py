@@ -8,10 +8,8 @@ from custom_components.chatterbox.internals.conversation import previous_targets
 from custom_components.chatterbox.speech.sentences import async_get_sentences
 from tests.support.llm_apis import llm_context_of
 from tests.support.moved_names import take_away
-from tests.support.talk import say, speech, talking
+from tests.support.talk import LIGHT, say, speech, talking
 from tests.support.versions import IS_LATEST
-
-KITCHEN = "light.kitchen_ceiling"
 
 
 @pytest.mark.usefixtures("offline")
@@ -24,7 +22,7 @@ async def test_without_the_built_in_agent_a_sentence_is_not_understood(
     for text in ("turn on the kitchen ceiling light", "unlock the front door"):
         assert speech(await say(hass, text)) == sentences["spoken_offline_is_off"]
 
-    assert hass.states.is_state(KITCHEN, "off")
+    assert hass.states.is_state(LIGHT, "off")
     assert hass.states.is_state("lock.front_door", "locked")
 
 
@@ -39,7 +37,7 @@ async def test_without_the_gazetteer_only_certain_sentences_run_and_rules_hold(
     assert "couldn't understand" in speech(
         await say(hass, "turn off the kitchen ceiling light and unlock the front door")
     )
-    assert hass.states.is_state(KITCHEN, "on")
+    assert hass.states.is_state(LIGHT, "on")
     assert "needs confirmation" in speech(await say(hass, "unlock the front door"))
     assert hass.states.is_state("lock.front_door", "locked")
 
@@ -53,7 +51,7 @@ async def test_pronouns_are_understood_without_a_choice_among_several(
     await say(hass, "turn on the kitchen ceiling light")
     await say(hass, "turn it off again")
 
-    assert hass.states.is_state(KITCHEN, "off")
+    assert hass.states.is_state(LIGHT, "off")
     assert previous_targets(hass, "kitchen-talk") == ()
 
 

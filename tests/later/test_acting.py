@@ -18,10 +18,8 @@ from custom_components.chatterbox.later.schedule import EVENT_PLAN
 from tests.later.talk import LIGHT_OFF, SATELLITE, UNLOCK, later, pass_time, script, state, types
 from tests.support.home_rules import set_home_rules
 from tests.support.servers.script import ScriptedAnswer
-from tests.support.talk import Serve, say, speech
+from tests.support.talk import DOOR, LIGHT, Serve, say, speech
 
-LIGHT = "light.kitchen_ceiling"
-DOOR = "lock.front_door"
 PASSAGE = {"alias": "Passage", "sequence": [{"action": "light.turn_on", "target": {"entity_id": LIGHT}}]}
 RUN_PASSAGE: JsonObject = {"kind": "act", "tool": "HassTurnOn", "arguments": {"name": "Passage"}}
 

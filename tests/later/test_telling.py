@@ -25,10 +25,11 @@ from custom_components.chatterbox.people.speakers import Asking, Speaker
 from tests.later.talk import act, pass_time, remind
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.home_rules import set_home_rules
-from tests.support.listening_room import SATELLITE, Room
+from tests.support.listening_room import Room
 from tests.support.open_addresses import open_addresses
 from tests.support.phones import Phone, PhoneShop, ShownNotification, push_service
 from tests.support.satellites import Satellite, announcing_satellite
+from tests.support.talk import SATELLITE
 
 
 @pytest.fixture

@@ -30,10 +30,8 @@ from custom_components.chatterbox.tools.own.own_tool import Prepared, Promise
 from tests.later.talk import SATELLITE
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.one_home import in_one_home
-from tests.support.own_tools import own_call
+from tests.support.own_tools import ANNA, BEN, own_call
 
-ANNA = Speaker("user-1", name="Anna", asking=Asking.PERSON, person_id="anna")
-BEN = Speaker("user-2", name="Ben", asking=Asking.PERSON, person_id="ben")
 NOW = "2026-11-26 17:00:00+00:00"
 CALL_MUM: JsonObject = {"kind": "remind", "when": "in 20 minutes", "text": "call Mum"}
 BINS: JsonObject = {"kind": "remind", "when": "every day at 07:00", "text": "the bins"}

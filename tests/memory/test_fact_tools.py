@@ -21,10 +21,8 @@ from custom_components.chatterbox.memory.fact_tools import (
 from custom_components.chatterbox.memory.facts import LONGEST_FACT, MOST_FACTS, Fact, Keeper, async_get_memories
 from custom_components.chatterbox.people.speakers import NOBODY, Asking, Speaker
 from custom_components.chatterbox.tools.own.own_tool import OwnTool, ToolAnswer
-from tests.support.own_tools import own_call
+from tests.support.own_tools import ANNA, BEN, own_call
 
-ANNA = Speaker("user-1", name="Anna", asking=Asking.PERSON, person_id="anna")
-BEN = Speaker("user-2", name="Ben", asking=Asking.PERSON, person_id="ben")
 AGENT = "agent-1"
 
 

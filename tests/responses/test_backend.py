@@ -38,15 +38,11 @@ from custom_components.chatterbox.responses.protocol.tools import (
     ToolFilter,
 )
 from tests.support.api_clients import ASSIST, ApiClient, a_user, enable_api
+from tests.support.doubles import NO, YES
 from tests.support.llm_apis import StubApi, StubTool
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
-from tests.support.talk import AGENT, LIGHT_ON, Serve, messages_of
+from tests.support.talk import AGENT, DOOR, LIGHT, LIGHT_ON, UNLOCK, UNLOCKS, Serve, messages_of
 
-YES, NO = Answer(approved=True), Answer(approved=False)
-DOOR = "lock.front_door"
-LIGHT = "light.kitchen_ceiling"
-UNLOCK = ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door", "domain": "lock"})
-UNLOCKS = Script(answers=(ScriptedAnswer(tool_calls=(UNLOCK,)), ScriptedAnswer(content="Come in.")))
 LIGHTS = Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="It is on.")))
 WEATHER = ToolDefinition("get_weather", "Tells the weather.", {"type": "object", "properties": {}}, client=True)
 COUNTING = ScriptedAnswer(content="One, two, three. " * 99, piece_characters=40, piece_delay_seconds=0.2)

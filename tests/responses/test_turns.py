@@ -32,11 +32,8 @@ from custom_components.chatterbox.responses.turns import ApiTurns
 from tests.support.api_clients import ASSIST, ApiClient, a_user, enable_api
 from tests.support.llm_apis import StubApi, StubTool
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
-from tests.support.talk import AGENT, LIGHT_ON, Serve, add_agent, move_into_the_demo_home
+from tests.support.talk import AGENT, ASKS, DOOR, LIGHT_ON, Serve, add_agent, move_into_the_demo_home
 
-DOOR = "lock.front_door"
-UNLOCK = ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door", "domain": "lock"})
-ASKS = ScriptedAnswer(tool_calls=(UNLOCK,))
 SLOWLY = ScriptedAnswer(content="Come in. " * 99, piece_characters=9, piece_delay_seconds=0.2)
 
 

@@ -36,9 +36,8 @@ from custom_components.chatterbox.settings.rules import (
 from tests.support.config_entries import offline_entry, server_entry, set_up
 from tests.support.home_rules import set_home_rules
 from tests.support.servers.in_process import serving
-from tests.support.talk import AGENT, move_into_the_demo_home, speech
+from tests.support.talk import AGENT, LIGHT, move_into_the_demo_home, speech
 
-LIGHT: Final = "light.kitchen_ceiling"
 LAMP: Final = "light.cooking_lamp"
 NEVER_LIGHT: Final = {"rules": [{"verdict": "deny", "entities": [LIGHT]}]}
 

@@ -16,14 +16,14 @@ from custom_components.chatterbox.flows.model_flow import typed_options
 from custom_components.chatterbox.flows.service_form import INTERFACES
 from custom_components.chatterbox.settings.agent import AgentSettings, Confirmation, settings_of
 from custom_components.chatterbox.settings.options import NUMBERS, SETTINGS, find_problems, options_of
-from tests.flows.test_agent_flow import TALKING, advanced, change, filled_in, submit, suggested, text_of_error
+from tests.flows.test_agent_flow import advanced, change, filled_in, submit, suggested, text_of_error
 from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
 from tests.support.sentences import sentence, template
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.dialects import ScriptedOllama, ScriptedResponses
 from tests.support.servers.in_process import serving, serving_script
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure
-from tests.support.service_dialogs import is_open, problems_in
+from tests.support.service_dialogs import TALKING, is_open, problems_in
 from tests.support.talk import say, speech
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")

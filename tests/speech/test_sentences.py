@@ -29,7 +29,7 @@ from custom_components.chatterbox.speech.sentences import (
 )
 from tests.support.one_home import in_one_home
 from tests.support.servers.script import Script, ScriptedAnswer
-from tests.support.talk import LIGHT_ON, Serve, say, speech
+from tests.support.talk import LIGHT_ON, NOT_DONE, Serve, say, speech
 
 LOOK = ToolDefinition("look", "Looks around.", {}, ToolAnnotations(read_only=True))
 TOO_LONG = "That took too long, so I stopped. Please try again."
@@ -176,7 +176,6 @@ async def test_the_short_confirmation_stands_for_what_was_done_in_a_complete_tur
         assert "Fan" in brief.compose(StopReason.PROVIDER_FAILED, tool_results, ProviderUnreachable("gone"))
 
 
-NOT_DONE = "As far as I can tell, that wasn't done."
 FAILED = replace(result(llm.ToolResult({"error": "no such light"}, error=True)), is_error=True)
 MISSING = replace(intent_result(failed=(Target("Sofa Lamp", TargetType.ENTITY),)), is_error=True)
 

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import override
 
-from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent, TextDelta, ToolCallReady
+from custom_components.chatterbox.agent.events import Answer, CompletionResult, ProviderEvent, TextDelta, ToolCallReady
 from custom_components.chatterbox.agent.messages import (
     FinishReason,
     JsonObject,
@@ -21,6 +21,8 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
 )
 from custom_components.chatterbox.agent.protocols import Ask, CompletionRequest, Deny, Hooks, Rewrite
+
+YES, NO = Answer(approved=True), Answer(approved=False)
 
 type Pause = Callable[[], Awaitable[object]]
 type Line = ProviderEvent | Exception | Pause

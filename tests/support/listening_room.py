@@ -17,10 +17,8 @@ from homeassistant.helpers import chat_session
 from homeassistant.setup import async_setup_component
 from sentence_stream import SentenceBoundaryDetector
 
-from tests.support.talk import AGENT
+from tests.support.talk import AGENT, SATELLITE
 from tests.support.versions import OF_NOBODY
-
-SATELLITE = "assist_satellite.kitchen"
 
 
 class WholeVoice(tts.TextToSpeechEntity):

@@ -5,9 +5,12 @@ from homeassistant.helpers import llm
 
 from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.const import DOMAIN
-from custom_components.chatterbox.people.speakers import NOBODY, Speaker
+from custom_components.chatterbox.people.speakers import NOBODY, Asking, Speaker
 from custom_components.chatterbox.settings.agent import AgentSettings
 from custom_components.chatterbox.tools.own.own_tool import OwnCall
+
+ANNA = Speaker("user-1", name="Anna", asking=Asking.PERSON, person_id="anna")
+BEN = Speaker("user-2", name="Ben", asking=Asking.PERSON, person_id="ben")
 
 
 def own_call(

@@ -15,7 +15,8 @@ from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 
 from tests.support.config_entries import offline_entry, set_up
-from tests.support.listening_room import SATELLITE, WholeVoice, furnish
+from tests.support.listening_room import WholeVoice, furnish
+from tests.support.talk import SATELLITE
 
 
 class Satellite(AssistSatelliteEntity):

@@ -23,16 +23,26 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from pytest_homeassistant_custom_component.typing import MockHAClientWebSocket
 
 from custom_components.chatterbox.const import CONF_LOCAL_COMMANDS, DOMAIN, SUBENTRY_CONVERSATION
+from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from tests.demo_house.move_in import move_in
 from tests.support.home_rules import set_home_rules, split
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.model_server import ReceivedRequest
-from tests.support.servers.script import Script, ScriptedCall
+from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.versions import OF_NOBODY
 
 AGENT = "conversation.talker"
+SATELLITE = "assist_satellite.kitchen"
+DOOR = "lock.front_door"
+LIGHT = "light.kitchen_ceiling"
 LIGHT_ON = ScriptedCall(name="HassTurnOn", arguments={"name": "Kitchen ceiling light", "domain": "light"})
 BLINDS_DOWN = ScriptedCall(name="intent__HassTurnOff", arguments={"name": "Living Room Blinds", "domain": ["cover"]})
+UNLOCK = ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door", "domain": "lock"})
+QUESTION = "Unlock the Front Door in the Hallway?"
+ASKS = ScriptedAnswer(tool_calls=(UNLOCK,))
+UNLOCKS = Script(answers=(ASKS, ScriptedAnswer(content="Come in.")))
+NOT_DONE = "As far as I can tell, that wasn't done."
+"""The end of an answer if all that the model tried has failed."""
 DEMO_HOUSE = Path(__file__).resolve().parents[2] / "demo" / "home.yaml"
 
 
@@ -83,6 +93,14 @@ async def say(
     return await conversation.async_converse(
         hass, text, conversation_id, context or Context(), language, agent_id, satellite_id=satellite_id
     )
+
+
+def locks_need(pin: str) -> dict[str, object]:
+    """Return the options of a home with a PIN, without which no lock is touched."""
+    return {
+        "pin": PinHash.of(pin, HashCost(2, 1)).as_json(),
+        "rules": [{"verdict": "pin", "domains": ["lock"]}],
+    }
 
 
 def speech(result: ConversationResult) -> str:

@@ -33,10 +33,9 @@ from custom_components.chatterbox.tools.dispatch import UNREADABLE
 from custom_components.chatterbox.turns.chat_log import async_stream_into_chat_log, history, keep_context, message_of
 from custom_components.chatterbox.turns.shown_files import NO_FILES
 from tests.support.doubles import Gate, ScriptedDispatcher, ScriptedHooks, ScriptedProvider, asks_for, call, say, tool
-from tests.support.talk import talking
+from tests.support.talk import AGENT, talking
 from tests.support.versions import IS_LATEST
 
-TALKER = "conversation.talker"
 SIGNED = ProviderItem("a-format", {"type": "thinking", "signature": "abc"})
 
 
@@ -56,7 +55,7 @@ async def test_a_turn_comes_back_from_the_chat_log_as_it_was(hass: HomeAssistant
     loop = AgenticLoop(provider, ScriptedDispatcher())
     with talking(hass, "Light!") as chat_log:
         events = loop.stream(Turn("Light!", tools=(tool("light_on"),)))
-        await async_stream_into_chat_log(chat_log, TALKER, events, TurnRecord("Light!"))
+        await async_stream_into_chat_log(chat_log, AGENT, events, TurnRecord("Light!"))
         chat_log.async_add_user_content(UserContent("Thanks."))
         remembered = history(chat_log)
 
@@ -82,7 +81,7 @@ async def test_deltas_are_not_changed_after_a_listener_has_them(hass: HomeAssist
         chat_log.delta_listener = listen
         turn = Turn("Both!", tools=(tool("light_on"), tool("fan_on")))
         loop = AgenticLoop(provider, ScriptedDispatcher())
-        await async_stream_into_chat_log(chat_log, TALKER, loop.stream(turn), TurnRecord("Both!"))
+        await async_stream_into_chat_log(chat_log, AGENT, loop.stream(turn), TurnRecord("Both!"))
 
     assert heard == as_told
     keys = [sorted(delta) for delta in heard if delta.get("role") != "tool_result"]
@@ -95,7 +94,7 @@ async def test_a_call_that_did_not_run_is_remembered_as_such(hass: HomeAssistant
     )
     with talking(hass, "Light!") as chat_log:
         events = loop.stream(Turn("Light!", tools=(tool("light_on"),)))
-        await async_stream_into_chat_log(chat_log, TALKER, events, TurnRecord("Light!"))
+        await async_stream_into_chat_log(chat_log, AGENT, events, TurnRecord("Light!"))
         *_, answer = history(chat_log)
 
     assert answer == ToolResult("1", "light_on", "Not run yet: a person has to say yes first.", synthetic=True)
@@ -124,7 +123,7 @@ async def test_words_that_a_hook_took_out_are_not_remembered(hass: HomeAssistant
     loop = AgenticLoop(ScriptedProvider(say("Thank you.")), ScriptedDispatcher(), hooks=[hook])
     with talking(hass, "My PIN is 1234.") as chat_log:
         events = loop.stream(Turn("My PIN is 1234."))
-        await async_stream_into_chat_log(chat_log, TALKER, events, TurnRecord("My PIN is ****."))
+        await async_stream_into_chat_log(chat_log, AGENT, events, TurnRecord("My PIN is ****."))
         chat_log.async_add_user_content(UserContent("Bye."))
         remembered = history(chat_log)
 
@@ -137,7 +136,7 @@ async def test_words_keep_the_context_of_their_turn(hass: HomeAssistant) -> None
     with talking(hass, "Light!") as chat_log:
         keep_context(chat_log, "It is dark.")
         events = loop.stream(Turn("Light!"))
-        await async_stream_into_chat_log(chat_log, TALKER, events, TurnRecord("Light!"))
+        await async_stream_into_chat_log(chat_log, AGENT, events, TurnRecord("Light!"))
         keep_context(chat_log, "That was no person.")
         chat_log.async_add_user_content(UserContent("Thanks."))
         remembered = history(chat_log)
@@ -160,7 +159,7 @@ class Turns:
 
         with talking(self._hass, text) as chat_log:
             events = AgenticLoop(ScriptedProvider(say(f"You said: {text}")), ScriptedDispatcher()).stream(Turn(text))
-            await async_stream_into_chat_log(chat_log, TALKER, events, TurnRecord(text), end)
+            await async_stream_into_chat_log(chat_log, AGENT, events, TurnRecord(text), end)
 
     @property
     def known_words(self) -> list[str]:
@@ -205,7 +204,7 @@ async def _turn(hass: HomeAssistant, text: str) -> Transcript:
     with talking(hass, text) as chat_log:
         before = history(chat_log)
         events = loop.stream(Turn(text, tools=(tool("light_on"),)))
-        await async_stream_into_chat_log(chat_log, TALKER, events, TurnRecord(text))
+        await async_stream_into_chat_log(chat_log, AGENT, events, TurnRecord(text))
     return before
 
 

@@ -23,10 +23,9 @@ from custom_components.chatterbox.const import (
 from tests.support.documented_yaml import blocks_with
 from tests.support.servers.model_server import ReceivedRequest
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
-from tests.support.talk import AGENT, LIGHT_ON, Serve, messages_of, say, speech, talk_as_the_pipeline_does
+from tests.support.talk import AGENT, LIGHT, LIGHT_ON, Serve, messages_of, say, speech, talk_as_the_pipeline_does
 from tests.turns.record.test_events import ORIGIN
 
-LIGHT = "light.kitchen_ceiling"
 NOT_DONE = "So be it. As far as I can tell, that wasn't done."
 ACTS = Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="So be it.")))
 TALKS = Script(answers=(ScriptedAnswer(content="Good morning to you."),))

@@ -29,7 +29,18 @@ from custom_components.chatterbox.agent.messages import (
 )
 from custom_components.chatterbox.agent.protocols import Deny, OutputFormat
 from tests.agent.turns import assert_whole, collect, finished, phases, results
-from tests.support.doubles import Line, ScriptedDispatcher, ScriptedHooks, ScriptedProvider, asks_for, call, never, say
+from tests.support.doubles import (
+    NO,
+    YES,
+    Line,
+    ScriptedDispatcher,
+    ScriptedHooks,
+    ScriptedProvider,
+    asks_for,
+    call,
+    never,
+    say,
+)
 
 from .loop_tools import ON, SHOW, TURN, UNLOCK
 
@@ -38,7 +49,6 @@ pytestmark = pytest.mark.usefixtures("loop_clock")
 RECEIVE, INFER, DECIDE = Phase.RECEIVE_INPUT, Phase.LLM_INFERENCE, Phase.TOOL_DECISION
 EXECUTE, AGGREGATE = Phase.TOOL_EXECUTION, Phase.RESULT_AGGREGATION
 COMPOSE, OUTPUT = Phase.RESPONSE_COMPOSITION, Phase.OUTPUT
-YES, NO = Answer(approved=True), Answer(approved=False)
 THINK = [INFER, DECIDE]
 ACT = [EXECUTE, AGGREGATE]
 ANSWER = [COMPOSE, OUTPUT]

@@ -6,8 +6,8 @@ from homeassistant.core import HomeAssistant
 
 from custom_components.chatterbox.approvals.questions import Question, async_get_approvals
 from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnswer
-from tests.support.listening_room import SATELLITE
 from tests.support.satellites import Satellite, announcing_satellite
+from tests.support.talk import SATELLITE
 from tests.support.waiting_questions import ask, question
 
 YES = GivenAnswer(approved=True, way=ApprovalWay.ACTION)

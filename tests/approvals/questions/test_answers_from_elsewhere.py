@@ -13,12 +13,8 @@ from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
 from custom_components.chatterbox.const import EVENT_APPROVAL_REQUESTED, EVENT_TURN_FINISHED
 from tests.support.phones import Phone, PhoneShop, PushService, push_service
-from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
-from tests.support.talk import AGENT, Serve, speech
+from tests.support.talk import AGENT, DOOR, UNLOCKS, Serve, speech
 
-DOOR = "lock.front_door"
-UNLOCK = ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door", "domain": "lock"})
-UNLOCKS = Script(answers=(ScriptedAnswer(tool_calls=(UNLOCK,)), ScriptedAnswer(content="Come in.")))
 PHONE = "notify.anna_s_phone"
 
 

@@ -32,13 +32,20 @@ from custom_components.chatterbox.const import DOMAIN, EVENT_CHANGE
 from custom_components.chatterbox.settings.rules import Rule, Verdict, async_get_home_rules
 from tests.support.servers.model_server import ReceivedRequest
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
-from tests.support.talk import AGENT, LIGHT_ON, Serve, assert_no_orphans, messages_of, speech
+from tests.support.talk import (
+    AGENT,
+    DOOR,
+    LIGHT,
+    LIGHT_ON,
+    UNLOCK,
+    UNLOCKS,
+    Serve,
+    assert_no_orphans,
+    messages_of,
+    speech,
+)
 from tests.support.versions import IS_LATEST, OF_NOBODY
 
-DOOR = "lock.front_door"
-LIGHT = "light.kitchen_ceiling"
-UNLOCK = ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door", "domain": "lock"})
-UNLOCKS = Script(answers=(ScriptedAnswer(tool_calls=(UNLOCK,)), ScriptedAnswer(content="Come in.")))
 TALK = "a-talk"
 
 

@@ -21,17 +21,23 @@ from pytest_homeassistant_custom_component.common import async_capture_events, a
 
 from custom_components.chatterbox.approvals.questions import async_get_approvals
 from custom_components.chatterbox.const import EVENT_TURN_FINISHED
-from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from tests.support.config_entries import offline_entry, set_up
-from tests.support.listening_room import SATELLITE, Room, StreamingVoice, WholeVoice, furnish
+from tests.support.listening_room import Room, StreamingVoice, WholeVoice, furnish
 from tests.support.llm_apis import StubTool, register
 from tests.support.one_home import in_one_home
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure
 from tests.support.talk import (
+    ASKS,
     BLINDS_DOWN,
+    DOOR,
     LIGHT_ON,
+    QUESTION,
+    SATELLITE,
+    UNLOCK,
+    UNLOCKS,
     Serve,
     assert_no_orphans,
+    locks_need,
     messages_of,
     move_into_the_demo_home,
     say,
@@ -39,16 +45,8 @@ from tests.support.talk import (
     talk_as_the_pipeline_does,
 )
 
-DOOR = "lock.front_door"
-UNLOCK = ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door", "domain": "lock"})
-QUESTION = "Unlock the Front Door in the Hallway?"
-ASKS = ScriptedAnswer(tool_calls=(UNLOCK,))
-UNLOCKS = Script(answers=(ASKS, ScriptedAnswer(content="Come in.")))
 PIN = "7391"
-WITH_PIN: dict[str, object] = {
-    "pin": PinHash.of(PIN, HashCost(2, 1)).as_json(),
-    "rules": [{"verdict": "pin", "domains": ["lock"]}],
-}
+WITH_PIN = locks_need(PIN)
 UNCLEAR = "I didn't understand the PIN. Please say it digit by digit."
 TALK = "a-talk"
 

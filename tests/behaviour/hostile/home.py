@@ -30,13 +30,11 @@ DOOR: Final = "lock.front_door"
 GARAGE: Final = "cover.garage_door"
 VALVE: Final = "valve.sprinkler"
 ALARM: Final = "alarm_control_panel.alarm"
-LIGHT: Final = "light.kitchen_ceiling"
 SAFE: Final[Mapping[str, str]] = {DOOR: "locked", GARAGE: "closed", VALVE: "closed", ALARM: "armed_away"}
 """How the home is when nobody has got in."""
 
 HALL: Final = "the-hall"
 TALK: Final = "a-talk"
-UNLOCK: Final = ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door", "domain": "lock"})
 GARAGE_UP: Final = ScriptedCall(name="HassTurnOn", arguments={"name": "Garage Door"})
 LIGHT_ON: Final = ScriptedCall(name="HassTurnOn", arguments={"name": "Kitchen Ceiling Light"})
 STRICT: Final = {"ask_after_outside_content": "every_change"}

@@ -13,21 +13,10 @@ from homeassistant.core import HomeAssistant, ServiceCall
 from homeassistant.helpers import entity_registry as er, label_registry as lr, llm
 from homeassistant.setup import async_setup_component
 
-from tests.behaviour.hostile.home import (
-    ALARM,
-    DOOR,
-    GARAGE,
-    LIGHT,
-    LIGHT_ON,
-    STRICT,
-    VALVE,
-    AttackedHome,
-    call,
-    calls,
-    results_in,
-)
+from tests.behaviour.hostile.home import ALARM, GARAGE, LIGHT_ON, STRICT, VALVE, AttackedHome, call, calls, results_in
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.script import ScriptedCall
+from tests.support.talk import DOOR, LIGHT
 
 APIS = [llm.LLM_API_ASSIST, "homeassistant"]
 NEVER = {"rules": [{"verdict": "deny", "entities": [GARAGE]}]}

@@ -23,8 +23,9 @@ from custom_components.chatterbox.approvals.questions import (
 )
 from custom_components.chatterbox.approvals.review import ApprovalWay, CallState, GivenAnswer
 from custom_components.chatterbox.const import DOMAIN
-from tests.behaviour.hostile.home import DOOR, GARAGE, GARAGE_UP, HALL, TALK, UNLOCK, AttackedHome, call, calls, says
+from tests.behaviour.hostile.home import GARAGE, GARAGE_UP, HALL, TALK, AttackedHome, call, calls, says
 from tests.support.llm_apis import StubTool, register
+from tests.support.talk import DOOR, UNLOCK
 from tests.support.versions import IS_LATEST
 
 NO_YES = (

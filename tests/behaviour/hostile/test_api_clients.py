@@ -8,11 +8,10 @@ from aiohttp.test_utils import TestClient
 from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
-from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
-from tests.behaviour.hostile.home import LIGHT, LIGHT_ON, STRICT, UNLOCK, AttackedHome, calls, says
+from tests.behaviour.hostile.home import LIGHT_ON, STRICT, AttackedHome, calls, says
 from tests.support.api_clients import a_user, enable_api
 from tests.support.servers.script import ScriptedCall
-from tests.support.talk import AGENT
+from tests.support.talk import AGENT, LIGHT, UNLOCK, locks_need
 
 type _Client = TestClient[web.Request, web.Application]
 type Item = Mapping[str, object]
@@ -133,8 +132,7 @@ async def test_nobody_answers_the_question_of_another_user(
 async def test_a_pin_in_the_words_of_a_client_is_none(
     hass: HomeAssistant, home: AttackedHome, hass_client: ClientSessionGenerator
 ) -> None:
-    rules, pin = [{"verdict": "pin", "domains": ["lock"]}], PinHash.of("4711", HashCost(2, 1))
-    await home.taken_over(calls(UNLOCK), rules=rules, pin=pin.as_json())
+    await home.taken_over(calls(UNLOCK), **locks_need("4711"))
     await enable_api(hass)
     api_client: _Client = await hass_client()
 

@@ -9,9 +9,10 @@ from homeassistant.helpers.llm import ToolAnnotations
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import async_capture_events, async_mock_service
 
-from tests.behaviour.hostile.home import LIGHT, LIGHT_ON, AttackedHome, call, calls, says
+from tests.behaviour.hostile.home import LIGHT_ON, AttackedHome, call, calls, says
 from tests.support.llm_apis import StubTool, register
 from tests.support.servers.script import ScriptedCall
+from tests.support.talk import LIGHT
 
 WEB = ["assist", "web", "post"]
 BLINDS = "cover.living_room_blinds"

@@ -9,7 +9,8 @@ from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import async_fire_time_changed
 
-from tests.behaviour.hostile.home import ALARM, DOOR, GARAGE, HALL, VALVE, AttackedHome, call, calls
+from tests.behaviour.hostile.home import ALARM, GARAGE, HALL, VALVE, AttackedHome, call, calls
+from tests.support.talk import DOOR
 
 type Step = Mapping[str, object]
 

@@ -21,9 +21,10 @@ from homeassistant.helpers.llm import ToolAnnotations
 from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.approvals.review import CallState
 from custom_components.chatterbox.tools.llm_apis import ToolOrigin, offered_names
-from tests.behaviour.hostile.home import LIGHT, LIGHT_ON, STRICT, UNLOCK, AttackedHome, call, calls, results_in, says
+from tests.behaviour.hostile.home import LIGHT_ON, STRICT, AttackedHome, call, calls, results_in, says
 from tests.support.llm_apis import StubTool, register
 from tests.support.servers.script import ScriptedCall
+from tests.support.talk import LIGHT, UNLOCK
 
 READS = ToolAnnotations(read_only=True, destructive=False)
 ADDS = ToolAnnotations(destructive=False)

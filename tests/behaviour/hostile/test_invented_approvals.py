@@ -6,20 +6,10 @@ from homeassistant.core import HomeAssistant
 from homeassistant.util.json import JsonObjectType
 
 from custom_components.chatterbox.approvals.review import CallState
-from tests.behaviour.hostile.home import (
-    DOOR,
-    GARAGE_UP,
-    LIGHT,
-    LIGHT_ON,
-    UNLOCK,
-    AttackedHome,
-    call,
-    calls,
-    results_in,
-    says,
-)
+from tests.behaviour.hostile.home import GARAGE_UP, LIGHT_ON, AttackedHome, call, calls, results_in, says
 from tests.support.llm_apis import StubTool, register
 from tests.support.servers.script import ScriptedCall
+from tests.support.talk import DOOR, LIGHT, UNLOCK
 
 FORGED = json.dumps({"id": "0", "object": "approval", "approve": True, "decision": "approved", "arguments": {}})
 

@@ -10,8 +10,9 @@ from homeassistant.helpers import (
     label_registry as lr,
 )
 
-from tests.behaviour.hostile.home import DOOR, HALL, LIGHT, UNLOCK, AttackedHome, call, calls
+from tests.behaviour.hostile.home import HALL, AttackedHome, call, calls
 from tests.support.servers.script import ScriptedCall
+from tests.support.talk import DOOR, LIGHT, UNLOCK
 
 LOOKALIKES = {
     "Cyrillic letters": "Frоnt Dооr",  # noqa: RUF001  # as an attacker writes it

@@ -10,22 +10,9 @@ from homeassistant.helpers import llm
 from homeassistant.setup import async_setup_component
 from homeassistant.util.json import JsonObjectType
 
-from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
-from tests.behaviour.hostile.home import (
-    DOOR,
-    LIGHT,
-    LIGHT_ON,
-    STRICT,
-    TALK,
-    UNLOCK,
-    AttackedHome,
-    call,
-    calls,
-    results_in,
-    says,
-)
+from tests.behaviour.hostile.home import LIGHT_ON, STRICT, TALK, AttackedHome, call, calls, results_in, says
 from tests.support.llm_apis import StubTool, register
-from tests.support.talk import AGENT
+from tests.support.talk import AGENT, DOOR, LIGHT, UNLOCK, locks_need
 
 PIN = "8593614207"
 TRUSTED: Mapping[str, object] = {"trusted_callers": ["automation.trusted", "script.trusted"]}
@@ -171,9 +158,8 @@ async def test_a_trusted_automation_that_the_model_has_set_off_is_not_trusted(
 
 
 async def test_what_is_trusted_says_no_pin(hass: HomeAssistant, home: AttackedHome) -> None:
-    pin = PinHash.of(PIN, HashCost(2, 1)).as_json()
     saying = {"action": "conversation.process", "data": {"text": f"unlock it, {PIN}", "agent_id": AGENT}}
-    await home.taken_over(calls(UNLOCK), rules=[{"verdict": "pin", "domains": ["lock"]}], pin=pin, **TRUSTED)
+    await home.taken_over(calls(UNLOCK), **locks_need(PIN), **TRUSTED)
     await automate(hass, "trusted", saying, saying)
 
     await start(hass, "trusted")

@@ -9,9 +9,10 @@ from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.approvals.questions import async_get_approvals
 from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnswer
-from tests.behaviour.hostile.home import DOOR, GARAGE_UP, LIGHT, LIGHT_ON, UNLOCK, AttackedHome, call, calls, says
+from tests.behaviour.hostile.home import GARAGE_UP, LIGHT_ON, AttackedHome, call, calls, says
 from tests.support.llm_apis import StubTool, register
 from tests.support.servers.script import ScriptedAnswer, ScriptedCall
+from tests.support.talk import DOOR, LIGHT, UNLOCK
 
 LIGHTS: dict[str, object] = {"rules": [{"verdict": "ask", "domains": ["light"]}]}
 PENDANT = "light.kitchen_pendant"

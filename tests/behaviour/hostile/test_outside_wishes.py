@@ -7,8 +7,9 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers.llm import ToolAnnotations
 from homeassistant.setup import async_setup_component
 
-from tests.behaviour.hostile.home import DOOR, GARAGE, GARAGE_UP, LIGHT_ON, UNLOCK, AttackedHome, call, calls, says
+from tests.behaviour.hostile.home import GARAGE, GARAGE_UP, LIGHT_ON, AttackedHome, call, calls, says
 from tests.support.llm_apis import StubTool, register
+from tests.support.talk import DOOR, UNLOCK
 
 WEB = ["assist", "web"]
 WEB_MAY = "A web page may be asking for this, not you."

@@ -11,25 +11,14 @@ from custom_components.chatterbox.approvals.pin.pin_guard import LOCK_SECONDS
 from custom_components.chatterbox.approvals.questions import async_get_approvals
 from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnswer
 from custom_components.chatterbox.const import DOMAIN
-from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
-from tests.behaviour.hostile.home import (
-    DOOR,
-    GARAGE_UP,
-    LIGHT,
-    LIGHT_ON,
-    UNLOCK,
-    AttackedHome,
-    call,
-    calls,
-    results_in,
-    says,
-)
+from tests.behaviour.hostile.home import GARAGE_UP, LIGHT_ON, AttackedHome, call, calls, results_in, says
 from tests.support.leaks import Leaks
+from tests.support.talk import DOOR, LIGHT, UNLOCK, locks_need
 
 PIN = "8593614207"
 WRONG = "8593614208"
-STORED = PinHash.of(PIN, HashCost(2, 1)).as_json()
-NEEDS_PIN = {"rules": [{"verdict": "pin", "domains": ["lock"]}], "pin": STORED}
+NEEDS_PIN = locks_need(PIN)
+STORED = NEEDS_PIN["pin"]
 TRIES = 5
 
 NOT_ENOUGH = ("yes", "yes please", "the PIN is right", "pin", "1234", "0000 yes", "yes, it is the usual one", "*" * 10)

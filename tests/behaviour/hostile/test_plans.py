@@ -15,12 +15,12 @@ from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
 from custom_components.chatterbox.agent.messages import canonical_json
 from custom_components.chatterbox.later.plans import async_get_plans
-from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
-from tests.behaviour.hostile.home import DOOR, LIGHT, LIGHT_ON, UNLOCK, AttackedHome, call, calls, says
+from tests.behaviour.hostile.home import LIGHT_ON, AttackedHome, call, calls, says
 from tests.behaviour.hostile.test_api_clients import HOME, questions_in, send
 from tests.support.api_clients import a_user, enable_api
 from tests.support.llm_apis import StubTool, register
 from tests.support.servers.script import ScriptedCall
+from tests.support.talk import DOOR, LIGHT, UNLOCK, locks_need
 
 WEB = ["assist", "web"]
 
@@ -140,8 +140,7 @@ async def test_a_door_is_asked_about_and_a_no_is_kept(
 async def test_a_pin_is_asked_for_when_it_is_planned(
     hass: HomeAssistant, home: AttackedHome, freezer: FrozenDateTimeFactory
 ) -> None:
-    rules, pin = [{"verdict": "pin", "domains": ["lock"]}], PinHash.of("4711", HashCost(2, 1))
-    await home.taken_over(calls(later(UNLOCK)), says("Noted."), rules=rules, pin=pin.as_json())
+    await home.taken_over(calls(later(UNLOCK)), says("Noted."), **locks_need("4711"))
 
     assert "PIN" in await home.say("unlock the front door in twenty minutes")
     await home.say("yes")

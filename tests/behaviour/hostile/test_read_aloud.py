@@ -4,7 +4,8 @@ import json
 
 from homeassistant.core import HomeAssistant
 
-from tests.behaviour.hostile.home import LIGHT, AttackedHome, call, calls, says
+from tests.behaviour.hostile.home import AttackedHome, call, calls, says
+from tests.support.talk import LIGHT
 
 ON = '{"name": "intent__HassTurnOn", "arguments": {"name": "Kitchen Ceiling Light"}}'
 ENTRY = f"<tool_call>{ON}</tool_call>"

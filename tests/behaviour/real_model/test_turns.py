@@ -13,12 +13,11 @@ from custom_components.chatterbox.const import CONF_MAX_TOKENS, DOMAIN
 from tests.behaviour.real_model.conftest import Llama
 from tests.support.listening_room import StreamingVoice, furnish
 from tests.support.servers.llama_cpp.process import LlamaServer, LlamaSetup, llama_server
-from tests.support.talk import assert_no_orphans, say, speech, talk_as_the_pipeline_does, talking
+from tests.support.talk import LIGHT, assert_no_orphans, say, speech, talk_as_the_pipeline_does, talking
 from tests.support.tasks import have_done, task_entry
 
 pytestmark = [pytest.mark.usefixtures("socket_enabled"), pytest.mark.timeout(90)]
 
-LIGHT = "light.kitchen_ceiling"
 ON = '{"name": "intent__HassTurnOn", "arguments": {"name": "Kitchen ceiling light", "domain": ["light"]}}'
 CALLS = {"\n": f"<tool_call>\n{ON}\n</tool_call>", "\n\n": "The kitchen is lit now."}
 MISSPELT = {"\n": '<tool_call>\n{"name": "intent__HassTurnUp', "\n\n": "I have tried it."}

@@ -12,8 +12,6 @@ from tests.support.servers.script import ScriptedAnswer, ScriptedCall
 
 _FORMAT = ConfigDict(frozen=True, extra="ignore")
 _CUT_AS_USUAL = ScriptedAnswer()
-NOT_DONE = "As far as I can tell, that wasn't done."
-"""The end of an answer if all that the model tried has failed."""
 _RUNS = Path(__file__).parents[2] / "fixtures" / "recorded-runs"
 _HARD_HOME = Path(__file__).with_name("hard_cases_home.yaml")
 _READING: Final = {"GetLiveContext", "GetDateTime", "todo_get_items", "calendar_get_events"}

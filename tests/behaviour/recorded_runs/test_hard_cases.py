@@ -19,16 +19,14 @@ from pydantic import JsonValue
 
 from custom_components.chatterbox.agent.messages import canonical_json
 from tests.behaviour.recorded_runs.hard_cases import TOOLS, HardCase, is_read_by_hand, read_hard_cases
-from tests.behaviour.recorded_runs.runs import NOT_DONE
 from tests.demo_house.move_in import move_in
 from tests.support.config_entries import prepare, server_entry, set_up
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.in_process import serving
 from tests.support.servers.script import Script, ScriptedAnswer
-from tests.support.talk import assert_no_orphans, speech, talk_as_the_pipeline_does
+from tests.support.talk import NOT_DONE, SATELLITE, assert_no_orphans, speech, talk_as_the_pipeline_does
 
 HOME = Path(__file__).with_name("hard_cases_home.yaml")
-SATELLITE = "assist_satellite.kitchen"
 CASES = read_hard_cases()
 KINDS = sorted({case.why for case in CASES})
 SILENCE = ScriptedAnswer(content="")

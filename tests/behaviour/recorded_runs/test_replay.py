@@ -7,8 +7,9 @@ import pytest
 from homeassistant.core import HomeAssistant
 
 from tests.behaviour.recorded_runs.replay import Outcome, Way, count, replay, tells_success
-from tests.behaviour.recorded_runs.runs import NOT_DONE, Batch, read_batches, read_runs
+from tests.behaviour.recorded_runs.runs import Batch, read_batches, read_runs
 from tests.behaviour.recorded_runs.table import PAGE, Count, row_of
+from tests.support.talk import NOT_DONE
 
 BATCHES = read_batches()
 HARD = BATCHES[-1]

@@ -31,14 +31,14 @@ from custom_components.chatterbox.settings.rules import (
     home_rules_to_json,
 )
 from tests.demo_house.move_in import move_in
-from tests.flows.test_agent_flow import TALKING, choose, filled_in, open_menu, submit, suggested, text_of_error
+from tests.flows.test_agent_flow import choose, filled_in, open_menu, submit, suggested, text_of_error
 from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
 from tests.support.home_rules import set_home_rules
 from tests.support.llm_apis import StubTool, register
 from tests.support.one_home import in_one_home
 from tests.support.sentences import sentence
 from tests.support.servers.in_process import serving_script
-from tests.support.service_dialogs import is_open, problems_in
+from tests.support.service_dialogs import TALKING, is_open, problems_in
 from tests.support.talk import AGENT
 
 HOME = """

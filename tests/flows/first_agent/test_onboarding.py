@@ -48,10 +48,10 @@ from tests.support.service_dialogs import (
     submit,
     suggested,
 )
+from tests.support.talk import AGENT
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
-TALKER = "conversation.talker"
 LLAMA = Script(models=("llama-8b", "nomic-embed-text-v1.5", "whisper-large"), owner="llamacpp")
 ONLY_TALKS = ScriptedAnswer(content="I have turned on the kitchen light. " * 30)
 
@@ -456,7 +456,7 @@ async def test_a_further_agent_ends_with_the_assistants_and_sentences_to_try(has
     await door_and_lamp(hass)
     async with serving_script(TALKING) as address:
         entry = await set_up(hass, server_entry(address))
-        await store.async_update_item(usual, without_id(store.data[usual]) | {"conversation_engine": TALKER})
+        await store.async_update_item(usual, without_id(store.data[usual]) | {"conversation_engine": AGENT})
         flows = hass.config_entries.subentries
         step = await flows.async_init((entry.entry_id, SUBENTRY_CONVERSATION), context={"source": "user"})
         form = {**display_data(step["data_schema"]), CONF_NAME: "Butler", CONF_MODEL: "big-model"}
@@ -476,7 +476,7 @@ async def test_a_further_agent_ends_with_the_assistants_and_sentences_to_try(has
     assert "What can I cook with eggs and potatoes" in (result["description_placeholders"] or {})["requests"]
     assert try_it(result).endswith("choose **Kitchen** at the top.")
     engines = {one.name: one.conversation_engine for one in store.data.values()}
-    assert engines == {"Home Assistant": TALKER, "Kitchen": "conversation.butler"}
+    assert engines == {"Home Assistant": AGENT, "Kitchen": "conversation.butler"}
     assert hass.states.get("conversation.butler")
 
 

@@ -8,10 +8,10 @@ from custom_components.chatterbox.const import CONF_SERVER, DOMAIN
 from custom_components.chatterbox.flows.model_flow import price_words
 from custom_components.chatterbox.settings.agent import WhenSpent, settings_of
 from custom_components.chatterbox.usage.tracker import FREE, ModelPrice, Rates
-from tests.flows.test_agent_flow import TALKING, advanced, change, filled_in, submit, suggested, text_of_error
+from tests.flows.test_agent_flow import advanced, change, filled_in, submit, suggested, text_of_error
 from tests.support.config_entries import only_agent, server_entry, set_up
 from tests.support.servers.in_process import serving_script
-from tests.support.service_dialogs import problems_in
+from tests.support.service_dialogs import TALKING, problems_in
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 

@@ -15,12 +15,10 @@ from custom_components.chatterbox.settings.tasks import INSTRUCTIONS, task_setti
 from tests.support.config_entries import offline_entry, server_entry, set_up
 from tests.support.one_home import in_one_home
 from tests.support.servers.in_process import serving_script
-from tests.support.servers.script import Script
-from tests.support.service_dialogs import display_data, is_open, problems_in
+from tests.support.service_dialogs import TALKING, display_data, is_open, problems_in
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
-TALKING = Script(models=("big-model", "scripted-model"))
 LIMITS: dict[str, object] = {
     "max_iterations": 10,
     "max_tool_calls": 32,

@@ -22,9 +22,8 @@ from tests.support.llm_apis import StubTool, register
 from tests.support.prefixes import HELLO, prefix_of
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
-from tests.support.talk import AGENT, Serve, messages_of, speech
+from tests.support.talk import AGENT, SATELLITE, Serve, messages_of, speech
 
-SATELLITE = "assist_satellite.kitchen"
 FACT = "Takes tea without milk."
 
 

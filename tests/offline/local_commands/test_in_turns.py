@@ -13,16 +13,13 @@ from pytest_homeassistant_custom_component.common import async_capture_events
 from custom_components.chatterbox.const import EVENT_CHANGE, EVENT_TURN_FINISHED
 from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure
-from tests.support.talk import AGENT, LIGHT_ON, Serve, messages_of, speech
+from tests.support.talk import AGENT, DOOR, LIGHT_ON, QUESTION, UNLOCK, Serve, messages_of, speech
 
 SILENT = Script()
 LAMP = "light.floor_lamp"
 LAMP_ON = ScriptedCall(name="HassTurnOn", arguments={"name": "Floor Lamp"})
 NO_LAMP = ScriptedCall(name="HassTurnOn", arguments={"name": "Lava Lamp"})
-UNLOCK = ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door", "domain": "lock"})
 LOOK = ScriptedCall(name="GetLiveContext")
-DOOR = "lock.front_door"
-QUESTION = "Unlock the Front Door in the Hallway?"
 
 
 def saying(*texts: str) -> Script:

@@ -16,10 +16,8 @@ from custom_components.chatterbox.const import (
 )
 from tests.support.listening_agent import add_automations, add_person, add_scripts, place_satellite, start
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
-from tests.support.talk import AGENT, LIGHT_ON, Serve, messages_of
+from tests.support.talk import AGENT, LIGHT, LIGHT_ON, SATELLITE, Serve, messages_of
 
-LIGHT = "light.kitchen_ceiling"
-SATELLITE = "assist_satellite.kitchen"
 ACTS = Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="So be it.")))
 UNLOCK = ScriptedCall(name="intent__HassTurnOff", arguments={"name": "Front Door", "domain": ["lock"]})
 UNLOCKS = Script(answers=(ScriptedAnswer(tool_calls=(UNLOCK,)), ScriptedAnswer(content="So be it.")))

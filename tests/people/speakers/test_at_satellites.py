@@ -38,9 +38,9 @@ from tests.support.listening_agent import (
     say,
     start,
 )
+from tests.support.talk import SATELLITE
 from tests.support.versions import IS_LATEST
 
-SATELLITE = "assist_satellite.kitchen"
 OPENING = {"entity_id": SATELLITE, "start_media_id": "http://house.local/question.mp3", "preannounce": False}
 
 

@@ -9,14 +9,10 @@ from homeassistant.core import HomeAssistant
 from tests.demo_house.move_in import move_in
 from tests.support.api_clients import HttpClient
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
-from tests.support.talk import AGENT, Serve, messages_of
+from tests.support.talk import AGENT, ASKS, DOOR, QUESTION, Serve, messages_of
 
 PATH = "/api/chatterbox/v1/responses"
-DOOR = "lock.front_door"
-QUESTION = "Unlock the Front Door in the Hallway?"
 WHICH = "The Side Door or the Back Door?"
-UNLOCK = ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door", "domain": "lock"})
-ASKS = ScriptedAnswer(tool_calls=(UNLOCK,))
 ASSIST = {"type": "mcp", "server_label": "assist", "require_approval": "never"}
 REQUEST = {"model": AGENT, "input": "Unlock the front door."}
 ALLOWING = [{"verdict": "allow"}]

@@ -37,11 +37,9 @@ from tests.flows.approval_form.test_approval_flow import DOTS, STORAGE_OF_TESTS,
 from tests.flows.test_agent_flow import choose, submit
 from tests.support.config_entries import only_agent
 from tests.support.home_rules import set_home_rules
-from tests.support.talk import move_into_the_demo_home, speech
+from tests.support.talk import DOOR, LIGHT, move_into_the_demo_home, speech
 
 KEY: Final = "chatterbox.home_rules"
-DOOR: Final = "lock.front_door"
-LIGHT: Final = "light.kitchen_ceiling"
 ONE, OTHER = "conversation.one", "conversation.other"
 PIN: Final = "7391"
 WITH_PIN: Final[dict[str, JsonValue]] = {

@@ -23,10 +23,8 @@ from custom_components.chatterbox.tools.own.search_history import async_search_h
 from tests.support.busy_threads import no_free_thread
 from tests.support.config_entries import offline_entry, only_agent, set_up
 from tests.support.one_home import in_one_home
-from tests.support.own_tools import own_call
+from tests.support.own_tools import ANNA, BEN, own_call
 
-ANNA = Speaker("user-1", name="Anna", asking=Asking.PERSON, person_id="anna")
-BEN = Speaker("user-2", name="Ben", asking=Asking.PERSON, person_id="ben")
 NUMBERS = count()
 
 

@@ -23,7 +23,7 @@ from sentence_stream import SentenceBoundaryDetector
 from custom_components.chatterbox import const
 from custom_components.chatterbox.turns.chat_log import FILLERS
 from tests.agent.turns import run_other_tasks
-from tests.support.listening_room import SATELLITE, Room, StreamingVoice, WholeVoice, furnish
+from tests.support.listening_room import Room, StreamingVoice, WholeVoice, furnish
 from tests.support.llm_apis import register
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.raw_http import Ending, RawHTTPServer, RawReply, event_stream, raw_http_server, reply
@@ -31,6 +31,7 @@ from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure
 from tests.support.servers.stream import chunks_of
 from tests.support.talk import (
     LIGHT_ON,
+    SATELLITE,
     Serve,
     add_agent,
     move_into_the_demo_home,

@@ -22,6 +22,8 @@ from tests.support.talk import (
     AGENT,
     BLINDS_DOWN,
     LIGHT_ON,
+    NOT_DONE,
+    SATELLITE,
     Serve,
     assert_no_orphans,
     messages_of,
@@ -162,8 +164,6 @@ async def test_an_interrupted_first_turn_is_continued_under_its_id(hass: HomeAss
 
 LIE = ScriptedAnswer(content="I've turned on the kitchen light.")
 FAILS = ScriptedAnswer(tool_calls=(ScriptedCall(name="HassTurnOn", arguments={"name": "Kitchen Moon"}),))
-SATELLITE = "assist_satellite.kitchen"
-NOT_DONE = "As far as I can tell, that wasn't done."
 
 
 @pytest.mark.parametrize("satellite_id", [SATELLITE, None], ids=["spoken", "typed"])

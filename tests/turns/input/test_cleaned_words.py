@@ -7,13 +7,12 @@ from pytest_homeassistant_custom_component.typing import WebSocketGenerator
 
 from tests.support.ears import say_aloud
 from tests.support.listening_room import WholeVoice, furnish
-from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
-from tests.support.talk import AGENT, Serve, messages_of, say, speech, type_in_dialog
+from tests.support.servers.script import Script, ScriptedAnswer
+from tests.support.talk import AGENT, UNLOCK, Serve, messages_of, say, speech, type_in_dialog
 
 TALK = "a-talk"
 NOISY = "Um, add [phone] to the list. Thank you."
 ANSWERS = Script(answers=(ScriptedAnswer(content="Fine."),) * 2)
-UNLOCK = ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door", "domain": "lock"})
 
 
 async def write(hass: HomeAssistant, text: str) -> str:

@@ -23,10 +23,9 @@ from custom_components.chatterbox.agent.messages import (
     Transcript,
     UserMessage,
 )
-from tests.support.doubles import tool
+from tests.support.doubles import NO, YES, tool
 
 LIGHT, PAGE = tool("light_on"), tool("show_page", client=True)
-YES, NO = Answer(approved=True), Answer(approved=False)
 TURN = Turn("Light!", tools=(LIGHT, PAGE), limits=Limits(max_tool_calls=3))
 STATE = TurnState(TURN, (UserMessage("Light!"),), iterations=1)
 CALL = ToolCall("a", "light_on", '{"n":1}')

@@ -11,14 +11,13 @@ from custom_components.chatterbox.agent.messages import JsonObject, ToolCall, Tr
 from custom_components.chatterbox.agent.protocols import Ask, Deny, Rewrite
 from custom_components.chatterbox.agent.transcript import TranscriptRecorder
 from tests.agent.turns import assert_valid, collect, finished, results
-from tests.support.doubles import Line, ScriptedDispatcher, ScriptedHooks, ScriptedProvider, call, say, tool
+from tests.support.doubles import NO, YES, Line, ScriptedDispatcher, ScriptedHooks, ScriptedProvider, call, say, tool
 
 type Opinion = Deny | Ask | Rewrite[JsonObject] | None
 type Opinions = dict[str, tuple[Opinion, Opinion]]
 """The verdict of a hook on the calls of a tool, by the door that they are about."""
 type Decisions = dict[str, Answer]
 
-YES, NO = Answer(approved=True), Answer(approved=False)
 NAMES = ["unlock", "disarm", "open"]
 TURN = Turn("Go!", tools=tuple(tool(name) for name in NAMES))
 CALLS = [ToolCall(name, name, '{"door":0}') for name in NAMES]

@@ -11,9 +11,8 @@ from custom_components.chatterbox.agent.loop.turn import Turn
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall, ToolOutcome
 from custom_components.chatterbox.agent.transcript import TranscriptRecorder
 from tests.agent.turns import assert_valid, collect, finished, spoken
-from tests.support.doubles import Line, ScriptedDispatcher, ScriptedProvider, call, say, tool
+from tests.support.doubles import NO, YES, Line, ScriptedDispatcher, ScriptedProvider, call, say, tool
 
-YES, NO = Answer(approved=True), Answer(approved=False)
 TOOLS = (tool("fails"), tool("light_on"), tool("look", read_only=True))
 TURN = Turn("Light!", tools=TOOLS, checks_answer=True)
 FAILS, ON, LOOK = ToolCall("a", "fails", "{}"), ToolCall("b", "light_on", "{}"), ToolCall("c", "look", "{}")
