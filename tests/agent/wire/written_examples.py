@@ -163,6 +163,14 @@ CALLS: Final = (
         calls=(_LIVE_CONTEXT, _TURN_ON_KITCHEN),
     ),
     Written("Llama 3.1", f"<function=HassTurnOn>{_ON}</function>", calls=(_TURN_ON_KITCHEN,)),
+    Written("Llama 3.3 at Groq", f"<function=HassTurnOn {_ON} </function>", calls=(_TURN_ON_KITCHEN,)),
+    Written("Llama 3.3 at Groq, no space", f"<function=HassTurnOn{_ON}</function>", calls=(_TURN_ON_KITCHEN,)),
+    Written("Llama 3.3 at Groq, brackets", f"<function=HassTurnOn[]{_ON}</function>", calls=(_TURN_ON_KITCHEN,)),
+    Written(
+        "arguments beside the function",
+        f'{{"tool_calls": [{{"type": "function", "function": {{"name": "HassTurnOn"}}, "parameters": {_ON}}}]}}',
+        calls=(_TURN_ON_KITCHEN,),
+    ),
     Written("Llama 3.1, broken", "<function=HassTurnOn>{kitchen</function>", calls=(("HassTurnOn", "{kitchen…"),)),
     Written("Mistral", f"[TOOL_CALLS][{_CALL}]", calls=(_TURN_ON_KITCHEN,)),
     Written(

@@ -31,8 +31,8 @@ _BETWEEN_CALLS: Final = re.compile(rf"(?:[\s,;>)\]}}]|{_SEPARATOR})*+", re.IGNOR
 _ADDRESS: Final = re.compile(r"\A(?:<[|\uff5c][^<>]{0,60}+>|(?!to=)[a-z]++|\s++){0,8}+to=", re.IGNORECASE)
 """Text before the name of a tool in a header of OpenAI's harmony format."""
 _TAGGED: Final = re.compile(
-    rf"<(function|invoke)(?:=| name=)[\"']?+([^\"'<>\s]{{1,{_LONGEST_NAME}}}+)[\"']?+\s*+>"
-    r"((?:[^<]++|<(?!/\1>|(?:function|invoke)[= ]))*+)(?:</\1>)?+"
+    rf"<(function|invoke)(?:=| name=)[\"']?+([^\"'<>\s\[{{(,]{{1,{_LONGEST_NAME}}}+)[\"']?+"
+    r"\s*+(?:\[\]|\(\)|,)?+\s*+(?:>|(?=\{))((?:[^<]++|<(?!/\1>|(?:function|invoke)[= ]))*+)(?:</\1>)?+"
 )
 _PARAMETER: Final = re.compile(
     rf"<parameter(?:=| name=)[\"']?+\s*+([^\"'<>\s]{{1,{_LONGEST_NAME}}}+)[\"']?+(?:\s[^<>]*+)?+>"
@@ -150,6 +150,8 @@ def _calls_of(value: JsonValue) -> list[WrittenCall]:
             return [call for item in value for call in _calls_of(item)]
         case dict():
             wrapped = next((inner for key in _WRAPPING_KEYS if isinstance(inner := value.get(key), dict | list)), None)
+            if isinstance(wrapped, dict):  # the arguments may stand beside it
+                wrapped = {key: part for key, part in value.items() if key in _ARGUMENTS_KEYS} | wrapped
             return [_call_of(value)] if wrapped is None else _calls_of(wrapped)
         case _:
             raise _NotInThisFormat
