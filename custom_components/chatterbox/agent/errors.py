@@ -90,6 +90,8 @@ class UnparsedReply(ProviderFailed):
     """The service cannot parse what its model wrote. The same request was made anew already, where that may help."""
 
     retryable = False
+    written: str = ""
+    """The text of the model, if the service quotes it."""
 
 
 class ProviderRejectedKey(ProviderError):

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from dataclasses import replace
 
 import aiohttp
 import pytest
@@ -16,7 +17,13 @@ from custom_components.chatterbox.agent.errors import (
     ServerOutOfMemory,
     UnparsedReply,
 )
-from custom_components.chatterbox.agent.events import CompletionResult, PromptProgress, ProviderEvent, TextDelta
+from custom_components.chatterbox.agent.events import (
+    CompletionResult,
+    PromptProgress,
+    ProviderEvent,
+    TextDelta,
+    ToolCallReady,
+)
 from custom_components.chatterbox.agent.json.text import payload_to_bytes
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
@@ -38,6 +45,7 @@ from custom_components.chatterbox.agent.providers.profiles import (
     ServerProfile,
 )
 from custom_components.chatterbox.agent.wire.openai_chat import request_to_payload
+from tests.support.doubles import tool
 from tests.support.servers.raw_http import Ending, RawHTTPServer, RawReply, event_stream, head, raw_http_server, reply
 
 from .chat_completions import ANSWER, ANSWER_EVENTS, DONE, HELLO, HI, KEY, REQUEST, STOP, USAGE, collect, provider_of
@@ -280,6 +288,34 @@ async def test_a_stream_that_fails_before_its_first_word_is_asked_for_as_a_whole
 
     assert [event for event in events if not isinstance(event, PromptProgress)] == HI
     assert len(server.requests) == 2
+
+
+def _unfit(written: str) -> bytes:
+    words = "tool call validation failed: parameters for tool light did not match schema"
+    error = {"message": words, "type": "invalid_request_error", "code": "tool_use_failed", "failed_generation": written}
+    return json.dumps({"error": error}).encode()
+
+
+@pytest.mark.parametrize("streams", [False, True])
+async def test_calls_that_a_service_quotes_as_unfit_are_calls(session: aiohttp.ClientSession, *, streams: bool) -> None:
+    body = _unfit('<function=light>{"domain": "light"}</function>')
+    refused = event_stream([b"event: error\ndata: " + body + b"\n\n"]) if streams else reply(body, status=400)
+    async with raw_http_server(refused) as server:
+        events = await collect(_telling(server, session), replace(REQUEST, tools=(tool("light"),)))
+
+    called, end = events
+    assert isinstance(called, ToolCallReady)
+    assert (called.call.name, called.call.arguments) == ("light", '{"domain":"light"}')
+    assert isinstance(end, CompletionResult)
+    assert end.finish_reason is FinishReason.TOOL_CALLS
+
+
+@pytest.mark.parametrize("written", ["", "I am sorry.", '<function(light){"domain": "light"}'])
+async def test_what_a_service_quotes_without_a_call_is_asked_for_again(
+    session: aiohttp.ClientSession, written: str
+) -> None:
+    async with raw_http_server(reply(_unfit(written), status=400), WHOLE) as server:
+        assert await collect(_telling(server, session), replace(REQUEST, tools=(tool("light"),))) == HI
 
 
 @pytest.mark.parametrize("second", [500, 400])

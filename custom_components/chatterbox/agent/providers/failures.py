@@ -34,7 +34,7 @@ from ..errors import (
     ToolsRefused,
     UnparsedReply,
 )
-from ..messages import JsonObject, JsonValue
+from ..messages import MAX_CALL_LENGTH, JsonObject, JsonValue
 from ..text import read_data_file
 
 OVERLOADED: Final = 529
@@ -171,6 +171,7 @@ class _Report:
     labels: str = ""
     prompt_tokens: int | None = None
     window_tokens: int | None = None
+    written: str = ""
 
 
 def _read_report(value: JsonValue) -> _Report:
@@ -186,7 +187,9 @@ def _read_report(value: JsonValue) -> _Report:
             labels = (value.get(key) for key in ("type", "code", "status"))
             labelled = " ".join(str(label) for label in labels if isinstance(label, str | int))
             numbers = (value.get(key) for key in ("n_prompt_tokens", "n_ctx"))
-            return _Report(_words(value), labelled, *(number if type(number) is int else None for number in numbers))
+            prompt, window = (number if type(number) is int else None for number in numbers)
+            written = value.get("failed_generation")  # Groq
+            return _Report(_words(value), labelled, prompt, window, written if isinstance(written, str) else "")
         case _:
             return _Report()
 
@@ -203,6 +206,8 @@ def _error(status: int, report: _Report, what: str, secret: str) -> ProviderErro
     message = _message_line(report, secret)
     error = _error_saying(f"{what}: {message}" if message else what, status, report)
     error.words = message
+    if isinstance(error, UnparsedReply):
+        error.written = report.written[:MAX_CALL_LENGTH]
     return error
 
 

@@ -14,8 +14,8 @@ from typing import ClassVar, Final, override
 import aiohttp
 
 from ..conversation.token_estimate import plausible_usage
-from ..errors import PromptTooLong, ProviderError, ProviderReplyInvalid
-from ..events import CompletionResult, PromptProgress, ProviderEvent, ReasoningDelta, TextDelta
+from ..errors import PromptTooLong, ProviderError, ProviderReplyInvalid, UnparsedReply
+from ..events import CompletionResult, PromptProgress, ProviderEvent, ReasoningDelta, TextDelta, ToolCallReady
 from ..json.text import payload_to_bytes
 from ..messages import FinishReason, JsonObject, UserMessage
 from ..protocols import NO_WISHES, CompletionRequest
@@ -191,6 +191,10 @@ class HTTPProvider(ABC):
                     events = await self._next(reply)
                 except ProviderError as error:
                     reply.close()
+                    if calls := await self._quoted_calls(error, reply):
+                        for event in calls:
+                            yield event
+                        return
                     payload = await self._payload_after(error, request, reply.payload, started=reply.started)
                     reply, events = self._reply(request, payload), ()
                 for event in events:
@@ -198,6 +202,14 @@ class HTTPProvider(ABC):
                     await _yield_to_loop(event)
         finally:
             reply.close()
+
+    async def _quoted_calls(self, error: ProviderError, reply: _Reply) -> list[ProviderEvent]:
+        """Return the answer that a service quotes as unusable, if it has calls; nothing otherwise."""
+        if reply.started or not isinstance(error, UnparsedReply) or not error.written:
+            return []
+        written = (TextDelta(error.written), CompletionResult(FinishReason.STOP))
+        events = [event for piece in written for event in await reply.message.read(piece)]
+        return events if any(isinstance(event, ToolCallReady) for event in events) else []
 
     def _reply(self, request: CompletionRequest, payload: JsonObject) -> _Reply:
         room = self._options_for(request).max_characters
