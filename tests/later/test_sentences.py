@@ -111,7 +111,12 @@ async def test_sentences_about_plans(home: HomeAssistant, language: str) -> None
         ("how warm is the bedroom at 6 am?", "none"),
         ("is the floor lamp on in ten minutes?", "none"),
         ("could you kill the light in a minute or so", "none"),
-        ("remind me to call Mum", "none"),
+        ("remind me to feed the cat when I get home", "none"),
+        ("remind me to take my pills after lunch", "none"),
+        ("remind me every other day to eat", "none"),
+        ("remind me again", "none"),
+        ("wake up the TV at 7 pm", "none"),
+        ("wake me up every other day at 7", "none"),
         ("remind me at six pm", "none"),
         ("forget the heater", "none"),
         ("forget that I like tea", "none"),
@@ -306,6 +311,17 @@ class TestWithoutAModel:
                 "yes": "At six on Sunday morning: call Mum.",
             },
             {
+                "remind me to call Mum": "When should I remind you?",
+                "at six": "Did you mean at six tomorrow morning?",
+                "in the evening": "At six tomorrow evening, in 23 hours and 18 minutes: call Mum.",
+            },
+            {
+                "set an alarm": "When should I remind you?",
+                "in ten minutes": "At 6:52 this evening, in 10 minutes: spoken alarm.",
+                "cancel my alarm": "Cancelled: spoken alarm.",
+            },
+            {"remind me of the bins": "When should I remind you?", "no": "All right, I won't."},
+            {
                 "turn off the floor lamp in 400 days": NO_TIME,
                 "tomorrow at eight": "Did you mean at eight tomorrow morning?",
                 "in the evening": "At eight tomorrow evening: turn off the Floor Lamp in the Living Room.",
@@ -335,6 +351,15 @@ class TestWithoutAModel:
         await set_up(hass, offline_entry())
 
         assert {text: speech(await say(hass, text, satellite_id=SATELLITE)) for text in talk} == talk
+
+    async def test_a_model_understands_more_of_a_reminder_without_a_time(
+        self, hass: HomeAssistant, serve: Serve
+    ) -> None:
+        await serve(Script(answers=(ScriptedAnswer(content="Which day?"),) * 2), local_commands="first")
+
+        for text in ("remind me to call Mum", "wake me up at 7 am"):
+            assert speech(await say(hass, text)) == "Which day?"
+        assert async_get_plans(hass).stored.plans == ()
 
     async def test_an_answer_to_a_question_puts_no_reminder_off(
         self, hass: HomeAssistant, freezer: FrozenDateTimeFactory

@@ -63,6 +63,8 @@ class RecognizedRequest:
     """The call that does it; None if Home Assistant processes the sentence."""
     answer: str = ""
     """The words that are said in place of a call."""
+    is_last_resort: bool = False
+    """Whether a model may make more of it."""
 
 
 async def async_recognize(

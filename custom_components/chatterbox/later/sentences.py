@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 _NAME: Final = LATER.definition.name
 _TIMERS: Final = frozenset({intent.INTENT_START_TIMER, intent.INTENT_CANCEL_TIMER, intent.INTENT_TIMER_STATUS})
-_QUESTIONS: Final = ("later_which", "later_no_time")
+_QUESTIONS: Final = ("later_ask", "later_no_time", "later_which")
 _AROUND: Final = " .,!?¿¡。，！？"  # noqa: RUF001 Chinese marks
 _CURLY: Final = "\N{RIGHT SINGLE QUOTATION MARK}"
 
@@ -56,6 +56,8 @@ class _Sentences(BaseModel):
     """Words that may begin each of them."""
     often: str
     """Words of times that no plan has, such as each working day, before the text of a reminder."""
+    unclear: str
+    """Words with which a reminder without a time may be for something else than a time."""
     list: tuple[str, ...]
     """Questions for the plans."""
     all: tuple[str, ...]
@@ -68,6 +70,8 @@ class _Sentences(BaseModel):
     """Words around the times of a request to move the plan that was just made or named, or to be reminded again."""
     remind: tuple[str, ...]
     """Requests for a reminder; the group `text` holds its text."""
+    alarm: tuple[str, ...]
+    """Requests to be woken, which a reminder may do."""
 
 
 _SENTENCES: Final = read_data_file(Path(__file__).with_name("sentences.toml"), dict[str, _Sentences])
@@ -108,7 +112,7 @@ async def _async_made_clear(
     rest = _without_times(answer, times)
     denied = moment and moment.due if understand_answer(rest, language) is Meaning.NO else None
     for words in (answer, *(times if _says_no_more(rest, language) else ())):
-        for meant, moved in ((f"{when} {words}", None), (words, old)):
+        for meant, moved in ((f"{when} {words}".strip(), None), (words, old)):
             clear = await async_resolve(hass, meant, language, moved=moved)
             if clear and clear.is_sure and clear.due != denied:
                 return replace(request, call=local_call(_NAME, {**given, "when": exact_words(clear)}))
@@ -163,7 +167,10 @@ async def _async_recognized(
         moved = await _async_moved(hass, user_input, given) if given["kind"] == "move" else None
         if given["kind"] == "move" and given.get("text") and moved is None:
             return found
-        return await _async_with_call(hass, language, RecognizedRequest(_NAME, is_question), given, moved)
+        is_last_resort = given["kind"] == "remind" and not (given["when"] and given["text"])
+        given |= {} if given.get("text") != "" else {"text": (await async_get_sentences(hass, language))["later_alarm"]}
+        request = RecognizedRequest(_NAME, is_question, is_last_resort=is_last_resort)
+        return await _async_with_call(hass, language, request, given, moved)
     delayed = [TimeInSentence(f"in {delay_of(slots)} seconds", timed)] if timed else []
     times = times_in(user_input.text, language, joined=True) if timed or not strict else ()
     for time in (*times, *delayed):
@@ -206,9 +213,11 @@ async def _async_with_call(
     """Return a request with the call of the tool, and with a question if its time is not clear."""
     words = "" if request.is_question else str(given.get("when") or "")
     moment = await async_resolve(hass, words, language, moved=moment_of(moved)) if words else None
+    sentences = await async_get_sentences(hass, language)
+    if not words and given["kind"] == "remind":
+        return replace(request, call=local_call(_NAME, given), answer=sentences["later_ask"])
     if not words or (moment and moment.is_sure):
         return replace(request, call=local_call(_NAME, given))
-    sentences = await async_get_sentences(hass, language)
     if moment is None:
         call = None if str(given.get("text") or "\n") in words else local_call(_NAME, given)
         return replace(request, call=call, answer=sentences["later_no_time"])
@@ -271,8 +280,12 @@ async def _async_wish(
             is_often = re.match(sentences.often, words, re.IGNORECASE)
             # Together, they are no time, which is the answer.
             return {"kind": "remind", "when": f"{time.words} {words}" if is_often else time.words, "text": words}
-        if _fitting(sentences, sentences.list, time.rest):
-            return {"kind": "list", "when": time.words}
+        for patterns, call in ((sentences.list, {"kind": "list"}), (sentences.alarm, {"kind": "remind", "text": ""})):
+            if _fitting(sentences, patterns, time.rest):
+                return {**call, "when": time.words}
+    found = None if times else _fitting(sentences, sentences.remind, text)
+    if found and _is_plain(sentences, words := found["text"].strip(_AROUND)):
+        return {"kind": "remind", "when": "", "text": words}
     if _fitting(sentences, sentences.all, text):
         return {"kind": "cancel", "text": "all"}
     _, results = since_last_user_message(history)
@@ -281,6 +294,12 @@ async def _async_wish(
     found = None if _fitting(sentences, sentences.it, text) else _fitting(sentences, sentences.cancel, text)
     is_known = found is not None and await _async_is_known(hass, found["plan"])
     return {"kind": "cancel", "text": found["plan"]} if found and is_known else None
+
+
+def _is_plain(sentences: _Sentences, words: str) -> bool:
+    """Return whether the text of a reminder holds nothing that may say when."""
+    may_say = re.search(f"^(?:{sentences.often})|{sentences.unclear}", words, re.IGNORECASE)
+    return not (may_say or _fitting(sentences, sentences.move, words))
 
 
 def _change_of_it(sentences: _Sentences, text: str, times: Sequence[TimeInSentence]) -> dict[str, JsonValue] | None:

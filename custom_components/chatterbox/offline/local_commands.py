@@ -78,6 +78,7 @@ class LocalRequests:
         if (
             found is None
             or is_left
+            or (self.has_model and found.is_last_resort)
             or (self.has_model and _follows_up(found, self.history, self.user_input.language, changing_tools(tools)))
         ):
             return None
