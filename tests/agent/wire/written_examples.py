@@ -57,6 +57,7 @@ REASONING: Final = (
         "On.",
         "Hm.",
     ),
+    Written("a token of its own", "On. <|thought|>\nThe task is done.", "On. ", "\nThe task is done."),
     Written("harmony, unfinished", "<|channel|>analysis<|message|>Hm.", "", "Hm."),
     Written("harmony without a final channel", "<|start|>assistant<|message|>On.<|end|>", "On."),
     Written("harmony, said before calls", "<|channel|>commentary<|message|>One moment.<|end|>", "One moment."),
@@ -172,6 +173,27 @@ CALLS: Final = (
         calls=(_TURN_ON_KITCHEN,),
     ),
     Written("Llama 3.1, broken", "<function=HassTurnOn>{kitchen</function>", calls=(("HassTurnOn", "{kitchen…"),)),
+    *(
+        Written(
+            f"DeepSeek V4, {bars}",
+            f'Sure.\n<{bars}tool_calls>\n<{bars}invoke name="HassTurnOn">\n'
+            f'<{bars}parameter name="name" string="true">Kitchen Light</{bars}parameter>\n</{bars}invoke>\n'
+            f'<{bars}invoke name="GetLiveContext">\n</{bars}invoke>\n</{bars}tool_calls>',
+            "Sure.\n",
+            calls=(_TURN_ON_KITCHEN, _LIVE_CONTEXT),
+        )
+        for bars in (f"{_BAR}DSML{_BAR}", f"{_BAR}{_BAR}DSML{_BAR}{_BAR}", "||DSML||", "\u2016DSML\u2016", " | DSML | ")
+    ),
+    Written(
+        "DeepSeek V4, unclosed",
+        f'<{_BAR}DSML{_BAR}invoke name="HassTurnOn"><{_BAR}DSML{_BAR}parameter name="name">Kitchen Light',
+        calls=(_TURN_ON_KITCHEN,),
+    ),
+    Written(
+        "GPT-5, a recipient and noise",
+        f"to=functions.HassTurnOn  (json \u6052\u4e00\n{_ON}\u0a82",
+        calls=(("intent__HassTurnOn", f"json \u6052\u4e00\n{_ON}\u0a82\u2026"),),
+    ),
     Written("Mistral", f"[TOOL_CALLS][{_CALL}]", calls=(_TURN_ON_KITCHEN,)),
     Written(
         "Mistral, spaced",
@@ -353,6 +375,9 @@ CALLS: Final = (
         calls=(("light", ', "arguments": {"a": "\\…'),),
     ),
     Written("made-up result", 'On.<tool_response>{"ok": true}</tool_response> Really.', "On. Really."),
+    Written("instructions that end", "On.[/INST]", "On."),
+    Written("Llama 3, the next question", "On.<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nThanks", "On."),
+    Written("GLM, the next question", "On.<|user|>\nThanks<|assistant|>\nWelcome.", "On.\nWelcome."),
     Written("other tokens", "<|im_start|>assistant\nOn.<|im_end|>", "On."),
     Written("Llama's header", "<|start_header_id|>assistant<|end_header_id|>\n\nOn.<|eot_id|>", "On."),
     Written("Gemma's turns", "<start_of_turn>model\nOn.<end_of_turn>", "On."),

@@ -265,6 +265,17 @@ def _thoughts() -> Iterator[Marker]:
     yield from (Marker(end, Region(Kind.THOUGHT_END)) for end in _THOUGHT_ENDS)
 
 
+_BARS: Final = Run(r"[|\uff5c\u2016 ]", 4, 1)
+
+
+def _deepseek_calls() -> Iterator[Marker]:
+    """Yield DeepSeek's own tags, `<|DSML|invoke name="…">`, with all bars that models write."""
+    invoke, end = Opening("<", _BARS, "dsml", _BARS, "invoke"), Opening("</", _BARS, "dsml", _BARS, "invoke>")
+    yield Marker(invoke, Region(Kind.CALL, Ends([end], [invoke, _MESSAGE_ENDS])), keeps_opening=True)
+    around = Opening(OneOf(("<", "</")), _BARS, "dsml", _BARS, Run("[a-z_]", 20), ">")
+    yield Marker(around, Region(Kind.TOKEN))
+
+
 def _certain_calls() -> Iterator[Marker]:
     ends = [*(_end_tag(name) for name in _TABLE.call_tags), *(Opening(end) for _, end in _TABLE.call_marks)]
     tags = [_tag(name) for name in _TABLE.call_tags]
@@ -363,6 +374,8 @@ def _stripped_channels(*, message_start: bool) -> Iterator[Marker]:
     yield Marker(Opening(_headers("assistantcommentary", "assistantfinal")), Region(Kind.MESSAGE))
     yield Marker(named[1], draft)
     if message_start:
+        recipient = Opening(_headers("to="), Run(r"[\w.-]", 80, 1), Run(r"[^{\n]", 40), Run(r"\s", 4), then=r"\{")
+        yield Marker(recipient, CALL_OF_CHANNEL, keeps_opening=True)
         yield Marker(Opening(_headers("analysis"), then=_NOT_LOWER), draft)
         yield Marker(Opening(_headers("commentary"), json, then=r"\{"), Region(Kind.MESSAGE))
         yield Marker(Opening(_headers("", "a"), _headers("commentary", "final"), then=_NOT_LOWER), Region(Kind.MESSAGE))
@@ -397,7 +410,7 @@ _AT_STARTS: Final = (
     *_at(Place.SENTENCE_END, _stripped_channels(message_start=False)),
 )
 _OF_THOUGHTS: Final = (*_thoughts(), *_channels())
-_OF_CALLS: Final = (*_certain_calls(), *_noise())
+_OF_CALLS: Final = (*_deepseek_calls(), *_certain_calls(), *_noise())
 _TOKENS: Final = tuple(Marker(opening, Region(Kind.TOKEN)) for opening in _OTHER_TOKENS)
 _UNSEEN_THOUGHTS: Final = _at(Place.MESSAGE_START, _unseen_thoughts())
 

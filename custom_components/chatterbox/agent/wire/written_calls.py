@@ -18,6 +18,8 @@ from .reply_reader import arguments_text
 _CUT: Final = "…"
 """Appended to arguments that are uncertain, so that they are invalid JSON."""
 
+_BARS: Final = re.compile(r"(?<=[</])[|\uff5c\u2016 ]{1,4}+dsml[|\uff5c\u2016 ]{1,4}+", re.IGNORECASE)
+"""Before the names of DeepSeek's tags."""
 _QUOTE_TOKEN: Final = re.compile(r'<\|"\|>|<escape>')
 
 # Every repetition below is possessive and every choice is decided by its first character: matching is linear.
@@ -90,7 +92,7 @@ def read_calls(text: str) -> ReadText:
 
     A text that cannot be parsed, but names a tool, is one call with invalid arguments.
     """
-    text = _ADDRESS.sub("", _QUOTE_TOKEN.sub('"', text), count=1)
+    text = _ADDRESS.sub("", _QUOTE_TOKEN.sub('"', _BARS.sub("", text)), count=1)
     start = _skip(_BETWEEN_CALLS, text, 0)
     if tagged := _read_tags(text, start):
         return ReadText(tagged)
