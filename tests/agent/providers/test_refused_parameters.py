@@ -700,3 +700,58 @@ def test_a_model_without_tools_and_system_role_is_told_so_by_the_user() -> None:
     assert str(message["content"]).startswith("No tools can be used")
     assert str(message["content"]).endswith("You help.\n\nHi")
     assert refused.trial(WITH_TOOLS).payload == trial.payload
+
+
+def _function(name: str, **parameters: JsonValue) -> JsonObject:
+    return {"type": "function", "function": {"name": name, "parameters": {"type": "object", **parameters}}}
+
+
+TURN_ON, SEARCH, STOP = _function("turn_on"), _function("ha_search", minimum=True), _function("stop")
+THREE_TOOLS: JsonObject = {"model": "m", "messages": [], "tools": [TURN_ON, SEARCH, STOP]}
+NO_SCHEMA = '{"error": {"message": "Invalid schema for function \'ha_search\': True is not of type \'number\'."}}'
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        NO_SCHEMA,
+        '{"error": {"message": "tools.1.custom.input_schema: JSON schema is invalid."}}',
+        '{"error": {"message": "Invalid value.", "param": "tools[1].parameters"}}',
+        '[{"error": {"message": "Unknown name at \'tools[0].function_declarations[1].parameters\'."}}]',
+    ],
+)
+def test_a_tool_whose_schema_is_refused_is_left_out_alone_until_it_changes(body: str) -> None:
+    refused = RefusedParameters("m", REQUIRED, adjustments=TOOL_ADJUSTMENTS)
+    trial = refused.trial(THREE_TOOLS)
+    assert trial.leave_out(400, body.encode())
+    assert trial.payload["tools"] == [TURN_ON, STOP]
+    trial.accepted()
+
+    changed: JsonObject = {**THREE_TOOLS, "tools": [STOP, _function("ha_search")]}
+    assert refused.trial(THREE_TOOLS).payload == trial.payload
+    assert refused.trial(changed).payload == changed
+
+
+def test_a_tool_of_the_other_interfaces_has_its_name_outside() -> None:
+    refused = RefusedParameters("m", REQUIRED)
+    trial = refused.trial({"tools": [{"type": "function", "name": "ha_search"}, {"type": "web_search", "function": 1}]})
+
+    assert trial.leave_out(400, NO_SCHEMA.encode())
+    assert trial.payload["tools"] == [{"type": "web_search", "function": 1}]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [NO_SCHEMA.replace("ha_search", "unknown"), '{"message": "tools[7].parameters"}', '{"message": "too many tools"}'],
+)
+def test_a_refusal_that_names_no_tool_of_ours_leaves_none_out(body: str) -> None:
+    assert not RefusedParameters("m", REQUIRED).trial(THREE_TOOLS).leave_out(400, body.encode())
+
+
+def test_a_service_that_refuses_one_tool_after_another_is_believed_for_a_while() -> None:
+    tools: list[JsonValue] = [_function(f"tool_{number}") for number in range(20)]
+    trial = RefusedParameters("m", REQUIRED).trial({"tools": tools})
+    left_out = 0
+    while trial.leave_out(400, b'{"message": "tools.0.custom.input_schema: invalid"}'):
+        left_out += 1
+    assert left_out == 16

@@ -29,6 +29,9 @@ _MENTION: Final = r"([\"'`]?)(?<![\w.]){}(?![\w.]*\w)"
 OUTPUT_REFUSALS: Final = ("json_schema", "structured outputs", "structured output", "output_format")
 """Names of structured output in refusals, whatever the parameter is called."""
 
+_TOOLS: Final = "tools"
+_MOST_TOOLS: Final = 16
+"""Left out of one request; a service that refuses more refuses something else."""
 _MOST_VALUES: Final = 64
 """Remembered values of one parameter; the oldest is dropped."""
 
@@ -83,6 +86,15 @@ class RefusedParameters:
         ]
         return min(mentions)[-1] if mentions else None
 
+    def tool(self, payload: JsonObject, text: str) -> _Path | None:
+        """Return the tool of `payload` whose schema a refusal does not accept; None if it names none."""
+        if (found := WORDINGS["refused_tool"].search(text)) is None:
+            return None
+        names = [path[1] for path, _ in _parameters(payload) if path[0] == _TOOLS and path[1:]]
+        place = found["declaration"] or found["place"]
+        name = found["name"] if place is None else next(iter(names[int(place) :]), None)
+        return (_TOOLS, name) if name in names else None
+
     def remember(self, path: _Path, value: JsonValue) -> None:
         """Leave out a value of a parameter from now on."""
         level = logging.DEBUG if path in self._remembered else logging.WARNING
@@ -115,8 +127,10 @@ class Trial:
                 self.payload = changed
                 self._tried[adjustment] = refusal
                 return True
-        path = self._refused.named(self.payload, body) if status in _STATUSES else None
-        if path is None:
+        path = None
+        if status in _STATUSES:
+            path = self._refused.tool(self.payload, text) or self._refused.named(self.payload, body)
+        if path is None or sum(left == _TOOLS for (left, *_), _ in self._left_out) >= _MOST_TOOLS:
             return False
         self._left_out.append((path, dict(_parameters(self.payload))[path]))
         self.payload = _without(self.payload, path)
@@ -133,9 +147,11 @@ class Trial:
 
 
 def _parameters(payload: JsonObject) -> Iterator[tuple[_Path, JsonValue]]:
-    """Yield every field and every field of an object in it."""
+    """Yield every field, every field of an object in it, and every tool by its name."""
     for field, value in payload.items():
         yield (field,), value
+        if field == _TOOLS:
+            yield from (((field, _name_of(tool)), tool) for tool in objects_in(value))
         if isinstance(value, dict):
             for inner, inner_value in value.items():
                 yield (field, inner), inner_value
@@ -145,8 +161,18 @@ def _without(payload: JsonObject, path: _Path) -> JsonObject:
     """Return `payload` without a field, and without the object that this leaves empty."""
     field, *inner = path
     outer = payload.get(field)
-    left = {name: outer[name] for name in outer if name != inner[0]} if inner and isinstance(outer, dict) else {}
+    left: JsonValue = (
+        {name: outer[name] for name in outer if name != inner[0]} if inner and isinstance(outer, dict) else {}
+    )
+    if inner and field == _TOOLS:
+        left = [tool for tool in objects_in(outer) if _name_of(tool) != inner[0]]
     return {name: left if name == field else value for name, value in payload.items() if left or name != field}
+
+
+def _name_of(tool: JsonObject) -> str:
+    """Return the name of a tool in any format; empty if it has none."""
+    function = tool.get("function", tool)
+    return str(function.get("name", "")) if isinstance(function, dict) else ""
 
 
 _LEAST_BUDGET: Final = 1024
