@@ -290,6 +290,31 @@ async def test_a_stream_that_fails_before_its_first_word_is_asked_for_as_a_whole
     assert len(server.requests) == 2
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "The `reasoning_content` in the thinking mode must be passed back to the API.",
+        "thinking is enabled but reasoning_content is missing in assistant tool call message at index 2",
+        "Missing `reasoning_content` field in the assistant message at message index 2.",
+    ],
+)
+async def test_a_model_that_needs_its_reasoning_back_gets_it_on_any_server(
+    session: aiohttp.ClientSession, words: str
+) -> None:
+    called = AssistantMessage("", "They want light.", (ToolCall("a", "light", "{}"),))
+    request = replace(REQUEST, transcript=(UserMessage("Hi"), called, ToolResult("a", "light", "On.")))
+    refused = reply(json.dumps({"error": {"message": words}}).encode(), status=400)
+    async with raw_http_server(refused, ANSWER, ANSWER, refused) as server:
+        provider = provider_of(server, session)
+        assert await collect(provider, request) == ANSWER_EVENTS
+        assert await collect(provider, request) == ANSWER_EVENTS
+        with pytest.raises(ProviderRejectedRequest):
+            await collect(provider, request)
+
+    sent = [json.loads(one.body)["messages"][-2].get("reasoning_content") for one in server.requests]
+    assert sent == [None, "They want light.", "They want light.", "They want light."]
+
+
 def _unfit(written: str) -> bytes:
     words = "tool call validation failed: parameters for tool light did not match schema"
     error = {"message": words, "type": "invalid_request_error", "code": "tool_use_failed", "failed_generation": written}

@@ -1,5 +1,6 @@
 """`LLMProvider` for servers of OpenAI's Chat Completions."""
 
+from dataclasses import replace
 from typing import ClassVar, override
 
 from ..errors import ProviderError, UnparsedReply
@@ -7,6 +8,7 @@ from ..messages import JsonObject
 from ..protocols import CompletionRequest
 from ..wire.openai_chat import ChatReplyReader, request_to_payload
 from ..wire.reply_reader import ReplyReader
+from .failures import WORDINGS
 from .http_provider import HTTPProvider, lay_over
 from .refused_parameters import OUTPUT_REFUSALS, TOOL_ADJUSTMENTS, whole_answer
 
@@ -51,7 +53,14 @@ class OpenAIChatProvider(HTTPProvider):
     async def _payload_after(
         self, error: ProviderError, request: CompletionRequest, payload: JsonObject, *, started: bool
     ) -> JsonObject:
-        """Ask once for a whole answer where the server cannot parse what its model wrote in a stream."""
+        """Ask once for a whole answer where the server cannot parse what its model wrote in a stream.
+
+        Once the model has turned out to need its reasoning back with its calls, always return it.
+        """
         if isinstance(error, UnparsedReply) and payload.get("stream") and not started:
             return whole_answer(payload)
+        if WORDINGS["missing_reasoning"].search(error.words) and not self._profile.chat.needs_reasoning:
+            chat = replace(self._profile.chat, reasoning_field="reasoning_content", needs_reasoning=True)
+            self._profile = replace(self._profile, chat=chat)
+            return self._payload(request)
         return await super()._payload_after(error, request, payload, started=started)
