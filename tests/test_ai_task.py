@@ -370,6 +370,15 @@ async def test_of_a_camera_that_streams_the_still_picture_is_shown(hass: HomeAss
     assert "data:image/jpeg;base64" in str(server.requests[0].body)
 
 
+async def test_that_a_model_sees_no_pictures_is_told(hass: HomeAssistant, media: Path) -> None:
+    refusal = ScriptedFailure(status=404, body={"error": {"message": "No endpoints found that support image input"}})
+    async with working(hass, Script(answers=(refusal,))):
+        error = await failure(hass, attachments=[picture(media, "lamp.png")])
+
+    assert error.translation_key == "task_attachment_unsupported"
+    assert "lamp.png" in worded(error)
+
+
 @pytest.mark.parametrize(
     ("name", "size", "key"),
     [("noise.wav", 4, "task_attachment_unsupported"), ("large.png", 10 * 2**20 + 1, "task_attachment_unreadable")],

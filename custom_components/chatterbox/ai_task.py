@@ -27,7 +27,7 @@ from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from homeassistant.util import slugify
 from PIL import Image
 
-from .agent.errors import ProviderError
+from .agent.errors import ProviderError, ProviderRejectedRequest
 from .agent.events import StopReason, TurnFinished
 from .agent.loop.structured_output import read_output
 from .agent.loop.turn import Turn
@@ -196,6 +196,10 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
         turn_input = await self._async_read(task.instructions, context, source)
         finished = (await self._turns.async_run(turn_input, chat_log)).finished
         sentences = await async_get_sentences(self.hass, self.hass.config.language)
+        refusal = finished.error if finished else None
+        if isinstance(refusal, ProviderRejectedRequest) and refusal.refuses_images and task.attachments:
+            first = task.attachments[0]
+            raise task_error("task_attachment_unsupported", file=first.path.name, type=first.mime_type)
         if error := error_of_end(finished, task.name, self.entry.title, sentences):
             raise error
         answer = finished.text if finished else ""

@@ -116,6 +116,9 @@ class ModelNotFound(ProviderError):
 class ProviderRejectedRequest(ProviderError):
     """The service rejects the request."""
 
+    refuses_images: bool = False
+    """Whether it accepts no images, as it is set up or with this model."""
+
 
 class ToolsRefused(ProviderRejectedRequest):
     """The service accepts no tools, as it is set up or with this model."""

@@ -1,6 +1,7 @@
 """Whatever a service or its connection does wrong, one error of ours says so, without keys."""
 
 import errno
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 from ssl import SSLCertVerificationError
@@ -150,6 +151,24 @@ def test_responses(status: int, body: str, kind: type[ProviderError]) -> None:
 
 
 TOO_LONG = "This model's maximum context length is 4096 tokens. However, you requested 9000 tokens"
+
+
+@pytest.mark.parametrize(
+    ("status", "words", "refuses"),
+    [
+        (404, "No endpoints found that support image input", True),
+        (500, "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj", True),
+        (400, "Invalid content type. image_url is only supported by certain models.", True),
+        (400, "m is not a multimodal model", True),
+        (400, "this model is missing data required for image input", True),
+        (400, "The image is too large", False),
+    ],
+)
+def test_that_a_model_sees_no_images_is_no_failure_of_the_service(status: int, words: str, *, refuses: bool) -> None:
+    error = error_of_response(status, json.dumps({"error": {"message": words}}).encode())
+
+    assert type(error) is ProviderRejectedRequest
+    assert error.refuses_images is refuses
 
 
 @pytest.mark.parametrize(

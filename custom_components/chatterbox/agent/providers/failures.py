@@ -73,6 +73,7 @@ _TOOL_SETTINGS: Final = {"enable-auto-tool-choice": "vllm", "tool-call-parser": 
 
 _SAYINGS: Final[tuple[tuple[str, frozenset[int], type[ProviderError]], ...]] = (
     ("tools_refused", frozenset({400, 404, 422, 500, 501}), ToolsRefused),
+    ("images_refused", frozenset({400, 404, 415, 422, 500, 501}), ProviderRejectedRequest),
     ("out_of_memory", frozenset({400, 500, 503}), ServerOutOfMemory),
     ("unparsed_reply", frozenset({400, 500}), UnparsedReply),
     ("missing_model", frozenset({HTTPStatus.NOT_FOUND}), ModelNotFound),
@@ -206,6 +207,8 @@ def _error(status: int, report: _Report, what: str, secret: str) -> ProviderErro
     message = _message_line(report, secret)
     error = _error_saying(f"{what}: {message}" if message else what, status, report)
     error.words = message
+    if isinstance(error, ProviderRejectedRequest):
+        error.refuses_images = WORDINGS["images_refused"].search(report.message) is not None
     if isinstance(error, UnparsedReply):
         error.written = report.written[:MAX_CALL_LENGTH]
     return error
