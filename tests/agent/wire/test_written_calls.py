@@ -84,6 +84,7 @@ def test_words_of_a_person_with_a_call_are_no_call() -> None:
         '"type": "function", "name": "',
         '[{"type": "function", "function": {"na',
         '{"function_call": {',
+        '{"name": "HassLightGet", "parameters": {"device_class": "["}"} Note that I have assumed it.',
         "<context>\nIt is noon.\n</context>",
         "<context>\nIt is noon.",
         "</context>",

@@ -54,9 +54,10 @@ _THINKS: Final = re.compile(
 )
 """In names of models whose templates open the reasoning."""
 _CUT_CALL: Final = re.compile(
-    r"""[^\w"']{0,20}+(?:["']type["']\s*:\s*["']function["']|["'](?:function|function_call|tool_calls?)["']\s*:\s*[\[{])"""
+    r"""[^\w"']{0,20}+(?:["']type["']\s*:\s*["']function["']|["'](?:function|function_call|tool_calls?)["']\s*:\s*[\[{]"""
+    r"""|["']name["']\s*:\s*["'][\w.-]{1,64}+["']\s*,\s*["'](?:arguments|parameters)["']\s*:)"""
 )
-"""Begins JSON that is certainly a call, though its end is missing."""
+"""Begins JSON that is certainly a call, though its end is missing or cannot be found."""
 _CODE: Final = re.compile(r"[{}\[\]<>=]")
 
 
