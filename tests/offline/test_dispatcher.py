@@ -118,6 +118,10 @@ async def test_a_question_for_another_day_or_place_is_not_answered_for_now(home:
         "are any lights on in the attic": True,
         "is the light in the garage on": True,
         "is the front door not locked": True,
+        "is the front door locked in the attic": True,
+        "is the counter lamp on in the hallway": True,
+        "what is the battery of the front door": True,
+        "is the front door still properly locked": False,
         "are any lights still on in the house": False,
         "can you tell me if the front door is locked": False,
     }.items():
@@ -137,6 +141,8 @@ async def test_a_word_that_makes_a_command_another_one_is_not_left_out(home: Hom
         "who can unlock the front door",
         "did you turn on the counter lamp",
         "how do I unlock the front door",
+        "are you going to unlock the front door",
+        "what would unlock the front door",
     ):
         dispatcher = talk.dispatcher()
         assert await dispatcher.async_effects(PROCESS_SENTENCE.name, {SENTENCE: text}) == NOTHING, text

@@ -166,10 +166,10 @@ def _is_misread(hass: HomeAssistant, meaning: Interpretation) -> bool:
     for frame in meaning.frames:
         words = {meaning.tokens[at].text for at in frame.unexplained_tokens}
         is_question = is_question_intent(hass, frame.intent) and frame.intent != intent.INTENT_TIMER_STATUS
-        is_wide = is_question and frame.target_scope != "entity"
         if not words.isdisjoint(_WORDS["reversing"] if is_question else _WORDS["reversing"] | _WORDS["conditional"]):
             return True
-        if is_wide and words - _WORDS["idle"]:
+        asks = 0 in frame.unexplained_tokens and meaning.tokens[0].text in _WORDS["asking"]
+        if words - _WORDS["idle"] if is_question else asks:
             return True
     return False
 
