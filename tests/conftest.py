@@ -23,15 +23,19 @@ from homeassistant.setup import async_setup_component
 from homeassistant.util import executor
 from hypothesis import HealthCheck, settings
 from pytest_asyncio import is_async_test
+from pytest_homeassistant_custom_component.common import MockConfigEntry
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
 from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, ServiceKind
 from tests.demo_house.move_in import move_in
+from tests.support.config_entries import server_entry, set_up
 from tests.support.leaks import Leaks
 from tests.support.loop_clock import LoopClock
 from tests.support.servers.chat_completions import ScriptedChatCompletions
+from tests.support.servers.in_process import serving_script
 from tests.support.servers.script import Script
+from tests.support.service_dialogs import GUARDED, TALKING
 from tests.support.talk import Serve, add_agent, move_into_the_demo_home
 
 # Home Assistant's test plugin has each statement of a database logged, which takes longer than the statement.
@@ -231,6 +235,26 @@ async def serve(hass: HomeAssistant, socket_enabled: None) -> AsyncGenerator[Ser
     yield start
     for server in servers:
         await server.close()
+
+
+@pytest.fixture
+async def address(socket_enabled: None) -> AsyncGenerator[str]:  # noqa: ARG001  # opens the sockets
+    """Return the address of a server that lists two models and answers."""
+    async with serving_script(TALKING) as base_url:
+        yield base_url
+
+
+@pytest.fixture
+async def guarded_address(socket_enabled: None) -> AsyncGenerator[str]:  # noqa: ARG001  # opens the sockets
+    """Return the address of such a server that wants a key."""
+    async with serving_script(GUARDED) as base_url:
+        yield base_url
+
+
+@pytest.fixture
+async def entry(hass: HomeAssistant, address: str) -> MockConfigEntry:
+    """Set up a service at a server that lists two models and answers."""
+    return await set_up(hass, server_entry(address))
 
 
 @pytest.fixture

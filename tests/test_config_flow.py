@@ -58,16 +58,15 @@ async def test_a_second_offline_service_is_refused(hass: HomeAssistant) -> None:
     assert result["reason"] == "already_configured"
 
 
-async def test_of_two_dialogs_and_two_clicks_only_one_adds_a_service(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        dialogs = [await choose_offline(hass), await choose_offline(hass)]
-        for _ in range(2):
-            step = await connect(hass, address)
-            dialogs.append(await submit(hass, step, model="big-model"))
-        sent = [(step["flow_id"], {**suggested(step)}) for step in dialogs for _ in range(2)]
-        answers = [hass.config_entries.flow.async_configure(*one) for one in sent]
-        results = [one for one in await asyncio.gather(*answers, return_exceptions=True) if isinstance(one, dict)]
-        await hass.async_block_till_done()
+async def test_of_two_dialogs_and_two_clicks_only_one_adds_a_service(hass: HomeAssistant, address: str) -> None:
+    dialogs = [await choose_offline(hass), await choose_offline(hass)]
+    for _ in range(2):
+        step = await connect(hass, address)
+        dialogs.append(await submit(hass, step, model="big-model"))
+    sent = [(step["flow_id"], {**suggested(step)}) for step in dialogs for _ in range(2)]
+    answers = [hass.config_entries.flow.async_configure(*one) for one in sent]
+    results = [one for one in await asyncio.gather(*answers, return_exceptions=True) if isinstance(one, dict)]
+    await hass.async_block_till_done()
 
     added = [result["title"] for result in results if result["type"] is FlowResultType.CREATE_ENTRY]
     assert added == ["Offline", URL(address).authority]
@@ -75,19 +74,18 @@ async def test_of_two_dialogs_and_two_clicks_only_one_adds_a_service(hass: HomeA
     assert len(hass.config_entries.async_entries(DOMAIN)) == len(added)
 
 
-async def test_a_server_is_added_with_the_model_that_was_chosen(hass: HomeAssistant) -> None:
-    async with serving_script(GUARDED) as address:
-        step = await connect(hass, f" {address}/ ", "right-key")
-        assert step["step_id"] == "model"
-        assert models_in(step) == ["big-model", "scripted-model"]
-        result = await add(hass, step, model="big-model")
+async def test_a_server_is_added_with_the_model_that_was_chosen(hass: HomeAssistant, guarded_address: str) -> None:
+    step = await connect(hass, f" {guarded_address}/ ", "right-key")
+    assert step["step_id"] == "model"
+    assert models_in(step) == ["big-model", "scripted-model"]
+    result = await add(hass, step, model="big-model")
 
     assert result["type"] is FlowResultType.CREATE_ENTRY
-    assert result["title"] == URL(address).authority
+    assert result["title"] == URL(guarded_address).authority
     assert result["data"] == {
         CONF_KIND: "openai_chat",
         CONF_SERVER: "other",
-        CONF_BASE_URL: address,
+        CONF_BASE_URL: guarded_address,
         CONF_API_KEY: "right-key",
     }
     agent = only_agent(result["result"])
@@ -108,20 +106,18 @@ async def test_the_only_model_is_chosen_already(hass: HomeAssistant) -> None:
     assert suggested(step) == {CONF_MODEL: "the-one"}
 
 
-async def test_the_same_server_with_the_same_key_is_set_up_once(hass: HomeAssistant) -> None:
-    async with serving_script(GUARDED) as address:
-        await set_up(hass, server_entry(address, "right-key"))
-        result = await connect(hass, address.removesuffix("/v1"), "right-key")
+async def test_the_same_server_with_the_same_key_is_set_up_once(hass: HomeAssistant, guarded_address: str) -> None:
+    await set_up(hass, server_entry(guarded_address, "right-key"))
+    result = await connect(hass, guarded_address.removesuffix("/v1"), "right-key")
 
     assert result["type"] is FlowResultType.ABORT
     assert result["reason"] == "already_configured"
 
 
-async def test_the_same_server_with_another_key_is_another_service(hass: HomeAssistant) -> None:
-    async with serving_script(GUARDED) as address:
-        await set_up(hass, server_entry(address, "one-key"))
-        await set_up(hass, offline_entry())
-        step = await connect(hass, address, "right-key")
+async def test_the_same_server_with_another_key_is_another_service(hass: HomeAssistant, guarded_address: str) -> None:
+    await set_up(hass, server_entry(guarded_address, "one-key"))
+    await set_up(hass, offline_entry())
+    step = await connect(hass, guarded_address, "right-key")
 
     assert step["step_id"] == "model"
 

@@ -22,7 +22,6 @@ from tests.support.servers.in_process import (
     address_without_server,
     always,
     serving,
-    serving_script,
     serving_untrusted_tls,
     with_list,
 )
@@ -36,9 +35,7 @@ pytestmark = pytest.mark.usefixtures("socket_enabled")
 GUARDED = TALKING.model_copy(update={"api_key": "right-key"})
 
 
-async def test_an_agent_is_a_service_device(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address))
+async def test_an_agent_is_a_service_device(hass: HomeAssistant, entry: MockConfigEntry) -> None:
 
     agent = only_agent(entry)
     entity = er.async_get(hass).async_get(AGENT)
@@ -61,16 +58,15 @@ async def test_the_service_is_asked_for_its_models_and_no_more(hass: HomeAssista
     assert entry.state is ConfigEntryState.LOADED
 
 
-async def test_a_service_that_is_down_is_tried_again(hass: HomeAssistant) -> None:
+async def test_a_service_that_is_down_is_tried_again(hass: HomeAssistant, address: str) -> None:
     entry = await set_up(hass, server_entry(address_without_server(), llm_hass_api=[]))
     assert state_of(entry) is ConfigEntryState.SETUP_RETRY
     assert entry.error_reason_translation_key == "provider_unreachable"
 
-    async with serving_script(TALKING) as address:
-        hass.config_entries.async_update_entry(entry, data={**entry.data, "base_url": address})
-        await hass.config_entries.async_reload(entry.entry_id)
+    hass.config_entries.async_update_entry(entry, data={**entry.data, "base_url": address})
+    await hass.config_entries.async_reload(entry.entry_id)
 
-        assert entry.state is ConfigEntryState.LOADED
+    assert entry.state is ConfigEntryState.LOADED
 
 
 @pytest.mark.parametrize(
@@ -102,11 +98,10 @@ async def test_a_certificate_that_is_not_trusted_is_named(hass: HomeAssistant, t
 
 
 async def test_a_refused_key_starts_reauth_and_is_not_logged(
-    hass: HomeAssistant, caplog: pytest.LogCaptureFixture
+    hass: HomeAssistant, guarded_address: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("DEBUG")
-    async with serving_script(GUARDED) as address:
-        entry = await set_up(hass, server_entry(address, "very-wrong-key", llm_hass_api=[]))
+    entry = await set_up(hass, server_entry(guarded_address, "very-wrong-key", llm_hass_api=[]))
 
     assert "very-wrong-key" not in caplog.text
 
@@ -234,17 +229,16 @@ async def nothing_to_resume(_question: Question) -> str:
     return ""
 
 
-async def test_saving_an_agent_leaves_its_siblings_and_their_questions_alone(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        entry, first, second = await two_agents(hass, address)
-        pending = question(agent_id=AGENT)
-        async_get_approvals(hass).ask(pending, 60, nothing_to_resume)
-        own = question(agent_id="conversation.second", conversation_id="other")
-        async_get_approvals(hass).ask(own, 60, nothing_to_resume)
-        sibling, before = entry.runtime_data.agents[first.subentry_id], hass.states.get(AGENT)
+async def test_saving_an_agent_leaves_its_siblings_and_their_questions_alone(hass: HomeAssistant, address: str) -> None:
+    entry, first, second = await two_agents(hass, address)
+    pending = question(agent_id=AGENT)
+    async_get_approvals(hass).ask(pending, 60, nothing_to_resume)
+    own = question(agent_id="conversation.second", conversation_id="other")
+    async_get_approvals(hass).ask(own, 60, nothing_to_resume)
+    sibling, before = entry.runtime_data.agents[first.subentry_id], hass.states.get(AGENT)
 
-        hass.config_entries.async_update_subentry(entry, second, title="Butler", data={**second.data, "deadline": 45})
-        await hass.async_block_till_done(wait_background_tasks=True)
+    hass.config_entries.async_update_subentry(entry, second, title="Butler", data={**second.data, "deadline": 45})
+    await hass.async_block_till_done(wait_background_tasks=True)
 
     assert entry.runtime_data.agents[second.subentry_id].settings.limits.deadline == 45
     assert entry.runtime_data.agents[first.subentry_id] is sibling
@@ -258,46 +252,43 @@ async def test_saving_an_agent_leaves_its_siblings_and_their_questions_alone(has
     assert state.state != STATE_UNAVAILABLE
 
 
-async def test_an_agent_that_is_saved_often_leaves_nothing_behind(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        entry, _, second = await two_agents(hass, address)
+async def test_an_agent_that_is_saved_often_leaves_nothing_behind(hass: HomeAssistant, address: str) -> None:
+    entry, _, second = await two_agents(hass, address)
 
-        async def saved(seconds: int) -> int:
-            hass.config_entries.async_update_subentry(entry, second, data={**second.data, "deadline": seconds})
-            await hass.async_block_till_done(wait_background_tasks=True)
-            listeners = hass.bus.async_listeners()  # a store has one until its write, a second after a change
-            return sum(count for event, count in listeners.items() if event != EVENT_HOMEASSISTANT_FINAL_WRITE)
-
-        assert await saved(30) == await saved(31) == await saved(32)
-        hass.config_entries.async_remove_subentry(entry, second.subentry_id)
+    async def saved(seconds: int) -> int:
+        hass.config_entries.async_update_subentry(entry, second, data={**second.data, "deadline": seconds})
         await hass.async_block_till_done(wait_background_tasks=True)
+        listeners = hass.bus.async_listeners()  # a store has one until its write, a second after a change
+        return sum(count for event, count in listeners.items() if event != EVENT_HOMEASSISTANT_FINAL_WRITE)
+
+    assert await saved(30) == await saved(31) == await saved(32)
+    hass.config_entries.async_remove_subentry(entry, second.subentry_id)
+    await hass.async_block_till_done(wait_background_tasks=True)
 
     assert list(entry.runtime_data.agents) == [only_agent(entry).subentry_id]
     assert set(entry.runtime_data.models) == set(entry.runtime_data.agents)
     assert hass.states.get("conversation.second") is None
 
 
-async def test_a_service_that_is_changed_has_all_agents_built_anew(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        entry, first, _ = await two_agents(hass, address)
-        sibling = entry.runtime_data.agents[first.subentry_id]
-        hass.config_entries.async_update_entry(entry, title="Attic")
-        await hass.async_block_till_done(wait_background_tasks=True)
+async def test_a_service_that_is_changed_has_all_agents_built_anew(hass: HomeAssistant, address: str) -> None:
+    entry, first, _ = await two_agents(hass, address)
+    sibling = entry.runtime_data.agents[first.subentry_id]
+    hass.config_entries.async_update_entry(entry, title="Attic")
+    await hass.async_block_till_done(wait_background_tasks=True)
 
     assert state_of(entry) is ConfigEntryState.LOADED
     assert entry.runtime_data.agents[first.subentry_id] is not sibling
 
 
-async def test_the_first_task_of_a_service_is_there_as_soon_as_it_is_added(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        entry, _, _ = await two_agents(hass, address)
-        for title in ("One", "Two"):
-            task = ConfigSubentry(
-                data=MappingProxyType({"model": "big-model"}),
-                subentry_type=SUBENTRY_AI_TASK,
-                title=title,
-                unique_id=None,
-            )
-            hass.config_entries.async_add_subentry(entry, task)
-            await hass.async_block_till_done(wait_background_tasks=True)
-            assert hass.states.get(f"ai_task.{title.lower()}")
+async def test_the_first_task_of_a_service_is_there_as_soon_as_it_is_added(hass: HomeAssistant, address: str) -> None:
+    entry, _, _ = await two_agents(hass, address)
+    for title in ("One", "Two"):
+        task = ConfigSubentry(
+            data=MappingProxyType({"model": "big-model"}),
+            subentry_type=SUBENTRY_AI_TASK,
+            title=title,
+            unique_id=None,
+        )
+        hass.config_entries.async_add_subentry(entry, task)
+        await hass.async_block_till_done(wait_background_tasks=True)
+        assert hass.states.get(f"ai_task.{title.lower()}")

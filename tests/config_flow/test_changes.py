@@ -74,21 +74,19 @@ async def test_an_entry_named_after_its_server_follows_it(hass: HomeAssistant) -
         assert entry.title == URL(new_address).authority
 
 
-async def test_a_stored_key_is_never_shown_and_kept_by_its_dots(hass: HomeAssistant) -> None:
-    async with serving_script(GUARDED) as address:
-        entry = await set_up(hass, server_entry(address, "right-key"))
-        step = await change_server(hass, entry)
-        assert "right-key" not in json.dumps(suggested(step))
-        result = await submit(hass, step, **suggested(step))
+async def test_a_stored_key_is_never_shown_and_kept_by_its_dots(hass: HomeAssistant, guarded_address: str) -> None:
+    entry = await set_up(hass, server_entry(guarded_address, "right-key"))
+    step = await change_server(hass, entry)
+    assert "right-key" not in json.dumps(suggested(step))
+    result = await submit(hass, step, **suggested(step))
 
     assert result["reason"] == "reconfigure_successful"
     assert entry.data[CONF_API_KEY] == "right-key"
 
 
-async def test_a_stored_key_can_be_removed(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address, "right-key"))
-        await submit(hass, await change_server(hass, entry), base_url=address)
+async def test_a_stored_key_can_be_removed(hass: HomeAssistant, address: str) -> None:
+    entry = await set_up(hass, server_entry(address, "right-key"))
+    await submit(hass, await change_server(hass, entry), base_url=address)
 
     assert CONF_API_KEY not in entry.data
 
@@ -122,13 +120,14 @@ async def test_reconfiguring_tries_one_model_that_is_there_and_no_more(hass: Hom
     assert [request.body["model"] for request in server.requests] == ["gone-model", "big-model"]
 
 
-async def test_an_entry_that_waits_for_its_server_comes_up_with_another_address(hass: HomeAssistant) -> None:
+async def test_an_entry_that_waits_for_its_server_comes_up_with_another_address(
+    hass: HomeAssistant, address: str
+) -> None:
     entry = await set_up(hass, server_entry(address_without_server(), llm_hass_api=[]))
     assert state_of(entry) is ConfigEntryState.SETUP_RETRY
-    async with serving_script(TALKING) as address:
-        await submit(hass, await change_server(hass, entry), base_url=address)
+    await submit(hass, await change_server(hass, entry), base_url=address)
 
-        assert entry.state is ConfigEntryState.LOADED
+    assert entry.state is ConfigEntryState.LOADED
 
 
 async def test_a_service_does_not_become_another_that_is_set_up(hass: HomeAssistant) -> None:

@@ -13,14 +13,12 @@ from tests.support.servers.in_process import (
     address_without_server,
     always,
     serving,
-    serving_script,
     serving_untrusted_tls,
     with_list,
 )
 from tests.support.service_dialogs import (
     GUARDED,
     PUBLIC_LIST,
-    TALKING,
     add,
     connect,
     connect_internet,
@@ -105,33 +103,32 @@ async def test_a_certificate_that_is_not_trusted_is_an_error(hass: HomeAssistant
     assert step["errors"] == {CONF_BASE_URL: "certificate_invalid"}
 
 
-async def test_https_where_http_is_spoken_is_an_error(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        wrong = address.replace("http://", "https://")
-        step = await connect(hass, wrong)
+async def test_https_where_http_is_spoken_is_an_error(hass: HomeAssistant, address: str) -> None:
+    wrong = address.replace("http://", "https://")
+    step = await connect(hass, wrong)
 
     assert step["errors"] == {CONF_BASE_URL: "no_tls"}
 
 
-async def test_after_a_wrong_address_the_right_one_works_and_the_key_is_kept(hass: HomeAssistant) -> None:
+async def test_after_a_wrong_address_the_right_one_works_and_the_key_is_kept(
+    hass: HomeAssistant, guarded_address: str
+) -> None:
     step = await connect_internet(hass, "groq", address_without_server(), "right-key")
     assert step["errors"] == {CONF_SERVER: "provider_unreachable"}
     form = suggested(step)[CONF_API_KEY]
     assert "right-key" not in form
-    async with serving_script(GUARDED) as address:
-        step = await submit(hass, step, api_key=form, address={CONF_BASE_URL: address})
-        result = await add(hass, step, model="big-model")
+    step = await submit(hass, step, api_key=form, address={CONF_BASE_URL: guarded_address})
+    result = await add(hass, step, model="big-model")
 
     assert result["type"] is FlowResultType.CREATE_ENTRY
     assert result["data"][CONF_API_KEY] == "right-key"
 
 
-async def test_a_refused_key_is_not_kept_in_the_form(hass: HomeAssistant) -> None:
-    async with serving_script(GUARDED) as address:
-        step = await connect(hass, address, "wrong-key")
+async def test_a_refused_key_is_not_kept_in_the_form(hass: HomeAssistant, guarded_address: str) -> None:
+    step = await connect(hass, guarded_address, "wrong-key")
 
     assert step["errors"] == {CONF_API_KEY: "provider_rejected_key", "base": "service_said"}
-    assert suggested(step) == {CONF_BASE_URL: address}
+    assert suggested(step) == {CONF_BASE_URL: guarded_address}
 
 
 @pytest.mark.parametrize("key", ["two words", "schlüssel", "•••", "line\nbreak"])
@@ -141,11 +138,10 @@ async def test_what_cannot_be_a_key_is_refused(hass: HomeAssistant, key: str) ->
     assert step["errors"] == {CONF_API_KEY: "api_key_malformed"}
 
 
-async def test_a_key_pasted_beside_the_dots_is_a_new_key(hass: HomeAssistant) -> None:
+async def test_a_key_pasted_beside_the_dots_is_a_new_key(hass: HomeAssistant, guarded_address: str) -> None:
     step = await connect_internet(hass, "groq", address_without_server(), "old-key")
     dots = suggested(step)[CONF_API_KEY]
-    async with serving_script(GUARDED) as address:
-        step = await submit(hass, step, api_key=f"{dots}right-key", address={CONF_BASE_URL: address})
+    step = await submit(hass, step, api_key=f"{dots}right-key", address={CONF_BASE_URL: guarded_address})
 
     assert step["step_id"] == "model"
 
@@ -161,19 +157,17 @@ async def test_a_key_that_is_only_looked_at_when_the_model_talks_can_be_mended(h
     assert result["type"] is FlowResultType.CREATE_ENTRY
 
 
-async def test_a_model_that_does_not_exist_is_refused_and_kept(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        step = await connect(hass, address)
-        step = await submit(hass, step, model="no-such-model")
+async def test_a_model_that_does_not_exist_is_refused_and_kept(hass: HomeAssistant, address: str) -> None:
+    step = await connect(hass, address)
+    step = await submit(hass, step, model="no-such-model")
 
     assert step["step_id"] == "model"
     assert step["errors"] == {CONF_MODEL: "model_not_found", "base": "service_said"}
     assert suggested(step) == {CONF_MODEL: "no-such-model"}
 
 
-async def test_a_model_of_spaces_is_refused(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        step = await connect(hass, address)
-        step = await submit(hass, step, model="  ")
+async def test_a_model_of_spaces_is_refused(hass: HomeAssistant, address: str) -> None:
+    step = await connect(hass, address)
+    step = await submit(hass, step, model="  ")
 
     assert step["errors"] == {CONF_MODEL: "model_missing"}

@@ -129,11 +129,12 @@ async def test_another_interface_of_a_server_is_found(hass: HomeAssistant) -> No
     assert result["data"][CONF_KIND] == "anthropic_messages"
 
 
-async def test_an_interface_that_only_lists_models_is_found_out_when_the_model_is_tried(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        step = await connect_internet(hass, "openai", address, "any-key")
-        assert step["step_id"] == "model"
-        result = await add(hass, step, model="big-model")
+async def test_an_interface_that_only_lists_models_is_found_out_when_the_model_is_tried(
+    hass: HomeAssistant, address: str
+) -> None:
+    step = await connect_internet(hass, "openai", address, "any-key")
+    assert step["step_id"] == "model"
+    result = await add(hass, step, model="big-model")
 
     assert result["type"] is FlowResultType.CREATE_ENTRY
     assert result["data"][CONF_KIND] == "openai_chat"
@@ -150,10 +151,9 @@ async def test_what_speaks_no_interface_is_told_by_its_name(hass: HomeAssistant)
     assert placeholders["interface"] == "Chat Completions"
 
 
-async def test_the_same_server_over_another_interface_is_another_service(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        await set_up(hass, server_entry(address, kind=ServiceKind.OPENAI_RESPONSES))
-        step = await connect(hass, address)
+async def test_the_same_server_over_another_interface_is_another_service(hass: HomeAssistant, address: str) -> None:
+    await set_up(hass, server_entry(address, kind=ServiceKind.OPENAI_RESPONSES))
+    step = await connect(hass, address)
 
     assert step["step_id"] == "model"
 
@@ -222,14 +222,13 @@ async def test_a_service_becomes_another(
         assert entry.state is ConfigEntryState.LOADED
 
 
-async def test_a_wrong_interface_is_found_out_by_the_models_that_agents_use(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address))
-        step = await change_server(hass, entry)
-        result = await submit(hass, step, base_url=address, interface={CONF_KIND: "openai_responses"})
+async def test_a_wrong_interface_is_found_out_by_the_models_that_agents_use(hass: HomeAssistant, address: str) -> None:
+    entry = await set_up(hass, server_entry(address))
+    step = await change_server(hass, entry)
+    result = await submit(hass, step, base_url=address, interface={CONF_KIND: "openai_responses"})
 
-        assert result["reason"] == "reconfigure_successful"
-        assert entry.data[CONF_KIND] == "openai_chat"
+    assert result["reason"] == "reconfigure_successful"
+    assert entry.data[CONF_KIND] == "openai_chat"
 
 
 @pytest.mark.parametrize("kind", INTERFACES)

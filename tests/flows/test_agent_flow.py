@@ -102,74 +102,71 @@ def text_of_error(step: SubentryFlowResult, place: str) -> str:
     return text
 
 
-async def test_an_agent_is_added_with_what_was_set(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address))
-        step = await add(hass, entry)
-        assert suggested(step)[CONF_NAME] == "Chatterbox"
-        assert suggested(step)[CONF_LLM_HASS_API] == ["assist"]
-        assert suggested(step)[CONF_PROMPT] == llm.DEFAULT_INSTRUCTIONS_PROMPT
-        assert suggested(step)["remember_facts"] is False
-        assert "budget_month" not in suggested(step)
-        result = await submit(hass, step, filled_in(name=" Butler ", model="big-model"))
+async def test_an_agent_is_added_with_what_was_set(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    step = await add(hass, entry)
+    assert suggested(step)[CONF_NAME] == "Chatterbox"
+    assert suggested(step)[CONF_LLM_HASS_API] == ["assist"]
+    assert suggested(step)[CONF_PROMPT] == llm.DEFAULT_INSTRUCTIONS_PROMPT
+    assert suggested(step)["remember_facts"] is False
+    assert "budget_month" not in suggested(step)
+    result = await submit(hass, step, filled_in(name=" Butler ", model="big-model"))
 
-        assert result["type"] is FlowResultType.CREATE_ENTRY
-        agent = list(entry.subentries.values())[-1]
-        assert agent.title == "Butler"
-        assert agent.data == {
-            CONF_MODEL: "big-model",
-            CONF_LLM_HASS_API: ["assist"],
-            CONF_PROMPT: "Be kind to {{ user_name }}.",
-        }
-        assert hass.states.get("conversation.butler")
+    assert result["type"] is FlowResultType.CREATE_ENTRY
+    agent = list(entry.subentries.values())[-1]
+    assert agent.title == "Butler"
+    assert agent.data == {
+        CONF_MODEL: "big-model",
+        CONF_LLM_HASS_API: ["assist"],
+        CONF_PROMPT: "Be kind to {{ user_name }}.",
+    }
+    assert hass.states.get("conversation.butler")
 
 
-async def test_everything_else_has_a_default_and_is_changed_in_a_form_of_its_own(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address, of_a_later_version=7, local_commands="first"))
-        step = await change(hass, entry, "advanced")
-        assert suggested(step) == {
-            "answers": {
-                "fallbacks": [],
-                "local_commands": "first",
-                "model_requests": ["weather", "media", "lists", "people"],
-                "confirmation": "result",
-            },
-            "speed": {
-                "read_ahead": True,
-                "compact_home": True,
-                "most_listed": 500,
-                "filler_after": 4.0,
-                "connect_timeout": 5,
-                "first_token_timeout": 20,
-                "between_tokens_timeout": 30,
-            },
-            "limits": {
-                "deadline": 60,
-                "tool_timeout": 30,
-                "max_iterations": 10,
-                "max_tool_calls": 32,
-                "max_characters": 200_000,
-                "when_spent": "hand_over",
-            },
-            "long_conversations": {"history_tokens": 12_000, "summary": "list", "continue_minutes": 0},
-            "storage": STORAGE,
-            "automation": {},
-        }
-        assert not any(is_open(step, group) for group in suggested(step))
-        before = only_agent(entry)
-        result = await submit(hass, step, advanced())
+async def test_everything_else_has_a_default_and_is_changed_in_a_form_of_its_own(
+    hass: HomeAssistant, address: str
+) -> None:
+    entry = await set_up(hass, server_entry(address, of_a_later_version=7, local_commands="first"))
+    step = await change(hass, entry, "advanced")
+    assert suggested(step) == {
+        "answers": {
+            "fallbacks": [],
+            "local_commands": "first",
+            "model_requests": ["weather", "media", "lists", "people"],
+            "confirmation": "result",
+        },
+        "speed": {
+            "read_ahead": True,
+            "compact_home": True,
+            "most_listed": 500,
+            "filler_after": 4.0,
+            "connect_timeout": 5,
+            "first_token_timeout": 20,
+            "between_tokens_timeout": 30,
+        },
+        "limits": {
+            "deadline": 60,
+            "tool_timeout": 30,
+            "max_iterations": 10,
+            "max_tool_calls": 32,
+            "max_characters": 200_000,
+            "when_spent": "hand_over",
+        },
+        "long_conversations": {"history_tokens": 12_000, "summary": "list", "continue_minutes": 0},
+        "storage": STORAGE,
+        "automation": {},
+    }
+    assert not any(is_open(step, group) for group in suggested(step))
+    before = only_agent(entry)
+    result = await submit(hass, step, advanced())
 
     assert result["reason"] == "reconfigure_successful"
     assert only_agent(entry).title == before.title
     assert only_agent(entry).data == {**before.data, **ANSWERS, **SPEED, **LIMITS}
 
 
-async def test_every_form_points_to_its_page_of_the_docs(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address))
-        menu = await open_menu(hass, entry)
-        forms = [await change(hass, entry, form) for form in ("settings", "advanced", "tools", "approvals")]
+async def test_every_form_points_to_its_page_of_the_docs(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    menu = await open_menu(hass, entry)
+    forms = [await change(hass, entry, form) for form in ("settings", "advanced", "tools", "approvals")]
 
     for step in (menu, *forms):
         assert "({docs})" in template(f"config_subentries.conversation.step.{step['step_id']}.description")
@@ -212,9 +209,10 @@ async def test_a_server_that_fails_is_quoted_at_a_part_of_the_form(
     assert problems_in(step) == [f"{path}: {sentence(f'{ERRORS}.server_out_of_memory')}", f"{path}: {quoted}"]
 
 
-async def test_the_help_of_the_tools_names_the_source_of_home_assistant_as_the_list_does(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        step = await change(hass, await set_up(hass, server_entry(address)))
+async def test_the_help_of_the_tools_names_the_source_of_home_assistant_as_the_list_does(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
+    step = await change(hass, entry)
 
     assert step["data_schema"] is not None
     sources = step["data_schema"].schema[CONF_LLM_HASS_API].config["options"]
@@ -222,11 +220,10 @@ async def test_the_help_of_the_tools_names_the_source_of_home_assistant_as_the_l
     assert (step["description_placeholders"] or {})["assist"] == named
 
 
-async def test_what_the_form_does_not_hold_is_kept(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address, of_a_later_version=7, keep_alive=5))
-        await submit(hass, await change(hass, entry, "advanced"), advanced())
-        await submit(hass, await change(hass, entry), filled_in())
+async def test_what_the_form_does_not_hold_is_kept(hass: HomeAssistant, address: str) -> None:
+    entry = await set_up(hass, server_entry(address, of_a_later_version=7, keep_alive=5))
+    await submit(hass, await change(hass, entry, "advanced"), advanced())
+    await submit(hass, await change(hass, entry), filled_in())
 
     data = only_agent(entry).data
     assert data["deadline"] == LIMITS["deadline"], "the other form has it"
@@ -234,13 +231,11 @@ async def test_what_the_form_does_not_hold_is_kept(hass: HomeAssistant) -> None:
     assert "keep_alive" not in data, "it belongs to another kind of service"
 
 
-async def test_an_agent_is_changed(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address))
-        step = await change(hass, entry)
-        assert suggested(step)[CONF_NAME] == "Talker"
-        assert suggested(step)[CONF_MODEL] == "scripted-model"
-        result = await submit(hass, step, filled_in(model="big-model", llm_hass_api=[], prompt=""))
+async def test_an_agent_is_changed(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    step = await change(hass, entry)
+    assert suggested(step)[CONF_NAME] == "Talker"
+    assert suggested(step)[CONF_MODEL] == "scripted-model"
+    result = await submit(hass, step, filled_in(model="big-model", llm_hass_api=[], prompt=""))
 
     assert result["reason"] == "reconfigure_successful"
     assert only_agent(entry).title == "Butler"
@@ -252,34 +247,32 @@ async def test_an_agent_is_changed(hass: HomeAssistant) -> None:
     }
 
 
-async def test_scripts_are_chosen_shown_and_taken_out_again(hass: HomeAssistant) -> None:
+async def test_scripts_are_chosen_shown_and_taken_out_again(hass: HomeAssistant, address: str) -> None:
     scripts = {
         "user_prompt_submit": "script.words",
         "pre_tool_use": "script.guard",
         "post_tool_use": "script.results",
         "pre_speech": "script.censor",
     }
-    async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address))
-        await submit(hass, await change(hass, entry, "advanced"), advanced(automation=scripts))
-        assert only_agent(entry).data.items() >= scripts.items()
-        step = await change(hass, entry, "advanced")
-        assert suggested(step)["automation"] == scripts
-        with pytest.raises(InvalidData):
-            await submit(hass, step, advanced(automation={"pre_tool_use": "light.kitchen"}))
-        await submit(hass, step, advanced(automation={"pre_tool_use": "script.guard"}))
+    entry = await set_up(hass, server_entry(address))
+    await submit(hass, await change(hass, entry, "advanced"), advanced(automation=scripts))
+    assert only_agent(entry).data.items() >= scripts.items()
+    step = await change(hass, entry, "advanced")
+    assert suggested(step)["automation"] == scripts
+    with pytest.raises(InvalidData):
+        await submit(hass, step, advanced(automation={"pre_tool_use": "light.kitchen"}))
+    await submit(hass, step, advanced(automation={"pre_tool_use": "script.guard"}))
 
     assert scripts.items() & only_agent(entry).data.items() == {("pre_tool_use", "script.guard")}
 
 
 @pytest.mark.parametrize("offered", [["assist", "vanished"], ["assist"]])
 async def test_an_llm_api_that_is_not_there_is_kept_until_it_is_taken_out(
-    hass: HomeAssistant, offered: list[str]
+    hass: HomeAssistant, address: str, offered: list[str]
 ) -> None:
-    async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address, llm_hass_api=["assist", "vanished"]))
-        step = await change(hass, entry)
-        await submit(hass, step, filled_in(llm_hass_api=offered))
+    entry = await set_up(hass, server_entry(address, llm_hass_api=["assist", "vanished"]))
+    step = await change(hass, entry)
+    await submit(hass, step, filled_in(llm_hass_api=offered))
 
     assert suggested(step)[CONF_LLM_HASS_API] == ["assist", "vanished"]
     assert step["data_schema"] is not None
@@ -288,29 +281,27 @@ async def test_an_llm_api_that_is_not_there_is_kept_until_it_is_taken_out(
     assert only_agent(entry).data[CONF_LLM_HASS_API] == offered
 
 
-async def test_a_source_of_tools_for_administrators_is_shown_as_that(hass: HomeAssistant) -> None:
+async def test_a_source_of_tools_for_administrators_is_shown_as_that(hass: HomeAssistant, address: str) -> None:
     register(hass, "tower", StubTool(name="look"), name="Tower", requires_admin=True)
-    async with serving_script(TALKING) as address:
-        step = await change(hass, await set_up(hass, server_entry(address)))
+    step = await change(hass, await set_up(hass, server_entry(address)))
 
     assert step["data_schema"] is not None
     options = step["data_schema"].schema[CONF_LLM_HASS_API].config["options"]
     assert {"value": "tower", "label": "Tower (only for administrators)"} in options
 
 
-async def test_a_choice_that_only_another_version_knows_is_not_shown(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address, confirmation="sung", reasoning_effort="heroic"))
-        step = await change(hass, entry, "advanced")
+async def test_a_choice_that_only_another_version_knows_is_not_shown(hass: HomeAssistant, address: str) -> None:
+    entry = await set_up(hass, server_entry(address, confirmation="sung", reasoning_effort="heroic"))
+    step = await change(hass, entry, "advanced")
 
     assert suggested(step)["answers"]["confirmation"] == "result"
     assert "reasoning_effort" not in suggested(step)["speed"]
 
 
-async def test_instructions_that_are_no_template_are_refused_and_kept(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address))
-        step = await submit(hass, await change(hass, entry), filled_in(prompt="Hello {{ user_name"))
+async def test_instructions_that_are_no_template_are_refused_and_kept(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
+    step = await submit(hass, await change(hass, entry), filled_in(prompt="Hello {{ user_name"))
 
     assert text_of_error(step, CONF_PROMPT).startswith("The instructions are not a valid template: ")
     assert "end of template" in text_of_error(step, CONF_PROMPT)

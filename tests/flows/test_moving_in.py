@@ -139,12 +139,13 @@ async def test_an_address_that_cannot_be_carried_over_stops_the_copy(
     assert "proxy.example" not in str(result)
 
 
-async def test_a_copy_stops_when_the_address_becomes_unusable_while_its_form_is_open(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        entry = other_entry(hass, "llama_cpp", {"base_url": address, "api_key": "k"}, {"chat_model": "big-model"})
-        step = await begin(hass)
-        hass.config_entries.async_update_entry(entry, data={"base_url": f"{address}?key=k", "api_key": "k"})
-        result = await submit(hass, step, name="Butler", model="big-model", take_key=True)
+async def test_a_copy_stops_when_the_address_becomes_unusable_while_its_form_is_open(
+    hass: HomeAssistant, address: str
+) -> None:
+    entry = other_entry(hass, "llama_cpp", {"base_url": address, "api_key": "k"}, {"chat_model": "big-model"})
+    step = await begin(hass)
+    hass.config_entries.async_update_entry(entry, data={"base_url": f"{address}?key=k", "api_key": "k"})
+    result = await submit(hass, step, name="Butler", model="big-model", take_key=True)
 
     assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "move_in_url_with_secrets")
 
@@ -192,12 +193,11 @@ async def test_an_agent_of_an_integration_that_was_removed_can_still_be_copied(h
     assert suggested(await submit(hass, step, agent="1"))[CONF_MODEL] == "gpt-5"
 
 
-async def test_a_copy_of_a_server_that_is_there_joins_its_service(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address))
-        other_entry(hass, "llama_cpp", {"base_url": address}, {"chat_model": "big-model"})
-        result: Any = await submit(hass, await begin(hass), name=" ", model="big-model")
-        await hass.async_block_till_done()
+async def test_a_copy_of_a_server_that_is_there_joins_its_service(hass: HomeAssistant, address: str) -> None:
+    entry = await set_up(hass, server_entry(address))
+    other_entry(hass, "llama_cpp", {"base_url": address}, {"chat_model": "big-model"})
+    result: Any = await submit(hass, await begin(hass), name=" ", model="big-model")
+    await hass.async_block_till_done()
 
     assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "moved_in")
     assert [agent.title for agent in entry.subentries.values()] == ["Talker", "Jeeves"]

@@ -116,10 +116,9 @@ async def test_the_options_of_ollama_reach_its_server(hass: HomeAssistant) -> No
     assert "num_ctx" not in shown_again["long_conversations"]
 
 
-async def test_what_is_emptied_is_stored_no_more(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address, temperature=0.4, extra_parameters={"seed": 7}, deadline=45))
-        await changed(hass, entry, answers={"extra_parameters": {}}, speed={}, limits={})
+async def test_what_is_emptied_is_stored_no_more(hass: HomeAssistant, address: str) -> None:
+    entry = await set_up(hass, server_entry(address, temperature=0.4, extra_parameters={"seed": 7}, deadline=45))
+    await changed(hass, entry, answers={"extra_parameters": {}}, speed={}, limits={})
 
     stored = only_agent(entry).data
     assert set(stored) == {CONF_MODEL, "llm_hass_api", "model_requests"}
@@ -186,22 +185,18 @@ def test_extra_parameters_have_to_be_an_object(value: JsonValue) -> None:
     ],
 )
 async def test_waits_that_make_no_sense_together_are_refused_and_kept(
-    hass: HomeAssistant, changes: dict[str, dict[str, float]], message: str
+    hass: HomeAssistant, entry: MockConfigEntry, changes: dict[str, dict[str, float]], message: str
 ) -> None:
-    async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address))
-        step = await changed(hass, entry, **{"limits": {}, "speed": {}, **changes})
+    step = await changed(hass, entry, **{"limits": {}, "speed": {}, **changes})
 
     assert text_of_error(step, "speed").startswith(message)
     assert {group: suggested(step)[group] for group in changes} == changes
 
 
-async def test_all_that_is_wrong_is_told_at_once_and_with_its_path(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address))
-        step = await change(hass, entry)
-        settings = await submit(hass, step, filled_in(name=" ", model=" ", prompt="{{", budget_month=-1))
-        step = await changed(hass, entry, answers={"temperature": 30, "top_p": 2}, limits={"deadline": 1})
+async def test_all_that_is_wrong_is_told_at_once_and_with_its_path(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    step = await change(hass, entry)
+    settings = await submit(hass, step, filled_in(name=" ", model=" ", prompt="{{", budget_month=-1))
+    step = await changed(hass, entry, answers={"temperature": 30, "top_p": 2}, limits={"deadline": 1})
 
     assert settings["errors"] == {
         "name": "name_missing",
@@ -255,42 +250,39 @@ def entity_of(hass: HomeAssistant, agent_id: str) -> str:
     return entity_id
 
 
-async def test_stand_ins_are_stored_in_their_order_and_outlive_new_names(hass: HomeAssistant) -> None:
+async def test_stand_ins_are_stored_in_their_order_and_outlive_new_names(hass: HomeAssistant, address: str) -> None:
     first, second = await two_more_agents(hass)
-    async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address))
-        chosen = [entity_of(hass, second), entity_of(hass, first)]
-        stored = await stored_after(hass, entry, answers={"fallbacks": chosen})
-        er.async_get(hass).async_update_entity(chosen[0], new_entity_id="conversation.renamed")
-        step = await change(hass, entry, "advanced")
-        assert suggested(step)["answers"]["fallbacks"] == ["conversation.renamed", chosen[1]]
-        stored_again = await stored_after(hass, entry, answers=suggested(step)["answers"])
+    entry = await set_up(hass, server_entry(address))
+    chosen = [entity_of(hass, second), entity_of(hass, first)]
+    stored = await stored_after(hass, entry, answers={"fallbacks": chosen})
+    er.async_get(hass).async_update_entity(chosen[0], new_entity_id="conversation.renamed")
+    step = await change(hass, entry, "advanced")
+    assert suggested(step)["answers"]["fallbacks"] == ["conversation.renamed", chosen[1]]
+    stored_again = await stored_after(hass, entry, answers=suggested(step)["answers"])
 
     assert stored.fallbacks == stored_again.fallbacks == (second, first)
 
 
-async def test_only_other_agents_with_a_model_can_stand_in(hass: HomeAssistant) -> None:
+async def test_only_other_agents_with_a_model_can_stand_in(hass: HomeAssistant, address: str) -> None:
     first, second = await two_more_agents(hass)
     await set_up(hass, offline_entry())
-    async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address))
-        own = only_agent(entry).subentry_id
-        step = await change(hass, entry, "advanced")
-        assert offered_stand_ins(step) == {entity_of(hass, first), entity_of(hass, second)}
-        refused = await submit(hass, step, advanced(answers={"fallbacks": ["conversation.home_assistant"]}))
+    entry = await set_up(hass, server_entry(address))
+    own = only_agent(entry).subentry_id
+    step = await change(hass, entry, "advanced")
+    assert offered_stand_ins(step) == {entity_of(hass, first), entity_of(hass, second)}
+    refused = await submit(hass, step, advanced(answers={"fallbacks": ["conversation.home_assistant"]}))
 
     assert text_of_error(refused, "answers").startswith("Only Chatterbox agents with a model")
     assert suggested(refused)["answers"]["fallbacks"] == ["conversation.home_assistant"]
     assert entity_of(hass, own) not in offered_stand_ins(refused)
 
 
-async def test_a_stand_in_that_is_gone_is_left_out_without_a_word(hass: HomeAssistant) -> None:
+async def test_a_stand_in_that_is_gone_is_left_out_without_a_word(hass: HomeAssistant, address: str) -> None:
     first, second = await two_more_agents(hass)
-    async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address, fallbacks=[first, "gone", second]))
-        step = await change(hass, entry, "advanced")
-        assert suggested(step)["answers"]["fallbacks"] == [entity_of(hass, first), entity_of(hass, second)]
-        await submit(hass, step, advanced(answers={"fallbacks": []}))
+    entry = await set_up(hass, server_entry(address, fallbacks=[first, "gone", second]))
+    step = await change(hass, entry, "advanced")
+    assert suggested(step)["answers"]["fallbacks"] == [entity_of(hass, first), entity_of(hass, second)]
+    await submit(hass, step, advanced(answers={"fallbacks": []}))
 
     assert "fallbacks" not in only_agent(entry).data
 

@@ -94,6 +94,13 @@ async def add_agent(
     return entry
 
 
+@pytest.fixture
+async def address() -> AsyncGenerator[str]:
+    """Return the address of a server whose turns cost a dollar each."""
+    async with serving_script(TALKS) as base_url:
+        yield base_url
+
+
 @pytest.fixture(autouse=True)
 async def _home(hass: HomeAssistant) -> AsyncGenerator[None]:
     await move_into_the_demo_home(hass)
@@ -170,26 +177,24 @@ async def test_a_turn_is_counted_as_its_requests_were(hass: HomeAssistant, freez
 
 
 @pytest.mark.parametrize("keeps", [True, False])
-async def test_an_answer_time_leads_to_a_turn_that_is_kept(hass: HomeAssistant, *, keeps: bool) -> None:
+async def test_an_answer_time_leads_to_a_turn_that_is_kept(hass: HomeAssistant, address: str, *, keeps: bool) -> None:
     turns = async_capture_events(hass, EVENT_TURN_FINISHED)
-    async with serving_script(TALKS) as address:
-        await add_agent(hass, address, **{CONF_KEEP_HISTORY: keeps})
-        await turn(hass)
+    await add_agent(hass, address, **{CONF_KEEP_HISTORY: keeps})
+    await turn(hass)
 
     page = f"/chatterbox/turns/{turns[0].data['turn_id']}" if keeps else None
     assert state_of(hass, "turn_time").attributes.get("page") == page
 
 
 async def test_a_cost_right_before_midnight_is_shown_for_its_day(
-    hass: HomeAssistant, freezer: FrozenDateTimeFactory
+    hass: HomeAssistant, address: str, freezer: FrozenDateTimeFactory
 ) -> None:
     midnight = datetime.fromisoformat(NOON) + timedelta(hours=12)
     freezer.move_to(midnight - timedelta(seconds=5))
-    async with serving_script(TALKS) as address:
-        await add_agent(hass, address, **PRICES)
-        await say(hass, "hello")
-        async_fire_time_changed(hass, midnight - timedelta(seconds=0.5))
-        await hass.async_block_till_done()
+    await add_agent(hass, address, **PRICES)
+    await say(hass, "hello")
+    async_fire_time_changed(hass, midnight - timedelta(seconds=0.5))
+    await hass.async_block_till_done()
 
     assert number_of(hass, "spent_today") == 1
 
@@ -208,10 +213,11 @@ async def test_the_used_window_is_shown_with_its_parts(hass: HomeAssistant) -> N
     assert (parts["window"], parts["dropped_messages"]) == (11_000, 0)
 
 
-async def test_sensors_can_be_plotted_and_summed_up(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
+async def test_sensors_can_be_plotted_and_summed_up(
+    hass: HomeAssistant, address: str, freezer: FrozenDateTimeFactory
+) -> None:
     freezer.move_to(NOON)
-    async with serving_script(TALKS) as address:
-        await add_agent(hass, address, **PRICES)
+    await add_agent(hass, address, **PRICES)
 
     attributes = {
         key: state_of(hass, key).attributes
@@ -255,52 +261,48 @@ async def test_each_token_counts_for_the_model_that_has_read_it(hass: HomeAssist
     assert of_helper == [0, 500, 250, 1]
 
 
-async def test_requests_outside_of_turns_count_too(hass: HomeAssistant) -> None:
-    async with serving_script(TALKS) as address:
-        await add_agent(hass, address, **PRICES)
-        async_dispatcher_send(hass, SIGNAL_REQUEST, RequestRecord("talker", Usage(1000, 500)))
-        async_dispatcher_send(
-            hass, SIGNAL_REQUEST, RequestRecord("talker", Usage(1000, 500), is_priced=False)
-        )  # a picture
-        await counted(hass)
+async def test_requests_outside_of_turns_count_too(hass: HomeAssistant, address: str) -> None:
+    await add_agent(hass, address, **PRICES)
+    async_dispatcher_send(hass, SIGNAL_REQUEST, RequestRecord("talker", Usage(1000, 500)))
+    async_dispatcher_send(hass, SIGNAL_REQUEST, RequestRecord("talker", Usage(1000, 500), is_priced=False))  # a picture
+    await counted(hass)
 
     assert [number_of(hass, key) for key in ("input_tokens", "cost", "turns")] == [2000, 2, 0]
 
 
 async def test_usage_continues_after_a_restart(
-    hass: HomeAssistant, hass_storage: Storage, freezer: FrozenDateTimeFactory
+    hass: HomeAssistant, address: str, hass_storage: Storage, freezer: FrozenDateTimeFactory
 ) -> None:
     freezer.move_to(NOON)
-    async with serving_script(TALKS) as address:
-        entry = await add_agent(hass, address, **PRICES)
-        await turn(hass)
-        await turn(hass)
-        before_the_end = stored(hass_storage)
-        await hass.config_entries.async_unload(entry.entry_id)
-        await hass.config_entries.async_setup(entry.entry_id)
-        await hass.async_block_till_done()
+    entry = await add_agent(hass, address, **PRICES)
+    await turn(hass)
+    await turn(hass)
+    before_the_end = stored(hass_storage)
+    await hass.config_entries.async_unload(entry.entry_id)
+    await hass.config_entries.async_setup(entry.entry_id)
+    await hass.async_block_till_done()
 
-        assert [number_of(hass, key) for key in ("turns", "cost", "spent_today")] == [2, 2, 2]
-        assert before_the_end.of("talker").turns == 2
+    assert [number_of(hass, key) for key in ("turns", "cost", "spent_today")] == [2, 2, 2]
+    assert before_the_end.of("talker").turns == 2
 
-        assert (await restarted(hass)).usage("talker").cost == 2
+    assert (await restarted(hass)).usage("talker").cost == 2
 
 
-async def test_usage_is_stored_before_it_is_shown(hass: HomeAssistant, hass_storage: Storage) -> None:
-    async with serving_script(TALKS) as address:
-        await add_agent(hass, address, **PRICES)
-        await asyncio.gather(*(say(hass, "hello", f"talk-{number}") for number in range(5)))
-        await hass.async_block_till_done()
-        assert (number_of(hass, "turns"), stored(hass_storage).of("talker").turns) == (0, 0)
+async def test_usage_is_stored_before_it_is_shown(hass: HomeAssistant, address: str, hass_storage: Storage) -> None:
+    await add_agent(hass, address, **PRICES)
+    await asyncio.gather(*(say(hass, "hello", f"talk-{number}") for number in range(5)))
+    await hass.async_block_till_done()
+    assert (number_of(hass, "turns"), stored(hass_storage).of("talker").turns) == (0, 0)
 
-        await counted(hass)
+    await counted(hass)
 
     assert (number_of(hass, "turns"), stored(hass_storage).of("talker").turns) == (5, 5)
 
 
-async def test_usage_is_stored_ten_seconds_after_the_first_change(hass: HomeAssistant, hass_storage: Storage) -> None:
-    async with serving_script(TALKS) as address:
-        await add_agent(hass, address, **PRICES)
+async def test_usage_is_stored_ten_seconds_after_the_first_change(
+    hass: HomeAssistant, address: str, hass_storage: Storage
+) -> None:
+    await add_agent(hass, address, **PRICES)
     tracker = async_get_usage_tracker(hass)
     for seconds in (6, 11):
         async_dispatcher_send(hass, SIGNAL_REQUEST, RequestRecord("talker", Usage(10, 1)))
@@ -310,9 +312,10 @@ async def test_usage_is_stored_ten_seconds_after_the_first_change(hass: HomeAssi
     assert stored(hass_storage).of("talker").input_tokens == tracker.usage("talker").input_tokens == 20
 
 
-async def test_at_the_end_of_home_assistant_usage_is_stored_at_once(hass: HomeAssistant, hass_storage: Storage) -> None:
-    async with serving_script(TALKS) as address:
-        await add_agent(hass, address, **PRICES)
+async def test_at_the_end_of_home_assistant_usage_is_stored_at_once(
+    hass: HomeAssistant, address: str, hass_storage: Storage
+) -> None:
+    await add_agent(hass, address, **PRICES)
     async_get_usage_tracker(hass)
     async_dispatcher_send(hass, SIGNAL_REQUEST, RequestRecord("talker", Usage(10, 1)))
     hass.set_state(CoreState.final_write)
@@ -330,37 +333,34 @@ async def test_at_the_end_of_home_assistant_usage_is_stored_at_once(hass: HomeAs
 
 @pytest.mark.parametrize("content", [{"version": 1, "data": {"agents": []}}, {"version": 9, "data": {}}], ids=repr)
 async def test_an_unreadable_file_stops_no_turn(
-    hass: HomeAssistant, hass_storage: Storage, content: Storage, caplog: pytest.LogCaptureFixture
+    hass: HomeAssistant, address: str, hass_storage: Storage, content: Storage, caplog: pytest.LogCaptureFixture
 ) -> None:
     hass_storage[FILE] = content
-    async with serving_script(TALKS) as address:
-        await add_agent(hass, address, **PRICES)
+    await add_agent(hass, address, **PRICES)
 
-        assert await turn(hass) == "Hello."
+    assert await turn(hass) == "Hello."
 
     assert number_of(hass, "turns") == stored(hass_storage).of("talker").turns == 1
     assert "cannot be read and begins at zero" in caplog.text
 
 
-async def test_agents_that_are_removed_are_forgotten(hass: HomeAssistant, hass_storage: Storage) -> None:
-    async with serving_script(TALKS) as address:
-        entry = await add_agent(hass, address, "helper", **PRICES)
-        await add_agent(hass, address, **PRICES)
-        async_dispatcher_send(hass, SIGNAL_REQUEST, RequestRecord("helper", Usage(1, 1)))
-        await turn(hass)
-        assert set(stored(hass_storage).agents) == {"helper", "talker"}
+async def test_agents_that_are_removed_are_forgotten(hass: HomeAssistant, address: str, hass_storage: Storage) -> None:
+    entry = await add_agent(hass, address, "helper", **PRICES)
+    await add_agent(hass, address, **PRICES)
+    async_dispatcher_send(hass, SIGNAL_REQUEST, RequestRecord("helper", Usage(1, 1)))
+    await turn(hass)
+    assert set(stored(hass_storage).agents) == {"helper", "talker"}
 
-        await hass.config_entries.async_remove(entry.entry_id)
-        await counted(hass)
+    await hass.config_entries.async_remove(entry.entry_id)
+    await counted(hass)
 
     assert set(stored(hass_storage).agents) == {"talker"}
 
 
-async def test_an_unknown_price_has_no_cost(hass: HomeAssistant) -> None:
+async def test_an_unknown_price_has_no_cost(hass: HomeAssistant, address: str) -> None:
     """LiteLLM is local and asks others, which may charge for it."""
-    async with serving_script(TALKS) as address:
-        await add_agent(hass, address, "talker", "litellm")
-        await turn(hass)
+    await add_agent(hass, address, "talker", "litellm")
+    await turn(hass)
 
     assert {state_of(hass, key).state for key in ("cost", "spent_today", "spent_this_month")} == {STATE_UNKNOWN}
     assert number_of(hass, "input_tokens") == 500
@@ -404,19 +404,17 @@ class TestBudgets:
         ],
     )
     async def test_an_agent_that_refuses_or_has_no_fallback_says_why(
-        self, hass: HomeAssistant, options: dict[str, object], answers: list[str]
+        self, hass: HomeAssistant, address: str, options: dict[str, object], answers: list[str]
     ) -> None:
-        async with serving_script(TALKS) as address:
-            await add_agent(hass, address, **PRICES, **options)
+        await add_agent(hass, address, **PRICES, **options)
 
-            assert [await turn(hass), await turn(hass)] == answers
+        assert [await turn(hass), await turn(hass)] == answers
 
-    async def test_home_assistant_itself_says_why_it_answers(self, hass: HomeAssistant) -> None:
-        async with serving_script(TALKS) as address:
-            await add_agent(hass, address, budget_day=1.0, **PRICES)
-            await turn(hass)
+    async def test_home_assistant_itself_says_why_it_answers(self, hass: HomeAssistant, address: str) -> None:
+        await add_agent(hass, address, budget_day=1.0, **PRICES)
+        await turn(hass)
 
-            assert await turn(hass, "turn on the kitchen ceiling light") == f"{SPENT} Turned on the light"
+        assert await turn(hass, "turn on the kitchen ceiling light") == f"{SPENT} Turned on the light"
 
     async def test_a_turn_that_has_begun_is_not_cut_for_money(self, hass: HomeAssistant) -> None:
         async with serving_script(ACTS) as address:
@@ -426,47 +424,46 @@ class TestBudgets:
             assert await turn(hass) == SPENT
 
     async def test_a_spent_budget_has_an_issue_until_the_new_day(
-        self, hass: HomeAssistant, freezer: FrozenDateTimeFactory
+        self, hass: HomeAssistant, address: str, freezer: FrozenDateTimeFactory
     ) -> None:
-        async with serving_script(TALKS) as address:
-            await add_agent(hass, address, budget_day=1.0, when_spent="refuse", **PRICES)
-            assert budget_issue(hass) is None
-            await turn(hass)
-            issue = budget_issue(hass)
-            assert issue is not None
-            assert issue.translation_placeholders == {"agent": "Talker", "limit": "1.00"}
+        await add_agent(hass, address, budget_day=1.0, when_spent="refuse", **PRICES)
+        assert budget_issue(hass) is None
+        await turn(hass)
+        issue = budget_issue(hass)
+        assert issue is not None
+        assert issue.translation_placeholders == {"agent": "Talker", "limit": "1.00"}
 
-            freezer.move_to("2026-11-23 00:00:01-08:00")
-            async_fire_time_changed(hass)
-            await hass.async_block_till_done()
+        freezer.move_to("2026-11-23 00:00:01-08:00")
+        async_fire_time_changed(hass)
+        await hass.async_block_till_done()
 
-            assert budget_issue(hass) is None
-            assert [number_of(hass, key) for key in ("spent_today", "spent_this_month", "cost")] == [0, 1, 1]
-            assert state_of(hass, "spent_today").attributes["last_reset"] == "2026-11-23T00:00:00-08:00"
-            assert await turn(hass) == "Hello."
+        assert budget_issue(hass) is None
+        assert [number_of(hass, key) for key in ("spent_today", "spent_this_month", "cost")] == [0, 1, 1]
+        assert state_of(hass, "spent_today").attributes["last_reset"] == "2026-11-23T00:00:00-08:00"
+        assert await turn(hass) == "Hello."
 
-    async def test_a_month_has_a_note_of_its_own(self, hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
-        async with serving_script(TALKS) as address:
-            await add_agent(hass, address, budget_day=9.0, budget_month=1.0, when_spent="refuse", **PRICES)
-            await turn(hass)
-            assert budget_issue(hass) is None
-            assert budget_issue(hass, key="budget_spent_month") is not None
+    async def test_a_month_has_a_note_of_its_own(
+        self, hass: HomeAssistant, address: str, freezer: FrozenDateTimeFactory
+    ) -> None:
+        await add_agent(hass, address, budget_day=9.0, budget_month=1.0, when_spent="refuse", **PRICES)
+        await turn(hass)
+        assert budget_issue(hass) is None
+        assert budget_issue(hass, key="budget_spent_month") is not None
 
-            freezer.move_to("2026-12-01 00:00:01-08:00")
-            async_fire_time_changed(hass)
-            await hass.async_block_till_done()
+        freezer.move_to("2026-12-01 00:00:01-08:00")
+        async_fire_time_changed(hass)
+        await hass.async_block_till_done()
 
         assert budget_issue(hass, key="budget_spent_month") is None
         assert number_of(hass, "spent_this_month") == 0
 
-    async def test_the_issue_goes_when_the_budget_is_raised(self, hass: HomeAssistant) -> None:
-        async with serving_script(TALKS) as address:
-            entry = await add_agent(hass, address, budget_day=1.0, **PRICES)
-            await turn(hass)
-            assert budget_issue(hass) is not None
-            (agent,) = entry.subentries.values()
-            hass.config_entries.async_update_subentry(entry, agent, data={**agent.data, "budget_day": 1.5})
-            await hass.async_block_till_done()
+    async def test_the_issue_goes_when_the_budget_is_raised(self, hass: HomeAssistant, address: str) -> None:
+        entry = await add_agent(hass, address, budget_day=1.0, **PRICES)
+        await turn(hass)
+        assert budget_issue(hass) is not None
+        (agent,) = entry.subentries.values()
+        hass.config_entries.async_update_subentry(entry, agent, data={**agent.data, "budget_day": 1.5})
+        await hass.async_block_till_done()
 
         assert budget_issue(hass) is None
 
@@ -484,22 +481,21 @@ class TestBudgets:
         assert 0 < number_of(hass, "output_tokens") < 50
 
     async def test_neither_a_crash_nor_a_clock_gives_a_second_budget(
-        self, hass: HomeAssistant, freezer: FrozenDateTimeFactory
+        self, hass: HomeAssistant, address: str, freezer: FrozenDateTimeFactory
     ) -> None:
-        async with serving_script(TALKS) as address:
-            entry = await add_agent(hass, address, budget_day=1.0, when_spent="refuse", **PRICES)
-            await say(hass, "hello")
-            await hass.async_block_till_done()
-            await hass.config_entries.async_unload(entry.entry_id)
-            await restarted(hass)
-            await hass.config_entries.async_setup(entry.entry_id)
-            await hass.async_block_till_done()
-            assert await turn(hass) == SPENT
+        entry = await add_agent(hass, address, budget_day=1.0, when_spent="refuse", **PRICES)
+        await say(hass, "hello")
+        await hass.async_block_till_done()
+        await hass.config_entries.async_unload(entry.entry_id)
+        await restarted(hass)
+        await hass.config_entries.async_setup(entry.entry_id)
+        await hass.async_block_till_done()
+        assert await turn(hass) == SPENT
 
-            freezer.tick(timedelta(days=1))
-            assert await turn(hass) == "Hello."
-            freezer.move_to(NOON)
-            assert await turn(hass) == SPENT
+        freezer.tick(timedelta(days=1))
+        assert await turn(hass) == "Hello."
+        freezer.move_to(NOON)
+        assert await turn(hass) == SPENT
 
 
 async def test_a_task_is_counted_and_kept_to_its_budget(hass: HomeAssistant) -> None:

@@ -37,8 +37,7 @@ from tests.support.home_rules import set_home_rules
 from tests.support.llm_apis import StubTool, register
 from tests.support.one_home import in_one_home
 from tests.support.sentences import sentence
-from tests.support.servers.in_process import serving_script
-from tests.support.service_dialogs import TALKING, is_open, problems_in
+from tests.support.service_dialogs import is_open, problems_in
 from tests.support.talk import AGENT
 
 HOME = """
@@ -242,21 +241,19 @@ async def test_words_are_in_the_language_of_the_home(hass: HomeAssistant, entry:
 
 
 @pytest.mark.usefixtures("socket_enabled")
-async def test_the_tools_of_an_agent_can_be_chosen(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address, remember_facts=True))
-        assert await async_setup_component(hass, "intent", {})
-        step = await open_approvals(hass, entry)
+async def test_the_tools_of_an_agent_can_be_chosen(hass: HomeAssistant, address: str) -> None:
+    entry = await set_up(hass, server_entry(address, remember_facts=True))
+    assert await async_setup_component(hass, "intent", {})
+    step = await open_approvals(hass, entry)
 
     assert {"intent__HassTurnOn", "chatterbox__remember"} <= set(row_options(step, "tools"))
 
 
 @pytest.mark.usefixtures("socket_enabled")
-async def test_the_tools_for_administrators_can_be_chosen(hass: HomeAssistant) -> None:
+async def test_the_tools_for_administrators_can_be_chosen(hass: HomeAssistant, address: str) -> None:
     await hass.auth.async_create_user("Owner", group_ids=[GROUP_ID_ADMIN])
     register(hass, "tower", StubTool(name="look"), requires_admin=True)
-    async with serving_script(TALKING) as address:
-        step = await open_approvals(hass, await set_up(hass, server_entry(address, llm_hass_api=["tower"])))
+    step = await open_approvals(hass, await set_up(hass, server_entry(address, llm_hass_api=["tower"])))
 
     assert "look" in row_options(step, "tools")
 
@@ -526,15 +523,14 @@ async def test_all_that_is_wrong_is_told_at_once(hass: HomeAssistant, entry: Moc
 
 
 @pytest.mark.usefixtures("socket_enabled")
-async def test_settings_and_approvals_leave_each_other_alone(hass: HomeAssistant) -> None:
+async def test_settings_and_approvals_leave_each_other_alone(hass: HomeAssistant, address: str) -> None:
     rules = [{"verdict": "Ask for the PIN", "domains": ["lock"]}]
-    async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address, temperature=0.4))
-        settings = await choose(hass, await open_menu(hass, entry), "settings")
-        approved = await saved(hass, entry, rules=rules, pin=PIN)
-        assert only_agent(entry).data["temperature"] == 0.4
-        await submit(hass, settings, filled_in())  # begun before the rules were saved
-        await hass.async_block_till_done(wait_background_tasks=True)  # the service is asked after each change
+    entry = await set_up(hass, server_entry(address, temperature=0.4))
+    settings = await choose(hass, await open_menu(hass, entry), "settings")
+    approved = await saved(hass, entry, rules=rules, pin=PIN)
+    assert only_agent(entry).data["temperature"] == 0.4
+    await submit(hass, settings, filled_in())  # begun before the rules were saved
+    await hass.async_block_till_done(wait_background_tasks=True)  # the service is asked after each change
 
     assert only_agent(entry).title == "Butler"
     assert home_rules(hass) == approved

@@ -449,28 +449,27 @@ async def test_the_end_names_the_assistant_to_choose(hass: HomeAssistant) -> Non
     assert "Try it now" not in try_it(result), "it would open an assistant that does not use the agent"
 
 
-async def test_a_further_agent_ends_with_the_assistants_and_sentences_to_try(hass: HomeAssistant) -> None:
+async def test_a_further_agent_ends_with_the_assistants_and_sentences_to_try(hass: HomeAssistant, address: str) -> None:
     store = await assistants(hass)
     (usual,) = store.data
     other = await store.async_create_item({**without_id(store.data[usual]), "name": "Kitchen"})
     await door_and_lamp(hass)
-    async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address))
-        await store.async_update_item(usual, without_id(store.data[usual]) | {"conversation_engine": AGENT})
-        flows = hass.config_entries.subentries
-        step = await flows.async_init((entry.entry_id, SUBENTRY_CONVERSATION), context={"source": "user"})
-        form = {**display_data(step["data_schema"]), CONF_NAME: "Butler", CONF_MODEL: "big-model"}
-        last = await flows.async_configure(step["flow_id"], form)
-        placeholders = last["description_placeholders"] or {}
-        assert last["step_id"] == "assistants"
-        assert placeholders["asked"].endswith("**Front Door**.")
-        assert last["data_schema"] is not None
-        options = last["data_schema"].schema["use_in"].config["options"]
-        assert [one["label"] for one in options][:2] == ["Home Assistant (takes it over from Talker)", "Kitchen"]
-        assert display_data(last["data_schema"]) == {"use_in": []}, "another agent of ours serves the preferred one"
+    entry = await set_up(hass, server_entry(address))
+    await store.async_update_item(usual, without_id(store.data[usual]) | {"conversation_engine": AGENT})
+    flows = hass.config_entries.subentries
+    step = await flows.async_init((entry.entry_id, SUBENTRY_CONVERSATION), context={"source": "user"})
+    form = {**display_data(step["data_schema"]), CONF_NAME: "Butler", CONF_MODEL: "big-model"}
+    last = await flows.async_configure(step["flow_id"], form)
+    placeholders = last["description_placeholders"] or {}
+    assert last["step_id"] == "assistants"
+    assert placeholders["asked"].endswith("**Front Door**.")
+    assert last["data_schema"] is not None
+    options = last["data_schema"].schema["use_in"].config["options"]
+    assert [one["label"] for one in options][:2] == ["Home Assistant (takes it over from Talker)", "Kitchen"]
+    assert display_data(last["data_schema"]) == {"use_in": []}, "another agent of ours serves the preferred one"
 
-        result = await flows.async_configure(last["flow_id"], {"use_in": [other.id]})
-        await hass.async_block_till_done()
+    result = await flows.async_configure(last["flow_id"], {"use_in": [other.id]})
+    await hass.async_block_till_done()
 
     assert (result["type"], result["title"], result["description"]) == (FlowResultType.CREATE_ENTRY, "Butler", "ready")
     assert "What can I cook with eggs and potatoes" in (result["description_placeholders"] or {})["requests"]
@@ -514,11 +513,11 @@ async def test_at_the_end_there_are_sentences_for_this_home_in_the_language_of_t
 
 async def test_without_a_model_a_sentence_that_home_assistant_does_not_understand_is_left_out(
     hass: HomeAssistant,
+    address: str,
 ) -> None:
     hass.config.language = "pl"
     await door_and_lamp(hass)
-    async with serving_script(TALKING) as address:
-        result = await submit(hass, await submit(hass, await connect(hass, address), model="big-model"), name="Butler")
+    result = await submit(hass, await submit(hass, await connect(hass, address), model="big-model"), name="Butler")
     only_model = "Co mogę ugotować z jajek i ziemniaków?"
     assert sentences_in(result) == ["Włącz Lamp", "Zablokuj Front Door", "Odblokuj Front Door", only_model]
     result = await submit(hass, await choose_offline(hass), name="Jeeves")
@@ -531,13 +530,12 @@ async def test_where_nothing_is_asked_about_there_is_no_pin(hass: HomeAssistant)
     assert CONF_PIN not in (step["data_schema"] or {}).schema  # type: ignore[union-attr]  # it is a form
 
 
-async def test_an_ai_task_is_made_when_somebody_wants_one(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        step = await submit(hass, await connect(hass, address), model="big-model")
-        result = await submit(hass, step, name="Butler", ai_task=True)
+async def test_an_ai_task_is_made_when_somebody_wants_one(hass: HomeAssistant, address: str) -> None:
+    step = await submit(hass, await connect(hass, address), model="big-model")
+    result = await submit(hass, step, name="Butler", ai_task=True)
 
-        (task,) = result["result"].get_subentries_of_type(SUBENTRY_AI_TASK)
-        assert task.title == "AI task with big-model"
+    (task,) = result["result"].get_subentries_of_type(SUBENTRY_AI_TASK)
+    assert task.title == "AI task with big-model"
 
 
 async def test_a_second_agent_is_proposed_the_name_of_its_model(hass: HomeAssistant) -> None:

@@ -10,10 +10,7 @@ from custom_components.chatterbox.settings.agent import WhenSpent, settings_of
 from custom_components.chatterbox.usage.tracker import FREE, ModelPrice, Rates
 from tests.flows.test_agent_flow import advanced, change, filled_in, submit, suggested, text_of_error
 from tests.support.config_entries import only_agent, server_entry, set_up
-from tests.support.servers.in_process import serving_script
-from tests.support.service_dialogs import TALKING, problems_in
-
-pytestmark = pytest.mark.usefixtures("socket_enabled")
+from tests.support.service_dialogs import problems_in
 
 
 def gateway_entry(address: str) -> MockConfigEntry:
@@ -31,42 +28,38 @@ async def known_price(hass: HomeAssistant, entry: MockConfigEntry) -> str:
     return placeholders["known_price"]
 
 
-async def test_a_local_server_is_free(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address))
+async def test_a_local_server_is_free(hass: HomeAssistant, entry: MockConfigEntry) -> None:
 
-        assert (await known_price(hass, entry)).startswith("A server at home is free of charge")
+    assert (await known_price(hass, entry)).startswith("A server at home is free of charge")
 
 
-async def test_prices_and_budgets_are_stored_as_they_are_entered(hass: HomeAssistant) -> None:
+async def test_prices_and_budgets_are_stored_as_they_are_entered(hass: HomeAssistant, address: str) -> None:
     costs = {"price_input": 0.0028, "price_cached": 0.0, "price_output": 2.5, "budget_day": 0.5, "when_spent": "refuse"}
-    async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address))
-        await submit(hass, await change(hass, entry), filled_in(budget_month=10.0))
-        result = await submit(hass, await change(hass, entry, "advanced"), advanced(limits=costs))
-        assert result["type"] == "abort", problems_in(result)
-        stored = settings_of(only_agent(entry).data)
-        shown_again = suggested(await change(hass, entry, "advanced"))["limits"]
-        assert suggested(await change(hass, entry))["budget_month"] == 10
+    entry = await set_up(hass, server_entry(address))
+    await submit(hass, await change(hass, entry), filled_in(budget_month=10.0))
+    result = await submit(hass, await change(hass, entry, "advanced"), advanced(limits=costs))
+    assert result["type"] == "abort", problems_in(result)
+    stored = settings_of(only_agent(entry).data)
+    shown_again = suggested(await change(hass, entry, "advanced"))["limits"]
+    assert suggested(await change(hass, entry))["budget_month"] == 10
 
     assert (stored.price_input, stored.price_cached, stored.price_output) == (0.0028, 0, 2.5)
     assert (stored.budget_day, stored.budget_month, stored.when_spent) == (0.5, 10, WhenSpent.REFUSE)
     assert shown_again.items() >= costs.items()
 
 
-async def test_a_budget_without_a_price_is_refused_and_kept(hass: HomeAssistant) -> None:
+async def test_a_budget_without_a_price_is_refused_and_kept(hass: HomeAssistant, address: str) -> None:
     costs = {"price_input": 3.0, "budget_day": 1.0, "when_spent": "hand_over"}
-    async with serving_script(TALKING) as address:
-        entry = await set_up(hass, gateway_entry(address))
-        result = await submit(hass, await change(hass, entry, "advanced"), advanced(limits=costs))
-        assert text_of_error(result, "limits").startswith("The prices of scripted-model are not known")
-        assert suggested(result)["limits"] == costs
-        result = await submit(hass, await change(hass, entry), filled_in(budget_month=10))
-        assert text_of_error(result, "budget_month").startswith("The prices of scripted-model are not known")
+    entry = await set_up(hass, gateway_entry(address))
+    result = await submit(hass, await change(hass, entry, "advanced"), advanced(limits=costs))
+    assert text_of_error(result, "limits").startswith("The prices of scripted-model are not known")
+    assert suggested(result)["limits"] == costs
+    result = await submit(hass, await change(hass, entry), filled_in(budget_month=10))
+    assert text_of_error(result, "budget_month").startswith("The prices of scripted-model are not known")
 
-        step = await change(hass, entry, "advanced")
-        mended = await submit(hass, step, advanced(limits=costs | {"price_output": 9.0}))
-        assert mended["type"] == "abort", problems_in(mended)
+    step = await change(hass, entry, "advanced")
+    mended = await submit(hass, step, advanced(limits=costs | {"price_output": 9.0}))
+    assert mended["type"] == "abort", problems_in(mended)
 
 
 WORDS = {

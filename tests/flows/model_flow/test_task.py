@@ -9,15 +9,13 @@ from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_NAME, CONF_P
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 from homeassistant.helpers import entity_registry as er
+from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.const import SUBENTRY_AI_TASK, SUBENTRY_CONVERSATION
 from custom_components.chatterbox.settings.tasks import INSTRUCTIONS, task_settings_of
-from tests.support.config_entries import offline_entry, server_entry, set_up
+from tests.support.config_entries import offline_entry, set_up
 from tests.support.one_home import in_one_home
-from tests.support.servers.in_process import serving_script
-from tests.support.service_dialogs import TALKING, display_data, is_open, problems_in
-
-pytestmark = pytest.mark.usefixtures("socket_enabled")
+from tests.support.service_dialogs import display_data, is_open, problems_in
 
 LIMITS: dict[str, object] = {
     "max_iterations": 10,
@@ -73,68 +71,64 @@ def suggested(step: SubentryFlowResult) -> Mapping[str, Any]:
     return display_data(step["data_schema"])
 
 
-async def test_a_model_for_tasks_is_added_with_what_was_set(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address))
-        step = await add(hass, entry)
-        assert suggested(step) == {
-            CONF_NAME: "AI task",
-            CONF_MODEL: "",
-            CONF_PROMPT: INSTRUCTIONS,
-            CONF_LLM_HASS_API: [],
-        }
-        result = await submit(
-            hass,
-            step,
-            name=" Painter ",
-            model="big-model",
-            llm_hass_api=["assist"],
-            prompt="",
-            image_model=" gpt-image-1 ",
-        )
+async def test_a_model_for_tasks_is_added_with_what_was_set(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    step = await add(hass, entry)
+    assert suggested(step) == {
+        CONF_NAME: "AI task",
+        CONF_MODEL: "",
+        CONF_PROMPT: INSTRUCTIONS,
+        CONF_LLM_HASS_API: [],
+    }
+    result = await submit(
+        hass,
+        step,
+        name=" Painter ",
+        model="big-model",
+        llm_hass_api=["assist"],
+        prompt="",
+        image_model=" gpt-image-1 ",
+    )
 
-        assert result["type"] is FlowResultType.CREATE_ENTRY
-        task = only_task(entry)
-        assert task.title == "Painter"
-        settings = {
-            CONF_MODEL: "big-model",
-            CONF_LLM_HASS_API: ["assist"],
-            CONF_PROMPT: "",
-            "image_model": "gpt-image-1",
-        }
-        assert task.data == {**settings, "keep_history": False}
-        assert task_settings_of(task.data).prompt == INSTRUCTIONS
-        registered = er.async_get(hass).async_get("ai_task.painter")
-        assert registered is not None
-        assert registered.config_subentry_id == task.subentry_id
+    assert result["type"] is FlowResultType.CREATE_ENTRY
+    task = only_task(entry)
+    assert task.title == "Painter"
+    settings = {
+        CONF_MODEL: "big-model",
+        CONF_LLM_HASS_API: ["assist"],
+        CONF_PROMPT: "",
+        "image_model": "gpt-image-1",
+    }
+    assert task.data == {**settings, "keep_history": False}
+    assert task_settings_of(task.data).prompt == INSTRUCTIONS
+    registered = er.async_get(hass).async_get("ai_task.painter")
+    assert registered is not None
+    assert registered.config_subentry_id == task.subentry_id
 
-        step = await change(hass, entry, "advanced")
-        assert suggested(step) == ADVANCED
-        assert not any(is_open(step, group) for group in ADVANCED)
-        await submit(hass, step, answers={"fallbacks": ["conversation.talker"]})
-        talker = entry.get_subentries_of_type(SUBENTRY_CONVERSATION)[0]
-        assert only_task(entry).data == {
-            **settings,
-            "fallbacks": [talker.subentry_id],
-            **ADVANCED["speed"],
-            **LIMITS,
-            **STORAGE,
-        }
+    step = await change(hass, entry, "advanced")
+    assert suggested(step) == ADVANCED
+    assert not any(is_open(step, group) for group in ADVANCED)
+    await submit(hass, step, answers={"fallbacks": ["conversation.talker"]})
+    talker = entry.get_subentries_of_type(SUBENTRY_CONVERSATION)[0]
+    assert only_task(entry).data == {
+        **settings,
+        "fallbacks": [talker.subentry_id],
+        **ADVANCED["speed"],
+        **LIMITS,
+        **STORAGE,
+    }
 
 
-async def test_what_is_changed_holds_from_then_on(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address))
-        await submit(hass, await add(hass, entry), model="scripted-model")
-        await submit(hass, await change(hass, entry), image_model="imagen-4")
-        step = await change(hass, entry)
-        assert (suggested(step)[CONF_MODEL], suggested(step)["image_model"]) == ("scripted-model", "imagen-4")
-        step = await change(hass, entry, "advanced")
-        waits = ADVANCED["speed"] | {"first_token_timeout": 10}
-        result = await submit(hass, step, speed=waits, limits=LIMITS | {"deadline": 20})
+async def test_what_is_changed_holds_from_then_on(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    await submit(hass, await add(hass, entry), model="scripted-model")
+    await submit(hass, await change(hass, entry), image_model="imagen-4")
+    step = await change(hass, entry)
+    assert (suggested(step)[CONF_MODEL], suggested(step)["image_model"]) == ("scripted-model", "imagen-4")
+    step = await change(hass, entry, "advanced")
+    waits = ADVANCED["speed"] | {"first_token_timeout": 10}
+    result = await submit(hass, step, speed=waits, limits=LIMITS | {"deadline": 20})
 
-        assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "reconfigure_successful")
-        assert entry.runtime_data.tasks[only_task(entry).subentry_id].settings.limits.deadline == 20
+    assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "reconfigure_successful")
+    assert entry.runtime_data.tasks[only_task(entry).subentry_id].settings.limits.deadline == 20
 
 
 @in_one_home(
@@ -148,11 +142,9 @@ async def test_what_is_changed_holds_from_then_on(hass: HomeAssistant) -> None:
     ],
 )
 async def test_what_is_wrong_is_told_and_nothing_typed_is_lost(
-    hass: HomeAssistant, changes: dict[str, object], words: str
+    hass: HomeAssistant, entry: MockConfigEntry, changes: dict[str, object], words: str
 ) -> None:
-    async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address))
-        step = await submit(hass, await add(hass, entry), **{"model": "scripted-model", **changes})
+    step = await submit(hass, await add(hass, entry), **{"model": "scripted-model", **changes})
 
     assert step["type"] is FlowResultType.FORM
     problem = problems_in(step)[0]
@@ -175,12 +167,10 @@ async def test_what_is_wrong_is_told_and_nothing_typed_is_lost(
     ],
 )
 async def test_what_is_wrong_in_a_section_is_told_with_its_path(
-    hass: HomeAssistant, changes: dict[str, object], words: str
+    hass: HomeAssistant, entry: MockConfigEntry, changes: dict[str, object], words: str
 ) -> None:
-    async with serving_script(TALKING) as address:
-        entry = await set_up(hass, server_entry(address))
-        await submit(hass, await add(hass, entry), model="scripted-model")
-        step = await submit(hass, await change(hass, entry, "advanced"), **changes)
+    await submit(hass, await add(hass, entry), model="scripted-model")
+    step = await submit(hass, await change(hass, entry, "advanced"), **changes)
 
     assert step["type"] is FlowResultType.FORM
     (problem,) = problems_in(step)
