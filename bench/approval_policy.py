@@ -17,7 +17,6 @@ import asyncio
 import gc
 import logging
 import sys
-import tempfile
 import time
 from collections.abc import Awaitable
 from dataclasses import dataclass
@@ -26,11 +25,10 @@ from typing import Final
 from homeassistant.components import conversation
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant
-from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er, frame, llm
-from homeassistant.loader import DATA_CUSTOM_COMPONENTS
+from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er, llm
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
-from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_test_home_assistant
+from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
 
 from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.approvals.examples import async_judge_entities
@@ -42,6 +40,7 @@ from custom_components.chatterbox.people.speakers import Asking, Speaker
 from custom_components.chatterbox.settings.agent import AgentSettings
 from custom_components.chatterbox.settings.rules import HomeRules, Policy, Rule, Verdict
 from custom_components.chatterbox.tools.turn_tools import TurnTools, async_gather_tools
+from tests.support.own_home import own_home
 
 ALLOWED: Final = 0.005
 """Seconds that resolving and judging one call may take."""
@@ -192,26 +191,22 @@ async def longest_hold(doing: Awaitable[object]) -> float:
 
 async def main(rounds: int) -> bool:
     """Print a line for each kind of call; tell whether all were quick enough."""
-    with tempfile.TemporaryDirectory() as folder:
-        async with async_test_home_assistant(config_dir=folder) as hass:
-            frame.async_setup(hass)
-            hass.data.pop(DATA_CUSTOM_COMPONENTS)
-            await build(hass)
-            home = await Home.of(hass)
-            gc.collect()
-            gc.freeze()  # no call pays for going through the whole home
-            titles = "".join(f"{title:>10}" for title in ("entities", "resolve", "judge", "whole", "median"))
-            sys.stdout.write(f"{'milliseconds':<30}{titles}\n")
-            quick = True
-            for kind, (name, arguments) in CALLS.items():
-                quick &= write(kind, await home.measure(name, arguments, rounds, change=False)) <= ALLOWED
-            name, arguments = CALLS["by name"]
-            write("by name, after a change", await home.measure(name, arguments, rounds, change=True))
-            entity_ids = hass.states.async_entity_ids()
-            hold = min([await longest_hold(async_judge_entities(hass, POLICY, entity_ids)) for _ in range(rounds)])
-            sys.stdout.write(f"the event loop is held for {hold * 1000:.1f} ms while the home is judged\n")
-            quick &= hold <= ALLOWED_HOLD
-            await hass.async_stop(force=True)
+    async with own_home() as hass:
+        await build(hass)
+        home = await Home.of(hass)
+        gc.collect()
+        gc.freeze()  # no call pays for going through the whole home
+        titles = "".join(f"{title:>10}" for title in ("entities", "resolve", "judge", "whole", "median"))
+        sys.stdout.write(f"{'milliseconds':<30}{titles}\n")
+        quick = True
+        for kind, (name, arguments) in CALLS.items():
+            quick &= write(kind, await home.measure(name, arguments, rounds, change=False)) <= ALLOWED
+        name, arguments = CALLS["by name"]
+        write("by name, after a change", await home.measure(name, arguments, rounds, change=True))
+        entity_ids = hass.states.async_entity_ids()
+        hold = min([await longest_hold(async_judge_entities(hass, POLICY, entity_ids)) for _ in range(rounds)])
+        sys.stdout.write(f"the event loop is held for {hold * 1000:.1f} ms while the home is judged\n")
+        quick &= hold <= ALLOWED_HOLD
     sys.stdout.write(f"allowed: {ALLOWED * 1000:.0f} ms a call\n")
     return quick
 

@@ -12,7 +12,6 @@ import asyncio
 import logging
 import statistics
 import sys
-import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -20,14 +19,13 @@ from typing import Final
 
 from homeassistant.components.intent import async_register_timer_handler
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import area_registry as ar, frame, llm
-from homeassistant.loader import DATA_CUSTOM_COMPONENTS
-from pytest_homeassistant_custom_component.common import async_test_home_assistant
+from homeassistant.helpers import area_registry as ar, llm
 
 from custom_components.chatterbox.tools.llm_apis import context_without_speaker
 from custom_components.chatterbox.tools.turn_tools import async_offer_tools
 from custom_components.chatterbox.turns.prepare import PromptSources, async_write_prompt
 from tests.support.llm_apis import satellite
+from tests.support.own_home import own_home
 from tests.support.talk import move_into_the_demo_home
 
 ALLOWED_AFTER_A_CHANGE: Final = 0.025
@@ -67,30 +65,26 @@ async def seconds(work: Work, hass: HomeAssistant, who: llm.LLMContext, rounds: 
 
 async def main(rounds: int) -> bool:
     """Print a line for each kind of turn; tell whether all were quick enough."""
-    with tempfile.TemporaryDirectory() as folder:
-        async with async_test_home_assistant(config_dir=folder) as hass:
-            frame.async_setup(hass)
-            hass.data.pop(DATA_CUSTOM_COMPONENTS)
-            await move_into_the_demo_home(hass)
-            area = next(iter(ar.async_get(hass).async_list_areas()))
-            device_id = satellite(hass, area.id)
-            async_register_timer_handler(hass, device_id, lambda *_: None)
-            chat = context_without_speaker(hass)
-            voice = replace(chat, device_id=device_id)
-            offer = await async_offer_tools(hass, [llm.LLM_API_ASSIST], chat)
-            sys.stdout.write(f"{len(hass.states.async_all())} entities, {len(offer.definitions)} tools, ")
-            sys.stdout.write(f"{len(offer.prompt)} characters of prompt, {rounds} rounds\n")
-            sys.stdout.write(f"{'':24}{'after a change':>16}{'later':>12}\n")
-            is_quick = True
-            for name, work, who in (
-                ("a turn from a chat", gather, chat),
-                ("a turn from a satellite", gather, voice),
-                ("Assist alone", ask_assist, voice),
-            ):
-                changed, later = await seconds(work, hass, who, rounds)
-                is_quick &= work is ask_assist or (changed < ALLOWED_AFTER_A_CHANGE and later < ALLOWED)
-                sys.stdout.write(f"{name:24}{changed * 1000:13.2f} ms{later * 1000:9.2f} ms\n")
-            await hass.async_stop(force=True)
+    async with own_home() as hass:
+        await move_into_the_demo_home(hass)
+        area = next(iter(ar.async_get(hass).async_list_areas()))
+        device_id = satellite(hass, area.id)
+        async_register_timer_handler(hass, device_id, lambda *_: None)
+        chat = context_without_speaker(hass)
+        voice = replace(chat, device_id=device_id)
+        offer = await async_offer_tools(hass, [llm.LLM_API_ASSIST], chat)
+        sys.stdout.write(f"{len(hass.states.async_all())} entities, {len(offer.definitions)} tools, ")
+        sys.stdout.write(f"{len(offer.prompt)} characters of prompt, {rounds} rounds\n")
+        sys.stdout.write(f"{'':24}{'after a change':>16}{'later':>12}\n")
+        is_quick = True
+        for name, work, who in (
+            ("a turn from a chat", gather, chat),
+            ("a turn from a satellite", gather, voice),
+            ("Assist alone", ask_assist, voice),
+        ):
+            changed, later = await seconds(work, hass, who, rounds)
+            is_quick &= work is ask_assist or (changed < ALLOWED_AFTER_A_CHANGE and later < ALLOWED)
+            sys.stdout.write(f"{name:24}{changed * 1000:13.2f} ms{later * 1000:9.2f} ms\n")
     return is_quick
 
 

@@ -15,7 +15,6 @@ import argparse
 import asyncio
 import logging
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
@@ -31,13 +30,11 @@ from homeassistant.components import conversation
 from homeassistant.components.conversation import ConversationResult
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.core import Context, HomeAssistant
-from homeassistant.helpers import frame
-from homeassistant.loader import DATA_CUSTOM_COMPONENTS
 from homeassistant.setup import async_setup_component
-from pytest_homeassistant_custom_component.common import async_test_home_assistant
 
 from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, CONF_RESPONSES_API, DOMAIN, ServiceKind
-from tests.support.servers.chat_completions import ScriptedChatCompletions
+from tests.support.own_home import own_home
+from tests.support.servers.in_process import serving_script
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import AGENT, LIGHT_ON, add_agent, move_into_the_demo_home, speech
 
@@ -111,21 +108,12 @@ def recording() -> Generator[Entered]:
 @asynccontextmanager
 async def _home(script: Script) -> AsyncGenerator[HomeAssistant]:
     """Start a Home Assistant with the demo home and an agent, and a server that plays `script`."""
-    server = TestServer(ScriptedChatCompletions(script).application())
-    await server.start_server()
-    service: dict[str, object] = {CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_BASE_URL: str(server.make_url("/v1"))}
-    with tempfile.TemporaryDirectory() as folder:
-        async with async_test_home_assistant(config_dir=folder) as hass:
-            frame.async_setup(hass)
-            hass.data.pop(DATA_CUSTOM_COMPONENTS)
-            await async_setup_component(hass, "http", {})
-            await move_into_the_demo_home(hass)
-            await add_agent(hass, service, {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"]})
-            try:
-                yield hass
-            finally:
-                await hass.async_stop(force=True)
-                await server.close()
+    async with serving_script(script) as base_url, own_home() as hass:
+        service: dict[str, object] = {CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_BASE_URL: base_url}
+        await async_setup_component(hass, "http", {})
+        await move_into_the_demo_home(hass)
+        await add_agent(hass, service, {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"]})
+        yield hass
 
 
 async def _say(hass: HomeAssistant, text: str) -> ConversationResult:

@@ -8,20 +8,18 @@ import tests.support.early_plugin  # noqa: F401  # isort: skip  # before what it
 import asyncio
 import logging
 import sys
-import tempfile
 
 from homeassistant.components.recorder.const import DOMAIN as RECORDER
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import frame, llm
-from homeassistant.loader import DATA_CUSTOM_COMPONENTS
+from homeassistant.helpers import llm
 from homeassistant.setup import async_setup_component
-from pytest_homeassistant_custom_component.common import async_test_home_assistant
 
 from custom_components.chatterbox.agent.conversation.token_estimate import TokenEstimate
 from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.tools.llm_apis import context_without_speaker
 from custom_components.chatterbox.tools.own.registry import own_tools, with_own_tools
 from custom_components.chatterbox.tools.turn_tools import async_offer_tools
+from tests.support.own_home import own_home
 from tests.support.talk import move_into_the_demo_home
 
 
@@ -40,15 +38,11 @@ def table(counted: dict[str, int]) -> str:
 
 async def main() -> None:
     """Print the table."""
-    with tempfile.TemporaryDirectory() as folder:
-        async with async_test_home_assistant(config_dir=folder) as hass:
-            frame.async_setup(hass)
-            hass.data.pop(DATA_CUSTOM_COMPONENTS)
-            await move_into_the_demo_home(hass)
-            await async_setup_component(hass, DOMAIN, {})
-            hass.config.components.add(RECORDER)  # nothing is read from it
-            sys.stdout.write(f"{table(await tokens(hass))}\n")
-            await hass.async_stop(force=True)
+    async with own_home() as hass:
+        await move_into_the_demo_home(hass)
+        await async_setup_component(hass, DOMAIN, {})
+        hass.config.components.add(RECORDER)  # nothing is read from it
+        sys.stdout.write(f"{table(await tokens(hass))}\n")
 
 
 if __name__ == "__main__":

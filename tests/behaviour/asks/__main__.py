@@ -2,24 +2,17 @@
 
 import tests.support.early_plugin  # isort: skip  # noqa: F401  # before what it mends
 
-import asyncio
 import logging
 import re
 import subprocess
 import sys
-import tempfile
-from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final
-
-from homeassistant.core import HomeAssistant
-from homeassistant.helpers import frame
-from homeassistant.loader import DATA_CUSTOM_COMPONENTS
-from pytest_homeassistant_custom_component.common import async_test_home_assistant
 
 from custom_components.chatterbox.settings.rules import OutsideCare
 from tests.behaviour.asks.counting import PAGE, asks_table, count_everyday, count_recorded
 from tests.behaviour.recorded_runs.runs import read_batches
+from tests.support.own_home import run_in_own_home
 from tests.support.page_tables import write_table
 
 _SUITE: Final = "tests/behaviour/hostile"
@@ -42,20 +35,9 @@ def _attack() -> list[bool]:
     return [outcome == "PASSED" for outcome in outcomes.values()]
 
 
-async def _in_a_home[Counted](count: Callable[[HomeAssistant], Awaitable[Counted]]) -> Counted:
-    with tempfile.TemporaryDirectory() as folder:
-        async with async_test_home_assistant(config_dir=folder) as hass:
-            frame.async_setup(hass)
-            hass.data.pop(DATA_CUSTOM_COMPONENTS)
-            try:
-                return await count(hass)
-            finally:
-                await hass.async_stop(force=True)
-
-
 def _measure() -> str:
-    everyday = {care: asyncio.run(_in_a_home(partial(count_everyday, care=care))) for care in OutsideCare}
-    recorded = [asyncio.run(_in_a_home(partial(count_recorded, batch=batch))) for batch in read_batches()[:-1]]
+    everyday = {care: run_in_own_home(partial(count_everyday, care=care)) for care in OutsideCare}
+    recorded = [run_in_own_home(partial(count_recorded, batch=batch)) for batch in read_batches()[:-1]]
     return asks_table(everyday, recorded, _attack())
 
 

@@ -2,15 +2,8 @@
 
 import tests.support.early_plugin  # noqa: F401  # isort: skip  # before what it is for
 
-import asyncio
 import logging
-import tempfile
-from collections.abc import Awaitable, Callable
-
-from homeassistant.core import HomeAssistant
-from homeassistant.helpers import frame
-from homeassistant.loader import DATA_CUSTOM_COMPONENTS
-from pytest_homeassistant_custom_component.common import async_test_home_assistant
+from functools import partial
 
 from tests.behaviour.local_requests.counting import (
     PAGE,
@@ -21,30 +14,20 @@ from tests.behaviour.local_requests.counting import (
     try_locally,
 )
 from tests.behaviour.recorded_runs.runs import read_runs
-from tests.support.assist_mini import Home, read_homes
+from tests.support.assist_mini import read_homes
+from tests.support.own_home import run_in_own_home
 from tests.support.page_tables import write_table
-
-
-async def _in_a_home[Counted](count: Callable[[HomeAssistant, Home], Awaitable[Counted]], home: Home) -> Counted:
-    with tempfile.TemporaryDirectory() as folder:
-        async with async_test_home_assistant(config_dir=folder) as hass:
-            frame.async_setup(hass)
-            hass.data.pop(DATA_CUSTOM_COMPONENTS)
-            try:
-                return await count(hass, home)
-            finally:
-                await hass.async_stop(force=True)
 
 
 def _local() -> str:
     runs = read_runs()
     return local_table(
-        {home.name: count_local(asyncio.run(_in_a_home(try_locally, home)), runs) for home in read_homes()}
+        {home.name: count_local(run_in_own_home(partial(try_locally, home=home)), runs) for home in read_homes()}
     )
 
 
 def _offline() -> str:
-    return offline_table({home.name: asyncio.run(_in_a_home(count_offline, home)) for home in read_homes()})
+    return offline_table({home.name: run_in_own_home(partial(count_offline, home=home)) for home in read_homes()})
 
 
 if __name__ == "__main__":

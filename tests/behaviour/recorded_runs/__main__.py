@@ -3,24 +3,17 @@
 import tests.support.early_plugin  # noqa: F401  # isort: skip  # before what it is for
 
 import argparse
-import asyncio
 import logging
 import sys
-import tempfile
 from collections import defaultdict
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
-
-from homeassistant.core import HomeAssistant
-from homeassistant.helpers import frame
-from homeassistant.loader import DATA_CUSTOM_COMPONENTS
-from pytest_homeassistant_custom_component.common import async_test_home_assistant
 
 from tests.behaviour.recorded_runs.dry import ENOUGH, agree, grade_dry, without_artefacts
 from tests.behaviour.recorded_runs.replay import Way, count, replay
 from tests.behaviour.recorded_runs.runs import read_batches
 from tests.behaviour.recorded_runs.table import PAGE, Count, details, summary, with_tables
+from tests.support.own_home import run_in_own_home
 
 
 def main() -> int:
@@ -36,10 +29,7 @@ def main() -> int:
     counts: dict[tuple[str, str], Count] = defaultdict(Count)
     lost = False
     for batch in read_batches():
-        ways = [
-            asyncio.run(_in_own_home_assistant(partial(replay, batch=batch, way=way)))
-            for way in (Way.CORE, Way.OURS, Way.ASKING)
-        ]
+        ways = [run_in_own_home(partial(replay, batch=batch, way=way)) for way in (Way.CORE, Way.OURS, Way.ASKING)]
         for core, ours, asking in zip(*ways, strict=True):
             counted = count(core, ours, asking)
             counts[batch.name, ours.run.model] += counted
@@ -58,25 +48,13 @@ def _count_grades() -> int:
     runs = agreed = 0
     for recorded in read_batches():
         batch = replace(recorded, runs=without_artefacts(recorded))
-        outcomes = asyncio.run(_in_own_home_assistant(partial(replay, batch=batch)))
-        grades = asyncio.run(_in_own_home_assistant(partial(grade_dry, batch=batch)))
+        outcomes = run_in_own_home(partial(replay, batch=batch))
+        grades = run_in_own_home(partial(grade_dry, batch=batch))
         agreeing = sum(map(agree, outcomes, grades, strict=True))
         sys.stdout.write(f"{batch.name}: {agreeing} of {len(grades)}\n")
         runs, agreed = runs + len(grades), agreed + agreeing
     sys.stdout.write(f"all: {agreed} of {runs}, {agreed / runs:.1%}\n")
     return int(agreed < ENOUGH * runs)
-
-
-async def _in_own_home_assistant[Found](act: Callable[[HomeAssistant], Awaitable[list[Found]]]) -> list[Found]:
-    with tempfile.TemporaryDirectory() as folder:
-        async with async_test_home_assistant(config_dir=folder) as hass:
-            frame.async_setup(hass)
-            # As the `hass` fixture does: whose code is running is asked of this instance.
-            hass.data.pop(DATA_CUSTOM_COMPONENTS)
-            try:
-                return await act(hass)
-            finally:
-                await hass.async_stop(force=True)
 
 
 if __name__ == "__main__":
