@@ -29,6 +29,7 @@ from xdist.scheduler import LoadFileScheduling
 
 from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, ServiceKind
 from tests.demo_house.move_in import move_in
+from tests.history.store.postgresql import PostgreSQL, binaries, running
 from tests.support.config_entries import server_entry, set_up
 from tests.support.leaks import Leaks
 from tests.support.loop_clock import LoopClock
@@ -186,6 +187,16 @@ def freezer(monkeypatch: pytest.MonkeyPatch) -> Iterator[FrozenDateTimeFactory]:
         began = monotonic()
         monkeypatch.setattr(asyncio.get_event_loop(), "time", lambda: time.monotonic() + monotonic() - began)
         yield stopped
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[PostgreSQL]:
+    """Run a PostgreSQL server, where one is installed."""
+    folder = binaries()
+    if folder is None:
+        pytest.skip("PostgreSQL is not installed here, so nothing is tested on it: run script/postgresql")
+    with running(folder) as server:
+        yield server
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import asyncio
 import threading
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from typing import Any, override
 
 import pytest
@@ -25,6 +24,7 @@ from custom_components.chatterbox.approvals.pin_tries import (
 from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from tests.support.config_entries import offline_entry, server_entry, set_up
+from tests.support.watched_pin import WatchedPin, watched
 
 RIGHT, WRONG = "83619", "83618"
 PIN = PinHash.of(RIGHT, HashCost(memory=2, repeats=1))
@@ -32,23 +32,6 @@ HALL, KITCHEN = "hall", "kitchen"
 FILE = "chatterbox.pin_tries"
 
 type Stored = dict[str, Any]  # as the test storage of Home Assistant is typed
-
-
-@dataclass(frozen=True, slots=True)
-class WatchedPin(PinHash):
-    """A PIN that notes what it is compared with."""
-
-    compared: list[str] = field(default_factory=list)
-
-    @override
-    def matches(self, pin: str) -> bool:
-        self.compared.append(pin)
-        return PIN.matches(pin)
-
-
-def watched_pin() -> WatchedPin:
-    """Return the PIN, not compared with anything yet."""
-    return WatchedPin(PIN.salt, PIN.digest, PIN.cost)
 
 
 @asynccontextmanager
@@ -140,7 +123,7 @@ async def test_no_way_to_try_compares_more_than_five_wrong_pins_in_ten_minutes(
                     freezer.tick(step)
                     now += step
                     continue
-                pin = watched_pin()
+                pin = watched(RIGHT)
                 words = [WRONG] * step if isinstance(step, int) else [RIGHT]
                 tried = await asyncio.gather(*(tries.async_try(HALL, pin, one) for one in words))
                 assert sum(not isinstance(one, Locked) for one in tried) == len(pin.compared)

@@ -1,26 +1,18 @@
 """Databases and stores for the tests of the history."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from itertools import count
 from pathlib import Path
 
 import pytest
 
-from .postgresql import PostgreSQL, binaries, running
+from custom_components.chatterbox.history.store.history_store import HistoryStore
+
+from .postgresql import PostgreSQL
 from .stores import Stores, sqlite_url
 
 _numbers = count()
-
-
-@pytest.fixture(scope="session")
-def postgresql() -> Iterator[PostgreSQL]:
-    """Run a PostgreSQL server, where one is installed."""
-    folder = binaries()
-    if folder is None:
-        pytest.skip("PostgreSQL is not installed here, so the history is not tested on it: run script/postgresql")
-    with running(folder) as server:
-        yield server
 
 
 @pytest.fixture
@@ -50,3 +42,10 @@ async def stores() -> AsyncIterator[Stores]:
     """Open stores, and close them at the end."""
     async with AsyncExitStack() as stack:
         yield Stores(stack)
+
+
+@pytest.fixture
+async def store(stores: Stores, sqlite: str) -> HistoryStore:
+    """Return a store in an SQLite file."""
+    opened, _ = stores.open(sqlite)
+    return opened

@@ -20,7 +20,7 @@ from sqlalchemy.exc import (
 )
 
 from custom_components.chatterbox.history.store.database import Database, failure_of
-from custom_components.chatterbox.history.store.history_store import check_address
+from custom_components.chatterbox.history.store.history_store import HistoryStore, check_address
 from custom_components.chatterbox.history.store.query import HistoryQuery, Selection
 from custom_components.chatterbox.history.store.records import RecordRefused, StoreUnavailable, Trouble
 from custom_components.chatterbox.history.store.rows import insert_record
@@ -248,8 +248,7 @@ async def test_a_database_that_does_not_answer_in_time_is_reported(sqlite: str, 
             assert raised.value.trouble is Trouble.SLOW
 
 
-async def test_a_file_that_is_deleted_is_begun_anew(sqlite: str, file: Path, stores: Stores) -> None:
-    store, _ = stores.open(sqlite)
+async def test_a_file_that_is_deleted_is_begun_anew(file: Path, store: HistoryStore) -> None:
     assert await store.record(turn(1)).stored()
     for part in parts(file):
         remove(part)
@@ -317,8 +316,7 @@ async def test_an_unreachable_server_is_reported_without_the_password(stores: St
     assert not await answer.stored()
 
 
-async def test_a_damaged_record_is_left_out(sqlite: str, file: Path, stores: Stores) -> None:
-    store, _ = stores.open(sqlite)
+async def test_a_damaged_record_is_left_out(file: Path, store: HistoryStore) -> None:
     for number in range(1, 6):
         store.record(turn(number))
     assert await store.record(audit(1)).stored()

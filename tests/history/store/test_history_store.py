@@ -63,8 +63,7 @@ async def test_a_turn_is_read_before_it_is_stored(sqlite: str, stores: Stores) -
     await waiting.close()
 
 
-async def test_an_acknowledged_record_no_longer_waits(sqlite: str, stores: Stores) -> None:
-    store, _ = stores.open(sqlite)
+async def test_an_acknowledged_record_no_longer_waits(store: HistoryStore) -> None:
     for number in range(50):
         assert await store.record(turn(number)).stored()
         assert store.state.waiting == 0
@@ -190,8 +189,7 @@ def all_bytes(file: Path) -> bytes:
 
 
 @pytest.mark.parametrize("count", [200, 2_100], ids=["some", "many"])
-async def test_deleted_content_is_overwritten(sqlite: str, file: Path, stores: Stores, count: int) -> None:
-    store, _ = stores.open(sqlite)
+async def test_deleted_content_is_overwritten(file: Path, store: HistoryStore, count: int) -> None:
     for number in range(count):
         store.record(turn(number, person="ann", words=f"My secret is {number}."))
     store.record(turn(count, person="cyd", words="My wish is granted."))
@@ -224,8 +222,7 @@ async def test_content_deleted_during_a_read_is_overwritten_with_the_next_write(
     assert b"secret" not in all_bytes(file)
 
 
-async def test_an_export_can_be_left(sqlite: str, stores: Stores) -> None:
-    store, _ = stores.open(sqlite)
+async def test_an_export_can_be_left(store: HistoryStore) -> None:
     store.record(turn(1))
 
     async with aclosing(store.export(Selection())) as lines:
@@ -282,8 +279,7 @@ async def test_an_agent_keeps_no_more_than_its_size(url: str, stores: Stores) ->
     assert await stored_ids(store) == ["turn 5"]
 
 
-async def test_an_impossible_limit_is_reported_to_its_caller(sqlite: str, stores: Stores) -> None:
-    store, _ = stores.open(sqlite)
+async def test_an_impossible_limit_is_reported_to_its_caller(store: HistoryStore) -> None:
     with pytest.raises(OverflowError):
         await store.prune("agent", Retention(size=2**70))
     assert await store.record(turn(1)).stored()

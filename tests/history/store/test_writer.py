@@ -101,8 +101,7 @@ async def test_a_failing_observer_is_ignored(sqlite: str) -> None:
     assert store.state.trouble is Trouble.CLOSED
 
 
-async def test_a_closed_store_takes_nothing(sqlite: str, stores: Stores) -> None:
-    store, _ = stores.open(sqlite)
+async def test_a_closed_store_takes_nothing(store: HistoryStore) -> None:
     assert await store.record(turn(1)).stored()
     await store.close()
     assert not await store.record(turn(2)).stored()
@@ -168,8 +167,7 @@ def turns_in(file: Path) -> int:
     return count
 
 
-async def test_a_copy_of_the_file_alone_is_whole(sqlite: str, file: Path, stores: Stores) -> None:
-    store, _ = stores.open(sqlite)
+async def test_a_copy_of_the_file_alone_is_whole(file: Path, store: HistoryStore) -> None:
     assert await store.record(turn(1)).stored()
 
     await store.pause()
@@ -183,16 +181,14 @@ async def test_a_copy_of_the_file_alone_is_whole(sqlite: str, file: Path, stores
     assert turns_in(copy) == 1
 
 
-async def test_a_pause_ends_by_itself(sqlite: str, stores: Stores) -> None:
-    store, _ = stores.open(sqlite)
+async def test_a_pause_ends_by_itself(store: HistoryStore) -> None:
 
     await store.pause(at_most=0.01)
 
     assert await store.record(turn(1)).stored()
 
 
-async def test_a_store_that_is_paused_twice_can_be_closed(sqlite: str, stores: Stores) -> None:
-    store, _ = stores.open(sqlite)
+async def test_a_store_that_is_paused_twice_can_be_closed(store: HistoryStore) -> None:
     await store.pause()
     await store.pause()
     waiting = store.record(turn(1))
@@ -251,8 +247,7 @@ async def test_a_server_is_not_paused(postgresql: PostgreSQL, stores: Stores) ->
     assert await store.record(turn(1)).stored(), "a server is not copied as a file, so nothing waits"
 
 
-async def test_the_file_and_its_log_become_one_at_the_end_only(sqlite: str, file: Path, stores: Stores) -> None:
-    store, _ = stores.open(sqlite)
+async def test_the_file_and_its_log_become_one_at_the_end_only(file: Path, store: HistoryStore) -> None:
     assert await store.record(turn(1)).stored()
     beside = [path.name for path in file.parent.glob(f"{file.name}-*")]
     assert f"{file.name}-wal" in beside, "else each turn would wait for the disk three times more"

@@ -1,8 +1,5 @@
 """The next words after a question are read as what they are, and a PIN is compared only where one is needed."""
 
-from dataclasses import dataclass, field
-from typing import override
-
 import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components.conversation import ConversationInput
@@ -20,27 +17,10 @@ from custom_components.chatterbox.turns.input import async_read_answer
 from tests.support.one_home import in_one_home
 from tests.support.talk import AGENT
 from tests.support.waiting_questions import NAMED, scope, unlocking
+from tests.support.watched_pin import watched
 
 PIN = "8593614207"
 SAID = "eight five nine three six one four two oh seven"
-
-
-@dataclass(frozen=True, slots=True)
-class WatchedPin(PinHash):
-    """A PIN that notes what it is compared with."""
-
-    compared: list[str] = field(default_factory=list)
-
-    @override
-    def matches(self, pin: str) -> bool:
-        self.compared.append(pin)
-        return PinHash.matches(self, pin)
-
-
-def watched_pin() -> WatchedPin:
-    """Return the PIN, not compared with anything yet."""
-    pin = PinHash.of(PIN, HashCost(memory=2, repeats=1))
-    return WatchedPin(pin.salt, pin.digest, pin.cost)
 
 
 async def read(  # as what it calls
@@ -75,7 +55,7 @@ async def read(  # as what it calls
     ],
 )
 async def test_a_question_without_a_pin_compares_none(hass: HomeAssistant, text: str, reading: Meaning | Wrong) -> None:
-    pin = watched_pin()
+    pin = watched(PIN)
 
     assert await read(hass, text, pin, needs_pin=False) == reading
     assert pin.compared == []
@@ -122,7 +102,7 @@ async def test_numbers_are_a_request_to_an_agent_without_a_pin(
 async def test_a_question_that_needs_a_pin_takes_nothing_less(
     hass: HomeAssistant, text: str, reading: Meaning | Wrong
 ) -> None:
-    pin = watched_pin()
+    pin = watched(PIN)
 
     assert await read(hass, text, pin) == reading
     assert len(pin.compared) == (isinstance(reading, Wrong) or reading is Meaning.YES_WITH_PIN)
@@ -160,7 +140,7 @@ async def test_a_wrong_number_of_digits_costs_no_try_twice(
 async def test_a_question_that_has_run_out_compares_nothing(
     hass: HomeAssistant, text: str, reading: Meaning, *, needs_pin: bool
 ) -> None:
-    pin = watched_pin()
+    pin = watched(PIN)
 
     assert await read(hass, text, pin, needs_pin=needs_pin, is_late=True) == reading
     assert pin.compared == []
@@ -180,7 +160,7 @@ async def test_nothing_is_agreed_to_if_the_pin_was_taken_away(
 async def test_a_place_is_locked_after_five_wrong_pins_whatever_the_conversation(
     hass: HomeAssistant, freezer: FrozenDateTimeFactory
 ) -> None:
-    pin = watched_pin()
+    pin = watched(PIN)
     words = [await read(hass, "4711", pin, where=scope(f"talk-{talk}", "made-up")) for talk in range(5)]
 
     assert words == [Wrong(4), Wrong(3), Wrong(2), Wrong(1), Wrong(0)]
@@ -216,7 +196,7 @@ WORDS = st.lists(st.sampled_from(PARTS), max_size=7).map(" ".join)
 async def test_a_request_holds_no_pin_and_only_a_plain_yes_or_the_pin_agrees(
     hass: HomeAssistant, text: str, *, needs_pin: bool, is_late: bool
 ) -> None:
-    pin = watched_pin()
+    pin = watched(PIN)
     answer = understand_answer(text, "en", NAMED)
 
     reading = await read(hass, text, pin, needs_pin=needs_pin, is_late=is_late)

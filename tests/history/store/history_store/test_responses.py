@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from custom_components.chatterbox.history.store.history_store import HistoryStore
 from custom_components.chatterbox.history.store.query import Retention, Selection
 from custom_components.chatterbox.history.store.records import ResponseRecord, StoreUnavailable, Trouble
 from tests.history.store.records import DAY, MORNING, audit, response, turn
@@ -78,8 +79,7 @@ async def test_a_deleted_response_is_gone_in_every_waiting_state(url: str, store
     assert ids(await store.responses("resp 1", AGENTS)) == ["resp 2"]
 
 
-async def test_a_record_after_a_deletion_stays(sqlite: str, stores: Stores) -> None:
-    store, _ = stores.open(sqlite)
+async def test_a_record_after_a_deletion_stays(store: HistoryStore) -> None:
     await store.pause()  # so that all of these wait
     store.record(response(1, status="queued"))
     deleting = asyncio.create_task(store.purge(Selection()))
@@ -90,8 +90,7 @@ async def test_a_record_after_a_deletion_stays(sqlite: str, stores: Stores) -> N
     assert await store.response("resp 1") == response(1)
 
 
-async def test_a_deleted_or_replaced_response_is_overwritten(sqlite: str, file: Path, stores: Stores) -> None:
-    store, _ = stores.open(sqlite)
+async def test_a_deleted_or_replaced_response_is_overwritten(file: Path, store: HistoryStore) -> None:
     assert await store.record(response(1, words="My secret is 1." * 2_000)).stored()
     assert await store.record(response(2, words="My wish is 2." * 2_000, person="ann")).stored()
     assert await store.record(response(1, words="Hello.")).stored()

@@ -1,6 +1,6 @@
 """A home with a real recorder, on each kind of database."""
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
 from itertools import count
 
 import pytest
@@ -9,20 +9,10 @@ from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.typing import RecorderInstanceContextManager
 
-from tests.history.store.postgresql import PostgreSQL, binaries, running
+from tests.history.store.postgresql import PostgreSQL
 from tests.support.recorded_home import Past
 
 _numbers = count()
-
-
-@pytest.fixture(scope="session")
-def postgresql() -> Iterator[PostgreSQL]:
-    """Run a PostgreSQL server, where one is installed."""
-    folder = binaries()
-    if folder is None:
-        pytest.skip("PostgreSQL is not installed here, so the past is not tested on it: run script/postgresql")
-    with running(folder) as server:
-        yield server
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
