@@ -18,6 +18,7 @@ from custom_components.chatterbox.agent.messages import (
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.providers.anthropic_messages import AnthropicMessagesProvider
+from custom_components.chatterbox.agent.providers.http_provider import HTTPProvider
 from custom_components.chatterbox.agent.providers.profiles import ModelOptions
 from custom_components.chatterbox.agent.wire.anthropic_messages import AnthropicReplyReader, request_to_payload
 
@@ -37,28 +38,28 @@ STOP_REASONS = {
 class AnthropicMessagesDialect:
     """Anthropic's own service."""
 
-    name = "anthropic_messages"
-    content_type = "text/event-stream; charset=utf-8"
-    completion_target = "/v1/messages"
-    models_target = "/v1/models?limit=1000"
-    carries_call_ids = True
-    can_forbid_calls = True
-    finish_reasons = frozenset(STOP_REASONS)
-    refusal = Refusal(
+    name: ClassVar[str] = "anthropic_messages"
+    content_type: ClassVar[str] = "text/event-stream; charset=utf-8"
+    completion_target: ClassVar[str] = "/v1/messages"
+    models_target: ClassVar[str] = "/v1/models?limit=1000"
+    carries_call_ids: ClassVar[bool] = True
+    can_forbid_calls: ClassVar[bool] = True
+    finish_reasons: ClassVar[frozenset[FinishReason]] = frozenset(STOP_REASONS)
+    refusal: ClassVar[Refusal] = Refusal(
         ModelOptions(temperature=0.5),
         ("temperature",),
         b'{"type":"error","error":{"type":"invalid_request_error",'
         b'"message":"`temperature` is deprecated for this model."},"request_id":"req_011CSHoEeqs5C35K2UUqR7Fy"}',
     )
 
-    length = ("max_tokens",)
+    length: ClassVar[tuple[str, ...]] = ("max_tokens",)
     medium_effort: ClassVar[JsonObject] = {"thinking": {"type": "adaptive"}, "output_config": {"effort": "medium"}}
     low_verbosity: ClassVar[JsonObject] = {}
     single_calls: ClassVar[JsonObject] = {"tool_choice": {"type": "auto", "disable_parallel_tool_use": True}}
-    output_beside_tools = True
-    output_refusal = "output_config.format: structured outputs are not supported by this model"
+    output_beside_tools: ClassVar[bool] = True
+    output_refusal: ClassVar[str] = "output_config.format: structured outputs are not supported by this model"
 
-    provider_class = AnthropicMessagesProvider
+    provider_class: ClassVar[type[HTTPProvider]] = AnthropicMessagesProvider
 
     def reader(self, transcript: Transcript) -> AnthropicReplyReader:
         return AnthropicReplyReader(transcript)

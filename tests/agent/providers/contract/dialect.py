@@ -6,7 +6,7 @@ code that it tests.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from custom_components.chatterbox.agent.messages import (
     FinishReason,
@@ -54,152 +54,90 @@ class Refusal:
 class Dialect(Protocol):
     """A wire format, from the service's side."""
 
-    @property
-    def name(self) -> str:
-        """The name of the format, as `ProviderItem.format` has it."""
-        ...
-
-    @property
-    def content_type(self) -> str:
-        """Of a streamed reply."""
-        ...
-
-    @property
-    def completion_target(self) -> str:
-        """The path of a request for an answer, as in `/v1/chat/completions`."""
-        ...
-
-    @property
-    def models_target(self) -> str:
-        """Where the list of models is."""
-        ...
-
-    @property
-    def carries_call_ids(self) -> bool:
-        """False where the service sends calls without ids."""
-        ...
-
-    @property
-    def can_forbid_calls(self) -> bool:
-        """False where calls can only be forbidden by offering no tools."""
-        ...
-
-    @property
-    def finish_reasons(self) -> frozenset[FinishReason]:
-        """Those that the format can say."""
-        ...
-
-    @property
-    def refusal(self) -> Refusal:
-        """How a service of this kind refuses a parameter."""
-        ...
-
-    @property
-    def length(self) -> tuple[str, ...]:
-        """Where the limit of the length of an answer stands in a payload."""
-        ...
-
-    @property
-    def medium_effort(self) -> JsonObject:
-        """The part of a payload that asks for `ReasoningEffort.MEDIUM`."""
-        ...
-
-    @property
-    def low_verbosity(self) -> JsonObject:
-        """The part that asks for `Verbosity.LOW`; empty where that cannot be said."""
-        ...
-
-    @property
-    def single_calls(self) -> JsonObject:
-        """The part that asks for one call at a time; empty where that cannot be said."""
-        ...
-
-    @property
-    def output_beside_tools(self) -> bool:
-        """Whether a shape of the answer can be enforced while tools may be called."""
-        ...
-
-    @property
-    def output_refusal(self) -> str:
-        """How a service refuses a shape of the answer."""
-        ...
-
-    @property
-    def provider_class(self) -> type[HTTPProvider]:
-        """The provider of this format."""
-        ...
+    name: ClassVar[str]
+    """The name of the format, as `ProviderItem.format` has it."""
+    content_type: ClassVar[str]
+    """Of a streamed reply."""
+    completion_target: ClassVar[str]
+    """The path of a request for an answer, as in `/v1/chat/completions`."""
+    models_target: ClassVar[str]
+    """Where the list of models is."""
+    carries_call_ids: ClassVar[bool]
+    """False where the service sends calls without ids."""
+    can_forbid_calls: ClassVar[bool]
+    """False where calls can only be forbidden by offering no tools."""
+    finish_reasons: ClassVar[frozenset[FinishReason]]
+    """Those that the format can say."""
+    refusal: ClassVar[Refusal]
+    """How a service of this kind refuses a parameter."""
+    length: ClassVar[tuple[str, ...]]
+    """Where the limit of the length of an answer stands in a payload."""
+    medium_effort: ClassVar[JsonObject]
+    """The part of a payload that asks for `ReasoningEffort.MEDIUM`."""
+    low_verbosity: ClassVar[JsonObject]
+    """The part that asks for `Verbosity.LOW`; empty where that cannot be said."""
+    single_calls: ClassVar[JsonObject]
+    """The part that asks for one call at a time; empty where that cannot be said."""
+    output_beside_tools: ClassVar[bool]
+    """Whether a shape of the answer can be enforced while tools may be called."""
+    output_refusal: ClassVar[str]
+    """How a service refuses a shape of the answer."""
+    provider_class: ClassVar[type[HTTPProvider]]
+    """The provider of this format."""
 
     def reader(self, transcript: Transcript) -> ReplyReader:
         """Return what reads one reply."""
-        ...
 
     def payload(self, request: CompletionRequest) -> JsonObject:
         """Return the payload of a request, as the format's own module writes it."""
-        ...
 
     def render(self, answer: Answer) -> bytes:
         """Return the whole streamed reply, to the last byte, as the service would send it."""
-        ...
 
     def finished_after(self, stream: bytes) -> int:
         """Return how many bytes of a rendered answer must be in until the message is known to be whole."""
-        ...
 
     def render_failure(self, message: str) -> bytes:
         """Return what the service sends when it fails amid a stream, such as an overload."""
-        ...
 
     def render_error(self, status: int, message: str) -> bytes:
         """Return the body of an error response."""
-        ...
 
     def model_list(self, names: Sequence[str]) -> bytes:
         """Return the body of the list of models."""
-        ...
 
     def reported(self, usage: Usage) -> Usage:
         """Return what of a usage the format can say."""
-        ...
 
     def key_header(self) -> tuple[str, str]:
         """Return name, in small letters, and value of the header that holds `KEY`."""
-        ...
 
     def instructions(self, payload: JsonObject) -> str:
         """Return the system prompt of a payload; empty when it has none."""
-        ...
 
     def history(self, payload: JsonObject) -> list[JsonValue]:
         """Return what a payload says of the conversation, piece by piece, without system prompt and caching marks."""
-        ...
 
     def items(self) -> tuple[ProviderItem, ...]:
         """Return what a service may have sent to be kept, as in `expected_conversation`; empty for none."""
-        ...
 
     def strict_output(self) -> JsonObject:
         """Return the part of a payload that enforces `conversation.LAMPS`."""
-        ...
 
     def free_output(self) -> JsonObject:
         """Return the part for `conversation.FREE`, which no service can guarantee; empty where it is not sent."""
-        ...
 
     def expected_conversation(self) -> JsonObject:
         """Return the payload of `conversation.CONVERSATION` as the documentation asks for it, by hand."""
-        ...
 
     def expected_round_trip(self) -> list[JsonValue]:
         """Return the history, by hand, once `conversation.ROUND_TRIP` was read and its calls have results."""
-        ...
 
     def expected_attachments(self) -> JsonValue:
         """Return how `conversation.SHOWN` stands at the end of the history, by hand."""
-        ...
 
     def expected_options(self) -> JsonObject:
         """Return the part of a payload that `conversation.OPTIONS` stands for, by hand."""
-        ...
 
 
 class SystemMessageFirst:

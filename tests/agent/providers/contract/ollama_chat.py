@@ -17,6 +17,7 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest, ReasoningEffort
+from custom_components.chatterbox.agent.providers.http_provider import HTTPProvider
 from custom_components.chatterbox.agent.providers.ollama_chat import OllamaChatProvider
 from custom_components.chatterbox.agent.providers.profiles import ModelOptions
 from custom_components.chatterbox.agent.wire.ollama_chat import OllamaReplyReader, request_to_payload
@@ -35,27 +36,27 @@ _DONE_REASONS = {
 class OllamaChatDialect(SystemMessageFirst):
     """A server of Ollama's, or one that imitates it."""
 
-    name = "ollama_chat"
-    content_type = "application/x-ndjson"
-    completion_target = "/api/chat"
-    models_target = "/api/tags"
-    carries_call_ids = True
-    can_forbid_calls = False
-    finish_reasons = frozenset(_DONE_REASONS)
-    refusal = Refusal(
+    name: ClassVar[str] = "ollama_chat"
+    content_type: ClassVar[str] = "application/x-ndjson"
+    completion_target: ClassVar[str] = "/api/chat"
+    models_target: ClassVar[str] = "/api/tags"
+    carries_call_ids: ClassVar[bool] = True
+    can_forbid_calls: ClassVar[bool] = False
+    finish_reasons: ClassVar[frozenset[FinishReason]] = frozenset(_DONE_REASONS)
+    refusal: ClassVar[Refusal] = Refusal(
         ModelOptions(reasoning_effort=ReasoningEffort.HIGH),
         ("think",),
         b'{"error":"\\"small-1\\" does not support thinking"}',
     )
 
-    length = ("options", "num_predict")
+    length: ClassVar[tuple[str, ...]] = ("options", "num_predict")
     medium_effort: ClassVar[JsonObject] = {"think": "medium"}
     low_verbosity: ClassVar[JsonObject] = {}
     single_calls: ClassVar[JsonObject] = {}
-    output_beside_tools = False
-    output_refusal = "format is not supported by this model"
+    output_beside_tools: ClassVar[bool] = False
+    output_refusal: ClassVar[str] = "format is not supported by this model"
 
-    provider_class = OllamaChatProvider
+    provider_class: ClassVar[type[HTTPProvider]] = OllamaChatProvider
 
     def reader(self, transcript: Transcript) -> OllamaReplyReader:
         return OllamaReplyReader(transcript)

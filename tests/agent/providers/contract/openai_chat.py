@@ -16,6 +16,7 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
+from custom_components.chatterbox.agent.providers.http_provider import HTTPProvider
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
 from custom_components.chatterbox.agent.providers.profiles import ModelOptions
 from custom_components.chatterbox.agent.wire.openai_chat import ChatReplyReader, request_to_payload
@@ -29,14 +30,17 @@ SIGNED: JsonObject = {"type": "reasoning.encrypted", "data": "c2lnbmVk", "id": "
 class OpenAIChatDialect(SystemMessageFirst):
     """Any server that speaks Chat Completions."""
 
-    name = "openai_chat"
-    content_type = "text/event-stream; charset=utf-8"
-    completion_target = "/v1/chat/completions"
-    models_target = "/v1/models"
-    carries_call_ids = True
-    can_forbid_calls = True
-    finish_reasons = frozenset(FinishReason) - {FinishReason.UNKNOWN, FinishReason.REPETITION}
-    refusal = Refusal(
+    name: ClassVar[str] = "openai_chat"
+    content_type: ClassVar[str] = "text/event-stream; charset=utf-8"
+    completion_target: ClassVar[str] = "/v1/chat/completions"
+    models_target: ClassVar[str] = "/v1/models"
+    carries_call_ids: ClassVar[bool] = True
+    can_forbid_calls: ClassVar[bool] = True
+    finish_reasons: ClassVar[frozenset[FinishReason]] = frozenset(FinishReason) - {
+        FinishReason.UNKNOWN,
+        FinishReason.REPETITION,
+    }
+    refusal: ClassVar[Refusal] = Refusal(
         ModelOptions(temperature=0.5, top_p=0.5),
         ("temperature",),
         b'{"error":{"message":"Unsupported value: \'temperature\' does not support 0.5 with this model. '
@@ -44,14 +48,16 @@ class OpenAIChatDialect(SystemMessageFirst):
         b'"code":"unsupported_value"}}',
     )
 
-    length = ("max_tokens",)
+    length: ClassVar[tuple[str, ...]] = ("max_tokens",)
     medium_effort: ClassVar[JsonObject] = {"reasoning_effort": "medium"}
     low_verbosity: ClassVar[JsonObject] = {"verbosity": "low"}
     single_calls: ClassVar[JsonObject] = {"parallel_tool_calls": False}
-    output_beside_tools = False
-    output_refusal = "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model."
+    output_beside_tools: ClassVar[bool] = False
+    output_refusal: ClassVar[str] = (
+        "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model."
+    )
 
-    provider_class = OpenAIChatProvider
+    provider_class: ClassVar[type[HTTPProvider]] = OpenAIChatProvider
 
     def reader(self, transcript: Transcript) -> ChatReplyReader:
         return ChatReplyReader(transcript)

@@ -18,6 +18,7 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest, ReasoningEffort
+from custom_components.chatterbox.agent.providers.http_provider import HTTPProvider
 from custom_components.chatterbox.agent.providers.openai_responses import OpenAIResponsesProvider
 from custom_components.chatterbox.agent.providers.profiles import ModelOptions
 from custom_components.chatterbox.agent.wire.openai_responses import ResponsesReplyReader, request_to_payload
@@ -41,28 +42,30 @@ _REASONING: JsonObject = {
 class OpenAIResponsesDialect:
     """OpenAI, and servers that follow it."""
 
-    name = "openai_responses"
-    content_type = "text/event-stream; charset=utf-8"
-    completion_target = "/v1/responses"
-    models_target = "/v1/models"
-    carries_call_ids = True
-    can_forbid_calls = True
-    finish_reasons = frozenset(FinishReason) - {FinishReason.REPETITION}
-    refusal = Refusal(
+    name: ClassVar[str] = "openai_responses"
+    content_type: ClassVar[str] = "text/event-stream; charset=utf-8"
+    completion_target: ClassVar[str] = "/v1/responses"
+    models_target: ClassVar[str] = "/v1/models"
+    carries_call_ids: ClassVar[bool] = True
+    can_forbid_calls: ClassVar[bool] = True
+    finish_reasons: ClassVar[frozenset[FinishReason]] = frozenset(FinishReason) - {FinishReason.REPETITION}
+    refusal: ClassVar[Refusal] = Refusal(
         ModelOptions(temperature=0.5, reasoning_effort=ReasoningEffort.MINIMAL),
         ("reasoning", "effort"),
         b'{"error":{"message":"Unsupported value: \'reasoning.effort\' does not support \'minimal\' with this model.",'
         b'"type":"invalid_request_error","param":"reasoning.effort","code":"unsupported_value"}}',
     )
 
-    length = ("max_output_tokens",)
+    length: ClassVar[tuple[str, ...]] = ("max_output_tokens",)
     medium_effort: ClassVar[JsonObject] = {"reasoning": {"effort": "medium"}}
     low_verbosity: ClassVar[JsonObject] = {"text": {"verbosity": "low"}}
     single_calls: ClassVar[JsonObject] = {"parallel_tool_calls": False}
-    output_beside_tools = True
-    output_refusal = "Invalid parameter: 'text.format' of type 'json_schema' is not supported with this model."
+    output_beside_tools: ClassVar[bool] = True
+    output_refusal: ClassVar[str] = (
+        "Invalid parameter: 'text.format' of type 'json_schema' is not supported with this model."
+    )
 
-    provider_class = OpenAIResponsesProvider
+    provider_class: ClassVar[type[HTTPProvider]] = OpenAIResponsesProvider
 
     def reader(self, transcript: Transcript) -> ResponsesReplyReader:
         return ResponsesReplyReader(transcript, MODEL)
