@@ -221,7 +221,13 @@ def blocks_of(role: str, *blocks: JsonObject) -> JsonObject:
     return {"role": role, "content": [*blocks]}
 
 
+def amid_calls(*blocks: JsonObject) -> tuple[JsonObject, ...]:
+    """Return the messages of a turn in which the model has said this, and its call has a result."""
+    return USER, blocks_of("assistant", *blocks), blocks_of("user", RESULT)
+
+
 USER = blocks_of("user", HI)
+BUDGET: JsonObject = {"thinking": {"type": "enabled", "budget_tokens": 4096}}
 ADAPTIVE: JsonObject = {"thinking": {"type": "adaptive"}, "output_config": {"effort": "medium"}}
 
 
@@ -240,18 +246,8 @@ def answers(before: JsonObject, *messages: str) -> tuple[list[JsonObject], Refus
 @pytest.mark.parametrize(
     ("before", "message", "after"),
     [
-        pytest.param(
-            payload(USER, **ADAPTIVE),
-            NO_ADAPTIVE,
-            payload(USER, thinking={"type": "enabled", "budget_tokens": 4096}),
-            id="adaptive thinking",
-        ),
-        pytest.param(
-            payload(USER, **ADAPTIVE),
-            NO_EFFORT,
-            payload(USER, thinking={"type": "enabled", "budget_tokens": 4096}),
-            id="effort",
-        ),
+        pytest.param(payload(USER, **ADAPTIVE), NO_ADAPTIVE, payload(USER, **BUDGET), id="adaptive thinking"),
+        pytest.param(payload(USER, **ADAPTIVE), NO_EFFORT, payload(USER, **BUDGET), id="effort"),
         pytest.param(
             payload(USER, thinking={"type": "adaptive"}, output_config={"effort": "low", "format": {}}),
             "thinking: Input tag 'adaptive' found using 'type' does not match any of the expected tags: 'disabled'",
@@ -285,50 +281,31 @@ def answers(before: JsonObject, *messages: str) -> tuple[list[JsonObject], Refus
         pytest.param(
             payload(USER, **ADAPTIVE, tool_choice={"type": "none"}),
             NO_ADAPTIVE,
-            payload(USER, thinking={"type": "enabled", "budget_tokens": 4096}, tool_choice={"type": "none"}),
+            payload(USER, **BUDGET, tool_choice={"type": "none"}),
             id="a budget where no call may be made",
         ),
         pytest.param(
-            payload(USER, blocks_of("assistant", CALL), blocks_of("user", RESULT), **ADAPTIVE),
+            payload(*amid_calls(CALL), **ADAPTIVE),
             NO_ADAPTIVE,
-            payload(USER, blocks_of("assistant", CALL), blocks_of("user", RESULT)),
+            payload(*amid_calls(CALL)),
             id="no budget amid calls that were made without thinking",
         ),
         pytest.param(
-            payload(USER, blocks_of("assistant", HI, SIGNED, CALL), blocks_of("user", RESULT), **ADAPTIVE),
+            payload(*amid_calls(HI, SIGNED, CALL), **ADAPTIVE),
             NO_ADAPTIVE,
-            payload(USER, blocks_of("assistant", HI, SIGNED, CALL), blocks_of("user", RESULT)),
+            payload(*amid_calls(HI, SIGNED, CALL)),
             id="no budget amid a message that did not begin with thinking",
         ),
         pytest.param(
-            payload(USER, blocks_of("assistant", REDACTED, CALL), blocks_of("user", RESULT), **ADAPTIVE),
+            payload(*amid_calls(REDACTED, CALL), **ADAPTIVE),
             NO_ADAPTIVE,
-            payload(
-                USER,
-                blocks_of("assistant", REDACTED, CALL),
-                blocks_of("user", RESULT),
-                thinking={"type": "enabled", "budget_tokens": 4096},
-            ),
+            payload(*amid_calls(REDACTED, CALL), **BUDGET),
             id="a budget amid calls that were made with thinking",
         ),
         pytest.param(
-            payload(
-                USER,
-                blocks_of("assistant", CALL),
-                blocks_of("user", RESULT),
-                blocks_of("assistant", HI),
-                USER,
-                **ADAPTIVE,
-            ),
+            payload(*amid_calls(CALL), blocks_of("assistant", HI), USER, **ADAPTIVE),
             NO_ADAPTIVE,
-            payload(
-                USER,
-                blocks_of("assistant", CALL),
-                blocks_of("user", RESULT),
-                blocks_of("assistant", HI),
-                USER,
-                thinking={"type": "enabled", "budget_tokens": 4096},
-            ),
+            payload(*amid_calls(CALL), blocks_of("assistant", HI), USER, **BUDGET),
             id="a budget after calls of an earlier turn",
         ),
         pytest.param(
@@ -357,26 +334,21 @@ def answers(before: JsonObject, *messages: str) -> tuple[list[JsonObject], Refus
             id="no thinking, where there is a way to ask for little",
         ),
         pytest.param(
-            payload(USER, blocks_of("assistant", SIGNED, HI, REDACTED, CALL), blocks_of("user", RESULT), **ADAPTIVE),
+            payload(*amid_calls(SIGNED, HI, REDACTED, CALL), **ADAPTIVE),
             CHANGED,
-            payload(USER, blocks_of("assistant", HI, CALL), blocks_of("user", RESULT), **ADAPTIVE),
+            payload(*amid_calls(HI, CALL), **ADAPTIVE),
             id="thinking that cannot go back",
         ),
         pytest.param(
-            payload(
-                USER,
-                blocks_of("assistant", SIGNED, CALL),
-                blocks_of("user", RESULT),
-                thinking={"type": "enabled"},
-            ),
+            payload(*amid_calls(SIGNED, CALL), thinking={"type": "enabled"}),
             "messages.1.content.0: Invalid `signature` in `thinking` block",
-            payload(USER, blocks_of("assistant", CALL), blocks_of("user", RESULT)),
+            payload(*amid_calls(CALL)),
             id="thinking of another model, within a budget",
         ),
         pytest.param(
-            payload(USER, blocks_of("assistant", CALL), blocks_of("user", RESULT), thinking={"type": "enabled"}),
+            payload(*amid_calls(CALL), thinking={"type": "enabled"}),
             EXPECTED,
-            payload(USER, blocks_of("assistant", CALL), blocks_of("user", RESULT)),
+            payload(*amid_calls(CALL)),
             id="thinking that is missing",
         ),
         pytest.param(
@@ -440,19 +412,19 @@ def test_a_refusal_adjusts_the_request(before: JsonObject, message: str, after: 
         (
             payload(USER, **ADAPTIVE, temperature=0.5),
             [NO_ADAPTIVE, "`temperature` may only be set to 1 when thinking is enabled."],
-            payload(USER, thinking={"type": "enabled", "budget_tokens": 4096}),
+            payload(USER, **BUDGET),
         ),
         (payload(USER, **ADAPTIVE), [NO_ADAPTIVE, "'m' does not support thinking."], payload(USER)),
         (
             payload(USER, thinking={"type": "adaptive"}, output_config={"effort": "xhigh"}),
             [NO_XHIGH, NO_EFFORT],
-            payload(USER, thinking={"type": "enabled", "budget_tokens": 4096}),
+            payload(USER, **BUDGET),
         ),
         (payload(USER, thinking={"type": "disabled"}), [NO_DISABLED, NO_EFFORT], payload(USER)),
         (
-            payload(USER, blocks_of("assistant", SIGNED, CALL), blocks_of("user", RESULT), **ADAPTIVE),
+            payload(*amid_calls(SIGNED, CALL), **ADAPTIVE),
             [CHANGED, NO_ADAPTIVE],
-            payload(USER, blocks_of("assistant", CALL), blocks_of("user", RESULT)),
+            payload(*amid_calls(CALL)),
         ),
     ],
 )
@@ -499,7 +471,7 @@ def test_an_adjustment_that_did_not_help_is_forgotten() -> None:
 
 
 def test_that_one_conversation_cannot_take_its_thinking_along_says_nothing_about_the_next() -> None:
-    before = payload(USER, blocks_of("assistant", SIGNED, CALL), blocks_of("user", RESULT), **ADAPTIVE)
+    before = payload(*amid_calls(SIGNED, CALL), **ADAPTIVE)
 
     _, refusals = answers(before, CHANGED)
 
@@ -516,9 +488,9 @@ def test_that_one_prompt_leaves_little_room_says_nothing_about_the_next() -> Non
 
 def test_a_way_that_is_remembered_fits_itself_to_each_request() -> None:
     _, refusals = answers(payload(USER, **ADAPTIVE), NO_ADAPTIVE)
-    amid_calls = payload(USER, blocks_of("assistant", CALL), blocks_of("user", RESULT))
+    amid = payload(*amid_calls(CALL))
 
-    assert refusals.trial({**amid_calls, **ADAPTIVE}).payload == amid_calls
+    assert refusals.trial({**amid, **ADAPTIVE}).payload == amid
     assert refusals.trial(payload(USER)).payload == payload(USER)
 
 
@@ -611,10 +583,11 @@ def test_where_tools_exclude_a_stream_the_whole_answer_is_asked_for(status: int,
     assert refusal == ""
 
 
-def test_a_request_without_tools_is_sent_as_ever() -> None:
+@pytest.mark.parametrize(("status", "body"), [(500, "Cannot use tools with stream"), (400, "m does not support tools")])
+def test_a_request_without_tools_is_sent_as_ever(status: int, body: str) -> None:
     refused = RefusedParameters("m", REQUIRED, adjustments=TOOL_ADJUSTMENTS)
     trial = refused.trial(WITH_TOOLS)
-    assert trial.leave_out(500, b"Cannot use tools with stream")
+    assert trial.leave_out(status, body.encode())
     trial.accepted()
 
     assert refused.trial(PAYLOAD).payload == PAYLOAD
@@ -627,15 +600,6 @@ def test_instructions_of_the_responses_interface_say_that_no_tools_can_be_used()
 
     assert "tools" not in sent
     assert str(sent["instructions"]).startswith("You help.\n\nNo tools can be used")
-
-
-def test_a_request_without_tools_stays_as_it_is_where_tools_are_refused() -> None:
-    refused = RefusedParameters("m", REQUIRED, adjustments=TOOL_ADJUSTMENTS)
-    trial = refused.trial(WITH_TOOLS)
-    assert trial.leave_out(400, b"m does not support tools")
-    trial.accepted()
-
-    assert refused.trial(PAYLOAD).payload == PAYLOAD
 
 
 UNANSWERED: JsonObject = {
