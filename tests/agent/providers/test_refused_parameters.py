@@ -719,3 +719,26 @@ def test_a_service_that_refuses_one_tool_after_another_is_believed_for_a_while()
     while trial.leave_out(400, b'{"message": "tools.0.custom.input_schema: invalid"}'):
         left_out += 1
     assert left_out == 16
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Invalid 'tools': array too long. Expected an array with maximum length 4, but got 7 instead.",
+        "You may not include more than 4 tools in your request.",
+    ],
+)
+@pytest.mark.parametrize("source", ["files__", ""])
+def test_where_there_are_too_many_tools_the_largest_source_gives_up_some(words: str, source: str) -> None:
+    names = (f"{source}a", f"{source}b", f"{source}c", f"{source}d", "intent__off", "intent__on", "light__set")
+    payload: JsonObject = {"messages": [], "tools": [_function(name) for name in names]}
+
+    sent, refusal = asked_otherwise(400, json.dumps({"error": {"message": words}}), payload)
+
+    assert sent["tools"] == [_function(name) for name in (names[0], "intent__off", "intent__on", "light__set")]
+    assert refusal == ""
+
+
+def test_a_request_without_tools_is_none_of_too_many() -> None:
+    refused = RefusedParameters("m", REQUIRED, adjustments=TOOL_ADJUSTMENTS)
+    assert not refused.trial({"messages": []}).leave_out(400, b"You may not include more than 4 tools")

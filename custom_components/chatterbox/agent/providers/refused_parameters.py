@@ -6,7 +6,7 @@ What helped is remembered for as long as the provider lives, and logged once. So
 
 import logging
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -309,6 +309,16 @@ def _without_tools(payload: JsonObject, _: re.Match[str]) -> JsonObject:
     return {**remaining, "messages": [*messages]} if "messages" in remaining else remaining
 
 
+def _with_fewer_tools(payload: JsonObject, refusal: re.Match[str]) -> JsonObject:
+    """Leave out the last tools of the sources that have most, such as a large MCP server."""
+    tools = objects_in(payload.get(_TOOLS))
+    while len(tools) > int(refusal["most"]) > 0:
+        sources = [_name_of(tool).rpartition("__")[0] for tool in tools]
+        [(largest, _)] = Counter(sources).most_common(1)
+        del tools[max(place for place, source in enumerate(sources) if source == largest)]
+    return {**payload, _TOOLS: [*tools]} if tools else payload
+
+
 def _in_turns(payload: JsonObject, _: re.Match[str]) -> JsonObject:
     """Have user and assistant alternate."""
     return (
@@ -343,6 +353,7 @@ WITHOUT_TOOLS: Final = Adjustment("tools", WORDINGS["tools_refused"], _without_t
 TOOL_ADJUSTMENTS: Final = (
     Adjustment("tools in a stream", WORDINGS["tools_refused_in_stream"], _without_streaming),
     WITHOUT_TOOLS,
+    Adjustment("so many tools", WORDINGS["refused_number"], _with_fewer_tools),
     Adjustment("a system message", WORDINGS["refused_system"], _without_system),
     Adjustment("messages in this order", WORDINGS["refused_order"], _in_turns),
 )
