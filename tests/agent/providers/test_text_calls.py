@@ -299,6 +299,7 @@ THOUGHTS = (
     "Okay, the user asks for the time.",
     "Hmm, so the user wants light.",
     "We need to answer briefly.",
+    "The assistant responded with two stars, maybe formatting.",
     "Alright, let me think about this.",
     "Der Nutzer fragt nach der Zeit.",
     "Okay, der Benutzer möchte Licht.",
