@@ -114,6 +114,7 @@ def in_pieces(pieces: list[str], language: str = "en", tools: tuple[str, ...] = 
         ("soft\u00adhy\u200bphen\ufeff", "softhyphen"),
         # HTML
         ("<b>On</b> &amp; <i class='x y'>off</i><br/>Next<p>Last</p>", "On & off. Next. Last"),
+        ("Off is &quot;TV&quot; and &#39;Hi-Fi&#39;.", "Off is \"TV\" and 'Hi-Fi'."),
         (
             "21&nbsp;&deg;C &lt; 30&#8451; &unknown; &amp;amp; &#x41;",
             "21 degrees Celsius < 30 degrees Celsius &unknown; & A",

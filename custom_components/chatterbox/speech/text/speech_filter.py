@@ -220,7 +220,7 @@ class SpeechFilter:
             self._unreadable = self._unreadable or bool(target) or has_address(text)
             text = without_marks(text, self._phrases.link)
         self._before = text
-        if not text.startswith(begins_with):
+        if begins_with != "&" and not text.startswith(begins_with):  # an entity stands for a character
             self._sentences.speak("")  # markup was removed
         self._sentences.speak(text)
 
