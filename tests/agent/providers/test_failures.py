@@ -159,6 +159,7 @@ TOO_LONG = "This model's maximum context length is 4096 tokens. However, you req
         (404, "No endpoints found that support image input", True),
         (500, "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj", True),
         (400, "Invalid content type. image_url is only supported by certain models.", True),
+        (500, "Image input detected, but the loaded model is not configured with a mmproj module.", True),
         (400, "m is not a multimodal model", True),
         (400, "this model is missing data required for image input", True),
         (400, "The image is too large", False),
