@@ -1,4 +1,4 @@
-"""Homes of programs that run without pytest."""
+"""A home for scripts, which run without pytest."""
 
 import asyncio
 import tempfile
