@@ -14,7 +14,7 @@ from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.chatterbox.agent.events import Phase, StopReason
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall, Usage
-from custom_components.chatterbox.effects.effect import NOTHING
+from custom_components.chatterbox.effects.effect import NOTHING, Touches
 from custom_components.chatterbox.offline.dispatcher import MAX_NESTING, offline_languages
 from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE, SENTENCE
 from tests.demo_house.move_in import move_in
@@ -155,6 +155,20 @@ async def test_a_word_that_makes_a_command_another_one_is_not_left_out(home: Hom
     await talk.say("turn it off")
     await talk.say("don't turn it on")
     assert home.states.is_state("light.hallway", "off")
+
+
+async def test_lights_of_a_room_are_offered_with_their_brightness(home: HomeAssistant) -> None:
+    talk, lights = Talk(home), {"light.kitchen_ceiling", "light.counter"}
+    for text in ("turn on the kitchen lights at 30 percent", "switch on the lights in the kitchen at 30 percent"):
+        effects = await talk.dispatcher().async_effects(PROCESS_SENTENCE.name, {SENTENCE: text})
+        assert isinstance(effects, Touches)
+        assert effects.is_guessed
+        assert {action.entity_id for action in effects.actions} == lights
+        await talk.say(text)
+        intents = [run.intent_type for run in effects.intents]
+        assert (intents, talk.results[-1].is_error) == (["HassLightSet"], False)
+    forbidden = "don't turn on the kitchen lights at 30 percent"
+    assert await talk.dispatcher().async_effects(PROCESS_SENTENCE.name, {SENTENCE: forbidden}) == NOTHING
 
 
 async def test_a_compound_sentence_does_both(home: HomeAssistant) -> None:

@@ -34,6 +34,7 @@ def likeliest(hass: HomeAssistant, text: str, language: str = "en") -> Sequence[
         ("turn on the spring cord", "turn on the Sprinkler"),
         ("and milk to the shopping list.", "add milk to the shopping list."),
         ("at the bedroom curtains to 50%", "set the bedroom curtains to 50%"),
+        ("turn on the kitchen lights at 30 percent", "set the kitchen lights at 30 percent"),
     ],
 )
 async def test_what_sounds_alike_is_guessed(home: HomeAssistant, text: str, meant: str) -> None:

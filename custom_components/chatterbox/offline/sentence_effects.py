@@ -188,13 +188,13 @@ async def async_is_in_vain(hass: HomeAssistant, user_input: ConversationInput) -
 
 
 async def async_is_certain(hass: HomeAssistant, user_input: ConversationInput) -> bool:
-    """Return whether Home Assistant's second recognizer understands each word of a command for single entities."""
+    """Return whether Home Assistant's second recognizer understands each word of a command for entities or a room."""
     meaning = await _async_guess(hass, user_input)
     return (
         meaning is not None
         and meaning.accepted
         and all(
-            frame.target_scope == "entity"
+            frame.target_scope in {"entity", "area"}
             and not frame.unexplained_tokens
             and not is_question_intent(hass, frame.intent)
             for frame in meaning.frames
