@@ -7,12 +7,12 @@ import sys
 import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, override
 
 import orjson
 import pytest
-from aiohttp.test_utils import TestServer
 from freezegun import freeze_time
 from freezegun.api import FrozenDateTimeFactory
 from hassil import intents
@@ -34,7 +34,7 @@ from tests.support.config_entries import server_entry, set_up
 from tests.support.leaks import Leaks
 from tests.support.loop_clock import LoopClock
 from tests.support.servers.chat_completions import ScriptedChatCompletions
-from tests.support.servers.in_process import serving_script
+from tests.support.servers.in_process import serving, serving_script
 from tests.support.servers.script import Script
 from tests.support.service_dialogs import GUARDED, TALKING
 from tests.support.talk import Serve, add_agent, move_into_the_demo_home
@@ -230,22 +230,18 @@ async def home(hass: HomeAssistant, home_file: str) -> HomeAssistant:
 @pytest.fixture
 async def serve(hass: HomeAssistant, socket_enabled: None) -> AsyncGenerator[Serve]:  # noqa: ARG001  # opens the sockets
     """Start a model server that plays a script, and an agent that uses it, in the demo home."""
-    servers: list[TestServer] = []
+    async with AsyncExitStack() as stack:
 
-    async def start(script: Script, **options: object) -> ScriptedChatCompletions:
-        await move_into_the_demo_home(hass)
-        scripted = ScriptedChatCompletions(script)
-        server = TestServer(scripted.application())
-        await server.start_server()
-        servers.append(server)
-        service: dict[str, object] = {CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_BASE_URL: str(server.make_url("/v1"))}
-        defaults: dict[str, object] = {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"]}
-        await add_agent(hass, service, defaults | options)
-        return scripted
+        async def start(script: Script, **options: object) -> ScriptedChatCompletions:
+            await move_into_the_demo_home(hass)
+            scripted = ScriptedChatCompletions(script)
+            base_url = await stack.enter_async_context(serving(scripted.application()))
+            service: dict[str, object] = {CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_BASE_URL: base_url}
+            defaults: dict[str, object] = {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"]}
+            await add_agent(hass, service, defaults | options)
+            return scripted
 
-    yield start
-    for server in servers:
-        await server.close()
+        yield start
 
 
 @pytest.fixture

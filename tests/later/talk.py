@@ -12,6 +12,7 @@ from pytest_homeassistant_custom_component.common import async_fire_time_changed
 from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.later.plans import Asker, Condition, FuturePlan, PlanKind, PlannedCall
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
+from tests.support.talk import say, speech
 
 SATELLITE = "assist_satellite.hall"
 AGENT = "agent-1"
@@ -29,6 +30,11 @@ def later(arguments: JsonObject, when: str = "in 20 minutes") -> ScriptedAnswer:
 def script(*calls: ScriptedAnswer) -> Script:
     """Return a model that makes each of these calls, and then says so."""
     return Script(answers=tuple(answer for call in calls for answer in (call, ScriptedAnswer(content="Noted."))))
+
+
+async def at_hall(hass: HomeAssistant, text: str) -> str:
+    """Say something in the hall, and return what is spoken there."""
+    return speech(await say(hass, text, satellite_id=SATELLITE))
 
 
 async def pass_time(hass: HomeAssistant, freezer: FrozenDateTimeFactory, **time: float) -> None:

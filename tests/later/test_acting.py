@@ -15,10 +15,10 @@ from custom_components.chatterbox.approvals.questions import async_get_approvals
 from custom_components.chatterbox.const import EVENT_CHANGE
 from custom_components.chatterbox.later.plans import FuturePlan, async_get_plans
 from custom_components.chatterbox.later.schedule import EVENT_PLAN
-from tests.later.talk import LIGHT_OFF, SATELLITE, UNLOCK, later, pass_time, script, state, types
+from tests.later.talk import LIGHT_OFF, UNLOCK, at_hall, later, pass_time, script, state, types
 from tests.support.home_rules import set_home_rules
 from tests.support.servers.script import ScriptedAnswer
-from tests.support.talk import DOOR, LIGHT, Serve, say, speech
+from tests.support.talk import DOOR, LIGHT, Serve
 
 PASSAGE = {"alias": "Passage", "sequence": [{"action": "light.turn_on", "target": {"entity_id": LIGHT}}]}
 RUN_PASSAGE: JsonObject = {"kind": "act", "tool": "HassTurnOn", "arguments": {"name": "Passage"}}
@@ -30,10 +30,6 @@ def plans(hass: HomeAssistant) -> tuple[FuturePlan, ...]:
 
 def news(hass: HomeAssistant) -> list[str]:
     return [one.text for one in async_get_plans(hass).stored.news]
-
-
-async def at_hall(hass: HomeAssistant, text: str) -> str:
-    return speech(await say(hass, text, satellite_id=SATELLITE))
 
 
 async def test_it_runs_when_it_is_due_and_costs_no_token(

@@ -24,7 +24,7 @@ from custom_components.chatterbox.later.plans import MOST_PLANS, Asker, News, as
 from custom_components.chatterbox.later.schedule import async_get_schedule
 from custom_components.chatterbox.later.sentences import async_recognize_plan
 from custom_components.chatterbox.speech.sentences import async_get_sentences
-from tests.later.talk import SATELLITE, pass_time, remind, state
+from tests.later.talk import SATELLITE, at_hall, pass_time, remind, state
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.one_home import in_one_home
 from tests.support.servers.script import Script, ScriptedAnswer
@@ -235,21 +235,18 @@ class TestWithoutAModel:
         light = "light.kitchen_ceiling"
         await hass.services.async_call("light", "turn_on", {"entity_id": light}, blocking=True)
 
-        async def at_hall(text: str) -> str:
-            return speech(await say(hass, text, satellite_id=SATELLITE))
-
-        planned = await at_hall("turn off the kitchen ceiling light in ten minutes")
+        planned = await at_hall(hass, "turn off the kitchen ceiling light in ten minutes")
         assert planned.startswith("At ")
         assert "in 10 minutes" in planned
-        assert await at_hall("what have I asked you to do?") == planned
-        assert "ten minutes" not in await at_hall("not in ten minutes, in twenty minutes")
+        assert await at_hall(hass, "what have I asked you to do?") == planned
+        assert "ten minutes" not in await at_hall(hass, "not in ten minutes, in twenty minutes")
         await pass_time(hass, freezer, minutes=11)
         assert state(hass, light) == "on"
         await pass_time(hass, freezer, minutes=10)
         assert state(hass, light) == "off"
 
-        await at_hall("turn on the kitchen ceiling light in one minute")
-        assert await at_hall("forget that") != await at_hall("what have I asked you to do?")
+        await at_hall(hass, "turn on the kitchen ceiling light in one minute")
+        assert await at_hall(hass, "forget that") != await at_hall(hass, "what have I asked you to do?")
         await pass_time(hass, freezer, minutes=2)
         assert state(hass, light) == "off"
         assert server.requests == []
@@ -260,14 +257,11 @@ class TestWithoutAModel:
         freezer.move_to(NOW)
         server = await serve(Script(), local_commands="first")
 
-        async def at_hall(text: str) -> str:
-            return speech(await say(hass, text, satellite_id=SATELLITE))
-
-        await at_hall("remind me in one minute to call Mum")
+        await at_hall(hass, "remind me in one minute to call Mum")
         await pass_time(hass, freezer, minutes=1)
-        assert (await at_hall("what is planned?")).startswith("While you were away: A reminder: call Mum.")
-        assert "in 10 minutes: call Mum." in await at_hall("in ten minutes again")
-        assert "in 20 minutes" in await at_hall("not in ten minutes, in twenty minutes")
+        assert (await at_hall(hass, "what is planned?")).startswith("While you were away: A reminder: call Mum.")
+        assert "in 10 minutes: call Mum." in await at_hall(hass, "in ten minutes again")
+        assert "in 20 minutes" in await at_hall(hass, "not in ten minutes, in twenty minutes")
         (plan,) = async_get_plans(hass).stored.plans
         assert plan.text == "call Mum"
         assert server.requests == []
@@ -434,22 +428,19 @@ class TestWithoutAModel:
         await move_into_the_demo_home(hass)
         await set_up(hass, offline_entry())
 
-        async def at_hall(text: str) -> str:
-            return speech(await say(hass, text, satellite_id=SATELLITE))
-
-        planned = await at_hall("turn off the floor lamp in ten minutes")
+        planned = await at_hall(hass, "turn off the floor lamp in ten minutes")
         assert "in 10 minutes" in planned
-        assert await at_hall("what is planned?") == planned
-        assert await at_hall("turn off the floor lamp") == "Turned off the light"
-        assert await at_hall("turn off the floor lamp in 400 days") == NO_TIME
-        question = await at_hall("unlock the front door in twenty minutes")
+        assert await at_hall(hass, "what is planned?") == planned
+        assert await at_hall(hass, "turn off the floor lamp") == "Turned off the light"
+        assert await at_hall(hass, "turn off the floor lamp in 400 days") == NO_TIME
+        question = await at_hall(hass, "unlock the front door in twenty minutes")
         assert question.endswith("Unlock the Front Door in the Hallway?")
-        assert "in 20 minutes" in await at_hall("yes")
-        await at_hall("cancel everything")
+        assert "in 20 minutes" in await at_hall(hass, "yes")
+        await at_hall(hass, "cancel everything")
         await pass_time(hass, freezer, minutes=20)
         assert state(hass, "lock.front_door") == "locked"
 
-        assert "in 10 minutes" in await at_hall("dim the kitchen lights to 30 percent in ten minutes")
+        assert "in 10 minutes" in await at_hall(hass, "dim the kitchen lights to 30 percent in ten minutes")
         assert state(hass, "light.kitchen_pendant") == "off"
         await pass_time(hass, freezer, minutes=10)
         pendant = hass.states.get("light.kitchen_pendant")
@@ -463,18 +454,17 @@ class TestWithoutAModel:
         await move_into_the_demo_home(hass)
         await set_up(hass, offline_entry())
 
-        async def at_hall(text: str) -> str:
-            return speech(await say(hass, text, satellite_id=SATELLITE))
-
-        await at_hall("turn on the floor lamp")
-        assert (await at_hall("turn it off in ten minutes")).endswith("turn off the Floor Lamp in the Living Room.")
-        assert "in 20 minutes" not in await at_hall("turn it on in twenty minutes")
-        await at_hall("turn on the desk lamp")
+        await at_hall(hass, "turn on the floor lamp")
+        assert (await at_hall(hass, "turn it off in ten minutes")).endswith(
+            "turn off the Floor Lamp in the Living Room."
+        )
+        assert "in 20 minutes" not in await at_hall(hass, "turn it on in twenty minutes")
+        await at_hall(hass, "turn on the desk lamp")
         await pass_time(hass, freezer, minutes=10)
         assert (state(hass, "light.floor_lamp"), state(hass, "light.desk_lamp")) == ("off", "on")
 
-        await at_hall("lock the front door")
-        assert (await at_hall("unlock it in ten minutes")).endswith("Unlock the Front Door in the Hallway?")
+        await at_hall(hass, "lock the front door")
+        assert (await at_hall(hass, "unlock it in ten minutes")).endswith("Unlock the Front Door in the Hallway?")
         assert async_get_plans(hass).stored.plans == ()
 
     async def test_it_is_left_to_a_model_that_has_spoken(self, hass: HomeAssistant, serve: Serve) -> None:
@@ -506,18 +496,15 @@ class TestWithoutAModel:
         freezer.move_to(NOW)
         await serve(Script(), **options)
 
-        async def at_hall(text: str) -> str:
-            return speech(await say(hass, text, satellite_id=SATELLITE))
-
         light = "light.kitchen_ceiling"
         await hass.services.async_call("light", "turn_on", {"entity_id": light}, blocking=True)
-        assert "in 10 minutes" in await at_hall("turn off the kitchen ceiling light in ten minutes")
+        assert "in 10 minutes" in await at_hall(hass, "turn off the kitchen ceiling light in ten minutes")
         assert len(async_get_plans(hass).stored.plans) == 1
-        assert (await at_hall("turn off the kitchen ceiling light in 400 days")).endswith(NO_TIME)
-        question = await at_hall("unlock the front door in twenty minutes")
+        assert (await at_hall(hass, "turn off the kitchen ceiling light in 400 days")).endswith(NO_TIME)
+        question = await at_hall(hass, "unlock the front door in twenty minutes")
         assert question.endswith("Unlock the Front Door in the Hallway?")
         assert len(async_get_plans(hass).stored.plans) == 1
-        assert "in 20 minutes" in await at_hall("yes")
+        assert "in 20 minutes" in await at_hall(hass, "yes")
         assert len(async_get_plans(hass).stored.plans) == 2
         await pass_time(hass, freezer, minutes=10)
         await pass_time(hass, freezer, minutes=10)

@@ -10,7 +10,6 @@ import asyncio
 import json
 import sys
 
-from aiohttp.test_utils import TestServer
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.helpers import frame
 from homeassistant.loader import DATA_CUSTOM_COMPONENTS
@@ -19,6 +18,7 @@ from pytest_homeassistant_custom_component.common import async_test_home_assista
 
 from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, ServiceKind
 from tests.support.servers.chat_completions import ScriptedChatCompletions
+from tests.support.servers.in_process import serving
 from tests.support.servers.model_server import is_from_user
 from tests.support.servers.script import Script, ScriptedAnswer
 from tests.support.talk import add_agent, move_into_the_demo_home, say
@@ -53,17 +53,14 @@ def words_of(body: dict[str, JsonValue]) -> str:
 
 async def _print_prefix(folder: str) -> None:
     scripted = ScriptedChatCompletions(HELLO)
-    server = TestServer(scripted.application())
-    await server.start_server()
-    async with async_test_home_assistant(config_dir=folder) as hass:
+    async with serving(scripted.application()) as address, async_test_home_assistant(config_dir=folder) as hass:
         frame.async_setup(hass)
         hass.data.pop(DATA_CUSTOM_COMPONENTS)
         await move_into_the_demo_home(hass)
-        service: dict[str, object] = {CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_BASE_URL: str(server.make_url("/v1"))}
+        service: dict[str, object] = {CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_BASE_URL: address}
         await add_agent(hass, service, {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"]})
         await say(hass, "hello")
         await hass.async_stop(force=True)
-    await server.close()
     sys.stdout.write(prefix_of(scripted.requests[-1].body))
 
 

@@ -1,43 +1,25 @@
 """A conversation keeps the prompt with which it began: only news is added, and what no longer holds is corrected."""
 
-from collections.abc import AsyncGenerator
-
 import pytest
-from aiohttp.test_utils import TestServer
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components import conversation
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
-from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er
 
-from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, ServiceKind
 from tests.support.llm_apis import satellite
 from tests.support.prefixes import HELLO, prefix_of
-from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.model_server import ScriptedModelServer
-from tests.support.talk import AGENT, add_agent, move_into_the_demo_home
-
-pytestmark = pytest.mark.usefixtures("socket_enabled")
+from tests.support.talk import AGENT, Serve
 
 LAMP = "light.floor_lamp"
 
 
 @pytest.fixture
-async def server(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> AsyncGenerator[ScriptedModelServer]:
+async def server(serve: Serve, freezer: FrozenDateTimeFactory) -> ScriptedModelServer:
     """Set up an agent in the demo home."""
     freezer.move_to("2026-11-10 12:00:00+00:00")
-    await move_into_the_demo_home(hass)
-    scripted = ScriptedChatCompletions(HELLO)
-    running = TestServer(scripted.application())
-    await running.start_server()
-    service: dict[str, object] = {
-        CONF_KIND: ServiceKind.OPENAI_CHAT,
-        CONF_BASE_URL: str(running.make_url(scripted.base_path or "/")),
-    }
-    await add_agent(hass, service, {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"]})
-    yield scripted
-    await running.close()
+    return await serve(HELLO)
 
 
 async def words_sent(

@@ -7,7 +7,6 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
-from aiohttp.test_utils import TestServer
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components import conversation
 from homeassistant.components.intent import async_register_timer_handler
@@ -18,6 +17,7 @@ from homeassistant.helpers import area_registry as ar
 from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND
 from tests.support.llm_apis import satellite
 from tests.support.prefixes import HELLO, prefix_of
+from tests.support.servers.in_process import serving
 from tests.support.servers.model_server import ScriptedModelServer
 from tests.support.talk import AGENT, Serve, add_agent, move_into_the_demo_home, say
 from tests.support.tasks import SERVERS
@@ -30,15 +30,10 @@ async def server(hass: HomeAssistant, request: pytest.FixtureRequest) -> AsyncGe
     """Set up an agent in the demo home for each wire format."""
     await move_into_the_demo_home(hass)
     scripted = SERVERS[request.param](HELLO)
-    running = TestServer(scripted.application())
-    await running.start_server()
-    service: dict[str, object] = {
-        CONF_KIND: request.param,
-        CONF_BASE_URL: str(running.make_url(scripted.base_path or "/")),
-    }
-    await add_agent(hass, service, {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"]})
-    yield scripted
-    await running.close()
+    async with serving(scripted.application(), scripted.base_path) as address:
+        service: dict[str, object] = {CONF_KIND: request.param, CONF_BASE_URL: address}
+        await add_agent(hass, service, {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"]})
+        yield scripted
 
 
 async def test_everybody_everywhere_at_any_time_begins_alike(
