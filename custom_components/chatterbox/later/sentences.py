@@ -168,7 +168,8 @@ async def _async_recognized(
         if given["kind"] == "move" and given.get("text") and moved is None:
             return found
         is_last_resort = given["kind"] == "remind" and not (given["when"] and given["text"])
-        given |= {} if given.get("text") != "" else {"text": (await async_get_sentences(hass, language))["later_alarm"]}
+        if given.get("text") == "":
+            given["text"] = (await async_get_sentences(hass, language))["later_alarm"]
         request = RecognizedRequest(_NAME, is_question, is_last_resort=is_last_resort)
         return await _async_with_call(hass, language, request, given, moved)
     delayed = [TimeInSentence(f"in {delay_of(slots)} seconds", timed)] if timed else []
