@@ -15,6 +15,7 @@ from homeassistant.components.conversation import (
     ToolResultContent,
     UserContent,
 )
+from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import chat_session
 from homeassistant.setup import async_setup_component
@@ -22,7 +23,16 @@ from pydantic import JsonValue
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 from pytest_homeassistant_custom_component.typing import MockHAClientWebSocket
 
-from custom_components.chatterbox.const import CONF_LOCAL_COMMANDS, DOMAIN, SUBENTRY_CONVERSATION
+from custom_components.chatterbox.const import (
+    CONF_BASE_URL,
+    CONF_FALLBACKS,
+    CONF_KIND,
+    CONF_LOCAL_COMMANDS,
+    CONF_SERVER,
+    DOMAIN,
+    SUBENTRY_CONVERSATION,
+    ServiceKind,
+)
 from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from tests.demo_house.move_in import move_in
 from tests.support.home_rules import set_home_rules, split
@@ -77,6 +87,41 @@ async def add_agent(hass: HomeAssistant, service: dict[str, object], options: di
     entry.add_to_hass(hass)
     assert await hass.config_entries.async_setup(entry.entry_id)
     await hass.async_block_till_done(wait_background_tasks=True)
+
+
+async def add_agents(
+    hass: HomeAssistant,
+    address: str,
+    names: Sequence[str],
+    fallbacks: Sequence[str] = (),
+    server: str = "",
+    /,
+    **options: object,
+) -> MockConfigEntry:
+    """Set up a service whose agents have their names as ids, and fall back on the same others.
+
+    An empty `server` is that of a service which was made before services said which server it is.
+    """
+    data = {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"], CONF_FALLBACKS: list(fallbacks), **options}
+    data = {CONF_LOCAL_COMMANDS: "never", **data}
+    entry = MockConfigEntry(
+        domain=DOMAIN,
+        data={CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_BASE_URL: address} | ({CONF_SERVER: server} if server else {}),
+        subentries_data=[
+            {
+                "subentry_type": SUBENTRY_CONVERSATION,
+                "subentry_id": name,
+                "title": name.capitalize(),
+                "unique_id": None,
+                "data": data,
+            }
+            for name in names
+        ],
+    )
+    entry.add_to_hass(hass)
+    await hass.config_entries.async_setup(entry.entry_id)
+    await hass.async_block_till_done(wait_background_tasks=True)
+    return entry
 
 
 async def say(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from freezegun.api import FrozenDateTimeFactory
-from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, EVENT_HOMEASSISTANT_FINAL_WRITE, STATE_UNKNOWN
+from homeassistant.const import CONF_LLM_HASS_API, EVENT_HOMEASSISTANT_FINAL_WRITE, STATE_UNKNOWN
 from homeassistant.core import CoreState, HomeAssistant, State
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import entity_registry as er, issue_registry as ir
@@ -17,16 +17,10 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry, async_
 
 from custom_components.chatterbox.agent.messages import Usage
 from custom_components.chatterbox.const import (
-    CONF_BASE_URL,
     CONF_FALLBACKS,
     CONF_KEEP_HISTORY,
-    CONF_KIND,
-    CONF_LOCAL_COMMANDS,
-    CONF_SERVER,
     DOMAIN,
     EVENT_TURN_FINISHED,
-    SUBENTRY_CONVERSATION,
-    ServiceKind,
 )
 from custom_components.chatterbox.records.turn_record import SIGNAL_REQUEST, RequestRecord
 from custom_components.chatterbox.usage.tracker import UsageTotals, UsageTracker, async_get_usage_tracker
@@ -34,7 +28,7 @@ from tests.support.config_entries import offline_entry, only_agent, set_up
 from tests.support.servers.in_process import serving_script
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure, ScriptedUsage
 from tests.support.singletons import forget
-from tests.support.talk import LIGHT_ON, move_into_the_demo_home, say, speech
+from tests.support.talk import LIGHT_ON, add_agents, move_into_the_demo_home, say, speech
 from tests.support.tasks import have_done, working
 from tests.support.usage import counted
 
@@ -74,24 +68,7 @@ async def add_agent(
     hass: HomeAssistant, address: str, name: str = "talker", server: str = "other", /, **options: object
 ) -> MockConfigEntry:
     """Set up a service with one agent, whose name is its id."""
-    data = {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"], CONF_LOCAL_COMMANDS: "never", **options}
-    entry = MockConfigEntry(
-        domain=DOMAIN,
-        data={CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_SERVER: server, CONF_BASE_URL: address},
-        subentries_data=[
-            {
-                "subentry_type": SUBENTRY_CONVERSATION,
-                "subentry_id": name,
-                "title": name.capitalize(),
-                "unique_id": None,
-                "data": data,
-            }
-        ],
-    )
-    entry.add_to_hass(hass)
-    await hass.config_entries.async_setup(entry.entry_id)
-    await hass.async_block_till_done(wait_background_tasks=True)
-    return entry
+    return await add_agents(hass, address, [name], (), server, **options)
 
 
 @pytest.fixture

@@ -14,8 +14,7 @@ from custom_components.chatterbox.tools.turn_tools import UNRESPONSIVE_FOR, asyn
 from tests.support.llm_apis import StubApi, StubTool, llm_context_of, register
 from tests.support.prefixes import HELLO
 from tests.support.servers.in_process import serving_script
-from tests.support.talk import move_into_the_demo_home, say, speech
-from tests.turns.run.test_conversation_chain import add_agents
+from tests.support.talk import add_agents, move_into_the_demo_home, say, speech
 
 LATE = "LLM API slow: it did not name its tools in time"
 

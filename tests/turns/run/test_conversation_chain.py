@@ -1,58 +1,26 @@
 """The chain of an agent whose own model does not answer: the real entity, over real servers that fail."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 
 import pytest
-from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, STATE_UNAVAILABLE
+from homeassistant.const import STATE_UNAVAILABLE
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent
-from pytest_homeassistant_custom_component.common import MockConfigEntry, async_capture_events
+from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.chatterbox.const import (
-    CONF_BASE_URL,
-    CONF_FALLBACKS,
-    CONF_KIND,
-    CONF_LOCAL_COMMANDS,
     DOMAIN,
     EVENT_TURN_FINISHED,
-    SUBENTRY_CONVERSATION,
-    ServiceKind,
 )
 from tests.support.servers.in_process import address_without_server, serving_script
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure
-from tests.support.talk import AGENT, LIGHT_ON, move_into_the_demo_home, say, speech
+from tests.support.talk import AGENT, LIGHT_ON, add_agents, move_into_the_demo_home, say, speech
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 DOWN = ScriptedFailure(status=500, body="boom")
 ALWAYS_DOWN = Script(answers=(DOWN,), after_last="start again")
 OFFLINE = "My language model can't answer right now."
-
-
-async def add_agents(
-    hass: HomeAssistant, address: str, names: Sequence[str], fallbacks: Sequence[str] = (), **options: object
-) -> MockConfigEntry:
-    """Set up a service whose agents have their names as ids, and fall back on the same others."""
-    data = {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"], CONF_FALLBACKS: list(fallbacks), **options}
-    data = {CONF_LOCAL_COMMANDS: "never", **data}
-    entry = MockConfigEntry(
-        domain=DOMAIN,
-        data={CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_BASE_URL: address},
-        subentries_data=[
-            {
-                "subentry_type": SUBENTRY_CONVERSATION,
-                "subentry_id": name,
-                "title": name.capitalize(),
-                "unique_id": None,
-                "data": data,
-            }
-            for name in names
-        ],
-    )
-    entry.add_to_hass(hass)
-    await hass.config_entries.async_setup(entry.entry_id)
-    await hass.async_block_till_done()
-    return entry
 
 
 @pytest.fixture(autouse=True)
