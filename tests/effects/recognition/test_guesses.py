@@ -24,7 +24,6 @@ PROHIBITIONS = [
     "please don't open the bedroom curtains",
     "turn off all the lights except the desk lamp",
     "did you turn on the hallway light",
-    "remind me to turn off the hallway light",
 ]
 
 
@@ -66,6 +65,17 @@ async def test_what_is_not_asked_for_is_not_offered(hass: HomeAssistant, text: s
 
     assert (speech(answer), answer.continue_conversation) == ("Sorry, I couldn't understand that", False)
     assert actions == []
+
+
+@pytest.mark.usefixtures("permissive")
+async def test_a_yes_after_a_reminder_without_a_time_does_nothing(hass: HomeAssistant) -> None:
+    actions = async_capture_events(hass, EVENT_CALL_SERVICE)
+
+    question = speech(await say(hass, "remind me to turn off the hallway light"))
+    await say(hass, "yes")
+    await hass.async_block_till_done()
+
+    assert (question, actions) == ("When should I remind you?", [])
 
 
 @pytest.mark.usefixtures("offline")
