@@ -83,7 +83,8 @@ async def described(
 
 
 @pytest.fixture
-async def home(hass: HomeAssistant) -> HomeAssistant:
+async def home(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> HomeAssistant:
+    freezer.move_to(NOW)
     await move_into_the_demo_home(hass)
     plans = async_get_plans(hass)
     await plans.async_load()
