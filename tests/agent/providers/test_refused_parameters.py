@@ -652,6 +652,14 @@ def test_where_there_is_no_system_role_the_instructions_come_with_the_first_word
     assert sent["messages"] == [{"role": "user", "content": "You help.\n\nHi\n\nAre you there?"}]
 
 
+def test_a_request_without_instructions_is_refused_for_good() -> None:
+    payload: JsonObject = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
+    trial = RefusedParameters("m", REQUIRED, adjustments=TOOL_ADJUSTMENTS).trial(payload)
+
+    assert not trial.leave_out(400, b"System role not supported")
+    assert trial.payload == payload
+
+
 def test_a_model_without_tools_and_system_role_is_told_so_by_the_user() -> None:
     refused = RefusedParameters("m", REQUIRED, adjustments=TOOL_ADJUSTMENTS)
     trial = refused.trial(WITH_TOOLS)
