@@ -322,6 +322,13 @@ class TestWithoutAModel:
                 "in the evening": "At eight tomorrow evening: turn off the Floor Lamp in the Living Room.",
             },
             {
+                "unlock the front door": "Unlock the Front Door in the Hallway?",
+                "no": "All right, I won't.",
+                "turn on the floor lamp": "Turned on the light",
+                "turn it off in ten minutes": "At 6:52 this evening, in 10 minutes: "
+                "turn off the Floor Lamp in the Living Room.",
+            },
+            {
                 "turn on the floor lamp": "Turned on the light",
                 "turn it off tomorrow at seven": "Did you mean at seven tomorrow morning?",
                 "yes": "At seven tomorrow morning, in 12 hours and 18 minutes: "

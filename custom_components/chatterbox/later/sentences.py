@@ -17,7 +17,7 @@ from homeassistant.helpers import intent
 from homeassistant.util import dt as dt_util
 from pydantic import BaseModel, ConfigDict
 
-from ..agent.conversation.own_words import NO_MODEL
+from ..agent.conversation.own_words import NO_MODEL, as_models_read
 from ..agent.json.text import objects_in, parse_json
 from ..agent.messages import AssistantMessage, JsonValue, Transcript, UserMessage
 from ..agent.text import base_language, heard_words, read_data_file
@@ -190,8 +190,8 @@ def _is_local(history: Transcript) -> bool:
     """Return whether Home Assistant has processed the sentence before, and all others: then it knows what "it" is."""
     _, results = since_last_user_message(history)
     is_sentence = bool(results) and all(result.name == PROCESS_SENTENCE.name for result in results)
-    answers = (message for message in history if isinstance(message, AssistantMessage))
-    return is_sentence and all(NO_MODEL in answer.provider_items for answer in answers)
+    answers = (message for message in as_models_read(history) if isinstance(message, AssistantMessage))
+    return is_sentence and all(answer == AssistantMessage() for answer in answers)
 
 
 async def _async_guessed(hass: HomeAssistant, user_input: ConversationInput) -> RecognizedRequest | None:

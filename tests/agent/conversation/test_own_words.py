@@ -1,8 +1,15 @@
 """Words of ours are not sent as those of the model, which is told of them where they matter."""
 
+from dataclasses import replace
+
 import pytest
 
-from custom_components.chatterbox.agent.conversation.own_words import NO_MODEL, as_models_read, with_own_words
+from custom_components.chatterbox.agent.conversation.own_words import (
+    NO_MODEL,
+    as_models_read,
+    mark_of_call,
+    with_own_words,
+)
 from custom_components.chatterbox.agent.errors import ProviderUnreachable
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
@@ -54,13 +61,15 @@ def test_what_home_assistant_did_is_a_fact_and_neither_a_call_nor_an_answer_of_t
 
 def test_an_approved_call_of_home_assistant_stays_its_own() -> None:
     question = AssistantMessage("Shall I?", provider_items=(NO_MODEL,))
-    waits, ran = (ToolResult("1", CALL.name, text) for text in ("Not run yet.", "{}"))
-    resumed = AssistantMessage(tool_calls=(CALL,))
+    waits, ran = (ToolResult(call_id, CALL.name, text) for call_id, text in (("1", "Not run yet."), ("2", "{}")))
+    again = replace(CALL, id="2")
+    resumed = AssistantMessage(tool_calls=(again,), provider_items=mark_of_call((WORDS, OWN_CALL), CALL.id))
     done = AssistantMessage("Unlocked.", provider_items=(NO_MODEL,))
     sent = as_models_read((WORDS, OWN_CALL, waits, question, UserMessage("Yes"), resumed, ran, done, NEXT))
     assert CALL.name not in texts(sent)
     assert "“Shall I?”" in texts(sent[4:5])
     assert "“Unlocked.”" in texts(sent[8:])
+    assert mark_of_call((AssistantMessage(tool_calls=(again,)), OWN_CALL, WORDS), "2") == ()
 
 
 @pytest.mark.parametrize("end", [" That was not done.", " That."])

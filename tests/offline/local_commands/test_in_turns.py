@@ -100,10 +100,10 @@ async def test_questions_about_state_and_other_languages_need_no_model_either(
 @pytest.mark.parametrize(
     ("answer", "spoken", "state"), [("yes", "Unlocking", "unlocked"), ("no", "All right, I won't.", "locked")]
 )
-async def test_what_needs_a_yes_is_asked_about_and_answered_without_the_model(
+async def test_what_needs_a_yes_is_asked_about_and_answered_without_the_model_which_is_told_of_it_later(
     hass: HomeAssistant, serve: Serve, answer: str, spoken: str, state: str
 ) -> None:
-    server = await serve(SILENT, local_commands="first")
+    server = await serve(saying("The door."), local_commands="first")
 
     question = await say(hass, "unlock the front door")
     assert (speech(question), question.continue_conversation) == (QUESTION, True)
@@ -112,6 +112,13 @@ async def test_what_needs_a_yes_is_asked_about_and_answered_without_the_model(
     assert speech(await say(hass, answer)) == spoken
     assert hass.states.is_state(DOOR, state)
     assert server.requests == []
+
+    await say(hass, "what was that about?")
+
+    messages = messages_of(server.requests[0])
+    assert {message["role"] for message in messages[1:]} == {"user"}
+    assert f"“{spoken}”" in str(messages[-1]["content"])
+    assert PROCESS_SENTENCE.name not in str(messages)
 
 
 async def test_what_the_rules_forbid_is_refused_without_the_model(hass: HomeAssistant, serve: Serve) -> None:

@@ -37,6 +37,20 @@ def with_own_words(
     return replace(message, text=f"{before}{message.text}{after}", provider_items=(*message.provider_items, mark))
 
 
+def mark_of_call(history: Transcript, call_id: str) -> tuple[ProviderItem, ...]:
+    """Return the mark of a call that no model made, which the message that resumes it after a question needs, too."""
+    return next(
+        (
+            (NO_MODEL,)
+            for message in history
+            if isinstance(message, AssistantMessage)
+            and NO_MODEL in message.provider_items
+            and any(call.id == call_id for call in message.tool_calls)
+        ),
+        (),
+    )
+
+
 def as_models_read(history: Transcript) -> Transcript:
     """Return the messages before a turn as a model is sent them: as many, and the same objects where nothing is ours.
 
@@ -109,12 +123,11 @@ class _Reading:
     def _of_model(self, message: AssistantMessage) -> AssistantMessage:
         """Return the part of a message that a model wrote."""
         marks = [item.data for item in message.provider_items if item.format == _FORMAT]
-        is_resumed = bool(message.tool_calls) and all(call.id in self._own_calls for call in message.tool_calls)
-        if not marks and not is_resumed:
+        if not marks:
             self._is_by_model = self._is_by_model or bool(message.text or message.tool_calls)
             return message
         self._is_ours = True
-        if is_resumed or {} in marks:
+        if {} in marks:
             self._own_calls |= {call.id for call in message.tool_calls}
             self._hear(message.text)
             return AssistantMessage()

@@ -100,13 +100,15 @@ def _with_own_id(state: TurnState, call: ToolCall) -> ToolCall:
     return replace(call, id=next(name for name in numbered if name not in taken))
 
 
-def decide_call(state: TurnState, pending_call: PendingCall, answer: Answer | None, *, expired: bool) -> OpenCall:
-    """Turn a call that waited for approval into a new call of this turn.
+def decide_call(
+    state: TurnState, pending_call: PendingCall, answer: Answer | None, *, expired: bool, new_id: str = ""
+) -> OpenCall:
+    """Turn a call that waited for approval into a new call of this turn, with a generated id unless there is a new one.
 
     The original call already has its result. The new one runs once, and only with exactly the arguments that were
     approved.
     """
-    judged = judge_call(state, replace(pending_call.call, id=""), is_repaired=True)
+    judged = judge_call(state, replace(pending_call.call, id=new_id), is_repaired=True)
     if _came_again(state, pending_call.call):
         return resolve(judged.call, "Not run: this question was answered or asked anew in the meantime.")
     if answer and not answer.approved:

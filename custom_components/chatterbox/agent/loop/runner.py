@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final, assert_never
 from uuid import uuid4
 
-from ..conversation.own_words import as_models_read, with_own_words
+from ..conversation.own_words import as_models_read, mark_of_call, with_own_words
 from ..events import (
     ApprovalRequested,
     MessageDone,
@@ -91,6 +91,8 @@ class TurnRunner:
         self._transcript = TranscriptRecorder()
         """The messages that this turn has added to the history so far."""
         self._state = TurnState(_as_models_read(turn))
+        self._resumed = mark_of_call(turn.history, turn.approval.calls[0].call.id) if turn.approval else ()
+        """The mark of the message that resumes the calls of a question, which all come from one message."""
         self._is_over = False
 
     async def run(self) -> AsyncGenerator[TurnEvent]:
@@ -160,7 +162,7 @@ class TurnRunner:
             for judged in await self._resume(turn.approval):
                 yield ToolCallReady(judged.call)
             calls = tuple(judged.call for judged in self._state.open_calls)
-            yield MessageDone(AssistantMessage(tool_calls=calls))
+            yield MessageDone(AssistantMessage(tool_calls=calls, provider_items=self._resumed))
             yield PhaseEntered(Phase.TOOL_DECISION)
 
     async def _cleared_prompt(self, text: str) -> str:
@@ -179,7 +181,9 @@ class TurnRunner:
         state = self._state._replace(iterations=iterations, tool_calls=pending.tool_calls)
         for pending_call in pending.calls:
             answer = pending.answers.get(pending_call.call.id)
-            judged = decide_call(state, pending_call, answer, expired=expired)
+            # The ids of calls of ours are not in the history that a model reads, from which ids are generated.
+            new_id = uuid4().hex if self._resumed else ""
+            judged = decide_call(state, pending_call, answer, expired=expired, new_id=new_id)
             match judged:
                 case Runnable(_, tool, arguments) | ClientCall(_, ToolDefinition() as tool, arguments) if (
                     state.prompt_denied is None
