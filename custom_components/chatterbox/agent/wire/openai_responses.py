@@ -416,7 +416,6 @@ class ResponsesReplyReader(ReplyReader):
         elif part != self._part:
             text = _gap_between(self._last_piece, text) + text
         self._part, self._last_piece = part, text
-        message.written = True
         yield from self._text(text)
 
     def _add_arguments(self, event: _StreamEvent) -> Iterator[ProviderEvent]:
