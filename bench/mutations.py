@@ -64,6 +64,7 @@ AREAS: Final = {
             "tools/dispatch/test_*.py",
             "approvals/guard/test_*.py",
             "behaviour/test_what_has*.py",
+            "home/name_index/test_items_of_lists.py",
         ),
     ),
     "history": Area(("history/store/*.py",), ("history/store/**/test_*.py",)),

@@ -122,19 +122,38 @@ async def test_a_yes_is_to_what_a_call_would_do_and_how_it_is_asked(home: HomeAs
     assert len({ask.terms for ask in asks if isinstance(ask, Ask)}) == len(asks)
 
 
-async def test_an_approved_call_that_would_act_on_others_by_now_needs_another_yes(home: HomeAssistant) -> None:
-    rules = HomeRules(policy=Policy((Rule(verdict=Verdict.ASK, domains=frozenset({"light"})),)))
-    guard = guarding(home, LAMP, rules)
+@pytest.fixture
+def asks_about_lights() -> HomeRules:
+    return HomeRules(policy=Policy((Rule(verdict=Verdict.ASK, domains=frozenset({"light"})),)))
+
+
+async def agreed_for_another_light(hass: HomeAssistant, rules: HomeRules, agreed_to: Effects) -> CallGuard:
+    """Return the guard of a turn in which the same call would turn on another light than that of the yes."""
+    guard = guarding(hass, agreed_to, rules)
     ask = await guard.pre_tool_use(TOOL, {})
     assert isinstance(ask, Ask)
     pending = PendingApproval("an-id", (PendingCall(call_with({}), "", ask.terms),), 0, 1, 0)
     scope = ApprovalScope("agent", "a-talk", None, None, None)
     question = Question(pending, guard.reviews_of(pending), "", "en", scope, PERSON, Context(), request="all lights on")
     others = Effective(Touches(frozenset({EntityAction("light.garden", "light.turn_on")})))
-    agreed = CallGuard(home, rules, PERSON, others, has_outside_content=False, agreed=question)
+    return CallGuard(hass, rules, PERSON, others, has_outside_content=False, agreed=question)
+
+
+async def test_an_approved_call_that_would_act_on_others_by_now_needs_another_yes(
+    home: HomeAssistant, asks_about_lights: HomeRules
+) -> None:
+    agreed = await agreed_for_another_light(home, asks_about_lights, LAMP)
 
     assert await agreed.pre_tool_use(TOOL, {}) is None
     assert isinstance(await agreed.pre_approved_use(TOOL, {}), Ask)
+
+
+async def test_a_yes_to_a_call_of_unknown_effects_is_to_no_other_call(
+    home: HomeAssistant, asks_about_lights: HomeRules
+) -> None:
+    agreed = await agreed_for_another_light(home, asks_about_lights, Unresolved(SOME_SCRIPT.unknowns, LAMP.actions))
+
+    assert isinstance(await agreed.pre_tool_use(TOOL, {}), Ask)
 
 
 @in_one_home(

@@ -197,6 +197,18 @@ async def test_an_expired_question_is_still_found_by_its_scope(
     assert states(news) == [CallState.WAITING, CallState.EXPIRED]
 
 
+async def test_a_question_is_repeated_once_while_it_waits(
+    hass: HomeAssistant, approvals: Approvals, freezer: FrozenDateTimeFactory
+) -> None:
+    first, second = question(), question(conversation_id="another")
+    for one in (first, second):
+        ask(hass, one, expires_in=60)
+
+    assert [approvals.repeat(first.id), approvals.repeat(first.id), approvals.repeat("unknown")] == [True, False, False]
+    await pass_time(hass, freezer, 61)
+    assert not approvals.repeat(second.id)
+
+
 async def test_what_was_answered_does_not_run_out(
     hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionUpdate], freezer: FrozenDateTimeFactory
 ) -> None:

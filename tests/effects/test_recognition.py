@@ -81,6 +81,7 @@ async def test_a_command_that_is_matched_word_for_word_is_recognized(
     ("text", "intent"),
     [
         ("is the front door locked?", "HassGetState"),
+        ("is the front door locked", "HassGetState"),
         ("which lights are on?", "HassGetState"),
         ("are all lights off?", "HassGetState"),
         ("what time is it?", "HassGetCurrentTime"),
