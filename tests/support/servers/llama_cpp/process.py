@@ -22,8 +22,8 @@ class LlamaSetup:
 
     texts: Mapping[str, str] | None = None
     """The answers of the model by the last token of the prompt; None for noise. See `weights.write_texts`."""
-    repeats: bool = False
-    """Whether the model begins anew after the end of a text."""
+    endless: bool = False
+    """Whether the model never ends: a text begins anew, and noise has no token of the end."""
     context: int = 16_384
     """Tokens of the context."""
     shows_tools: bool = True
