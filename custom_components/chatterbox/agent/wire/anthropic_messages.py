@@ -144,10 +144,11 @@ def _tool_choice(request: CompletionRequest) -> JsonValue:
 def _messages(request: CompletionRequest, accepted: frozenset[str]) -> list[JsonValue]:
     """Return the messages, alternating and beginning with the user."""
     turns: list[tuple[str, list[JsonObject]]] = []
-    this_turn = _begin_of_turn(request.transcript)
-    for number, message in enumerate(request.transcript):
+    turns_after = sum(isinstance(message, UserMessage) for message in request.transcript)
+    for message in request.transcript:
+        turns_after -= isinstance(message, UserMessage)
         role = "assistant" if isinstance(message, AssistantMessage) else "user"
-        blocks = list(_blocks(message, accepted, carry=number > this_turn))
+        blocks = list(_blocks(message, accepted, carry=not turns_after))
         if blocks and turns and turns[-1][0] == role:
             turns[-1][1].extend(blocks)
         elif blocks:
@@ -161,11 +162,6 @@ def _messages(request: CompletionRequest, accepted: frozenset[str]) -> list[Json
             turns.append(("user", []))
         turns[-1][1].append(_text(request.directive))
     return [{"role": role, "content": [*blocks]} for role, blocks in turns]
-
-
-def _begin_of_turn(transcript: Transcript) -> int:
-    """Return the index of the last user message, -1 for none."""
-    return max((number for number, message in enumerate(transcript) if isinstance(message, UserMessage)), default=-1)
 
 
 def _blocks(message: Message, accepted: frozenset[str], *, carry: bool) -> Iterator[JsonObject]:

@@ -79,7 +79,6 @@ class SSEDecoder:
             chunk = chunk.removeprefix(b"\n")
         self._after_carriage_return = chunk.endswith(b"\r")
         first, *others = _LINE_END.split(chunk)
-        self._check_size(len(self._line) + len(first))
         self._line += first
         for begun in others:
             line, self._line = self._line, bytearray(begun)

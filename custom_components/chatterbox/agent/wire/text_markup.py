@@ -92,8 +92,7 @@ def _patterns(part: MarkerPart) -> tuple[str, str]:
             return re.escape(part), _begun_text(part)
         case OneOf(texts, case_counts):
             group = "(?-i:" if case_counts else "(?:"
-            longest_first = sorted(texts, key=len, reverse=True)
-            whole, begun = ("|".join(map(of, longest_first)) for of in (re.escape, _begun_text))
+            whole, begun = ("|".join(map(of, texts)) for of in (re.escape, _begun_text))
             return f"{group}{whole})", f"{group}{begun})"
         case Run(characters, most, least):
             limit = "" if most is None else most
@@ -106,6 +105,9 @@ def _begun_text(text: str) -> str:
     return "".join(f"(?:{re.escape(char)}" for char in text) + ")?" * len(text)
 
 
+_SPACE: Final = Run(r"\s", 16)
+_IN_LINE: Final = Run(r"[^\S\n]", 8)
+_RECIPIENT: Final = Run(r"[\w.-]", 80, 1)
 _FIRST_CHARACTERS: Final = re.compile(r"[<\[◁`aA\n]")
 """Of the marks that end a region."""
 
@@ -199,7 +201,7 @@ class Markers:
 
     def __init__(self, *markers: Marker) -> None:
         """Remember which markers begin with which characters."""
-        self._starting = lru_cache(1024)(
+        self._starting = lru_cache(
             lambda start: [marker for marker in markers if marker.opening.match(start, 0) is not None]
         )
 
@@ -308,12 +310,12 @@ def _noise() -> Iterator[Marker]:
 
 _QUOTES: Final = OneOf(("", '"', "'", "“", "”"))
 _JSON: Final[tuple[MarkerPart, ...]] = (
-    *(Run(r"\[", 1), Run(r"\s", 8), "{", Run(r"\s", 8)),
-    *(_QUOTES, OneOf(_TABLE.keys), _QUOTES, Run(r"\s", 8), ":"),
+    *(Run(r"\[", 1), _SPACE, "{", _SPACE),
+    *(_QUOTES, OneOf(_TABLE.keys), _QUOTES, _SPACE, ":"),
 )
 _FENCE: Final[tuple[MarkerPart, ...]] = (
     *("```", OneOf(("", "json", "python", "py", "xml", "text", "plaintext"))),
-    *(Run(r"[^\S\n]", 8), "\n", Run(r"\s", 16)),
+    *(_IN_LINE, "\n", _SPACE),
 )
 _MODULES: Final = OneOf(("", "default_api.", "functions.", "tools."))
 
@@ -323,7 +325,7 @@ def _maybe_calls(tools: OfferedName) -> Iterator[Marker]:
     fenced = Region(Kind.MAYBE_CALL, Ends([_FENCE_END]))
     python: tuple[MarkerPart, ...] = (Run(r"\[", 1), OneOf(("", "print(")), _MODULES, tools, "(")
     yield Marker(Opening(*_JSON), balanced, keeps_opening=True)
-    yield Marker(Opening("[", Run(r"\s", 8), _MODULES, tools, "("), balanced, keeps_opening=True)
+    yield Marker(Opening("[", _SPACE, _MODULES, tools, "("), balanced, keeps_opening=True)
     for content in (_JSON, python, ("<", OneOf(_TABLE.call_tags), OneOf((">", "\n"))), ("<function=",)):
         yield Marker(Opening(*_FENCE, *content), fenced, keeps_opening=True)
 
@@ -332,12 +334,10 @@ def _bare_calls(tools: OfferedName) -> Iterator[Marker]:
     """Yield the calls without markup: lines that begin with the name of an offered tool."""
     balanced = Region(Kind.MAYBE_CALL)
     line = Region(Kind.MAYBE_CALL, Ends(until=[Opening("\n")]))
-    yield Marker(
-        Opening(OneOf(("", "call:")), _MODULES, tools, Run(r"\s", 8), then=r"\{"), balanced, keeps_opening=True
-    )
+    yield Marker(Opening(OneOf(("", "call:")), _MODULES, tools, _SPACE, then=r"\{"), balanced, keeps_opening=True)
     yield Marker(Opening(_MODULES, tools, then=r"\("), balanced, keeps_opening=True)
     yield Marker(Opening(OneOf(("", "call ", "calling ")), _MODULES, tools, " with "), line, keeps_opening=True)
-    yield Marker(Opening(tools, "[args]", Run(r"\s", 8), then=r"\{"), balanced, keeps_opening=True)
+    yield Marker(Opening(tools, "[args]", _SPACE, then=r"\{"), balanced, keeps_opening=True)
 
 
 def _channels() -> Iterator[Marker]:
@@ -361,8 +361,8 @@ def _stripped_channels(*, message_start: bool) -> Iterator[Marker]:
     assistant = _headers("assistant")
     role = _headers("", "assistant") if message_start else assistant
     addressed = Opening(
-        *(role, _headers(*_CHANNELS), " to=", Run(r"[\w.-]", 80, 1)),
-        *(Run(r"[^\S\n]", 4), OneOf(("", "json", "code")), Run(r"\s", 4)),
+        *(role, _headers(*_CHANNELS), " to=", _RECIPIENT),
+        *(_IN_LINE, OneOf(("", "json", "code")), _SPACE),
         then=r"\{",
     )
     json = OneOf(("", "json", " json"))
@@ -374,7 +374,7 @@ def _stripped_channels(*, message_start: bool) -> Iterator[Marker]:
     yield Marker(Opening(_headers("assistantcommentary", "assistantfinal")), Region(Kind.MESSAGE))
     yield Marker(named[1], draft)
     if message_start:
-        recipient = Opening(_headers("to="), Run(r"[\w.-]", 80, 1), Run(r"[^{\n]", 40), Run(r"\s", 4), then=r"\{")
+        recipient = Opening(_headers("to="), _RECIPIENT, Run(r"[^{\n]", 40), _SPACE, then=r"\{")
         yield Marker(recipient, CALL_OF_CHANNEL, keeps_opening=True)
         yield Marker(Opening(_headers("analysis"), then=_NOT_LOWER), draft)
         yield Marker(Opening(_headers("commentary"), json, then=r"\{"), Region(Kind.MESSAGE))
@@ -383,7 +383,7 @@ def _stripped_channels(*, message_start: bool) -> Iterator[Marker]:
 
 def _comments() -> Iterator[Marker]:
     """Yield the start of arguments whose header names no tool."""
-    opening = Opening(OneOf(("", "json", "```json", "```")), Run(r"\s", 16), "{", Run(r"\s", 40), then=r"[\"'“}]")
+    opening = Opening(OneOf(("", "json", "```json", "```")), _SPACE, "{", Run(r"\s", 40), then=r"[\"'“}]")
     yield Marker(opening, Region(Kind.ARGUMENTS, Ends((), [_MESSAGE_ENDS])), keeps_opening=True)
 
 
@@ -400,7 +400,7 @@ def _unseen_thoughts() -> Iterator[Marker]:
 _OF_CONTEXT: Final = Marker(Opening("<context>"), Region(Kind.NOISE, Ends([_end_tag("context")], [_MESSAGE_ENDS])))
 """The block before the words of a person, which a small model repeats."""
 _CUT_CALL: Final = Marker(
-    Opening('"type"', Run(r"\s", 4), ":", Run(r"\s", 4), '"function"'), Region(Kind.NOISE, Ends((), [_MESSAGE_ENDS]))
+    Opening('"type"', _SPACE, ":", _SPACE, '"function"'), Region(Kind.NOISE, Ends((), [_MESSAGE_ENDS]))
 )
 """A written call without its beginning."""
 _AT_STARTS: Final = (

@@ -250,7 +250,7 @@ def _by_name(text: str, names: list[str]) -> JsonObject:
     """Return arguments such as `name Kitchen Light and domain light`; none if a word stands before the first."""
     if not names:
         return {}
-    name = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    name = "|".join(map(re.escape, names))
     before, *pairs = re.split(rf"(?:^|,? and |, *)(?:the )?[`\"']?({name})[`\"']?(?: *[:=] *| (?:is |of )?)", text)
     arguments: JsonObject = {key: _value(value) for key, value in zip(pairs[::2], pairs[1::2], strict=True)}
     return arguments if not before and all(arguments.values()) and len(arguments) * 2 == len(pairs) else {}
