@@ -321,6 +321,13 @@ def test_the_first_answer_of_a_model_may_be_a_thought_without_its_start(thought:
         assert hear(*message("Noon.</think>Yes."), model=model).text == "Yes.", "learned from the first"
 
 
+@pytest.mark.parametrize("text", ["It is noon.<eos> Bye.", "</think>It is noon."])
+def test_a_mark_that_ends_no_thought_teaches_nothing(text: str) -> None:
+    model = TextCalls()
+    hear(*message(text), model=model)
+    assert hear(*message(["No reasoning, ", "just words."]), model=model).thought == ""
+
+
 @pytest.mark.parametrize("thought", THOUGHTS)
 def test_first_words_like_a_thought_are_the_answer_if_no_other_comes(thought: str) -> None:
     model = TextCalls()
@@ -381,6 +388,9 @@ FINAL = "<|end|><|start|>assistant<|channel|>final<|message|>"
         ("It is on.<|im_end|>Done.", "It is on. Done."),
         ("It costs 3.<|im_end|>5 euros.", "It costs 3.5 euros."),
         ("Kit<|x|>chen", "Kitchen"),
+        ("<|channel|>final Hello", "Hello"),
+        ('[{"na', '[{"na'),
+        ("assistantana", "assistantana"),
         ("Sunny\ue200cite\ue202turn0search0\ue201. Yes【4:0†source】 and so【3】.", "Sunny. Yes and so."),
     ],
 )

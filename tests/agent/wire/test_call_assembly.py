@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from custom_components.chatterbox.agent.errors import ProviderReplyInvalid
 from custom_components.chatterbox.agent.json.text import is_json_object
@@ -315,6 +315,7 @@ def test_nothing_is_added_to_a_call_that_went_out_at_the_end() -> None:
 ARGUMENTS = st.dictionaries(st.text(max_size=3), st.integers() | st.text(alphabet='{}"\\a', max_size=4), min_size=1)
 
 
+@example(arguments=[{"a": '"'}], sizes=[8], numbered=True)
 @given(
     arguments=st.lists(ARGUMENTS, min_size=1, max_size=4),
     sizes=st.lists(st.integers(min_value=1, max_value=9), min_size=1),

@@ -30,6 +30,7 @@ LAMP = {"name": "Salt and Pepper Lamp"}
         ('HassTurnOff {"name": "Salt and Pepper Lamp"}', "HassTurnOff", LAMP),
         ('call:HassTurnOff{name:<|"|>Salt and Pepper Lamp<|"|>}', "HassTurnOff", LAMP),
         ("HassTurnOff(Salt and Pepper Lamp)", "HassTurnOff", LAMP),
+        ("Sure. <think>Hm.</think>HassTurnOff(Salt and Pepper Lamp)", "HassTurnOff", LAMP),
         ('intent__HassTurnOff("Salt and Pepper Lamp")', "intent__HassTurnOff", LAMP),
         ("HassTurnOff with name Salt and Pepper Lamp", "HassTurnOff", LAMP),
         ("Call HassTurnOff with the name 'Salt and Pepper Lamp'.", "HassTurnOff", LAMP),

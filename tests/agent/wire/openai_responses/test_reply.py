@@ -329,6 +329,11 @@ A, B = ToolCall("a", "on", '{"x":1}'), ToolCall("b", "off", '{"y":2}')
             id="a call that ends twice",
         ),
         pytest.param(
+            [added(call("a"), 0), arguments('{"x":1', 0), done(call("a", text='{"x":1'), 0), completed()],
+            ready(ToolCall("a", "on", '{"x":1')),
+            id="half a call, repeated",
+        ),
+        pytest.param(
             [done(call("a", text='{"x":1')), completed()], ready(ToolCall("a", "on", '{"x":1')), id="half a call"
         ),
     ],
@@ -445,6 +450,12 @@ def read_whole(response: JsonObject) -> list[ProviderEvent]:
     return [*reader.read_whole(json.dumps(response)), *reader.end()]
 
 
+def test_nothing_follows_a_completed_response() -> None:
+    reader = ResponsesReplyReader((), "m", lambda: "new")
+    list(reader.feed(sse(completed())))
+    assert reader.done
+
+
 def test_a_whole_response() -> None:
     output: JsonValue = [THOUGHT, message("Hi"), call("a", text='{"x":1}')]
     usage: JsonValue = {"input_tokens": 5, "output_tokens": 1}
@@ -540,6 +551,7 @@ def test_items_without_end_are_refused() -> None:
         (["It is on. ", "Done."], "It is on. Done."),
         (["It is 21.", "5 °C."], "It is 21.5 °C."),
         (["Kit", "chen"], "Kitchen"),
+        (["It is on.", "I hope."], "It is on. I hope."),
     ],
 )
 def test_sentences_of_several_parts_stay_apart(parts: list[str], sentence: str) -> None:

@@ -58,6 +58,7 @@ def split(data: bytes, cuts: Iterable[int]) -> list[bytes]:
         ("\ufeffdata: one\n\n", ["one"]),
         ("\ufeff\ufeffdata: two marks are none\n\n", []),
         ("data: one\n\n\ufeffdata: not at the start\n\n", ["one"]),
+        ("\n\ufeffdata: not at the start\n\n", []),
         ("data: a:b: c\n\n", ["a:b: c"]),
         ("data: a\u2028b\x0bc\n\n", ["a\u2028b\x0bc"]),
     ],
@@ -98,6 +99,15 @@ def test_an_event_beyond_the_bound_is_refused(stream: bytes, piece_bytes: int) -
 
     with pytest.raises(ProviderReplyInvalid, match="more than 50 bytes"):
         decode(pieces, SSEDecoder(max_event_bytes=50))
+
+
+@pytest.mark.parametrize("piece_bytes", [1, 7, 1000])
+def test_events_of_just_the_bound_arrive(piece_bytes: int) -> None:
+    stream = (b"data: " + b"x" * 44 + b"\n\n") * 2
+
+    pieces = split(stream, range(0, len(stream), piece_bytes))
+
+    assert len(decode(pieces, SSEDecoder(max_event_bytes=50))) == 2
 
 
 def test_events_before_one_beyond_the_bound_still_arrive() -> None:
