@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant
-from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
+from homeassistant.exceptions import HomeAssistantError, ServiceNotSupported, ServiceValidationError
 from homeassistant.helpers.entity import Entity
 from homeassistant.helpers.entity_platform import async_get_platforms
 from homeassistant.setup import async_setup_component
@@ -77,6 +77,25 @@ async def test_the_reason_of_a_device_is_told_to_model_person_and_audit(
 
     assert "check the wall switch" in result_read(server.requests[-1])
     assert "check the wall switch" in changes[-1].data["message"]
+
+
+@pytest.mark.parametrize(
+    ("language", "spoken_text"),
+    [
+        ("en", "That didn't work: Kitchen Ceiling Light. It doesn't support that."),
+        ("de", "Das hat nicht geklappt: Kitchen Ceiling Light. Das wird dort nicht unterstützt."),
+        ("sv", "Det gick inte: Kitchen Ceiling Light. Det stöds inte."),
+    ],
+)
+async def test_what_a_device_does_not_support_is_told_without_its_id(
+    hass: HomeAssistant, serve: Serve, language: str, spoken_text: str
+) -> None:
+    """home-assistant/core#97941."""
+    server = await serve(calling(LIGHT_ON, NO_WORDS))
+    break_down(hass, LIGHT, "turn_on", ServiceNotSupported("light", "turn_on", LIGHT))
+
+    assert speech(await say(hass, "Please put the light on", language=language)) == spoken_text
+    assert "It does not support that." in result_read(server.requests[-1])
 
 
 async def test_a_value_out_of_range_is_answered_with_the_range(

@@ -38,7 +38,7 @@ from homeassistant.core import (
     HomeAssistant,
     callback,
 )
-from homeassistant.exceptions import HomeAssistantError
+from homeassistant.exceptions import HomeAssistantError, ServiceNotSupported
 from homeassistant.generated.languages import LANGUAGES
 from homeassistant.helpers import entity_registry as er, intent
 from homeassistant.helpers.event import async_track_state_change_event
@@ -47,7 +47,7 @@ from homeassistant.util import language as language_util
 
 from ..home.entity_matches import entity_name
 from ..internals.trace import exception_of, traces_of
-from ..records.turn_record import SCRIPT_ENDS, UNREACHABLE, FailedTarget, UnconfirmedTarget
+from ..records.turn_record import SCRIPT_ENDS, UNABLE, UNREACHABLE, FailedTarget, UnconfirmedTarget
 from ..settings.redaction import without_secrets
 from .actions import RUNNING, ActionReader, controlled_by, members_of
 from .effect import Annotated, Effects, EntityAction, Touches, Unknown, UnknownReason, Unresolved, actions_of
@@ -105,6 +105,13 @@ def intent_failures() -> Generator[Failures]:
 
 
 async def async_reason(hass: HomeAssistant, language: str, error: BaseException | None) -> str:
+    """Return why an entity has failed, for people, in their language; empty if its error is not meant for them."""
+    if isinstance(error, ServiceNotSupported):  # its message names ids
+        return UNABLE
+    return await _async_message(hass, language, error)
+
+
+async def _async_message(hass: HomeAssistant, language: str, error: BaseException | None) -> str:
     """Return the message of an error that is meant for people, in their language; empty for all other errors.
 
     These may quote secrets or the words of a person.
@@ -457,7 +464,7 @@ def _call_of(step: Mapping[str, object]) -> tuple[str, str, dict[str, object]] |
 
 
 async def _async_error_of(hass: HomeAssistant, trace: object, language: str) -> str:
-    if reason := await async_reason(hass, language, exception_of(trace)):
+    if reason := await _async_message(hass, language, exception_of(trace)):
         return reason
     match _as_dict(trace):
         case {"script_execution": str(execution)} if execution in SCRIPT_ENDS:

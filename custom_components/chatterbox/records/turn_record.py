@@ -412,6 +412,8 @@ SIGNAL_USAGE: Final[SignalType[Collection[str] | None]] = SignalType(f"{DOMAIN}_
 
 UNREACHABLE: Final = "It cannot be reached."
 """The reason of a failed target that is unavailable."""
+UNABLE: Final = "It does not support that."
+"""The reason of a failed target that lacks what it was asked for."""
 SCRIPT_ENDS: Final[Mapping[str, str]] = {
     "cancelled": "It was stopped.",
     "disallowed_recursion_detected": "It started itself again.",

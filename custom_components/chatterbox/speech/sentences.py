@@ -53,6 +53,7 @@ from ..agent.messages import ToolDefinition, ToolResult
 from ..const import DOMAIN
 from ..records.turn_record import (
     SCRIPT_ENDS,
+    UNABLE,
     UNREACHABLE,
     FailedTarget,
     UnconfirmedTarget,
@@ -103,7 +104,10 @@ NO_TLS_KEY: Final = "no_tls"
 _LONG_WAIT: Final = 90.0
 """Seconds from which on the wait is spoken in minutes."""
 _MAX_REASONS: Final = 2
-_REASONS: Final[Mapping[str, str]] = {reason: f"spoken_script_{end}" for end, reason in SCRIPT_ENDS.items()}
+_REASONS: Final[Mapping[str, str]] = {
+    **{reason: f"spoken_script_{end}" for end, reason in SCRIPT_ENDS.items()},
+    UNABLE: "spoken_unable",
+}
 """Translation keys of reasons."""
 _ENDS: Final = (".", "!", "?", "…", "।", "。", "\N{FULLWIDTH EXCLAMATION MARK}", "\N{FULLWIDTH QUESTION MARK}")
 _MAX_NAMES: Final = 5
