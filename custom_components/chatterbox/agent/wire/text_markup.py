@@ -30,7 +30,7 @@ class Run:
     """From `least` to `most` characters of a regular expression's class."""
 
     characters: str
-    most: int | None = None
+    most: int
     least: int = 0
 
 
@@ -95,8 +95,7 @@ def _patterns(part: MarkerPart) -> tuple[str, str]:
             whole, begun = ("|".join(map(of, texts)) for of in (re.escape, _begun_text))
             return f"{group}{whole})", f"{group}{begun})"
         case Run(characters, most, least):
-            limit = "" if most is None else most
-            return f"{characters}{{{least},{limit}}}", f"{characters}{{0,{limit}}}"
+            return f"{characters}{{{least},{most}}}", f"{characters}{{0,{most}}}"
         case _:
             assert_never(part)
 
