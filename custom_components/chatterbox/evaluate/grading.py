@@ -11,11 +11,11 @@ from homeassistant.helpers.translation import async_get_translations
 from ..agent.events import StopReason
 from ..agent.text import contains_phrase, heard_words
 from ..approvals.answers.yes_or_no import Meaning, understand_answer, understood_language
-from ..effects.predicted import STATE, Changes, are_brought_about, joined_changes, predicted_changes
 from ..records.turn_record import shown_arguments
 from ..settings.tool_names import SENTENCE_TOOL
 from ..speech.text import Statement, answer_content
 from ..turns.dry_run import DryOutcome, DryTurn
+from .predicted import STATE, Changes, are_brought_about, joined_changes, predicted_changes
 
 _NUMBER: Final = re.compile(r"-?\d+(?:[.,]\d+)*")
 _NEAR: Final = 0.5

@@ -23,11 +23,11 @@ from ..agent.messages import JsonValue
 from ..agent.text import HAN, base_language, compared, read_data_file
 from ..effects.effect import Touches
 from ..effects.intents import intent_effects
-from ..effects.predicted import Changes, joined_changes, predicted_changes
 from ..effects.reported import is_unavailable
 from ..home.entities import async_get_home
 from ..internals.conversation import async_texts
 from .grading import RequestGroup, TrialRequest
+from .predicted import Changes, joined_changes, predicted_changes
 
 
 class _Act(BaseModel):

@@ -6,7 +6,7 @@ from typing import Final
 
 from ..agent.messages import JsonObject, JsonValue
 from ..agent.text import fold, read_data_file
-from .effect import Annotated, Effects, Touches, actions_of
+from ..effects.effect import Annotated, Effects, Touches, actions_of
 
 _STATES: Final = read_data_file(Path(__file__).with_suffix(".toml"), dict[str, str])
 _SELECTING: Final = frozenset({"area", "device_class", "domain", "floor", "name"})
