@@ -171,6 +171,14 @@ async def test_lights_of_a_room_are_offered_with_their_brightness(home: HomeAssi
     assert await talk.dispatcher().async_effects(PROCESS_SENTENCE.name, {SENTENCE: forbidden}) == NOTHING
 
 
+async def test_a_light_that_has_no_colours_is_not_said_to_have_one(home: HomeAssistant) -> None:
+    """home-assistant/core#134159."""
+    assert (
+        await Talk(home).say("set the counter lamp to red")
+        == "That didn't work: Counter Lamp. It doesn't support that."
+    )
+
+
 async def test_a_compound_sentence_does_both(home: HomeAssistant) -> None:
     spoken = await Talk(home).say("turn on the counter lamp and turn off the hallway light")
 

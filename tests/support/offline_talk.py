@@ -19,7 +19,11 @@ areas:
   - { id: kitchen, name: Kitchen }
   - { id: hallway, name: Hallway }
 entities:
-  - { name: Kitchen Ceiling, id: light.kitchen_ceiling, area: kitchen, state: "off" }
+  - name: Kitchen Ceiling
+    id: light.kitchen_ceiling
+    area: kitchen
+    state: "off"
+    attributes: { supported_color_modes: [brightness] }
   - { name: Counter Lamp, id: light.counter, area: kitchen, state: "off" }
   - { name: Hallway Light, id: light.hallway, area: hallway, state: "on" }
   - { name: Front Door, id: lock.front_door, area: hallway, state: locked }

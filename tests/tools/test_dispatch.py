@@ -309,6 +309,44 @@ async def test_a_thermostat_with_two_set_points_says_what_it_takes(hass: HomeAss
     assert "Similar names" not in outcome.content
 
 
+LAMPS = """
+areas: [{ id: den, name: Den }]
+entities:
+  - { id: light.colour, name: Colour, area: den, state: "on", attributes: { supported_color_modes: [hs] } }
+  - { id: light.white, name: White, area: den, state: "on", attributes: { supported_color_modes: [color_temp] } }
+  - { id: light.dim, name: Dim, area: den, state: "on", attributes: { supported_color_modes: [brightness] } }
+  - { id: light.plain, name: Plain, area: den, state: "on", attributes: { supported_color_modes: [onoff] } }
+"""
+
+
+async def test_a_light_that_lacks_what_is_set_has_failed(hass: HomeAssistant, subtests: pytest.Subtests) -> None:
+    """home-assistant/core#134159."""
+    await move_in(hass, LAMPS)
+    assert await async_setup_component(hass, "intent", {})
+    offer = await offer_of(hass, llm.LLM_API_ASSIST)
+    able: tuple[JsonObject, ...] = (
+        {"name": "Colour", "color": "red", "brightness": 40},
+        {"name": "White", "color": "floralwhite"},
+        {"name": "White", "temperature": 2700},
+        {"name": "Dim", "brightness": 40},
+        {"name": "Plain", "brightness": 100},
+        {"area": "Den", "color": "red"},
+    )
+    unable: tuple[JsonObject, ...] = (
+        {"name": "White", "color": "red"},
+        {"name": "Dim", "color": "white"},
+        {"name": "Dim", "temperature": 2700},
+        {"name": "Dim", "brightness": 40, "color": "red"},
+        {"name": "Plain", "brightness": 40},
+    )
+    for arguments in (*able, *unable):
+        with subtests.test(arguments=arguments):
+            outcome = await run(offer, "light__HassLightSet", **arguments)
+            assert outcome.is_error is (arguments in unable)
+            if outcome.is_error:
+                assert error_of(outcome) == f"It failed for: {arguments['name']} (It does not support that.)."
+
+
 class _Calendar(CalendarEntity):
     """Has one event, which lasts the whole of Sunday."""
 

@@ -14,6 +14,12 @@ from typing import Final, NamedTuple, override
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
 from homeassistant.components.diagnostics import REDACTED
 from homeassistant.components.homeassistant import async_should_expose
+from homeassistant.components.light import (
+    ATTR_SUPPORTED_COLOR_MODES,
+    brightness_supported,
+    color_supported,
+    color_temp_supported,
+)
 from homeassistant.components.lock import LockState
 from homeassistant.const import (
     ATTR_ASSUMED_STATE,
@@ -36,6 +42,7 @@ from homeassistant.core import (
     Event,
     EventStateChangedData,
     HomeAssistant,
+    State,
     callback,
 )
 from homeassistant.exceptions import HomeAssistantError, ServiceNotSupported
@@ -171,6 +178,11 @@ _EXPECTED: Final[Mapping[str, frozenset[str]]] = {
 """The states that an action leads to or that are on the way there."""
 _NEEDED: Final = {"cover.open_cover": 1, "cover.close_cover": 2, "valve.open_valve": 1, "valve.close_valve": 2}
 """Features without which an entity of an area or a group is passed over: `CoverEntityFeature`, `ValveEntityFeature`."""
+_SET_LIGHT: Final = "HassLightSet"
+_SET_ON_LIGHTS: Final = ("brightness", "color", "temperature")
+"""Slots of the intent that sets lights."""
+_PALE: Final = 200
+"""Least red, green and blue of a shade of white."""
 _UNCERTAIN: Final = frozenset({"brightness_step", "brightness_step_pct", "exclude", "flash", "profile", "transition"})
 """Data with which an action leads to another state, or to its state later."""
 _DIMMING: Final = ("brightness", "brightness_pct", "percentage", "white")
@@ -252,7 +264,8 @@ async def async_check_response(
     reached |= {entity_id: async_asked_by_script(hass, entity_id, context) for entity_id in scripts}
     expected = {entity_id: one for several in reached.values() for entity_id, one in several.items()}
     unconfirmed = await async_unconfirmed(hass, expected)
-    failed = {entity_id: UNREACHABLE for entity_id in ids if is_unavailable(hass, entity_id)}
+    failed = dict.fromkeys(_unable_lights(hass, response.intent, {*ids}) if response.intent else (), UNABLE)
+    failed |= {entity_id: UNREACHABLE for entity_id in ids if is_unavailable(hass, entity_id)}
     errors = {entity_id: await async_script_error(hass, entity_id, context, response.language) for entity_id in ids}
     failed |= {entity_id: error for entity_id, error in errors.items() if error}
     reader, service = ActionReader(hass), SERVICE_TURN_OFF if intent_type == intent.INTENT_TURN_OFF else SERVICE_TURN_ON
@@ -269,6 +282,39 @@ async def async_check_response(
         if one.id not in failed
         for target in confirmed_or_not(hass, one, reached.get(one.id or "", {}).keys() - dead, unconfirmed)
     ]
+
+
+def _unable_lights(hass: HomeAssistant, given: intent.Intent, entity_ids: AbstractSet[str]) -> frozenset[str]:
+    """Return the lights of an intent if all of them lack what it sets: Home Assistant turns them on, and says no more.
+
+    Of several, those that lack it are left to it: a room whose lamps differ is red where it can be.
+    """
+    if given.intent_type != _SET_LIGHT:
+        return frozenset()
+    wanted = {name: value for name, slot in given.slots.items() if (value := slot.get("value")) is not None}
+    naming = {name: value for name, value in wanted.items() if name not in _SET_ON_LIGHTS}
+    named = {action.entity_id for action in intent_effects(hass, given.intent_type, naming, CONVERSATION).actions}
+    lights = frozenset(entity_ids & named)
+    return frozenset() if any(_is_able(hass.states.get(light), wanted) for light in lights) else lights
+
+
+def _is_able(light: State | None, wanted: Mapping[str, object]) -> bool:
+    """Return whether a light has all that is wanted of it, or does not tell."""
+    modes: object = light.attributes.get(ATTR_SUPPORTED_COLOR_MODES) if light else None
+    if not isinstance(modes, list | set | tuple) or not modes:
+        return True
+    has_colors, has_whites = color_supported(modes), color_temp_supported(modes)
+    abilities = {
+        "brightness": brightness_supported(modes) or wanted.get("brightness") in (0, 100),
+        "color": has_colors or (has_whites and _is_pale(wanted.get("color"))),
+        "temperature": has_colors or has_whites,
+    }
+    return all(abilities[name] for name in _SET_ON_LIGHTS if name in wanted)
+
+
+def _is_pale(color: object) -> bool:
+    """Return whether a colour, as red, green and blue, is one that a lamp shows by its colour temperature alone."""
+    return isinstance(color, tuple) and min(color) >= _PALE
 
 
 def confirmed_or_not(

@@ -62,6 +62,7 @@ from ..home.entity_matches import entity_name, exposed_names, matching_states
 from ..internals.llm import KnownTool, known_tool
 from ..offline.sentence_effects import async_later_effects
 from ..records.turn_record import (
+    UNABLE,
     UNREACHABLE,
     FailedTarget,
     did_nothing,
@@ -319,7 +320,8 @@ class LlmToolDispatcher:
 
 
 def _nothing_done(targets: Sequence[FailedTarget]) -> ToolOutcome:
-    return failed_outcome(f"Nothing was done. It failed for: {', '.join(map(str, targets))}.", targets)
+    acted = "" if any(one.reason == UNABLE for one in targets) else "Nothing was done. "
+    return failed_outcome(f"{acted}It failed for: {', '.join(map(str, targets))}.", targets)
 
 
 def no_match_outcome(text: str, error: intent.MatchFailedError) -> ToolOutcome:
