@@ -309,6 +309,27 @@ async def test_a_thermostat_with_two_set_points_says_what_it_takes(hass: HomeAss
     assert "Similar names" not in outcome.content
 
 
+RADIATORS = """
+areas: [{ id: den, name: Den }, { id: attic, name: Attic }]
+entities:
+  - { id: climate.left, name: Left Radiator, area: den, state: heat, attributes: { target_temperature: 20 } }
+  - { id: climate.right, name: Right Radiator, area: den, state: heat, attributes: { target_temperature: 20 } }
+  - { id: climate.attic, name: Attic Radiator, area: attic, state: heat, attributes: { target_temperature: 20 } }
+"""
+
+
+async def test_a_call_for_one_of_several_is_answered_with_their_names(hass: HomeAssistant) -> None:
+    """home-assistant/core#136900, #153393."""
+    await move_in(hass, RADIATORS)
+    assert await async_setup_component(hass, "intent", {})
+    assert await async_setup_component(hass, "climate", {})
+    offer = await offer_of(hass, llm.LLM_API_ASSIST)
+
+    text = error_of(await run(offer, "climate__HassClimateSetTemperature", area="Den", temperature=22))
+
+    assert "There are: Left Radiator, Right Radiator. Call it by name, once for each one that is meant." in text
+
+
 LAMPS = """
 areas: [{ id: den, name: Den }]
 entities:

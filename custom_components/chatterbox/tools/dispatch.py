@@ -190,6 +190,7 @@ _EXPLAINING: Final = frozenset(
 
 _ACTS_ELSEWHERE: Final = frozenset({"automation", "button", "input_button", "scene", "script"})
 """Domains whose entities change something other than themselves."""
+_ONE_BY_ONE: Final = "Call it by name, once for each one that is meant. If the words do not tell, ask the person."
 _MAX_NAMES: Final = 20
 _MAX_GUESSES: Final = 3
 _SIMILAR: Final = 0.5
@@ -448,6 +449,9 @@ def _explain_no_match(hass: HomeAssistant, assistant: str, error: intent.MatchFa
             hint = _listed("The floors are", sorted(floor.name for floor in fr.async_get(hass).async_list_floors()))
         case intent.MatchFailedReason.DUPLICATE_NAME:
             hint = "Give the area too."
+        case intent.MatchFailedReason.MULTIPLE_TARGETS:
+            found = sorted({entity_name(hass, state.entity_id) for state in error.result.states})
+            hint = f"{_listed('There are', found)} {_ONE_BY_ONE}"
         case intent.MatchFailedReason.FEATURE | intent.MatchFailedReason.STATE:
             hint = _explain_range(hass, constraints) or "It exists, but cannot do this, or not in its present state."
         case _ if constraints.name:
