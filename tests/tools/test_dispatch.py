@@ -368,6 +368,20 @@ async def test_a_light_that_lacks_what_is_set_has_failed(hass: HomeAssistant, su
                 assert error_of(outcome) == f"It failed for: {arguments['name']} (It does not support that.)."
 
 
+async def test_an_automation_that_is_enabled_has_not_run(home: HomeAssistant) -> None:
+    """skye-harris/llm_intents#128."""
+    good_night = {"alias": "Good Night", "triggers": [], "actions": [{"event": "good_night"}]}
+    assert await async_setup_component(home, "automation", {"automation": good_night})
+    async_expose_entity(home, "conversation", "automation.good_night", should_expose=True)
+    offer = await offer_of(home, llm.LLM_API_ASSIST)
+
+    outcome = await run(offer, "intent__HassTurnOn", name="Good Night", domain=["automation"])
+
+    assert not outcome.is_error
+    assert "Its actions were not run" in json.loads(outcome.content)["note"]
+    assert "note" not in json.loads((await run(offer, "intent__HassTurnOn", area="Kitchen", domain=["light"])).content)
+
+
 class _Calendar(CalendarEntity):
     """Has one event, which lasts the whole of Sunday."""
 

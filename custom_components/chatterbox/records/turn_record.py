@@ -526,6 +526,9 @@ def _without_repetition(data: Mapping[str, object], parts: Sequence[object], str
     return {name: value for name, value in data.items() if name != repeated}
 
 
+_NOT_RUN: Final = "An automation was only enabled or disabled. Its actions were not run: say so if they are meant."
+
+
 def result_content(result: llm.ToolResult) -> str:
     """Return the text of a result for the model, in the turn and later from the ChatLog.
 
@@ -538,6 +541,8 @@ def result_content(result: llm.ToolResult) -> str:
     silent = [f"{one.name} (still {one.reported})" for one in targets if isinstance(one, UnconfirmedTarget)]
     if silent and isinstance(data, dict):
         data = {"asked_not_confirmed": list(dict.fromkeys(silent)), **data}
+    if isinstance(data, dict) and any((one.id or "").startswith("automation.") for one in targets):
+        data = {"note": _NOT_RUN, **data}
     match data:
         case {"response_type": "action_done", "data": {"failed": [_, *_] as failed}} if isinstance(data, dict):
             data = {"not_done": [_named(target) for target in failed], **data}
