@@ -9,6 +9,7 @@ import pytest
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.exceptions import HomeAssistantError, ServiceNotSupported, ServiceValidationError
+from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.entity import Entity
 from homeassistant.helpers.entity_platform import async_get_platforms
 from homeassistant.setup import async_setup_component
@@ -21,7 +22,7 @@ from tests.support.one_home import in_one_home
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.model_server import ReceivedRequest
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
-from tests.support.talk import DOOR, LIGHT, LIGHT_ON, NOT_DONE, Serve, messages_of, say, speech
+from tests.support.talk import DOOR, LIGHT, LIGHT_ON, NOT_DONE, SATELLITE, Serve, messages_of, say, speech
 
 NO_WORDS = ""
 
@@ -96,6 +97,38 @@ async def test_what_a_device_does_not_support_is_told_without_its_id(
 
     assert speech(await say(hass, "Please put the light on", language=language)) == spoken_text
     assert "It does not support that." in result_read(server.requests[-1])
+
+
+async def test_what_a_person_has_renamed_is_called_by_that_name(hass: HomeAssistant, serve: Serve) -> None:
+    """home-assistant/core#162763."""
+    renamed = ScriptedCall(name="HassTurnOn", arguments={"name": "Chef's Lamp", "domain": ["light"]})
+    unlock = ScriptedCall(name="HassTurnOff", arguments={"name": "Way In", "domain": ["lock"]})
+    server = await serve(calling(renamed, NO_WORDS))
+    registry = er.async_get(hass)
+    registry.async_update_entity(LIGHT, aliases=["Chef's Lamp", er.COMPUTED_NAME])
+    registry.async_update_entity(DOOR, aliases=["Way In"])
+
+    assert speech(await say(hass, "Please put the chef's lamp on")) == "Done: Chef's Lamp."
+    assert '"name":"Chef\'s Lamp"' in result_read(server.requests[-1])
+
+    break_down(hass, LIGHT, "turn_on", WALL_SWITCH)
+    server.play(calling(renamed, NO_WORDS))
+    failed = "That didn't work: Chef's Lamp. The bulb does not answer: check the wall switch."
+    assert speech(await say(hass, "Please put the chef's lamp on", "again")) == failed
+
+    server.play(calling(unlock, NO_WORDS))
+    question = await say(hass, "Please unlock the way in", "door", SATELLITE)
+    assert speech(question) == "Unlock the Way In in the Hallway?"
+
+
+@pytest.mark.usefixtures("offline")
+async def test_without_a_model_what_a_person_has_renamed_is_called_by_that_name(hass: HomeAssistant) -> None:
+    er.async_get(hass).async_update_entity(LIGHT, aliases=["Chef's Lamp"])
+    break_down(hass, LIGHT, "turn_on", WALL_SWITCH)
+
+    assert speech(await say(hass, "turn on the chef's lamp")) == (
+        "That didn't work: Chef's Lamp. The bulb does not answer: check the wall switch."
+    )
 
 
 async def test_a_value_out_of_range_is_answered_with_the_range(

@@ -52,7 +52,7 @@ from homeassistant.helpers.event import async_track_state_change_event
 from homeassistant.helpers.translation import async_get_translations
 from homeassistant.util import language as language_util
 
-from ..home.entity_matches import entity_name
+from ..home.entity_matches import assist_name, entity_name
 from ..internals.trace import exception_of, traces_of
 from ..records.turn_record import SCRIPT_ENDS, UNABLE, UNREACHABLE, FailedTarget, UnconfirmedTarget
 from ..settings.redaction import without_secrets
@@ -258,6 +258,8 @@ async def async_check_response(
     intent_type = response.intent.intent_type if response.intent else ""
     if response.response_type is not intent.IntentResponseType.ACTION_DONE or is_question_intent(hass, intent_type):
         return
+    for one in (*response.success_results, *response.failed_results):
+        one.name = assist_name(hass, one.id, one.name) if one.type is _ENTITY and one.id else one.name
     ids = [one.id for one in response.success_results if one.type is _ENTITY and one.id]
     reached = _asked_for(hass, response.intent, ids) if response.intent else {}
     scripts = [entity_id for entity_id in ids if entity_id.startswith("script.")]
@@ -351,7 +353,8 @@ def reported_targets(
     for state in filter(None, map(hass.states.get, values)):
         has_changed = state.last_updated_timestamp >= began
         is_so = [state.attributes.get(name) == value for name, value in values[state.entity_id]] or [has_changed]
-        yield (intent.IntentResponseTarget if all(is_so) else UnconfirmedTarget)(state.name, _ENTITY, state.entity_id)
+        name = assist_name(hass, state.entity_id, state.name)
+        yield (intent.IntentResponseTarget if all(is_so) else UnconfirmedTarget)(name, _ENTITY, state.entity_id)
 
 
 def _asked_for(

@@ -179,10 +179,20 @@ _STRAY_MARK: Final = re.compile(r"(?<!\w)[./%°]|[./](?!\w)")
 _NEW_WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
+def assist_name(hass: HomeAssistant, entity_id: str, own: str) -> str:
+    """Return the name of an entity for Assist: the first of its aliases, which is its `own` name unless replaced.
+
+    Home Assistant 2026.4 has put the name of its device before the name that a person gave, and kept the latter so.
+    """
+    entry = er.async_get(hass).async_get(entity_id)
+    first = entry.aliases[0] if entry and entry.aliases else None
+    return first if isinstance(first, str) and first.strip() else own
+
+
 def entity_name(hass: HomeAssistant, entity_id: str) -> str:
     """Return the spoken name of an entity."""
     state = hass.states.get(entity_id)
-    if state and (name := spoken(state.name)):
+    if state and (name := spoken(assist_name(hass, entity_id, state.name))):
         return name
     entry = er.async_get(hass).async_get(entity_id)
     registered = spoken(er.async_get_full_entity_name(hass, entry)) if entry else ""

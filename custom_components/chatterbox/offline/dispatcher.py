@@ -26,6 +26,7 @@ from ..effects.recognition import async_is_request, async_speaker_area
 from ..effects.reported import Failures, async_add_reasons, async_check_response, intent_failures, reported_targets
 from ..effects.spoken_numbers import readable_sentence
 from ..home.entities import async_get_home
+from ..home.entity_matches import assist_name
 from ..internals.conversation import async_recognized, async_texts, built_in_agent, gazetteer
 from ..records.turn_record import did_nothing, intent_speech, result_content
 from ..speech.sentences import TranslatedComposer, async_get_sentences, confirmed_targets
@@ -275,7 +276,8 @@ class OfflineDispatcher:
 def _failed_target(hass: HomeAssistant, subject: str) -> intent.IntentResponseTarget:
     """Return the entity that failed, or a target without a name for the type of an intent."""
     if state := hass.states.get(subject):
-        return intent.IntentResponseTarget(state.name, intent.IntentResponseTargetType.ENTITY, subject)
+        name = assist_name(hass, subject, state.name)
+        return intent.IntentResponseTarget(name, intent.IntentResponseTargetType.ENTITY, subject)
     return intent.IntentResponseTarget("", intent.IntentResponseTargetType.CUSTOM, subject)
 
 

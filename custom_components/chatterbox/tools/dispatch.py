@@ -58,7 +58,7 @@ from ..effects.reported import (
     shown_reason,
     unavailable_names,
 )
-from ..home.entity_matches import entity_name, exposed_names, matching_states
+from ..home.entity_matches import assist_name, entity_name, exposed_names, matching_states
 from ..internals.llm import KnownTool, known_tool
 from ..offline.sentence_effects import async_later_effects
 from ..records.turn_record import (
@@ -315,7 +315,10 @@ class LlmToolDispatcher:
         found = [state for state in known if state.entity_id in failures]
         whys = {one.entity_id: await async_reason(self._hass, self._language, failures[one.entity_id]) for one in found}
         targets = [
-            FailedTarget(one.name, kind, one.entity_id, whys.get(one.entity_id, reason)) for one in found or known
+            FailedTarget(
+                assist_name(self._hass, one.entity_id, one.name), kind, one.entity_id, whys.get(one.entity_id, reason)
+            )
+            for one in found or known
         ]
         return _nothing_done(targets) if found else failed_outcome(text, targets)
 
@@ -450,7 +453,7 @@ def _explain_no_match(hass: HomeAssistant, assistant: str, error: intent.MatchFa
         case intent.MatchFailedReason.DUPLICATE_NAME:
             hint = "Give the area too."
         case intent.MatchFailedReason.MULTIPLE_TARGETS:
-            found = sorted({entity_name(hass, state.entity_id) for state in error.result.states})
+            found = sorted({assist_name(hass, state.entity_id, state.name) for state in error.result.states})
             hint = f"{_listed('There are', found)} {_ONE_BY_ONE}"
         case intent.MatchFailedReason.FEATURE | intent.MatchFailedReason.STATE:
             hint = _explain_range(hass, constraints) or "It exists, but cannot do this, or not in its present state."
