@@ -370,6 +370,17 @@ async def test_of_a_camera_that_streams_the_still_picture_is_shown(hass: HomeAss
     assert "data:image/jpeg;base64" in str(server.requests[0].body)
 
 
+async def test_a_picture_of_a_camera_is_shown_as_what_it_is(hass: HomeAssistant, media: Path) -> None:
+    """home-assistant/core#167208; many cameras say "image/jpg"."""
+    door = picture(media, "door.png")
+    (media / "media" / "door.png").write_bytes(b"\xff\xd8\xff\xe0")
+    async with working(hass, says("A door.", "A door.")) as server:
+        for declared in ("image/png", "image/jpg"):
+            assert await have_done(hass, attachments=[door | {"media_content_type": declared}]) == "A door."
+
+    assert all("data:image/jpeg;base64" in str(request.body) for request in server.requests)
+
+
 async def test_that_a_model_sees_no_pictures_is_told(hass: HomeAssistant, media: Path) -> None:
     refusal = ScriptedFailure(status=404, body={"error": {"message": "No endpoints found that support image input"}})
     async with working(hass, Script(answers=(refusal,))):

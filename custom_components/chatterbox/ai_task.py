@@ -43,7 +43,7 @@ from .settings.tasks import image_model_of
 from .speech.sentences import async_get_sentences, error_key, translated
 from .tools.schema import convert_schema
 from .turns.input import TurnInput
-from .turns.shown_files import MAX_FILE, can_be_shown
+from .turns.shown_files import MAX_FILE, shown_type
 from .turns.source import TurnSource
 
 _RAW_JSON: Final = re.compile(r""", (?:got|not) "?[\[{].*\Z""", re.DOTALL)
@@ -255,11 +255,11 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
         """Reject attachments that the model cannot receive: structured output has no place for a note on them."""
         types = known_server(self.entry.data).attachments
         for attachment in attachments:
-            name, kind = attachment.path.name, attachment.mime_type
+            name, declared = attachment.path.name, attachment.mime_type
+            if not (kind := await self.hass.async_add_executor_job(shown_type, attachment.path, declared)):
+                raise task_error("task_attachment_unreadable", file=name, megabytes=str(MAX_FILE // 2**20))
             if kind not in types:
                 raise task_error("task_attachment_unsupported", file=name, type=kind)
-            if not await self.hass.async_add_executor_job(can_be_shown, attachment.path):
-                raise task_error("task_attachment_unreadable", file=name, megabytes=str(MAX_FILE // 2**20))
 
 
 def _unaskable(speaker: Speaker) -> Speaker:

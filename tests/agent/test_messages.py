@@ -53,7 +53,7 @@ def test_impossible_token_counts_are_clamped(reported: Usage, usage: Usage) -> N
         (png(3, 2)[:12], "image/png"),
         (png(3, 2)[:7], None),
         (webp(b"VP8X", 1024, 768)[:11], None),
-        (b"GIF89a", None),
+        (b"GIF89a", "image/gif"),
         (b"<svg/>", None),
         (b"", None),
     ],

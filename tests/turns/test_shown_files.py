@@ -67,6 +67,23 @@ async def test_a_model_is_shown_what_the_person_shows(hass: HomeAssistant, serve
     assert str(content[0]["text"]).endswith("what is this?")
 
 
+async def test_a_picture_is_sent_as_what_it_is(hass: HomeAssistant, serve: Serve, tmp_path: Path) -> None:
+    """home-assistant/core#167208."""
+    server = await serve(ANSWERS)
+    files = (
+        (b"\xff\xd8\xff\xe0 a door", "image/png", "image/jpeg"),
+        (b"\xff\xd8\xff\xe0 a lock", "image/jpg", "image/jpeg"),
+        (b"GIF89a a door", "application/octet-stream", "image/gif"),
+        (b"a door", "image/webp", "image/webp"),
+    )
+
+    pictures = [picture(tmp_path / f"{place}", content, kind) for place, (content, kind, _) in enumerate(files)]
+    await show(hass, "what is this?", *pictures)
+
+    parts = users_part(server.requests[0])
+    assert parts[1:] == [as_data(content, sent) for content, _, sent in files]
+
+
 async def test_a_model_is_shown_it_again_when_the_talk_goes_on(
     hass: HomeAssistant, serve: Serve, tmp_path: Path
 ) -> None:

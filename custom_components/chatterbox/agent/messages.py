@@ -272,12 +272,13 @@ class Picture:
 
 _SIGNATURES: Final = {
     "image/png": re.compile(rb"\x89PNG\r\n\x1a\n"),
+    "image/gif": re.compile(rb"GIF8"),
     "image/jpeg": re.compile(rb"\xff\xd8\xff"),
     "image/webp": re.compile(rb"RIFF....WEBP", re.DOTALL),
 }
-"""First bytes of the images that models generate."""
+"""First bytes of the images that models see and generate."""
 
 
 def picture_type(data: bytes) -> str | None:
-    """Return the MIME type of a PNG, JPEG or WebP file by its first bytes; None for anything else."""
+    """Return the MIME type of a PNG, GIF, JPEG or WebP file by its first bytes; None for anything else."""
     return next((mime_type for mime_type, signature in _SIGNATURES.items() if signature.match(data)), None)

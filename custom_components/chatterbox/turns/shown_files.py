@@ -13,12 +13,14 @@ from typing import Final
 from homeassistant.components.conversation import UserContent
 from homeassistant.core import HomeAssistant
 
-from ..agent.messages import Attachment
+from ..agent.messages import Attachment, picture_type
 
 MAX_FILE: Final = 10 * 2**20
 """Bytes of one file; services accept pictures of 5 to 20 MB."""
 MAX_FILES: Final = 20 * 2**20
 """Bytes of all files of a conversation, the newest first; base64 adds a third."""
+_HEAD: Final = 16
+"""Bytes that tell the type of a picture."""
 READ_TIMEOUT: Final = 5.0
 """Seconds for reading all files, also from a network share."""
 
@@ -44,7 +46,8 @@ class ShownFiles:
         for attachment in words.attachments or ():
             match self.contents.get(attachment.path, _NotShown.GONE):
                 case bytes(data):
-                    attachments.append(Attachment(attachment.mime_type, data, attachment.path.name))
+                    mime_type = picture_type(data) or attachment.mime_type
+                    attachments.append(Attachment(mime_type, data, attachment.path.name))
                 case _NotShown() as why:
                     file = f"A file named {attachment.path.name} of type {attachment.mime_type}"
                     notes.append(f"[{file} was attached here. You cannot see it, since {why}: say so if it matters.]")
@@ -63,12 +66,18 @@ async def async_read_shown_files(hass: HomeAssistant, paths: Collection[Path], s
         return ShownFiles(dict.fromkeys(paths, _NotShown.LATE))
 
 
-def can_be_shown(path: Path) -> bool:
-    """Return whether a file exists and is not too large. Accesses the disk, so not for the event loop."""
+def shown_type(path: Path, declared: str) -> str:
+    """Return the MIME type of a file, as its content tells or else as declared; empty if it is gone or too large.
+
+    Accesses the disk, so not for the event loop.
+    """
     try:
-        return path.is_file() and path.stat().st_size <= MAX_FILE
+        if not path.is_file() or path.stat().st_size > MAX_FILE:
+            return ""
+        with path.open("rb") as file:
+            return picture_type(file.read(_HEAD)) or declared
     except OSError:
-        return False
+        return ""
 
 
 def _read_all(paths: Iterable[Path]) -> Mapping[Path, bytes | _NotShown]:

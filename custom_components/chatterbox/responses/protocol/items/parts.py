@@ -15,7 +15,6 @@ INSTRUCTION_PARTS: Final = frozenset({"input_text"})
 ASSISTANT_PARTS: Final = frozenset({"output_text", "refusal"})
 
 _DETAILS: Final = (None, "auto", "low", "high", "original")
-_GIF: Final = b"GIF8"
 _PARAGRAPH: Final = "\n\n"
 
 
@@ -105,7 +104,7 @@ def _image(part: JsonObject, where: str) -> Attachment:
     if not isinstance(url, str) or not url.startswith("data:"):
         raise InvalidItem("URLs are not fetched. Send the image as a data URL.", place)
     data = _decoded(url, place)
-    if (mime_type := _image_type(data)) is None:
+    if (mime_type := picture_type(data)) is None:
         raise InvalidItem(f"Not an image of a supported type: {_listed(IMAGE_TYPES)}.", place)
     return Attachment(mime_type, data)
 
@@ -123,18 +122,13 @@ def _file(part: JsonObject, where: str) -> str | Attachment:
     data = _decoded(sent if sent.startswith("data:") else f"data:;base64,{sent}", place)
     if data.startswith(b"%PDF-"):
         return Attachment(PDF, data, name or "")
-    if (mime_type := _image_type(data)) is not None:
+    if (mime_type := picture_type(data)) is not None:
         return Attachment(mime_type, data)
     try:
         text = data.decode()
     except UnicodeDecodeError:
         raise InvalidItem("Files may be PDF documents, images, and texts in UTF-8.", place) from None
     return f"[{name or 'A file'}:]\n{text}"
-
-
-def _image_type(data: bytes) -> str | None:
-    """Return the MIME type of an image by its content, whatever the client says; None for anything else."""
-    return "image/gif" if data.startswith(_GIF) else picture_type(data)
 
 
 def _decoded(url: str, place: str) -> bytes:
