@@ -4,7 +4,7 @@ import asyncio
 import json
 import logging
 from contextlib import suppress
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import override
 
 import pytest
@@ -383,7 +383,7 @@ async def test_an_automation_that_is_enabled_has_not_run(home: HomeAssistant) ->
 
 
 class _Calendar(CalendarEntity):
-    """Has one event, which lasts the whole of Sunday."""
+    """Has an event that lasts the whole of Sunday, and one whose times are those of UTC."""
 
     _attr_name = "Family"
 
@@ -396,7 +396,11 @@ class _Calendar(CalendarEntity):
     async def async_get_events(
         self, hass: HomeAssistant, start_date: datetime, end_date: datetime
     ) -> list[CalendarEvent]:
-        return [CalendarEvent(start=date(2026, 11, 29), end=date(2026, 11, 30), summary="Fair")]
+        choir = datetime(2026, 11, 30, 1, tzinfo=UTC), datetime(2026, 11, 30, 2, tzinfo=UTC)
+        return [
+            CalendarEvent(start=date(2026, 11, 29), end=date(2026, 11, 30), summary="Fair"),
+            CalendarEvent(start=choir[0], end=choir[1], summary="Choir", location="2026-11-30T01:00:00+00:00"),
+        ]
 
 
 async def test_an_event_of_a_whole_day_is_told_apart_from_one_of_two_days(
@@ -412,7 +416,11 @@ async def test_an_event_of_a_whole_day_is_told_apart_from_one_of_two_days(
     outcome = await run(offer, tool.name, calendar="Family", range="week")
 
     assert "exclusive" in tool.description
-    assert '"all_day":true' in outcome.content
+    fair, choir = json.loads(outcome.content)["events"]
+    assert fair == {"start": "2026-11-29", "end": "2026-11-30", "summary": "Fair", "all_day": True}
+    # skye-harris/hass_local_openai_llm#102: a model reads the times as they are.
+    assert (choir["start"], choir["end"]) == ("2026-11-29T17:00:00-08:00", "2026-11-29T18:00:00-08:00")
+    assert choir["location"] == "2026-11-30T01:00:00+00:00"
 
 
 FAILURES: list[tuple[JsonObject, str]] = [

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Final
 
 import voluptuous as vol
+from homeassistant.components.calendar.const import DOMAIN as CALENDAR
 from homeassistant.components.climate import (
     ATTR_HVAC_MODES,
     ATTR_TARGET_TEMP_HIGH,
@@ -26,10 +27,12 @@ from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import area_registry as ar, config_validation as cv, floor_registry as fr, intent, llm
 from homeassistant.helpers.singleton import singleton
+from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
+from homeassistant.util.json import JsonValueType
 
 from ..agent.errors import traceback_without_words
-from ..agent.messages import JsonObject, ToolCall, ToolOutcome
+from ..agent.messages import JsonObject, JsonValue, ToolCall, ToolOutcome
 from ..agent.text import fold
 from ..const import DOMAIN, LOGGER
 from ..effects.actions import ActionReader, controlled_by
@@ -241,6 +244,8 @@ class LlmToolDispatcher:
                 return await self._failure(call, arguments, error)
             except Exception as error:  # noqa: BLE001 a tool may be anybody's code; the failure is logged and told
                 return await self._failure(call, arguments, error, failures)
+        if unwrapped(self.tools[call.name]).integration == CALENDAR:
+            result = _in_home_time(result)
         if (response := intent_response(result)) and response.success_results:
             await async_check_response(self._hass, response, self._instance.llm_context.context, began)
             await async_add_reasons(self._hass, self._language, response, failures)
@@ -321,6 +326,24 @@ class LlmToolDispatcher:
             for one in found or known
         ]
         return _nothing_done(targets) if found else failed_outcome(text, targets)
+
+
+def _in_home_time(result: llm.ToolResult) -> llm.ToolResult:
+    """Return events of a calendar with their times as in the home: many calendars give UTC, which models read out."""
+    events = result.data.get("events")
+    if not isinstance(events, list):
+        return result
+    local: list[JsonValueType] = [
+        {**event, **{edge: _home_time(event[edge]) for edge in ("start", "end") if edge in event}}
+        for event in events
+        if isinstance(event, dict)
+    ]
+    return replace(result, data={**result.data, "events": local})
+
+
+def _home_time(text: JsonValue) -> JsonValue:
+    parsed = dt_util.parse_datetime(text) if isinstance(text, str) else None
+    return dt_util.as_local(parsed).isoformat() if parsed and parsed.tzinfo else text
 
 
 def _nothing_done(targets: Sequence[FailedTarget]) -> ToolOutcome:
