@@ -323,6 +323,17 @@ async def test_what_is_on_its_way_is_no_failure(hass: HomeAssistant, state: str,
 
 
 @pytest.mark.usefixtures("offline")
+async def test_what_a_device_confirms_a_moment_later_is_done(hass: HomeAssistant) -> None:
+    async def lock_slowly(**_: object) -> None:
+        hass.loop.call_later(0.01, report, hass, "lock.front_door", "locked")
+
+    report(hass, "lock.front_door", "unlocked")
+    setattr(entity_of(hass, "lock.front_door"), "async_lock", lock_slowly)  # noqa: B010  # a method of another class
+
+    assert speech(await say(hass, "lock the front door")) == "Locking"
+
+
+@pytest.mark.usefixtures("offline")
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
@@ -388,6 +399,7 @@ async def test_a_script_that_ends_in_an_error_is_a_failure(
     rows: list[tuple[JsonObject, str]] = [
         ({"sequence": [STOP]}, "No water in the tank"),
         ({"mode": "queued", "sequence": [STOP]}, "No water in the tank"),
+        ({"sequence": [{**STOP, "stop": ""}]}, "It stopped with an error."),
         ({"sequence": [{"if": "{{ true }}", "then": [STOP]}]}, "No water in the tank"),
         ({"sequence": [{"action": "script.kettle"}]}, "No water in the tank"),
         ({"sequence": answering({"error": "No beans"})}, "No beans"),
@@ -400,7 +412,7 @@ async def test_a_script_that_ends_in_an_error_is_a_failure(
             parsed, words = await with_script(hass, server, name)
 
             assert json.loads(parsed)["error"] == reason
-            assert words == f"It is on its way. As far as I can tell, that wasn't done. {reason}."
+            assert words == f"It is on its way. As far as I can tell, that wasn't done. {reason.removesuffix('.')}."
             assert [change.data["outcome"] for change in changes] == ["failed"]
 
 

@@ -3,7 +3,7 @@
 from itertools import starmap
 
 import pytest
-from homeassistant.const import ATTR_ENTITY_ID
+from homeassistant.const import ATTR_ENTITY_ID, EntityCategory
 from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers import entity_registry as er, label_registry as lr, script as script_helper
 from homeassistant.helpers.typing import ConfigType
@@ -12,7 +12,7 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.agent.messages import JsonObject, ToolAnnotations
 from custom_components.chatterbox.approvals.policy import is_risky
-from custom_components.chatterbox.effects.actions import ActionReader, reproducing_actions
+from custom_components.chatterbox.effects.actions import ActionReader, bounded, reproducing_actions
 from custom_components.chatterbox.effects.effect import (
     ARM_FOR_LESS,
     Annotated,
@@ -25,6 +25,7 @@ from custom_components.chatterbox.effects.effect import (
     joined,
     possible_actions,
 )
+from custom_components.chatterbox.settings.rules import ToolSource
 from tests.support.one_home import in_one_home
 
 HOME = """
@@ -467,10 +468,20 @@ def unknowns_of(reader: ActionReader) -> frozenset[Unknown]:
     return effects.unknowns if isinstance(effects, Unresolved) else frozenset()
 
 
-async def test_a_device_action_of_an_integration_is_unknown(home: HomeAssistant) -> None:
+@in_one_home(
+    "step",
+    [
+        {"domain": "zha", "type": "squawk"},
+        {"domain": "zwave_js", "type": "set_lock_usercode", "entity_id": "lock.door"},
+        {"domain": "light", "type": "turn_on"},
+    ],
+)
+async def test_a_device_action_of_an_integration_or_on_no_entity_is_unknown(
+    home: HomeAssistant, step: ConfigType
+) -> None:
     reader = ActionReader(home)
 
-    reader.sequence([{"device_id": "one", "domain": "zha", "type": "squawk"}])
+    reader.sequence([{"device_id": "one", **step}])
 
     assert reasons(reader.effects()) == {UnknownReason.OPAQUE_ACTION}
 
@@ -570,6 +581,10 @@ async def test_a_group_passes_on_what_is_done_to_it(home: HomeAssistant) -> None
         ("light.lamp", "light.turn_on"),
         ("switch.plug", "switch.turn_on"),
     }
+    assert facts_of(await steps(home, {"action": "light.set_effect", "entity_id": "light.odd"})) == {
+        ("light.odd", "light.set_effect"),
+        ("light.lamp", "light.set_effect"),
+    }
     assert facts_of(await steps(home, {"action": "homeassistant.turn_off", "entity_id": "group.mixed"})) == {
         ("group.mixed", "group.turn_off"),
         ("light.lamp", "light.turn_off"),
@@ -578,6 +593,28 @@ async def test_a_group_passes_on_what_is_done_to_it(home: HomeAssistant) -> None
         ("group.mixed", "lock.unlock"),
         ("lock.shed", "lock.unlock"),
     }
+
+
+async def test_groups_in_a_circle_are_read_once(home: HomeAssistant) -> None:
+    home.states.async_set("group.one", "off", {ATTR_ENTITY_ID: ["group.two", "light.lamp"]})
+    home.states.async_set("group.two", "off", {ATTR_ENTITY_ID: ["group.one", "switch.plug"]})
+
+    in_scene = await steps(home, {"action": "scene.apply", "data": {"entities": {"group.one": "on"}}})
+    called = EntityAction("script.unread", "script.turn_on")
+    unknown = Unresolved(frozenset({Unknown(UnknownReason.CONTENT, called)}))
+    owned = bounded(home, unknown, {"script.unread": ToolSource(affects=frozenset({"group.one"}))})
+
+    members = {"group.one", "group.two", "light.lamp", "switch.plug"}
+    assert {entity_id for entity_id, _ in facts_of(in_scene)} >= members - {"group.one", "group.two"}
+    assert {action.entity_id for action in possible_actions(owned) or ()} == members
+
+
+async def test_an_action_on_a_room_reaches_what_configures_its_devices(home: HomeAssistant) -> None:
+    er.async_get(home).async_update_entity("switch.plug", entity_category=EntityCategory.CONFIG)
+
+    effects = await steps(home, {"action": "switch.turn_off", "target": {"area_id": "hall"}})
+
+    assert facts_of(effects) == {("switch.plug", "switch.turn_off")}
 
 
 async def test_a_group_that_home_assistant_expands_itself_is_read_too(home: HomeAssistant) -> None:

@@ -108,7 +108,6 @@ def intent_failures() -> Generator[Failures]:
     finally:
         _INTENT_LOGGER.removeHandler(listener)
         _LISTENER.reset(token)
-        listener.close()
 
 
 async def async_reason(hass: HomeAssistant, language: str, error: BaseException | None) -> str:

@@ -61,6 +61,7 @@ async def test_a_sentence_completes_an_item_of_the_shopping_list(home: HomeAssis
     await home.async_block_till_done()
     await home.services.async_call("shopping_list", "add_item", {"name": "🧀 Käse"}, blocking=True)
     assert home.states.is_state("todo.shopping_list", "1")
+    assert items_meant(home, "HassShoppingListCompleteItem", {"item": "kase"}, conversation.DOMAIN) == ["🧀 Käse"]
 
     await Talk(home).say("check off kase from my shopping list")
 
