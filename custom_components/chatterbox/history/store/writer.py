@@ -79,8 +79,6 @@ class HistoryWriter:
         self._left: tuple[Record, ...] = ()
         self._is_closing = False
         self._is_closed = False
-        self._is_hurried = False
-        """Whether a job ends the pause between retries."""
         self._state = StoreState()
         self._reported = self._state
         self._thread = threading.Thread(target=self._run, name="chatterbox-history", daemon=True)
@@ -137,7 +135,6 @@ class HistoryWriter:
                 job.answer.set_exception(_closed())
             else:
                 self._queue.append(job)
-                self._is_hurried = True
                 self._changed.notify()
         return job.answer
 
@@ -147,7 +144,7 @@ class HistoryWriter:
             return tuple(one.record for one in self._pending() if isinstance(one.record, kind))
 
     def _run(self) -> None:
-        pause, is_last = self._limits.first_pause, False
+        pause = self._limits.first_pause
         self._attempt(())
         self._report()
         while (work := self._next()) is not None:
@@ -243,9 +240,9 @@ class HistoryWriter:
                 one.acknowledgement.give(stored=True)
 
     def _rest(self, pause: float) -> None:
+        """Pause between retries; a job ends it."""
         with self._changed:
-            self._changed.wait_for(lambda: self._is_closing or self._is_hurried, pause)
-            self._is_hurried = False
+            self._changed.wait_for(lambda: self._is_closing or any(isinstance(one, _Job) for one in self._queue), pause)
 
     def _give_up(self) -> None:
         """Give up everything that still waits."""
