@@ -122,7 +122,6 @@ class Database:
             return
         self._holds_deleted = True
         with suppress(SQLAlchemyError, StoreUnavailable), self._open().connect() as connection:
-            connection.execution_options(begin="")
             if not waits:
                 connection.detach()  # closed afterwards, because the next line stays in force
                 connection.exec_driver_sql("PRAGMA busy_timeout=0")
@@ -139,9 +138,8 @@ class Database:
     def put_aside(self) -> Path | None:
         """Rename a damaged file, so that a new one is created. Return its new path; None where it was not renamed.
 
-        If only the search index is damaged, it is rebuilt instead.
+        All connections must be closed. If only the search index is damaged, it is rebuilt instead.
         """
-        self.close()
         file = Path(self._path)
         if not self.is_file or file.suffix not in _DATABASE_ENDINGS or not file.is_file() or self._repair_index():
             return None
@@ -220,7 +218,6 @@ class Database:
             if self.is_file:
                 event.listen(engine, "connect", _set_up_sqlite)
                 event.listen(engine, "begin", _begin_in_sqlite)
-            engine.connect().close()  # some drivers parse the URL only now
         except NoSuchModuleError:
             unknown = f"There is no driver called {self._url.drivername}."
             raise StoreUnavailable(Trouble.WRONG_URL, unknown) from None
