@@ -9,7 +9,7 @@ from sqlalchemy.pool import NullPool
 
 from custom_components.chatterbox.agent.messages import AssistantMessage, ToolCall, ToolResult, Transcript, UserMessage
 from custom_components.chatterbox.history.store.history_store import HistoryStore
-from custom_components.chatterbox.history.store.query import Found, HistoryQuery, Retention, Selection
+from custom_components.chatterbox.history.store.query import Found, HistoryQuery, Retention, Selection, TurnList
 from custom_components.chatterbox.history.store.records import StoredTurn
 from custom_components.chatterbox.history.store.search import MOST_WORDS, search_phrases
 from tests.support.one_home import in_one_home
@@ -56,6 +56,7 @@ def from_outside(number: int, conversation: str = "kitchen talk") -> StoredTurn:
         "WIFI",
         "password of the wifi",
         "is the wi",
+        "wi",
         "Schlüssel",
         "schlussel",
         "SCHLÜSSEL",
@@ -132,6 +133,7 @@ async def test_a_search_is_limited_to_an_agent_and_a_time(url: str, stores: Stor
     assert await found(replace(query, words="", since=MORNING + 1, until=MORNING + 3)) == ["3", "2", "1"]
     assert await found(replace(query, words=" ", most=2)) == ["5", "4"]
     assert await found(replace(query, most=2)) == ["5", "4"]
+    assert await found(replace(query, most=1)) == ["5"]
     assert await found(replace(query, most=0)) == []
     assert await found(replace(query, most=-1)) == []
 
@@ -226,9 +228,13 @@ async def test_outside_content_marks_the_rest_of_its_conversation(url: str, stor
 
 async def test_a_waiting_turn_is_stored_before_the_search(url: str, stores: Stores) -> None:
     store = await stored(stores, url, stored_turn(0, "Hello."))  # a new database may take longer than a search waits
-    for number in range(1, 6):
+    for number in range(1, 16, 3):
         store.record(stored_turn(number, "Lamp."))
         assert len(await search(store, "lamp", most=99)) == number
+        store.record(stored_turn(number + 1, "Lamp."))
+        assert await store.turn(f"turn {number + 1}") is not None
+        store.record(stored_turn(number + 2, "Lamp."))
+        assert len((await store.listed_turns(TurnList()))[0]) == number + 3
 
 
 async def test_a_search_does_not_wait_while_nothing_is_written(sqlite: str, stores: Stores) -> None:

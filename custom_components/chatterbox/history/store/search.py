@@ -117,7 +117,7 @@ def create_index(connection: Connection) -> None:
         return
     for statement in _CREATE_FTS:
         connection.execute(statement)
-    connection.execute(_SECURE_DELETE, {"on": 1})
+    connection.execute(_SECURE_DELETE, {"on": True})
 
 
 def rebuild_index(connection: Connection) -> None:
@@ -145,10 +145,10 @@ def deleting_many(connection: Connection) -> Iterator[None]:
     if connection.dialect.name == POSTGRESQL:
         yield
         return
-    connection.execute(_SECURE_DELETE, {"on": 0})
+    connection.execute(_SECURE_DELETE, {"on": False})
     yield
     connection.execute(_REBUILD)
-    connection.execute(_SECURE_DELETE, {"on": 1})
+    connection.execute(_SECURE_DELETE, {"on": True})
 
 
 def search_turns(connection: Connection, query: HistoryQuery) -> list[int]:
@@ -161,14 +161,15 @@ def search_turns(connection: Connection, query: HistoryQuery) -> list[int]:
         true() if query.since is None else turns.c.at >= query.since,
         true() if query.until is None else turns.c.at <= query.until,
     )
-    between = _range(connection, query, of_person)
     where = and_(of_person, true() if query.agent is None else turns.c.agent == key_of(query.agent))
     if not phrases:
-        chosen = select(turns.c.seq).where(where, turns.c.seq.between(*between))
+        chosen = select(turns.c.seq).where(where, _in_range(connection, query, of_person, turns.c.seq))
         return list(connection.scalars(chosen.order_by(turns.c.seq.desc()).limit(query.most)))
     turn = (_FTS if connection.dialect.name == SQLITE else _VECTORS).c.turn
     allowed = exists(select(turns.c.seq).where(turns.c.seq == turn, where))
-    newest = select(turn).where(turn.between(*between), allowed).order_by(turn.desc()).limit(_NEWEST)
+    newest = (
+        select(turn).where(_in_range(connection, query, of_person, turn), allowed).order_by(turn.desc()).limit(_NEWEST)
+    )
     matches, score = _match(connection, query.person_id, phrases)
     scores = dict(connection.execute(newest.where(matches).add_columns(score)).tuples().all())
     if not scores:  # the more of the phrases a turn has, and the rarer, the better
@@ -178,15 +179,17 @@ def search_turns(connection: Connection, query: HistoryQuery) -> list[int]:
     return sorted(scores, key=lambda seq: (scores[seq], seq), reverse=True)[: query.most]
 
 
-def _range(connection: Connection, query: HistoryQuery, of_person: ColumnElement[bool]) -> tuple[int, int]:
-    """Return the first and last `seq` of a person in the time of a query; turns are only searched between them.
+def _in_range(
+    connection: Connection, query: HistoryQuery, of_person: ColumnElement[bool], seq: ColumnElement[int]
+) -> ColumnElement[bool]:
+    """Return the condition that a `seq` is between the first and the last of a person in the time of a query.
 
     An index holds all that this needs, which it would not with the agent.
     """
     if query.since is query.until is None:
-        return 0, 2**63 - 1
+        return true()
     first, last = connection.execute(select(func.min(turns.c.seq), func.max(turns.c.seq)).where(of_person)).one()
-    return (first, last) if first else (0, -1)
+    return seq.between(first, last)
 
 
 def has_words(connection: Connection, words: str) -> ColumnElement[bool]:
