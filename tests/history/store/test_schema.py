@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from sqlalchemy import Connection, Select, Table, create_engine, select, text
+from sqlalchemy import Connection, Select, Table, create_engine, inspect, select, text
 from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 from sqlalchemy.pool import NullPool
 
@@ -68,6 +68,12 @@ def test_turns_of_a_person_in_a_time_are_found_by_an_index(connection: Connectio
         matching(turns, Selection(person_id="ann")), turns.c.at >= 1.0, turns.c.at <= 2.0
     )
     assert "USING COVERING INDEX chatterbox_turns_person_at (person=? AND at>? AND at<?)" in plan(connection, statement)
+
+
+@pytest.mark.parametrize("table", [turns, audit, responses], ids=str)
+def test_only_the_speaker_and_the_device_may_be_unknown(connection: Connection, table: Table) -> None:
+    columns = inspect(connection).get_columns(table.name)
+    assert {column["name"] for column in columns if column["nullable"]} == {"person", "device"}
 
 
 async def test_tables_of_another_version_are_left_alone(url: str, stores: Stores) -> None:

@@ -33,6 +33,10 @@ async def test_a_list_goes_on_before_the_last_turn_of_a_page(url: str, stores: S
     assert ([one.turn.id for one in found], total) == (["turn 5", "turn 4"], 5)
     assert await listed(store, TurnList(most=2, before=found[-1].seq)) == (["3", "2"], None)
     assert await listed(store, TurnList(before=1)) == ([], None)
+    assert await store.delete_turn(found[0].turn) == 1
+    assert await store.record(turn(6)).stored()
+    (newest,), _ = await store.listed_turns(TurnList(most=1))
+    assert newest.seq > found[0].seq, "a page never goes on after another turn"
 
 
 @in_one_home(
@@ -51,6 +55,7 @@ async def test_a_list_goes_on_before_the_last_turn_of_a_page(url: str, stores: S
         (TurnList(ends=frozenset({StopReason.DEADLINE, None})), "43"),
         (TurnList(ends=CUT_OFF), "3"),
         (TurnList(slower_than=5), "54"),
+        (TurnList(slower_than=9), ""),
         (TurnList(since=MORNING + 120, until=MORNING + 200), "32"),
     ],
 )
@@ -106,7 +111,7 @@ async def test_a_turn_goes_with_its_changes_and_the_response_that_came_of_it(url
         url,
         *(turn(1), turn(2), turn(3)),
         *(audit(1), replace(audit(2), turn_id="turn 2")),
-        response(1, talk, created_at=MORNING + 59),
+        response(1, talk, created_at=turn(1).ended_at),
         response(2, talk, created_at=MORNING + 119),
         response(3, talk, agent="other", created_at=MORNING + 119),
         response(4, talk, created_at=MORNING - DAY),
