@@ -61,8 +61,12 @@ AREAS: Final = {
         ("effects/*.py",),
         (
             "effects/**/test_*.py",
+            "tools/**/test_*dispatch.py",
             "tools/dispatch/test_*.py",
+            "offline/test_dispatcher.py",
             "approvals/guard/test_*.py",
+            "approvals/**/test_policy.py",
+            "approvals/policy/test_*.py",
             "behaviour/test_what_has*.py",
             "home/name_index/test_items_of_lists.py",
         ),

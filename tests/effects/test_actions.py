@@ -14,6 +14,7 @@ from custom_components.chatterbox.agent.messages import JsonObject, ToolAnnotati
 from custom_components.chatterbox.approvals.policy import is_risky
 from custom_components.chatterbox.effects.actions import ActionReader, bounded, reproducing_actions
 from custom_components.chatterbox.effects.effect import (
+    ANY_ACTION,
     ARM_FOR_LESS,
     Annotated,
     EntityAction,
@@ -243,10 +244,11 @@ async def test_running_whatever_a_template_names_reaches_what_all_scripts_do(
 async def test_a_script_is_read_whatever_variables_it_is_given(home: HomeAssistant) -> None:
     assert await async_setup_component(home, "script", {"script": {"door": {"sequence": [UNLOCK]}}})
 
-    effects = await steps(home, {"action": "script.door", "data": {"entity_id": "{{ which }}"}})
+    for data in ({"entity_id": "{{ which }}"}, {}):
+        effects = await steps(home, {"action": "script.door", "data": data})
 
-    assert isinstance(effects, Touches)
-    assert facts_of(effects) == {("script.door", "script.turn_on"), *UNLOCKED_DOOR}
+        assert isinstance(effects, Touches)
+        assert facts_of(effects) == {("script.door", "script.turn_on"), *UNLOCKED_DOOR}
 
 
 async def test_actions_of_devices_are_told_by_their_entity(home: HomeAssistant) -> None:
@@ -599,14 +601,19 @@ async def test_groups_in_a_circle_are_read_once(home: HomeAssistant) -> None:
     home.states.async_set("group.one", "off", {ATTR_ENTITY_ID: ["group.two", "light.lamp"]})
     home.states.async_set("group.two", "off", {ATTR_ENTITY_ID: ["group.one", "switch.plug"]})
 
-    in_scene = await steps(home, {"action": "scene.apply", "data": {"entities": {"group.one": "on"}}})
+    home.states.async_set("group.doors", "locked", {ATTR_ENTITY_ID: ["lock.door", "group.one"]})
+    states = {"group.one": "on", "group.doors": "unlocked"}
+    in_scene = await steps(home, {"action": "scene.apply", "data": {"entities": states}})
     called = EntityAction("script.unread", "script.turn_on")
     unknown = Unresolved(frozenset({Unknown(UnknownReason.CONTENT, called)}))
-    owned = bounded(home, unknown, {"script.unread": ToolSource(affects=frozenset({"group.one"}))})
+    sources = {"script.unread": ToolSource(affects=frozenset({"group.one"}))}
+    owned = bounded(home, unknown, sources)
 
-    members = {"group.one", "group.two", "light.lamp", "switch.plug"}
-    assert {entity_id for entity_id, _ in facts_of(in_scene)} >= members - {"group.one", "group.two"}
-    assert {action.entity_id for action in possible_actions(owned) or ()} == members
+    assert facts_of(in_scene) >= {("light.lamp", "light.turn_on"), ("switch.plug", "switch.turn_on"), *UNLOCKED_DOOR}
+    members = {"group.one": "group", "group.two": "group", "light.lamp": "light", "switch.plug": "switch"}
+    anything = {EntityAction(entity_id, f"{domain}.{ANY_ACTION}") for entity_id, domain in members.items()}
+    assert possible_actions(owned) == anything
+    assert bounded(home, Annotated(ToolAnnotations(), unknown), sources) == Annotated(ToolAnnotations(), owned)
 
 
 async def test_an_action_on_a_room_reaches_what_configures_its_devices(home: HomeAssistant) -> None:

@@ -385,10 +385,9 @@ class ActionReader:
         domain, _, service = str(name if is_plain else getattr(name, "template", name)).partition(".")
         if not is_plain:
             service = ANY_ACTION
-        elif domain == "script" and (entity_id := self._script_called(service)):
-            self._add(EntityAction(entity_id, "script.turn_on"))
-            return
-        elif all(isinstance(part, Mapping) for part in parts) and not decided_by_template(targets):
+        elif (domain == "script" and self._script_called(service)) or (
+            all(isinstance(part, Mapping) for part in parts) and not decided_by_template(targets)
+        ):
             self.call(domain, service, data, source)
             return
         reach = self._reach(domain, service, data, source)
