@@ -611,7 +611,7 @@ async def test_groups_in_a_circle_are_read_once(home: HomeAssistant) -> None:
 
     assert facts_of(in_scene) >= {("light.lamp", "light.turn_on"), ("switch.plug", "switch.turn_on"), *UNLOCKED_DOOR}
     members = {"group.one": "group", "group.two": "group", "light.lamp": "light", "switch.plug": "switch"}
-    anything = {EntityAction(entity_id, f"{domain}.{ANY_ACTION}") for entity_id, domain in members.items()}
+    anything = frozenset(EntityAction(entity_id, f"{domain}.{ANY_ACTION}") for entity_id, domain in members.items())
     assert possible_actions(owned) == anything
     assert bounded(home, Annotated(ToolAnnotations(), unknown), sources) == Annotated(ToolAnnotations(), owned)
 
