@@ -112,6 +112,14 @@ async def test_a_refused_record_costs_no_other(url: str, stores: Stores) -> None
     await store.close()
 
 
+async def test_of_two_records_the_refused_one_costs_not_the_other(sqlite: str, stores: Stores) -> None:
+    store, _ = stores.open(sqlite, starts=False)
+    answers = [store.record(turn(1)), store.record(turn(2, ended_at=10**400))]
+    store.start()
+    assert [await answer.stored() for answer in answers] == [True, False]
+    await store.close()
+
+
 async def test_a_failing_observer_is_ignored(sqlite: str) -> None:
     def fail(_state: StoreState) -> None:
         raise LookupError
