@@ -55,7 +55,15 @@ AREAS: Final = {
     ),
     "approvals": Area(
         ("approvals/guard.py", "approvals/policy.py", "approvals/questions.py"),
-        ("approvals/**/test_*.py", "actions/test_answers.py"),
+        (
+            "approvals/**/test_*.py",
+            "actions/test_answers.py",
+            "behaviour/confirmation/test_*.py",
+            "behaviour/hostile/test_one_yes.py",
+            "behaviour/test_missed_plans.py",
+            "behaviour/test_what_has*.py",
+            "later/test_acting.py",
+        ),
     ),
     "effects": Area(
         ("effects/*.py",),

@@ -228,7 +228,8 @@ async def test_a_dead_device_is_neither_asked_about_nor_called_done(
 
             assert speech(await say(hass, "Please see to it", satellite_id="assist_satellite.kitchen")) == spoken_text
 
-            assert "cannot be reached, and the call would end in an error" in result_read(server.requests[-1])
+            device = spoken_text.removesuffix(" cannot be reached.").rpartition(". ")[2]
+            assert f"{device} cannot be reached, and the call would end in an error" in result_read(server.requests[-1])
             assert [change.data["outcome"] for change in changes] == ["unreachable"]
             assert "cannot be reached" in changes[0].data["message"]
 
