@@ -225,6 +225,16 @@ TABLE: dict[str, tuple[TurnState, NextStep]] = {
         replace(START, iterations=1, answer=AssistantMessage(), failure=ProviderUnreachable("gone")),
         Finish(StopReason.PROVIDER_FAILED),
     ),
+    "failure after a few words, one tool required": (
+        replace(
+            START,
+            turn=chosen(REQUIRED),
+            iterations=1,
+            answer=AssistantMessage("The"),
+            failure=ProviderUnreachable("gone"),
+        ),
+        CallModel(REQUIRED, begins_anew=True),
+    ),
     "failure with calls": (
         replace(WITH_CALLS, open_calls=(RUNNABLE,), failure=ProviderUnreachable("gone")),
         Finish(StopReason.PROVIDER_FAILED),
