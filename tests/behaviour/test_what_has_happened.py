@@ -272,10 +272,18 @@ async def test_dead_devices_are_named_after_local_commands(hass: HomeAssistant, 
 
 
 @pytest.mark.usefixtures("offline")
+@pytest.mark.parametrize("text", ["is the front door locked", "is the front door unlocked?"])
+async def test_of_a_dead_device_nobody_knows_what_it_does(hass: HomeAssistant, text: str) -> None:
+    kill(hass, "lock.front_door")
+
+    assert speech(await say(hass, text)) == DEAD_DOOR
+
+
+@pytest.mark.usefixtures("offline")
 async def test_the_state_of_a_dead_device_may_be_asked_for(hass: HomeAssistant) -> None:
     kill(hass, "lock.front_door")
 
-    assert "reached" not in speech(await say(hass, "is the front door locked"))
+    assert "navailable" in speech(await say(hass, "what is the state of the front door"))
 
 
 def report(hass: HomeAssistant, entity_id: str, state: str) -> None:
