@@ -14,8 +14,10 @@ from pytest_homeassistant_custom_component.common import async_capture_events, a
 
 from custom_components.chatterbox.agent.events import Answer
 from custom_components.chatterbox.approvals.questions import (
+    ANYWHERE,
     SIGNAL_QUESTION,
     Approvals,
+    ApprovalScope,
     QuestionGone,
     QuestionUpdate,
     async_get_approvals,
@@ -325,3 +327,14 @@ async def test_the_event_can_be_recorded(hass: HomeAssistant, character: str, ca
     content = event.data["calls"][0]
     assert len(content["entity_ids"]) + content["more_entity_ids"] == 2000
     assert len(event.data["calls"]) == calls
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "is_replaced"), [("kitchen", "kitchen", True), ("kitchen", "hall", False), (None, None, False)]
+)
+def test_a_question_without_a_conversation_replaces_those_of_its_satellite(
+    here: str | None, there: str | None, *, is_replaced: bool
+) -> None:
+    earlier = ApprovalScope("conversation.agent", "talk", None, there, None)
+
+    assert replace(earlier, conversation_id=ANYWHERE, satellite_id=here).replaces(earlier) is is_replaced

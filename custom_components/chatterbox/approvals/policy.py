@@ -93,7 +93,7 @@ def _equal_calls(hass: HomeAssistant, policy: Policy, call: CallEffects) -> Iter
     runs = [*intents_of(call.effects), *_sentences_in(call.effects)]
     scripts = {one.entity_id for one in actions_of(call.effects) if one.action in _RUNS_SCRIPT}
     for name in named:
-        if name.replace("__", ".", 1) in scripts:
+        if name.replace("__", ".") in scripts:
             yield replace(call, tool=name)
         for intent_type, effects in runs:
             is_itself = is_named and is_tool_of_intent(call.tool, intent_type)
