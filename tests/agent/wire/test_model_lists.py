@@ -78,6 +78,14 @@ def test_a_list_of_models_is_sorted_and_without_repeats(listed: str, name: str) 
     assert parse_model_list(json.dumps({listed: []})) == []
 
 
+def test_a_list_without_an_object_around_it() -> None:
+    sent = json.dumps([{"id": "mine", "object": "model", "context_length": 131_072}, {"id": "BAAI/bge-m3"}])
+
+    assert parse_model_list(sent) == ["BAAI/bge-m3", "mine"]
+    assert parse_chat_models(sent) == [ChatModel("mine")]
+    assert parse_context_window(sent, "mine") == 131_072
+
+
 def test_only_models_without_a_name_are_missing_in_a_list() -> None:
     sent = [{"id": "b"}, {"id": None}, {"id": 5}, {"id": " "}, {"id": ""}, {}, None, "a"]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Final
 
-from pydantic import JsonValue as AnyJson, PositiveInt, TypeAdapter
+from pydantic import BeforeValidator, JsonValue as AnyJson, PositiveInt, TypeAdapter
 
 from ..messages import JsonObject, JsonValue
 from .reply_reader import Lenient, WireModel, at, parse_as
@@ -14,7 +14,9 @@ _WINDOW_FIELDS: Final = (
     *(("meta", "n_ctx"), ("top_provider", "context_length"), ("loaded_context_length",), ("max_model_len",)),
     *(("context_length",), ("context_window",), ("max_context_length",), ("max_input_tokens",)),
 )
-_PAGE: Final[TypeAdapter[JsonObject]] = TypeAdapter(JsonObject)
+_BARE_LIST: Final = BeforeValidator(lambda sent: {"data": sent} if sent and isinstance(sent, list) else sent)
+"""Together sends the list without an object around it; an empty one may be anything."""
+_PAGE: Final[TypeAdapter[JsonObject]] = TypeAdapter(Annotated[JsonObject, _BARE_LIST])
 _TOKENS: Final[TypeAdapter[int | None]] = TypeAdapter(Lenient[PositiveInt])
 
 
@@ -96,7 +98,7 @@ class _ModelList(WireModel):
     models: Annotated[list[Lenient[_ListedModel]], at("data", "models")]
 
 
-_MODEL_LIST: Final = TypeAdapter(_ModelList)
+_MODEL_LIST: Final[TypeAdapter[_ModelList]] = TypeAdapter(Annotated[_ModelList, _BARE_LIST])
 
 
 def is_for_chat(name: str) -> bool:
