@@ -285,6 +285,26 @@ def test_errors_quote_the_service_in_one_short_line() -> None:
 
 
 @pytest.mark.parametrize(
+    ("code", "raw", "kind", "words"),
+    [
+        (400, json.dumps({"error": {"message": TOO_LONG}}), PromptTooLong, f"Provider returned error: {TOO_LONG}"),
+        (429, "x is rate-limited upstream", ProviderBusy, "Provider returned error: x is rate-limited upstream"),
+        (400, "Tool use is not supported", ToolsRefused, "Provider returned error: Tool use is not supported"),
+        (502, "<html>Bad Gateway</html>", ProviderFailed, "Provider returned error"),
+        (400, '{"input": "secret words"}', ProviderRejectedRequest, "Provider returned error"),
+        (500, "", ProviderFailed, "Provider returned error"),
+    ],
+)
+def test_a_gateway_quotes_the_service_behind_it(code: int, raw: str, kind: type[ProviderError], words: str) -> None:
+    metadata: JsonValue = {"raw": raw, "provider_name": "X"}
+    report: JsonValue = {"message": "Provider returned error", "code": code, "metadata": metadata}
+
+    for error in (error_of_response(code, json.dumps({"error": report}).encode()), error_of_report(report)):
+        assert type(error) is kind
+        assert str(error).partition(": ")[2] == words
+
+
+@pytest.mark.parametrize(
     "sentence",
     [
         "Incorrect API key provided: topsecretkey.",

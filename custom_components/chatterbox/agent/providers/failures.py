@@ -141,12 +141,7 @@ def error_of_response(
     """
     if status < HTTPStatus.BAD_REQUEST:
         return ProviderReplyInvalid(f"HTTP {status}: the service is not at this address")
-    text = body.decode(errors="replace")
-    try:
-        report = _read_report(json.loads(text))
-    except ValueError, RecursionError:  # plain text; a web page is ignored
-        report = _Report("" if text.lstrip().startswith("<") else text)
-    error = _error(status, report, f"HTTP {status}", secret)
+    error = _error(status, _read_text(body.decode(errors="replace")), f"HTTP {status}", secret)
     if isinstance(error, ProviderBusy):
         error.retry_after = _parse_retry_after(retry_after, now or datetime.now(UTC))
     return error
@@ -175,6 +170,14 @@ class _Report:
     written: str = ""
 
 
+def _read_text(text: str) -> _Report:
+    """Parse JSON; other text is the message, and a web page is ignored."""
+    try:
+        return _read_report(json.loads(text))
+    except ValueError, RecursionError:
+        return _Report("" if text.lstrip().startswith("<") else text)
+
+
 def _read_report(value: JsonValue) -> _Report:
     """Parse `{"error": {...}}`, `{"error": "..."}`, `{"message": ...}`, FastAPI's `detail`, Google's list of one."""
     match value:
@@ -197,6 +200,8 @@ def _read_report(value: JsonValue) -> _Report:
 
 def _words(report: JsonObject) -> str:
     match report:
+        case {"message": str(words), "metadata": {"raw": str(raw)}} if quoted := _read_text(raw).message:
+            return f"{words}: {quoted}"  # OpenRouter, of a service behind it
         case {"message": str(words)} | {"detail": str(words)} | {"detail": [{"msg": str(words)}, *_]}:
             return words
         case _:
