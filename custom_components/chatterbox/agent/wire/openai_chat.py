@@ -281,14 +281,15 @@ class _Chunk(WireModel):
     prompt_progress: Lenient[_Progress] = None
     error: AnyJson = None
 
-    message: AnyJson = None
-    type: AnyJson = None
+    message: Annotated[AnyJson, at("message", "error_message")] = None
+    type: Annotated[AnyJson, at("type", "error_type")] = None
     code: AnyJson = None
+    error_message: AnyJson = None
 
     @property
     def reported_error(self) -> JsonValue:
-        """The failure that the service reports, else None. vLLM sends it without `error` around it."""
-        if self.object == "error":
+        """The failure that the service reports, else None. vLLM and DeepInfra send it without `error` around it."""
+        if self.object == "error" or self.error_message:
             return {"message": self.message, "type": self.type, "code": self.code}
         return self.error or next((choice.error for choice in self.choices or [] if choice.error), None)
 

@@ -345,6 +345,10 @@ def test_a_chunk_of_the_wrong_shape_is_refused_without_being_quoted(text: str, w
             {"object": "error", "message": "boom", "type": "BadRequestError", "code": 400},
             {"message": "boom", "type": "BadRequestError", "code": 400},
         ),
+        (
+            {"choices": None, "error_type": "BadRequestError", "error_message": "boom"},
+            {"message": "boom", "type": "BadRequestError", "code": None},
+        ),
         ({"choices": [{"delta": {"content": ""}, "finish_reason": "error", "error": {"code": 502}}]}, {"code": 502}),
     ],
 )
