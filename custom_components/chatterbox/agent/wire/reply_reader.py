@@ -319,7 +319,7 @@ class ReplyReader(ABC):
         if data == DONE and not self.done:
             self.done = True
             yield from self._end_marked()
-        if self.done or not data:
+        if self.done or not data or data.startswith(b":"):  # gateways send the comments of others as data
             return
         if event.type == "error":
             raise ReportedFailure(_error_report(data))

@@ -358,6 +358,14 @@ def test_an_error_inside_a_reply_is_recognised(sent: JsonObject, reported: JsonV
     assert caught.value.report == reported
 
 
+def test_a_comment_that_a_gateway_sends_as_data_is_passed_over() -> None:
+    """A gateway before OpenRouter does."""
+    reader = ChatReplyReader(())
+    stream = b"data: : OPENROUTER PROCESSING\n\n" + sse(chunk({"content": "Hello"}, "stop"))
+
+    assert [*reader.feed(stream), *reader.end()] == [TextDelta("Hello"), DONE]
+
+
 def test_an_empty_error_is_none() -> None:
     assert read({**STOP, "error": None}) == [DONE]
 
