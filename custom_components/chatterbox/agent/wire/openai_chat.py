@@ -288,8 +288,10 @@ class _Chunk(WireModel):
 
     @property
     def reported_error(self) -> JsonValue:
-        """The failure that the service reports, else None. vLLM and DeepInfra send it without `error` around it."""
-        if self.object == "error" or self.error_message:
+        """The failure that the service reports, else None. vLLM and gateways send it without `error` around it."""
+        is_bare = self.code not in (None, "", 0, 200) and isinstance(self.message, str)
+        is_error = self.object == "error" or self.error_message or (is_bare and self.choices is None)
+        if is_error and not self.error:
             return {"message": self.message, "type": self.type, "code": self.code}
         return self.error or next((choice.error for choice in self.choices or [] if choice.error), None)
 

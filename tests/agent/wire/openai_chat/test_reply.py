@@ -349,6 +349,11 @@ def test_a_chunk_of_the_wrong_shape_is_refused_without_being_quoted(text: str, w
             {"choices": None, "error_type": "BadRequestError", "error_message": "boom"},
             {"message": "boom", "type": "BadRequestError", "code": None},
         ),
+        (
+            {"code": 429, "message": "boom", "details": "RESOURCE_EXHAUSTED"},
+            {"message": "boom", "type": None, "code": 429},
+        ),
+        ({"code": 500, "message": "boom", "error": {"code": 429}}, {"code": 429}),
         ({"choices": [{"delta": {"content": ""}, "finish_reason": "error", "error": {"code": 502}}]}, {"code": 502}),
     ],
 )
@@ -364,6 +369,12 @@ def test_a_comment_that_a_gateway_sends_as_data_is_passed_over() -> None:
     stream = b"data: : OPENROUTER PROCESSING\n\n" + sse(chunk({"content": "Hello"}, "stop"))
 
     assert [*reader.feed(stream), *reader.end()] == [TextDelta("Hello"), DONE]
+
+
+@pytest.mark.parametrize("more", [{"message": "ok"}, {"code": 200, "message": "ok"}, {"code": 429}, {"message": {}}])
+def test_a_chunk_without_a_code_and_words_is_no_error(more: JsonObject) -> None:
+    assert read(more, STOP) == [DONE]
+    assert read({**STOP, "code": 429, "message": "ok"}) == [DONE]
 
 
 def test_an_empty_error_is_none() -> None:
