@@ -167,6 +167,8 @@ class _OpenCall:
     index: int | None
     wire_id: str
     name: str
+    call_id: str = ""
+    """Its id once it is returned."""
     repeats: _OpenCall | None = None
     """The call before it, if only the text shows that a new one began."""
     extra: JsonObject | None = None
@@ -187,13 +189,16 @@ class CallAssembler:
     def __init__(self, ids: CallIds) -> None:
         """Give each call a unique id."""
         self._ids = ids
-        self.extras: dict[str, JsonObject] = {}
-        """The `extra` of each returned call, by its id."""
         self._calls: list[_OpenCall] = []
         self.length = 0
         """Characters of the arguments so far."""
         self._chunks = 0
         self._released = 0
+
+    @property
+    def extras(self) -> dict[str, JsonObject]:
+        """The `extra` of each returned call, by its id. It may come after the call is complete."""
+        return {call.call_id: call.extra for call in self._calls if call.call_id and call.extra}
 
     @property
     def any(self) -> bool:
@@ -285,10 +290,8 @@ class CallAssembler:
         return released
 
     def _tool_call(self, call: _OpenCall) -> ToolCall:
-        call_id = self._ids.unique(call.wire_id)
-        if call.extra:
-            self.extras[call_id] = call.extra
+        call.call_id = self._ids.unique(call.wire_id)
         text = call.arguments.text
         if not call.arguments.complete and is_json_object(plain := plain_arguments(text)):
             text = plain
-        return ToolCall(call_id, call.name, "{}" if text.strip() in {"", "null"} else text)
+        return ToolCall(call.call_id, call.name, "{}" if text.strip() in {"", "null"} else text)

@@ -518,6 +518,15 @@ def test_a_call_that_gets_another_id_keeps_its_signature() -> None:
     assert items_of(delta, taken="a") == (ProviderItem("openai_chat", {"extra_content": {"new": signature}}),)
 
 
+@pytest.mark.parametrize("place", [{"id": "a"}, {"index": 0}, {}])
+def test_a_signature_may_come_after_its_call(place: JsonObject) -> None:
+    signature: JsonObject = {"google": {"thought_signature": "c2ln"}}
+    whole: JsonObject = {"tool_calls": [CALL if "index" in place else {**CALL, "index": None}]}
+    later: JsonObject = {"tool_calls": [{**place, "extra_content": signature}]}
+
+    assert items_of(whole, later) == (ProviderItem("openai_chat", {"extra_content": {"a": signature}}),)
+
+
 SIGNED = AssistantMessage(
     "One moment.",
     "hm",
