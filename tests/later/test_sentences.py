@@ -223,6 +223,22 @@ async def test_no_sentence_of_home_assistant_is_about_plans(home: HomeAssistant,
     assert {text: what for text, what in found.items() if what not in {"theirs", "none"}} == {}
 
 
+WHICH: Final = {
+    "de": ("lösche den Wecker", "den um sieben"),
+    "en": ("cancel my alarm", "the one at seven"),
+    "es": ("cancela la alarma", "la de las siete"),
+    "fr": ("annule le réveil", "celui de sept heures"),
+    "it": ("annulla la sveglia", "quella delle sette"),
+    "nl": ("annuleer de wekker", "die om zeven uur"),
+    "pl": ("anuluj budzik", "ten o siódmej"),
+    "pt": ("cancela o despertador", "o das sete"),
+    "pt-BR": ("cancele o despertador", "o das sete"),
+    "sv": ("ta bort väckning", "den klockan sju"),
+    "zh-Hans": ("取消闹钟", "七点的那个"),
+}
+"""Requests to cancel one of several alarms, and the words that choose one by its time."""
+
+
 class TestWithoutAModel:
     """Whole conversations at a satellite, with a model that is never asked."""
 
@@ -353,6 +369,58 @@ class TestWithoutAModel:
         await set_up(hass, offline_entry())
 
         assert {text: speech(await say(hass, text, satellite_id=SATELLITE)) for text in talk} == talk
+
+    @pytest.mark.parametrize("language", [*WHICH])
+    async def test_one_of_several_plans_is_asked_for(
+        self, hass: HomeAssistant, freezer: FrozenDateTimeFactory, language: str
+    ) -> None:
+        freezer.move_to("2026-11-27 02:42:00+00:00")
+        await move_into_the_demo_home(hass)
+        await set_up(hass, offline_entry())
+        sentences, plans = await async_get_sentences(hass, language), async_get_plans(hass)
+        tomorrow = dt_util.start_of_local_day() + timedelta(days=1)
+        for hours in (7, 6):
+            alarm = replace(remind(sentences["later_alarm"]), due=tomorrow + timedelta(hours=hours))
+            await plans.async_add(replace(alarm, words=str(hours)))
+        request, reply = WHICH[language]
+
+        question = speech(await say(hass, request, language=language, satellite_id=SATELLITE))
+        opening = sentences["later_which_plan"].partition("{")[0]
+        assert "".join(question.split()).startswith("".join(opening.split()))
+        assert question.count(sentences["later_alarm"]) == len(plans.stored.plans) == 2
+        await say(hass, reply, language=language, satellite_id=SATELLITE)
+
+        assert [plan.words for plan in plans.stored.plans] == ["6"]
+
+    @pytest.mark.parametrize(
+        ("replies", "left"),
+        [
+            (("the first",), ["call Dad"]),
+            (("call Dad",), ["call Mum"]),
+            (("at eight",), ["call Mum"]),
+            (("all of them",), []),
+            (("the call", "the last one"), ["call Mum"]),
+            (("no",), ["call Mum", "call Dad"]),
+            (("turn on the floor lamp", "the first"), ["call Mum", "call Dad"]),
+            (("remind me tomorrow at eight pm to eat",), ["call Mum", "call Dad", "eat"]),
+        ],
+    )
+    async def test_an_answer_chooses_what_is_cancelled(
+        self, hass: HomeAssistant, freezer: FrozenDateTimeFactory, replies: tuple[str, ...], left: list[str]
+    ) -> None:
+        freezer.move_to("2026-11-27 02:42:00+00:00")
+        await move_into_the_demo_home(hass)
+        await set_up(hass, offline_entry())
+        await say(hass, "remind me tomorrow at seven pm to call Mum", satellite_id=SATELLITE)
+        await say(hass, "remind me tomorrow at eight pm to call Dad", satellite_id=SATELLITE)
+
+        assert speech(await say(hass, "forget call", satellite_id=SATELLITE)) == (
+            "Which one should I cancel: call Mum, at seven tomorrow evening; call Dad, at eight tomorrow evening?"
+        )
+        for reply in replies:
+            await say(hass, reply, satellite_id=SATELLITE)
+
+        assert [plan.text for plan in async_get_plans(hass).stored.plans] == left
 
     async def test_a_model_understands_more_of_a_reminder_without_a_time(
         self, hass: HomeAssistant, serve: Serve

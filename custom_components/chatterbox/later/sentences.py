@@ -22,7 +22,7 @@ from ..agent.json.text import objects_in, parse_json
 from ..agent.messages import AssistantMessage, JsonValue, Transcript, UserMessage
 from ..agent.text import base_language, heard_words, read_data_file
 from ..agent.transcript import since_last_user_message
-from ..approvals.answers.yes_or_no import Meaning, understand_answer
+from ..approvals.answers.yes_or_no import Meaning, understand_answer, understand_choice
 from ..effects.effect import Touches
 from ..effects.intents import delay_of, delayed_command
 from ..effects.recognition import RecognizedRequest, async_recognize
@@ -34,7 +34,7 @@ from ..people.speakers import person_id_of
 from ..speech.sentences import async_get_sentences
 from .plans import FuturePlan, plans_of
 from .schedule import async_due_at, async_get_schedule, async_resolve, moment_of
-from .tool import LATER
+from .tool import LATER, plans_called
 from .when import TimeInSentence, exact_words, names_days, prepare, spoken_time, times_in
 
 if TYPE_CHECKING:
@@ -42,7 +42,9 @@ if TYPE_CHECKING:
 
 _NAME: Final = LATER.definition.name
 _TIMERS: Final = frozenset({intent.INTENT_START_TIMER, intent.INTENT_CANCEL_TIMER, intent.INTENT_TIMER_STATUS})
-_QUESTIONS: Final = ("later_ask", "later_no_time", "later_which")
+_QUESTIONS: Final = ("later_ask", "later_no_time", "later_which", "later_which_plan")
+_MOST_NAMED: Final = 5
+"""Plans in a question."""
 _AROUND: Final = " .,!?¿¡。，！？"  # noqa: RUF001 Chinese marks
 _CURLY: Final = "\N{RIGHT SINGLE QUOTATION MARK}"
 
@@ -66,6 +68,10 @@ class _Sentences(BaseModel):
     """Requests to cancel the plan that was just made or named."""
     cancel: tuple[str, ...]
     """Requests to cancel one; the group `plan` holds its words."""
+    one: str
+    """Words around the time of a plan that is chosen among several, as in "the one at seven"."""
+    of_time: Mapping[str, str] = {}
+    """Words before that time, and those that are understood: "la de las siete" is "la a las siete"."""
     move: tuple[str, ...]
     """Words around the times of a request to move the plan that was just made or named, or to be reminded again."""
     remind: tuple[str, ...]
@@ -106,6 +112,8 @@ async def _async_made_clear(
     if not (request and request.call and request.answer and last.text.endswith(request.answer)):
         return None
     given, answer = objects_in([parse_json(request.call.arguments)])[0], user_input.text.strip(_AROUND)
+    if given["kind"] == "cancel":
+        return await _async_chosen(hass, user_input, request, str(given["text"]))
     request, moment = replace(request, answer=""), await async_resolve(hass, when := str(given["when"]), language)
     old, unclear = moment if names_days(when, language) else None, ""
     times = sorted((time.words for time in times_in(answer, language)), key=answer.index, reverse=True)
@@ -124,6 +132,50 @@ async def _async_made_clear(
             return replace(request, answer=sentences["spoken_declined"], call=None)
         case _:
             return await _async_with_call(hass, language, request, {**given, "when": unclear}) if unclear else None
+
+
+async def _async_chosen(
+    hass: HomeAssistant, user_input: ConversationInput, request: RecognizedRequest, words: str
+) -> RecognizedRequest | None:
+    """Return the request to cancel those of several plans that an answer chooses, by number, name or time."""
+    answer, language = user_input.text.strip(_AROUND), user_input.language
+    plans, sentences = await _async_called(hass, user_input, words), _SENTENCES[base_language(language)]
+    names = [[frozenset(heard_words(plan.text))] for plan in plans]
+    choice = understand_choice(answer, language, names, _MOST_NAMED)
+    for of, at in sentences.of_time.items():
+        answer = re.sub(rf"\b{of}\b", at, answer, flags=re.IGNORECASE)
+    chosen, times = [plans[number] for number in choice or ()], times_in(answer, language)
+    for time in times:
+        rest = f"{_without_times(answer, [time.words])} ".lstrip()
+        if re.fullmatch(f"{sentences.polite}{sentences.one}", rest, re.IGNORECASE):
+            chosen = [plan for plan in plans if await async_due_at(hass, [plan], time.words, language)]
+    if chosen and (len(chosen) == 1 or not times):
+        call = local_call(_NAME, {"kind": "cancel", "text": " ".join(plan.id for plan in chosen)})
+        return replace(request, call=call, answer="")
+    if understand_answer(answer, language) is Meaning.NO:
+        return replace(request, call=None, answer=(await async_get_sentences(hass, language))["spoken_declined"])
+    return request if chosen or choice is not None else None
+
+
+async def _async_called(hass: HomeAssistant, user_input: ConversationInput, words: str) -> Sequence[FuturePlan]:
+    """Return the plans of the speaker that words name, those that come first before others."""
+    plans, user_id = async_get_schedule(hass).plans, user_input.context.user_id
+    await plans.async_load()
+    return plans_called(plans_of(plans.stored.plans, person_id_of(hass, user_id) if user_id else None), words)
+
+
+async def _async_which(hass: HomeAssistant, user_input: ConversationInput, words: str) -> str:
+    """Return the question for the one of several plans to cancel; empty if words name one."""
+    language, plans = user_input.language, await _async_called(hass, user_input, words)
+    if len(plans) < 2 or words == "all":  # noqa: PLR2004 there is nothing to choose
+        return ""
+    sentences, now = await async_get_sentences(hass, language), dt_util.now()
+    texts: list[str] = []
+    for plan in plans[:_MOST_NAMED]:
+        due = dt_util.as_local(plan.due) if plan.due else None
+        time = spoken_time(due, now=now, language=language, every=plan.every, has_distance=False) if due else ""
+        texts.append(", ".join(filter(None, (plan.text, time[:1].lower() + time[1:]))))
+    return sentences["later_which_plan"].format(plans="; ".join(texts))
 
 
 def _without_times(text: str, times: Iterable[str]) -> str:
@@ -171,6 +223,9 @@ async def _async_recognized(
         if given.get("text") == "":
             given["text"] = (await async_get_sentences(hass, language))["later_alarm"]
         request = RecognizedRequest(_NAME, is_question, is_last_resort=is_last_resort)
+        is_named = given["kind"] == "cancel" and given.get("text")
+        if is_named and (which := await _async_which(hass, user_input, str(given["text"]))):
+            return replace(request, call=local_call(_NAME, given), answer=which)
         return await _async_with_call(hass, language, request, given, moved)
     delayed = [TimeInSentence(f"in {delay_of(slots)} seconds", timed)] if timed else []
     times = times_in(user_input.text, language, joined=True) if timed or not strict else ()

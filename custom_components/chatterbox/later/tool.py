@@ -111,7 +111,10 @@ async def _async_prepare(call: OwnCall) -> Prepared | str:
         found = await _async_meant(call)
         sentences = await async_get_sentences(call.hass, call.language)
         texts = [plan_text(call.hass, sentences, plan, call.language) for plan in found]
-        given: JsonObject = {**call.arguments, _TEXT: _ALL if _wants_all(call) or not found else found[0].id}
+        given: JsonObject = {
+            **call.arguments,
+            _TEXT: _ALL if _wants_all(call) or not found else " ".join(plan.id for plan in found),
+        }
         timed = await _async_timed(call, given, found[0]) if kind == _MOVE else given
         return Prepared(timed, " ".join(texts) or _NOTHING)
     except _Unplannable as error:
@@ -286,20 +289,28 @@ def _wants_all(call: OwnCall) -> bool:
     return plain_name(str(call.arguments.get(_TEXT) or "")) == _ALL
 
 
+def plans_called(plans: Sequence[FuturePlan], words: str) -> Sequence[FuturePlan]:
+    """Return the plans with an id or words, by text or else by time, in the order in which they are due."""
+    words, ordered = plain_name(words), sorted(plans, key=_order)
+    named = {*heard_words(words)}
+    found = [plan for plan in ordered if words == plan.id or (words and words in plain_name(plan.text))]
+    found = found or [plan for plan in ordered if words and words in plain_name(plan.words)]
+    return found or [plan for plan in ordered if named and named <= {*heard_words(f"{plan.text} {plan.words}")}]
+
+
 async def _async_meant(call: OwnCall) -> Sequence[FuturePlan]:
     """Return the plans that a call names by id, time or words; without any, the latest one. Raises `_Unplannable`."""
     plans = plans_of(async_get_schedule(call.hass).plans.stored.plans, call.speaker.person_id)
     words = plain_name(str(call.arguments.get(_TEXT) or ""))
     if call.arguments[_KIND] == _CANCEL and (words == _ALL or not plans):
         return [plan for plan in plans if not plan.is_begun]
-    found = [plan for plan in plans if words == plan.id or (words and words in plain_name(plan.text))]
+    ids = words.split()
+    if call.arguments[_KIND] == _CANCEL and ids and set(ids) <= {plan.id for plan in plans}:
+        return [plan for plan in plans if plan.id in ids]
+    found = plans_called(plans, words) if words else plans[-1:]
     if not found and words and call.arguments[_KIND] == _MOVE:
         due = await async_due_at(call.hass, plans, str(call.arguments[_TEXT]), call.language)
         found = [due] if due else []
-    found = found or [plan for plan in plans if words in plain_name(plan.words)]
-    named = {*heard_words(words)}
-    found = found or [plan for plan in plans if named and named <= {*heard_words(f"{plan.text} {plan.words}")}]
-    found = found if words else plans[-1:]
     if len(found) != 1:
         known = "; ".join(f"{plan.id}: {quoted(plan.text)} ({plan.words})" for plan in found or plans)
         raise _Unplannable(f"It is not clear which plan is meant. Give the id of one of these: {known or 'none'}.")
