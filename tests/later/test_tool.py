@@ -215,6 +215,15 @@ async def test_a_plan_is_moved_that_is_due_at_the_time_that_is_named(hass: HomeA
     assert [plan.text for plan in plans(hass) if plan.words == "at nine"] == ["the news at seven"]
 
 
+async def test_of_two_plans_with_a_time_in_their_words_the_one_due_then_is_moved(hass: HomeAssistant) -> None:
+    for text, when in (("call Mum", "tomorrow at 18:00"), ("the cake", "at 18:00")):
+        await run(hass, {**CALL_MUM, "text": text, "when": when})
+
+    await run(hass, {"kind": "move", "text": "at 18:00", "when": "at 19:00"})
+
+    assert {plan.text: plan.words for plan in plans(hass)} == {"call Mum": "tomorrow at 18:00", "the cake": "at 19:00"}
+
+
 async def test_ten_thousand_plans_are_refused(hass: HomeAssistant) -> None:
     while "too many" not in await run(hass, CALL_MUM):
         assert len(plans(hass)) <= MOST_OF_A_PERSON

@@ -308,9 +308,9 @@ async def _async_meant(call: OwnCall) -> Sequence[FuturePlan]:
     if call.arguments[_KIND] == _CANCEL and ids and set(ids) <= {plan.id for plan in plans}:
         return [plan for plan in plans if plan.id in ids]
     found = plans_called(plans, words) if words else plans[-1:]
-    if not found and words and call.arguments[_KIND] == _MOVE:
+    if len(found) != 1 and words and call.arguments[_KIND] == _MOVE:
         due = await async_due_at(call.hass, plans, str(call.arguments[_TEXT]), call.language)
-        found = [due] if due else []
+        found = [due] if due else found
     if len(found) != 1:
         known = "; ".join(f"{plan.id}: {quoted(plan.text)} ({plan.words})" for plan in found or plans)
         raise _Unplannable(f"It is not clear which plan is meant. Give the id of one of these: {known or 'none'}.")

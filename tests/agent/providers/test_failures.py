@@ -458,4 +458,4 @@ def test_numbers_are_read_with_and_without_commas(prompt: int, window: int) -> N
 
 @given(st.text(max_size=300))
 def test_no_words_are_too_odd(words: str) -> None:
-    find_overflow(f"prompt is too long: {words}")
+    assert find_overflow(f"prompt is too long: {words}") is not None
