@@ -33,7 +33,7 @@ from custom_components.chatterbox.later.plans import (
     waiting_news,
 )
 from custom_components.chatterbox.later.schedule import EVENT_PLAN, WORTH, Schedule, async_resolve
-from custom_components.chatterbox.later.when import Repetition
+from custom_components.chatterbox.speech.text.times import Repetition
 from custom_components.chatterbox.turns.input import TurnInput
 from tests.later.talk import AGENT, act, pass_time, remind, types, wait_for
 

@@ -25,7 +25,7 @@ from pydantic import AwareDatetime, TypeAdapter
 
 from ..const import DOMAIN, LOGGER
 from ..people.speakers import Asking, Speaker
-from .when import Repetition
+from ..speech.text.times import Repetition
 
 MOST_PLANS: Final = 50
 """Of the home."""

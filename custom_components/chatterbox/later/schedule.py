@@ -31,6 +31,7 @@ from ..people.speakers import Asking, Speaker
 from ..repairs import async_report_plans
 from ..settings.rules import async_get_home_rules
 from ..speech.sentences import async_get_sentences
+from ..speech.text.times import FURTHEST, Moment, exact_words, prepare, resolve_time
 from ..turns.input import TurnInput
 from .acting import Begin
 from .plans import (
@@ -56,7 +57,6 @@ from .telling import (
     plan_text,
     states_text,
 )
-from .when import FURTHEST, Moment, exact_words, prepare, resolve_time
 
 EVENT_PLAN: Final = f"{DOMAIN}_plan"
 GRACE: Final = timedelta(minutes=2)

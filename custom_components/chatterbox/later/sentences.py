@@ -32,10 +32,10 @@ from ..offline.provider import PROCESS_SENTENCE, SENTENCE, local_call
 from ..offline.sentence_effects import async_named_timer, async_sentence_effects, async_with_names
 from ..people.speakers import person_id_of
 from ..speech.sentences import async_get_sentences
+from ..speech.text.times import TimeInSentence, exact_words, names_days, prepare, spoken_time, times_in
 from .plans import FuturePlan, plans_of
 from .schedule import async_due_at, async_get_schedule, async_resolve, moment_of
 from .tool import LATER, plans_called
-from .when import TimeInSentence, exact_words, names_days, prepare, spoken_time, times_in
 
 if TYPE_CHECKING:
     from homeassistant.components.conversation.default_agent import DefaultAgent

@@ -28,8 +28,8 @@ from ..const import LOGGER
 from ..home.entity_matches import entity_name
 from ..speech.sentences import async_get_sentences
 from ..speech.text import speakable
+from ..speech.text.times import spoken_time
 from .plans import Condition, FuturePlan, News, PlanKind
-from .when import spoken_time
 
 ANNOUNCEMENT_TIMEOUT: Final = 120.0
 """Seconds to wait for a satellite that is busy, and for it to speak."""

@@ -22,6 +22,7 @@ from ..effects.effect import Effects, Touches
 from ..home.description import quoted
 from ..home.entity_matches import entity_name
 from ..speech.sentences import async_get_sentences
+from ..speech.text.times import FURTHEST, Repetition, exact_words
 from ..tools.name_resolver import ARGUMENTS, TOOL, entities_called
 from ..tools.own.own_tool import OwnCall, OwnTool, Prepared, ToolAnswer, error_answer, own_name, parameters
 from ..tools.own.registry import can_act
@@ -39,7 +40,6 @@ from .plans import (
 )
 from .schedule import SELDOM, async_due_at, async_get_schedule, async_resolve, is_within_bounds, moment_of
 from .telling import PERSON, plan_text, time_text
-from .when import FURTHEST, Repetition, exact_words
 
 _KIND: Final = "kind"
 _WHEN: Final = "when"

@@ -1,7 +1,8 @@
 """Resolves words for a time, such as "at half past six", and says a time back.
 
 A time is read as a sequence of parts (a clock time, a part of the day, a day, a delay, the sun), each by patterns of
-`words/<language>.toml`, and English is understood in all languages. Decision 52 tells which libraries were weighed.
+`time_words/<language>.toml`, and English is understood in all languages. Decision 52 tells which libraries were
+weighed.
 """
 
 import re
@@ -16,8 +17,8 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from ..agent.text import base_language, fold, read_language_files
-from ..speech.text.language import LANGUAGES, number_words
+from ...agent.text import base_language, fold, read_language_files
+from .language import LANGUAGES, number_words
 
 type Repetition = Literal["", "day", "workday", "week"]
 type SunEvent = Literal["sunrise", "sunset"]
@@ -156,7 +157,7 @@ class _Words(_Table):
     spoken: _Spoken
 
 
-_WORDS: Final = read_language_files(Path(__file__).with_name("words"), _Words)
+_WORDS: Final = read_language_files(Path(__file__).with_name("time_words"), _Words)
 """Read at import, which Home Assistant does in an executor."""
 
 

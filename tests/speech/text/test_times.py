@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.later.when import (
+from custom_components.chatterbox.speech.text.times import (
     Moment,
     Repetition,
     TimeInSentence,
