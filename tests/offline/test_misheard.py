@@ -55,6 +55,18 @@ async def test_another_name_is_not_guessed(home: HomeAssistant, text: str, name:
 
 
 @in_one_home(
+    ("text", "time"),
+    [
+        ("turn off the heater at midnight", "at midnight"),
+        ("turn on the 4 lamp in ten minutes", "in ten minutes"),
+        ("turn off the tele tomorrow evening", "tomorrow evening"),
+    ],
+)
+async def test_no_name_takes_the_place_of_a_time(home: HomeAssistant, text: str, time: str) -> None:
+    assert all(sentence.endswith(time) for sentence in likeliest(home, text))
+
+
+@in_one_home(
     ("text", "language"), [("light", "en"), ("word " * 25, "en"), ("打开落地灯", "zh-Hans"), ("turn on 4 lamp", "xx")]
 )
 async def test_nothing_is_guessed_from_one_word_from_many_or_in_other_languages(

@@ -27,6 +27,7 @@ from ..agent.text import base_language, fold, read_data_file
 from ..effects.effect import NOTHING, ActionKind, Touches, Unresolved, actions_of, kind_of
 from ..effects.recognition import async_recognize
 from ..home.entities import Home, async_get_home
+from ..speech.text.times import times_in
 from .sentence_effects import async_is_certain, async_sentence_effects
 
 _ALIKE: Final = 0.58
@@ -87,14 +88,19 @@ _NO_GUESS: Final = _Guess(0, 0, "", 1.0)
 
 
 def guesses(home: Home, text: str, language: str) -> Sequence[tuple[str, float]]:
-    """Return sentences that may have been said in place of one, with their likeness to it, the likeliest first."""
+    """Return sentences that may have been said in place of one, with their likeness to it, the likeliest first.
+
+    No name takes the place of a time: what is meant for later would be done at once.
+    """
     words, found = _WORDS.get(base_language(language)), [*_WORD.finditer(text)]
     if words is None or not words.openings or not 1 < len(found) <= _MOST_WORDS:
         return ()
     if not {fold(one[0]) for one in found}.isdisjoint(fold(words.negations).split()):
         return ()
     guessed: dict[str, float] = {}
-    names = [_NO_GUESS, *_names(home, found, words, language)]
+    times = [time.words for time in times_in(text, language)]
+    alike = _names(home, found, words, language)
+    names = [_NO_GUESS, *(one for one in alike if all(time in text[: one.start] + text[one.end :] for time in times))]
     for opening in (_NO_GUESS, *_openings(found, words)):
         for name in names:
             start = name.start or opening.end
