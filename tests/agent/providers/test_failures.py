@@ -27,7 +27,7 @@ from custom_components.chatterbox.agent.errors import (
     ServerOutOfMemory,
     ToolsRefused,
 )
-from custom_components.chatterbox.agent.messages import JsonValue
+from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
 from custom_components.chatterbox.agent.providers.failures import (
     CONNECTION_ERRORS,
     error_of_exception,
@@ -241,6 +241,23 @@ def test_how_long_to_wait(status: int, header: str | None, seconds: float | None
 
     assert isinstance(error, ProviderBusy)
     assert error.retry_after == seconds
+
+
+@pytest.mark.parametrize(
+    ("delay", "header", "seconds"),
+    [("12s", None, 12.0), ("8.25s", None, 8.25), ("12s", "3", 3.0), ("soon", None, None), (12, None, None)],
+)
+def test_google_tells_in_the_body_how_long_to_wait(delay: JsonValue, header: str | None, seconds: float | None) -> None:
+    """googleapis/python-genai#1875."""
+    details: JsonValue = ["odd", {"@type": "type.googleapis.com/google.rpc.Help"}, {"retryDelay": delay}]
+    report: JsonObject = {"code": 429, "message": "Quota exceeded", "status": "RESOURCE_EXHAUSTED", "details": details}
+
+    error = error_of_response(429, json.dumps([{"error": report}]).encode(), retry_after=header)
+
+    assert type(error) is ProviderBusy
+    assert error.retry_after == seconds
+    if header is None:
+        assert error_of_report(report).retry_after == seconds
 
 
 def test_a_date_is_counted_from_the_clock() -> None:

@@ -9,7 +9,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -34,6 +34,7 @@ from ..errors import (
     ToolsRefused,
     UnparsedReply,
 )
+from ..json.text import objects_in
 from ..messages import MAX_CALL_LENGTH, JsonObject, JsonValue
 from ..text import read_data_file
 
@@ -141,10 +142,9 @@ def error_of_response(
     """
     if status < HTTPStatus.BAD_REQUEST:
         return ProviderReplyInvalid(f"HTTP {status}: the service is not at this address")
-    error = _error(status, _read_text(body.decode(errors="replace")), f"HTTP {status}", secret)
-    if isinstance(error, ProviderBusy):
-        error.retry_after = _parse_retry_after(retry_after, now or datetime.now(UTC))
-    return error
+    report = _read_text(body.decode(errors="replace"))
+    report = replace(report, retry_after=retry_after or report.retry_after)
+    return _error(status, report, f"HTTP {status}", secret, now)
 
 
 def error_of_report(reported: JsonValue, secret: str = "") -> ProviderError:
@@ -168,6 +168,8 @@ class _Report:
     prompt_tokens: int | None = None
     window_tokens: int | None = None
     written: str = ""
+    retry_after: str = ""
+    """As in the header of that name."""
 
 
 def _read_text(text: str) -> _Report:
@@ -193,7 +195,8 @@ def _read_report(value: JsonValue) -> _Report:
             numbers = (value.get(key) for key in ("n_prompt_tokens", "n_ctx"))
             prompt, window = (number if type(number) is int else None for number in numbers)
             written = value.get("failed_generation")  # Groq
-            return _Report(_words(value), labelled, prompt, window, written if isinstance(written, str) else "")
+            written = written if isinstance(written, str) else ""
+            return _Report(_words(value), labelled, prompt, window, written, _retry_delay(value))
         case _:
             return _Report()
 
@@ -208,10 +211,18 @@ def _words(report: JsonObject) -> str:
             return ""
 
 
-def _error(status: int, report: _Report, what: str, secret: str) -> ProviderError:
+def _retry_delay(report: JsonObject) -> str:
+    """Return the seconds until the next request in Google's `RetryInfo`, sent as "12s"; empty without it."""
+    delays = (detail.get("retryDelay") for detail in objects_in(report.get("details")))
+    return next((delay.removesuffix("s") for delay in delays if isinstance(delay, str)), "")
+
+
+def _error(status: int, report: _Report, what: str, secret: str, now: datetime | None = None) -> ProviderError:
     message = _message_line(report, secret)
     error = _error_saying(f"{what}: {message}" if message else what, status, report)
     error.words = message
+    if isinstance(error, ProviderBusy):
+        error.retry_after = _parse_retry_after(report.retry_after, now or datetime.now(UTC))
     if isinstance(error, ProviderRejectedRequest):
         error.refuses_images = WORDINGS["images_refused"].search(report.message) is not None
     if isinstance(error, UnparsedReply):
@@ -241,10 +252,8 @@ def _line(text: str) -> str:
     return line if len(line) <= _MESSAGE_LENGTH else f"{line[: _MESSAGE_LENGTH - 1]}…"
 
 
-def _parse_retry_after(header: str | None, now: datetime) -> float | None:
+def _parse_retry_after(header: str, now: datetime) -> float | None:
     """Parse a number of seconds or an HTTP date (RFC 9110, 10.2.3); None if it is neither."""
-    if not header:
-        return None
     try:
         seconds = float(header)
     except ValueError:
