@@ -150,6 +150,7 @@ def test_responses(status: int, body: str, kind: type[ProviderError]) -> None:
     assert "secret" not in str(error)
 
 
+INVALID: JsonValue = {"type": "extra_forbidden", "loc": ["body", "store"], "msg": "Not permitted", "input": "secret"}
 TOO_LONG = "This model's maximum context length is 4096 tokens. However, you requested 9000 tokens"
 
 
@@ -274,6 +275,7 @@ def test_a_date_is_counted_from_the_clock() -> None:
         ({"message": "slow down", "code": "429"}, ProviderBusy),
         ({"message": "slow down", "type": "rate_limit_error", "code": None}, ProviderBusy),
         ({"message": "pay", "code": "insufficient_quota"}, ProviderBusy),
+        ({"message": "Requests throttling triggered.", "code": "Throttling"}, ProviderBusy),
         ({"message": "later", "type": "overloaded_error"}, ProviderBusy),
         ({"message": "no", "type": "authentication_error"}, ProviderRejectedKey),
         ({"message": "The model is gone", "code": "model_not_found"}, ModelNotFound),
@@ -319,6 +321,25 @@ def test_a_gateway_quotes_the_service_behind_it(code: int, raw: str, kind: type[
     for error in (error_of_response(code, json.dumps({"error": report}).encode()), error_of_report(report)):
         assert type(error) is kind
         assert str(error).partition(": ")[2] == words
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind", "words"),
+    [
+        (422, {"object": "error", "message": {"detail": [INVALID]}}, ProviderRejectedRequest, "Not permitted"),
+        (422, {"message": {"detail": [{"loc": ["body"]}]}}, ProviderRejectedRequest, ""),
+        (401, {"success": False, "errors": [{"code": 10000, "message": "No"}]}, ProviderRejectedKey, "No"),
+        (400, {"errors": [{"code": 5007, "message": "No such model @cf/x"}]}, ModelNotFound, "No such model @cf/x"),
+        (400, {"errors": [{"code": 3030, "message": TOO_LONG}], "result": None}, PromptTooLong, TOO_LONG),
+        (400, {"errors": [{"code": 7003, "message": "odd"}], "message": "No"}, ProviderRejectedRequest, "No"),
+        (400, {"errors": []}, ProviderRejectedRequest, ""),
+    ],
+)
+def test_words_of_mistral_and_cloudflare(status: int, body: JsonValue, kind: type[ProviderError], words: str) -> None:
+    error = error_of_response(status, json.dumps(body).encode())
+
+    assert type(error) is kind
+    assert error.words == words
 
 
 @pytest.mark.parametrize(

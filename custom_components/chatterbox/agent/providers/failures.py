@@ -181,7 +181,7 @@ def _read_text(text: str) -> _Report:
 
 
 def _read_report(value: JsonValue) -> _Report:
-    """Parse `{"error": {...}}`, `{"error": "..."}`, `{"message": ...}`, FastAPI's `detail`, Google's list of one."""
+    """Parse `{"error": {...}}`, `{"error": "..."}`, `{"message": ...}`, `detail`, Cloudflare's `errors`, a list."""
     match value:
         case str():
             return _Report(value)
@@ -189,6 +189,8 @@ def _read_report(value: JsonValue) -> _Report:
             return _read_report(first)
         case {"error": (dict() | str()) as inner}:
             return _read_report(inner)
+        case {"errors": [first, *_]} if isinstance(value, dict) and not _words(value):
+            return _read_report(first)
         case dict():
             labels = (value.get(key) for key in ("type", "code", "status"))
             labelled = " ".join(str(label) for label in labels if isinstance(label, str | int))
@@ -205,6 +207,8 @@ def _words(report: JsonObject) -> str:
     match report:
         case {"message": str(words), "metadata": {"raw": str(raw)}} if quoted := _read_text(raw).message:
             return f"{words}: {quoted}"  # OpenRouter, of a service behind it
+        case {"message": dict() as inner}:  # Mistral
+            return _words(inner)
         case {"message": str(words)} | {"detail": str(words)} | {"detail": [{"msg": str(words)}, *_]}:
             return words
         case _:
