@@ -515,7 +515,7 @@ BUDGET: dict[str, object] = {CONF_BUDGET_DAY: 0.0, CONF_PRICE_INPUT: 1.0, CONF_P
 @pytest.mark.parametrize(
     ("options", "is_shown", "requests", "key"),
     [
-        ({}, False, 1, "provider_rejected_request"),
+        ({}, False, 1, "content_filter"),
         (BUDGET, False, 0, "budget_spent"),
         ({}, True, 0, "task_image_from_words_alone"),
     ],

@@ -17,7 +17,7 @@ from custom_components.chatterbox.agent.errors import (
     ProviderUnreachable,
 )
 from custom_components.chatterbox.agent.events import StopReason
-from custom_components.chatterbox.agent.messages import ToolAnnotations, ToolDefinition, ToolResult
+from custom_components.chatterbox.agent.messages import JsonValue, ToolAnnotations, ToolDefinition, ToolResult
 from custom_components.chatterbox.settings.agent import Confirmation
 from custom_components.chatterbox.speech.sentences import (
     ERROR_KEYS,
@@ -28,10 +28,11 @@ from custom_components.chatterbox.speech.sentences import (
     in_sentences,
 )
 from tests.support.one_home import in_one_home
-from tests.support.servers.script import Script, ScriptedAnswer
+from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure
 from tests.support.talk import LIGHT_ON, NOT_DONE, Serve, say, speech
 
 LOOK = ToolDefinition("look", "Looks around.", {}, ToolAnnotations(read_only=True))
+DECLINED = "The language model declined to answer that. Please try asking differently."
 TOO_LONG = "That took too long, so I stopped. Please try again."
 LANGUAGES = ("en", "de")
 
@@ -260,6 +261,14 @@ async def test_a_long_wait_is_told_in_minutes(english: TranslatedComposer) -> No
     assert busy(20).endswith("in a moment.")
     assert busy(90).endswith("in 2 minutes.")
     assert busy(3600).endswith("in 60 minutes.")
+
+
+async def test_words_that_a_service_declines_need_no_new_key(hass: HomeAssistant, serve: Serve) -> None:
+    flagged: JsonValue = {"code": 403, "message": "x requires moderation on OpenAI. Your input was flagged."}
+    await serve(Script(answers=(ScriptedFailure(status=403, body={"error": flagged}),)))
+
+    assert speech(await say(hass, "Kill the lights")).startswith(DECLINED)
+    assert not hass.config_entries.flow.async_progress()
 
 
 @pytest.mark.parametrize("kind", [kind for kind in all_errors() if issubclass(kind, ProviderError)])

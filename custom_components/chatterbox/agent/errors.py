@@ -14,6 +14,7 @@
     │   ├── ModelNotFound            it answers, but does not have the model (404)
     │   ├── ProviderRejectedRequest  it refuses what we sent (other 4xx)
     │   │   ├── ToolsRefused           it takes no tools, as it is set up or with this model
+    │   │   ├── ContentRefused         its content filter declines the words
     │   │   └── PromptTooLong          more than the model can read at once; carries both numbers
     │   ├── BudgetSpent              nobody asked it: what may be spent on it is spent; carries until when
     │   └── ProviderReplyInvalid     it answered nonsense, or the stream was cut
@@ -122,6 +123,10 @@ class ProviderRejectedRequest(ProviderError):
 
 class ToolsRefused(ProviderRejectedRequest):
     """The service accepts no tools, as it is set up or with this model."""
+
+
+class ContentRefused(ProviderRejectedRequest):
+    """The content filter of the service declines the words of the request, or of its answer."""
 
 
 class PromptTooLong(ProviderRejectedRequest):

@@ -32,6 +32,7 @@ from ..agent.errors import (
     BetweenTokensTimeout,
     BudgetSpent,
     ConnectTimeout,
+    ContentRefused,
     FirstTokenTimeout,
     InvalidToolbox,
     MaxIterationsExceeded,
@@ -78,6 +79,7 @@ ERROR_KEYS: Final[Mapping[type[AgentError], str]] = {
     ProviderRejectedRequest: "provider_rejected_request",
     PromptTooLong: "prompt_too_long",
     ToolsRefused: "tools_refused",
+    ContentRefused: "content_filter",
     BudgetSpent: "budget_spent",
     ProviderReplyInvalid: "provider_reply_invalid",
     InvalidToolbox: "invalid_toolbox",
@@ -93,6 +95,7 @@ _CAUSES: Final = (
     UnparsedReply,
     PromptTooLong,
     ToolsRefused,
+    ContentRefused,
 )
 """Failures whose sentence tells the cause. A server that is slow is not among them, although it is unreachable."""
 

@@ -14,6 +14,7 @@ from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.errors import (
     ConnectTimeout,
+    ContentRefused,
     FirstTokenTimeout,
     ModelNotFound,
     PromptTooLong,
@@ -171,6 +172,28 @@ def test_that_a_model_sees_no_images_is_no_failure_of_the_service(status: int, w
 
     assert type(error) is ProviderRejectedRequest
     assert error.refuses_images is refuses
+
+
+@pytest.mark.parametrize(
+    ("status", "report"),
+    [
+        (403, {"code": 403, "message": 'x requires moderation on OpenAI. Your input was flagged for "violence".'}),
+        (403, "Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE_BIO"),
+        (400, {"code": "content_filter", "message": "The response was filtered", "status": 400}),
+        (400, {"code": 400, "type": "content_filter", "message": "Moderation Block"}),
+        (400, {"code": "data_inspection_failed", "message": "Input data may contain inappropriate content."}),
+        (400, {"code": 400, "message": "Content Exists Risk"}),
+        (400, {"code": "invalid_prompt", "message": "flagged as potentially violating our usage policy."}),
+        (400, {"type": "invalid_request_error", "message": "Output blocked by content filtering policy"}),
+    ],
+)
+def test_words_that_a_service_declines_are_no_wrong_key(status: int, report: JsonValue) -> None:
+    """Gitlawb/openclaude#273, XiaomiMiMo/MiMo-V2-Flash#18."""
+    errors = [error_of_response(status, json.dumps({"error": report}).encode())]
+    errors += [error_of_report(report)] if isinstance(report, dict) else []
+
+    for error in errors:
+        assert type(error) is ContentRefused
 
 
 @pytest.mark.parametrize(

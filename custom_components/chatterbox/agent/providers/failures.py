@@ -20,6 +20,7 @@ import aiohttp
 
 from ..errors import (
     ConnectTimeout,
+    ContentRefused,
     FirstTokenTimeout,
     ModelNotFound,
     PromptTooLong,
@@ -77,6 +78,7 @@ _SAYINGS: Final[tuple[tuple[str, frozenset[int], type[ProviderError]], ...]] = (
     ("images_refused", frozenset({400, 404, 415, 422, 500, 501}), ProviderRejectedRequest),
     ("out_of_memory", frozenset({400, 500, 503}), ServerOutOfMemory),
     ("unparsed_reply", frozenset({400, 500}), UnparsedReply),
+    ("refused_content", frozenset({400, 403, 422}), ContentRefused),
     ("missing_model", frozenset({HTTPStatus.NOT_FOUND}), ModelNotFound),
     ("refused_model", frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}), ModelNotFound),
     ("refused_key", frozenset({HTTPStatus.BAD_REQUEST}), ProviderRejectedKey),
