@@ -81,6 +81,7 @@ _SAYINGS: Final[tuple[tuple[str, frozenset[int], type[ProviderError]], ...]] = (
     ("refused_content", frozenset({400, 403, 422}), ContentRefused),
     ("missing_model", frozenset({HTTPStatus.NOT_FOUND}), ModelNotFound),
     ("refused_model", frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}), ModelNotFound),
+    ("barred_model", frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}), ModelNotFound),
     ("refused_key", frozenset({HTTPStatus.BAD_REQUEST}), ProviderRejectedKey),
 )
 """Wordings that say more than the status."""
