@@ -392,16 +392,14 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         self._models = await offered_chat_models(self._server())
         await check_key(self._server(settings) for settings in models)
 
-    def _server(self, settings: AgentSettings = _NO_MODEL, kind: const.ServiceKind | None = None) -> HTTPProvider:
-        return model_server(self.hass, replace(self._service, kind=kind or self._service.kind).data, settings)
+    def _server(self, settings: AgentSettings = _NO_MODEL) -> HTTPProvider:
+        return model_server(self.hass, self._service.data, settings)
 
     async def _async_change_interface(self, model: str) -> None:
         """Take another interface over which the server answers, if there is one."""
-        best = const.ServiceKind(self._service.known.wire.value)
-        others = [kind for kind in (best, *INTERFACES) if kind is not self._service.kind]
-        servers = {kind: self._server(AgentSettings(model), kind) for kind in others}
-        found = await answering_interface(servers, has_model=bool(model))
-        self._service = replace(self._service, kind=found or self._service.kind)
+        settings = AgentSettings(model)
+        servers = {one: model_server(self.hass, one.data, settings) for one in self._service.others}
+        self._service = await answering_interface(servers, has_model=bool(model)) or self._service
 
     @override
     def _refuse(self, error: ProviderError, field: str = const.CONF_BASE_URL) -> dict[str, str]:

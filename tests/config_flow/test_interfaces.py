@@ -129,6 +129,24 @@ async def test_another_interface_of_a_server_is_found(hass: HomeAssistant) -> No
     assert result["data"][CONF_KIND] == "anthropic_messages"
 
 
+async def test_an_address_without_a_version_is_found(hass: HomeAssistant) -> None:
+    class Versionless(ScriptedChatCompletions):
+        """Answers beside `/inference`, and has no list of models, as GitHub Models does."""
+
+        base_path, models_path, answer_path = "/inference", "/elsewhere", "/inference/chat/completions"
+
+    async with serving_script(GUARDED, Versionless) as address:
+        refused = await connect(hass, address, "wrong-key")
+        assert refused["errors"] == KEY_REFUSED
+        step = await submit(hass, refused, base_url=address, api_key="right-key")
+        assert models_in(step) is None
+        result = await add(hass, step, model="big-model")
+
+    assert result["data"][CONF_BASE_URL] == f"{address}/chat/completions"
+    assert result["title"] == f"{URL(address).authority}/inference"
+    assert result["result"].state is ConfigEntryState.LOADED
+
+
 async def test_an_interface_that_only_lists_models_is_found_out_when_the_model_is_tried(
     hass: HomeAssistant, address: str
 ) -> None:

@@ -25,7 +25,7 @@ from ..agent.messages import ToolDefinition, UserMessage, canonical_json
 from ..agent.protocols import LEAST_OUTPUT_TOKENS, AnswerOptions, CompletionRequest
 from ..agent.providers.failures import server_refusing_tools
 from ..agent.providers.http_provider import HTTPProvider
-from ..const import CONF_DEADLINE, CONF_FIRST_ANSWER, CONF_FIRST_TOKEN_TIMEOUT, CONF_LATER_ANSWER, ServiceKind
+from ..const import CONF_DEADLINE, CONF_FIRST_ANSWER, CONF_FIRST_TOKEN_TIMEOUT, CONF_LATER_ANSWER
 from ..runtime.models import offered_models
 from ..settings.agent import MARGIN, AgentSettings, settings_of
 from ..tools.llm_apis import context_without_speaker
@@ -193,9 +193,9 @@ async def check_key(models: Iterable[HTTPProvider]) -> None:
             return
 
 
-async def answering_interface(
-    servers: Mapping[ServiceKind, HTTPProvider], *, has_model: bool, seconds: float = _LONGEST_SEARCH
-) -> ServiceKind | None:
+async def answering_interface[Interface](
+    servers: Mapping[Interface, HTTPProvider], *, has_model: bool, seconds: float = _LONGEST_SEARCH
+) -> Interface | None:
     """Return the first interface over which a server answers within `seconds`, all asked at once.
 
     With `has_model`, each is asked to talk, otherwise for its models. A demand for a key or for a pause is an answer.

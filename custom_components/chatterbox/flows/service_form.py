@@ -1,5 +1,6 @@
 """The forms for a model server, and their conversion to the data of a config entry."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Self
@@ -11,6 +12,7 @@ from homeassistant.helpers import selector
 from yarl import URL
 
 from ..agent.providers.profiles import OLLAMA, OTHER, PROFILES, ServerProfile
+from ..agent.providers.service_client import address_without_version
 from ..const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, ServiceKind
 from ..runtime.composition import known_server
 from ..settings.service_address import InvalidAddress, parse_address, short_name
@@ -19,6 +21,9 @@ from .dialog import DROPDOWN, KNOWN_SECRET, LIST, choice, typed_secret
 _EXAMPLE_HOST: Final = "192.168.1.10"
 SECTION_INTERFACE: Final = "interface"
 SECTION_ADDRESS: Final = "address"
+
+_END: Final = re.compile("(/v1)?(/chat/completions)?/?$")
+"""Of the path of an address; it names no place."""
 
 INTERFACES: Final[Mapping[ServiceKind, str]] = {
     ServiceKind.OPENAI_CHAT: "Chat Completions",
@@ -88,6 +93,14 @@ class TypedService:
         kind = ServiceKind(form.get(SECTION_INTERFACE, {}).get(CONF_KIND, self.kind))
         return replace(self, server=server, kind=kind, base_url=form[CONF_BASE_URL], api_key=key)
 
+    @property
+    def others(self) -> list[Self]:
+        """The same server over other interfaces, the best first, and at its address without a version."""
+        kinds = (ServiceKind(self.known.wire.value), *INTERFACES)
+        others = [replace(self, kind=kind) for kind in kinds]
+        others.append(replace(self, kind=ServiceKind.OPENAI_CHAT, base_url=address_without_version(self.base_url)))
+        return [one for one in others if one != self]
+
     def errors(self) -> dict[str, str]:
         """Return the errors that need no server to find, by field."""
         errors: dict[str, str] = {}
@@ -116,7 +129,7 @@ def title_of(service: Mapping[str, Any], sentences: Mapping[str, str]) -> str:
     if known is not OTHER and URL(url).port == URL(known.base_url).port:
         place = URL(url).host or place
     # Several services may share a host and a port.
-    path, usual = (URL(one).path.rstrip("/").removesuffix("/v1") for one in (url, known.base_url))
+    path, usual = (_END.sub("", URL(one).path) for one in (url, known.base_url))
     place += "" if path == usual else path
     return place if known is OTHER else sentences["service_title"].format(server=known.name, place=place)
 

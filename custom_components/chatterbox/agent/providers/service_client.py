@@ -59,6 +59,15 @@ def api_root(base_url: str) -> URL:
     return url.with_path(path, keep_query=True)
 
 
+def address_without_version(base_url: str) -> str:
+    """Return the same address in a form to which no `/v1` is added; see `api_root`."""
+    url = _parse_address(base_url)
+    path = url.path.rstrip("/")
+    if _FULL_ADDRESS.search(path) or _VERSION.search(path):
+        return base_url
+    return str(url.with_path(f"{path}/chat/completions", keep_query=True))
+
+
 def server_root(base_url: str) -> URL:
     """Return the URL of the server of an API, for pages beside the API; see `api_root`."""
     url = api_root(base_url)

@@ -6,7 +6,12 @@ import pytest
 from yarl import URL
 
 from custom_components.chatterbox.agent.errors import ProviderUnreachable
-from custom_components.chatterbox.agent.providers.service_client import api_root, ollama_root, server_root
+from custom_components.chatterbox.agent.providers.service_client import (
+    address_without_version,
+    api_root,
+    ollama_root,
+    server_root,
+)
 
 
 @pytest.mark.parametrize(
@@ -34,6 +39,20 @@ from custom_components.chatterbox.agent.providers.service_client import api_root
 )
 def test_addresses(typed: str, root: str) -> None:
     assert str(api_root(typed)) == root
+
+
+@pytest.mark.parametrize(
+    ("typed", "root"),
+    [
+        ("https://models.github.ai/inference/", "https://models.github.ai/inference"),
+        ("https://host/openai/deployments/x?api-version=1", "https://host/openai/deployments/x?api-version=1"),
+        ("https://host", "https://host"),
+        ("https://host/api/v4", "https://host/api/v4"),
+        ("https://host/chat/completions", "https://host"),
+    ],
+)
+def test_addresses_without_a_version(typed: str, root: str) -> None:
+    assert str(api_root(address_without_version(typed))).removesuffix("/") == root
 
 
 @pytest.mark.parametrize(
