@@ -24,7 +24,7 @@ from custom_components.chatterbox.later.plans import MOST_PLANS, Asker, News, as
 from custom_components.chatterbox.later.schedule import async_get_schedule
 from custom_components.chatterbox.later.sentences import async_recognize_plan
 from custom_components.chatterbox.speech.sentences import async_get_sentences
-from tests.later.talk import SATELLITE, at_hall, pass_time, remind, state
+from tests.later.talk import SATELLITE, act, at_hall, pass_time, remind, state
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.one_home import in_one_home
 from tests.support.servers.script import Script, ScriptedAnswer
@@ -32,6 +32,9 @@ from tests.support.talk import AGENT, LIGHT_ON, Serve, move_into_the_demo_home, 
 
 CASES: Final[dict[str, dict[str, str]]] = tomllib.loads(
     Path(__file__).with_name("sentences.toml").read_text(encoding="utf-8")
+)
+KINDS: Final[dict[str, dict[str, str]]] = tomllib.loads(
+    Path(__file__).with_name("kinds.toml").read_text(encoding="utf-8")
 )
 DEVICE: Final = "a-device"
 NO_TIME: Final = "I can't plan for that time. Please say another one, within a year from now."
@@ -95,6 +98,65 @@ async def home(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> HomeAssis
 @in_one_home("language", [*CASES])
 async def test_sentences_about_plans(home: HomeAssistant, language: str) -> None:
     assert {text: await described(home, text, language) for text in CASES[language]} == CASES[language]
+
+
+@pytest.fixture
+async def home_with_alarms(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> HomeAssistant:
+    freezer.move_to(NOW)
+    await move_into_the_demo_home(hass)
+    plans, tomorrow = async_get_plans(hass), dt_util.start_of_local_day() + timedelta(days=1)
+    await plans.async_load()
+    texts = {"nine": "spoken alarm", "seven": "spoken alarm", "dad": "call Dad", "mum": "call Mum"}
+    for hours, (name, text) in zip((21, 7, 22, 20), texts.items(), strict=True):
+        await plans.async_add(replace(remind(text), id=name, due=tomorrow + timedelta(hours=hours)))
+        anna = Asker(person_id="anna")
+        await plans.async_add(replace(remind(text), asker=anna, due=tomorrow + timedelta(hours=hours)))
+    await plans.async_add(replace(act(), due=tomorrow + timedelta(hours=21)))
+    return hass
+
+
+@in_one_home("language", [*KINDS])
+async def test_alarms_and_reminders_are_told_apart(home_with_alarms: HomeAssistant, language: str) -> None:
+    sentences, found = await async_get_sentences(home_with_alarms, language), dict[str, str]()
+    for text in KINDS[language]:
+        answer = await described(home_with_alarms, text, language)
+        keys = (key for key in sentences if key.startswith("later_") and _is_from(sentences[key], answer))
+        found[text] = next(keys, answer)
+    assert found == KINDS[language]
+
+
+def _is_from(template: str, answer: str) -> bool:
+    opening = "".join(template.partition("{")[0].split())
+    return bool(opening) and "".join(answer.split()).startswith(opening) and (template == answer or "{" in template)
+
+
+@pytest.mark.parametrize("text", ["cancel tomorrow's alarm", "cancel all alarms on Friday", "cancel my alarm tomorrow"])
+async def test_a_day_of_a_plan_that_comes_again_cancels_it_only_after_a_question(
+    home: HomeAssistant, text: str
+) -> None:
+    due = dt_util.start_of_local_day() + timedelta(days=1, hours=7)
+    await async_get_plans(home).async_add(replace(remind("spoken alarm"), id="daily", due=due, every="day"))
+
+    question = "Which one should I cancel: spoken alarm, every day at seven in the morning?"
+    assert await described(home, text) == question
+    assert await described(home, "cancel the alarm at seven") == "cancel daily"
+
+
+async def test_both_of_three_are_asked_about(home_with_alarms: HomeAssistant) -> None:
+    alarm = replace(remind("spoken alarm"), due=dt_util.now() + timedelta(days=3))
+    await async_get_plans(home_with_alarms).async_add(alarm)
+
+    assert (await described(home_with_alarms, "cancel both alarms")).startswith("Which one should I cancel")
+
+
+async def test_a_plan_with_an_alarm_in_its_text_is_only_cancelled_after_a_question(home: HomeAssistant) -> None:
+    due = dt_util.start_of_local_day() + timedelta(days=1, hours=20)
+    await async_get_plans(home).async_add(replace(remind("check the alarm"), due=due))
+
+    question = "Which one should I cancel: check the alarm, at eight tomorrow evening?"
+    assert await described(home, "cancel my alarm") == question
+    assert await described(home, "cancel all alarms") == "No alarm is set."
+    assert await described(home, "cancel the alarm at seven") == "No alarm is set for that time."
 
 
 @in_one_home(
@@ -332,6 +394,29 @@ class TestWithoutAModel:
                 "cancel my alarm": "Cancelled: spoken alarm.",
             },
             {"remind me of the bins": "When should I remind you?", "no": "All right, I won't."},
+            {
+                "wake me up every day at 7 am": "Every day at seven in the morning: spoken alarm.",
+                "cancel tomorrow's alarm": "Which one should I cancel: "
+                "spoken alarm, every day at seven in the morning?",
+                "yes": "Cancelled: spoken alarm.",
+                "cancel my alarm": "No alarm is set.",
+                "cancel my reminder": "There are no reminders.",
+            },
+            {
+                "wake me up tomorrow at 7 am": "At seven tomorrow morning, in 12 hours and 18 minutes: spoken alarm.",
+                "set an alarm for 7 pm tomorrow": "At seven tomorrow evening: spoken alarm.",
+                "set a timer for ten minutes": "At 6:52 this evening, in 10 minutes: Timer.",
+                "cancel the alarm at seven": "Which one should I cancel: spoken alarm, at seven tomorrow morning; "
+                "spoken alarm, at seven tomorrow evening?",
+                "no": "All right, I won't.",
+                "cancel all alarms": "2 alarms cancelled.",
+                "what is planned?": "At 6:52 this evening, in 10 minutes: Timer.",
+            },
+            {
+                "remind me at 8 pm tomorrow to call Mum": "At eight tomorrow evening: call Mum.",
+                "remind me at 9 pm tomorrow to call Dad": "At nine tomorrow evening: call Dad.",
+                "cancel all my reminders": "2 reminders cancelled: call Mum, call Dad.",
+            },
             {
                 "turn off the floor lamp in 400 days": NO_TIME,
                 "tomorrow at eight": "Did you mean at eight tomorrow morning?",

@@ -5,8 +5,9 @@ understands, with either of its recognizers, once their time is left out.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -19,7 +20,7 @@ from pydantic import BaseModel, ConfigDict
 
 from ..agent.conversation.own_words import NO_MODEL, as_models_read
 from ..agent.json.text import objects_in, parse_json
-from ..agent.messages import AssistantMessage, JsonValue, Transcript, UserMessage
+from ..agent.messages import AssistantMessage, JsonValue, ToolCall, Transcript, UserMessage
 from ..agent.text import base_language, heard_words, read_data_file
 from ..agent.transcript import since_last_user_message
 from ..approvals.answers.yes_or_no import Meaning, understand_answer, understand_choice
@@ -35,7 +36,8 @@ from ..speech.sentences import async_get_sentences
 from ..speech.text.times import TimeInSentence, exact_words, names_days, prepare, spoken_time, times_in
 from .plans import FuturePlan, plans_of
 from .schedule import async_due_at, async_get_schedule, async_resolve, moment_of
-from .tool import LATER, plans_called
+from .telling import ReminderKind, async_reminder_kind
+from .tool import LATER, due_order, plans_called
 
 if TYPE_CHECKING:
     from homeassistant.components.conversation.default_agent import DefaultAgent
@@ -43,6 +45,8 @@ if TYPE_CHECKING:
 _NAME: Final = LATER.definition.name
 _TIMERS: Final = frozenset({intent.INTENT_START_TIMER, intent.INTENT_CANCEL_TIMER, intent.INTENT_TIMER_STATUS})
 _QUESTIONS: Final = ("later_ask", "later_no_time", "later_which", "later_which_plan")
+_EXACTLY: Final = timedelta(minutes=1)
+"""The difference up to which a time means the time of a plan to cancel."""
 _MOST_NAMED: Final = 5
 """Plans in a question."""
 _AROUND: Final = " .,!?¿¡。，！？"  # noqa: RUF001 Chinese marks
@@ -62,6 +66,10 @@ class _Sentences(BaseModel):
     """Words with which a reminder without a time may be for something else than a time."""
     list: tuple[str, ...]
     """Questions for the plans."""
+    kinds: Mapping[ReminderKind, str]
+    """Names of alarms and reminders, for which `<kind>` stands in other patterns."""
+    of_kind: str
+    """Words for one of a kind, or for `all` or `both`, in requests to cancel; without their time."""
     all: tuple[str, ...]
     """Requests to cancel all plans."""
     it: tuple[str, ...]
@@ -92,7 +100,8 @@ async def async_recognize_plan(
         return found
     if await agent.async_recognize_sentence_trigger(user_input):
         return found
-    clear = await _async_made_clear(hass, user_input, history)
+    await hass.async_add_executor_job(prepare, user_input.language)
+    clear = await _async_made_clear(hass, user_input, history) or await _async_of_kind(hass, user_input)
     return clear or await _async_recognized(hass, agent, user_input, history, found)
 
 
@@ -142,33 +151,85 @@ async def _async_chosen(
     plans, sentences = await _async_called(hass, user_input, words), _SENTENCES[base_language(language)]
     names = [[frozenset(heard_words(plan.text))] for plan in plans]
     choice = understand_choice(answer, language, names, _MOST_NAMED)
-    for of, at in sentences.of_time.items():
-        answer = re.sub(rf"\b{of}\b", at, answer, flags=re.IGNORECASE)
-    chosen, times = [plans[number] for number in choice or ()], times_in(answer, language)
+    chosen: Sequence[FuturePlan] = [plans[number] for number in choice or ()]
+    times = [*_times_in(sentences, answer, language)][:-1]
     for time in times:
-        rest = f"{_without_times(answer, [time.words])} ".lstrip()
+        rest = f"{time.rest.strip(_AROUND)} ".lstrip()
         if re.fullmatch(f"{sentences.polite}{sentences.one}", rest, re.IGNORECASE):
-            chosen = [plan for plan in plans if await async_due_at(hass, [plan], time.words, language)]
+            chosen = await _async_due(hass, plans, time.words, language)
+    meaning = understand_answer(answer, language)
+    if len(plans) == 1 and meaning is Meaning.YES:
+        chosen = plans
     if chosen and (len(chosen) == 1 or not times):
-        call = local_call(_NAME, {"kind": "cancel", "text": " ".join(plan.id for plan in chosen)})
-        return replace(request, call=call, answer="")
-    if understand_answer(answer, language) is Meaning.NO:
+        return replace(request, call=_call_for("cancel", chosen), answer="")
+    if meaning is Meaning.NO:
         return replace(request, call=None, answer=(await async_get_sentences(hass, language))["spoken_declined"])
     return request if chosen or choice is not None else None
 
 
 async def _async_called(hass: HomeAssistant, user_input: ConversationInput, words: str) -> Sequence[FuturePlan]:
     """Return the plans of the speaker that words name, those that come first before others."""
+    return plans_called(await _async_plans(hass, user_input), words)
+
+
+async def _async_plans(hass: HomeAssistant, user_input: ConversationInput) -> Sequence[FuturePlan]:
+    """Return the plans of the speaker, the oldest first."""
     plans, user_id = async_get_schedule(hass).plans, user_input.context.user_id
     await plans.async_load()
-    return plans_called(plans_of(plans.stored.plans, person_id_of(hass, user_id) if user_id else None), words)
+    return plans_of(plans.stored.plans, person_id_of(hass, user_id) if user_id else None)
 
 
-async def _async_which(hass: HomeAssistant, user_input: ConversationInput, words: str) -> str:
-    """Return the question for the one of several plans to cancel; empty if words name one."""
-    language, plans = user_input.language, await _async_called(hass, user_input, words)
-    if len(plans) < 2 or words == "all":  # noqa: PLR2004 there is nothing to choose
-        return ""
+async def _async_of_kind(hass: HomeAssistant, user_input: ConversationInput) -> RecognizedRequest | None:
+    """Return the request that cancels alarms or reminders; None for other words."""
+    language, text = user_input.language, user_input.text.replace(_CURLY, "'")
+    if (sentences := _SENTENCES.get(base_language(language))) is None:
+        return None
+    for time in _times_in(sentences, text, language):
+        requests = (_fitting(sentences, [pattern], time.rest) for pattern in sentences.cancel)
+        names = (_fitting(sentences, [sentences.of_kind], request["plan"]) for request in requests if request)
+        if found := next(filter(None, names), None):
+            break
+    else:
+        return None
+    groups, plans = found.groupdict(), await _async_plans(hass, user_input)
+    kind = next(kind for kind in ReminderKind if groups.get(kind))
+    sure = [plan for plan in sorted(plans, key=due_order) if await async_reminder_kind(hass, plan) is kind]
+    named = sure or plans_called(plans, groups[kind])
+    meant = await _async_due(hass, named, time.words, language) if time.words else named
+    request, texts = RecognizedRequest(_NAME, is_question=False), await async_get_sentences(hass, language)
+    if not meant:
+        answer = texts[f"later_none_{kind}{'_then' if time.words else ''}"]
+        return replace(request, answer=answer, is_last_resort=True)
+    is_all = groups.get("all") or len(meant) == (2 if groups.get("both") else 1)
+    is_one_of_many = any(plan.every for plan in meant) and names_days(time.words, language)
+    is_clear = sure and is_all and not is_one_of_many
+    answer = "" if is_clear else await _async_which(hass, user_input, meant)
+    return replace(request, call=_call_for("cancel", meant), answer=answer)
+
+
+async def _async_due(
+    hass: HomeAssistant, plans: Iterable[FuturePlan], words: str, language: str
+) -> Sequence[FuturePlan]:
+    """Return the plans that are due exactly when words say."""
+    return [plan for plan in plans if await async_due_at(hass, [plan], words, language, _EXACTLY)]
+
+
+def _call_for(kind: str, plans: Iterable[FuturePlan]) -> ToolCall:
+    return local_call(_NAME, {"kind": kind, "text": " ".join(plan.id for plan in plans)})
+
+
+def _times_in(sentences: _Sentences, text: str, language: str) -> Iterator[TimeInSentence]:
+    """Yield the times in a sentence, then those after other words for "at", then none."""
+    of_time = re.compile(rf"\b(?:{'|'.join(sentences.of_time)})(?= )" if sentences.of_time else "(?!)", re.IGNORECASE)
+    others = of_time.sub(lambda found: sentences.of_time[found[0].lower()], text, count=1)
+    for one in dict.fromkeys((text, others)):
+        yield from times_in(one, language, joined=True)
+    yield TimeInSentence("", text)
+
+
+async def _async_which(hass: HomeAssistant, user_input: ConversationInput, plans: Sequence[FuturePlan]) -> str:
+    """Return the question for the one of some plans to cancel."""
+    language = user_input.language
     sentences, now = await async_get_sentences(hass, language), dt_util.now()
     texts: list[str] = []
     for plan in plans[:_MOST_NAMED]:
@@ -201,7 +262,6 @@ async def _async_recognized(
     found: RecognizedRequest | None,
 ) -> RecognizedRequest | None:
     language = user_input.language
-    await hass.async_add_executor_job(prepare, language)
     plain = replace(user_input, text=readable_sentence(hass, user_input.text, language))
     strict = await agent.async_recognize_intent(plain, strict_intents_only=True)
     slots: dict[str, JsonValue] = {entity.name: entity.value for entity in strict.entities_list} if strict else {}
@@ -223,8 +283,9 @@ async def _async_recognized(
         if given.get("text") == "":
             given["text"] = (await async_get_sentences(hass, language))["later_alarm"]
         request = RecognizedRequest(_NAME, is_question, is_last_resort=is_last_resort)
-        is_named = given["kind"] == "cancel" and given.get("text")
-        if is_named and (which := await _async_which(hass, user_input, str(given["text"]))):
+        is_named = given["kind"] == "cancel" and given.get("text", "all") != "all"
+        if is_named and len(plans := await _async_called(hass, user_input, str(given["text"]))) > 1:
+            which = await _async_which(hass, user_input, plans)
             return replace(request, call=local_call(_NAME, given), answer=which)
         return await _async_with_call(hass, language, request, given, moved)
     delayed = [TimeInSentence(f"in {delay_of(slots)} seconds", timed)] if timed else []
@@ -286,10 +347,7 @@ async def _async_moved(
     hass: HomeAssistant, user_input: ConversationInput, given: dict[str, JsonValue]
 ) -> FuturePlan | None:
     """Return the plan that a call moves: that of its old time, or else the latest one."""
-    schedule = async_get_schedule(hass)
-    await schedule.plans.async_load()
-    user_id = user_input.context.user_id
-    plans = plans_of(schedule.plans.stored.plans, person_id_of(hass, user_id) if user_id else None)
+    schedule, plans = async_get_schedule(hass), await _async_plans(hass, user_input)
     if old_time := given.get("text"):
         return await async_due_at(hass, plans, str(old_time), user_input.language)
     return plans[-1] if plans and not schedule.last_heard(user_input.satellite_id) else None
@@ -371,5 +429,7 @@ def _change_of_it(sentences: _Sentences, text: str, times: Sequence[TimeInSenten
 
 def _fitting(sentences: _Sentences, patterns: Iterable[str], text: str) -> re.Match[str] | None:
     line = " ".join(text.split()).strip(_AROUND)
-    found = (re.fullmatch(f"{sentences.polite}(?:{pattern})", line, re.IGNORECASE) for pattern in patterns)
+    kinds = "|".join(f"(?P<{kind}>{words})" for kind, words in sentences.kinds.items())
+    whole = (f"{sentences.polite}(?:{pattern.replace('<kind>', f'(?:{kinds})')})" for pattern in patterns)
+    found = (re.fullmatch(pattern, line, re.IGNORECASE) for pattern in whole)
     return next(filter(None, found), None)

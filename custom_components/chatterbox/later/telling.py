@@ -51,6 +51,14 @@ class Button(StrEnum):
     """Of one that is repeated."""
 
 
+class ReminderKind(StrEnum):
+    """A kind of a plan that reminds. The values are parts of translation keys."""
+
+    ALARM = "alarm"
+    TIMER = "timer"
+    REMINDER = "reminder"
+
+
 def buttons_of(news: News) -> Sequence[Button]:
     """Return the buttons of news: none if they are no reminder."""
     if news.plan is None or news.plan.kind is not PlanKind.REMIND:
@@ -66,6 +74,15 @@ def time_text(hass: HomeAssistant, sentences: Mapping[str, str], plan: FuturePla
             what=condition_text(hass, condition)
         )
     return spoken_time(dt_util.as_local(plan.due), now=dt_util.now(), language=language, every=plan.every)
+
+
+async def async_reminder_kind(hass: HomeAssistant, plan: FuturePlan) -> ReminderKind | None:
+    """Return the kind of a plan that reminds, which its text tells; None for another plan."""
+    if plan.kind is not PlanKind.REMIND:
+        return None
+    sentences = await async_get_sentences(hass, plan.language)
+    named = {sentences["later_alarm"]: ReminderKind.ALARM, sentences["later_timer"]: ReminderKind.TIMER}
+    return named.get(plan.text, ReminderKind.REMINDER)
 
 
 def condition_text(hass: HomeAssistant, condition: Condition) -> str:

@@ -39,7 +39,7 @@ from .plans import (
     plans_of,
 )
 from .schedule import SELDOM, async_due_at, async_get_schedule, async_resolve, is_within_bounds, moment_of
-from .telling import PERSON, plan_text, time_text
+from .telling import PERSON, async_reminder_kind, plan_text, time_text
 
 _KIND: Final = "kind"
 _WHEN: Final = "when"
@@ -290,10 +290,10 @@ def _wants_all(call: OwnCall) -> bool:
 
 
 def plans_called(plans: Sequence[FuturePlan], words: str) -> Sequence[FuturePlan]:
-    """Return the plans with an id or words, by text or else by time, in the order in which they are due."""
-    words, ordered = plain_name(words), sorted(plans, key=_order)
+    """Return the plans with ids or words, by text or else by time, in the order in which they are due."""
+    words, ordered = plain_name(words), sorted(plans, key=due_order)
     named = {*heard_words(words)}
-    found = [plan for plan in ordered if words == plan.id or (words and words in plain_name(plan.text))]
+    found = [plan for plan in ordered if plan.id in words.split() or (words and words in plain_name(plan.text))]
     found = found or [plan for plan in ordered if words and words in plain_name(plan.words)]
     return found or [plan for plan in ordered if named and named <= {*heard_words(f"{plan.text} {plan.words}")}]
 
@@ -328,7 +328,7 @@ async def _async_run(call: OwnCall) -> ToolAnswer:
             await schedule.async_add(plan)
             return ToolAnswer({}, speech=say(plan))
         if kind == _LIST:
-            known = sorted(plans_of(schedule.plans.stored.plans, call.speaker.person_id), key=_order)
+            known = sorted(plans_of(schedule.plans.stored.plans, call.speaker.person_id), key=due_order)
             return ToolAnswer({}, speech=" ".join(map(say, known)) or sentences["later_none"])
         plans = await _async_meant(call)
         if kind == _MOVE:
@@ -340,7 +340,10 @@ async def _async_run(call: OwnCall) -> ToolAnswer:
         for plan in plans:
             await schedule.async_cancel(plan.id)
         texts = ", ".join(plan.text for plan in plans)
-        cancelled = sentences["later_cancelled"].format(what=texts) if plans else sentences["later_none"]
+        kinds = {await async_reminder_kind(call.hass, plan) for plan in plans}
+        same = kinds.pop() if len(kinds) == 1 < len(plans) else None
+        key = f"later_cancelled_{same}s" if same else "later_cancelled"
+        cancelled = sentences[key].format(count=len(plans), what=texts) if plans else sentences["later_none"]
         return ToolAnswer({}, speech=cancelled)
     except _Unplannable as error:
         return error_answer(str(error))
@@ -348,7 +351,8 @@ async def _async_run(call: OwnCall) -> ToolAnswer:
         return error_answer(_PROBLEMS[error.problem])
 
 
-def _order(plan: FuturePlan) -> tuple[bool, float]:
+def due_order(plan: FuturePlan) -> tuple[bool, float]:
+    """Return the key by which plans are sorted by their time; those without one come last."""
     return plan.due is None, plan.due.timestamp() if plan.due else 0
 
 

@@ -530,15 +530,18 @@ def _moment(parts: _Parts, now: datetime, sun: SunTimes) -> Moment | None:
 
 
 def _moved(parts: _Parts, moment: Moment) -> _Parts:
-    """Return parts with what they leave out: the time of day of a moment, or its day and its half of the day."""
+    """Return parts with what they leave out: the time of day of a moment, or its day and its half of the day.
+
+    A part of the day, such as "tomorrow evening", leaves out a time of day within it.
+    """
     due, on = moment.due.hour * _HOUR + moment.due.minute, moment.due.date()
     if parts.delay is not None or parts.same_time:
         return parts
     names_days = parts.has_day or parts.every
     remaining: Repetition = "week" if moment.every == "workday" and parts.weekday is not None else moment.every
     parts = replace(parts, every=parts.every or remaining)
-    if not (parts.readings or parts.sun or parts.period):
-        return replace(parts, readings=(due,))
+    with_time = replace(parts, readings=(due,))
+    parts = with_time if not (parts.readings or parts.sun) and _fitting_readings(with_time) else parts
     if names_days:
         return parts
     near = tuple(minutes for minutes in parts.readings if abs(minutes - due) <= _NEAR_IN_MINUTES)
