@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +17,7 @@ from homeassistant.const import EVENT_CALL_SERVICE
 from homeassistant.core import Context, Event, HomeAssistant, callback
 from homeassistant.helpers.entity import Entity
 from homeassistant.helpers.entity_platform import async_get_platforms
+from homeassistant.util import dt as dt_util
 from pydantic import TypeAdapter
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
@@ -23,6 +25,7 @@ from custom_components.chatterbox.approvals.pin.spoken_digits import spoken_digi
 from custom_components.chatterbox.approvals.pin_tries import async_get_pin_tries
 from custom_components.chatterbox.approvals.questions import async_get_approvals
 from custom_components.chatterbox.const import EVENT_TURN_FINISHED
+from custom_components.chatterbox.later.schedule import async_get_schedule
 from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from tests.demo_house.move_in import move_in, states_of
 from tests.support.config_entries import offline_entry, prepare, server_entry, set_up
@@ -40,7 +43,6 @@ LANGUAGES: Final = ("en", "de")
 _HOMES: Final = {"en": DEMO_HOUSE, "de": Path(__file__).with_name("home_de.yaml")}
 _UNLOCK: Final = {"en": "unlock the front door", "de": "schließe die Haustür auf"}
 _DOORS: Final = {"en": "lock.front_door", "de": "lock.haustuer"}
-_DIGITS: Final = re.compile(r"\d+")
 _SPEAKER: Final = "media_player.living_room_speaker"
 _ROOMS: Final = {"en": "kitchen", "de": "wohnzimmer"}
 _YES: Final = {"en": "yes", "de": "ja"}
@@ -144,7 +146,7 @@ class Outcome:
     """The effect of words."""
 
     calls: frozenset[str]
-    """Actions, with their targets and data, items of lists, and timers."""
+    """Actions, with their targets and data, items of lists, timers and plans."""
     at_once: frozenset[str]
     """Ids of the entities that were changed without a yes."""
     changed: frozenset[str]
@@ -158,7 +160,7 @@ class Outcome:
             return False
         if self.calls or spoken.calls:
             return self.calls == spoken.calls
-        return _DIGITS.sub("", self.answer) == _DIGITS.sub("", spoken.answer)  # a minute may have passed
+        return self.answer == spoken.answer
 
 
 @dataclass(slots=True)
@@ -183,6 +185,7 @@ class HeardHome:
         """Put the home into the state in which it begins, unless it still is."""
         for timer in list(_timers(self.hass)):
             self.hass.data[TIMER_DATA].cancel_timer(timer.id)
+        await async_get_schedule(self.hass).async_forget(lambda _: True)
         if self.has_acted or self.states() != self.first_states:
             for device, fields in self.first_devices:  # to load the home anew takes most of a count
                 vars(device).clear()
@@ -214,6 +217,9 @@ class HeardHome:
             self.calls.append(f"timer {timer.seconds}")
             if timer.conversation_command:
                 await self.async_say(timer.conversation_command)
+        for plan in async_get_schedule(self.hass).plans.stored.plans:
+            wait = plan.due - dt_util.utcnow() if plan.due else timedelta()
+            self.calls.append(f"plan {plan.text} in {round(wait / timedelta(minutes=1))} minutes")
         changed = self._changed(before)
         items = [f"{name} {await self._async_items(name)}" for name in changed if name.startswith("todo.")]
         return Outcome(frozenset([*self.calls, *items]), at_once, changed, answer, is_error)
