@@ -406,10 +406,12 @@ class TestWithoutAModel:
                 "wake me up tomorrow at 7 am": "At seven tomorrow morning, in 12 hours and 18 minutes: spoken alarm.",
                 "set an alarm for 7 pm tomorrow": "At seven tomorrow evening: spoken alarm.",
                 "set a timer for ten minutes": "At 6:52 this evening, in 10 minutes: Timer.",
+                "when is my next alarm?": "At seven tomorrow morning, in 12 hours and 18 minutes: spoken alarm.",
                 "cancel the alarm at seven": "Which one should I cancel: spoken alarm, at seven tomorrow morning; "
                 "spoken alarm, at seven tomorrow evening?",
                 "no": "All right, I won't.",
                 "cancel all alarms": "2 alarms cancelled.",
+                "do I have reminders?": "There are no reminders.",
                 "what is planned?": "At 6:52 this evening, in 10 minutes: Timer.",
             },
             {

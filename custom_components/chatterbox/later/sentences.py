@@ -70,6 +70,8 @@ class _Sentences(BaseModel):
     """Names of alarms and reminders, for which `<kind>` stands in other patterns."""
     of_kind: str
     """Words for one of a kind, or for `all` or `both`, in requests to cancel; without their time."""
+    questions: tuple[str, ...]
+    """Questions for those of a kind, or for the `next` one."""
     all: tuple[str, ...]
     """Requests to cancel all plans."""
     it: tuple[str, ...]
@@ -180,14 +182,15 @@ async def _async_plans(hass: HomeAssistant, user_input: ConversationInput) -> Se
 
 
 async def _async_of_kind(hass: HomeAssistant, user_input: ConversationInput) -> RecognizedRequest | None:
-    """Return the request that cancels alarms or reminders; None for other words."""
+    """Return the request that asks for alarms or reminders or cancels some; None for other words."""
     language, text = user_input.language, user_input.text.replace(_CURLY, "'")
     if (sentences := _SENTENCES.get(base_language(language))) is None:
         return None
     for time in _times_in(sentences, text, language):
+        question = _fitting(sentences, sentences.questions, time.rest)
         requests = (_fitting(sentences, [pattern], time.rest) for pattern in sentences.cancel)
         names = (_fitting(sentences, [sentences.of_kind], request["plan"]) for request in requests if request)
-        if found := next(filter(None, names), None):
+        if found := question or next(filter(None, names), None):
             break
     else:
         return None
@@ -196,10 +199,12 @@ async def _async_of_kind(hass: HomeAssistant, user_input: ConversationInput) -> 
     sure = [plan for plan in sorted(plans, key=due_order) if await async_reminder_kind(hass, plan) is kind]
     named = sure or plans_called(plans, groups[kind])
     meant = await _async_due(hass, named, time.words, language) if time.words else named
-    request, texts = RecognizedRequest(_NAME, is_question=False), await async_get_sentences(hass, language)
+    request, texts = RecognizedRequest(_NAME, is_question=bool(question)), await async_get_sentences(hass, language)
     if not meant:
         answer = texts[f"later_none_{kind}{'_then' if time.words else ''}"]
         return replace(request, answer=answer, is_last_resort=True)
+    if question:
+        return replace(request, call=_call_for("list", meant[:1] if groups.get("next") else meant))
     is_all = groups.get("all") or len(meant) == (2 if groups.get("both") else 1)
     is_one_of_many = any(plan.every for plan in meant) and names_days(time.words, language)
     is_clear = sure and is_all and not is_one_of_many

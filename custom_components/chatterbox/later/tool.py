@@ -329,6 +329,8 @@ async def _async_run(call: OwnCall) -> ToolAnswer:
             return ToolAnswer({}, speech=say(plan))
         if kind == _LIST:
             known = sorted(plans_of(schedule.plans.stored.plans, call.speaker.person_id), key=due_order)
+            ids = str(call.arguments.get(_TEXT)).split()
+            known = [plan for plan in known if plan.id in ids] or known
             return ToolAnswer({}, speech=" ".join(map(say, known)) or sentences["later_none"])
         plans = await _async_meant(call)
         if kind == _MOVE:
