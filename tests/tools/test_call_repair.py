@@ -334,6 +334,26 @@ async def test_what_takes_no_position_is_opened_or_closed(
     assert (await read(home, POSITION, written))[:2] == (tool, meant)
 
 
+@in_one_home(
+    ("written", "meant"),
+    [
+        ({"color": "warm white"}, {"temperature": 2700}),
+        ({"color": "Cool_White", "brightness": 40}, {"temperature": 6500, "brightness": 40}),
+        ({"color": "daylight", "temperature": 5000}, {"temperature": 5000}),
+        ({"color": "#ff0000"}, {"color": "red"}),
+        ({"color": "#FFA400"}, {"color": "orange"}),
+        ({"color": "antique white"}, {"color": "antique white"}),
+        ({"color": "#ff"}, {"color": "#ff"}),
+    ],
+)
+async def test_a_shade_of_white_is_a_temperature_and_a_color_in_hex_has_a_name(
+    home: HomeAssistant, written: JsonObject, meant: JsonObject
+) -> None:
+    _, fitted, _ = await read(home, LIGHT, {"name": "Kitchen Light", **written})
+
+    assert fitted == {"name": "Kitchen Light", **meant}
+
+
 async def test_nothing_is_closed_where_that_is_not_offered(home: HomeAssistant) -> None:
     intent.async_remove(home, intent.INTENT_TURN_OFF)
     written: JsonObject = {"name": "Tap", "position": 0}

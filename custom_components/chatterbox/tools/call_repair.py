@@ -8,6 +8,8 @@ the model knows the request. Recorded models wrote "Downstairs" as the area of "
 of their own.
 """
 
+import math
+import re
 from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,6 +21,7 @@ from homeassistant.components.valve import DOMAIN as VALVE_DOMAIN, ValveEntityFe
 from homeassistant.const import ATTR_DEVICE_CLASS, ATTR_SUPPORTED_FEATURES
 from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers import area_registry as ar, entity_registry as er, floor_registry as fr, intent, llm
+from homeassistant.util.color import COLORS
 
 from ..agent.json.coercion import Unfit, bare_name, is_called
 from ..agent.json.text import display
@@ -75,6 +78,21 @@ _MOVED: Final = frozenset({"open", "close"})
 """Wishes that are about a cover, whatever kind of thing a model takes it for."""
 
 
+_SET_LIGHT: Final = "HassLightSet"
+_WHITES: Final = {
+    "warm": 2700,
+    "soft": 2700,
+    "neutral": 4000,
+    "natural": 4000,
+    "daylight": 5500,
+    "cool": 6500,
+    "cold": 6500,
+}
+"""Colour temperatures in kelvin, by the names of shades of white."""
+_WHITE: Final = re.compile(rf"({'|'.join(_WHITES)})[ _-]?(?:white)?")
+_HEX: Final = re.compile("#([0-9a-f]{6})")
+
+
 @dataclass(frozen=True, slots=True)
 class CallRepairs:
     """Repairs calls of the tools of one turn."""
@@ -108,6 +126,8 @@ class CallRepairs:
         if unknown:
             raise Unfit(self._refusal(tool, naming, unknown))
         arguments = {name: value for name, value in arguments.items() if name in known}
+        if intent_type == _SET_LIGHT:
+            return tool.name, _with_known_color(arguments)
         if intent_type == intent.INTENT_SET_POSITION:
             return self._moved(tool, arguments)
         meant = _OF_VACUUMS.get(intent_type)
@@ -382,6 +402,19 @@ class _Selection:
         area_id = areas_of_entities(self.hass).get(state.entity_id)
         area = ar.async_get(self.hass).async_get_area(area_id) if area_id else None
         return area_id if kind == "area" or area is None else area.floor_id
+
+
+def _with_known_color(arguments: JsonObject) -> JsonObject:
+    """Return arguments in which a shade of white is a temperature, and a colour in hex the nearest that has a name."""
+    color = _text(arguments.get("color")).lower()
+    if white := _WHITE.fullmatch(color):
+        rest = {name: value for name, value in arguments.items() if name != "color"}
+        return {"temperature": _WHITES[white[1]]} | rest
+    if figures := _HEX.fullmatch(color):
+        red, green, blue = bytes.fromhex(figures[1])
+        near = min(COLORS, key=lambda name: math.dist(COLORS[name], (red, green, blue)))
+        return {**arguments, "color": near}
+    return arguments
 
 
 def _says_nothing(intent_type: str, naming: Naming, name: str, value: JsonValue) -> bool:
