@@ -2,8 +2,11 @@
 
 import pytest
 from homeassistant.components import conversation
+from homeassistant.components.climate import ClimateEntityFeature
 from homeassistant.components.conversation import ConversationInput
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant
+from homeassistant.helpers import entity_registry as er
 from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.effects.effect import NOTHING, actions_of
@@ -70,3 +73,30 @@ async def test_a_delayed_command_means_the_one_in_the_room_of_the_speaker(hass: 
     talk.device_id = satellite(hass, "kitchen")
 
     assert await talk.say("unlock the front door in 5 minutes") == LATER
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "answer"),
+    [
+        ("what is the temperature in the kitchen?", "", "Left: 20.5 degrees, Right: 19 degrees"),
+        ("what is the temperature?", "kitchen", "Left: 20.5 degrees, Right: 19 degrees"),
+        ("what is the temperature in the hallway?", "kitchen", "17 degrees"),
+        ("set the temperature in the kitchen to 20 degrees", "", "Sorry, more than one device matched your request"),
+    ],
+)
+async def test_the_temperature_of_each_thermostat_is_told(
+    hass: HomeAssistant, text: str, place: str, answer: str
+) -> None:
+    several = (("left", "kitchen", 20.5), ("right", "kitchen", 19), ("idle", "kitchen", None), ("hall", "hallway", 17))
+    talk = await talk_in(hass, HOME)
+    assert await async_setup_component(hass, "climate", {})
+    for name, area, temperature in several:
+        entity = er.async_get(hass).async_get_or_create("climate", "test", name, suggested_object_id=name)
+        er.async_get(hass).async_update_entity(entity.entity_id, area_id=area)
+        features = ClimateEntityFeature.TARGET_TEMPERATURE
+        attributes = {"friendly_name": name.title(), "current_temperature": temperature, "supported_features": features}
+        hass.states.async_set(entity.entity_id, "heat", attributes)
+        async_expose_entity(hass, conversation.DOMAIN, entity.entity_id, should_expose=True)
+    talk.device_id = satellite(hass, place) if place else None
+
+    assert await talk.say(text) == answer

@@ -36,7 +36,7 @@ from .openings import async_add_sensors
 from .past_questions import PastForm, PastQuestion, past_question
 from .provider import PROCESS_SENTENCE, SENTENCE
 from .sentence_effects import async_is_in_vain, async_is_misread, async_sentence_effects, async_unknown_name
-from .shared_names import async_act_on_item, async_act_on_meant, async_refuse_delayed
+from .shared_names import async_act_on_item, async_act_on_meant, async_refuse_delayed, async_tell_temperatures
 
 MAX_NESTING: Final = 3
 """Sentences that may run inside one another: a sentence may trigger an automation that says another one."""
@@ -132,6 +132,7 @@ class OfflineDispatcher:
                 response = await self._without_exception(query, response, began)
                 if not refusal and response.error_code is intent.IntentResponseErrorCode.NO_VALID_TARGETS:
                     response = await async_act_on_meant(hass, query, area) or response
+                    response = await async_tell_temperatures(hass, query, area) or response
                 await async_add_sensors(hass, query, response)
         await self._report_failures(response, failures, began)
         if is_error := response.response_type is intent.IntentResponseType.ERROR:

@@ -2,13 +2,16 @@
 
 "Unlock smart lock" means the lock, not the sensor of that name. The built-in agent refuses both, so the lock is
 controlled here. Of two locks of that name none is meant, and nobody is asked about what would be refused after the yes.
+The temperature of each of several thermostats is told.
 """
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Final
 
 from hassil.recognize import RecognizeResult
 from home_assistant_intents import ErrorKey
+from homeassistant.components.climate import ATTR_CURRENT_TEMPERATURE, DOMAIN as CLIMATE_DOMAIN
 from homeassistant.components.conversation import DOMAIN, ConversationInput
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent
@@ -18,8 +21,12 @@ from homeassistant.helpers.template import Template
 from ..agent.messages import JsonValue
 from ..effects.effect import Effects, actions_of
 from ..effects.intents import delayed_command, handler_of, intent_effects, items_meant, selection
+from ..home.entity_matches import assist_name, matching_states
 from ..internals.conversation import async_recognized, async_texts
 from .openings import state_sentence
+
+_MOST_THERMOSTATS: Final = 5
+"""Whose temperatures are told in one answer."""
 
 
 def is_ambiguous(
@@ -67,6 +74,36 @@ async def async_act_on_item(hass: HomeAssistant, user_input: ConversationInput) 
         return None
     meant = items_meant(hass, recognized.intent.name, _slots(recognized), DOMAIN)
     return await _async_handle(hass, user_input, recognized, {"item": meant[0]}) if len(meant) == 1 else None
+
+
+async def async_tell_temperatures(
+    hass: HomeAssistant, user_input: ConversationInput, area: AreaEntry | None
+) -> intent.IntentResponse | None:
+    """Tell what each thermostat of a place measures, where the built-in agent only answers if there is one.
+
+    None for other sentences. Without a place in the sentence, it is that of the speaker, else the home.
+    """
+    recognized, texts = await async_recognized(hass, user_input), await async_texts(hass, user_input.language)
+    if recognized is None or texts is None or recognized.intent.name != intent.INTENT_GET_TEMPERATURE:
+        return None
+    answer = texts.intent_responses.get(recognized.intent.name, {}).get(recognized.response)
+    slots = _slots(recognized)
+    here = {"area": area.id} if area and not {"name", "area", "floor"} & slots.keys() else {}
+    found = matching_states(hass, selection(slots | here, DOMAIN, {CLIMATE_DOMAIN}))
+    known = [state for state in found if state.attributes.get(ATTR_CURRENT_TEMPERATURE) is not None]
+    if not answer or not 1 < len(known) <= _MOST_THERMOSTATS:
+        return None
+    response = intent.IntentResponse(user_input.language)
+    response.response_type = intent.IntentResponseType.QUERY_ANSWER
+    answers: list[str] = []
+    for state in known:
+        response.async_set_states([state])
+        answers.append(
+            f"{assist_name(hass, state.entity_id, state.name)}: {state_sentence(hass, answer, slots, response)}"
+        )
+    response.async_set_states(known)
+    response.async_set_speech(", ".join(sorted(answers)))
+    return response
 
 
 async def _async_handle(
