@@ -450,7 +450,8 @@ def _serializer(offers: Sequence[ApiOffer]) -> CustomSerializer:
 _PLAIN_WORD: Final = re.compile(r"[a-z]+")
 
 
-_LEGAL: Final = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_NAME_LENGTH}}}")
+_CHARACTERS: Final = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_NAME_LENGTH}}}")
+_LEGAL: Final = re.compile(rf"(?=[A-Za-z_]){_CHARACTERS.pattern}")
 
 
 class ToolOrigin(NamedTuple):
@@ -465,7 +466,8 @@ class ToolOrigin(NamedTuple):
 def offered_names(origins: Sequence[ToolOrigin]) -> tuple[str, ...]:
     """Return a name for each tool, in the same order: 1 to 64 characters from `[A-Za-z0-9_-]`, all different.
 
-    They are stable over restarts, and no other tool that is added or removed renames one, except one of the same name.
+    None begins with a digit or a hyphen, which Google refuses. They are stable over restarts, and no other tool that is
+    added or removed renames one, except one of the same name.
     """
     owners = Counter(origin.name for origin in origins)
     taken = {name for name, count in owners.items() if count == 1 and _LEGAL.fullmatch(name)}
@@ -485,8 +487,10 @@ def offered_names(origins: Sequence[ToolOrigin]) -> tuple[str, ...]:
 def _hashed_name(origin: ToolOrigin, ordinal: int, taken: set[str]) -> str:
     """Build a name from the valid characters of the old one and a hash, longer where a shorter one is taken."""
     legible = origin.name
-    if not _LEGAL.fullmatch(legible):
+    if not _CHARACTERS.fullmatch(legible):
         legible = unicode_slug.slugify(legible, separator="_", lowercase=False) or "tool"
+    if not _LEGAL.match(legible):
+        legible = f"_{legible}"
     digest = sha256("\0".join((*origin, str(ordinal))).encode(errors="surrogatepass")).hexdigest()
     lengths = range(HASH_LENGTH, MAX_NAME_LENGTH)
     candidates = (f"{legible[: MAX_NAME_LENGTH - length - 1]}_{digest[:length]}" for length in lengths)

@@ -74,14 +74,14 @@ async def test_music_is_not_content_from_outside_but_whatever_is_only_called_so_
 async def test_a_tool_that_says_nothing_of_itself_is_taken_by_its_name(
     home: HomeAssistant, name: str, *, reads: bool
 ) -> None:
-    declaring = StubTool(name=f"{name}_")
+    declaring = StubTool(name=f"{name}_", description="It declares.")
     declaring.annotations = llm.ToolAnnotations(open_world=False)
     register(home, "mcp-1", StubTool(name=name), declaring)
     register(home, "mcp-2", StubTool(name=name, description="Another."))
 
     offer = await offer_of(home, "mcp-1", "mcp-2")
 
-    alike = [tool for tool in offer.definitions if tool.name != f"{name}_"]
+    alike = [tool for tool in offer.definitions if "declares" not in tool.description]
     assert [tool.annotations.read_only for tool in alike] == [reads, reads]
     assert all(tool.annotations.open_world for tool in alike)
     assert not any(tool.annotations.read_only for tool in offer.definitions if tool not in alike)

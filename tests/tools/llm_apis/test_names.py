@@ -8,9 +8,11 @@ from hypothesis import given, strategies as st
 from custom_components.chatterbox.settings.tool_names import MAX_NAME_LENGTH, have_same_origin, is_tool_of_intent
 from custom_components.chatterbox.tools.llm_apis import ToolOrigin, offered_names, rename_tools
 
-LEGAL = re.compile(r"[A-Za-z0-9_-]{1,64}")
+LEGAL = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 
-_names = st.sampled_from(["search", "search-2", "files.read", "küche licht", "x" * 80, "Ω", "_"]) | st.text(min_size=1)
+_names = st.sampled_from(
+    ["search", "search-2", "files.read", "küche licht", "x" * 80, "1-a", "1" * 64, "Ω", "_"]
+) | st.text(min_size=1)
 _origins = st.lists(st.builds(ToolOrigin, st.sampled_from(["a", "b", "c"]), _names), max_size=12)
 
 
@@ -34,7 +36,13 @@ def test_tools_of_one_name_from_two_apis_are_told_apart() -> None:
 
 @pytest.mark.parametrize(
     ("name", "legible"),
-    [("files.read", "files_read"), ("Küchenlicht an", "Kuchenlicht_an"), ("💡", "tool"), ("x" * 65, "x" * 57)],
+    [
+        ("files.read", "files_read"),
+        ("Küchenlicht an", "Kuchenlicht_an"),
+        ("💡", "tool"),
+        ("x" * 65, "x" * 57),
+        ("1mcp-find", "_1mcp-find"),
+    ],
 )
 def test_an_impossible_name_becomes_a_legible_one_with_a_hash(name: str, legible: str) -> None:
     (offered,) = offered_names([ToolOrigin("mcp-1", name)])
@@ -76,6 +84,14 @@ def test_a_tool_is_known_by_its_old_name_and_by_its_new_one(origins: list[ToolOr
 
     assert all(have_same_origin(old, new) for old, new in zip(before, after[:-1], strict=True))
     assert all(have_same_origin(new, old) for old, new in zip(before, after[:-1], strict=True))
+
+
+@pytest.mark.parametrize("name", ["1mcp-find", "-find", "1" * 64])
+def test_a_rule_holds_for_a_tool_that_begins_with_a_digit(name: str) -> None:
+    (offered,) = offered_names([ToolOrigin("mcp-1", name)])
+
+    assert have_same_origin(name, offered)
+    assert have_same_origin(offered, name)
 
 
 @pytest.mark.parametrize("other", ["searches", "search_them", "search_12345", "search_abcdeg", "Search"])
