@@ -25,7 +25,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 """A shorter module with a single importer is a fragment: it might better be a part of its importer."""
 
 CEILINGS: Final = {
-    "lines of code of the product": 35_096,
+    "lines of code of the product": 35_098,
     "modules of the product": 283,
     "lines of code of the tests": 66_808,
     "fragments": 4,

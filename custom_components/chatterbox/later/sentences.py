@@ -81,7 +81,7 @@ class _Sentences(BaseModel):
     one: str
     """Words around the time of a plan that is chosen among several, as in "the one at seven"."""
     of_time: Mapping[str, str] = {}
-    """Words before that time, and those that are understood: "la de las siete" is "la a las siete"."""
+    """Words before the time of a plan, and those that are understood: "la de las siete" is "la a las siete"."""
     move: tuple[str, ...]
     """Words around the times of a request to move the plan that was just made or named, or to be reminded again."""
     remind: tuple[str, ...]
@@ -226,9 +226,10 @@ def _call_for(kind: str, plans: Iterable[FuturePlan]) -> ToolCall:
 def _times_in(sentences: _Sentences, text: str, language: str) -> Iterator[TimeInSentence]:
     """Yield the times in a sentence, then those after other words for "at", then none."""
     of_time = re.compile(rf"\b(?:{'|'.join(sentences.of_time)})(?= )" if sentences.of_time else "(?!)", re.IGNORECASE)
-    others = of_time.sub(lambda found: sentences.of_time[found[0].lower()], text, count=1)
-    for one in dict.fromkeys((text, others)):
-        yield from times_in(one, language, joined=True)
+    yield from times_in(text, language, joined=True)
+    for of in of_time.finditer(text):
+        at = f"{text[: of.start()]}{sentences.of_time[of[0].lower()]}{text[of.end() :]}"
+        yield from times_in(at, language, joined=True)
     yield TimeInSentence("", text)
 
 
@@ -393,8 +394,9 @@ async def _async_wish(
     heard = async_get_schedule(hass).last_heard(user_input.satellite_id)
     if heard and (moved := _change_of_it(sentences, text, times)) and moved["kind"] == "move":
         return moved
-    for time in (*times_in(text, user_input.language, joined=True), TimeInSentence("", text)):
-        found = _fitting(sentences, sentences.remind, time.rest) if time.words else None
+    at_times = times_in(text, user_input.language, joined=True)
+    for time in _times_in(sentences, text, user_input.language):
+        found = _fitting(sentences, sentences.remind, time.rest) if time in at_times else None
         if found and (words := found["text"].strip(_AROUND)):
             is_often = re.match(sentences.often, words, re.IGNORECASE)
             # Together, they are no time, which is the answer.
