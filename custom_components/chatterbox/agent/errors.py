@@ -11,6 +11,7 @@
     │   │   └── UnparsedReply          it cannot parse what its model wrote
     │   ├── ProviderRejectedKey      it does not accept our credentials (401, 403)
     │   ├── ProviderBusy             rate limit or overload; carries `retry_after`
+    │   │   └── CreditSpent            the account has no credit left (402)
     │   ├── ModelNotFound            it answers, but does not have the model (404)
     │   ├── ProviderRejectedRequest  it refuses what we sent (other 4xx)
     │   │   ├── ToolsRefused           it takes no tools, as it is set up or with this model
@@ -108,6 +109,12 @@ class ProviderBusy(ProviderError):
         """Keep what the service said of `retry_after`."""
         super().__init__(message)
         self.retry_after = retry_after
+
+
+class CreditSpent(ProviderBusy):
+    """The account at the service has no credit left."""
+
+    retryable = False
 
 
 class ModelNotFound(ProviderError):

@@ -33,6 +33,7 @@ from ..agent.errors import (
     BudgetSpent,
     ConnectTimeout,
     ContentRefused,
+    CreditSpent,
     FirstTokenTimeout,
     InvalidToolbox,
     MaxIterationsExceeded,
@@ -73,6 +74,7 @@ ERROR_KEYS: Final[Mapping[type[AgentError], str]] = {
     ProviderFailed: "provider_failed",
     ProviderRejectedKey: "provider_rejected_key",
     ProviderBusy: "provider_busy",
+    CreditSpent: "credit_spent",
     ServerOutOfMemory: "server_out_of_memory",
     UnparsedReply: "unparsed_reply",
     ModelNotFound: "model_not_found",
@@ -90,6 +92,7 @@ ERROR_KEYS: Final[Mapping[type[AgentError], str]] = {
 _CAUSES: Final = (
     ProviderUnreachable,
     ProviderRejectedKey,
+    CreditSpent,
     ModelNotFound,
     ServerOutOfMemory,
     UnparsedReply,

@@ -7,6 +7,7 @@ from custom_components.chatterbox.agent.errors import (
     BetweenTokensTimeout,
     BudgetSpent,
     ConnectTimeout,
+    CreditSpent,
     FirstTokenTimeout,
     ModelNotFound,
     PromptTooLong,
@@ -34,6 +35,7 @@ SECRET = "http://10.0.0.7:11434 says: key sk-secret is wrong"
     ("failure", "status", "kind", "code"),
     [
         (ProviderBusy(SECRET, 3), 429, "too_many_requests", "rate_limit_exceeded"),
+        (CreditSpent(SECRET), 429, "too_many_requests", "insufficient_quota"),
         (BudgetSpent("day"), 429, "too_many_requests", "insufficient_quota"),
         (PromptTooLong(SECRET, 9, 8), 400, "invalid_request_error", "context_length_exceeded"),
         (ConnectTimeout(SECRET), 503, "model_error", "model_timeout"),
@@ -58,7 +60,7 @@ def test_a_failure_has_a_code_and_no_secret(failure: AgentError | None, status: 
     assert_fits("ErrorPayload", reported.payload)
     for part in ("secret", "10.0.0.7"):
         assert part not in canonical_json(reported.payload)
-    assert reported.retry_after == (3 if isinstance(failure, ProviderBusy) else None)
+    assert reported.retry_after == (3 if type(failure) is ProviderBusy else None)
 
 
 def test_an_error_of_the_surface_is_told_as_it_is() -> None:

@@ -21,6 +21,7 @@ import aiohttp
 from ..errors import (
     ConnectTimeout,
     ContentRefused,
+    CreditSpent,
     FirstTokenTimeout,
     ModelNotFound,
     PromptTooLong,
@@ -55,6 +56,7 @@ _MASKED_KEY: Final = re.compile(r"(?<!\S)\S*\*{2,}\S*|\bsk-[\w-]+")
 STATUS_ERRORS: Final[Mapping[int, type[ProviderError]]] = {
     HTTPStatus.UNAUTHORIZED: ProviderRejectedKey,
     HTTPStatus.FORBIDDEN: ProviderRejectedKey,
+    HTTPStatus.PAYMENT_REQUIRED: CreditSpent,
     HTTPStatus.NOT_FOUND: ProviderReplyInvalid,  # a wrong path; a missing model says so in its body
     HTTPStatus.METHOD_NOT_ALLOWED: ProviderReplyInvalid,
     HTTPStatus.REQUEST_TIMEOUT: ProviderUnreachable,
@@ -78,6 +80,7 @@ _SAYINGS: Final[tuple[tuple[str, frozenset[int], type[ProviderError]], ...]] = (
     ("images_refused", frozenset({400, 404, 415, 422, 500, 501}), ProviderRejectedRequest),
     ("out_of_memory", frozenset({400, 500, 503}), ServerOutOfMemory),
     ("unparsed_reply", frozenset({400, 500}), UnparsedReply),
+    ("no_credit", frozenset({400, 403, 429}), CreditSpent),
     ("refused_content", frozenset({400, 403, 422}), ContentRefused),
     ("missing_model", frozenset({HTTPStatus.NOT_FOUND}), ModelNotFound),
     ("refused_model", frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}), ModelNotFound),
@@ -228,7 +231,7 @@ def _error(status: int, report: _Report, what: str, secret: str, now: datetime |
     message = _message_line(report, secret)
     error = _error_saying(f"{what}: {message}" if message else what, status, report)
     error.words = message
-    if isinstance(error, ProviderBusy):
+    if type(error) is ProviderBusy:
         error.retry_after = _parse_retry_after(report.retry_after, now or datetime.now(UTC))
     if isinstance(error, ProviderRejectedRequest):
         error.refuses_images = WORDINGS["images_refused"].search(report.message) is not None

@@ -18,6 +18,7 @@ from ..conversation.prompt_fitter import FittedRequest, PromptFitter
 from ..errors import (
     BetweenTokensTimeout,
     BudgetSpent,
+    CreditSpent,
     FirstTokenTimeout,
     ModelNotFound,
     PromptTooLong,
@@ -66,7 +67,7 @@ class BreakerPolicy:
 
 _PAUSE: Final = 300.0
 """Seconds for which a service is assumed to keep a model loaded and a prompt cached, as Ollama does."""
-_PERMANENT: Final = (ModelNotFound, ProviderRejectedKey)
+_PERMANENT: Final = (CreditSpent, ModelNotFound, ProviderRejectedKey)
 """Permanent failures: one opens the circuit."""
 _DEFAULT_POLICY: Final = BreakerPolicy()
 

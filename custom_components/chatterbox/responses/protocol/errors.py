@@ -13,6 +13,7 @@ from ...agent.errors import (
     BetweenTokensTimeout,
     BudgetSpent,
     ConnectTimeout,
+    CreditSpent,
     FirstTokenTimeout,
     ModelNotFound,
     PromptTooLong,
@@ -72,6 +73,12 @@ def not_found(message: str, param: str | None = None, code: str | None = "not_fo
 
 _TIMEOUT: Final = (503, ErrorType.MODEL, "model_timeout", "did not answer in time. Try again later")
 _FAILURES: Final[Mapping[type[AgentError], tuple[int, ErrorType, str, str]]] = {
+    CreditSpent: (
+        429,
+        ErrorType.TOO_MANY_REQUESTS,
+        "insufficient_quota",
+        "has no credit. Only its owner can change that",
+    ),
     ProviderBusy: (429, ErrorType.TOO_MANY_REQUESTS, "rate_limit_exceeded", "is busy. Try again later"),
     **dict.fromkeys((ConnectTimeout, FirstTokenTimeout, BetweenTokensTimeout), _TIMEOUT),
     ProviderUnreachable: (503, ErrorType.MODEL, "model_unreachable", "cannot be reached. Try again later"),

@@ -8,6 +8,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from custom_components.chatterbox.agent.errors import (
     ConnectTimeout,
+    CreditSpent,
     ModelNotFound,
     ProviderBusy,
     ProviderError,
@@ -67,7 +68,7 @@ def test_failures_in_a_row_open_it(circuit: Circuit) -> None:
     assert circuit.breaker.seconds_until_probe == 10
 
 
-@pytest.mark.parametrize("error", [ProviderRejectedKey("no"), ModelNotFound("gone")], ids=repr)
+@pytest.mark.parametrize("error", [ProviderRejectedKey("no"), ModelNotFound("gone"), CreditSpent("pay")], ids=repr)
 def test_a_permanent_error_opens_it_at_once(circuit: Circuit, error: ProviderError) -> None:
     circuit.fail(1, error)
     assert circuit.breaker.state is OPEN
