@@ -309,6 +309,8 @@ class ChatReplyReader(ReplyReader):
         super().__init__(transcript, new_id)
         self._streams = False
         """True once a `delta` brought something: a `message` after it repeats it."""
+        self._calling: int | None = None
+        """The index of the choice with the calls."""
         self._details: list[JsonObject] = []
         """Of the reasoning, joined."""
 
@@ -322,7 +324,7 @@ class ChatReplyReader(ReplyReader):
         if chunk.prompt_progress is not None and not self._streams:
             yield PromptProgress(chunk.prompt_progress.processed, chunk.prompt_progress.total)
         for choice in chunk.choices or []:
-            if choice.index:  # a second answer, which was not requested
+            if not self._is_read(choice):
                 continue
             if choice.message is not None and not self._streams:
                 yield from self._read_delta(choice.message)
@@ -334,6 +336,18 @@ class ChatReplyReader(ReplyReader):
             if choice.finish_reason:
                 self._finish = choice.finish_reason
                 yield from self._ready(self._calls.finish())
+
+    def _is_read(self, choice: _Choice) -> bool:
+        """Return whether a choice is a part of the answer: the first one, and that with its calls.
+
+        GitHub Copilot has the calls of Claude beside its words. Any other choice is an answer that was not requested.
+        """
+        part, place = choice.delta or choice.message, choice.index or 0
+        if part is None or not part.calls():
+            return place in {0, self._calling}
+        if self._calling is None and not (place and (part.text() or self._finish == "stop")):
+            self._calling = place
+        return place == self._calling
 
     def _read_delta(self, delta: _Delta) -> Iterator[ProviderEvent]:
         yield from self._reasoning(delta.reasoning_text())

@@ -33,6 +33,7 @@ from tests.agent.wire.encoding import sse
 
 STOP: JsonObject = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
 CALL: JsonObject = {"index": 0, "id": "a", "type": "function", "function": {"name": "on", "arguments": '{"x":1}'}}
+OTHER: JsonObject = {"index": 1, "message": {"content": None, "tool_calls": [CALL]}, "finish_reason": "tool_calls"}
 
 NAMELESS: JsonObject = {"name": "", "arguments": ""}
 
@@ -162,6 +163,42 @@ CALLED = [ToolCallReady(ToolCall("a", "on", '{"x":1}')), CompletionResult(Finish
             [{"choices": [{"index": 1, "delta": {"content": "B"}}, {"index": 0, "delta": {"content": "A"}}]}, STOP],
             [TextDelta("A"), DONE],
             id="a second answer",
+        ),
+        pytest.param(
+            [{"choices": [{"index": 0, "message": {"content": "Hi"}, "finish_reason": "tool_calls"}, OTHER]}],
+            [TextDelta("Hi"), *CALLED],
+            id="calls beside the words",
+        ),
+        pytest.param(
+            [
+                {"choices": [{"index": 0, "delta": {"content": "Hi"}}]},
+                {"choices": [{"index": 1, "delta": {"tool_calls": [CALL]}}]},
+                {"choices": [{"index": 1, "delta": {}, "finish_reason": "tool_calls"}]},
+            ],
+            [TextDelta("Hi"), *CALLED],
+            id="calls streamed beside the words",
+        ),
+        pytest.param(
+            [{"choices": [{"index": 0, "message": {"content": "Hi"}, "finish_reason": "stop"}, OTHER]}],
+            [TextDelta("Hi"), DONE],
+            id="calls beside an answer that is whole",
+        ),
+        pytest.param(
+            [
+                {
+                    "choices": [
+                        {"index": 1, "message": {"content": "A", "tool_calls": [CALL]}},
+                        {"index": 0, "finish_reason": "stop"},
+                    ]
+                }
+            ],
+            [DONE],
+            id="a second answer with calls",
+        ),
+        pytest.param(
+            [{"choices": [{"index": 0, "message": {"tool_calls": [CALL]}, "finish_reason": "tool_calls"}, OTHER]}],
+            CALLED,
+            id="calls in two answers",
         ),
         pytest.param(
             [
