@@ -280,6 +280,34 @@ async def test_of_a_dead_device_nobody_knows_what_it_does(hass: HomeAssistant, t
 
 
 @pytest.mark.usefixtures("offline")
+@pytest.mark.parametrize(
+    ("entity_id", "text", "answer"),
+    [
+        ("lock.front_door", "is the front door locked", "The state of Front Door is not known."),
+        ("lock.front_door", "is the front door unlocked?", "The state of Front Door is not known."),
+        ("cover.garage_door", "is the garage door open?", "The state of Garage Door is not known."),
+    ],
+)
+async def test_of_an_unknown_state_nobody_knows_what_it_is(
+    hass: HomeAssistant, entity_id: str, text: str, answer: str
+) -> None:
+    report(hass, entity_id, "unknown")
+
+    assert speech(await say(hass, text)) == answer
+
+
+@pytest.mark.usefixtures("offline")
+async def test_devices_without_a_state_are_told_apart(hass: HomeAssistant) -> None:
+    report(hass, "cover.living_room_blinds", "unknown")
+    attributes = {"device_class": "blind", "friendly_name": "Kids Room Blind"}
+    hass.states.async_set("cover.kids_room_blind", "unavailable", attributes)
+
+    spoken_text = speech(await say(hass, "are any blinds open?"))
+
+    assert "Kids Room Blind cannot be reached. The state of " in spoken_text
+
+
+@pytest.mark.usefixtures("offline")
 async def test_the_state_of_a_dead_device_may_be_asked_for(hass: HomeAssistant) -> None:
     kill(hass, "lock.front_door")
 

@@ -14,7 +14,7 @@ from typing import Final, Protocol
 from home_assistant_intents import ErrorKey
 from homeassistant.components import conversation
 from homeassistant.components.person.const import DOMAIN as PERSON
-from homeassistant.const import STATE_HOME, STATE_UNAVAILABLE
+from homeassistant.const import STATE_HOME, STATE_UNAVAILABLE, STATE_UNKNOWN
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import intent, llm
 
@@ -156,10 +156,13 @@ class OfflineDispatcher:
         elif undone or unconfirmed:
             speech = intent_speech(native) if confirmed_targets(response) else ""
             response.async_set_speech("\n".join(filter(None, (speech, unconfirmed, undone))))
-        unlike = response.unmatched_states
-        if unlike and not response.matched_states and all(one.state == STATE_UNAVAILABLE for one in unlike):
-            names = [assist_name(self.hass, one.entity_id, one.name) for one in unlike]
-            response.async_set_speech(composer.unreachable(names))  # not "No": nobody knows
+        names: dict[str, list[str]] = {STATE_UNAVAILABLE: [], STATE_UNKNOWN: []}
+        for one in response.unmatched_states:
+            names.setdefault(one.state, []).append(assist_name(self.hass, one.entity_id, one.name))
+        unreachable, unknown, *others = names.values()
+        if (unreachable or unknown) and not (others or response.matched_states):  # not "No": nobody knows
+            speech = " ".join(filter(None, (composer.unreachable(unreachable), composer.unknown(unknown))))
+            response.async_set_speech(speech)
 
     async def _without_exception(
         self, query: conversation.ConversationInput, response: intent.IntentResponse, began: float

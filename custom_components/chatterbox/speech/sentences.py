@@ -255,8 +255,12 @@ class TranslatedComposer:
         return " ".join((*sentences, *(reason if reason.endswith(_ENDS) else f"{reason}." for reason in texts)))
 
     def unreachable(self, names: Sequence[str]) -> str:
-        """Name the entities that are unavailable."""
-        return self._listed("unreachable", names)
+        """Name the entities that are unavailable; empty if there are none."""
+        return self._listed("unreachable", names) if names else ""
+
+    def unknown(self, names: Sequence[str]) -> str:
+        """Name the entities whose state is not known; empty if there are none."""
+        return self._listed("state_unknown", names) if names else ""
 
     def unconfirmed(self, targets: Iterable[intent.IntentResponseTarget]) -> str:
         """Name the entities that were asked and have not confirmed; empty if there are none."""
