@@ -59,6 +59,23 @@ def test_an_empty_object_at_the_end_waits_because_arguments_may_follow() -> None
     ) == [[], [], [ToolCall("a", "on", '{"x":1}')], []]
 
 
+@pytest.mark.parametrize("name", ["", "on"])
+@pytest.mark.parametrize("texts", [('{"x', '{"x": 1', '{"x": 1}'), ("{", '{"x"', '{"x"', '{"x": 1}', '{"x": 1}')])
+def test_a_fragment_may_repeat_what_came_before_it(texts: Sequence[str], name: str) -> None:
+    """vercel/ai#12052."""
+    first, *others = texts
+
+    assert called(
+        [fragment(first, index=0, call_id="a", name="on")],
+        *([fragment(text, index=0, call_id="a", name=name)] for text in others),
+        [fragment('{"y": {"x": 1}}', index=1, call_id="b", name="off")],
+    ) == [("on", '{"x": 1}'), ("off", '{"y": {"x": 1}}')]
+
+
+def test_a_fragment_that_begins_like_the_call_continues_a_text() -> None:
+    assert called([fragment('{"x": "', name="on")], [fragment('{"x'), fragment(': "}')]) == [("on", '{"x": "{"x: "}')]
+
+
 def test_an_empty_object_goes_out_when_the_next_call_begins() -> None:
     assert assemble(
         [fragment("{ }", index=0, call_id="a", name="now")], [fragment(index=1, call_id="b", name="on")]

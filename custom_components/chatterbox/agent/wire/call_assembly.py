@@ -116,6 +116,12 @@ class ObjectText:
         """True if the object is `{}`."""
         return self.complete and not self.text[1:-1].strip()
 
+    def is_repeated_in(self, text: str) -> bool:
+        """Return whether a text is the beginning of an object that was collected so far, and perhaps more of it."""
+        return (
+            not self.complete and text.startswith("{") and 0 < self._length <= len(text) and text.startswith(self.text)
+        )
+
     def add(self, text: str, start: int = 0) -> int:
         """Append what belongs to the object in `text[start:]`; return the index after it.
 
@@ -258,8 +264,11 @@ class CallAssembler:
     def _append(self, call: _OpenCall, text: str) -> _OpenCall:
         """Append text to a call, and return the last one: an object after a complete one is another of the same tool.
 
-        It replaces an empty object. Other text after a complete object is dropped.
+        It replaces an empty object. Other text after a complete object is dropped. Some servers send with each fragment
+        what came before it.
         """
+        if call.arguments.is_repeated_in(text):
+            call.arguments = ObjectText()
         taken = call.arguments.add(text)
         while (start := text.find("{", taken)) >= 0:
             if call.arguments.is_empty_object and not call.released:
