@@ -300,6 +300,20 @@ def test_google_tells_in_the_body_how_long_to_wait(delay: JsonValue, header: str
         assert error_of_report(report).retry_after == seconds
 
 
+@pytest.mark.parametrize(
+    ("reset", "seconds"), [("1795280420000", 18_020.0), ("1795262399000", 0.0), ("1795280420", None), (7, None)]
+)
+def test_openrouter_tells_until_when_free_models_are_used_up(reset: JsonValue, seconds: float | None) -> None:
+    """Gitlawb/openclaude#936."""
+    metadata: JsonValue = {"headers": {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": reset}}
+    report: JsonValue = {"message": "Rate limit exceeded: free-models-per-day", "code": 429, "metadata": metadata}
+
+    error = error_of_response(429, json.dumps({"error": report}).encode(), now=NOW)
+
+    assert type(error) is ProviderBusy
+    assert error.retry_after == seconds
+
+
 def test_a_date_is_counted_from_the_clock() -> None:
     error = error_of_response(429, b"", retry_after="Fri, 21 Nov 2025 12:00:00 GMT")
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from email.utils import format_datetime, parsedate_to_datetime
 from http import HTTPStatus
 from pathlib import Path
 from typing import Final
@@ -50,6 +50,7 @@ _MESSAGE_LENGTH: Final = 200
 _WORDS_READ: Final = 1_000
 """Characters of a body that are searched."""
 _HIDDEN: Final = "…"
+_MILLISECONDS: Final = re.compile("[0-9]{13}")
 _MASKED_KEY: Final = re.compile(r"(?<!\S)\S*\*{2,}\S*|\bsk-[\w-]+")
 """A key as services repeat it: whole or with asterisks."""
 
@@ -222,7 +223,10 @@ def _words(report: JsonObject) -> str:
 
 
 def _retry_delay(report: JsonObject) -> str:
-    """Return the seconds until the next request in Google's `RetryInfo`, sent as "12s"; empty without it."""
+    """Return when to ask again: Google's `RetryInfo`, sent as "12s", or OpenRouter's time in milliseconds."""
+    match report:
+        case {"metadata": {"headers": {"X-RateLimit-Reset": str(reset)}}} if _MILLISECONDS.fullmatch(reset):
+            return format_datetime(datetime.fromtimestamp(int(reset) / 1000, UTC), usegmt=True)
     delays = (detail.get("retryDelay") for detail in objects_in(report.get("details")))
     return next((delay.removesuffix("s") for delay in delays if isinstance(delay, str)), "")
 
