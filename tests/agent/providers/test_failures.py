@@ -386,9 +386,10 @@ def test_a_gateway_quotes_the_service_behind_it(code: int, raw: str, kind: type[
         (400, {"errors": [{"code": 3030, "message": TOO_LONG}], "result": None}, PromptTooLong, TOO_LONG),
         (400, {"errors": [{"code": 7003, "message": "odd"}], "message": "No"}, ProviderRejectedRequest, "No"),
         (400, {"errors": []}, ProviderRejectedRequest, ""),
+        (503, {"detail": {"msg": "Server is busy", "type": "service_unavailable"}}, ProviderBusy, "Server is busy"),
     ],
 )
-def test_words_of_mistral_and_cloudflare(status: int, body: JsonValue, kind: type[ProviderError], words: str) -> None:
+def test_words_that_are_elsewhere(status: int, body: JsonValue, kind: type[ProviderError], words: str) -> None:
     error = error_of_response(status, json.dumps(body).encode())
 
     assert type(error) is kind

@@ -194,7 +194,7 @@ def _read_report(value: JsonValue) -> _Report:
             return _Report(value)
         case [first, *_]:
             return _read_report(first)
-        case {"error": (dict() | str()) as inner}:
+        case {"error": (dict() | str()) as inner} | {"detail": dict() as inner}:  # the second is KoboldCpp's
             return _read_report(inner)
         case {"errors": [first, *_]} if isinstance(value, dict) and not _words(value):
             return _read_report(first)
@@ -216,7 +216,12 @@ def _words(report: JsonObject) -> str:
             return f"{words}: {quoted}"  # OpenRouter, of a service behind it
         case {"message": dict() as inner}:  # Mistral
             return _words(inner)
-        case {"message": str(words)} | {"detail": str(words)} | {"detail": [{"msg": str(words)}, *_]}:
+        case (
+            {"message": str(words)}
+            | {"msg": str(words)}
+            | {"detail": str(words)}
+            | {"detail": [{"msg": str(words)}, *_]}
+        ):
             return words
         case _:
             return ""
