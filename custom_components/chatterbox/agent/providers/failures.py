@@ -86,6 +86,7 @@ _SAYINGS: Final[tuple[tuple[str, frozenset[int], type[ProviderError]], ...]] = (
     ("missing_model", frozenset({HTTPStatus.NOT_FOUND}), ModelNotFound),
     ("refused_model", frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}), ModelNotFound),
     ("barred_model", frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}), ModelNotFound),
+    ("refused_country", frozenset({HTTPStatus.FORBIDDEN}), ProviderRejectedRequest),
     ("refused_key", frozenset({HTTPStatus.BAD_REQUEST}), ProviderRejectedKey),
 )
 """Wordings that say more than the status."""
