@@ -260,6 +260,18 @@ async def test_a_tool_that_is_forbidden_stays_so_under_the_name_it_gets_beside_a
     assert judged(home, harmless, rule(Verdict.DENY, tools="another__tool")) == ALLOWED
 
 
+async def test_a_rule_for_a_tool_that_may_be_another_hides_no_stricter_one(home: HomeAssistant) -> None:
+    """`judged` calls `some__tool`."""
+    asks, after = rule(Verdict.ASK, tools="some__tool_0a1b2c"), rule(Verdict.DENY, tools="some__tool_3d4e5f")
+    unknown = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}))
+
+    for effects in (NOTHING, UNLOCK, unknown):
+        assert judged(home, effects, asks).verdict is Verdict.ASK
+        for never in (after, rule(Verdict.DENY)):
+            assert judged(home, effects, asks, never).verdict is Verdict.DENY
+            assert judged(home, effects, rule(Verdict.ASK, tools="some__tool"), never).verdict is Verdict.ASK
+
+
 async def test_what_is_unknown_is_judged_as_the_worst_that_it_could_be(home: HomeAssistant) -> None:
     script = EntityAction("script.night", "script.turn_on")
     unknown = Unknown(UnknownReason.TEMPLATE, script)

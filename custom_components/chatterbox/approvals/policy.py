@@ -73,9 +73,10 @@ def judge(hass: HomeAssistant, policy: Policy, call: CallEffects, speaker: Speak
     """
     decisions: dict[Decision, None] = {}
     for one in (call, *_equal_calls(hass, policy, call)):
-        rules = _applicable(policy, one, speaker, now)
-        area_ids = areas_of_entities(hass) if [rule for rule in rules if rule.areas or rule.labels] else {}
-        decisions |= dict.fromkeys(_Judge(hass, rules, area_ids).decisions(one.effects))
+        applicable = _applicable(policy, one, speaker, now)
+        area_ids = areas_of_entities(hass) if [rule for rule in applicable if rule.areas or rule.labels] else {}
+        for rules in _possible(applicable, one):
+            decisions |= dict.fromkeys(_Judge(hass, rules, area_ids).decisions(one.effects))
     verdict = max((decision.verdict for decision in decisions), key=lambda one: one.strictness, default=Verdict.ALLOW)
     deciding = [decision for decision in decisions if decision.verdict is verdict is not Verdict.ALLOW]
     return Judgement(verdict, tuple(sorted(deciding, key=_place)))
@@ -131,7 +132,7 @@ def _place(decision: Decision) -> tuple[str, str, str]:
 
 
 def _applicable(policy: Policy, call: CallEffects, speaker: Speaker, now: datetime) -> Sequence[Rule]:
-    """Return the rules whose conditions on tool, speaker and time are met."""
+    """Return the rules whose conditions on tool, speaker and time are met, or may be if a rule does not allow."""
     tool = call.tool
     is_named = any(tool in rule.tools for rule in policy.rules)
     applicable: list[Rule] = []
@@ -145,6 +146,13 @@ def _applicable(policy: Policy, call: CallEffects, speaker: Speaker, now: dateti
         if rule.window is None or rule.window.holds(now.time()):
             applicable.append(rule)
     return applicable
+
+
+def _possible(applicable: Sequence[Rule], call: CallEffects) -> Iterator[Sequence[Rule]]:
+    """Yield the rules that surely apply, alone and with each one that may: the strictest decides, and none hides it."""
+    doubtful = [rule for rule in applicable if rule.tools and call.tool not in rule.tools]
+    for chosen in (None, *doubtful):
+        yield [rule for rule in applicable if rule is chosen or rule not in doubtful]
 
 
 def _is_renamed(tool: str, rule: Rule) -> bool:
