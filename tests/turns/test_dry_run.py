@@ -6,10 +6,13 @@ from typing import override
 
 import pytest
 from homeassistant.components.conversation import HOME_ASSISTANT_AGENT
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
+from homeassistant.components.weather import WeatherEntityFeature
 from homeassistant.const import EVENT_CALL_SERVICE, EVENT_STATE_CHANGED
-from homeassistant.core import Event, HomeAssistant, callback
+from homeassistant.core import Event, HomeAssistant, SupportsResponse, callback
 from homeassistant.helpers import llm
 from pydantic import JsonValue
+from pytest_homeassistant_custom_component.common import async_mock_service
 
 from custom_components.chatterbox.approvals.questions import async_get_approvals
 from custom_components.chatterbox.const import DOMAIN
@@ -168,6 +171,28 @@ async def test_tools_that_read_elsewhere_do_not_run(hass: HomeAssistant, serve: 
 
     assert Foreign.runs == 0
     assert "only a trial" in str(messages_of(server.requests[1])[-1]["content"])
+
+
+async def test_our_tools_run_if_they_read_without_an_action(hass: HomeAssistant, serve: Serve) -> None:
+    given: Mapping[str, dict[str, JsonValue]] = {
+        "get_forecast": {},
+        "list_memories": {},
+        "remember": {"fact": "The key is under the mat."},
+        "search_history": {"words": "key"},
+    }
+    calls = tuple(ScriptedCall(name=f"chatterbox__{name}", arguments=arguments) for name, arguments in given.items())
+    server = await serve(
+        Script(answers=(ScriptedAnswer(tool_calls=calls), DONE)), remember_facts=True, search_history=True
+    )
+    hass.states.async_set("weather.home", "sunny", {"supported_features": WeatherEntityFeature.FORECAST_DAILY})
+    async_expose_entity(hass, "conversation", "weather.home", should_expose=True)
+    async_mock_service(hass, "weather", "get_forecasts", response={}, supports_response=SupportsResponse.ONLY)
+
+    turn = await tried(hass, "what do you know")
+
+    answers = [str(message["content"]) for message in messages_of(server.requests[1]) if message["role"] == "tool"]
+    assert [name for name, answer in zip(given, answers, strict=True) if "only a trial" in answer] == ["get_forecast"]
+    assert [call.review.call.name for call in turn.calls] == ["chatterbox__remember"]
 
 
 async def test_the_scripts_of_the_owner_do_not_run(hass: HomeAssistant, serve: Serve) -> None:

@@ -20,15 +20,12 @@ from ..records.turn_record import UNREACHABLE, FailedTarget, result_content
 from ..settings.tool_names import SENTENCE_TOOL
 from .annotations import own_annotations, unwrapped
 from .dispatch import explain_failure, failed_outcome, no_match_outcome
-from .own.find_entities import FIND
-from .own.past import GET_PAST
-from .own.registry import SharedTool
-from .own.search_history import SEARCH_HISTORY
+from .own.own_tool import READS
+from .own.registry import SharedTool, own_tools
 from .turn_tools import TurnTools
 
 _NOT_READ: Final = "Not run: this is only a trial. Answer without it."
 _NOT_UNDERSTOOD: Final = "Not understood."
-_OWN_READING: Final = frozenset(tool.definition.name for tool in (FIND, GET_PAST, SEARCH_HISTORY))
 _READING: Final = frozenset({"history", "homeassistant", "llm", "search"})
 """Components of Home Assistant whose reading tools call no actions and ask no service."""
 _COMPONENTS: Final = "homeassistant.components."
@@ -86,19 +83,26 @@ class DryDispatcher:
         instance = self.offer.instance
         return {tool.name: tool for tool in instance.tools} if instance else {}
 
+    @property
+    def _own_reading(self) -> frozenset[str]:
+        own = (one for one in own_tools(self.hass) if one.definition.annotations == READS and not one.calls_action)
+        return frozenset(one.definition.name for one in own)
+
     def _reads_home(self, name: str, tool: llm.Tool | None, effects: Effects) -> bool:
         """Return whether a call only reads the home, without calling an action or asking a service."""
         match tool:
             case SharedTool(tool=own):
-                return own.definition.name in _OWN_READING
+                return own.definition.name in self._own_reading
             case llm.IntentTool():
                 return is_question_intent(self.hass, tool.intent_type)
             case None if name == SENTENCE_TOOL:
                 runs = [run.intent_type for run in intents_of(effects)]
-                asks = bool(runs) and all(one in _OWN_READING or is_question_intent(self.hass, one) for one in runs)
+                asks = bool(runs) and all(
+                    one in self._own_reading or is_question_intent(self.hass, one) for one in runs
+                )
                 return effects == Touches() and asks
             case None:
-                return name in _OWN_READING
+                return name in self._own_reading
             case _:
                 module = type(tool).__module__
                 component = module.removeprefix(_COMPONENTS).partition(".")[0] if _COMPONENTS in module else ""

@@ -1,6 +1,7 @@
 """The tools that are our own: which agent has them, and what becomes of one that is added."""
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -8,13 +9,14 @@ from homeassistant.components import conversation
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import llm
+from homeassistant.setup import async_setup_component
 from homeassistant.util import slugify
 from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.chatterbox.agent.messages import ToolAnnotations, ToolCall, ToolDefinition
 from custom_components.chatterbox.approvals.questions import async_get_approvals
 from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnswer
-from custom_components.chatterbox.const import EVENT_CHANGE
+from custom_components.chatterbox.const import DOMAIN, EVENT_CHANGE
 from custom_components.chatterbox.effects.effect import Annotated, Effects, EntityAction, Touches
 from custom_components.chatterbox.memory import async_register_memory_tools
 from custom_components.chatterbox.memory.fact_tools import FORGET, LIST_MEMORIES, REMEMBER
@@ -37,6 +39,7 @@ from custom_components.chatterbox.tools.own.registry import (
 )
 from custom_components.chatterbox.tools.own.search_history import SEARCH_HISTORY
 from tests.support.own_tools import own_call
+from tests.support.page_tables import DOCS
 from tests.support.sentences import template
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import AGENT, Serve, speech
@@ -181,6 +184,14 @@ def test_those_that_are_shared_have_titles_that_are_translated(hass: HomeAssista
 
     assert len(titles) == 2
     assert all(template(f"common.tool_title_{slugify(title)}") for title in titles)
+
+
+async def test_each_of_ours_has_a_row_on_the_page(hass: HomeAssistant) -> None:
+    assert await async_setup_component(hass, "homeassistant", {})
+    assert await async_setup_component(hass, DOMAIN, {})
+    rows = re.findall(r"^\| (`chatterbox__.+?) \|", (DOCS / "talking.md").read_text("utf-8"), re.MULTILINE)
+
+    assert {*re.findall(r"\w+", " ".join(rows))} == {tool.definition.name for tool in own_tools(hass)}
 
 
 def test_no_tool_of_somebody_else_stands_in_for_one_of_them() -> None:

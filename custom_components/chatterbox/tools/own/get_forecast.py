@@ -250,6 +250,7 @@ GET_FORECAST: Final = OwnTool(
         READS,  # not open-world: the numbers come from elsewhere, but they cannot carry instructions to the model
     ),
     run=_async_get_forecast,
+    calls_action=True,
     shared=SharedWith(
         frozenset({WEATHER_DOMAIN}), "Get weather forecast", Naming(("name", "area"), frozenset({WEATHER_DOMAIN}))
     ),

@@ -130,6 +130,8 @@ class OwnTool:
     label: str = ""
     """Id of an LLM API: API clients that choose its tools get this one, too. Empty for the agent's own label."""
     shared: SharedWith | None = None
+    calls_action: bool = False
+    """Whether it reads by an action of Home Assistant; a trial runs only tools that read without one."""
 
     async def async_effects(self, call: OwnCall) -> Effects:
         """Return the effects that a call would have."""
