@@ -24,6 +24,7 @@ from custom_components.chatterbox.later.plans import MOST_PLANS, Asker, News, as
 from custom_components.chatterbox.later.schedule import async_get_schedule
 from custom_components.chatterbox.later.sentences import async_recognize_plan
 from custom_components.chatterbox.speech.sentences import async_get_sentences
+from custom_components.chatterbox.speech.text.times import Repetition
 from tests.later.talk import SATELLITE, act, at_hall, pass_time, remind, state
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.one_home import in_one_home
@@ -142,6 +143,37 @@ async def test_a_day_of_a_plan_that_comes_again_cancels_it_only_after_a_question
     assert await described(home, "cancel the alarm at seven") == "cancel daily"
 
 
+@in_one_home(
+    ("every", "text", "what"),
+    [
+        ("workday", "do I have an alarm on Monday?", "list one"),
+        ("workday", "do I have an alarm on Saturday?", "No alarm is set for that time."),
+        ("day", "do I have an alarm on Saturday?", "list one"),
+        ("day", "do I have an alarm on Saturday at eight?", "No alarm is set for that time."),
+        ("week", "do I have an alarm on Friday?", "list one"),
+        ("week", "do I have an alarm on Monday?", "No alarm is set for that time."),
+        ("", "do I have an alarm tomorrow?", "list one"),
+        ("", "do I have an alarm on Saturday?", "No alarm is set for that time."),
+        ("", "cancel the alarm every day at seven", "No alarm is set for that time."),
+    ],
+)
+async def test_an_alarm_that_comes_again_is_due_on_its_days(
+    home: HomeAssistant, every: Repetition, text: str, what: str
+) -> None:
+    due = dt_util.start_of_local_day() + timedelta(days=1, hours=7)
+    await async_get_plans(home).async_add(replace(remind("spoken alarm"), id="one", due=due, every=every))
+
+    assert await described(home, text) == what
+    await async_get_schedule(home).async_cancel("one")
+
+
+async def test_a_device_that_is_called_alarm_clock_is_switched(home: HomeAssistant) -> None:
+    home.states.async_set("light.clock", "on", {"friendly_name": "Wecker"})
+
+    text = "schalte den Wecker in zehn Minuten aus"
+    assert await described(home, text, "de") == "act in zehn Minuten: schalte den Wecker aus"
+
+
 async def test_both_of_three_are_asked_about(home_with_alarms: HomeAssistant) -> None:
     alarm = replace(remind("spoken alarm"), due=dt_util.now() + timedelta(days=3))
     await async_get_plans(home_with_alarms).async_add(alarm)
@@ -257,10 +289,18 @@ async def test_a_timer_is_a_reminder_where_the_device_has_none(home: HomeAssista
     assert await described(home, "don't start an egg timer for 5 minutes") == "none"
     assert await described(home, "Stelle einen Nudel-Timer auf 8 Minuten", "de") == "remind in 480 seconds: Nudel"
 
-    await async_get_plans(home).async_add(remind("Timer"))
-    assert await described(home, "how much time is left on my timer?") == "list"
-    assert await described(home, "cancel my timer") == "cancel Timer"
-    assert await described(home, "cancel the pizza timer") == "none"
+    assert await described(home, "cancel all timers") == "theirs"
+    pizza = replace(remind("pizza"), id="pizza", words="in 600 seconds")
+    for plan in (replace(remind("Timer"), id="five", words="in 300 seconds"), pizza, remind("order the quiche")):
+        await async_get_plans(home).async_add(plan)
+        await async_get_plans(home).async_add(replace(plan, id="", asker=Asker(person_id="anna")))
+    assert await described(home, "how much time is left on my pizza timer?") == "list pizza"
+    assert await described(home, "cancel the 5 minute timer") == "cancel five"
+    assert await described(home, "cancel the pizza timer") == "cancel pizza"
+    assert (await described(home, "cancel my timer")).startswith("Which one should I cancel: Timer, ")
+    assert await described(home, "cancel all timers") == "cancel five pizza"
+    for text in ("cancel the 8 minute timer", "cancel the kitchen timer", "cancel the quiche timer"):
+        assert await described(home, text) in {"none", "theirs"}
 
     async_register_timer_handler(home, DEVICE, lambda *_: None)
 

@@ -522,13 +522,13 @@ def moment_of(plan: FuturePlan | None) -> Moment | None:
 
 
 async def async_due_at(
-    hass: HomeAssistant, plans: Sequence[FuturePlan], words: str, language: str, about: timedelta = _ABOUT
+    hass: HomeAssistant, plans: Sequence[FuturePlan], words: str, language: str
 ) -> FuturePlan | None:
     """Return the plan that is due about when words say, the latest of equals; None for another time or other words."""
     moments = [(plan, await async_resolve(hass, words, language, moved=moment_of(plan))) for plan in reversed(plans)]
     apart = [(abs(moment.due - plan.due), plan) for plan, moment in moments if moment and plan.due]
-    distance, nearest = min(apart, key=lambda one: one[0], default=(about, None))
-    return nearest if distance <= about else None
+    distance, nearest = min(apart, key=lambda one: one[0], default=(_ABOUT, None))
+    return nearest if distance <= _ABOUT else None
 
 
 def is_within_bounds(due: datetime) -> bool:

@@ -7,7 +7,7 @@ understands, with either of its recognizers, once their time is left out.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -33,8 +33,8 @@ from ..offline.provider import PROCESS_SENTENCE, SENTENCE, local_call
 from ..offline.sentence_effects import async_named_timer, async_sentence_effects, async_with_names
 from ..people.speakers import person_id_of
 from ..speech.sentences import async_get_sentences
-from ..speech.text.times import TimeInSentence, exact_words, names_days, prepare, spoken_time, times_in
-from .plans import FuturePlan, plans_of
+from ..speech.text.times import Moment, TimeInSentence, exact_words, names_days, prepare, spoken_time, times_in
+from .plans import FuturePlan, PlanKind, plans_of
 from .schedule import async_due_at, async_get_schedule, async_resolve, moment_of
 from .telling import ReminderKind, async_reminder_kind
 from .tool import LATER, due_order, plans_called
@@ -43,7 +43,14 @@ if TYPE_CHECKING:
     from homeassistant.components.conversation.default_agent import DefaultAgent
 
 _NAME: Final = LATER.definition.name
-_TIMERS: Final = frozenset({intent.INTENT_START_TIMER, intent.INTENT_CANCEL_TIMER, intent.INTENT_TIMER_STATUS})
+_TIMERS: Final = frozenset(
+    {
+        intent.INTENT_START_TIMER,
+        intent.INTENT_CANCEL_TIMER,
+        intent.INTENT_CANCEL_ALL_TIMERS,
+        intent.INTENT_TIMER_STATUS,
+    }
+)
 _QUESTIONS: Final = ("later_ask", "later_no_time", "later_which", "later_which_plan")
 _EXACTLY: Final = timedelta(minutes=1)
 """The difference up to which a time means the time of a plan to cancel."""
@@ -200,6 +207,8 @@ async def _async_of_kind(hass: HomeAssistant, user_input: ConversationInput) -> 
     named = sure or plans_called(plans, groups[kind])
     meant = await _async_due(hass, named, time.words, language) if time.words else named
     request, texts = RecognizedRequest(_NAME, is_question=bool(question)), await async_get_sentences(hass, language)
+    if not meant and time.words and await async_recognize(hass, replace(user_input, text=time.rest)):
+        return None  # a command for a device of that name
     if not meant:
         answer = texts[f"later_none_{kind}{'_then' if time.words else ''}"]
         return replace(request, answer=answer, is_last_resort=True)
@@ -215,8 +224,17 @@ async def _async_of_kind(hass: HomeAssistant, user_input: ConversationInput) -> 
 async def _async_due(
     hass: HomeAssistant, plans: Iterable[FuturePlan], words: str, language: str
 ) -> Sequence[FuturePlan]:
-    """Return the plans that are due exactly when words say."""
-    return [plan for plan in plans if await async_due_at(hass, [plan], words, language, _EXACTLY)]
+    """Return the plans that are due exactly when words say, those that come again then as well."""
+    moments = [(plan, await async_resolve(hass, words, language, moved=moment_of(plan))) for plan in plans]
+    return [plan for plan, moment in moments if moment and plan.due and _is_due_at(plan, plan.due, moment)]
+
+
+def _is_due_at(plan: FuturePlan, first: datetime, moment: Moment) -> bool:
+    later = dt_util.as_local(moment.due) - dt_util.as_local(first)
+    if not plan.every:
+        return not moment.every and abs(later) <= _EXACTLY
+    days = {"day": True, "workday": moment.due.weekday() not in {5, 6}, "week": later.days % 7 == 0}
+    return days[plan.every] and later >= timedelta() and later.seconds <= _EXACTLY.seconds
 
 
 def _call_for(kind: str, plans: Iterable[FuturePlan]) -> ToolCall:
@@ -277,7 +295,7 @@ async def _async_recognized(
         timer = intent.INTENT_START_TIMER
     if timer and not timed:
         supports = user_input.device_id and async_device_supports_timers(hass, user_input.device_id)
-        given = None if supports else await _async_timer(hass, timer, slots, language)
+        given = None if supports else await _async_timer(hass, user_input, timer, slots)
     else:
         given = await _async_wish(hass, user_input, history)
     if given:
@@ -289,7 +307,9 @@ async def _async_recognized(
         if given.get("text") == "":
             given["text"] = (await async_get_sentences(hass, language))["later_alarm"]
         request = RecognizedRequest(_NAME, is_question, is_last_resort=is_last_resort)
-        is_named = given["kind"] == "cancel" and given.get("text", "all") != "all"
+        is_named = (
+            given["kind"] == "cancel" and given.get("text", "all") != "all" and timer != intent.INTENT_CANCEL_ALL_TIMERS
+        )
         if is_named and len(plans := await _async_called(hass, user_input, str(given["text"]))) > 1:
             which = await _async_which(hass, user_input, plans)
             return replace(request, call=local_call(_NAME, given), answer=which)
@@ -360,27 +380,32 @@ async def _async_moved(
 
 
 async def _async_timer(
-    hass: HomeAssistant, intent_type: str, slots: Mapping[str, JsonValue], language: str
+    hass: HomeAssistant, user_input: ConversationInput, intent_type: str, slots: Mapping[str, JsonValue]
 ) -> dict[str, JsonValue] | None:
     """Return the arguments of a call that does as a reminder what an intent does with a timer."""
-    name = str(slots.get("name") or "").strip(" -") or (await async_get_sentences(hass, language))["later_timer"]
-    match intent_type:
-        case intent.INTENT_START_TIMER if seconds := delay_of(slots):
-            return {"kind": "remind", "when": f"in {seconds} seconds", "text": name}
-        case intent.INTENT_CANCEL_TIMER if await _async_is_known(hass, name):
-            return {"kind": "cancel", "text": name}
-        case intent.INTENT_TIMER_STATUS if await _async_is_known(hass, name):
-            return {"kind": "list"}
-        case _:
-            return None
+    name, sentences = str(slots.get("name") or "").strip(" -"), await async_get_sentences(hass, user_input.language)
+    if intent_type == intent.INTENT_START_TIMER:
+        seconds = delay_of(slots)
+        given = {"kind": "remind", "when": f"in {seconds} seconds", "text": name or sentences["later_timer"]}
+        return {**given} if seconds else None
+    started = delay_of({unit.removeprefix("start_"): value for unit, value in slots.items()})
+    timers = [
+        plan.id
+        for plan in await _async_plans(hass, user_input)
+        if (re.fullmatch(r"in \d+ seconds", plan.words) or await async_reminder_kind(hass, plan) is ReminderKind.TIMER)
+        and plan.kind is PlanKind.REMIND
+        and {*heard_words(name)} <= {*heard_words(plan.text)}
+        and (not started or plan.words == f"in {started} seconds")
+    ]
+    kind = "list" if intent_type == intent.INTENT_TIMER_STATUS else "cancel"
+    return {"kind": kind, "text": " ".join(timers)} if timers and "area" not in slots else None
 
 
-async def _async_is_known(hass: HomeAssistant, words: str) -> bool:
-    """Return whether there is a plan with these words."""
-    plans = async_get_schedule(hass).plans
-    await plans.async_load()
+async def _async_is_known(hass: HomeAssistant, user_input: ConversationInput, words: str) -> bool:
+    """Return whether the speaker has a plan with these words."""
     named = {*heard_words(words)}
-    return any(named <= {*heard_words(f"{plan.text} {plan.words}")} for plan in plans.stored.plans)
+    plans = await _async_plans(hass, user_input)
+    return any(named <= {*heard_words(f"{plan.text} {plan.words}")} for plan in plans)
 
 
 async def _async_wish(
@@ -413,7 +438,7 @@ async def _async_wish(
     if any(result.name == _NAME for result in results) and (given := _change_of_it(sentences, text, times)):
         return given
     found = None if _fitting(sentences, sentences.it, text) else _fitting(sentences, sentences.cancel, text)
-    is_known = found is not None and await _async_is_known(hass, found["plan"])
+    is_known = found is not None and await _async_is_known(hass, user_input, found["plan"])
     return {"kind": "cancel", "text": found["plan"]} if found and is_known else None
 
 
