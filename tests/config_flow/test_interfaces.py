@@ -13,13 +13,14 @@ from yarl import URL
 
 from custom_components.chatterbox.agent.providers.http_provider import HTTPProvider
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
+from custom_components.chatterbox.agent.providers.profiles import PROFILES
 from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, ServiceKind
 from custom_components.chatterbox.flows.service_checks import answering_interface
 from custom_components.chatterbox.flows.service_form import INTERFACES, title_of
 from tests.support.config_entries import server_entry, set_up
 from tests.support.sentences import sentence
 from tests.support.servers.chat_completions import ScriptedChatCompletions
-from tests.support.servers.dialects import ScriptedMessages, ScriptedOllama, ScriptedResponses
+from tests.support.servers.dialects import ScriptedMessages, ScriptedOllama
 from tests.support.servers.in_process import always, serving, serving_script
 from tests.support.servers.model_server import ScriptedModelServer
 from tests.support.service_dialogs import (
@@ -33,15 +34,13 @@ from tests.support.service_dialogs import (
     models_in,
     submit,
 )
+from tests.support.tasks import SERVERS
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 KEY_REFUSED = {CONF_API_KEY: "provider_rejected_key", "base": "service_said"}
 KINDS = [
-    pytest.param("groq", ServiceKind.OPENAI_CHAT, ScriptedChatCompletions, id="chat"),
-    pytest.param("openai", ServiceKind.OPENAI_RESPONSES, ScriptedResponses, id="responses"),
-    pytest.param("anthropic", ServiceKind.ANTHROPIC_MESSAGES, ScriptedMessages, id="messages"),
-    pytest.param("ollama", ServiceKind.OLLAMA_CHAT, ScriptedOllama, id="ollama"),
+    (next(one.id for one in PROFILES.values() if one.wire.value == kind), kind, SERVERS[kind]) for kind in INTERFACES
 ]
 
 
@@ -60,7 +59,7 @@ async def test_the_services_that_people_use_are_offered_by_name(hass: HomeAssist
     assert "[OpenAI](https://platform.openai.com/api-keys)" in pages
 
 
-@pytest.mark.parametrize(("server", "kind", "spoken"), KINDS[:3])
+@pytest.mark.parametrize(("server", "kind", "spoken"), [one for one in KINDS if PROFILES[one[0]].host])
 async def test_a_service_is_added_over_the_interface_that_it_speaks_best(
     hass: HomeAssistant, server: str, kind: ServiceKind, spoken: type[ScriptedModelServer]
 ) -> None:

@@ -6,7 +6,9 @@ from importlib.util import find_spec
 
 import pytest
 
+from custom_components.chatterbox.agent.providers.profiles import PROFILES
 from custom_components.chatterbox.const import SUBENTRY_CONVERSATION, ServiceKind
+from custom_components.chatterbox.flows.service_form import INTERFACES
 from custom_components.chatterbox.settings.agent import AgentSettings
 from custom_components.chatterbox.settings.options import NUMBERS, SETTINGS, options_of, value_of
 from demo.arguments import read_arguments
@@ -48,6 +50,14 @@ def test_every_option_is_listed_in_its_group_with_its_default_and_range(kind: Se
             assert bounds == (NUMBERS[option].range if option in NUMBERS else "")
             if option in NUMBERS and (value := value_of(AgentSettings(), option)) is not None:
                 assert float(default.partition(";")[0]) == value
+
+
+def test_every_server_and_interface_is_listed() -> None:
+    servers, interfaces = (
+        re.findall(rf"^\| {field} \|.*", _SETTINGS, re.MULTILINE)[0] for field in ("Server", "Interface")
+    )
+    assert [one.name for one in PROFILES.values() if one.base_url and one.name not in servers] == []
+    assert [name for name in INTERFACES.values() if name not in interfaces] == []
 
 
 def test_every_spoken_problem_and_every_repair_has_its_line() -> None:

@@ -27,7 +27,7 @@ from ..agent.providers.openai_chat import OpenAIChatProvider
 from ..agent.providers.openai_images import OpenAIImageProvider
 from ..agent.providers.openai_responses import OpenAIResponsesProvider
 from ..agent.providers.profiles import PROFILES, ModelOptions, ServerProfile, ServiceTier, profile_at
-from ..agent.providers.service_client import TimeLimits, api_root, ollama_root
+from ..agent.providers.service_client import TimeLimits
 from ..const import (
     CONF_BASE_URL,
     CONF_KIND,
@@ -166,7 +166,7 @@ def reads_free(service: Mapping[str, Any], settings: AgentSettings) -> bool:
 
 def is_same_server(kind: ServiceKind, one: str, other: str) -> bool:
     """Return whether two addresses, both http or https, lead to the same place over an interface."""
-    root_of = ollama_root if kind is ServiceKind.OLLAMA_CHAT else api_root
+    root_of = _PROVIDERS[kind].root_of
     return root_of(one) == root_of(other)
 
 

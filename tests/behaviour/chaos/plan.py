@@ -91,7 +91,7 @@ class TurnPlan:
             return whole(self.random, dialect, dialect.render(talker.sane()))
         (fault,) = self.random.choices(_FAULTS, tuple(FAULTS.values()))
         self.received.append(fault.__name__.strip("_"))
-        odd = talker.odd(dialect.finish_reasons, json_only=dialect.name == "ollama_chat")
+        odd = talker.odd(dialect.finish_reasons, json_only=dialect.has_json_arguments)
         return fault(self.random, dialect, dialect.render(odd))
 
 

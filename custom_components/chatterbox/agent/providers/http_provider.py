@@ -12,6 +12,7 @@ from functools import partial
 from typing import ClassVar, Final, override
 
 import aiohttp
+from yarl import URL
 
 from ..conversation.token_estimate import plausible_usage
 from ..errors import PromptTooLong, ProviderError, ProviderReplyInvalid, UnparsedReply
@@ -24,7 +25,7 @@ from ..wire.reply_reader import ReplyReader, ReportedFailure
 from .failures import error_of_report
 from .profiles import DEFAULT_OPTIONS, ModelOptions, ServerProfile, profile_at
 from .refused_parameters import Adjustment, RefusedParameters
-from .service_client import DEFAULT_LIMITS, Access, ResponseBody, ServiceClient, TimeLimits
+from .service_client import DEFAULT_LIMITS, Access, ResponseBody, ServiceClient, TimeLimits, api_root
 from .text_calls import TextCallReader, TextCalls
 
 
@@ -140,6 +141,8 @@ class HTTPProvider(ABC):
     _ALSO_CALLED: ClassVar[Mapping[str, Collection[str]]] = {}
     """Other names of parameters in refusals; see `RefusedParameters`."""
     _ADJUSTMENTS: ClassVar[Sequence[Adjustment]] = ()
+    root_of: ClassVar[staticmethod[[str], URL]] = staticmethod(api_root)
+    """Reads addresses; see `Access.root_of`."""
     _PROFILE: ClassVar[ServerProfile | None] = None
     """The default; None to guess it from the address."""
     _STREAMS_OBJECTS: ClassVar[bool] = False
@@ -242,7 +245,7 @@ class HTTPProvider(ABC):
         return _in_pieces(await reply.message.read(event))
 
     def _access(self, base_url: str, key: str) -> Access:
-        return Access(base_url, key)
+        return Access(base_url, key, root_of=self.root_of)
 
     @abstractmethod
     def _reader(self, request: CompletionRequest) -> ReplyReader:

@@ -26,7 +26,7 @@ from ..wire.reply_reader import ReplyReader
 from .http_provider import HTTPProvider, lay_over
 from .profiles import OLLAMA, ModelOptions, nearest_effort, with_wishes
 from .refused_parameters import OUTPUT_REFUSALS, TOOL_ADJUSTMENTS
-from .service_client import Access, ollama_root
+from .service_client import ollama_root
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -40,6 +40,7 @@ _WINDOW_TIMEOUT: Final = 2.0
 class OllamaChatProvider(HTTPProvider):
     """One model of one server. Safe to use for several turns at the same time."""
 
+    root_of = staticmethod(ollama_root)
     _PATH = "api/chat"
     _PROFILE = OLLAMA
     _FREE_PATH = "api/version"
@@ -47,10 +48,6 @@ class OllamaChatProvider(HTTPProvider):
     _REQUIRED = frozenset({"model", "messages", "tools", "stream"})
     _ADJUSTMENTS = TOOL_ADJUSTMENTS
     _ALSO_CALLED: ClassVar = {"think": ("thinking",), "format": OUTPUT_REFUSALS}
-
-    @override
-    def _access(self, base_url: str, key: str) -> Access:
-        return Access(base_url, key, root_of=ollama_root)
 
     @override
     def _reader(self, request: CompletionRequest) -> ReplyReader:

@@ -43,6 +43,7 @@ class AnthropicMessagesDialect:
     completion_target: ClassVar[str] = "/v1/messages"
     models_target: ClassVar[str] = "/v1/models?limit=1000"
     carries_call_ids: ClassVar[bool] = True
+    has_json_arguments: ClassVar[bool] = False
     can_forbid_calls: ClassVar[bool] = True
     finish_reasons: ClassVar[frozenset[FinishReason]] = frozenset(STOP_REASONS)
     refusal: ClassVar[Refusal] = Refusal(

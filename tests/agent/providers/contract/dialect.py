@@ -64,6 +64,8 @@ class Dialect(Protocol):
     """Where the list of models is."""
     carries_call_ids: ClassVar[bool]
     """False where the service sends calls without ids."""
+    has_json_arguments: ClassVar[bool]
+    """Whether the arguments of a call are an object; false where they are text, which may be no JSON."""
     can_forbid_calls: ClassVar[bool]
     """False where calls can only be forbidden by offering no tools."""
     finish_reasons: ClassVar[frozenset[FinishReason]]

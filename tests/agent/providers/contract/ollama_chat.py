@@ -41,6 +41,7 @@ class OllamaChatDialect(SystemMessageFirst):
     completion_target: ClassVar[str] = "/api/chat"
     models_target: ClassVar[str] = "/api/tags"
     carries_call_ids: ClassVar[bool] = True
+    has_json_arguments: ClassVar[bool] = True
     can_forbid_calls: ClassVar[bool] = False
     finish_reasons: ClassVar[frozenset[FinishReason]] = frozenset(_DONE_REASONS)
     refusal: ClassVar[Refusal] = Refusal(

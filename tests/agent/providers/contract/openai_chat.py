@@ -35,6 +35,7 @@ class OpenAIChatDialect(SystemMessageFirst):
     completion_target: ClassVar[str] = "/v1/chat/completions"
     models_target: ClassVar[str] = "/v1/models"
     carries_call_ids: ClassVar[bool] = True
+    has_json_arguments: ClassVar[bool] = False
     can_forbid_calls: ClassVar[bool] = True
     finish_reasons: ClassVar[frozenset[FinishReason]] = frozenset(FinishReason) - {
         FinishReason.UNKNOWN,

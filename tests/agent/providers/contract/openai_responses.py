@@ -47,6 +47,7 @@ class OpenAIResponsesDialect:
     completion_target: ClassVar[str] = "/v1/responses"
     models_target: ClassVar[str] = "/v1/models"
     carries_call_ids: ClassVar[bool] = True
+    has_json_arguments: ClassVar[bool] = False
     can_forbid_calls: ClassVar[bool] = True
     finish_reasons: ClassVar[frozenset[FinishReason]] = frozenset(FinishReason) - {FinishReason.REPETITION}
     refusal: ClassVar[Refusal] = Refusal(
