@@ -2,6 +2,7 @@
 
 import asyncio
 from copy import deepcopy
+from dataclasses import fields
 from datetime import timedelta
 from typing import Any, Final
 
@@ -232,7 +233,8 @@ async def test_missing_references_are_reported_where_they_are_named(hass: HomeAs
     await hass.auth.async_create_user("Owner")
     user = await hass.auth.async_create_user("Anna")
     names = {"entities": [LIGHT], "areas": [area], "labels": [label], "users": [user.id], "devices": [device]}
-    tools = {"domains": ["light"], "tools": ["absent"], "actions": ["light.absent"]}
+    tools = {"domains": ["light"], "device_classes": ["absent"], "tools": ["absent"], "actions": ["light.absent"]}
+    assert {*names, *tools, "verdict", "window"} == {field.name for field in fields(Rule)}
     entry = offline_entry(
         rules=[{"verdict": "allow", **tools}, {"verdict": "pin", **names}],
         notify=["notify.phone"],
@@ -240,6 +242,10 @@ async def test_missing_references_are_reported_where_they_are_named(hass: HomeAs
         trusted_callers=["automation.night"],
     )
     await set_up(hass, entry)
+    await later(hass)
+    assert not reported(hass)
+    for entity_id in entities:
+        await rename(hass, entity_id, f"{entity_id}_anew")
     await later(hass)
     assert not reported(hass)
 
@@ -261,9 +267,9 @@ async def test_missing_references_are_reported_where_they_are_named(hass: HomeAs
     devices.async_remove_device(satellite)
     await check(f"{rule} · Asked from · `{device}`", f"{people} · Satellite · `{satellite}`")
     for entity_id in entities:
-        er.async_get(hass).async_remove(entity_id)
-    phone = "- Also ask on phones · `notify.phone`"
-    await check(f"{rule} · Entities · `{LIGHT}`", phone, f"{people} · Person · `person.anna`")
+        er.async_get(hass).async_remove(f"{entity_id}_anew")
+    phone = "- Also ask on phones · `notify.phone_anew`"
+    await check(f"{rule} · Entities · `{LIGHT}_anew`", phone, f"{people} · Person · `person.anna_anew`")
 
 
 async def test_missing_references_are_reported_in_the_language_of_the_home(hass: HomeAssistant) -> None:

@@ -1,5 +1,6 @@
 """The rules of a household, and their plain JSON."""
 
+from dataclasses import fields
 from datetime import time
 
 import pytest
@@ -25,20 +26,21 @@ NAMES = st.frozensets(st.from_regex(r"[a-z][a-z0-9]{0,7}", fullmatch=True), max_
 ENTITIES = st.frozensets(st.sampled_from(["lock.front", "light.a", "cover.garage_1"]), max_size=3)
 TIMES = st.times().map(lambda moment: moment.replace(microsecond=0, fold=0))
 WINDOWS = st.none() | st.lists(TIMES, min_size=2, max_size=2, unique=True).map(lambda ends: TimeWindow(*ends))
-RULES = st.builds(
-    Rule,
-    verdict=st.sampled_from(Verdict),
-    domains=NAMES,
-    device_classes=NAMES,
-    areas=NAMES,
-    labels=NAMES,
-    entities=ENTITIES,
-    actions=ENTITIES,
-    tools=NAMES,
-    users=NAMES,
-    devices=NAMES,
-    window=WINDOWS,
-)
+CONDITIONS = {field.name: NAMES for field in fields(Rule)[1:]} | {
+    "entities": ENTITIES,
+    "actions": ENTITIES,
+    "window": WINDOWS,
+}
+RULES = st.builds(Rule, verdict=st.sampled_from(Verdict), **CONDITIONS)
+
+
+@pytest.mark.parametrize("condition", sorted(CONDITIONS.keys() - {"tools"}))
+def test_a_condition_is_about_entities_or_about_the_speaker_the_place_and_the_time(condition: str) -> None:
+    given: JsonValue = ["any" if condition == "domains" else "any.value"]
+    window: JsonValue = {"after": "08:00", "before": "20:00"}
+    (rule,) = policy_from_json([{"verdict": "deny", condition: window if condition == "window" else given}]).rules
+
+    assert rule.is_about_entities is not rule.for_everybody.is_for_the_rest
 
 
 @given(st.lists(RULES, max_size=4))
