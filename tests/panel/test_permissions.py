@@ -2,7 +2,9 @@
 
 import json
 import logging
+import re
 from collections.abc import Awaitable, Callable
+from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -12,12 +14,13 @@ from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_capture_events
 
 from custom_components.chatterbox.agent.messages import JsonObject
-from custom_components.chatterbox.settings.rules import async_get_home_rules, home_rules_to_json
+from custom_components.chatterbox.settings.rules import Rule, async_get_home_rules, home_rules_to_json
 from custom_components.chatterbox.settings.tool_names import SENTENCE_TOOL
 from tests.demo_house.move_in import move_in
 from tests.panel.conftest import OpenPage
 from tests.support.home_rules import set_home_rules
 from tests.support.one_home import in_one_home
+from tests.support.page_tables import DOCS
 from tests.support.sentences import sentence
 
 HOME = """
@@ -164,6 +167,18 @@ async def test_a_rule_may_name_each_tool_that_agents_have_now(hass: HomeAssistan
 
     assert await page.ask("permissions/tools") == [{"id": SENTENCE_TOOL, "name": SENTENCE_TOOL}]
     assert [one["id"] for one in (await permissions(page))["choices"]["tools"]] == ["a_tool_that_is_gone"]
+
+
+async def test_each_condition_can_be_chosen_and_is_described(page: OpenPage) -> None:
+    found = await permissions(page)
+    conditions = {field.name for field in fields(Rule)} - {"verdict", "window"}
+    editor = (DOCS.parent / "frontend" / "src" / "rule_editor.ts").read_text("utf-8")
+    lists = " ".join(re.findall(r"readonly Condition\[\] = \[(.*?)\]", editor, re.DOTALL))
+    described = " ".join(re.findall(r"^\| ([^|]+) \|", (DOCS / "permissions.md").read_text("utf-8"), re.MULTILINE))
+
+    assert {*re.findall(r"\w+", lists)} == conditions
+    assert found["choices"].keys() == conditions | {"verdicts"}
+    assert [name for field, name in found["fields"].items() if field in conditions and name not in described] == []
 
 
 async def test_rules_are_added_moved_edited_and_deleted_as_one_list(hass: HomeAssistant, page: OpenPage) -> None:
