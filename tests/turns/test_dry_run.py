@@ -181,9 +181,8 @@ async def test_our_tools_run_if_they_read_without_an_action(hass: HomeAssistant,
         "search_history": {"words": "key"},
     }
     calls = tuple(ScriptedCall(name=f"chatterbox__{name}", arguments=arguments) for name, arguments in given.items())
-    server = await serve(
-        Script(answers=(ScriptedAnswer(tool_calls=calls), DONE)), remember_facts=True, search_history=True
-    )
+    script = Script(answers=(ScriptedAnswer(tool_calls=calls), DONE))
+    server = await serve(script, remember_facts=True, search_history=True)
     hass.states.async_set("weather.home", "sunny", {"supported_features": WeatherEntityFeature.FORECAST_DAILY})
     async_expose_entity(hass, "conversation", "weather.home", should_expose=True)
     async_mock_service(hass, "weather", "get_forecasts", response={}, supports_response=SupportsResponse.ONLY)

@@ -84,7 +84,8 @@ class DryDispatcher:
         return {tool.name: tool for tool in instance.tools} if instance else {}
 
     @property
-    def _own_reading(self) -> frozenset[str]:
+    def _readers(self) -> frozenset[str]:
+        """The names of our tools that only read, without an action."""
         own = (one for one in own_tools(self.hass) if one.definition.annotations == READS and not one.calls_action)
         return frozenset(one.definition.name for one in own)
 
@@ -92,17 +93,15 @@ class DryDispatcher:
         """Return whether a call only reads the home, without calling an action or asking a service."""
         match tool:
             case SharedTool(tool=own):
-                return own.definition.name in self._own_reading
+                return own.definition.name in self._readers
             case llm.IntentTool():
                 return is_question_intent(self.hass, tool.intent_type)
             case None if name == SENTENCE_TOOL:
                 runs = [run.intent_type for run in intents_of(effects)]
-                asks = bool(runs) and all(
-                    one in self._own_reading or is_question_intent(self.hass, one) for one in runs
-                )
+                asks = bool(runs) and all(one in self._readers or is_question_intent(self.hass, one) for one in runs)
                 return effects == Touches() and asks
             case None:
-                return name in self._own_reading
+                return name in self._readers
             case _:
                 module = type(tool).__module__
                 component = module.removeprefix(_COMPONENTS).partition(".")[0] if _COMPONENTS in module else ""
