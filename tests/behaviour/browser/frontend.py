@@ -72,7 +72,8 @@ class Frontend:
         await self.page.get_by_role("link", name=name).click()
 
     async def go(self, path: str) -> None:
-        """Go to a page by its path, without loading the frontend again."""
+        """Go to a page by its path, without loading the frontend again, once no dialog is left to be closed."""
+        await self.page.wait_for_function("() => !history.state?.dialog")  # which closing one goes back from
         script = "(path) => { history.pushState(null, '', path); dispatchEvent(new CustomEvent('location-changed')); }"
         await self.page.evaluate(script, path)
 
