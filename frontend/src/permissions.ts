@@ -22,6 +22,9 @@ export class PermissionsView extends View {
   @state() private isTrying = false;
   /** What has just been done, for those who do not see it. */
   @state() private outcome = "";
+  private requests = 0;
+  /** The number of the request whose answer is shown. */
+  private newest = 0;
 
   protected override async load(): Promise<void> {
     await Promise.all([
@@ -31,7 +34,15 @@ export class PermissionsView extends View {
   }
 
   private async list(): Promise<void> {
-    this.permissions = await this.call<Permissions>("permissions/get", { language: this.page.texts.language });
+    await this.showNewest(this.call<Permissions>("permissions/get", { language: this.page.texts.language }));
+  }
+
+  /** Show what was asked for, unless something that was asked for later is shown. */
+  private async showNewest(answer: Promise<Permissions>): Promise<Permissions> {
+    const number = ++this.requests;
+    const permissions = await answer;
+    if (number > this.newest) [this.newest, this.permissions] = [number, permissions];
+    return permissions;
   }
 
   /** Show the rules as they are now, and still why a change of them failed. */
@@ -45,10 +56,9 @@ export class PermissionsView extends View {
   private async change(command: string, fields: object): Promise<boolean> {
     const [language, version] = [this.page.texts.language, this.permissions?.version];
     const changed = await this.attempt(() =>
-      this.call<Permissions>(`permissions/${command}`, { language, version, ...fields }),
+      this.showNewest(this.call<Permissions>(`permissions/${command}`, { language, version, ...fields })),
     );
-    if (changed) this.permissions = changed;
-    else if (this.failure?.code === "changed") await this.refresh();
+    if (!changed && this.failure?.code === "changed") await this.refresh();
     this.outcome = changed ? this.text("permissions.saved") : "";
     return !!changed;
   }

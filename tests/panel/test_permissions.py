@@ -1,5 +1,6 @@
 """Permissions on the page: the table of devices, the rules in plain words, the PIN, and sentences to try."""
 
+import asyncio
 import json
 import logging
 import re
@@ -221,6 +222,17 @@ async def test_a_change_of_rules_that_others_have_changed_is_refused(hass: HomeA
     choice = {"entity_id": "lock.door", "verdict": "allow"}
     assert await page.error("permissions/choose", **ENGLISH, version=version, **choice) == "changed"
     assert stored(hass) == {"rules": [{"verdict": "deny", "entities": ["lock.door"]}]}
+
+
+async def test_rules_that_change_while_they_are_listed_are_not_called_unreadable(
+    hass: HomeAssistant, page: OpenPage
+) -> None:
+    listing = asyncio.create_task(page.ask("permissions/get", language="sv"))  # whose texts have to be read first
+    for number in range(30):
+        await set_home_rules(hass, rules=[{"verdict": "deny", "entities": ["lock.door"]}] * (number % 2))
+        await asyncio.sleep(0)
+
+    assert not (await listing)["locked"]
 
 
 async def test_an_administrator_is_told_that_the_rules_have_changed_elsewhere(

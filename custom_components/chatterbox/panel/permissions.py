@@ -130,7 +130,7 @@ class _Permissions:
 async def _async_permissions(viewer: Viewer, data: Mapping[str, Any]) -> _Permissions:
     """Return the rules of the home in plain words."""
     hass, store = viewer.hass, async_get_home_rules(viewer.hass)
-    rules = store.stored
+    rules, is_locked = store.stored, store.current is not store.stored
     language = await async_closest_language(hass, data["language"])
     every = Policy((*rules.policy.rules, *DEFAULT_RULES))
     labels = await async_get_rule_labels(hass, every, language, with_tools=False)
@@ -145,7 +145,7 @@ async def _async_permissions(viewer: Viewer, data: Mapping[str, Any]) -> _Permis
     unnamed = NEVER_WHERE_PEOPLE_WERE.actions.difference(*(rule.actions for rule in rules.policy.rules))
     return _Permissions(
         version=_version(rules),
-        locked=store.current is not rules,
+        locked=is_locked,
         has_pin=rules.pin is not None,
         pin_uses=pin_uses(rules.policy.rules),
         rules=written(rules.policy),
