@@ -29,7 +29,7 @@ CEILINGS: Final = {
     "modules of the product": 283,
     "lines of code of the tests": 67_000,
     "fragments": 4,
-    "lines of code of the page": 2_499,
+    "lines of code of the page": 2_506,
 }
 
 _NO_CODE: Final = frozenset(
