@@ -12,7 +12,11 @@ from tests.behaviour.browser.frontend import Frontend
 from tests.behaviour.browser.looks import Look
 from tests.support.sentences import sentence
 
-_LIST = "todo.later"
+
+class _Entity(BaseModel):
+    entity_id: str
+    platform: str
+    translation_key: str | None
 
 
 class _Item(BaseModel):
@@ -24,8 +28,14 @@ class _Items(BaseModel):
     items: tuple[_Item, ...]
 
 
+async def _list_id(home: HomeAssistantClient) -> str:
+    """Return the id of the list, which is in the language in which the home had it first."""
+    entities = await home.command("config/entity_registry/list", tuple[_Entity, ...])
+    return next(one.entity_id for one in entities if (one.platform, one.translation_key) == ("chatterbox", "later"))
+
+
 async def _items(home: HomeAssistantClient) -> dict[str, datetime]:
-    found = await home.command("todo/item/list", _Items, entity_id=_LIST)
+    found = await home.command("todo/item/list", _Items, entity_id=await _list_id(home))
     return {item.summary: item.due for item in found.items}
 
 
@@ -48,7 +58,7 @@ async def test_plans_are_changed_in_their_list(
         await home.post("/api/services/chatterbox/plan", plan, list[JsonValue])
     (before,) = {*(await _items(home)).values()}
 
-    await frontend.go(f"/todo?entity_id={_LIST}")
+    await frontend.go(f"/todo?entity_id={await _list_id(home)}")
     await expect(page.get_by_text(sentence("entity.todo.later.name", language=language)).first).to_be_visible()
     await frontend.see_that_it_fits(page.locator("hui-todo-list-card"))
     await page.get_by_text("Call Mum").click()
