@@ -13,13 +13,13 @@ from typing import Final, override
 from homeassistant.components.person import DOMAIN as PERSON_DOMAIN
 from homeassistant.components.todo import DOMAIN as TODO_DOMAIN, TodoItem, TodoItemStatus, TodoListEntity
 from homeassistant.components.todo.const import TodoListEntityFeature
-from homeassistant.config_entries import ConfigSubentry
+from homeassistant.config_entries import SIGNAL_CONFIG_ENTRY_CHANGED, ConfigEntryState, ConfigSubentry
 from homeassistant.const import ATTR_ENTITY_ID, ATTR_ID, EVENT_STATE_CHANGED, EntityCategory
 from homeassistant.core import Event, EventStateChangedData, HomeAssistant, State, callback
 from homeassistant.exceptions import PlatformNotReady, ServiceValidationError
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
-from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
+from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback, async_get_platforms
 
 from .const import DOMAIN, SUBENTRY_CONVERSATION
 from .entity import AgentDeviceEntity
@@ -32,6 +32,7 @@ from .speech.sentences import translated
 PARALLEL_UPDATES = 0
 
 _PART: Final = "memories"
+_UP: Final = frozenset({ConfigEntryState.LOADED, ConfigEntryState.SETUP_IN_PROGRESS})
 
 
 async def async_setup_entry(
@@ -46,8 +47,16 @@ async def async_setup_entry(
     except NotRemembered as error:
         raise translated(PlatformNotReady, error.problem.value) from error
 
-    if entry is next(iter(hass.config_entries.async_entries(DOMAIN, include_disabled=False)), None):
-        async_add_entities([LaterList(hass)])  # there is one in the home
+    @callback
+    def show_plans(*_: object) -> None:
+        """Show the one list of the home in the first entry that is up, as long as it is in no other one."""
+        up = (one for one in hass.config_entries.async_entries(DOMAIN) if one.state in _UP)
+        entities = (one for platform in async_get_platforms(hass, DOMAIN) for one in platform.entities.values())
+        if entry is next(up, None) and not any(isinstance(one, LaterList) for one in entities):
+            async_add_entities([LaterList(hass)])
+
+    show_plans()
+    entry.async_on_unload(async_dispatcher_connect(hass, SIGNAL_CONFIG_ENTRY_CHANGED, show_plans))
 
     @callback
     def add(subentry: ConfigSubentry) -> None:

@@ -1,9 +1,11 @@
 """People see what is planned in a to-do list, move it, and cancel it."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from freezegun.api import FrozenDateTimeFactory
+from homeassistant.config_entries import ConfigEntryDisabler
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import ServiceValidationError
 from homeassistant.util import dt as dt_util
@@ -42,6 +44,26 @@ async def test_there_is_one_list_in_the_home(hass: HomeAssistant) -> None:
 
     assert [state.entity_id for state in hass.states.async_all("todo")] == [LIST]
     assert count(hass) == "1"
+
+
+async def test_the_list_stays_where_its_service_goes(hass: HomeAssistant) -> None:
+    (first,) = hass.config_entries.async_entries("chatterbox")
+    second = await set_up(hass, offline_entry())
+    await async_get_schedule(hass).async_add(replace(remind(), agent=next(iter(first.subentries))))
+
+    await hass.config_entries.async_reload(first.entry_id)
+    await hass.async_block_till_done()
+    assert count(hass) == "1"
+
+    await hass.config_entries.async_remove(second.entry_id)
+    await hass.async_block_till_done()
+    assert count(hass) == "1"
+    assert [state.entity_id for state in hass.states.async_all("todo")] == [LIST]
+
+    third = await set_up(hass, offline_entry())
+    await hass.config_entries.async_set_disabled_by(first.entry_id, ConfigEntryDisabler.USER)
+    await hass.async_block_till_done()
+    assert (hass.config_entries.async_loaded_entries("chatterbox"), count(hass)) == ([third], "1")
 
 
 async def test_a_plan_is_moved_and_a_reminder_reworded(hass: HomeAssistant) -> None:
