@@ -195,10 +195,10 @@ def _read_report(value: JsonValue) -> _Report:
             return _Report(value)
         case [first, *_]:
             return _read_report(first)
-        case {"error": (dict() | str()) as inner} | {"detail": dict() as inner}:  # the second is KoboldCpp's
+        case {"error": (dict() | str()) as inner}:
             return _read_report(inner)
-        case {"errors": [first, *_]} if isinstance(value, dict) and not _words(value):
-            return _read_report(first)
+        case {"detail": dict() as inner} | {"errors": [inner, *_]} if isinstance(value, dict) and not _words(value):
+            return _read_report(inner)  # the first is KoboldCpp's
         case dict():
             labels = (value.get(key) for key in ("type", "code", "status"))
             labelled = " ".join(str(label) for label in labels if isinstance(label, str | int))
