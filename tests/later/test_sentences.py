@@ -13,6 +13,7 @@ from hassil.intents import Intents, TextSlotList
 from hassil.sample import sample_expression
 from home_assistant_intents import get_intents
 from homeassistant.components.conversation import ConversationInput
+from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.components.intent import async_register_timer_handler
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers.intent import INTENT_START_TIMER
@@ -191,6 +192,43 @@ async def test_a_plan_with_an_alarm_in_its_text_is_only_cancelled_after_a_questi
     assert await described(home, "cancel the alarm at seven") == "No alarm is set for that time."
 
 
+@pytest.mark.parametrize("text", ["is my alarm set?", "when is the alarm set for?", "cancel the alarm"])
+async def test_of_an_alarm_that_watches_the_home_nothing_is_said(home: HomeAssistant, text: str) -> None:
+    assert await described(home, text) == "No alarm is set."
+
+    home.states.async_set("alarm_control_panel.home", "armed_away", {"friendly_name": "Alarm"})
+    async_expose_entity(home, "conversation", "alarm_control_panel.home", should_expose=True)
+    await home.async_block_till_done()
+
+    assert await described(home, text) in {"none", "theirs"}
+
+
+async def test_all_alarms_of_a_time_are_cancelled_only_after_a_question(home_with_alarms: HomeAssistant) -> None:
+    """From seven on is "ab 7 Uhr", and "voor 21 uur" may be before nine."""
+    for language, text in (("de", "lösche alle Wecker ab 7 Uhr"), ("nl", "annuleer alle wekkers voor 21 uur")):
+        sentences = await async_get_sentences(home_with_alarms, language)
+        question = sentences["later_which_plan"].partition("{")[0]
+        assert (await described(home_with_alarms, text, language)).startswith(question)
+
+
+@in_one_home(
+    ("language", "text"),
+    [
+        ("en", "cancel the reminder about the alarm clock"),
+        ("en", "forget the reminder about all alarms"),
+        ("de", "lösche die Erinnerung an den Wecker"),
+        ("de", "erinnere mich nicht mehr an den Wecker"),
+        ("fr", "annule le rappel du réveil"),
+        ("es", "cancela el recordatorio de la alarma"),
+    ],
+)
+async def test_a_reminder_about_an_alarm_is_no_alarm(home_with_alarms: HomeAssistant, language: str, text: str) -> None:
+    answer = await described(home_with_alarms, text, language)
+    assert "seven" not in answer.split()
+    assert "nine" not in answer.split()
+    assert (await async_get_sentences(home_with_alarms, language))["later_alarm"] not in answer
+
+
 @in_one_home(
     ("text", "what"),
     [
@@ -283,15 +321,21 @@ async def test_a_reminder_that_was_just_heard_is_put_off(
 
 
 async def test_a_timer_is_a_reminder_where_the_device_has_none(home: HomeAssistant) -> None:
-    assert await described(home, "set a timer for ten minutes") == "remind in 600 seconds: Timer"
-    assert await described(home, "set a 5 minute timer for the pizza") == "remind in 300 seconds: the pizza"
-    assert await described(home, "start a soft egg timer for 5 minutes") == "remind in 300 seconds: soft egg"
+    assert await described(home, "set a timer for ten minutes") == "remind in 0 hours 600 seconds: Timer"
+    assert await described(home, "set a 5 minute timer for the pizza") == "remind in 0 hours 300 seconds: the pizza"
+    assert await described(home, "start a soft egg timer for 5 minutes") == "remind in 0 hours 300 seconds: soft egg"
     assert await described(home, "don't start an egg timer for 5 minutes") == "none"
-    assert await described(home, "Stelle einen Nudel-Timer auf 8 Minuten", "de") == "remind in 480 seconds: Nudel"
+    assert (
+        await described(home, "Stelle einen Nudel-Timer auf 8 Minuten", "de") == "remind in 0 hours 480 seconds: Nudel"
+    )
 
     assert await described(home, "cancel all timers") == "theirs"
-    pizza = replace(remind("pizza"), id="pizza", words="in 600 seconds")
-    for plan in (replace(remind("Timer"), id="five", words="in 300 seconds"), pizza, remind("order the quiche")):
+    pizza = replace(remind("pizza"), id="pizza", words="in 0 hours 600 seconds")
+    for plan in (
+        replace(remind("Timer"), id="five", words="in 0 hours 300 seconds"),
+        pizza,
+        replace(remind("order the quiche"), words="in 90 seconds"),
+    ):
         await async_get_plans(home).async_add(plan)
         await async_get_plans(home).async_add(replace(plan, id="", asker=Asker(person_id="anna")))
     assert await described(home, "how much time is left on my pizza timer?") == "list pizza"

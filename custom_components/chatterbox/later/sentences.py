@@ -11,7 +11,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from homeassistant.components.conversation import ConversationInput
+from homeassistant.components.alarm_control_panel import DOMAIN as ALARM_PANEL
+from homeassistant.components.conversation import DOMAIN as CONVERSATION, ConversationInput
 from homeassistant.components.intent import async_device_supports_timers
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent
@@ -28,6 +29,7 @@ from ..effects.effect import Touches
 from ..effects.intents import delay_of, delayed_command
 from ..effects.recognition import RecognizedRequest, async_recognize
 from ..effects.spoken_numbers import readable_sentence
+from ..home.entities import async_get_home
 from ..internals.conversation import async_recognized, built_in_agent
 from ..offline.provider import PROCESS_SENTENCE, SENTENCE, local_call
 from ..offline.sentence_effects import async_named_timer, async_sentence_effects, async_with_names
@@ -51,6 +53,7 @@ _TIMERS: Final = frozenset(
         intent.INTENT_TIMER_STATUS,
     }
 )
+_TIMER_WORDS: Final = "in 0 hours"
 _QUESTIONS: Final = ("later_ask", "later_no_time", "later_which", "later_which_plan")
 _EXACTLY: Final = timedelta(minutes=1)
 """The difference up to which a time means the time of a plan to cancel."""
@@ -196,7 +199,11 @@ async def _async_of_kind(hass: HomeAssistant, user_input: ConversationInput) -> 
     for time in _times_in(sentences, text, language):
         question = _fitting(sentences, sentences.questions, time.rest)
         requests = (_fitting(sentences, [pattern], time.rest) for pattern in sentences.cancel)
-        names = (_fitting(sentences, [sentences.of_kind], request["plan"]) for request in requests if request)
+        names = (
+            _fitting(sentences, [sentences.of_kind], request["plan"])
+            for request in requests
+            if request and not _names_kind(sentences, request)
+        )
         if found := question or next(filter(None, names), None):
             break
     else:
@@ -207,8 +214,9 @@ async def _async_of_kind(hass: HomeAssistant, user_input: ConversationInput) -> 
     named = sure or plans_called(plans, groups[kind])
     meant = await _async_due(hass, named, time.words, language) if time.words else named
     request, texts = RecognizedRequest(_NAME, is_question=bool(question)), await async_get_sentences(hass, language)
-    if not meant and time.words and await async_recognize(hass, replace(user_input, text=time.rest)):
-        return None  # a command for a device of that name
+    is_device = time.words and await async_recognize(hass, replace(user_input, text=time.rest))
+    if not meant and (is_device or (kind is ReminderKind.ALARM and _has_alarm_panel(hass))):
+        return None  # of that name
     if not meant:
         answer = texts[f"later_none_{kind}{'_then' if time.words else ''}"]
         return replace(request, answer=answer, is_last_resort=True)
@@ -216,9 +224,22 @@ async def _async_of_kind(hass: HomeAssistant, user_input: ConversationInput) -> 
         return replace(request, call=_call_for("list", meant[:1] if groups.get("next") else meant))
     is_all = groups.get("all") or len(meant) == (2 if groups.get("both") else 1)
     is_one_of_many = any(plan.every for plan in meant) and names_days(time.words, language)
-    is_clear = sure and is_all and not is_one_of_many
+    is_vague = groups.get("all") and time.words and not names_days(time.words, language)  # "by seven", "from seven on"
+    is_clear = sure and is_all and not is_one_of_many and not is_vague
     answer = "" if is_clear else await _async_which(hass, user_input, meant)
     return replace(request, call=_call_for("cancel", meant), answer=answer)
+
+
+def _has_alarm_panel(hass: HomeAssistant) -> bool:
+    """Return whether "the alarm" may be one that watches the home."""
+    return any(entity.domain == ALARM_PANEL for entity in async_get_home(hass, CONVERSATION).all_entities)
+
+
+def _names_kind(sentences: _Sentences, request: re.Match[str]) -> bool:
+    """Return whether a kind is named beside the plan: "the alarm" of "the reminder about the alarm" is no kind."""
+    start, end = request.span("plan")
+    around = request.string[:start] + request.string[end:]
+    return any(re.search(rf"\b(?:{words})", around, re.IGNORECASE) for words in sentences.kinds.values())
 
 
 async def _async_due(
@@ -386,19 +407,24 @@ async def _async_timer(
     name, sentences = str(slots.get("name") or "").strip(" -"), await async_get_sentences(hass, user_input.language)
     if intent_type == intent.INTENT_START_TIMER:
         seconds = delay_of(slots)
-        given = {"kind": "remind", "when": f"in {seconds} seconds", "text": name or sentences["later_timer"]}
+        given = {"kind": "remind", "when": _timer_words(seconds), "text": name or sentences["later_timer"]}
         return {**given} if seconds else None
     started = delay_of({unit.removeprefix("start_"): value for unit, value in slots.items()})
     timers = [
         plan.id
         for plan in await _async_plans(hass, user_input)
-        if (re.fullmatch(r"in \d+ seconds", plan.words) or await async_reminder_kind(hass, plan) is ReminderKind.TIMER)
+        if (plan.words.startswith(_TIMER_WORDS) or await async_reminder_kind(hass, plan) is ReminderKind.TIMER)
         and plan.kind is PlanKind.REMIND
         and {*heard_words(name)} <= {*heard_words(plan.text)}
-        and (not started or plan.words == f"in {started} seconds")
+        and (not started or plan.words == _timer_words(started))
     ]
     kind = "list" if intent_type == intent.INTENT_TIMER_STATUS else "cancel"
     return {"kind": kind, "text": " ".join(timers)} if timers and "area" not in slots else None
+
+
+def _timer_words(seconds: int) -> str:
+    """Return words for the time of a timer, which nobody says: a reminder "in 90 seconds" is none."""
+    return f"{_TIMER_WORDS} {seconds} seconds"
 
 
 async def _async_is_known(hass: HomeAssistant, user_input: ConversationInput, words: str) -> bool:
