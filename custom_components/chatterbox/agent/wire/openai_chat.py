@@ -311,6 +311,8 @@ class ChatReplyReader(ReplyReader):
         """True once a `delta` brought something: a `message` after it repeats it."""
         self._calling: int | None = None
         """The index of the choice with the calls."""
+        self._speaking = set[int]()
+        """The indexes of those with words."""
         self._details: list[JsonObject] = []
         """Of the reasoning, joined."""
 
@@ -333,20 +335,24 @@ class ChatReplyReader(ReplyReader):
                 for event in self._read_delta(choice.delta):
                     self._streams = True
                     yield event
-            if choice.finish_reason:
+            if choice.finish_reason and (choice.index or 0) == (self._calling or 0):
                 self._finish = choice.finish_reason
                 yield from self._ready(self._calls.finish())
 
     def _is_read(self, choice: _Choice) -> bool:
         """Return whether a choice is a part of the answer: the first one, and that with its calls.
 
-        GitHub Copilot has the calls of Claude beside its words. Any other choice is an answer that was not requested.
+        GitHub Copilot has the calls of Claude beside its words. Any other choice is an answer that was not requested,
+        such as one that has words of its own.
         """
         part, place = choice.delta or choice.message, choice.index or 0
+        if part is not None and part.text():
+            self._speaking.add(place)
         if part is None or not part.calls():
             return place in {0, self._calling}
-        if self._calling is None and not (place and (part.text() or self._finish == "stop")):
+        if self._calling is None and not (place and (place in self._speaking or self._finish == "stop")):
             self._calling = place
+            self._finish = "" if place else self._finish  # the calls are whole once their own choice ends
         return place == self._calling
 
     def _read_delta(self, delta: _Delta) -> Iterator[ProviderEvent]:

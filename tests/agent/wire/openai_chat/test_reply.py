@@ -42,10 +42,21 @@ def chunk(delta: JsonValue, finish: JsonValue = None, **more: JsonValue) -> Json
     return {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}], **more}
 
 
+def beside(delta: JsonValue, finish: JsonValue = None) -> JsonObject:
+    """Return a chunk of another choice than the first."""
+    return {"choices": [{"index": 1, "delta": delta, "finish_reason": finish}]}
+
+
 def read(*chunks: JsonObject) -> list[ProviderEvent]:
     reader = ChatReplyReader((), lambda: "new")
     events = [event for each in chunks for event in reader.feed(sse(each))]
     return [*events, *reader.end()]
+
+
+def test_calls_beside_the_first_answer_are_cut_if_only_that_ends() -> None:
+    call = CALL | {"function": {"name": "on", "arguments": '{"x":'}}
+    with pytest.raises(ProviderReplyInvalid):
+        read(chunk({"content": "Hi"}, "tool_calls"), beside({"tool_calls": [call]}))
 
 
 def finish_of(*chunks: JsonObject) -> FinishReason:
@@ -177,6 +188,21 @@ CALLED = [ToolCallReady(ToolCall("a", "on", '{"x":1}')), CompletionResult(Finish
             ],
             [TextDelta("Hi"), *CALLED],
             id="calls streamed beside the words",
+        ),
+        pytest.param(
+            [
+                beside({"tool_calls": [CALL | {"function": {"name": "on", "arguments": '{"x":'}}]}),
+                STOP,
+                beside({"tool_calls": [{"index": 0, "function": {"arguments": "1}"}}]}),
+                beside({}, "tool_calls"),
+            ],
+            CALLED,
+            id="the first answer ends amid calls beside it",
+        ),
+        pytest.param(
+            [beside({"content": "Let me"}), beside({"tool_calls": [CALL]}, "tool_calls"), STOP],
+            [DONE],
+            id="a second answer with words, then calls",
         ),
         pytest.param(
             [{"choices": [{"index": 0, "message": {"content": "Hi"}, "finish_reason": "stop"}, OTHER]}],
