@@ -5,7 +5,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
 from homeassistant.util.unit_system import US_CUSTOMARY_SYSTEM
 
-from custom_components.chatterbox.effects.spoken_numbers import in_digits, readable_sentence
+from custom_components.chatterbox.effects.spoken_numbers import async_readable_sentence, in_digits
 from tests.support.talk import move_into_the_demo_home
 
 
@@ -63,18 +63,18 @@ def test_other_numbers_stay_as_they_are(language: str, text: str) -> None:
 async def test_only_the_unit_of_the_home_is_left_out(hass: HomeAssistant) -> None:
     await move_into_the_demo_home(hass)
 
-    assert readable_sentence(hass, "Set it to 19.5 °C.", "en") == "Set it to 19.5°."
-    assert readable_sentence(hass, "set it to twenty °F", "en") == "set it to 20 °F"
+    assert await async_readable_sentence(hass, "Set it to 19.5 °C.", "en") == "Set it to 19.5°."
+    assert await async_readable_sentence(hass, "set it to twenty °F", "en") == "set it to 20 °F"
 
     hass.config.units = US_CUSTOMARY_SYSTEM
-    assert readable_sentence(hass, "set it to 19.5°C", "en") == "set it to 19.5°C"
-    assert readable_sentence(hass, "set it to 68°F", "en") == "set it to 68°"
+    assert await async_readable_sentence(hass, "set it to 19.5°C", "en") == "set it to 19.5°C"
+    assert await async_readable_sentence(hass, "set it to 68°F", "en") == "set it to 68°"
 
 
 async def test_a_number_in_a_name_is_no_number(hass: HomeAssistant) -> None:
     await move_into_the_demo_home(hass)
     er.async_get(hass).async_update_entity("light.desk_lamp", aliases=["Desk Fifty Percent"])
 
-    text = readable_sentence(hass, "set desk fifty percent to thirty percent", "en")
+    text = await async_readable_sentence(hass, "set desk fifty percent to thirty percent", "en")
 
     assert text == "set desk fifty percent to 30 percent"

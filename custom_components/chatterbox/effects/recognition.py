@@ -24,7 +24,7 @@ from ..home.entity_matches import matching_states
 from ..internals.conversation import built_in_agent
 from ..settings.agent import RequestKind
 from .intents import delayed_command, handler_of, intent_naming, is_question_intent, selection
-from .spoken_numbers import readable_sentence
+from .spoken_numbers import async_readable_sentence
 
 MAX_DELAYS: Final = 3
 """Timers that may be nested: the command of a timer may start another one."""
@@ -71,7 +71,7 @@ async def async_recognize(
     hass: HomeAssistant, user_input: ConversationInput, delays: int = MAX_DELAYS
 ) -> RecognizedRequest | None:
     """Return what a request is, as far as that is certain."""
-    user_input = replace(user_input, text=readable_sentence(hass, user_input.text, user_input.language))
+    user_input = replace(user_input, text=await async_readable_sentence(hass, user_input.text, user_input.language))
     agent = built_in_agent(hass)
     if agent is None or await agent.async_get_or_load_intents(user_input.language) is None:
         return None

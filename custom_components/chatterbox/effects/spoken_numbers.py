@@ -49,32 +49,35 @@ class _Numbers:
     """All words of numbers, also of those above `_LARGEST`."""
 
 
-def _numbers_of(language: str, words: _Words) -> _Numbers:
-    engine, values = RbnfEngine.for_language(language), number_words(language)
-    number = f"(?:{'|'.join(sorted(map(re.escape, values), key=len, reverse=True))})".replace(r"\ ", r"[\s-]+")
-    point, units = ("|".join(text.replace(",", " ").split()) for text in (words.point, words.units))
-    start, end = ("", "") if language in _UNSPACED else (r"(?<![\w-])", r"\b")
-    forms = ["and", *values, *(fold(engine.format_number(value).text).replace("-", " ") for value in _HUNDREDS)]
-    return _Numbers(
-        re.compile(
-            rf"{start}(?:({number})(?:\s*(?:{point})\s*({number}))?|{words.bare_point}\s+({number}))"
-            rf"(?=\s*(?:{units}){end}|\s*[%°])"
-        ),
-        values,
-        frozenset(word for form in forms for word in (form if language in _UNSPACED else form.split())),
-    )
+_numbers: Final[dict[str, _Numbers]] = {}
+"""By language, those that were needed so far."""
 
 
-_NUMBERS: Final = {language: _numbers_of(language, words) for language, words in _WORDS.items()}
-"""By language. Read at import, which Home Assistant does in an executor."""
+def _numbers_of(language: str) -> _Numbers:
+    """Return the numbers of one of the languages of `_WORDS`; the first time, that takes some 50 ms."""
+    if language not in _numbers:
+        words, engine, values = _WORDS[language], RbnfEngine.for_language(language), number_words(language)
+        number = f"(?:{'|'.join(sorted(map(re.escape, values), key=len, reverse=True))})".replace(r"\ ", r"[\s-]+")
+        point, units = ("|".join(text.replace(",", " ").split()) for text in (words.point, words.units))
+        start, end = ("", "") if language in _UNSPACED else (r"(?<![\w-])", r"\b")
+        forms = ["and", *values, *(fold(engine.format_number(value).text).replace("-", " ") for value in _HUNDREDS)]
+        _numbers[language] = _Numbers(
+            re.compile(
+                rf"{start}(?:({number})(?:\s*(?:{point})\s*({number}))?|{words.bare_point}\s+({number}))"
+                rf"(?=\s*(?:{units}){end}|\s*[%°])"
+            ),
+            values,
+            frozenset(word for form in forms for word in (form if language in _UNSPACED else form.split())),
+        )
+    return _numbers[language]
 
 
 def in_digits(text: str, language: str) -> str:
     """Return a sentence with digits in place of numbers in words before a unit."""
-    known = _NUMBERS.get(base_language(language))
-    if known is None or len(plain := text.lower()) != len(text):
+    code = base_language(language)
+    if code not in _WORDS or len(plain := text.lower()) != len(text):
         return text
-    written, begin = "", 0
+    known, written, begin = _numbers_of(code), "", 0
     for found in known.pattern.finditer(plain):
         before = plain[: found.start()].replace("-", " ")
         if known.words.isdisjoint((*before.split()[-1:], before[-1:])):
@@ -84,11 +87,13 @@ def in_digits(text: str, language: str) -> str:
     return written + text[begin:]
 
 
-def readable_sentence(hass: HomeAssistant, text: str, language: str) -> str:
+async def async_readable_sentence(hass: HomeAssistant, text: str, language: str) -> str:
     """Return a sentence with its names and numbers as Home Assistant's sentences have them.
 
     Of the units of temperatures, these have none but "°", which is that of the home.
     """
+    if (code := base_language(language)) in _WORDS and code not in _numbers:
+        await hass.async_add_executor_job(_numbers_of, code)
     unit = hass.config.units.temperature_unit
     text, written, begin = re.sub(rf"(?<=\d)\s?{unit}\b", "°", text), "", 0
     for start, stop, _ in names_in(hass, text) if in_digits(text, language) != text else ():  # "Plug Fifty Percent"

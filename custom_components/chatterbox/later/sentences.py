@@ -28,7 +28,7 @@ from ..approvals.answers.yes_or_no import Meaning, understand_answer, understand
 from ..effects.effect import Touches
 from ..effects.intents import delay_of, delayed_command
 from ..effects.recognition import RecognizedRequest, async_recognize
-from ..effects.spoken_numbers import readable_sentence
+from ..effects.spoken_numbers import async_readable_sentence
 from ..home.entities import async_get_home
 from ..internals.conversation import async_recognized, built_in_agent
 from ..offline.provider import PROCESS_SENTENCE, SENTENCE, local_call
@@ -307,7 +307,7 @@ async def _async_recognized(
     found: RecognizedRequest | None,
 ) -> RecognizedRequest | None:
     language = user_input.language
-    plain = replace(user_input, text=readable_sentence(hass, user_input.text, language))
+    plain = replace(user_input, text=await async_readable_sentence(hass, user_input.text, language))
     strict = await agent.async_recognize_intent(plain, strict_intents_only=True)
     slots: dict[str, JsonValue] = {entity.name: entity.value for entity in strict.entities_list} if strict else {}
     timed = delayed_command(strict.intent.name, slots) if strict else ""
@@ -359,7 +359,7 @@ def _is_local(history: Transcript) -> bool:
 
 async def _async_guessed(hass: HomeAssistant, user_input: ConversationInput) -> RecognizedRequest | None:
     """Return a command that Home Assistant's second recognizer understands word by word, if its effects are known."""
-    plain = replace(user_input, text=readable_sentence(hass, user_input.text, user_input.language))
+    plain = replace(user_input, text=await async_readable_sentence(hass, user_input.text, user_input.language))
     if await async_recognized(hass, plain) is not None:
         return None
     effects = await async_sentence_effects(hass, plain, "")
