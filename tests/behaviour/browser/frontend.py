@@ -77,6 +77,12 @@ class Frontend:
         script = "(path) => { history.pushState(null, '', path); dispatchEvent(new CustomEvent('location-changed')); }"
         await self.page.evaluate(script, path)
 
+    async def choose_language(self, language: str) -> None:
+        """Change the language of the person, as their profile does, without loading the frontend again."""
+        choose = "(home, detail) => home.dispatchEvent(new CustomEvent('hass-language-select', { detail }))"
+        await self.page.locator("home-assistant").evaluate(choose, language)
+        await expect(self.page.locator("html")).to_have_attribute("lang", language)
+
     async def see_that_it_fits(self, content: Locator) -> None:
         """Check that a page or a dialog cuts no text, and has nothing for which one has to scroll sideways."""
         misfits = await self.misfits(content)

@@ -30,7 +30,7 @@ async def test_no_dialog_of_an_agent_is_cut_in_any_language(
         await frontend.open_devices_and_services()
         await frontend.add_model(server.base_url)
         await create_pipeline(home, "Butler", "conversation.chatterbox", prefer_local_intents=True)
-        await _see_that_it_fits_in_each(home, partial(_read_dialogs, frontend))
+        await _see_that_it_fits_in_each(frontend, home, partial(_read_dialogs, frontend))
 
 
 @pytest.mark.parametrize("look", [Look.PHONE_LIGHT])
@@ -44,17 +44,17 @@ async def test_no_dialog_that_adds_chatterbox_is_cut_in_any_language(
         scripted_server(script, tmp_path, port=port_nearby),
         scripted_server(script.model_copy(update={"api_key": _API_KEY}), locked) as server,
     ):
-        await _see_that_it_fits_in_each(home, partial(_read_set_up, frontend, server.base_url))
+        await _see_that_it_fits_in_each(frontend, home, partial(_read_set_up, frontend, server.base_url))
 
 
 async def _see_that_it_fits_in_each(
-    home: HomeAssistantClient, read_dialogs: Callable[[str], Awaitable[list[str]]]
+    frontend: Frontend, home: HomeAssistantClient, read_dialogs: Callable[[str], Awaitable[list[str]]]
 ) -> None:
     """Read dialogs in each language, and check that nothing of what they show was cut."""
     misfits: list[str] = []
     try:
         for language in LANGUAGES:
-            await home.command("frontend/set_user_data", type(None), key="language", value={"language": language})
+            await frontend.choose_language(language)
             misfits += [f"{language}, {one}" for one in await read_dialogs(language)]
     finally:
         await home.command("frontend/set_user_data", type(None), key="language", value=None)
@@ -65,7 +65,7 @@ async def _read_dialogs(frontend: Frontend, language: str) -> list[str]:
     """Open each dialog of the only agent; return what does not fit."""
     text, page, misfits = partial(sentence, language=language), frontend.page, list[str]()
     dialog = page.locator("dialog-data-entry-flow")
-    await page.goto(f"{frontend.url}/config/integrations/integration/chatterbox")
+    await frontend.go("/config/integrations/integration/chatterbox")
     misfits += await _read_reconfiguration(frontend, language)
     for form in ("settings", "advanced", "tools", "approvals"):
         await page.get_by_role("button", name=text(f"{_AGENT}.initiate_flow.reconfigure")).click()
@@ -86,7 +86,9 @@ async def _read_dialogs(frontend: Frontend, language: str) -> list[str]:
     await frontend.go("/config/repairs")
     await page.locator("ha-config-repairs ha-list-item-button").first.click()
     await expect(dialog.get_by_text(text("issues.unguarded.fix_flow.step.confirm.title")).first).to_be_visible()
-    return misfits + [f"repair: {one}" for one in await frontend.misfits(dialog)]
+    misfits += [f"repair: {one}" for one in await frontend.misfits(dialog)]
+    await dialog.locator("[slot=headerNavigationIcon]").first.click()
+    return misfits
 
 
 async def _read_reconfiguration(frontend: Frontend, language: str) -> list[str]:
@@ -119,6 +121,7 @@ async def _read_set_up(frontend: Frontend, locked_url: str, language: str) -> li
     """Go through each way to add a service, up to its last form; return what does not fit."""
     text, page, misfits = partial(sentence, language=language), frontend.page, list[str]()
     dialog, path = page.locator("dialog-data-entry-flow"), "/config/integrations/dashboard/add?domain=chatterbox"
+    close = dialog.locator("[slot=headerNavigationIcon]").first
 
     async def choose(menu: str, option: str) -> None:
         await dialog.get_by_text(text(f"config.step.{menu}.menu_options.{option}"), exact=True).click()
@@ -128,13 +131,11 @@ async def _read_set_up(frontend: Frontend, locked_url: str, language: str) -> li
         misfits.extend(f"{step}: {one}" for one in await frontend.misfits(dialog))
 
     async def begin() -> None:
-        if await dialog.is_visible():
-            await dialog.locator("[slot=headerNavigationIcon]").first.click()
-            await frontend.go("/config/repairs")
-            await expect(page.locator("ha-config-repairs").first).to_be_visible()
-            await frontend.go(path)
-        else:  # only once: to load the frontend takes most of the time
-            await page.goto(f"{frontend.url}{path}")
+        if await close.is_visible():
+            await close.click()
+        await frontend.go("/config/repairs")
+        await page.locator("ha-config-repairs-dashboard").wait_for(state="attached")
+        await frontend.go(path)
         await page.locator("dialog-box ha-button[slot=primaryAction]").click()
         await expect(dialog.get_by_text(text("config.step.user.menu_options.offline"), exact=True)).to_be_visible()
 

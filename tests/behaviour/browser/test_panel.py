@@ -130,11 +130,11 @@ async def test_a_history_whose_turns_are_missing_is_named(frontend: Frontend) ->
 async def test_no_view_is_cut_in_any_language(frontend: Frontend, home: HomeAssistantClient) -> None:
     await frontend.open_devices_and_services()
     await frontend.add_offline()
+    await frontend.go("/chatterbox")
     misfits: list[str] = []
     try:
         for language in LANGUAGES:
-            await home.command("frontend/set_user_data", type(None), key="language", value={"language": language})
-            await frontend.page.goto(f"{frontend.url}/chatterbox/{_VIEWS[0]}")
+            await frontend.choose_language(language)
             for view in _VIEWS:
                 panel = frontend.page.locator("chatterbox-panel")
                 tab = panel.get_by_role("link", name=sentence(f"config_panel.page.{view}", language))

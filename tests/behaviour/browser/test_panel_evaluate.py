@@ -10,6 +10,7 @@ from tests.behaviour.browser.frontend import Frontend
 from tests.behaviour.browser.looks import Look
 from tests.behaviour.browser.test_panel import text
 from tests.repository.test_translations import LANGUAGES
+from tests.support.sentences import sentence
 from tests.support.servers.process import scripted_server
 from tests.support.servers.script import Script, ScriptedAnswer
 
@@ -65,13 +66,15 @@ async def test_the_page_says_that_a_trial_was_stopped(frontend: Frontend, tmp_pa
 async def test_nothing_is_cut_in_any_language(frontend: Frontend, home: HomeAssistantClient) -> None:
     await frontend.open_devices_and_services()
     await frontend.add_offline()
+    await frontend.go("/chatterbox/evaluate")
+    panel = frontend.page.locator("chatterbox-panel")
+    await expect(panel.get_by_role("checkbox").first).to_be_visible()
     misfits: list[str] = []
     try:
         for language in LANGUAGES:
-            await home.command("frontend/set_user_data", type(None), key="language", value={"language": language})
-            await frontend.page.goto(f"{frontend.url}/chatterbox/evaluate")
-            panel = frontend.page.locator("chatterbox-panel")
-            await expect(panel.get_by_role("checkbox").first).to_be_visible()
+            await frontend.choose_language(language)
+            title = sentence("config_panel.evaluate.title", language)
+            await expect(panel.get_by_role("heading", name=title)).to_be_visible()
             misfits += [f"{language}: {one}" for one in await frontend.misfits(panel)]
     finally:
         await home.command("frontend/set_user_data", type(None), key="language", value=None)
