@@ -159,6 +159,7 @@ async def page(browser: Browser, look: Look, locale: str, camera: Camera, tmp_pa
         is_mobile=look.is_phone,
         has_touch=look.is_phone,
         locale=locale,
+        permissions=["clipboard-write"],  # which a browser without windows cannot ask for
         reduced_motion="reduce",
     )
     context.set_default_timeout(TIMEOUT_SECONDS * 1000)
