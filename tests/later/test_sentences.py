@@ -16,7 +16,7 @@ from homeassistant.components.conversation import ConversationInput
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.components.intent import async_register_timer_handler
 from homeassistant.core import Context, HomeAssistant
-from homeassistant.helpers.intent import INTENT_START_TIMER
+from homeassistant.helpers.intent import INTENT_CANCEL_ALL_TIMERS, INTENT_START_TIMER, async_handle
 from homeassistant.util import dt as dt_util
 
 from custom_components.chatterbox.agent.messages import ToolResult, Transcript, UserMessage
@@ -350,6 +350,44 @@ async def test_a_timer_is_a_reminder_where_the_device_has_none(home: HomeAssista
 
     assert await described(home, "set a timer for ten minutes", device_id=DEVICE) == "theirs"
     assert await described(home, "cancel my timer", device_id=DEVICE) == "theirs"
+
+
+TIMER_QUESTIONS: Final = {
+    "de": ("wann endet mein Timer?", "wie lange läuft der Timer noch?", "welche Timer habe ich?"),
+    "en": ("when does my timer end?", "how long is left on my timer?", "do I have any timers?"),
+    "es": ("¿cuándo termina el temporizador?", "¿cuánto queda del temporizador?", "¿qué temporizadores tengo?"),
+    "fr": ("quand se termine mon minuteur ?", "combien de temps reste-t-il sur le minuteur ?"),
+    "it": ("quando finisce il timer?", "quanto manca al timer?", "quanto tempo resta sul timer?"),
+    "nl": ("wanneer loopt de timer af?", "hoe lang loopt de timer nog?", "welke timers heb ik?"),
+    "pl": ("kiedy skończy się minutnik?", "ile czasu zostało na minutniku?", "jakie mam minutniki?"),
+    "pt": ("quando termina o temporizador?", "quanto tempo falta para o temporizador?"),
+    "pt-BR": ("quando acaba o timer?", "quanto tempo falta no timer?"),
+    "sv": ("när är timern slut?", "hur lång tid är det kvar på timern?", "vilka timrar har jag?"),
+    "zh-Hans": ("计时器什么时候结束", "计时器还剩多久", "我有哪些计时器"),
+}
+
+
+@in_one_home("language", [*TIMER_QUESTIONS])
+async def test_timers_of_plans_and_of_devices_are_named(home: HomeAssistant, language: str) -> None:
+    plans, sentences = async_get_plans(home), await async_get_sentences(home, language)
+    pizza = replace(remind("pizza"), id="pizza", words="in 0 hours 600 seconds")
+    known = {plan.id for plan in plans.stored.plans}
+    for text in TIMER_QUESTIONS[language]:
+        assert await described(home, text, language) in {sentences["later_none_timer"], "theirs"}
+    await plans.async_add(pizza)
+    for text in TIMER_QUESTIONS[language]:
+        assert await described(home, text, language) == "list pizza"
+    stop = async_register_timer_handler(home, DEVICE, lambda *_: None)
+    slots = {"minutes": {"value": 5}, "name": {"value": "pasta"}}
+    await async_handle(home, "test", INTENT_START_TIMER, slots, device_id=DEVICE)
+    for text in TIMER_QUESTIONS[language]:
+        for device_id in (DEVICE, None):
+            answer = await described(home, text, language, device_id=device_id)
+            assert 0 < answer.index("pasta") < answer.index("pizza")
+    await async_handle(home, "test", INTENT_CANCEL_ALL_TIMERS, device_id=DEVICE)
+    stop()
+    await async_get_schedule(home).async_cancel("pizza")
+    assert {plan.id for plan in plans.stored.plans} == known
 
 
 @in_one_home("language", [*CASES])

@@ -36,9 +36,9 @@ from ..offline.sentence_effects import async_named_timer, async_sentence_effects
 from ..people.speakers import person_id_of
 from ..speech.sentences import async_get_sentences
 from ..speech.text.times import Moment, TimeInSentence, exact_words, names_days, prepare, spoken_time, times_in
-from .plans import FuturePlan, PlanKind, plans_of
+from .plans import Asker, FuturePlan, PlanKind, plans_of
 from .schedule import async_due_at, async_get_schedule, async_resolve, moment_of
-from .telling import ReminderKind, async_reminder_kind
+from .telling import TIMER_WORDS, ReminderKind, async_reminder_kind, plan_text
 from .tool import LATER, due_order, plans_called
 
 if TYPE_CHECKING:
@@ -53,7 +53,6 @@ _TIMERS: Final = frozenset(
         intent.INTENT_TIMER_STATUS,
     }
 )
-_TIMER_WORDS: Final = "in 0 hours"
 _QUESTIONS: Final = ("later_ask", "later_no_time", "later_which", "later_which_plan")
 _EXACTLY: Final = timedelta(minutes=1)
 """The difference up to which a time means the time of a plan to cancel."""
@@ -113,7 +112,7 @@ async def async_recognize_plan(
     if await agent.async_recognize_sentence_trigger(user_input):
         return found
     await hass.async_add_executor_job(prepare, user_input.language)
-    clear = await _async_made_clear(hass, user_input, history) or await _async_of_kind(hass, user_input)
+    clear = await _async_made_clear(hass, user_input, history) or await _async_of_kind(hass, user_input, found)
     return clear or await _async_recognized(hass, agent, user_input, history, found)
 
 
@@ -191,7 +190,9 @@ async def _async_plans(hass: HomeAssistant, user_input: ConversationInput) -> Se
     return plans_of(plans.stored.plans, person_id_of(hass, user_id) if user_id else None)
 
 
-async def _async_of_kind(hass: HomeAssistant, user_input: ConversationInput) -> RecognizedRequest | None:
+async def _async_of_kind(
+    hass: HomeAssistant, user_input: ConversationInput, theirs: RecognizedRequest | None
+) -> RecognizedRequest | None:
     """Return the request that asks for alarms or reminders or cancels some; None for other words."""
     language, text = user_input.language, user_input.text.replace(_CURLY, "'")
     if (sentences := _SENTENCES.get(base_language(language))) is None:
@@ -208,8 +209,12 @@ async def _async_of_kind(hass: HomeAssistant, user_input: ConversationInput) -> 
             break
     else:
         return None
-    groups, plans = found.groupdict(), await _async_plans(hass, user_input)
+    groups = found.groupdict()
     kind = next(kind for kind in ReminderKind if groups.get(kind))
+    if kind is ReminderKind.TIMER:
+        is_plain = question and not time.words
+        return await _async_timers(hass, user_input, is_only=theirs is None) if is_plain else None
+    plans = await _async_plans(hass, user_input)
     sure = [plan for plan in sorted(plans, key=due_order) if await async_reminder_kind(hass, plan) is kind]
     named = sure or plans_called(plans, groups[kind])
     meant = await _async_due(hass, named, time.words, language) if time.words else named
@@ -228,6 +233,38 @@ async def _async_of_kind(hass: HomeAssistant, user_input: ConversationInput) -> 
     is_clear = sure and is_all and not is_one_of_many and not is_vague
     answer = "" if is_clear else await _async_which(hass, user_input, meant)
     return replace(request, call=_call_for("cancel", meant), answer=answer)
+
+
+async def _async_timers(
+    hass: HomeAssistant, user_input: ConversationInput, *, is_only: bool
+) -> RecognizedRequest | None:
+    """Return the request that names all timers: those among the plans, and those of devices.
+
+    It is None without any among the plans, unless it `is_only`: Home Assistant, which has understood the question, too,
+    names those of devices.
+    """
+    plans, texts = await _async_plans(hass, user_input), await async_get_sentences(hass, user_input.language)
+    ours = [plan for plan in plans if await async_reminder_kind(hass, plan) is ReminderKind.TIMER]
+    request, language = RecognizedRequest(_NAME, is_question=True), user_input.language
+    if not ours and not is_only:
+        return None
+    status = await intent.async_handle(hass, CONVERSATION, intent.INTENT_TIMER_STATUS, language=language)
+    theirs = [
+        FuturePlan(
+            kind=PlanKind.REMIND,
+            agent="",
+            asker=Asker(),
+            language=language,
+            text=str(timer["name"] or texts["later_timer"]),
+            due=dt_util.utcnow() + timedelta(seconds=timer["total_seconds_left"]),
+        )
+        for timer in status.speech_slots["timers"]
+        if timer["is_active"]
+    ]
+    if ours and not theirs:
+        return replace(request, call=_call_for("list", sorted(ours, key=due_order)))
+    spoken = (plan_text(hass, texts, plan, language) for plan in sorted([*ours, *theirs], key=due_order))
+    return replace(request, answer=" ".join(spoken) or texts["later_none_timer"], is_last_resort=True)
 
 
 def _has_alarm_panel(hass: HomeAssistant) -> bool:
@@ -413,8 +450,7 @@ async def _async_timer(
     timers = [
         plan.id
         for plan in await _async_plans(hass, user_input)
-        if (plan.words.startswith(_TIMER_WORDS) or await async_reminder_kind(hass, plan) is ReminderKind.TIMER)
-        and plan.kind is PlanKind.REMIND
+        if await async_reminder_kind(hass, plan) is ReminderKind.TIMER
         and {*heard_words(name)} <= {*heard_words(plan.text)}
         and (not started or plan.words == _timer_words(started))
     ]
@@ -424,7 +460,7 @@ async def _async_timer(
 
 def _timer_words(seconds: int) -> str:
     """Return words for the time of a timer, which nobody says: a reminder "in 90 seconds" is none."""
-    return f"{_TIMER_WORDS} {seconds} seconds"
+    return f"{TIMER_WORDS} {seconds} seconds"
 
 
 async def _async_is_known(hass: HomeAssistant, user_input: ConversationInput, words: str) -> bool:

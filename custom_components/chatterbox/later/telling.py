@@ -38,6 +38,8 @@ _BUSY: Final = "SatelliteBusyError"
 PERSON: Final = "person"
 """The domain of persons. Source: homeassistant.components.person."""
 _SATELLITE: Final = "assist_satellite"
+TIMER_WORDS: Final = "in 0 hours"
+"""Begin the words for the time of a timer, which nobody says."""
 _IDLE: Final = "idle"
 """Source: `AssistSatelliteState.IDLE` (homeassistant.components.assist_satellite.entity)."""
 
@@ -77,9 +79,11 @@ def time_text(hass: HomeAssistant, sentences: Mapping[str, str], plan: FuturePla
 
 
 async def async_reminder_kind(hass: HomeAssistant, plan: FuturePlan) -> ReminderKind | None:
-    """Return the kind of a plan that reminds, which its text tells; None for another plan."""
+    """Return the kind of a plan that reminds, which its words tell; None for another plan."""
     if plan.kind is not PlanKind.REMIND:
         return None
+    if plan.words.startswith(TIMER_WORDS):
+        return ReminderKind.TIMER
     sentences = await async_get_sentences(hass, plan.language)
     named = {sentences["later_alarm"]: ReminderKind.ALARM, sentences["later_timer"]: ReminderKind.TIMER}
     return named.get(plan.text, ReminderKind.REMINDER)
