@@ -750,3 +750,46 @@ def test_where_there_are_too_many_tools_the_largest_source_gives_up_some(words: 
 def test_a_request_without_tools_is_none_of_too_many() -> None:
     refused = RefusedParameters("m", REQUIRED, adjustments=TOOL_ADJUSTMENTS)
     assert not refused.trial({"messages": []}).leave_out(400, b"You may not include more than 4 tools")
+
+
+def _unaffordable(tokens: int) -> bytes:
+    words = (
+        "This request requires more credits, or fewer max_tokens. You requested up to 65536 tokens, but can only afford"
+        f" {tokens}. To increase, visit https://openrouter.ai/settings/credits and upgrade to a paid account"
+    )
+    return json.dumps({"error": {"message": words, "code": 402}}).encode()
+
+
+@pytest.mark.parametrize(
+    ("limits", "sent"),
+    [
+        ({}, {"max_tokens": 2000}),
+        ({"max_tokens": 65_536}, {"max_tokens": 2000}),
+        ({"max_completion_tokens": 65_536}, {"max_completion_tokens": 2000}),
+    ],
+)
+def test_an_answer_is_no_longer_than_the_credit_pays_for(limits: JsonObject, sent: JsonObject) -> None:
+    refused = RefusedParameters("m", REQUIRED, adjustments=TOOL_ADJUSTMENTS)
+    payload: JsonObject = {"messages": [], **limits}
+    trial = refused.trial(payload)
+
+    assert trial.leave_out(402, _unaffordable(2000))
+    assert trial.payload == {"messages": [], **sent}
+    assert not trial.leave_out(402, _unaffordable(1900))
+
+    trial.accepted()
+    assert refused.trial(payload).payload == payload
+
+
+@pytest.mark.parametrize(
+    ("limit", "body"),
+    [
+        (65_536, _unaffordable(255)),
+        (9, _unaffordable(2000)),
+        (65_536, b"This request requires more credits, or fewer max_tokens."),
+    ],
+)
+def test_credit_that_pays_for_no_answer_is_spent(limit: int, body: bytes) -> None:
+    refused = RefusedParameters("m", REQUIRED, adjustments=TOOL_ADJUSTMENTS)
+
+    assert not refused.trial({"messages": [], "max_tokens": limit}).leave_out(402, body)
