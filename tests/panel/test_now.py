@@ -12,6 +12,7 @@ from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_fire_time_changed
 
 from custom_components.chatterbox.agent.errors import (
+    CreditSpent,
     ModelNotFound,
     ProviderError,
     ProviderRejectedKey,
@@ -79,6 +80,7 @@ async def test_an_agent_without_a_model_is_fine(hass: HomeAssistant, page: OpenP
     [
         (ProviderUnreachable("No."), "down"),
         (ProviderRejectedKey("No."), "key"),
+        (CreditSpent("No."), "credit"),
         (ModelNotFound("No."), "model_gone"),
     ],
 )

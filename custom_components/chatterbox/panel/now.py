@@ -15,7 +15,7 @@ from homeassistant.helpers.debounce import Debouncer
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.util import dt as dt_util
 
-from ..agent.errors import ModelNotFound, ProviderRejectedKey
+from ..agent.errors import CreditSpent, ModelNotFound, ProviderError, ProviderRejectedKey
 from ..agent.providers.managed_provider import BreakerState
 from ..approvals.asking import actions_text
 from ..approvals.pin.pin_guard import Locked
@@ -41,6 +41,11 @@ from .turn_view import TurnViews
 _PAUSE: Final = 0.5
 """Seconds between two messages to a page."""
 _GONE: Final = "gone"
+_STATES_OF_FAILURES: Final[Mapping[type[ProviderError] | None, str]] = {
+    ProviderRejectedKey: "key",
+    CreditSpent: "credit",
+    ModelNotFound: "model_gone",
+}
 _CHANGES: Final = (SIGNAL_QUESTION, SIGNAL_PLANS, SIGNAL_TURN, SIGNAL_USAGE, SIGNAL_HEALTH, SIGNAL_CONFIG_ENTRY_CHANGED)
 """The signals after which the present is another."""
 
@@ -214,9 +219,7 @@ def _state(agent: Agent | None, *, has_model: bool) -> str:
     breaker = agent.chain.own.breaker
     if breaker.state is BreakerState.CLOSED:
         return "ok"
-    if breaker.last_error is ProviderRejectedKey:
-        return "key"
-    return "model_gone" if breaker.last_error is ModelNotFound else "down"
+    return _STATES_OF_FAILURES.get(breaker.last_error, "down")
 
 
 def _stand_in(agent: Agent) -> str | None:
