@@ -9,6 +9,7 @@ cached.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Annotated, Final, assert_never, override
 
 from pydantic import JsonValue as AnyJson, NonNegativeInt, TypeAdapter
@@ -32,7 +33,7 @@ from ..messages import (
 )
 from ..protocols import CompletionRequest
 from ..text import attachment_note, sendable_call_id, sendable_name
-from .call_assembly import CallFragment, new_call_id
+from .call_assembly import MAX_CALLS, CallFragment, new_call_id
 from .chat_dialect import DEFAULT_DIALECT, ChatDialect, in_turns
 from .output_schema import openai_output
 from .reply_reader import (
@@ -299,6 +300,20 @@ class _Chunk(WireModel):
 _CHUNK: Final = TypeAdapter(_Chunk)
 
 
+_WHOLE: Final = frozenset({"tool_calls", "stop"})
+"""Finish reasons that give way to those of other choices, which may say that calls are cut."""
+
+
+@dataclass(slots=True)
+class _CallsBeside:
+    """Another choice than the first, with calls."""
+
+    parts: list[_Delta] = field(default_factory=list)
+    length: int = 0
+    """Characters of the arguments."""
+    finish: str = ""
+
+
 class ChatReplyReader(ReplyReader):
     """Reads the chunks of a stream, or a whole completion."""
 
@@ -309,10 +324,12 @@ class ChatReplyReader(ReplyReader):
         super().__init__(transcript, new_id)
         self._streams = False
         """True once a `delta` brought something: a `message` after it repeats it."""
-        self._calling: int | None = None
-        """The index of the choice with the calls."""
+        self._own_finish = ""
+        """That of the first choice."""
+        self._beside: dict[int, _CallsBeside] = {}
+        """By the index of their choice."""
         self._speaking = set[int]()
-        """The indexes of those with words."""
+        """The indexes of other choices with words."""
         self._details: list[JsonObject] = []
         """Of the reasoning, joined."""
 
@@ -326,36 +343,71 @@ class ChatReplyReader(ReplyReader):
         if chunk.prompt_progress is not None and not self._streams:
             yield PromptProgress(chunk.prompt_progress.processed, chunk.prompt_progress.total)
         for choice in chunk.choices or []:
-            if not self._is_read(choice):
-                continue
-            if choice.message is not None and not self._streams:
-                yield from self._read_delta(choice.message)
-            elif choice.delta is not None:
-                self._streams = self._streams or bool(choice.delta.calls())
-                for event in self._read_delta(choice.delta):
-                    self._streams = True
-                    yield event
-            if choice.finish_reason and (choice.index or 0) == (self._calling or 0):
-                self._finish = choice.finish_reason
-                yield from self._ready(self._calls.finish())
+            if place := choice.index or 0:
+                self._hold(place, choice)
+            else:
+                yield from self._read_first(choice)
+            ends = [calls.finish for calls in self._beside.values()] or [self._own_finish]
+            self._finish = "" if "" in ends else min(ends, key=_WHOLE.__contains__)
 
-    def _is_read(self, choice: _Choice) -> bool:
-        """Return whether a choice is a part of the answer: the first one, and that with its calls.
+    def _read_first(self, choice: _Choice) -> Iterator[ProviderEvent]:
+        """Read the choice that was requested. Once it has calls, those of others are not a part of the answer."""
+        if choice.message is not None and not self._streams:
+            yield from self._read_delta(choice.message)
+        elif choice.delta is not None:
+            self._streams = self._streams or bool(choice.delta.calls())
+            for event in self._read_delta(choice.delta):
+                self._streams = True
+                yield event
+        if self._beside and self._calls.any:
+            self._beside.clear()
+        if choice.finish_reason:
+            self._own_finish = choice.finish_reason
+            yield from self._ready(self._calls.finish())
 
-        GitHub Copilot has the calls of Claude beside its words. Any other choice is an answer that was not requested,
-        such as one that has words of its own.
+    def _hold(self, place: int, choice: _Choice) -> None:
+        """Hold the calls of another choice until the reply ends, because the first one may still have its own.
+
+        GitHub Copilot has the calls of Claude beside its words, one a choice. A choice that begins with words is an
+        answer that was not requested.
         """
-        part, place = choice.delta or choice.message, choice.index or 0
-        if part is not None and part.text():
-            self._speaking.add(place)
-        if part is None or not part.calls():
-            return place in {0, self._calling}
-        if self._calling is None and not (place and (place in self._speaking or self._finish == "stop")):
-            self._calling = place
-            self._finish = "" if place else self._finish  # the calls are whole once their own choice ends
-        return place == self._calling
+        part = choice.delta or choice.message
+        if part is not None and place not in self._beside:
+            if part.text():
+                self._speaking.add(place)
+            is_wanted = not (self._calls.any or self._own_finish == "stop" or place in self._speaking)
+            if part.calls() and is_wanted:
+                self._beside[place] = _CallsBeside()
+        if held := self._beside.get(place):
+            if part is not None:
+                held.parts.append(part)
+                held.length += sum(len(arguments_text(call.arguments)) for call in part.calls())
+            held.finish = held.finish or choice.finish_reason or ""
 
-    def _read_delta(self, delta: _Delta) -> Iterator[ProviderEvent]:
+    def _held(self) -> Iterator[ProviderEvent]:
+        beside, self._beside = self._beside, {}
+        for place in sorted(beside):
+            for part in beside[place].parts:
+                yield from self._read_delta(part, place)
+
+    @property
+    @override
+    def call_length(self) -> int:
+        return self._calls.length + sum(calls.length for calls in self._beside.values())
+
+    @override
+    def _end_marked(self) -> Iterator[ProviderEvent]:
+        if not self._finish:
+            yield from self._held()
+        yield from super()._end_marked()
+
+    @override
+    def _last_calls(self) -> Iterator[ProviderEvent]:
+        yield from self._held()
+        yield from super()._last_calls()
+
+    def _read_delta(self, delta: _Delta, place: int = 0) -> Iterator[ProviderEvent]:
+        """Read a part of the choice with the index `place`; each choice numbers its calls."""
         yield from self._reasoning(delta.reasoning_text())
         yield from self._text(delta.text())
         for piece in delta.reasoning_details or []:
@@ -367,7 +419,11 @@ class ChatReplyReader(ReplyReader):
             yield from self._call(
                 *(
                     CallFragment(
-                        call.index, call.id or "", call.name or "", arguments_text(call.arguments), call.extra_content
+                        None if call.index is None else call.index + place * MAX_CALLS,
+                        call.id or "",
+                        call.name or "",
+                        arguments_text(call.arguments),
+                        call.extra_content,
                     )
                     for call in calls
                 )

@@ -296,7 +296,7 @@ class ReplyReader(ABC):
                 yield from self._read_event(event)
         if not self.finished:
             raise reply_cut("the reply ended before the service said that it was finished")
-        yield from self._ready(self._calls.finish())
+        yield from self._last_calls()
         is_empty = not (self._text_length or self._has_calls)
         if self._finish.casefold() == WINDOW_FULL and is_empty:
             raise PromptTooLong("the prompt leaves no room for an answer", self._usage.input_tokens or None)
@@ -309,6 +309,10 @@ class ReplyReader(ABC):
     @abstractmethod
     def _read(self, sent: str | bytes) -> Iterator[ProviderEvent]:
         """Yield the events of one JSON text: the data of an event, a line, or a complete answer."""
+
+    def _last_calls(self) -> Iterator[ProviderEvent]:
+        """Yield the calls that nothing has completed, once the reply has ended."""
+        yield from self._ready(self._calls.finish())
 
     def _provider_items(self) -> Iterator[ProviderItem]:
         """Yield what the service wants back unchanged, once the reply has ended."""

@@ -37,6 +37,9 @@ OTHER: JsonObject = {"index": 1, "message": {"content": None, "tool_calls": [CAL
 
 NAMELESS: JsonObject = {"name": "", "arguments": ""}
 
+SECOND: JsonObject = {"index": 0, "id": "b", "type": "function", "function": {"name": "off", "arguments": "{}"}}
+CUT: JsonObject = {"index": 0, "id": "b", "type": "function", "function": {"name": "off", "arguments": '{"x":'}}
+
 
 def chunk(delta: JsonValue, finish: JsonValue = None, **more: JsonValue) -> JsonObject:
     return {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}], **more}
@@ -57,6 +60,23 @@ def test_calls_beside_the_first_answer_are_cut_if_only_that_ends() -> None:
     call = CALL | {"function": {"name": "on", "arguments": '{"x":'}}
     with pytest.raises(ProviderReplyInvalid):
         read(chunk({"content": "Hi"}, "tool_calls"), beside({"tool_calls": [call]}))
+
+
+@pytest.mark.parametrize(("arguments", "is_whole"), [("{}", True), ('{"x":', False)])
+def test_calls_beside_the_first_answer_may_end_with_the_reply(*, arguments: str, is_whole: bool) -> None:
+    second = SECOND | {"function": {"name": "off", "arguments": arguments}}
+    other: JsonObject = {"choices": [{"index": 2, "delta": {"tool_calls": [second]}}]}
+    reader = ChatReplyReader((), lambda: "new")
+    for each in (other, beside({"tool_calls": [CALL]})):
+        assert not [*reader.feed(sse(each))]
+    assert reader.call_length == len(arguments) + len('{"x":1}')
+
+    events = [*reader.feed(b"data: [DONE]\n\n")]
+
+    assert events[0] == CALLED[0]
+    assert reader.finished == is_whole
+    if is_whole:
+        assert [*events[1:], *reader.end()] == [ToolCallReady(ToolCall("b", "off", "{}")), CALLED[-1]]
 
 
 def finish_of(*chunks: JsonObject) -> FinishReason:
@@ -225,6 +245,42 @@ CALLED = [ToolCallReady(ToolCall("a", "on", '{"x":1}')), CompletionResult(Finish
             [{"choices": [{"index": 0, "message": {"tool_calls": [CALL]}, "finish_reason": "tool_calls"}, OTHER]}],
             CALLED,
             id="calls in two answers",
+        ),
+        pytest.param(
+            [
+                beside({"tool_calls": [CALL]}, "tool_calls"),
+                {"choices": [{"index": 2, "delta": {"tool_calls": [SECOND]}, "finish_reason": "tool_calls"}]},
+                STOP,
+            ],
+            [*CALLED[:-1], ToolCallReady(ToolCall("b", "off", "{}")), CALLED[-1]],
+            id="a call in each of two choices beside the first",
+        ),
+        pytest.param(
+            [
+                {
+                    "choices": [
+                        {"index": 0, "message": {"content": ""}, "finish_reason": "tool_calls"},
+                        OTHER,
+                        {**OTHER, "index": 2, "message": {"tool_calls": [SECOND]}},
+                    ]
+                }
+            ],
+            [*CALLED[:-1], ToolCallReady(ToolCall("b", "off", "{}")), CALLED[-1]],
+            id="a call in each of two choices of a whole completion",
+        ),
+        pytest.param(
+            [beside({"tool_calls": [SECOND]}, "tool_calls"), chunk({"tool_calls": [CALL]}, "tool_calls")],
+            CALLED,
+            id="a call of another answer before that of the first",
+        ),
+        pytest.param(
+            [
+                beside({"tool_calls": [CALL]}, "tool_calls"),
+                {"choices": [{"index": 2, "delta": {"tool_calls": [CUT]}, "finish_reason": "length"}]},
+                STOP,
+            ],
+            [*CALLED[:-1], ToolCallReady(ToolCall("b", "off", '{"x":')), CompletionResult(FinishReason.LENGTH)],
+            id="a cut call beside a whole one",
         ),
         pytest.param(
             [
