@@ -62,6 +62,26 @@ async def test_an_answer_is_streamed(session: aiohttp.ClientSession) -> None:
     assert request.body == payload_to_bytes(request_to_payload(REQUEST, "small-1"))
 
 
+@pytest.mark.parametrize(
+    ("path", "sent", "key"),
+    [
+        ("/openai/deployments/my-gpt/chat/completions", "/openai/deployments/my-gpt/chat/completions", KEY),
+        ("/openai/v1", "/openai/v1/chat/completions", None),
+    ],
+)
+async def test_a_deployment_of_azure_gets_the_key_in_its_own_header_too(
+    session: aiohttp.ClientSession, path: str, sent: str, key: str | None
+) -> None:
+    async with raw_http_server(ANSWER) as server:
+        address = f"http://127.0.0.1:{server.port}{path}?api-version=2024-06-01"
+        assert await collect(OpenAIChatProvider(session, address, "my-gpt", KEY)) == ANSWER_EVENTS
+
+    [request] = server.requests
+    assert request.target == f"{sent}?api-version=2024-06-01"
+    assert request.headers["authorization"] == f"Bearer {KEY}"
+    assert request.headers.get("api-key") == key
+
+
 async def test_done_is_the_finish_of_what_was_said_and_of_nothing_else(session: aiohttp.ClientSession) -> None:
     async with raw_http_server(event_stream([HELLO, DONE])) as server:
         assert await collect(provider_of(server, session)) == [TextDelta("Hello"), CompletionResult(FinishReason.STOP)]

@@ -38,6 +38,8 @@ from .refused_parameters import RefusedParameters
 
 _FULL_ADDRESS: Final = re.compile("/(chat/completions|completions|messages|models|responses)$")
 _VERSION: Final = re.compile(r"/v\d[^/]*(/|$)")
+_AZURE_DEPLOYMENT: Final = "/openai/deployments/"
+"""In addresses of Azure OpenAI that take a key in `api-key` alone. Its SDK sends both headers, too."""
 _LAST_VERSION: Final = re.compile(r"/v\d[^/]*$")
 _OLLAMA_API: Final = re.compile("/(api(/(chat|generate|tags|show))?|v1(/(chat/completions|models|responses))?)$")
 
@@ -95,7 +97,7 @@ def _parse_address(typed: str) -> URL:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Address and credentials of a service. The key goes into one header and nowhere else."""
+    """Address and credentials of a service. The key goes into its header and nowhere else."""
 
     base_url: str = field(repr=False)
     """As a person typed it; it may hold a password."""
@@ -127,6 +129,8 @@ class Access:
             if root.user or root.password:
                 raise ProviderRejectedKey("the address holds a user and a password: only they or a key can be sent")
             headers[self.key_header] = self.key_prefix + key
+            if _AZURE_DEPLOYMENT in root.path:
+                headers["api-key"] = key
         return (root / path.removeprefix("/")).with_query(root.query), headers
 
 

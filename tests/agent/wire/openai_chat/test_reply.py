@@ -249,7 +249,8 @@ CALLED = [ToolCallReady(ToolCall("a", "on", '{"x":1}')), CompletionResult(Finish
         pytest.param(
             [
                 beside({"tool_calls": [CALL]}, "tool_calls"),
-                {"choices": [{"index": 2, "delta": {"tool_calls": [SECOND]}, "finish_reason": "tool_calls"}]},
+                {"choices": [{"index": 2, "delta": {"tool_calls": [SECOND]}}]},
+                {"choices": [{"index": 2, "finish_reason": "tool_calls"}]},
                 STOP,
             ],
             [*CALLED[:-1], ToolCallReady(ToolCall("b", "off", "{}")), CALLED[-1]],
