@@ -1,7 +1,7 @@
 """A browser and a home to open in it: real processes on the loopback address, which the tests of a process share.
 
 Tests and fixtures run in the event loop of the session, to which the connection to the browser belongs. Each test has
-a page that has seen nothing before, and a home in which the tests before it left nothing.
+a page that remembers nothing, and a home in which the tests before it left nothing.
 """
 
 import asyncio
@@ -9,7 +9,7 @@ import json
 import re
 import subprocess
 from collections.abc import AsyncIterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -148,33 +148,56 @@ def locale() -> str:
     return "en-GB"
 
 
+@dataclass(frozen=True, slots=True)
+class _Pages:
+    """The pages that tests share, by look and language: another page would compile the frontend anew."""
+
+    browser: Browser
+    _opened: dict[tuple[Look, str], Page] = field(default_factory=dict)
+
+    async def open(self, look: Look, locale: str) -> Page:
+        """Return the page of a look and a language."""
+        if (page := self._opened.get((look, locale))) is None:
+            context = await self.browser.new_context(
+                viewport=look.size,
+                color_scheme=look.scheme,
+                is_mobile=look.is_phone,
+                has_touch=look.is_phone,
+                locale=locale,
+                permissions=["clipboard-write"],  # which a browser without windows cannot ask for
+                reduced_motion="reduce",
+            )
+            context.set_default_timeout(TIMEOUT_SECONDS * 1000)
+            await context.add_init_script(COUNT_CLICKS)
+            page = self._opened[look, locale] = await context.new_page()
+        return page
+
+
+@pytest.fixture(scope="session")
+def pages(browser: Browser) -> _Pages:
+    """Return the pages that tests share."""
+    return _Pages(browser)
+
+
 @pytest_asyncio.fixture(loop_scope="session")
-async def page(browser: Browser, look: Look, locale: str, camera: Camera, tmp_path: Path) -> AsyncIterator[Page]:
-    """An empty page that has seen nothing before; what it shows at the end is kept with the test's files."""
+async def page(pages: _Pages, look: Look, locale: str, camera: Camera, tmp_path: Path) -> AsyncIterator[Page]:
+    """An empty page that remembers nothing; what it shows at the end is kept with the test's files."""
     if camera.folder:  # the pictures for the docs are of one look
         look = Look.DESKTOP_LIGHT
-    context = await browser.new_context(
-        viewport=look.size,
-        color_scheme=look.scheme,
-        is_mobile=look.is_phone,
-        has_touch=look.is_phone,
-        locale=locale,
-        permissions=["clipboard-write"],  # which a browser without windows cannot ask for
-        reduced_motion="reduce",
-    )
-    context.set_default_timeout(TIMEOUT_SECONDS * 1000)
-    await context.add_init_script(COUNT_CLICKS)
-    page = await context.new_page()
+    page = await pages.open(look, locale)
     yield page
     # Written here, as Playwright would start a thread for that, which Home Assistant's test plugin takes for a leak.
     (tmp_path / "at-the-end.png").write_bytes(await page.screenshot())
-    await context.close()
+    await page.evaluate("localStorage.clear(); sessionStorage.clear()")
+    await page.goto("about:blank")
+    await page.set_viewport_size(look.size)
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def frontend(shared_home: SharedHome, home: HomeAssistantClient, page: Page) -> Frontend:  # noqa: ARG001  # it is put in order
     """The page of the home, its owner signed in."""
-    await page.add_init_script(f"localStorage.hassTokens ??= {json.dumps(shared_home.browser_tokens)}")
+    tokens, origin = json.dumps(shared_home.browser_tokens), json.dumps(shared_home.url)
+    await page.add_init_script(f"if (location.origin === {origin}) localStorage.hassTokens ??= {tokens};")
     frontend = Frontend(page, shared_home.url)
     await frontend.open_first()
     return frontend

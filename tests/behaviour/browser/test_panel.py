@@ -119,11 +119,13 @@ async def test_a_history_whose_turns_are_missing_is_named(frontend: Frontend) ->
             lambda message: route.send(str(message).replace('"unreachable":[]', '"unreachable":["x.db"]'))
         )
 
-    await frontend.page.route_web_socket(re.compile(r"/api/websocket$"), connect)
-    await frontend.page.goto(f"{frontend.url}/chatterbox/turns")
-    panel = frontend.page.locator("chatterbox-panel")
+    page = await frontend.page.context.new_page()
+    await page.route_web_socket(re.compile(r"/api/websocket$"), connect)
+    await page.goto(f"{frontend.url}/chatterbox/turns")
+    panel = page.locator("chatterbox-panel")
     await expect(panel.get_by_role("alert")).to_have_text(text("turns.unreachable", names="x.db"))
     await _see_that_all_can_use_it(frontend, panel)
+    await page.close()
 
 
 @pytest.mark.parametrize("look", [Look.SMALL_PHONE_LIGHT])
