@@ -25,7 +25,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 """A shorter module with a single importer is a fragment: it might better be a part of its importer."""
 
 CEILINGS: Final = {
-    "lines of code of the product": 35_347,
+    "lines of code of the product": 35_357,
     "modules of the product": 283,
     "lines of code of the tests": 67_341,
     "fragments": 4,

@@ -69,6 +69,8 @@ class _Sentences(BaseModel):
 
     polite: str
     """Words that may begin each of them."""
+    thanks: str
+    """Words that may end those without a text."""
     often: str
     """Words of times that no plan has, such as each working day, before the text of a reminder."""
     unclear: str
@@ -79,6 +81,8 @@ class _Sentences(BaseModel):
     """Names of alarms and reminders, for which `<kind>` stands in other patterns."""
     of_kind: str
     """Words for one of a kind, or for `all` or `both`, in requests to cancel; without their time."""
+    bounds: Mapping[str, str]
+    """Words beside a time of day up to or from which those of a kind are meant, and those for a time in their place."""
     questions: tuple[str, ...]
     """Questions for those of a kind, or for the `next` one."""
     all: tuple[str, ...]
@@ -197,7 +201,7 @@ async def _async_of_kind(
     language, text = user_input.language, user_input.text.replace(_CURLY, "'")
     if (sentences := _SENTENCES.get(base_language(language))) is None:
         return None
-    for time in _times_in(sentences, text, language):
+    for time, is_bound in _bounds_in(sentences, text, language):  # noqa: B007 both are used after it
         question = _fitting(sentences, sentences.questions, time.rest)
         requests = (_fitting(sentences, [pattern], time.rest) for pattern in sentences.cancel)
         names = (
@@ -217,20 +221,20 @@ async def _async_of_kind(
     plans = await _async_plans(hass, user_input)
     sure = [plan for plan in sorted(plans, key=due_order) if await async_reminder_kind(hass, plan) is kind]
     named = sure or plans_called(plans, groups[kind])
-    meant = await _async_due(hass, named, time.words, language) if time.words else named
+    meant = await _async_due(hass, named, time.words, language) if time.words and not is_bound else named
     request, texts = RecognizedRequest(_NAME, is_question=bool(question)), await async_get_sentences(hass, language)
     is_device = time.words and await async_recognize(hass, replace(user_input, text=time.rest))
     if not meant and (is_device or (kind is ReminderKind.ALARM and _has_alarm_panel(hass))):
         return None  # of that name
     if not meant:
-        answer = texts[f"later_none_{kind}{'_then' if time.words else ''}"]
+        answer = texts[f"later_none_{kind}{'_then' if time.words and not is_bound else ''}"]
         return replace(request, answer=answer, is_last_resort=True)
     if question:
         return replace(request, call=_call_for("list", meant[:1] if groups.get("next") else meant))
     is_all = groups.get("all") or len(meant) == (2 if groups.get("both") else 1)
     is_one_of_many = any(plan.every for plan in meant) and names_days(time.words, language)
-    is_vague = groups.get("all") and time.words and not names_days(time.words, language)  # "by seven", "from seven on"
-    is_clear = sure and is_all and not is_one_of_many and not is_vague
+    is_vague = groups.get("all") and time.words and not names_days(time.words, language)  # "from seven on"
+    is_clear = sure and is_all and not (is_one_of_many or is_vague or is_bound)
     answer = "" if is_clear else await _async_which(hass, user_input, meant)
     return replace(request, call=_call_for("cancel", meant), answer=answer)
 
@@ -307,6 +311,15 @@ def _times_in(sentences: _Sentences, text: str, language: str) -> Iterator[TimeI
         at = f"{text[: of.start()]}{sentences.of_time[of[0].lower()]}{text[of.end() :]}"
         yield from times_in(at, language, joined=True)
     yield TimeInSentence("", text)
+
+
+def _bounds_in(sentences: _Sentences, text: str, language: str) -> Iterator[tuple[TimeInSentence, bool]]:
+    """Yield the times in a sentence and whether they are only bounds, as in "by seven", those that are first."""
+    for words, at in sentences.bounds.items():
+        for bound in re.finditer(words if not at else rf"\b{words}(?= )", text, re.IGNORECASE):
+            exact = f"{text[: bound.start()]}{at}{text[bound.end() :]}"
+            yield from ((time, True) for time in _times_in(sentences, exact, language) if time.words)
+    yield from ((time, False) for time in _times_in(sentences, text, language))
 
 
 async def _async_which(hass: HomeAssistant, user_input: ConversationInput, plans: Sequence[FuturePlan]) -> str:
@@ -524,6 +537,8 @@ def _change_of_it(sentences: _Sentences, text: str, times: Sequence[TimeInSenten
 def _fitting(sentences: _Sentences, patterns: Iterable[str], text: str) -> re.Match[str] | None:
     line = " ".join(text.split()).strip(_AROUND)
     kinds = "|".join(f"(?P<{kind}>{words})" for kind, words in sentences.kinds.items())
-    whole = (f"{sentences.polite}(?:{pattern.replace('<kind>', f'(?:{kinds})')})" for pattern in patterns)
+    named = ((pattern.replace("<kind>", f"(?:{kinds})"), ".+" in pattern) for pattern in patterns)
+    end = rf"(?:[ ,，]*(?:{sentences.thanks}))*"  # noqa: RUF001 Chinese comma
+    whole = (f"{sentences.polite}(?:{pattern}){'' if has_text else end}" for pattern, has_text in named)
     found = (re.fullmatch(pattern, line, re.IGNORECASE) for pattern in whole)
     return next(filter(None, found), None)
