@@ -117,6 +117,14 @@ async def home_with_alarms(hass: HomeAssistant, freezer: FrozenDateTimeFactory) 
     return hass
 
 
+async def test_a_count_comes_with_the_times(home_with_alarms: HomeAssistant) -> None:
+    times = "There are 2: at seven tomorrow morning; at nine tomorrow evening."
+    assert await described(home_with_alarms, "how many alarms do I have?") == times
+    reminders = "There are 2: at eight tomorrow evening, call Mum; at ten tomorrow evening, call Dad."
+    assert await described(home_with_alarms, "how many reminders do I have?") == reminders
+    assert await described(home_with_alarms, "how many alarms do I have tomorrow evening?") == "list nine"
+
+
 @in_one_home("language", [*KINDS])
 async def test_alarms_and_reminders_are_told_apart(home_with_alarms: HomeAssistant, language: str) -> None:
     sentences, found = await async_get_sentences(home_with_alarms, language), dict[str, str]()

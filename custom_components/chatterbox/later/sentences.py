@@ -84,7 +84,7 @@ class _Sentences(BaseModel):
     bounds: Mapping[str, str]
     """Words beside a time of day up to or from which those of a kind are meant, and those for a time in their place."""
     questions: tuple[str, ...]
-    """Questions for those of a kind, or for the `next` one."""
+    """Questions for those of a kind, for the `next` one or for their `count`."""
     all: tuple[str, ...]
     """Requests to cancel all plans."""
     it: tuple[str, ...]
@@ -229,6 +229,8 @@ async def _async_of_kind(
     if not meant:
         answer = texts[f"later_none_{kind}{'_then' if time.words and not is_bound else ''}"]
         return replace(request, answer=answer, is_last_resort=True)
+    if groups.get("count") and len(meant) > 1:
+        return replace(request, answer=await _async_counted(hass, user_input, meant), is_last_resort=True)
     if question:
         return replace(request, call=_call_for("list", meant[:1] if groups.get("next") else meant))
     is_all = groups.get("all") or len(meant) == (2 if groups.get("both") else 1)
@@ -324,14 +326,27 @@ def _bounds_in(sentences: _Sentences, text: str, language: str) -> Iterator[tupl
 
 async def _async_which(hass: HomeAssistant, user_input: ConversationInput, plans: Sequence[FuturePlan]) -> str:
     """Return the question for the one of some plans to cancel."""
-    language = user_input.language
-    sentences, now = await async_get_sentences(hass, language), dt_util.now()
-    texts: list[str] = []
-    for plan in plans[:_MOST_NAMED]:
-        due = dt_util.as_local(plan.due) if plan.due else None
-        time = spoken_time(due, now=now, language=language, every=plan.every, has_distance=False) if due else ""
-        texts.append(", ".join(filter(None, (plan.text, time[:1].lower() + time[1:]))))
+    sentences = await async_get_sentences(hass, user_input.language)
+    texts = (", ".join(filter(None, (plan.text, _time_of(plan, user_input.language)))) for plan in plans[:_MOST_NAMED])
     return sentences["later_which_plan"].format(plans="; ".join(texts))
+
+
+async def _async_counted(hass: HomeAssistant, user_input: ConversationInput, plans: Sequence[FuturePlan]) -> str:
+    """Return how many plans of one kind there are, with their times, and with the texts that tell them apart."""
+    sentences = await async_get_sentences(hass, user_input.language)
+    texts = {sentences["later_alarm"], sentences["later_timer"]}
+    named = ((_time_of(plan, user_input.language), "" if plan.text in texts else plan.text) for plan in plans)
+    joined = "; ".join(", ".join(filter(None, names)) for names in named)
+    return sentences["later_count"].format(count=len(plans), plans=joined)
+
+
+def _time_of(plan: FuturePlan, language: str) -> str:
+    """Return when a plan is due, as it is said within a sentence; empty if it has no time."""
+    if plan.due is None:
+        return ""
+    now = dt_util.now()
+    time = spoken_time(dt_util.as_local(plan.due), now=now, language=language, every=plan.every, has_distance=False)
+    return time[:1].lower() + time[1:]
 
 
 def _without_times(text: str, times: Iterable[str]) -> str:
