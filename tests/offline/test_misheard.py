@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from cProfile import Profile
 
 import pytest
-from homeassistant.components.conversation import DOMAIN as CONVERSATION
-from homeassistant.core import HomeAssistant
+from homeassistant.components.conversation import DOMAIN as CONVERSATION, ConversationInput
+from homeassistant.core import Context, HomeAssistant
 
+from custom_components.chatterbox.effects.effect import NOTHING
 from custom_components.chatterbox.home.entities import ExposedEntity, Home, async_get_home
-from custom_components.chatterbox.offline.misheard import guesses
+from custom_components.chatterbox.offline.misheard import async_meant, guesses
+from custom_components.chatterbox.offline.sentence_effects import async_sentence_effects
 from tests.support.one_home import in_one_home
 from tests.support.talk import move_into_the_demo_home
 
@@ -39,6 +41,24 @@ def likeliest(hass: HomeAssistant, text: str, language: str = "en") -> Sequence[
 )
 async def test_what_sounds_alike_is_guessed(home: HomeAssistant, text: str, meant: str) -> None:
     assert meant in likeliest(home, text)
+
+
+@in_one_home(
+    "text",
+    [
+        "turn the heating up by 2 degrees",
+        "make the bedroom 3 degrees warmer",
+        "make the bedroom 2 degrees cooler",
+        "raise the bedroom temperature to 21",
+        "raise the bedroom heater 20 cm",
+        "raise the desk to 110 cm",
+        "turn the reading lamp up by 2 degrees",
+    ],
+)
+async def test_nothing_is_done_that_has_no_such_measure(home: HomeAssistant, text: str) -> None:
+    heard = ConversationInput(text, Context(), None, None, None, "en", "agent")
+    assert await async_meant(home, heard) == ""
+    assert await async_sentence_effects(home, heard, "") == NOTHING
 
 
 @in_one_home(

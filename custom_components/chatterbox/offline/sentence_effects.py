@@ -31,6 +31,9 @@ _TRIGGERED: Final = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}))
 _UNKNOWN: Final = run_by("", _TRIGGERED)
 _TIMER: Final = "timer"
 """In English, the only language of the second recognizer."""
+_LIGHT: Final = "HassLightSet"
+_LEAST_OF_LIGHT: Final = 1_000
+"""Kelvin. A lower temperature is that of a room."""
 _PRONOUNS: Final = re.compile(r"\b(?:it|them|back|again)\b", re.IGNORECASE)
 """Those that it understands, and the words that may come with them."""
 _WORDS: Final = {
@@ -167,6 +170,9 @@ def _is_misread(hass: HomeAssistant, meaning: Interpretation) -> bool:
         words = {meaning.tokens[at].text for at in frame.unexplained_tokens}
         is_question = is_question_intent(hass, frame.intent) and frame.intent != intent.INTENT_TIMER_STATUS
         if not words.isdisjoint(_WORDS["reversing"] if is_question else _WORDS["reversing"] | _WORDS["conditional"]):
+            return True
+        kelvin = dict(frame.slots).get("temperature") if frame.intent == _LIGHT else None
+        if isinstance(kelvin, int) and kelvin < _LEAST_OF_LIGHT:
             return True
         asks = 0 in frame.unexplained_tokens and meaning.tokens[0].text in _WORDS["asking"]
         if words - _WORDS["idle"] if is_question else asks:
