@@ -19,10 +19,10 @@ from custom_components.chatterbox.agent.loop.turn import Resolved, Runnable
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall
 from custom_components.chatterbox.home.entity_matches import areas_of_entities
 from custom_components.chatterbox.tools.name_resolver import entities_called
-from custom_components.chatterbox.tools.turn_tools import TurnTools
+from custom_components.chatterbox.tools.turn_tools import TurnTools, async_offer_tools
 from tests.behaviour.recorded_runs.runs import Batch, read_batches
 from tests.demo_house.move_in import move_in
-from tests.support.llm_apis import StubTool, offer_of, register, satellite
+from tests.support.llm_apis import StubTool, llm_context_of, offer_of, register, satellite
 from tests.support.one_home import in_one_home
 
 HOME = """
@@ -386,6 +386,40 @@ async def test_a_shade_of_white_is_a_temperature_and_a_color_in_hex_has_a_name(
     _, fitted, _ = await read(home, LIGHT, {"name": "Kitchen Light", **written})
 
     assert fitted == {"name": "Kitchen Light", **meant}
+
+
+@in_one_home(
+    ("language", "word", "color"),
+    [
+        ("de", "Rot", "red"),
+        ("de", "weiß", "white"),
+        ("de", "navy", "navy"),
+        ("de", "Rotwein", "Rotwein"),
+        ("de", "", ""),
+        ("fr", "bleu", "blue"),
+        ("es", "rojo", "red"),
+        ("it", "rosso", "red"),
+        ("nl", "rood", "red"),
+        ("pl", "czerwony", "red"),
+        ("pt", "vermelho", "red"),
+        ("pt-BR", "vermelha", "red"),
+        ("sv", "röd", "red"),
+        ("zh-Hans", "红色", "red"),
+        ("en", "bleu", "bleu"),
+        ("xx", "rot", "rot"),
+    ],
+)
+async def test_a_color_has_the_name_that_it_has_in_english(
+    home: HomeAssistant, language: str, word: str, color: str
+) -> None:
+    context = replace(llm_context_of(None), language=language)
+    offer = await async_offer_tools(home, [llm.LLM_API_ASSIST], context)
+    call = ToolCall("1", LIGHT, json.dumps({"name": "Kitchen Light", "color": word}))
+
+    judged = fit_call(call, offer.definitions, None, ())
+
+    assert isinstance(judged, Runnable)
+    assert judged.arguments == {"name": "Kitchen Light", "color": color}
 
 
 async def test_nothing_is_closed_where_that_is_not_offered(home: HomeAssistant) -> None:

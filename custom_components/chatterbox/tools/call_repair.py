@@ -15,6 +15,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
+from hassil.intents import SlotList, TextSlotList
+from hassil.sample import sample_expression
 from homeassistant.components.climate.const import (
     DOMAIN as CLIMATE_DOMAIN,
     INTENT_SET_FAN_MODE,
@@ -85,7 +87,8 @@ _MOVED: Final = frozenset({"open", "close"})
 
 _OF_ONE_THERMOSTAT: Final = frozenset({INTENT_SET_TEMPERATURE, INTENT_SET_FAN_MODE})
 """The intents that Home Assistant refuses where there are several thermostats."""
-_SET_LIGHT: Final = "HassLightSet"
+SET_LIGHT: Final = "HassLightSet"
+"""The intent that sets brightness and colour."""
 _WHITES: Final = {
     "warm": 2700,
     "soft": 2700,
@@ -109,6 +112,8 @@ class CallRepairs:
     intents: Mapping[str, llm.IntentTool]
     """By name."""
     request: Request
+    colors: SlotList | None = None
+    """The names of colours in the language of the request, where lights are offered."""
 
     def added_to(self, definitions: Sequence[ToolDefinition]) -> tuple[ToolDefinition, ...]:
         """Return definitions of the tools; those of intents repair their calls."""
@@ -133,8 +138,8 @@ class CallRepairs:
         if unknown:
             raise Unfit(self._refusal(tool, naming, unknown))
         arguments = {name: value for name, value in arguments.items() if name in known}
-        if intent_type == _SET_LIGHT:
-            return tool.name, _with_known_color(arguments)
+        if intent_type == SET_LIGHT:
+            return tool.name, _with_known_color(arguments, self.colors)
         if intent_type in _OF_ONE_THERMOSTAT:
             return tool.name, self._of_working_thermostat(arguments)
         if intent_type == intent.INTENT_SET_POSITION:
@@ -424,8 +429,11 @@ class _Selection:
         return area_id if kind == "area" or area is None else area.floor_id
 
 
-def _with_known_color(arguments: JsonObject) -> JsonObject:
-    """Return arguments in which a shade of white is a temperature, and a colour in hex the nearest that has a name."""
+def _with_known_color(arguments: JsonObject, colors: SlotList | None) -> JsonObject:
+    """Return arguments in which a shade of white is a temperature, and a colour has a name that Home Assistant knows.
+
+    A colour in hex is the nearest that has a name, and one of `colors` that which it means.
+    """
     color = _text(arguments.get("color")).lower()
     if white := _WHITE.fullmatch(color):
         rest = {name: value for name, value in arguments.items() if name != "color"}
@@ -434,7 +442,17 @@ def _with_known_color(arguments: JsonObject) -> JsonObject:
         red, green, blue = bytes.fromhex(figures[1])
         near = min(COLORS, key=lambda name: math.dist(COLORS[name], (red, green, blue)))
         return {**arguments, "color": near}
+    if color and color.replace(" ", "") not in COLORS and (known := _color_named(color, colors)):
+        return {**arguments, "color": known}
     return arguments
+
+
+def _color_named(word: str, colors: SlotList | None) -> str | None:
+    """Return the English name of a colour."""
+    for color in colors.values if isinstance(colors, TextSlotList) else ():
+        if color.value_out in COLORS and word in {one.strip().lower() for one in sample_expression(color.text_in)}:
+            return str(color.value_out)
+    return None
 
 
 def _says_nothing(intent_type: str, naming: Naming, name: str, value: JsonValue) -> bool:

@@ -25,6 +25,7 @@ from ..effects.effect import Effects
 from ..home.description import AS_USUAL, GUIDE_TO_CALLS, GUIDE_WITHOUT_LOCKS
 from ..home.entities import Home, async_get_home
 from ..home.request import Request
+from ..internals.conversation import async_texts
 from ..internals.intent import control_guide
 from ..offline.dispatcher import OfflineDispatcher
 from ..offline.provider import PROCESS_SENTENCE
@@ -33,7 +34,7 @@ from ..settings.agent import AgentSettings, HomeDetail
 from ..settings.rules import Policy, async_get_home_rules
 from ..settings.tool_names import SENTENCE_TOOL
 from .annotations import annotations_of
-from .call_repair import CallRepairs
+from .call_repair import SET_LIGHT, CallRepairs
 from .dispatch import LlmToolDispatcher
 from .llm_apis import ApiOffer, async_ask_api, async_may_use, context_without_speaker, merge_apis
 from .name_resolver import DeferredCalls, NameResolver
@@ -165,7 +166,7 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
     return TurnTools(
         llm_context,
         instance=instance if offers else None,
-        definitions=CallRepairs(hass, llm_context.assistant, merged.intents, request).added_to(merged.definitions),
+        definitions=(await _async_repairs(llm_context, merged.intents, request)).added_to(merged.definitions),
         dispatcher=dispatcher,
         home=exposed,
         prompt=merged.prompt,
@@ -181,6 +182,16 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
 def for_models(tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:
     """Return the tools that a model may see: all but the one by which Home Assistant understands a sentence."""
     return tuple([tool for tool in tools if tool.name != SENTENCE_TOOL])
+
+
+async def _async_repairs(
+    llm_context: llm.LLMContext, intents: Mapping[str, llm.IntentTool], request: Request
+) -> CallRepairs:
+    """Return the repairs of calls; those of lights know colours in the language of the request."""
+    sets_lights = any(tool.intent_type == SET_LIGHT for tool in intents.values())
+    texts = await async_texts(request.hass, request.language) if sets_lights else None
+    colors = texts.intents.slot_lists.get("color") if texts else None
+    return CallRepairs(request.hass, llm_context.assistant, intents, request, colors)
 
 
 def _permitted(offer: ApiOffer, policy: Policy) -> ApiOffer:
