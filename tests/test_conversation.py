@@ -164,6 +164,18 @@ async def test_an_offline_agent_speaks_the_languages_of_the_built_in_one_and_con
     assert {"en", "de"} <= set(agent.supported_languages)
 
 
+@pytest.mark.usefixtures("offline")
+@pytest.mark.parametrize(
+    ("home", "answer"), [("en", "Hello from Home Assistant."), ("de", "Hallo vom Home Assistant.")]
+)
+async def test_any_language_is_that_of_the_home(hass: HomeAssistant, home: str, answer: str) -> None:
+    hass.config.language = home
+
+    result = await say(hass, "hello" if home == "en" else "Hallo", language="*")
+
+    assert (speech(result), result.response.language) == (answer, home)
+
+
 async def test_an_agent_without_tools_only_talks(hass: HomeAssistant, serve: Serve) -> None:
     server = await serve(Script(answers=(ScriptedAnswer(content="Hello."),)), llm_hass_api=[])
 

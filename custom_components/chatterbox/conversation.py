@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Literal, override
 
 from homeassistant.components import conversation
@@ -14,6 +15,7 @@ from homeassistant.components.conversation import (
     ConversationResult,
 )
 from homeassistant.config_entries import ConfigSubentry
+from homeassistant.const import MATCH_ALL
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import intent
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
@@ -100,6 +102,8 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
     @override
     async def _async_handle_message(self, user_input: ConversationInput, chat_log: ChatLog) -> ConversationResult:
         """Answer in any case: the person cannot see an error."""
+        if user_input.language == MATCH_ALL:
+            user_input = replace(user_input, language=self.hass.config.language)
         if user_input.satellite_id is None and user_input.device_id is None:
             return await self._async_answer(user_input, chat_log, None)
         late, sentences = self._agent.settings.filler_after, await async_get_sentences(self.hass, user_input.language)
