@@ -417,6 +417,10 @@ async def test_a_timer_is_a_reminder_where_the_device_has_none(home: HomeAssista
     assert await described(home, "how much time is left on my pizza timer?") == "list pizza"
     assert await described(home, "cancel the 5 minute timer") == "cancel five"
     assert await described(home, "cancel the pizza timer") == "cancel pizza"
+    await async_get_plans(home).async_add(replace(remind("Timer"), id="long", words="in 0 hours 5400 seconds"))
+    assert await described(home, "cancel the 1 hour 30 minute timer") == "cancel long"
+    assert await described(home, "cancel the 1 hour 20 minute timer") in {"none", "theirs"}
+    await async_get_schedule(home).async_cancel("long")
     assert (await described(home, "cancel my timer")).startswith("Which one should I cancel: Timer, ")
     assert await described(home, "cancel all timers") == "cancel five pizza"
     for text in ("cancel the 8 minute timer", "cancel the kitchen timer", "cancel the quiche timer"):

@@ -514,6 +514,8 @@ async def _async_timer(
         given = {"kind": "remind", "when": _timer_words(seconds), "text": name or sentences["later_timer"]}
         return {**given} if seconds else None
     started = delay_of({unit.removeprefix("start_"): value for unit, value in slots.items()})
+    if moment := await async_resolve(hass, f"in {name}", user_input.language):  # "the 1 hour 30 minute timer"
+        name, started = "", round((moment.due - dt_util.now()).total_seconds())
     timers = [
         plan.id
         for plan in await _async_plans(hass, user_input)
