@@ -422,6 +422,14 @@ async def test_a_timer_is_a_reminder_where_the_device_has_none(home: HomeAssista
     assert await described(home, "cancel the 1 hour 20 minute timer") in {"none", "theirs"}
     await async_get_schedule(home).async_cancel("long")
     assert (await described(home, "cancel my timer")).startswith("Which one should I cancel: Timer, ")
+    due = {plan.id: round((plan.due - dt_util.now()).total_seconds()) for plan in (pizza,) if plan.due}
+    assert await described(home, "add five minutes to the pizza timer") == (
+        f"move pizza in 0 hours {due['pizza'] + 300} seconds"
+    )
+    assert await described(home, "take 2 minutes off my pizza timer") == (
+        f"move pizza in 0 hours {due['pizza'] - 120} seconds"
+    )
+    assert await described(home, "add five minutes to the timer") == "list five pizza"
     assert await described(home, "cancel all timers") == "cancel five pizza"
     for text in ("cancel the 8 minute timer", "cancel the kitchen timer", "cancel the quiche timer"):
         assert await described(home, text) in {"none", "theirs"}

@@ -51,8 +51,12 @@ _TIMERS: Final = frozenset(
         intent.INTENT_CANCEL_TIMER,
         intent.INTENT_CANCEL_ALL_TIMERS,
         intent.INTENT_TIMER_STATUS,
+        intent.INTENT_INCREASE_TIMER,
+        intent.INTENT_DECREASE_TIMER,
     }
 )
+_ADJUSTED: Final = {intent.INTENT_INCREASE_TIMER: 1, intent.INTENT_DECREASE_TIMER: -1}
+_CANCELLED: Final = (intent.INTENT_CANCEL_TIMER, intent.INTENT_CANCEL_ALL_TIMERS)
 _QUESTIONS: Final = ("later_ask", "later_no_time", "later_which", "later_which_plan")
 _EXACTLY: Final = timedelta(minutes=1)
 """The difference up to which a time means the time of a plan to cancel."""
@@ -426,7 +430,7 @@ async def _async_recognized(
     if given:
         is_question = given["kind"] == "list"
         moved = await _async_moved(hass, user_input, given) if given["kind"] == "move" else None
-        if given["kind"] == "move" and given.get("text") and moved is None:
+        if given["kind"] == "move" and given.get("text") and moved is None and not timer:
             return found
         is_last_resort = given["kind"] == "remind" and not (given["when"] and given["text"])
         if given.get("text") == "":
@@ -513,18 +517,24 @@ async def _async_timer(
         seconds = delay_of(slots)
         given = {"kind": "remind", "when": _timer_words(seconds), "text": name or sentences["later_timer"]}
         return {**given} if seconds else None
-    started = delay_of({unit.removeprefix("start_"): value for unit, value in slots.items()})
+    begun = {unit.removeprefix("start_"): value for unit, value in slots.items() if unit.startswith("start_")}
+    started = delay_of(begun)
     if moment := await async_resolve(hass, f"in {name}", user_input.language):  # "the 1 hour 30 minute timer"
         name, started = "", round((moment.due - dt_util.now()).total_seconds())
     timers = [
-        plan.id
+        plan
         for plan in await _async_plans(hass, user_input)
         if await async_reminder_kind(hass, plan) is ReminderKind.TIMER
         and {*heard_words(name)} <= {*heard_words(plan.text)}
         and (not started or plan.words == _timer_words(started))
     ]
-    kind = "list" if intent_type == intent.INTENT_TIMER_STATUS else "cancel"
-    return {"kind": kind, "text": " ".join(timers)} if timers and "area" not in slots else None
+    if not timers or "area" in slots:
+        return None
+    if (sign := _ADJUSTED.get(intent_type)) and len(timers) == 1 and (due := timers[0].due):
+        left = round((due - dt_util.now()).total_seconds()) + sign * delay_of(slots)
+        return {"kind": "move", "text": timers[0].id, "when": _timer_words(max(left, 1))}
+    kind = "cancel" if intent_type in _CANCELLED else "list"
+    return {"kind": kind, "text": " ".join(plan.id for plan in timers)}
 
 
 def _timer_words(seconds: int) -> str:
