@@ -254,43 +254,6 @@ CALLS: Final = (
         "",
         (_LIVE_CONTEXT,),
     ),
-    Written("home-llm", f"On it.\n```homeassistant\n{_CALL}\n```", "On it.\n", "", (_TURN_ON_KITCHEN,)),
-    Written(
-        "home-llm, of no tool",
-        '```homeassistant\n{"service": "light.turn_on", "target_device": "light.kitchen"}\n```',
-        calls=(("", '{"service": "light.turn_on", "target_device": "light.kitchen"}'),),
-    ),
-    Written("ReAct", f"Action: HassTurnOn\nAction Input: {_ON}", calls=(_TURN_ON_KITCHEN,)),
-    Written(
-        "ReAct, with a thought",
-        f"Thought: It is dark.\nAction: HassTurnOn\nAction Input: {_ON}",
-        "",
-        " It is dark.",
-        (_TURN_ON_KITCHEN,),
-    ),
-    Written(
-        "ReAct, with an invented result",
-        f"Action: GetLiveContext\nAction Input: None\nObservation: It is off.\nThought: So turn it on.\n"
-        f"Action: HassTurnOn\nAction Input: {_ON}\nObservation: It is on.\nFinal Answer: It is on.",
-        calls=(_LIVE_CONTEXT,),
-    ),
-    Written(
-        "ReAct, two at once, marked up",
-        f"**Action:** `HassTurnOn`\n**Action Input:** {_ON}\nAction: GetLiveContext\nAction Input: {{}}",
-        calls=(_TURN_ON_KITCHEN, _LIVE_CONTEXT),
-    ),
-    Written(
-        "ReAct, without an object",
-        "Action: HassTurnOn\nAction Input: Kitchen Light",
-        calls=(("HassTurnOn", "Kitchen Light…"),),
-    ),
-    Written("ReAct, of no tool", 'Action: OpenSafe\nAction Input: {"code": 1}', calls=(("OpenSafe", '{"code":1}'),)),
-    Written(
-        "ReAct, cut",
-        'Action: HassTurnOn\nAction Input: {"name": "Kitchen Li',
-        calls=(("HassTurnOn", '{"name": "Kitchen Li…'),),
-    ),
-    Written("ReAct, without a call", "Thought: I know.\nFinal Answer: It is on.", "It is on.", " I know."),
     Written("fenced JSON", f"Here:\n```json\n{_CALL}\n```\nDone.", "Here:\nDone.", "", (_TURN_ON_KITCHEN,)),
     Written("fenced without a language", f"```\n[{_CALL}]\n```", calls=(_TURN_ON_KITCHEN,)),
     Written("fenced Python", "```python\nHassTurnOn(name='Kitchen Light')\n```", calls=(_TURN_ON_KITCHEN,)),

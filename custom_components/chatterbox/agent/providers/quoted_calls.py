@@ -22,8 +22,6 @@ from ..wire.written_calls import WrittenCall
 
 _UNICODE_ESCAPE: Final = re.compile(r"(?<!\\)\\++u([0-9a-fA-F]{4})")
 _REFERENCE: Final = re.compile(r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z]{1,8});", re.IGNORECASE)
-_ACTION_INPUT: Final = re.compile(r"(?:\s|\\n)(?=\W{0,2}action input\b)", re.IGNORECASE)
-"""Divides the name of a tool from its arguments in a ReAct prompt."""
 _FENCE: Final = re.compile(r"```\w*+")
 _IGNORED: Final = re.compile(r"""<\|"\|>|<escape>|(?<!\\)\\++[nrtbf]|[\s\\"'\u00ab\u00bb\u2018-\u201f]""")
 """Quotation marks in all forms, spaces and escapes."""
@@ -130,7 +128,6 @@ def _latest_turns(transcript: Transcript) -> Transcript:
 def _compact(text: str) -> str:
     """Return a text as it is compared: in small letters, unescaped, without spaces and quotation marks."""
     text = _REFERENCE.sub(lambda reference: html.unescape(reference[0]), _FENCE.sub("`", text))
-    text = _ACTION_INPUT.sub(":", text)
     text = _UNICODE_ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), text)
     text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return _IGNORED.sub("", plain(text))

@@ -289,9 +289,7 @@ def _certain_calls() -> Iterator[Marker]:
         yield Marker(opening, one, keeps_opening=True)
         yield Marker(Opening(end), Region(Kind.TOKEN))
     yield from (Marker(end, Region(Kind.TOKEN)) for end in ends)
-    fenced = Opening(
-        "```", OneOf(("tool_code", "tool_call", "tool_calls", "function_call", "tool", "homeassistant")), then=r"\W"
-    )
+    fenced = Opening("```", OneOf(("tool_code", "tool_call", "tool_calls", "function_call", "tool")), then=r"\W")
     yield Marker(fenced, Region(Kind.CALL, Ends([_FENCE_END])))
 
 
@@ -352,16 +350,6 @@ DRAFT_FROM_START: Final = Region(Kind.DRAFT, Ends(_THOUGHT_ENDS))
 """Start of a message whose template has opened the reasoning."""
 
 
-def _react() -> Iterator[Marker]:
-    """Yield the calls of a ReAct prompt. What follows them is invented, also an answer."""
-    mark = Run("[\"'`*]", 2)
-    opening = Opening(
-        *(OneOf(("", "**")), "action:", mark, _IN_LINE, mark, _RECIPIENT, mark, _IN_LINE, "\n"),
-        *(_SPACE, mark, "action input:", mark),
-    )
-    yield Marker(opening, CALL_OF_CHANNEL, keeps_opening=True)
-
-
 def _headers(*texts: str) -> OneOf:
     """Return parts of harmony's headers, which are lower case, unlike a name such as AssistantRelay."""
     return OneOf(texts, case_counts=True)
@@ -410,21 +398,18 @@ def _unseen_thoughts() -> Iterator[Marker]:
 
 _OF_CONTEXT: Final = Marker(Opening("<context>"), Region(Kind.NOISE, Ends([_end_tag("context")], [_MESSAGE_ENDS])))
 """The block before the words of a person, which a small model repeats."""
-_OF_REACT: Final = Marker(
-    Opening("thought:"), Region(Kind.DRAFT, Ends([Opening("\nfinal answer:")], [Opening("\naction:"), _MESSAGE_ENDS]))
-)
 _CUT_CALL: Final = Marker(
     Opening('"type"', _SPACE, ":", _SPACE, '"function"'), Region(Kind.NOISE, Ends((), [_MESSAGE_ENDS]))
 )
 """A written call without its beginning."""
 _AT_STARTS: Final = (
-    *_at(Place.MESSAGE_START, (_OF_CONTEXT, _OF_REACT, _CUT_CALL)),
+    *_at(Place.MESSAGE_START, (_OF_CONTEXT, _CUT_CALL)),
     *_at(Place.COMMENT_START, _comments()),
     *_at(Place.MESSAGE_START, _stripped_channels(message_start=True)),
     *_at(Place.SENTENCE_END, _stripped_channels(message_start=False)),
 )
 _OF_THOUGHTS: Final = (*_thoughts(), *_channels())
-_OF_CALLS: Final = (*_deepseek_calls(), *_certain_calls(), *_noise(), *_at(Place.LINE_START, _react()))
+_OF_CALLS: Final = (*_deepseek_calls(), *_certain_calls(), *_noise())
 _TOKENS: Final = tuple(Marker(opening, Region(Kind.TOKEN)) for opening in _OTHER_TOKENS)
 _UNSEEN_THOUGHTS: Final = _at(Place.MESSAGE_START, _unseen_thoughts())
 

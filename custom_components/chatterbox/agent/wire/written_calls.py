@@ -50,11 +50,6 @@ _NAMED: Final = re.compile(
     re.IGNORECASE,
 )
 _PYTHON: Final = re.compile(r"\[?+\s*+(?:print\s*+\(\s*+|\w++\s*+=\s*+)?([A-Za-z_][\w.]*+)\s*+\(")
-_REACT: Final = re.compile(
-    rf"\**+action:[\"'`*\s]*+([\w.-]{{1,{_LONGEST_NAME}}}+)[\"'`*\s]*+action input:[\"'`*]{{0,2}}+\s*+", re.IGNORECASE
-)
-_INVENTED: Final = re.compile(r"\s*+(?:observation|thought|final answer):.*+", re.IGNORECASE | re.DOTALL)
-"""A result that a model writes itself, and all that it makes of it."""
 _KEYWORD: Final = re.compile(r"([A-Za-z_]\w*+)\s*+=\s*+")
 _NAME_IN_JSON: Final = re.compile(r"[\"'](?:name|tool|tool_name|function)[\"']\s*+:\s*+[\"']([\w.-]++)[\"']")
 
@@ -64,8 +59,6 @@ _DATA: Final = re.compile(r"[=:\"']")
 _NAME_KEYS: Final = ("name", "tool_name", "function_name", "tool", "function", "recipient_name", "action")
 _ARGUMENTS_KEYS: Final = ("arguments", "parameters", "args", "params", "tool_input", "action_input", "input")
 _WRAPPING_KEYS: Final = ("function", "function_call", "tool_call", "tool_calls", "calls")
-_NOTHING: Final = frozenset({"", "none", "null", "n/a"})
-"""Inputs of a call without arguments."""
 _INERT_KEYS: Final = frozenset({"type", "id", "index"})
 
 
@@ -103,7 +96,7 @@ def read_calls(text: str) -> ReadText:
     start = _skip(_BETWEEN_CALLS, text, 0)
     if tagged := _read_tags(text, start):
         return ReadText(tagged)
-    for read_next in (_next_react, _next_json, _next_named, _next_python):
+    for read_next in (_next_json, _next_named, _next_python):
         calls: list[WrittenCall] = []
         position = start
         with suppress(ValueError):  # what was read before stays
@@ -113,12 +106,7 @@ def read_calls(text: str) -> ReadText:
                 position = _skip(_BETWEEN_CALLS, text, end)
         if calls:
             return ReadText(tuple(calls), text[position:])
-    if (
-        named := _REACT.match(text, start)
-        or _NAME_IN_JSON.search(text, start)
-        or _NAMED.match(text, start)
-        or _PYTHON.match(text, start)
-    ):
+    if named := _NAME_IN_JSON.search(text, start) or _NAMED.match(text, start) or _PYTHON.match(text, start):
         arguments = text[named.end() :]
         if _DATA.search(arguments):
             return ReadText((WrittenCall(named[1], arguments + _CUT, unmistakable=False, source=text[start:]),))
@@ -185,21 +173,6 @@ def _call_of(value: JsonObject) -> WrittenCall:
     arguments = others[given[0]]
     exact = len(others) == 1 and given[0] in {"arguments", "parameters"} and isinstance(arguments, dict)
     return WrittenCall(name, arguments_text(arguments) or "{}", unmistakable=exact)
-
-
-def _next_react(text: str, position: int) -> tuple[list[WrittenCall], int]:
-    """Parse `Action: NAME`, a line `Action Input: {…}`, and skip results that the model invented after it."""
-    if not (found := _REACT.match(text, position)):
-        raise _NotInThisFormat
-    end = found.end()
-    if text.startswith("{", end):
-        value, end = read_value(text, end)
-        arguments = canonical_json(value)
-    else:
-        line = text[end:].partition("\n")[0]
-        end += len(line)
-        arguments = "{}" if line.strip().casefold() in _NOTHING else line.strip() + _CUT
-    return [WrittenCall(found[1], arguments)], _skip(_INVENTED, text, end)
 
 
 def _next_named(text: str, position: int) -> tuple[list[WrittenCall], int]:
