@@ -182,15 +182,6 @@ async def test_a_refusal_that_leaving_out_does_not_mend_is_final(session: aiohtt
             assert len(server.requests) == requested
 
 
-async def test_an_answer_that_the_credit_does_not_pay_for_is_asked_for_shorter(session: aiohttp.ClientSession) -> None:
-    words = b"This requires more credits, or fewer max_tokens. You asked for 9000, but can only afford 2000."
-    refusal = reply(b'{"error": {"code": 402, "message": "' + words + b'"}}', status=402)
-    async with raw_http_server(refusal, ANSWER) as server:
-        assert await collect(provider_of(server, session)) == ANSWER_EVENTS
-
-    assert [json.loads(request.body).get("max_tokens") for request in server.requests] == [None, 2000]
-
-
 def _telling(server: RawHTTPServer, session: aiohttp.ClientSession) -> OpenAIChatProvider:
     """Return a provider for a server that is known to tell how much of a prompt it has read."""
     return OpenAIChatProvider(session, f"http://127.0.0.1:{server.port}", "small-1", profile=LLAMA_CPP)

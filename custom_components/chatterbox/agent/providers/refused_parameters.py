@@ -9,7 +9,6 @@ import re
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from http import HTTPStatus
 from typing import Final
 
 from ..json.text import objects_in
@@ -24,8 +23,6 @@ _LOGGER = logging.getLogger(__name__)
 _STATUSES: Final = frozenset({400, 404, 422, 500, 501})
 """Of refused parameters. 404: OpenRouter, if no endpoint supports one; 500: older local servers."""
 
-_STATUSES_OF_ADJUSTMENTS: Final = _STATUSES | {HTTPStatus.PAYMENT_REQUIRED}
-
 _MENTION: Final = r"([\"'`]?)(?<![\w.]){}(?![\w.]*\w)"
 """A name, perhaps quoted, that is not part of another."""
 
@@ -33,8 +30,6 @@ OUTPUT_REFUSALS: Final = ("json_schema", "structured outputs", "structured outpu
 """Names of structured output in refusals, whatever the parameter is called."""
 
 _TOOLS: Final = "tools"
-_LIMITS: Final = ("max_tokens", "max_completion_tokens")
-"""Names of the most tokens of an answer."""
 _MOST_TOOLS: Final = 16
 """Left out of one request; a service that refuses more refuses something else."""
 _MOST_VALUES: Final = 64
@@ -126,7 +121,7 @@ class Trial:
     def leave_out(self, status: int, body: bytes) -> bool:
         """Adjust `payload` to a refusal, or remove the parameter that it names; False if neither is possible."""
         text = body.decode(errors="replace")
-        for adjustment in self._refused.adjustments if status in _STATUSES_OF_ADJUSTMENTS else ():
+        for adjustment in self._refused.adjustments if status in _STATUSES else ():
             refusal = None if adjustment in self._tried else adjustment.refusal.search(text)
             if refusal is not None and (changed := adjustment.change(self.payload, refusal)) != self.payload:
                 self.payload = changed
@@ -324,14 +319,6 @@ def _with_fewer_tools(payload: JsonObject, refusal: re.Match[str]) -> JsonObject
     return {**payload, _TOOLS: [*tools]} if tools else payload
 
 
-def _with_affordable_tokens(payload: JsonObject, refusal: re.Match[str]) -> JsonObject:
-    """Limit the answer to what the credit pays for, if that suffices."""
-    field = next((name for name in _LIMITS if name in payload), _LIMITS[0])
-    affordable, wanted = int(refusal["affordable"]), payload.get(field)
-    suffices = affordable >= _LEAST_ANSWER and not (isinstance(wanted, int) and wanted <= affordable)
-    return {**payload, field: affordable} if suffices else payload
-
-
 def _in_turns(payload: JsonObject, _: re.Match[str]) -> JsonObject:
     """Have user and assistant alternate."""
     return (
@@ -367,7 +354,6 @@ TOOL_ADJUSTMENTS: Final = (
     Adjustment("tools in a stream", WORDINGS["tools_refused_in_stream"], _without_streaming),
     WITHOUT_TOOLS,
     Adjustment("so many tools", WORDINGS["refused_number"], _with_fewer_tools),
-    Adjustment("answers beyond the credit", WORDINGS["unaffordable_length"], _with_affordable_tokens, lasting=False),
     Adjustment("a system message", WORDINGS["refused_system"], _without_system),
     Adjustment("messages in this order", WORDINGS["refused_order"], _in_turns),
 )
