@@ -172,37 +172,6 @@ def test_responses(status: int, body: str, kind: type[ProviderError]) -> None:
     assert "secret" not in str(error)
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        'Invalid arguments of \'notify\': {"message": "insufficient funds"}',
-        'Failed to parse tool call arguments as JSON: "{\\"message\\": \\"insufficient funds\\"',
-        "messages.3: input_value='insufficient funds, and content_filter'",
-        "Unexpected text in {message: insufficient funds",
-        "Unknown option `content_filter`",
-        "Cannot read 'Mum's bank says: insufficient funds'",
-    ],
-)
-@pytest.mark.parametrize("status", [400, 403, 422, 429])
-def test_words_that_a_message_quotes_from_a_request_decide_nothing(status: int, message: str) -> None:
-    error = error_of_response(status, json.dumps({"error": {"message": message}}).encode())
-
-    assert not isinstance(error, CreditSpent | ContentRefused)
-
-
-@pytest.mark.parametrize(
-    ("message", "kind"),
-    [
-        ("litellm.APIError: Error code: 429 - {'error': {'code': 'insufficient_quota'}}", CreditSpent),
-        ('AnthropicException - {"type":"error","error":{"message":"Your credit balance is too low"}}', CreditSpent),
-        ("The model 'x' isn't free: insufficient credits. Top up at 'our page'", CreditSpent),
-        ("Azure OpenAI's content management policy filtered this.", ContentRefused),
-    ],
-)
-def test_words_of_the_service_itself_count_beside_quotations(message: str, kind: type[ProviderError]) -> None:
-    assert type(error_of_response(400, json.dumps({"error": {"message": message}}).encode())) is kind
-
-
 INVALID: JsonValue = {"type": "extra_forbidden", "loc": ["body", "store"], "msg": "Not permitted", "input": "secret"}
 TOO_LONG = "This model's maximum context length is 4096 tokens. However, you requested 9000 tokens"
 

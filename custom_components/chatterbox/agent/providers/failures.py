@@ -50,12 +50,6 @@ _MESSAGE_LENGTH: Final = 200
 _WORDS_READ: Final = 1_000
 """Characters of a body that are searched."""
 _HIDDEN: Final = "…"
-_QUOTED: Final = re.compile(
-    r"""(?<!\\)"(?:[^"\\]|\\.)*+"?|(?<!\w)'(?:[^'\\]|\\.|'(?=\w))*+'?|`[^`]*+`?|\{[^{}]*+\}?""", re.DOTALL
-)
-"""Text that a message takes from the request, perhaps cut."""
-_INNER_REPORT: Final = re.compile(r"""\{\s*+["'](?:error["']\s*+:|type["']\s*+:\s*+["']error["'])""")
-"""The report of another service in a message, as LiteLLM quotes it."""
 _MILLISECONDS: Final = re.compile("[0-9]{13}")
 _MASKED_KEY: Final = re.compile(r"(?<!\S)\S*\*{2,}\S*|\bsk-[\w-]+")
 """A key as services repeat it: whole or with asterisks."""
@@ -96,9 +90,6 @@ _SAYINGS: Final[tuple[tuple[str, frozenset[int], type[ProviderError]], ...]] = (
     ("refused_key", frozenset({HTTPStatus.BAD_REQUEST}), ProviderRejectedKey),
 )
 """Wordings that say more than the status."""
-
-_OF_OWN_WORDS: Final = frozenset({"no_credit", "refused_content"})
-"""Wordings that people and models write too; they do not count where a message quotes the request."""
 
 _OVERFLOW_STATUSES: Final = frozenset({400, 413, 422, 429, 500, 503})
 """Of prompts that are too long. 429: beyond the tokens per minute; 500 and 503: local servers."""
@@ -264,13 +255,7 @@ def _error_saying(message: str, status: int, report: _Report) -> ProviderError:
     if status in _OVERFLOW_STATUSES and (overflow := find_overflow(words)) is not None:
         prompt, window = overflow
         return PromptTooLong(message, prompt or report.prompt_tokens, window or report.window_tokens)
-    is_inner = _INNER_REPORT.search(report.message) is not None
-    own_words = words if is_inner else f"{report.labels} {_QUOTED.sub(' ', report.message[:_WORDS_READ])}"
-    meant = (
-        error
-        for name, statuses, error in _SAYINGS
-        if status in statuses and WORDINGS[name].search(own_words if name in _OF_OWN_WORDS else words)
-    )
+    meant = (error for name, statuses, error in _SAYINGS if status in statuses and WORDINGS[name].search(words))
     other = ProviderRejectedRequest if status < HTTPStatus.INTERNAL_SERVER_ERROR else ProviderFailed
     return next(meant, STATUS_ERRORS.get(status, other))(message)
 
