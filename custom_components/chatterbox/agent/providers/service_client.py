@@ -97,7 +97,7 @@ def _parse_address(typed: str) -> URL:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Address and credentials of a service. The key goes into its header and nowhere else."""
+    """Address and credentials of a service. The key goes into its headers and nowhere else."""
 
     base_url: str = field(repr=False)
     """As a person typed it; it may hold a password."""
