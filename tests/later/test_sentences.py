@@ -117,46 +117,6 @@ async def home_with_alarms(hass: HomeAssistant, freezer: FrozenDateTimeFactory) 
     return hass
 
 
-SHIFTS: Final = {
-    "de": ("verschiebe meinen Wecker auf 8 Uhr", "stell den Wecker um auf 8"),
-    "en": ("move my alarm to 8", "change the alarm to 8 am, please"),
-    "es": ("cambia la alarma a las 8",),
-    "fr": ("décale mon réveil à 8 heures",),
-    "it": ("sposta la sveglia alle 8",),
-    "nl": ("verzet de wekker naar 8 uur",),
-    "pl": ("przesuń budzik na ósmą",),
-    "pt": ("muda o despertador para as 8",),
-    "pt-BR": ("mude meu alarme para as 8 horas",),
-    "sv": ("flytta alarmet till klockan 8",),
-    "zh-Hans": ("把闹钟改到八点",),
-}
-"""Requests to move the only alarm, from seven to eight in the morning."""
-
-
-@in_one_home("language", [*SHIFTS])
-async def test_the_only_alarm_is_moved_near_its_time(home: HomeAssistant, language: str) -> None:
-    sentences, plans = await async_get_sentences(home, language), async_get_plans(home)
-    due = dt_util.start_of_local_day() + timedelta(days=1, hours=7)
-    for text in SHIFTS[language]:
-        assert await described(home, text, language) == sentences["later_none_alarm"]
-        await plans.async_add(replace(remind("spoken alarm"), id="one", due=due))
-        await plans.async_add(replace(remind("spoken alarm"), asker=Asker(person_id="anna"), due=due))
-        assert (await described(home, text, language)).startswith("move one 2026-11-27T08:00")
-        await plans.async_add(replace(remind("spoken alarm"), id="two", due=due + timedelta(days=1)))
-        answer = await described(home, text, language)
-        assert _is_from(sentences["later_count"].replace("{count}", "2"), answer)
-        for plan_id in ("one", "two"):
-            await async_get_schedule(home).async_cancel(plan_id)
-
-
-async def test_one_day_of_an_alarm_that_comes_again_is_not_moved(home: HomeAssistant) -> None:
-    due = dt_util.start_of_local_day() + timedelta(days=1, hours=7)
-    await async_get_plans(home).async_add(replace(remind("spoken alarm"), id="daily", due=due, every="day"))
-
-    assert await described(home, "move my alarm to tomorrow at 8 am") == "none"
-    assert (await described(home, "move my alarm to 8")).startswith("move daily every day")
-
-
 ALARM_TEXTS: Final = {
     "de": ("welche Wecker habe ich?", "Aufstehen!"),
     "en": ("what alarms do I have?", "Wake up!"),

@@ -99,10 +99,6 @@ class _Sentences(BaseModel):
     """Words around the time of a plan that is chosen among several, as in "the one at seven"."""
     of_time: Mapping[str, str] = {}
     """Words before the time of a plan, and those that are understood: "la de las siete" is "la a las siete"."""
-    shift: str
-    """Words for the only one of a kind in a request to move it; without its new time."""
-    shift_to: Mapping[str, str]
-    """Words before its new time, and those for a time in their place."""
     move: tuple[str, ...]
     """Words around the times of a request to move the plan that was just made or named, or to be reminded again."""
     remind: tuple[str, ...]
@@ -124,9 +120,7 @@ async def async_recognize_plan(
     if await agent.async_recognize_sentence_trigger(user_input):
         return found
     await hass.async_add_executor_job(prepare, user_input.language)
-    clear = await _async_made_clear(hass, user_input, history) or (
-        await _async_shifted(hass, user_input) or await _async_of_kind(hass, user_input, found)
-    )
+    clear = await _async_made_clear(hass, user_input, history) or await _async_of_kind(hass, user_input, found)
     return clear or await _async_recognized(hass, agent, user_input, history, found)
 
 
@@ -251,35 +245,6 @@ async def _async_of_kind(
     return replace(request, call=_call_for("cancel", meant), answer=answer)
 
 
-async def _async_shifted(hass: HomeAssistant, user_input: ConversationInput) -> RecognizedRequest | None:
-    """Return the request that moves the only alarm or reminder to a time, the one of two that is closer to its own."""
-    language, text = user_input.language, user_input.text.replace(_CURLY, "'")
-    if (sentences := _SENTENCES.get(base_language(language))) is None:
-        return None
-    times = [time for time in _times_after(sentences.shift_to, text, language) if time.words]
-    fitting = ((time, _fitting(sentences, [sentences.shift], time.rest)) for time in times)
-    time, found = next(((time, found) for time, found in fitting if found), (None, None))
-    kind = next((kind for kind in ReminderKind if found and found.groupdict().get(kind)), None)
-    if time is None or kind is None or kind is ReminderKind.TIMER:
-        return None
-    plans = sorted(await _async_plans(hass, user_input), key=due_order)
-    meant = [plan for plan in plans if await async_reminder_kind(hass, plan) is kind]
-    request, texts = RecognizedRequest(_NAME, is_question=False), await async_get_sentences(hass, language)
-    if len(meant) > 1:
-        return replace(request, answer=await _async_counted(hass, user_input, meant), is_last_resort=True)
-    if not meant:
-        is_panel = kind is ReminderKind.ALARM and _has_alarm_panel(hass)
-        return None if is_panel else replace(request, answer=texts[f"later_none_{kind}"], is_last_resort=True)
-    moment, old = await async_resolve(hass, time.words, language, moved=moment_of(meant[0])), meant[0].due
-    if moment is None or old is None or (meant[0].every and names_days(time.words, language)):
-        return None
-    if not moment.is_sure:
-        near = [moment.due + timedelta(hours=hours) for hours in (-12, 0, 12)]
-        moment = replace(moment, due=min((one for one in near if one > dt_util.now()), key=lambda one: abs(one - old)))
-    given: dict[str, JsonValue] = {"kind": "move", "text": meant[0].id, "when": exact_words(moment)}
-    return replace(request, call=local_call(_NAME, given))
-
-
 async def _async_timers(
     hass: HomeAssistant, user_input: ConversationInput, *, is_only: bool
 ) -> RecognizedRequest | None:
@@ -346,16 +311,12 @@ def _call_for(kind: str, plans: Iterable[FuturePlan]) -> ToolCall:
 
 def _times_in(sentences: _Sentences, text: str, language: str) -> Iterator[TimeInSentence]:
     """Yield the times in a sentence, then those after other words for "at", then none."""
-    yield from _times_after(sentences.of_time, text, language)
-    yield TimeInSentence("", text)
-
-
-def _times_after(others: Mapping[str, str], text: str, language: str) -> Iterator[TimeInSentence]:
-    """Yield the times in a sentence, then those with words for "at" in place of others."""
+    of_time = re.compile(rf"\b(?:{'|'.join(sentences.of_time)})(?= )" if sentences.of_time else "(?!)", re.IGNORECASE)
     yield from times_in(text, language, joined=True)
-    for words, at in others.items():
-        for found in re.finditer(rf"\b{words}(?= )" if at else words, text, re.IGNORECASE):
-            yield from times_in(f"{text[: found.start()]}{at}{text[found.end() :]}", language, joined=True)
+    for of in of_time.finditer(text):
+        at = f"{text[: of.start()]}{sentences.of_time[of[0].lower()]}{text[of.end() :]}"
+        yield from times_in(at, language, joined=True)
+    yield TimeInSentence("", text)
 
 
 def _bounds_in(sentences: _Sentences, text: str, language: str) -> Iterator[tuple[TimeInSentence, bool]]:
