@@ -117,34 +117,6 @@ async def home_with_alarms(hass: HomeAssistant, freezer: FrozenDateTimeFactory) 
     return hass
 
 
-ALARM_TEXTS: Final = {
-    "de": ("welche Wecker habe ich?", "Aufstehen!"),
-    "en": ("what alarms do I have?", "Wake up!"),
-    "es": ("¿qué alarmas tengo?", "¡Despierta!"),
-    "fr": ("quels réveils ai-je ?", "Réveille-toi !"),
-    "it": ("che sveglie ho?", "Sveglia"),
-    "nl": ("welke wekkers heb ik?", "Word wakker!"),
-    "pl": ("jakie mam budziki?", "Pobudka!"),
-    "pt": ("que alarmes tenho?", "Alarme"),
-    "pt-BR": ("quais alarmes eu tenho?", "Acorde!"),
-    "sv": ("vilka alarm har jag?", "Vakna!"),
-    "zh-Hans": ("我有哪些闹钟", "起床了"),
-}
-"""Questions for alarms, and texts that models write for one."""
-
-
-@in_one_home("language", [*ALARM_TEXTS])
-async def test_a_reminder_to_wake_up_is_an_alarm(home: HomeAssistant, language: str) -> None:
-    question, text = ALARM_TEXTS[language]
-    await async_get_plans(home).async_add(replace(remind(text), id="up", language=language))
-    await async_get_plans(home).async_add(replace(remind(f"{text} Anna"), id="anna", language=language))
-
-    assert await described(home, question, language) == "list up"
-
-    await async_get_schedule(home).async_cancel("up")
-    await async_get_schedule(home).async_cancel("anna")
-
-
 async def test_a_count_comes_with_the_times(home_with_alarms: HomeAssistant) -> None:
     times = "There are 2: at seven tomorrow morning; at nine tomorrow evening."
     assert await described(home_with_alarms, "how many alarms do I have?") == times

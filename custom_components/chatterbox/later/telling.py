@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
-from pathlib import Path
 from typing import Final
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
@@ -24,7 +23,6 @@ from homeassistant.helpers.translation import async_translate_state
 from homeassistant.util import dt as dt_util
 
 from ..agent.messages import JsonValue
-from ..agent.text import heard_words, read_data_file
 from ..approvals.notifications import OUTCOME_DATA, async_send, can_announce, phones_of
 from ..const import LOGGER
 from ..home.entity_matches import entity_name
@@ -44,13 +42,6 @@ TIMER_WORDS: Final = "in 0 hours"
 """Begin the words for the time of a timer, which nobody says."""
 _IDLE: Final = "idle"
 """Source: `AssistSatelliteState.IDLE` (homeassistant.components.assist_satellite.entity)."""
-
-_ALARM_TEXTS: Final = frozenset(
-    heard_words(text)
-    for texts in read_data_file(Path(__file__).with_name("alarm_texts.toml"), dict[str, str]).values()
-    for text in texts.split("|")
-)
-"""Of all languages: a model may not write that of the plan."""
 
 
 class Button(StrEnum):
@@ -95,8 +86,7 @@ async def async_reminder_kind(hass: HomeAssistant, plan: FuturePlan) -> Reminder
         return ReminderKind.TIMER
     sentences = await async_get_sentences(hass, plan.language)
     named = {sentences["later_alarm"]: ReminderKind.ALARM, sentences["later_timer"]: ReminderKind.TIMER}
-    is_alarm = heard_words(plan.text) in _ALARM_TEXTS
-    return named.get(plan.text, ReminderKind.ALARM if is_alarm else ReminderKind.REMINDER)
+    return named.get(plan.text, ReminderKind.REMINDER)
 
 
 def condition_text(hass: HomeAssistant, condition: Condition) -> str:
