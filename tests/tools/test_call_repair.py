@@ -334,40 +334,6 @@ async def test_what_takes_no_position_is_opened_or_closed(
     assert (await read(home, POSITION, written))[:2] == (tool, meant)
 
 
-THERMOSTATS = """
-areas: [{ id: hall, name: Hall }]
-entities:
-  - { name: Old Heater, id: climate.old, area: hall, state: heat, attributes: { current_temperature: 20 } }
-  - { name: New Heater, id: climate.new, area: hall, state: heat, attributes: { current_temperature: 20 } }
-"""
-IN_HALL: JsonObject = {"area": "Hall", "temperature": 21}
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "written", "more"),
-    [
-        ("unavailable", "heat", IN_HALL, {"name": "New Heater"}),
-        ("unavailable", "unknown", IN_HALL, {"name": "New Heater"}),
-        ("heat", "heat", IN_HALL, {}),
-        ("unavailable", "unavailable", IN_HALL, {}),
-        ("unavailable", "heat", {"name": "Old Heater", "temperature": 21}, {}),
-        ("unavailable", "heat", {"temperature": 21}, {}),
-    ],
-)
-async def test_the_only_thermostat_of_a_room_that_works_is_meant(
-    hass: HomeAssistant, old: str, new: str, written: JsonObject, more: JsonObject
-) -> None:
-    await move_in(hass, THERMOSTATS)
-    assert await async_setup_component(hass, conversation.DOMAIN, {})
-    for entity_id, now in (("climate.old", old), ("climate.new", new)):
-        state = hass.states.get(entity_id)
-        assert state is not None
-        hass.states.async_set(entity_id, now, state.attributes)
-
-    note = 'The call was read with name "New Heater".' if more else ""
-    assert await read(hass, CLIMATE, written) == (CLIMATE, written | more, note)
-
-
 @in_one_home(
     ("written", "meant"),
     [

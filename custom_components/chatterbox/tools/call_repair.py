@@ -17,15 +17,10 @@ from typing import Final
 
 from hassil.intents import SlotList, TextSlotList
 from hassil.sample import sample_expression
-from homeassistant.components.climate.const import (
-    DOMAIN as CLIMATE_DOMAIN,
-    INTENT_SET_FAN_MODE,
-    INTENT_SET_TEMPERATURE,
-)
 from homeassistant.components.cover import DOMAIN as COVER_DOMAIN, CoverEntityFeature
 from homeassistant.components.todo.const import DOMAIN as TODO_DOMAIN
 from homeassistant.components.valve import DOMAIN as VALVE_DOMAIN, ValveEntityFeature
-from homeassistant.const import ATTR_DEVICE_CLASS, ATTR_SUPPORTED_FEATURES, STATE_UNAVAILABLE
+from homeassistant.const import ATTR_DEVICE_CLASS, ATTR_SUPPORTED_FEATURES
 from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers import area_registry as ar, entity_registry as er, floor_registry as fr, intent, llm
 from homeassistant.util.color import COLORS
@@ -37,7 +32,7 @@ from ..agent.text import clipped, plain_name
 from ..effects.intents import Naming, intent_naming, selection
 from ..home.description import listed, quoted
 from ..home.entities import telling_words
-from ..home.entity_matches import areas_of_entities, assist_name, is_named_in, matching_states
+from ..home.entity_matches import areas_of_entities, is_named_in, matching_states
 from ..home.name_index import place_name
 from ..home.request import Request
 from .name_resolver import EVERYTHING, entities_called
@@ -85,8 +80,6 @@ _MOVED: Final = frozenset({"open", "close"})
 """Wishes that are about a cover, whatever kind of thing a model takes it for."""
 
 
-_OF_ONE_THERMOSTAT: Final = frozenset({INTENT_SET_TEMPERATURE, INTENT_SET_FAN_MODE})
-"""The intents that Home Assistant refuses where there are several thermostats."""
 SET_LIGHT: Final = "HassLightSet"
 """The intent that sets brightness and colour."""
 _WHITES: Final = {
@@ -140,23 +133,10 @@ class CallRepairs:
         arguments = {name: value for name, value in arguments.items() if name in known}
         if intent_type == SET_LIGHT:
             return tool.name, _with_known_color(arguments, self.colors)
-        if intent_type in _OF_ONE_THERMOSTAT:
-            return tool.name, self._of_working_thermostat(arguments)
         if intent_type == intent.INTENT_SET_POSITION:
             return self._moved(tool, arguments)
         meant = _OF_VACUUMS.get(intent_type)
         return self._sent(tool, arguments, meant) if meant else (tool.name, arguments)
-
-    def _of_working_thermostat(self, arguments: JsonObject) -> JsonObject:
-        """Return arguments that name the only thermostat of a room that is available, if there are others there."""
-        if arguments.get("name") or not arguments.get("area"):
-            return arguments
-        found = matching_states(self.hass, selection(arguments, self.assistant, {CLIMATE_DOMAIN}))
-        match [state for state in found if state.state != STATE_UNAVAILABLE]:
-            case [working] if len(found) > 1:
-                return {**arguments, "name": assist_name(self.hass, working.entity_id, working.name)}
-            case _:
-                return arguments
 
     def _refusal(self, tool: ToolDefinition, naming: Naming, unknown: Sequence[str]) -> str:
         """Return the error for parameters that a tool does not have, with what takes them."""
