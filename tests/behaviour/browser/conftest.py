@@ -1,11 +1,10 @@
 """A browser and a home to open in it: real processes on the loopback address, which the tests of a process share.
 
 Tests and fixtures run in the event loop of the session, to which the connection to the browser belongs. Each test has
-a page that remembers nothing, and a home in which the tests before it left nothing.
+a page whose storage is empty, and a home in which the tests before it left nothing.
 """
 
 import asyncio
-import json
 import re
 import subprocess
 from collections.abc import AsyncIterator
@@ -185,7 +184,7 @@ def pages(browser: Browser) -> _Pages:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def page(pages: _Pages, look: Look, locale: str, camera: Camera, tmp_path: Path) -> AsyncIterator[Page]:
-    """An empty page that remembers nothing; what it shows at the end is kept with the test's files."""
+    """An empty page for which nobody is signed in; what it shows at the end is kept with the test's files."""
     if camera.folder:  # the pictures for the docs are of one look
         look = Look.DESKTOP_LIGHT
     page = await pages.open(look, locale)
@@ -200,8 +199,8 @@ async def page(pages: _Pages, look: Look, locale: str, camera: Camera, tmp_path:
 @pytest_asyncio.fixture(loop_scope="session")
 async def frontend(shared_home: SharedHome, home: HomeAssistantClient, page: Page) -> Frontend:  # noqa: ARG001  # it is put in order
     """The page of the home, its owner signed in."""
-    tokens, origin = json.dumps(shared_home.browser_tokens), json.dumps(shared_home.url)
-    await page.add_init_script(f"if (location.origin === {origin}) localStorage.hassTokens ??= {tokens};")
+    await page.goto(f"{shared_home.url}/manifest.json")  # the smallest page of the home
+    await page.evaluate("(tokens) => { localStorage.hassTokens = tokens; }", shared_home.browser_tokens)
     frontend = Frontend(page, shared_home.url)
     await frontend.open_first()
     return frontend
