@@ -16,7 +16,7 @@ from homeassistant.components.conversation import ConversationInput
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.components.intent import async_register_timer_handler
 from homeassistant.core import Context, HomeAssistant
-from homeassistant.helpers.intent import INTENT_CANCEL_ALL_TIMERS, INTENT_START_TIMER, async_handle
+from homeassistant.helpers.intent import INTENT_CANCEL_ALL_TIMERS, INTENT_PAUSE_TIMER, INTENT_START_TIMER, async_handle
 from homeassistant.util import dt as dt_util
 
 from custom_components.chatterbox.agent.messages import ToolResult, Transcript, UserMessage
@@ -404,6 +404,8 @@ async def test_timers_of_plans_and_of_devices_are_named(home: HomeAssistant, lan
         for device_id in (DEVICE, None):
             answer = await described(home, text, language, device_id=device_id)
             assert 0 < answer.index("pasta") < answer.index("pizza")
+    await async_handle(home, "test", INTENT_PAUSE_TIMER, device_id=DEVICE)
+    assert await described(home, TIMER_QUESTIONS[language][0], language, device_id=DEVICE) in {"none", "theirs"}
     await async_handle(home, "test", INTENT_CANCEL_ALL_TIMERS, device_id=DEVICE)
     stop()
     await async_get_schedule(home).async_cancel("pizza")

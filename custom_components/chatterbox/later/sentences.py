@@ -201,12 +201,14 @@ async def _async_plans(hass: HomeAssistant, user_input: ConversationInput) -> Se
 async def _async_of_kind(
     hass: HomeAssistant, user_input: ConversationInput, theirs: RecognizedRequest | None
 ) -> RecognizedRequest | None:
-    """Return the request that asks for alarms or reminders or cancels some; None for other words."""
+    """Return the request that asks for alarms, reminders or timers or cancels some; None for other words."""
     language, text = user_input.language, user_input.text.replace(_CURLY, "'")
     if (sentences := _SENTENCES.get(base_language(language))) is None:
         return None
     for time, is_bound in _bounds_in(sentences, text, language):  # noqa: B007 both are used after it
         question = _fitting(sentences, sentences.questions, time.rest)
+        if is_bound and not question and names_days(time.words, language):
+            continue  # "voor morgen" is for tomorrow
         requests = (_fitting(sentences, [pattern], time.rest) for pattern in sentences.cancel)
         names = (
             _fitting(sentences, [sentences.of_kind], request["plan"])
@@ -233,13 +235,13 @@ async def _async_of_kind(
     if not meant:
         answer = texts[f"later_none_{kind}{'_then' if time.words and not is_bound else ''}"]
         return replace(request, answer=answer, is_last_resort=True)
-    if groups.get("count") and len(meant) > 1:
+    if groups.get("count") and len(meant) > 1 and not is_bound:
         return replace(request, answer=await _async_counted(hass, user_input, meant), is_last_resort=True)
     if question:
-        return replace(request, call=_call_for("list", meant[:1] if groups.get("next") else meant))
+        return replace(request, call=_call_for("list", meant[:1] if groups.get("next") and not is_bound else meant))
     is_all = groups.get("all") or len(meant) == (2 if groups.get("both") else 1)
     is_one_of_many = any(plan.every for plan in meant) and names_days(time.words, language)
-    is_vague = groups.get("all") and time.words and not names_days(time.words, language)  # "from seven on"
+    is_vague = groups.get("all") and time.words and not names_days(time.words, language)  # "by seven", "from seven on"
     is_clear = sure and is_all and not (is_one_of_many or is_vague or is_bound)
     answer = "" if is_clear else await _async_which(hass, user_input, meant)
     return replace(request, call=_call_for("cancel", meant), answer=answer)
@@ -259,6 +261,8 @@ async def _async_timers(
     if not ours and not is_only:
         return None
     status = await intent.async_handle(hass, CONVERSATION, intent.INTENT_TIMER_STATUS, language=language)
+    if not all(timer["is_active"] for timer in status.speech_slots["timers"]):
+        return None  # one that is paused ends at no time
     theirs = [
         FuturePlan(
             kind=PlanKind.REMIND,
@@ -269,7 +273,6 @@ async def _async_timers(
             due=dt_util.utcnow() + timedelta(seconds=timer["total_seconds_left"]),
         )
         for timer in status.speech_slots["timers"]
-        if timer["is_active"]
     ]
     if ours and not theirs:
         return replace(request, call=_call_for("list", sorted(ours, key=due_order)))
@@ -322,7 +325,7 @@ def _times_in(sentences: _Sentences, text: str, language: str) -> Iterator[TimeI
 def _bounds_in(sentences: _Sentences, text: str, language: str) -> Iterator[tuple[TimeInSentence, bool]]:
     """Yield the times in a sentence and whether they are only bounds, as in "by seven", those that are first."""
     for words, at in sentences.bounds.items():
-        for bound in re.finditer(words if not at else rf"\b{words}(?= )", text, re.IGNORECASE):
+        for bound in re.finditer(words if not at else rf"\b(?:{words})(?= )", text, re.IGNORECASE):
             exact = f"{text[: bound.start()]}{at}{text[bound.end() :]}"
             yield from ((time, True) for time in _times_in(sentences, exact, language) if time.words)
     yield from ((time, False) for time in _times_in(sentences, text, language))
