@@ -133,14 +133,14 @@ async def test_no_view_is_cut_in_any_language(frontend: Frontend, home: HomeAssi
     await frontend.open_devices_and_services()
     await frontend.add_offline()
     await frontend.go("/chatterbox")
-    shown = "([panel, language]) => panel.page?.texts.language === language"
+    has_texts = "([panel, language]) => panel.page?.texts.language === language"
     panel = frontend.page.locator("chatterbox-panel")
     handle = await panel.element_handle()
     misfits: list[str] = []
     try:
         for language in LANGUAGES:
             await frontend.choose_language(language)
-            await frontend.page.wait_for_function(shown, arg=[handle, language])
+            await frontend.page.wait_for_function(has_texts, arg=[handle, language])
             for view in _VIEWS:
                 tab = panel.get_by_role("link", name=sentence(f"config_panel.page.{view}", language))
                 await tab.click()
