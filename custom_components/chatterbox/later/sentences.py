@@ -205,7 +205,7 @@ async def _async_of_kind(
     language, text = user_input.language, user_input.text.replace(_CURLY, "'")
     if (sentences := _SENTENCES.get(base_language(language))) is None:
         return None
-    for time, is_bound in _bounds_in(sentences, text, language):  # noqa: B007 both are used after it
+    for time, is_bound in _bounds_in(sentences, text, language):
         question = _fitting(sentences, sentences.questions, time.rest)
         if is_bound and not question and names_days(time.words, language):
             continue  # "voor morgen" is for tomorrow
