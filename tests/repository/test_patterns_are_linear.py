@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache, partial
 from importlib import import_module
-from itertools import product
+from itertools import chain, product
 from time import process_time
 from types import ModuleType
 
@@ -93,11 +93,13 @@ UNITS = (
 TEXTS = tuple(dict.fromkeys([*product(("", "a", "<function=a><parameter=", "a<tool_call>"), UNITS)]))
 
 
-def patterns() -> Iterator[tuple[str, re.Pattern[str]]]:
-    for package in (wire, spoken_text, json, answers, pin, providers):
-        for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-            yield from patterns_of(import_module(module.name))
-    yield from patterns_of(text)
+def patterns() -> dict[tuple[re.Pattern[str], bool], str]:
+    """Return the names of patterns, each with whether it is searched for; one that modules import is there once."""
+    packages = (wire, spoken_text, json, answers, pin, providers)
+    infos = chain.from_iterable(pkgutil.iter_modules(found.__path__, f"{found.__name__}.") for found in packages)
+    modules = [*(import_module(info.name) for info in infos), text]
+    named = [found for module in modules for found in patterns_of(module)]
+    return {(pattern, ONLY_AT_A_PLACE.isdisjoint(name.split("."))): name for name, pattern in reversed(named)}
 
 
 def patterns_of(module: ModuleType) -> Iterator[tuple[str, re.Pattern[str]]]:
@@ -157,14 +159,16 @@ def assert_in_proportion(act: Callable[[str], object], head: str, unit: str, siz
 
 
 def test_patterns_are_found() -> None:
-    assert {"written_calls._NAMED", "spoken_text._TAG", "speech_filter._COURTESY.en"} <= {
-        name for name, _ in patterns()
-    }
+    assert {"written_calls._NAMED", "spoken_text._TAG", "speech_filter._COURTESY.en"} <= {*patterns().values()}
 
 
-@pytest.mark.parametrize(("name", "pattern"), [pytest.param(*found, id=found[0]) for found in patterns()])
-def test_a_pattern_takes_time_in_proportion(name: str, pattern: re.Pattern[str]) -> None:
-    everywhere = ONLY_AT_A_PLACE.isdisjoint(name.split("."))
+@pytest.mark.parametrize(
+    ("pattern", "everywhere"), [pytest.param(*found, id=name) for found, name in patterns().items()]
+)
+def test_a_pattern_takes_time_in_proportion(
+    pattern: re.Pattern[str],
+    everywhere: bool,  # noqa: FBT001  # as pytest calls
+) -> None:
     for head, unit in TEXTS:
         assert_in_proportion(partial(look, pattern, everywhere=everywhere), head, unit, LARGE_FOR_A_PATTERN)
 
