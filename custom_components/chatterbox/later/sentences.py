@@ -62,6 +62,8 @@ _EXACTLY: Final = timedelta(minutes=1)
 """The difference up to which a time means the time of a plan to cancel."""
 _MOST_NAMED: Final = 5
 """Plans in a question."""
+_MORNING: Final = range(4, 12)
+"""The hours at which an alarm is meant if they come next: nobody wants to be asked which seven o'clock."""
 _AROUND: Final = " .,!?¿¡。，！？"  # noqa: RUF001 Chinese marks
 _CURLY: Final = "\N{RIGHT SINGLE QUOTATION MARK}"
 
@@ -334,8 +336,12 @@ def _bounds_in(sentences: _Sentences, text: str, language: str) -> Iterator[tupl
 async def _async_which(hass: HomeAssistant, user_input: ConversationInput, plans: Sequence[FuturePlan]) -> str:
     """Return the question for the one of some plans to cancel."""
     sentences = await async_get_sentences(hass, user_input.language)
-    texts = (", ".join(filter(None, (plan.text, _time_of(plan, user_input.language)))) for plan in plans[:_MOST_NAMED])
-    return sentences["later_which_plan"].format(plans="; ".join(texts))
+    return sentences["later_which_plan"].format(plans=_named(plans, user_input.language))
+
+
+def _named(plans: Sequence[FuturePlan], language: str) -> str:
+    """Return the texts and times of the first few of some plans."""
+    return "; ".join(", ".join(filter(None, (plan.text, _time_of(plan, language)))) for plan in plans[:_MOST_NAMED])
 
 
 async def _async_counted(hass: HomeAssistant, user_input: ConversationInput, plans: Sequence[FuturePlan]) -> str:
@@ -400,12 +406,8 @@ async def _async_recognized(
         if given.get("text") == "":
             given["text"] = (await async_get_sentences(hass, language))["later_alarm"]
         request = RecognizedRequest(_NAME, is_question, is_last_resort=is_last_resort)
-        is_named = (
-            given["kind"] == "cancel" and given.get("text", "all") != "all" and timer != intent.INTENT_CANCEL_ALL_TIMERS
-        )
-        if is_named and len(plans := await _async_called(hass, user_input, str(given["text"]))) > 1:
-            which = await _async_which(hass, user_input, plans)
-            return replace(request, call=local_call(_NAME, given), answer=which)
+        if unclear := await _async_one_of_several(hass, user_input, request, given, timer):
+            return unclear
         return await _async_with_call(hass, language, request, given, moved)
     delayed = [TimeInSentence(f"in {delay_of(slots)} seconds", timed)] if timed else []
     times = times_in(user_input.text, language, joined=True) if timed or not strict else ()
@@ -419,6 +421,28 @@ async def _async_recognized(
             given |= {"tool": PROCESS_SENTENCE.name, "arguments": {SENTENCE: command.text}}
             return await _async_with_call(hass, language, later, given)
     return found
+
+
+async def _async_one_of_several(
+    hass: HomeAssistant,
+    user_input: ConversationInput,
+    request: RecognizedRequest,
+    given: dict[str, JsonValue],
+    timer: str,
+) -> RecognizedRequest | None:
+    """Return the request with words in place of its call if that means one plan and several fit."""
+    language, is_change = user_input.language, timer in _ADJUSTED and given["kind"] == "list"
+    is_named = (
+        given["kind"] == "cancel" and given.get("text", "all") != "all" and timer != intent.INTENT_CANCEL_ALL_TIMERS
+    )
+    plans = await _async_called(hass, user_input, str(given["text"])) if is_named or is_change else ()
+    if len(plans) <= 1:
+        return None
+    if is_named:
+        which = await _async_which(hass, user_input, plans)
+        return replace(request, call=local_call(_NAME, given), answer=which)
+    texts = await async_get_sentences(hass, language)
+    return replace(request, answer=texts["later_not_changed"].format(what=_named(plans, language)))
 
 
 def _is_local(history: Transcript) -> bool:
@@ -454,6 +478,8 @@ async def _async_with_call(
         return replace(request, call=local_call(_NAME, given), answer=sentences["later_ask"])
     if not words or (moment and moment.is_sure):
         return replace(request, call=local_call(_NAME, given))
+    if moment and given.get("text") == sentences["later_alarm"] and moment.due.hour in _MORNING:
+        return replace(request, call=local_call(_NAME, {**given, "when": exact_words(moment)}))
     if moment is None:
         call = None if str(given.get("text") or "\n") in words else local_call(_NAME, given)
         return replace(request, call=call, answer=sentences["later_no_time"])
