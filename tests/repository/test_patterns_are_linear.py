@@ -41,11 +41,13 @@ SURELY_LINEAR = 5
 """Looks at each character of a text: nothing that takes more looks the longer a text is gets by with so few."""
 MOST_GROWTH = 8
 """For 4 times the text, time that grows with the length is 4 times as long, with its square 16 times."""
+TRIES = 25
+"""Each costs time only where the one before seemed too long."""
 
 ONLY_AT_A_PLACE = frozenset(
     {"_NAMED", "_PYTHON", "_NAME", "_KEYWORD", "_ATTRIBUTE", "_PATH", "_RULE", "_CHOICE", "_COURTESY", "_CELL_RULE"}
     | {"_NUMBER", "_EMOTICON", "_LABEL", "_REFERENCE", "_CITATION_BEFORE", "_HEART", "VENDOR_TYPE"}
-    | {"_TOKEN", "_UNIT"}
+    | {"_TOKEN", "_UNIT", "_NOISE"}
 )
 """Patterns that are matched at one place and never searched for."""
 
@@ -148,7 +150,7 @@ def assert_in_proportion(act: Callable[[str], object], head: str, unit: str, siz
     texts = [(head + unit * (length // len(unit) + 1))[:length] + "\0" for length in (160, size // 4, size)]
     seconds(act, texts[0])
     small = large = math.inf
-    for _ in range(5):  # the least of each, as other work makes some of them longer
+    for _ in range(TRIES):  # the least of each, as other work makes some of them longer
         large = min(large, seconds(act, texts[2]))
         if large < SURELY_LINEAR * one_look(size):
             return

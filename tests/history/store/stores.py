@@ -30,11 +30,12 @@ class Watch:
         self._heard.set()
 
     async def until(self, matches: Callable[[StoreState], bool]) -> StoreState:
-        """Wait until the latest state matches; return it."""
-        while not (self.states and matches(self.states[-1])):
+        """Wait until the latest state matches, or one that comes after it, however soon the next follows; return it."""
+        latest = max(len(self.states) - 1, 0)
+        while (found := next(filter(matches, self.states[latest:]), None)) is None:
             self._heard.clear()
             await self._heard.wait()
-        return self.states[-1]
+        return found
 
     async def until_down(self, trouble: Trouble) -> StoreState:
         """Wait until the store is down for this reason."""
