@@ -553,6 +553,8 @@ class TestWithoutAModel:
                 "set an alarm every day at 6": "Every day at six in the morning: spoken alarm.",
                 "set an alarm for 1 tomorrow": "Did you mean at one tomorrow morning?",
                 "no": "All right, I won't.",
+                "set an alarm for tomorrow": "Did you mean at eight tomorrow morning?",
+                "oh no": "All right, I won't.",
                 "cancel all alarms": "2 alarms cancelled.",
             },
             {

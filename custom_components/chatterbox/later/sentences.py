@@ -478,7 +478,8 @@ async def _async_with_call(
         return replace(request, call=local_call(_NAME, given), answer=sentences["later_ask"])
     if not words or (moment and moment.is_sure):
         return replace(request, call=local_call(_NAME, given))
-    if moment and given.get("text") == sentences["later_alarm"] and moment.due.hour in _MORNING:
+    is_alarm = given["kind"] == "remind" and given.get("text") == sentences["later_alarm"]
+    if is_alarm and moment and moment.names_hour and moment.due.hour in _MORNING:
         return replace(request, call=local_call(_NAME, {**given, "when": exact_words(moment)}))
     if moment is None:
         call = None if str(given.get("text") or "\n") in words else local_call(_NAME, given)

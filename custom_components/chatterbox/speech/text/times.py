@@ -170,6 +170,8 @@ class Moment:
     every: Repetition
     is_sure: bool
     """Whether the words fit no other time as well."""
+    names_hour: bool = False
+    """Whether the words name an hour, if only one of a half of the day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -526,7 +528,8 @@ def _moment(parts: _Parts, now: datetime, sun: SunTimes) -> Moment | None:
     if not future:
         return None
     due = future[0].astimezone(zone)
-    return Moment(due, parts.every, _is_sure(parts, readings, due, now, is_only=len(future) == 1))
+    is_sure = _is_sure(parts, readings, due, now, is_only=len(future) == 1)
+    return Moment(due, parts.every, is_sure, names_hour=bool(parts.readings))
 
 
 def _moved(parts: _Parts, moment: Moment) -> _Parts:
