@@ -374,6 +374,15 @@ async def test_a_timer_is_a_reminder_where_the_device_has_none(home: HomeAssista
     assert await described(home, "cancel my timer", device_id=DEVICE) == "theirs"
 
 
+async def test_an_alarm_on_the_weekday_that_is_today_is_asked_about(
+    home: HomeAssistant, freezer: FrozenDateTimeFactory
+) -> None:
+    freezer.move_to("2026-11-27 12:00:00+00:00")  # four o'clock on a Friday
+
+    assert await described(home, "wake me up on Friday at 7") == "Did you mean at seven this morning?"
+    assert await described(home, "wake me up on Saturday at 7") == "remind 2026-11-28T07:00:00-08:00: spoken alarm"
+
+
 TIMER_QUESTIONS: Final = {
     "de": ("wann endet mein Timer?", "wie lange läuft der Timer noch?", "welche Timer habe ich?"),
     "en": ("when does my timer end?", "how long is left on my timer?", "do I have any timers?"),

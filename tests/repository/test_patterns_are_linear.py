@@ -47,7 +47,7 @@ TRIES = 25
 ONLY_AT_A_PLACE = frozenset(
     {"_NAMED", "_PYTHON", "_NAME", "_KEYWORD", "_ATTRIBUTE", "_PATH", "_RULE", "_CHOICE", "_COURTESY", "_CELL_RULE"}
     | {"_NUMBER", "_EMOTICON", "_LABEL", "_REFERENCE", "_CITATION_BEFORE", "_HEART", "VENDOR_TYPE"}
-    | {"_TOKEN", "_UNIT", "_NOISE"}
+    | {"_TOKEN", "_UNIT"}
 )
 """Patterns that are matched at one place and never searched for."""
 

@@ -171,7 +171,7 @@ class Moment:
     is_sure: bool
     """Whether the words fit no other time as well."""
     names_hour: bool = False
-    """Whether the words name an hour, if only one of a half of the day."""
+    """Whether the words name an hour and leave no other day, so that at most the half of the day is unclear."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -529,7 +529,8 @@ def _moment(parts: _Parts, now: datetime, sun: SunTimes) -> Moment | None:
         return None
     due = future[0].astimezone(zone)
     is_sure = _is_sure(parts, readings, due, now, is_only=len(future) == 1)
-    return Moment(due, parts.every, is_sure, names_hour=bool(parts.readings))
+    names_hour = bool(parts.readings) and not _may_be_in_a_week(parts, due, now)
+    return Moment(due, parts.every, is_sure, names_hour)
 
 
 def _moved(parts: _Parts, moment: Moment) -> _Parts:
@@ -589,7 +590,7 @@ def _dates(parts: _Parts, today: date) -> Sequence[date]:
 def _is_sure(parts: _Parts, readings: Sequence[int], due: datetime, now: datetime, *, is_only: bool) -> bool:
     """Return whether people can only have meant this of all times that fit their words."""
     is_today = parts.day == 0
-    if parts.weekday is not None and not parts.every and due.date() == now.date():
+    if _may_be_in_a_week(parts, due, now):
         return False
     if parts.sun:
         return True
@@ -603,6 +604,11 @@ def _is_sure(parts: _Parts, readings: Sequence[int], due: datetime, now: datetim
         return readings[0] >= _NOON and due.hour * _HOUR + due.minute == readings[0] and not parts.every
     wait = due.astimezone(UTC) - now.astimezone(UTC)
     return wait <= _NEAR and (due.hour >= _WAKING or wait <= _NEAR_AT_NIGHT)
+
+
+def _may_be_in_a_week(parts: _Parts, due: datetime, now: datetime) -> bool:
+    """Return whether words name the weekday that is today."""
+    return parts.weekday is not None and not parts.every and due.date() == now.date()
 
 
 def _local(wall: datetime, now: datetime) -> datetime:
