@@ -1,6 +1,5 @@
 """Gives the chaos test as much time as the turns need that were asked for."""
 
-from pathlib import Path
 from typing import Final
 
 import pytest
@@ -9,9 +8,6 @@ _SECONDS_OF_A_TURN: Final = 0.03
 """Ten times what it takes."""
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Set the bound of the tests in this folder."""
-    bound = 300 + config.getoption("--chaos-turns") * _SECONDS_OF_A_TURN
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.timeout(bound))
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Set the bound of a test in this folder."""
+    item.add_marker(pytest.mark.timeout(300 + item.config.getoption("--chaos-turns") * _SECONDS_OF_A_TURN))

@@ -3,7 +3,6 @@
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -12,15 +11,6 @@ from tests.behaviour.clients.running_scripts import REPOSITORY
 
 _SET_UP_SECONDS = 300
 _STOP_SECONDS = 60
-_TEST_SECONDS = 300
-"""For the first test, in which the home is made."""
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give the tests of this folder time to make a home."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.timeout(_TEST_SECONDS))
 
 
 @pytest.fixture(scope="session")
