@@ -75,20 +75,20 @@ def events() -> dict[str, list[Row]]:
 def hourly() -> tuple[list[tuple[datetime, float, float, float]], dict[str, list[tuple[datetime, float]]]]:
     """Return lowest, highest and average temperature of hours of a year, and what each meter counted in them.
 
-    Of all but the last months, one hour in eight was recorded, as a recorder takes long for each.
+    Except near the bounds of periods, one hour a day was recorded, as a recorder takes long for each.
     """
-    chance = random.Random(11)  # noqa: S311  # no secret
+    chance = random.Random(12)  # noqa: S311  # no secret
     first, hours = datetime(2025, 11, 25, tzinfo=ZONE), 366 * 24
     begins = [first.astimezone(ZoneInfo("UTC")) + number * timedelta(hours=1) for number in range(hours)]
     begins = [begin for begin in begins if begin + timedelta(hours=1) <= NOW]
-    begins = [begin for number, begin in enumerate(begins) if number % 8 == 0 or NOW - begin < timedelta(days=70)]
+    edges = [bounds(period)[0] for period in ("this_year", "last_month", "this_month", "last_week")]
+    near = [
+        begin for begin in begins if begin >= edges[-1] or any(abs(begin - edge) <= timedelta(days=1) for edge in edges)
+    ]
+    begins = sorted({*begins[::24], *near})
     outside = [(begin, mean - 0.4, mean + 0.6, mean) for begin in begins for mean in [round(chance.uniform(-8, 32), 1)]]
     meters = {meter: [(begin, round(chance.uniform(0, 2), 3)) for begin in begins] for meter in METERS}
     return outside, meters
-
-
-EVENTS: Final = events()
-OUTSIDE_HOURS, METER_HOURS = hourly()
 
 
 def midnight(day: date) -> datetime:
@@ -116,6 +116,10 @@ def bounds(period: str) -> tuple[datetime, datetime]:
     }
     begin, end = table[period]
     return begin, min(end, NOW)
+
+
+EVENTS: Final = events()
+OUTSIDE_HOURS, METER_HOURS = hourly()
 
 
 def state_at(entity_id: str, when: datetime) -> str | None:
