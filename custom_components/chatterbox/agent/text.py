@@ -59,6 +59,8 @@ _ELIDED: Final = re.compile(
 )
 """An article or a preposition before a word, as in French, Italian and Portuguese."""
 _APOSTROPHE: Final = str.maketrans(dict.fromkeys("\N{RIGHT SINGLE QUOTATION MARK}\N{MODIFIER LETTER APOSTROPHE}", "'"))
+_IN_WORDS: Final = _APOSTROPHE | _UNREAD
+"""Characters of words that are written in other ways, too."""
 
 _DIGIT: Final = re.compile(r"(?![0-9])\d")
 _TOKEN: Final = re.compile(r"<\|\w+\|>")
@@ -151,10 +153,8 @@ def spoken_words(text: str, folded: str = "") -> tuple[str, ...] | None:
     refused, not repaired, so that it sounds as it looks. In a script without spaces, each character is a word. `folded`
     holds pairs of characters: the first is read as the second.
     """
-    plain = fold(text, keep_accents=True).translate(_APOSTROPHE | _UNREAD).translate(character_map(folded))
-    if _PAUSES.fullmatch(_SPOKEN_WORD.sub("", plain)) is None:
-        return None
-    return tuple(_SPOKEN_WORD.findall(plain))
+    plain = fold(text, keep_accents=True).translate(_IN_WORDS).translate(character_map(folded))
+    return tuple(_SPOKEN_WORD.findall(plain)) if _PAUSES.fullmatch(_SPOKEN_WORD.sub("", plain)) else None
 
 
 def heard_words(text: str) -> tuple[str, ...]:
@@ -162,7 +162,7 @@ def heard_words(text: str) -> tuple[str, ...]:
 
     What is elided before a word is a word of its own: "dell'ingresso" holds "ingresso".
     """
-    return tuple(_SPOKEN_WORD.findall(_ELIDED.sub(r"\1 ", fold(text).translate(_APOSTROPHE | _UNREAD))))
+    return tuple(_SPOKEN_WORD.findall(_ELIDED.sub(r"\1 ", fold(text).translate(_IN_WORDS))))
 
 
 MOST_COMPARED: Final = 1_000
