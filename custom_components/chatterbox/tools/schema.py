@@ -283,7 +283,8 @@ class SchemaCache:
     """An LRU cache of conversions.
 
     Home Assistant builds the schema of an intent anew for each turn, and some of its markers, around the same
-    validators. So the key of a schema has the ids of its parts, and the parts are kept alive with the conversion.
+    validators. So the key of a schema has the ids of its parts, and the parts are kept alive with the conversion. A
+    choice, such as between the lists of the home, is built anew as well, and known by its words.
     """
 
     def __init__(self) -> None:
@@ -305,7 +306,7 @@ class SchemaCache:
         It has `short_parameters` if the `distinctions` of the home are given.
         """
         parts = (custom_serializer, *_parts(schema))
-        identity = (distinctions, *map(id, parts))
+        identity = (distinctions, *map(_identity, parts))
         if identity in self._converted:
             self._converted.move_to_end(identity)
             return self._converted[identity][1]
@@ -316,6 +317,12 @@ class SchemaCache:
         if len(self._converted) > MAX_SCHEMAS:
             self._converted.popitem(last=False)
         return converted
+
+
+def _identity(part: object) -> object:
+    if isinstance(part, probatio.In) and isinstance(part.container, list) and {*map(type, part.container)} == {str}:
+        return (type(part), part.msg, part.fold_case, part.space, *part.container)
+    return id(part)
 
 
 def _parts(schema: probatio.Schema) -> Iterator[object]:
