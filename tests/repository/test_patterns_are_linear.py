@@ -7,11 +7,12 @@ the whole home.
 import math
 import pkgutil
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from importlib import import_module
 from itertools import chain, product
+from string import ascii_lowercase
 from time import process_time
 from types import ModuleType
 
@@ -133,7 +134,7 @@ def look(pattern: re.Pattern[str], written: str, *, everywhere: bool) -> None:
             pass
 
 
-def seconds(act: Callable[[str], object], text: str) -> float:
+def seconds[T](act: Callable[[T], object], text: T) -> float:
     start = process_time()
     with suppress(ValueError):
         act(text)
@@ -220,6 +221,18 @@ SAID = (
 def test_a_reader_takes_time_in_proportion(reader: str) -> None:
     for unit in (*UNITS, *SAID):
         assert_in_proportion(READERS[reader], "", unit, LARGE)
+
+
+def test_an_answer_of_many_words_is_scanned_as_fast_as_one_of_few() -> None:
+    def stream(words: Sequence[str]) -> None:
+        scanner = MarkupScanner(markers_for(("light_on",)))
+        for word in words:
+            scanner.feed(word)
+
+    words = [f"{one}{two}ing " for one, two in product(ascii_lowercase, repeat=2)]
+    of_few, of_many = (min(seconds(stream, some) for _ in range(TRIES)) for some in (words[:1] * len(words), words))
+
+    assert of_many < 5 * of_few
 
 
 @pytest.mark.parametrize(

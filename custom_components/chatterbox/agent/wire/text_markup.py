@@ -200,14 +200,15 @@ class Markers:
 
     def __init__(self, *markers: Marker) -> None:
         """Remember which markers begin with which characters."""
-        # More than the words of a long text begin with: to try all markers at a word takes twenty times as long.
+        # More than the pieces of a long answer begin with: to try all markers at a piece takes twenty times as long.
         self._starting = lru_cache(maxsize=1_024)(
             lambda start: tuple(marker for marker in markers if marker.opening.match(start, 0) is not None)
         )
 
     def at(self, start: str, place: Place) -> list[Marker]:
         """Return the markers that may begin with `start`, one or two characters, at a place."""
-        return [marker for marker in self._starting(start) if marker.place & place]
+        found = self._starting(start[0]) and self._starting(start)
+        return [marker for marker in found if marker.place & place]
 
 
 @dataclass(frozen=True, slots=True)
