@@ -320,8 +320,8 @@ class SchemaCache:
 
 
 def _identity(part: object) -> object:
-    if isinstance(part, probatio.In) and isinstance(part.container, list) and {*map(type, part.container)} == {str}:
-        return (type(part), part.msg, part.fold_case, part.space, *part.container)
+    if type(part) is probatio.In and isinstance(part.container, list) and {*map(type, part.container)} == {str}:
+        return (part.msg, part.fold_case, part.space, *part.container)
     return id(part)
 
 
