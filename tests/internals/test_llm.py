@@ -46,3 +46,14 @@ async def test_assist_is_asked_like_any_other_api_where_its_parts_are_unknown(
 
     assert await async_assist_platforms(assist) is None
     assert live_context_tool(assist) is None
+
+
+async def test_tools_of_a_component_that_is_loaded_later_are_found(hass: HomeAssistant) -> None:
+    for component in ("homeassistant", "conversation"):
+        assert await async_setup_component(hass, component, {})
+    assist = next(api for api in llm.async_get_apis(hass) if api.id == llm.LLM_API_ASSIST)
+    assert "script" not in (await async_assist_platforms(assist) or {})
+
+    assert await async_setup_component(hass, "script", {})
+
+    assert "script" in (await async_assist_platforms(assist) or {})

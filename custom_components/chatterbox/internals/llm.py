@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from homeassistant.core import callback
 from homeassistant.helpers import llm
+from homeassistant.helpers.singleton import singleton
+from homeassistant.util.hass_dict import HassKey
 
+from ..const import DOMAIN
 from .reliance import Reliance
 
 if TYPE_CHECKING:
@@ -53,13 +56,23 @@ def known_tool(tool: llm.Tool) -> KnownTool | None:
     return KnownTool.UNKNOWN if is_theirs else None
 
 
-async def async_assist_platforms(api: llm.API) -> Mapping[str, LLMToolsPlatformProtocol] | None:
+type _Platforms = Mapping[str, LLMToolsPlatformProtocol]
+
+_last_platforms: Final = singleton(HassKey[dict[frozenset[str], _Platforms]](f"{DOMAIN}_assist_platforms"))(lambda _: {})
+"""Returns the last platforms by the components that were loaded then: Home Assistant asks each component anew."""
+
+
+async def async_assist_platforms(api: llm.API) -> _Platforms | None:
     """Return the platforms with the tools of Assist by component; None for another API. Source: `DATA_PLATFORMS`."""
     found = _ASSIST.find(api.hass)
     if found is None or not isinstance(api, found.AssistAPI):
         return None
-    platforms: Mapping[str, LLMToolsPlatformProtocol] = await api.hass.data[found.DATA_PLATFORMS].async_get_platforms()
-    return platforms
+    last, components = _last_platforms(api.hass), frozenset(api.hass.config.top_level_components)
+    if components not in last:
+        platforms: _Platforms = await api.hass.data[found.DATA_PLATFORMS].async_get_platforms()
+        last.clear()
+        last[components] = platforms
+    return last[components]
 
 
 @callback
