@@ -361,6 +361,9 @@ async def test_a_timer_is_a_reminder_where_the_device_has_none(home: HomeAssista
     assert await described(home, "take 2 minutes off my pizza timer") == (
         f"move pizza in 0 hours {due['pizza'] - 120} seconds"
     )
+    paused = await described(home, "pause the pizza timer")
+    assert paused.startswith("I can't pause that, so it goes on: pizza, at "), paused
+    assert await described(home, "resume the pizza timer") == "list pizza"
     several = await described(home, "add five minutes to the timer")
     assert several.startswith("Nothing was changed, please try again: Timer, "), several
     assert "; pizza, " in several
@@ -396,6 +399,38 @@ TIMER_QUESTIONS: Final = {
     "sv": ("när är timern slut?", "hur lång tid är det kvar på timern?", "vilka timrar har jag?"),
     "zh-Hans": ("计时器什么时候结束", "计时器还剩多久", "我有哪些计时器"),
 }
+
+
+TIMER_COUNTS: Final = {
+    "de": ("wie viele Timer laufen noch?", "wie viele Timer?"),
+    "en": ("how many timers are running?", "how many timers?"),
+    "es": ("¿cuántos temporizadores hay?", "¿cuántos temporizadores?"),
+    "fr": ("combien de minuteurs y a-t-il ?", "combien de minuteurs ?"),
+    "it": ("quanti timer ci sono?", "quanti timer?"),
+    "nl": ("hoeveel timers lopen er?", "hoeveel timers?"),
+    "pl": ("ile jest minutników?", "ile minutników?"),
+    "pt": ("quantos temporizadores há?", "quantos temporizadores?"),
+    "sv": ("hur många timrar är igång?", "hur många timrar?"),
+    "zh-Hans": ("有几个计时器", "我设了多少个计时器"),
+}
+
+
+@in_one_home("language", [*TIMER_COUNTS])
+async def test_timers_of_plans_and_of_devices_are_counted(home: HomeAssistant, language: str) -> None:
+    plans, sentences = async_get_plans(home), await async_get_sentences(home, language)
+    await plans.async_add(replace(remind("pizza"), id="pizza", words="in 0 hours 600 seconds"))
+    for text in TIMER_COUNTS[language]:
+        assert await described(home, text, language) == "list pizza"
+    stop = async_register_timer_handler(home, DEVICE, lambda *_: None)
+    slots = {"minutes": {"value": 5}, "name": {"value": "pasta"}}
+    await async_handle(home, "test", INTENT_START_TIMER, slots, device_id=DEVICE)
+    for text in TIMER_COUNTS[language]:
+        answer = await described(home, text, language)
+        assert _is_from(sentences["later_count"], answer), answer
+        assert 0 < answer.index("2") < answer.index("pasta") < answer.index("pizza")
+    await async_handle(home, "test", INTENT_CANCEL_ALL_TIMERS, device_id=DEVICE)
+    stop()
+    await async_get_schedule(home).async_cancel("pizza")
 
 
 @in_one_home("language", [*TIMER_QUESTIONS])

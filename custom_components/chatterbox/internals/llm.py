@@ -58,7 +58,9 @@ def known_tool(tool: llm.Tool) -> KnownTool | None:
 
 type _Platforms = Mapping[str, LLMToolsPlatformProtocol]
 
-_last_platforms: Final = singleton(HassKey[dict[frozenset[str], _Platforms]](f"{DOMAIN}_assist_platforms"))(lambda _: {})
+_last_platforms: Final = singleton(HassKey[dict[frozenset[str], _Platforms]](f"{DOMAIN}_assist_platforms"))(
+    lambda _: {}
+)
 """Returns the last platforms by the components that were loaded then: Home Assistant asks each component anew."""
 
 

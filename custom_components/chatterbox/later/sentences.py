@@ -224,8 +224,9 @@ async def _async_of_kind(
     groups = found.groupdict()
     kind = next(kind for kind in ReminderKind if groups.get(kind))
     if kind is ReminderKind.TIMER:
+        is_count, is_only = bool(groups.get("count")), theirs is None
         is_plain = question and not time.words
-        return await _async_timers(hass, user_input, is_only=theirs is None) if is_plain else None
+        return await _async_timers(hass, user_input, is_count=is_count, is_only=is_only) if is_plain else None
     plans = await _async_plans(hass, user_input)
     sure = [plan for plan in sorted(plans, key=due_order) if await async_reminder_kind(hass, plan) is kind]
     named = sure or plans_called(plans, groups[kind])
@@ -250,9 +251,9 @@ async def _async_of_kind(
 
 
 async def _async_timers(
-    hass: HomeAssistant, user_input: ConversationInput, *, is_only: bool
+    hass: HomeAssistant, user_input: ConversationInput, *, is_count: bool, is_only: bool
 ) -> RecognizedRequest | None:
-    """Return the request that names all timers: those among the plans, and those of devices.
+    """Return the request that names or counts all timers: those among the plans, and those of devices.
 
     It is None without any among the plans, unless it `is_only`: Home Assistant, which has understood the question, too,
     names those of devices.
@@ -276,9 +277,12 @@ async def _async_timers(
         )
         for timer in status.speech_slots["timers"]
     ]
+    timers = sorted([*ours, *theirs], key=due_order)
+    if is_count and len(timers) > 1:
+        return replace(request, answer=await _async_counted(hass, user_input, timers), is_last_resort=True)
     if ours and not theirs:
-        return replace(request, call=_call_for("list", sorted(ours, key=due_order)))
-    spoken = (plan_text(hass, texts, plan, language) for plan in sorted([*ours, *theirs], key=due_order))
+        return replace(request, call=_call_for("list", timers))
+    spoken = (plan_text(hass, texts, plan, language) for plan in timers)
     return replace(request, answer=" ".join(spoken) or texts["later_none_timer"], is_last_resort=True)
 
 
@@ -406,8 +410,8 @@ async def _async_recognized(
         if given.get("text") == "":
             given["text"] = (await async_get_sentences(hass, language))["later_alarm"]
         request = RecognizedRequest(_NAME, is_question, is_last_resort=is_last_resort)
-        if unclear := await _async_one_of_several(hass, user_input, request, given, timer):
-            return unclear
+        if undone := await _async_undone(hass, user_input, request, given, timer):
+            return undone
         return await _async_with_call(hass, language, request, given, moved)
     delayed = [TimeInSentence(f"in {delay_of(slots)} seconds", timed)] if timed else []
     times = times_in(user_input.text, language, joined=True) if timed or not strict else ()
@@ -423,26 +427,28 @@ async def _async_recognized(
     return found
 
 
-async def _async_one_of_several(
+async def _async_undone(
     hass: HomeAssistant,
     user_input: ConversationInput,
     request: RecognizedRequest,
     given: dict[str, JsonValue],
     timer: str,
 ) -> RecognizedRequest | None:
-    """Return the request with words in place of its call if that means one plan and several fit."""
+    """Return the request with words in place of its call if that pauses a timer, or means one plan and several fit."""
     language, is_change = user_input.language, timer in _ADJUSTED and given["kind"] == "list"
+    is_pause = timer == intent.INTENT_PAUSE_TIMER
     is_named = (
         given["kind"] == "cancel" and given.get("text", "all") != "all" and timer != intent.INTENT_CANCEL_ALL_TIMERS
     )
-    plans = await _async_called(hass, user_input, str(given["text"])) if is_named or is_change else ()
-    if len(plans) <= 1:
+    plans = await _async_called(hass, user_input, str(given["text"])) if is_named or is_change or is_pause else ()
+    if len(plans) <= 1 and not is_pause:
         return None
     if is_named:
         which = await _async_which(hass, user_input, plans)
         return replace(request, call=local_call(_NAME, given), answer=which)
     texts = await async_get_sentences(hass, language)
-    return replace(request, answer=texts["later_not_changed"].format(what=_named(plans, language)))
+    unchanged = texts["later_not_paused" if is_pause else "later_not_changed"]
+    return replace(request, answer=unchanged.format(what=_named(plans, language)))
 
 
 def _is_local(history: Transcript) -> bool:
