@@ -15,6 +15,7 @@ from pytest_homeassistant_custom_component.common import async_capture_events, a
 from custom_components.chatterbox.approvals.questions import AnswerRefusal, async_get_approvals, async_refusal
 from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnswer
 from custom_components.chatterbox.const import EVENT_CHANGE, EVENT_TURN_FINISHED
+from custom_components.chatterbox.later.plans import async_get_plans
 from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from custom_components.chatterbox.settings.rules import async_get_home_rules
 from tests.demo_house.move_in import move_in
@@ -389,6 +390,16 @@ async def test_no_choice_is_offered_past_a_script_that_judges_calls(hass: HomeAs
 
     assert heard == "Done. As far as I can tell, that wasn't done.", "the model is told to ask, and does not"
     assert hass.states.is_state("lock.front", "unlocked")
+
+
+async def test_what_is_planned_is_no_choice_because_what_is_chosen_runs_at_once(hass: HomeAssistant) -> None:
+    plan = '{"kind": "act", "when": "in ten minutes", "tool": "HassTurnOn", "arguments": {"name": "Front Door"}}'
+    later = ScriptedAnswer(tool_calls=(ScriptedCall(name="chatterbox__later", arguments=plan),))
+
+    heard = await talk(hass, "Lock the door in ten minutes", later)
+
+    assert heard == "Done. As far as I can tell, that wasn't done.", "the model is told to ask, and does not"
+    assert async_get_plans(hass).stored.plans == ()
 
 
 THREE_LIGHTS = """

@@ -27,7 +27,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 CEILINGS: Final = {
     "lines of code of the product": 35_379,
     "modules of the product": 283,
-    "lines of code of the tests": 67_366,
+    "lines of code of the tests": 67_372,
     "fragments": 4,
     "lines of code of the page": 2_506,
 }
