@@ -22,7 +22,7 @@ from homeassistant.util import dt as dt_util
 from custom_components.chatterbox.agent.messages import ToolResult, Transcript, UserMessage
 from custom_components.chatterbox.effects.recognition import async_recognize
 from custom_components.chatterbox.later.plans import MOST_PLANS, Asker, News, async_get_plans
-from custom_components.chatterbox.later.schedule import async_get_schedule
+from custom_components.chatterbox.later.schedule import async_get_schedule, async_resolve, moment_of
 from custom_components.chatterbox.later.sentences import async_recognize_plan
 from custom_components.chatterbox.speech.sentences import async_get_sentences
 from custom_components.chatterbox.speech.text.times import Repetition
@@ -491,6 +491,64 @@ WHICH: Final = {
 """Requests to cancel one of several alarms, and the words that choose one by its time."""
 
 
+MOVED: Final = {
+    "de": (["verschiebe den Wecker auf acht", "stell den Wecker auf 8 um"], "Ändere den Wecker von sieben auf 8 Uhr"),
+    "en": (["move my alarm to eight", "push the alarm back to 8"], "change the alarm from 7 to 8, please"),
+    "es": (["cambia la alarma a las ocho"], "mueve mi alarma de las siete a las ocho"),
+    "fr": (["décale l'alarme à huit heures", "change le réveil pour 8 heures"], "déplace mon réveil de 7 h à 8 h"),
+    "it": (["sposta la sveglia alle otto"], "cambia la mia sveglia dalle sette alle otto"),
+    "nl": (["verzet de wekker naar acht uur"], "verplaats mijn wekker van zeven naar acht uur"),
+    "pl": (["przesuń budzik na ósmą"], "zmień mój budzik z siódmej na ósmą"),
+    "pt": (["muda o alarme para as oito"], "altere meu alarme das sete para as oito"),
+    "sv": (["flytta alarmet till klockan åtta"], "ändra mitt alarm från sju till åtta"),
+    "zh": (["把闹钟改到八点"], "把我的七点的闹钟推迟到八点"),
+}
+"""Sentences that name the new time of an alarm at seven, and one with the old time as well."""
+
+
+@in_one_home("language", [*MOVED])
+async def test_an_alarm_is_moved(home: HomeAssistant, language: str) -> None:
+    plans, tomorrow = async_get_plans(home), dt_util.start_of_local_day() + timedelta(days=1)
+    sentences = await async_get_sentences(home, language)
+    known = {plan.id for plan in plans.stored.plans}
+    seven = replace(remind("spoken alarm"), id="seven", due=tomorrow + timedelta(hours=7))
+    simple, with_old_time = MOVED[language]
+    for text in simple:
+        assert await described(home, text, language) == sentences["later_none_alarm"]
+    await plans.async_add(seven)
+    for text in (*simple, with_old_time):
+        call, to_move, when = (await described(home, text, language)).split(" ", maxsplit=2)
+        moment = await async_resolve(home, when, language, moved=moment_of(seven))
+        assert (call, to_move) == ("move", "seven")
+        assert moment
+        assert moment.is_sure
+        assert moment.due == tomorrow + timedelta(hours=8)
+    await plans.async_add(replace(seven, id="nine", due=tomorrow + timedelta(hours=21)))
+    for text in simple:
+        assert _is_from(sentences["later_not_changed"], await described(home, text, language))
+    assert (await described(home, with_old_time, language)).startswith("move seven ")
+    for plan_id in ("seven", "nine"):
+        await async_get_schedule(home).async_cancel(plan_id)
+    assert {plan.id for plan in plans.stored.plans} == known
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "move my alarm to the bedroom",
+        "postpone my alarm by two hours",
+        "move my alarm from six to eight",
+        "change my dentist reminder to five",
+        "change my timer to five minutes",
+    ],
+)
+async def test_other_words_move_no_alarm(home: HomeAssistant, text: str) -> None:
+    due = dt_util.start_of_local_day() + timedelta(days=1, hours=7)
+    await async_get_plans(home).async_add(replace(remind("spoken alarm"), id="seven", due=due))
+
+    assert await described(home, text) == "none"
+
+
 class TestWithoutAModel:
     """Whole conversations at a satellite, with a model that is never asked."""
 
@@ -534,6 +592,21 @@ class TestWithoutAModel:
         (plan,) = async_get_plans(hass).stored.plans
         assert plan.text == "call Mum"
         assert server.requests == []
+
+    async def test_an_alarm_is_moved_and_keeps_its_day(
+        self, hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
+    ) -> None:
+        freezer.move_to(NOW)
+        await serve(Script(), local_commands="first")
+
+        await at_hall(hass, "wake me up tomorrow at seven")
+        moved = await at_hall(hass, "move my alarm to half past eight")
+        await at_hall(hass, "wake me up every weekday at six am")
+        repeated = await at_hall(hass, "move my alarm from six to seven")
+
+        assert moved == "At 8:30 tomorrow morning, in 23 hours and 30 minutes: spoken alarm."
+        assert repeated == "From Monday to Friday at seven in the morning: spoken alarm."
+        assert len(async_get_plans(hass).stored.plans) == 2
 
     @pytest.mark.parametrize(
         ("talk", "planned"),

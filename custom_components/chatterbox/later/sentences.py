@@ -103,6 +103,8 @@ class _Sentences(BaseModel):
     """Words before the time of a plan, and those that are understood: "la de las siete" is "la a las siete"."""
     move: tuple[str, ...]
     """Words around the times of a request to move the plan that was just made or named, or to be reminded again."""
+    move_kind: tuple[str, ...]
+    """Requests to move the one of a kind; the groups `old` and `new` hold its times, and may hold other words."""
     remind: tuple[str, ...]
     """Requests for a reminder; the group `text` holds its text."""
     alarm: tuple[str, ...]
@@ -123,6 +125,7 @@ async def async_recognize_plan(
         return found
     await hass.async_add_executor_job(prepare, user_input.language)
     clear = await _async_made_clear(hass, user_input, history) or await _async_of_kind(hass, user_input, found)
+    clear = clear or await _async_kind_moved(hass, user_input)
     return clear or await _async_recognized(hass, agent, user_input, history, found)
 
 
@@ -284,6 +287,31 @@ async def _async_timers(
         return replace(request, call=_call_for("list", timers))
     spoken = (plan_text(hass, texts, plan, language) for plan in timers)
     return replace(request, answer=" ".join(spoken) or texts["later_none_timer"], is_last_resort=True)
+
+
+async def _async_kind_moved(hass: HomeAssistant, user_input: ConversationInput) -> RecognizedRequest | None:
+    """Return the request to move the one alarm or reminder, or the one of a time; None for other words."""
+    language, text = user_input.language, user_input.text.replace(_CURLY, "'")
+    sentences = _SENTENCES.get(base_language(language))
+    found = _fitting(sentences, sentences.move_kind, text) if sentences else None
+    kind = next((one for one in (ReminderKind.ALARM, ReminderKind.REMINDER) if found and found[one]), None)
+    if sentences is None or found is None or kind is None:
+        return None
+    at, old = next(iter(sentences.bounds.values())), found["old"]
+    plans = [plan for plan in await _async_plans(hass, user_input) if await async_reminder_kind(hass, plan) is kind]
+    named = [await async_due_at(hass, plans, words, language) for words in (old, f"{at} {old}")] if old else plans
+    meant = {plan.id: plan for plan in named if plan}
+    moved = next(iter(meant.values()), None)
+    times = (found["new"], f"{at} {found['new']}")
+    new = [words for words in times if await async_resolve(hass, words, language, moved=moment_of(moved))]
+    if not new or (old and not meant) or (not plans and kind is ReminderKind.ALARM and _has_alarm_panel(hass)):
+        return None
+    request, texts = RecognizedRequest(_NAME, is_question=False), await async_get_sentences(hass, language)
+    if moved is None:
+        return replace(request, answer=texts[f"later_none_{kind}"], is_last_resort=True)
+    if len(meant) > 1:
+        return replace(request, answer=texts["later_not_changed"].format(what=_named([*meant.values()], language)))
+    return await _async_with_call(hass, language, request, {"kind": "move", "text": moved.id, "when": new[0]}, moved)
 
 
 def _has_alarm_panel(hass: HomeAssistant) -> bool:
@@ -484,7 +512,8 @@ async def _async_with_call(
         return replace(request, call=local_call(_NAME, given), answer=sentences["later_ask"])
     if not words or (moment and moment.is_sure):
         return replace(request, call=local_call(_NAME, given))
-    is_alarm = given["kind"] == "remind" and given.get("text") == sentences["later_alarm"]
+    text = moved.text if moved else given.get("text") if given["kind"] == "remind" else ""
+    is_alarm = text == sentences["later_alarm"]
     if is_alarm and moment and moment.names_hour and moment.due.hour in _MORNING:
         return replace(request, call=local_call(_NAME, {**given, "when": exact_words(moment)}))
     if moment is None:
