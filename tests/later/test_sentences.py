@@ -363,6 +363,9 @@ async def test_a_timer_is_a_reminder_where_the_device_has_none(home: HomeAssista
     )
     paused = await described(home, "pause the pizza timer")
     assert paused.startswith("I can't pause that, so it goes on: pizza, at "), paused
+    time = paused.partition("pizza")[2].rstrip(".")
+    assert await described(home, "pause the timer") == paused.replace(": pizza", f": Timer{time}; pizza")
+    assert await described(home, "resume the timer") == "list five pizza"
     assert await described(home, "resume the pizza timer") == "list pizza"
     several = await described(home, "add five minutes to the timer")
     assert several.startswith("Nothing was changed, please try again: Timer, "), several

@@ -25,9 +25,9 @@ LINES_OF_A_FRAGMENT: Final = 60
 """A shorter module with a single importer is a fragment: it might better be a part of its importer."""
 
 CEILINGS: Final = {
-    "lines of code of the product": 35_404,
+    "lines of code of the product": 35_406,
     "modules of the product": 283,
-    "lines of code of the tests": 67_434,
+    "lines of code of the tests": 67_437,
     "fragments": 4,
     "lines of code of the page": 2_506,
 }

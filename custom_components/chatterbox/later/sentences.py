@@ -53,6 +53,8 @@ _TIMERS: Final = frozenset(
         intent.INTENT_TIMER_STATUS,
         intent.INTENT_INCREASE_TIMER,
         intent.INTENT_DECREASE_TIMER,
+        intent.INTENT_PAUSE_TIMER,
+        intent.INTENT_UNPAUSE_TIMER,
     }
 )
 _ADJUSTED: Final = {intent.INTENT_INCREASE_TIMER: 1, intent.INTENT_DECREASE_TIMER: -1}
