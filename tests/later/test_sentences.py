@@ -540,6 +540,7 @@ async def test_an_alarm_is_moved(home: HomeAssistant, language: str) -> None:
     [
         "move my alarm to the bedroom",
         "postpone my alarm by two hours",
+        "move my alarm to an hour later",
         "move my alarm from six to eight",
         "change my dentist reminder to five",
         "change my timer to five minutes",

@@ -25,9 +25,9 @@ LINES_OF_A_FRAGMENT: Final = 60
 """A shorter module with a single importer is a fragment: it might better be a part of its importer."""
 
 CEILINGS: Final = {
-    "lines of code of the product": 35_406,
+    "lines of code of the product": 35_407,
     "modules of the product": 283,
-    "lines of code of the tests": 67_437,
+    "lines of code of the tests": 67_438,
     "fragments": 4,
     "lines of code of the page": 2_506,
 }

@@ -305,7 +305,9 @@ async def _async_kind_moved(hass: HomeAssistant, user_input: ConversationInput) 
     meant = {plan.id: plan for plan in named if plan}
     moved = next(iter(meant.values()), None)
     times = (found["new"], f"{at} {found['new']}")
-    new = [words for words in times if await async_resolve(hass, words, language, moved=moment_of(moved))]
+    moments = [(words, await async_resolve(hass, words, language, moved=moment_of(moved))) for words in times]
+    # "An hour later" would be an hour from now.
+    new = [words for words, moment in moments if moment and (moment.names_hour or names_days(words, language))]
     if not new or (old and not meant) or (not plans and kind is ReminderKind.ALARM and _has_alarm_panel(hass)):
         return None
     request, texts = RecognizedRequest(_NAME, is_question=False), await async_get_sentences(hass, language)
