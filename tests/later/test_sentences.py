@@ -465,16 +465,17 @@ async def test_timers_of_plans_and_of_devices_are_named(home: HomeAssistant, lan
 async def test_no_sentence_of_home_assistant_is_about_plans(home: HomeAssistant, language: str) -> None:
     known = get_intents("zh-CN" if language == "zh-Hans" else language)
     assert known
+    await async_get_plans(home).async_add(replace(remind("Timer"), id="timer", words="in 0 hours 600 seconds"))
     intents, names = Intents.from_dict(known), TextSlotList.from_strings(["Floor Lamp"])
     lists = {**intents.slot_lists, **dict.fromkeys(("name", "area", "floor"), names)}
     sentences = [
         next(iter(sample_expression(block.sentences[0].expression, lists, intents.expansion_rules, language)))
         for intent_type, data in intents.intents.items()
-        if intent_type != INTENT_START_TIMER
+        if "Timer" not in intent_type
         for block in data.data[:2]
     ]
     found = {text: await described(home, text, language, ABOUT_PLANS) for text in sentences}
-    assert len(found) > 40
+    assert len(found) > 30
     assert {text: what for text, what in found.items() if what not in {"theirs", "none"}} == {}
 
 

@@ -430,7 +430,8 @@ async def _async_recognized(
         timer = intent.INTENT_START_TIMER
     if timer and not timed:
         supports = user_input.device_id and async_device_supports_timers(hass, user_input.device_id)
-        given = None if supports else await _async_timer(hass, user_input, timer, slots)
+        is_theirs = supports or timer not in _TIMERS
+        given = None if is_theirs else await _async_timer(hass, user_input, timer, slots)
     else:
         given = await _async_wish(hass, user_input, history)
     if given:
