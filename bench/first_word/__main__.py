@@ -20,12 +20,13 @@ import aiohttp
 from homeassistant import runner
 from homeassistant.util.resource import set_open_file_descriptor_limit
 
-from bench.first_word.page import Measured, Row, publish, table
+from bench.first_word.page import Measured, Row, publish, table, title
 from bench.first_word.recording import STEPS, RecordedTurn, record
+from bench.side_by_side.home import DEMO, Home
 from bench.side_by_side.targets import OURS, REFERENCE
 from tests.support.servers.llama_cpp.process import llama_server
 
-_TARGETS: Final = {
+_TARGETS: Final[dict[tuple[Home, str], int]] = {
     (50, STEPS[0].name): 1_700,
     (300, STEPS[0].name): 2_900,
     (300, STEPS[1].name): 40,
@@ -33,16 +34,16 @@ _TARGETS: Final = {
     (300, STEPS[3].name): 150,
     (300, STEPS[4].name): 150,
 }
-"""Most tokens of our agent, with and without warm-up, by entities and turn."""
-_AFTER_WARM_UP: Final = {(size, step.name): 100 for size in (50, 300) for step in (STEPS[0], STEPS[-1])}
+"""Most tokens of our agent, with and without warm-up, by home and turn."""
+_HOMES: Final[tuple[Home, ...]] = (DEMO, 50, 300)
+_AFTER_WARM_UP: Final = {(home, step.name): 100 for home in _HOMES for step in (STEPS[0], STEPS[-1])}
 """The same after the warm-up alone."""
-_SIZES: Final = (50, 300)
 _MILLISECONDS: Final = 1_000
 
 
-async def measure(folder: Path, entities: int) -> Measured:
-    """Return the tokens that a server reads in each turn, in a home of so many entities."""
-    recorded = await record(folder, entities)
+async def measure(folder: Path, home: Home) -> Measured:
+    """Return the tokens that a server reads in each turn, in a home."""
+    recorded = await record(folder, home)
     core, ours = recorded[REFERENCE], recorded[OURS]
     times: list[list[float]] = [[], [], []]
     each = ((core, False), (ours, False), (ours, True))
@@ -91,40 +92,40 @@ async def _tokens(session: aiohttp.ClientSession, url: str, bodies: Iterable[byt
     return total
 
 
-def _missed(entities: int, rows: Iterable[Row]) -> Iterator[str]:
+def _missed(home: Home, rows: Iterable[Row]) -> Iterator[str]:
     for row in rows:
-        place = entities, row.turn
+        place = home, row.turn
         checks = ((_TARGETS, row.ours, ""), (_TARGETS, row.warm, " after warm-up"))
         for targets, tokens, when in (*checks, (_AFTER_WARM_UP, row.warm, " after warm-up")):
             if tokens > (most := targets.get(place, tokens)):
-                yield f"missed: {entities} entities, {row.turn}: {tokens} tokens{when}, at most {most}"
+                yield f"missed: {title(home)}, {row.turn}: {tokens} tokens{when}, at most {most}"
 
 
-def report(entities: int, rows: Sequence[Row], *, is_checked: bool) -> int:
+def report(home: Home, rows: Sequence[Row], *, is_checked: bool) -> int:
     """Print the table and the missed targets; return the exit status."""
-    missed = [*_missed(entities, rows)]
-    sys.stdout.write("\n".join((*table(entities, rows), "", *missed, "")))
+    missed = [*_missed(home, rows)]
+    sys.stdout.write("\n".join((*table(home, rows), "", *missed, "")))
     sys.stdout.flush()
     return int(bool(missed) and is_checked)
 
 
 def _measure_all(*, is_checked: bool, is_published: bool) -> int:
-    """Measure homes of all sizes, each in a process of its own; return the highest status."""
+    """Measure all homes, each in a process of its own; return the highest status."""
     command, codes = (sys.executable, "-m", "bench.first_word", *(["--check"] if is_checked else [])), []
     with tempfile.TemporaryDirectory(prefix="chatterbox-first-word-") as folder:
-        files = {size: Path(folder) / f"{size}.json" for size in _SIZES}
-        for size, file in files.items():
-            given = ("--entities", str(size), "--results", str(file))
+        files = {home: Path(folder) / f"{home}.json" for home in _HOMES}
+        for home, file in files.items():
+            given = ("--home", str(home), "--results", str(file))
             codes.append(subprocess.run((*command, *given), check=False).returncode)  # noqa: S603  # this module
         if is_published and not any(codes):
-            publish({size: Measured.model_validate_json(file.read_bytes()) for size, file in files.items()})
+            publish({home: Measured.model_validate_json(file.read_bytes()) for home, file in files.items()})
     return max(map(abs, codes))
 
 
 def main() -> None:
     """Measure, print the tables, and with `--check` end with status 1 if a target is missed."""
     parser = argparse.ArgumentParser(prog="script/first_word", description=__doc__)
-    parser.add_argument("--entities", type=int, help="only a home of this size")
+    parser.add_argument("--home", help="only the home of script/demo, 'demo', or one of so many entities")
     parser.add_argument("--check", action="store_true", help="end with status 1 if a target is missed")
     parser.add_argument("--publish", action="store_true", help="write docs/performance.md and README.md")
     parser.add_argument("--results", type=Path, help=argparse.SUPPRESS)
@@ -132,15 +133,16 @@ def main() -> None:
     logging.disable()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     set_open_file_descriptor_limit()
-    if not given.entities:  # a process has one Home Assistant
+    if not given.home:  # a process has one Home Assistant
         sys.exit(_measure_all(is_checked=given.check, is_published=given.publish))
     loop = runner.create_event_loop()
     asyncio.set_event_loop(loop)
     with tempfile.TemporaryDirectory(prefix="chatterbox-first-word-", ignore_cleanup_errors=True) as folder:
-        measured = loop.run_until_complete(measure(Path(folder), given.entities))
+        home: Home = DEMO if given.home == DEMO else int(given.home)
+        measured = loop.run_until_complete(measure(Path(folder), home))
     if given.results:
         given.results.write_text(measured.model_dump_json(), encoding="utf-8")
-    sys.exit(report(given.entities, measured.rows, is_checked=given.check))
+    sys.exit(report(home, measured.rows, is_checked=given.check))
 
 
 if __name__ == "__main__":

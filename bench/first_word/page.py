@@ -7,12 +7,13 @@ from typing import Final, NamedTuple
 
 from pydantic import BaseModel
 
+from bench.side_by_side.home import DEMO, Home
 from demo.configuration import REPOSITORY
 
 _BEGIN: Final = "<!-- script/first_word --publish writes this -->"
 _END: Final = "<!-- up to here -->"
 _BLOCK: Final = re.compile(f"{_BEGIN}.*?{_END}", re.DOTALL)
-_IN_README: Final = 300
+_IN_README: Final[tuple[Home, ...]] = (300, DEMO)
 _PAGE: Final = REPOSITORY / "docs" / "performance.md"
 _README: Final = REPOSITORY / "README.md"
 
@@ -35,23 +36,28 @@ class Measured(BaseModel):
     """The times of the first turn: of core's agent, of ours, and of ours after its warm-up."""
 
 
-def table(entities: int, rows: Iterable[Row]) -> Iterator[str]:
+def title(home: Home) -> str:
+    """Return the name of a home."""
+    return f"{home} entities" if isinstance(home, int) else "home of `script/demo`"
+
+
+def table(home: Home, rows: Iterable[Row]) -> Iterator[str]:
     """Yield the lines of a table."""
-    yield f"| {entities} entities: tokens read before the first word | core | ours | ours after warm-up |"
+    yield f"| {title(home)}: tokens read before the first word | core | ours | ours after warm-up |"
     yield "| --- | --- | --- | --- |"
     for name, core, ours, warm in rows:
         yield f"| {name} | {core} | {ours} | {warm} |"
 
 
-def publish(measured: Mapping[int, Measured]) -> None:
-    """Replace the tables of both pages; the homes are by their numbers of entities."""
+def publish(measured: Mapping[Home, Measured]) -> None:
+    """Replace the tables of both pages."""
     lines: list[str] = []
-    for entities, one in measured.items():
+    for home, one in measured.items():
         core, ours, warm = (f"{time:,.0f} ms" for time in one.milliseconds)
-        lines += [*table(entities, one.rows), ""]
+        lines += [*table(home, one.rows), ""]
         lines += [f"As an example, the first turn took {core}, {ours} and {warm} on the machine of this run.", ""]
     _replace(_PAGE, lines)
-    _replace(_README, [*table(_IN_README, measured[_IN_README].rows), ""])
+    _replace(_README, [line for home in _IN_README for line in (*table(home, measured[home].rows), "")])
 
 
 def block_of(page: str) -> str:

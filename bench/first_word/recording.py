@@ -14,7 +14,7 @@ from homeassistant.helpers import area_registry as ar, entity_registry as er
 
 from bench.side_by_side.agents import Agent, participants, set_up
 from bench.side_by_side.answers import Format
-from bench.side_by_side.home import place_satellite, started_home
+from bench.side_by_side.home import Home, place_satellite, started_home
 from bench.side_by_side.model_server import Plan, PlannedCall
 from bench.side_by_side.server_client import Server, model_server
 from bench.side_by_side.setting import TURN_ON, flush
@@ -65,17 +65,18 @@ class RecordedTurn:
 
 
 async def record(
-    folder: Path, entities: int, steps: Sequence[Step] = STEPS, domains: Sequence[str] = (OURS, REFERENCE)
+    folder: Path, home: Home, steps: Sequence[Step] = STEPS, domains: Sequence[str] = (OURS, REFERENCE)
 ) -> dict[str, list[RecordedTurn]]:
-    """Return the turns of our agent and of core's, by name, in a home of so many entities."""
-    async with _agents(folder, entities, domains) as (hass, server, agents):
+    """Return the turns of our agent and of core's, by name, in a home."""
+    async with _agents(folder, home, domains) as (hass, server, agents):
         rooms = [area.id for area in ar.async_get(hass).async_list_areas()][:2]
         satellites = [place_satellite(hass, area) for area in rooms]
         recorded: dict[str, list[RecordedTurn]] = {agent.name: [] for agent in agents}
         read_ahead = {OURS: await _read_ahead(server)} if OURS in domains else {}
         for step in steps:
             if step.renames:
-                er.async_get(hass).async_update_entity("light.r1_floor_lamp", name="Living Room Dinosaur")
+                entity_id = "light.r1_floor_lamp" if isinstance(home, int) else "light.floor_lamp"
+                er.async_get(hass).async_update_entity(entity_id, name="Living Room Dinosaur")
                 await hass.async_block_till_done()
             if step.in_next_minute:
                 await asyncio.sleep(_MINUTE - time.time() % _MINUTE)
@@ -106,9 +107,9 @@ async def _bodies(server: Server) -> tuple[bytes, ...]:
 
 @asynccontextmanager
 async def _agents(
-    folder: Path, entities: int, domains: Sequence[str]
+    folder: Path, home: Home, domains: Sequence[str]
 ) -> AsyncIterator[tuple[HomeAssistant, Server, Sequence[Agent]]]:
-    async with model_server() as server, started_home(folder, entities) as hass:
+    async with model_server() as server, started_home(folder, home) as hass:
         chosen = [one for one in participants(server) if one.spoken is Format.CHAT and one.domain in domains]
         await server.plan(Plan(keeps_bodies=True))
         agents = [await set_up(hass, participant) for participant in chosen]

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Literal
 
 from homeassistant import bootstrap
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
@@ -19,8 +19,12 @@ from homeassistant.helpers import area_registry as ar, device_registry as dr
 from homeassistant.runner import RuntimeConfig
 
 from demo.configuration import Configuration, write_configuration
+from demo.home import HOME_FILE
 from demo.home_assistant import free_port
 
+type Home = int | Literal["demo"]
+"""An ordinary home of so many entities, or the home of `script/demo` with Home Assistant as it is configured there."""
+DEMO: Final = "demo"
 SLOW_SCRIPT: Final = "wait_a_moment"
 """A script that is offered as a tool and takes 300 ms."""
 _ROOMS: Final = ("Kitchen", "Living Room", "Bedroom", "Bathroom", "Office", "Hallway", "Kids Room", "Garage", "Cellar")
@@ -86,12 +90,14 @@ def _entities(rooms: list[str], each: int) -> Iterator[dict[str, object]]:
 
 
 @asynccontextmanager
-async def started_home(folder: Path, entities: int) -> AsyncIterator[HomeAssistant]:
-    """Start Home Assistant in an empty folder, with so many entities that Assist may see; stop it in the end."""
+async def started_home(folder: Path, home: Home) -> AsyncIterator[HomeAssistant]:
+    """Start Home Assistant in an empty folder, with a home that Assist may see; stop it in the end."""
     write_configuration(folder, Configuration(port=free_port()))
-    (folder / "configuration.yaml").write_text(_CONFIGURATION, encoding="utf-8")
-    home = folder / "home.yaml"
-    home.write_text(json.dumps(describe_home(entities - 1)), encoding="utf-8")  # the script is the last
+    file = HOME_FILE
+    if isinstance(home, int):
+        (folder / "configuration.yaml").write_text(_CONFIGURATION, encoding="utf-8")
+        file = folder / "home.yaml"
+        file.write_text(json.dumps(describe_home(home - 1)), encoding="utf-8")  # the script is the last
     hass = await bootstrap.async_setup_hass(RuntimeConfig(config_dir=str(folder), skip_pip=True, log_no_color=True))
     if hass is None:
         raise RuntimeError("Home Assistant did not start")
@@ -99,8 +105,9 @@ async def started_home(folder: Path, entities: int) -> AsyncIterator[HomeAssista
     try:
         for area in list(ar.async_get(hass).async_list_areas()):
             ar.async_get(hass).async_delete(area.id)  # the rooms that every new Home Assistant has
-        await add_entry(hass, new_entry("demo_house", {"home_file": str(home)}))
-        async_expose_entity(hass, "conversation", f"script.{SLOW_SCRIPT}", should_expose=True)
+        await add_entry(hass, new_entry("demo_house", {"home_file": str(file)}))
+        if isinstance(home, int):
+            async_expose_entity(hass, "conversation", f"script.{SLOW_SCRIPT}", should_expose=True)
         await hass.async_block_till_done()
         yield hass
     finally:
