@@ -125,7 +125,7 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
                 turn_input, news = await async_with_news(self.hass, turn_input, *where)
             record = await self._turns.async_run(turn_input, chat_log)
             if news:
-                await async_get_schedule(self.hass).async_heard(news, user_input.satellite_id)
+                await async_get_schedule(self.hass).async_heard(news, turn_input.user_input.satellite_id)
             _trace(chat_log, record.facts)
             answer = reported(await _async_result(user_input, chat_log, turn_input, record), record)
         except Exception:  # noqa: BLE001  # the last handler before a person who waits for an answer

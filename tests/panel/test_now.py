@@ -356,6 +356,21 @@ async def test_plans_are_shown_changed_and_cancelled(hass: HomeAssistant, page: 
     assert [plan.id for plan in left] == [plans[name].id for name in ("reminder", "approved", "news")]
 
 
+async def test_plans_come_in_order_of_time(hass: HomeAssistant, page: OpenPage) -> None:
+    hass.states.async_set("sensor.washer", "on")
+    plans = [wait_for("last", Condition("sensor.washer", "off")), act("third", 30), act("first", 10), act("second", 20)]
+    for plan in plans:
+        await async_get_schedule(hass).async_add(plan)
+
+    in_order = ["first", "second", "third", "last"]
+    assert [row["text"] for row in (await now(page))["plans"]] == in_order
+    listed = await hass.services.async_call(
+        "todo", "get_items", {"entity_id": "todo.later"}, blocking=True, return_response=True
+    )
+    assert listed
+    assert [item["summary"] for item in listed["todo.later"]["items"]] == in_order  # type: ignore[call-overload,index,union-attr]  # JSON
+
+
 async def test_a_page_that_is_closed_is_sent_nothing(hass: HomeAssistant, page: OpenPage) -> None:
     await now(page)
     await page.client.close()

@@ -567,8 +567,8 @@ def _is_for(hass: HomeAssistant, news: News, speaker: Speaker, satellite_id: str
     asker = news.asker
     if asker.person_id is not None and asker.person_id == speaker.person_id:
         return True
-    if asker.satellite_id and asker.satellite_id == satellite_id:
-        return True
+    if asker.satellite_id and asker.satellite_id == satellite_id and not speaker.is_signed_in:
+        return True  # an app may name the device of any satellite
     if asker.device_id and asker.device_id == speaker.sure_device_id:
         return True
     return asker.person_id is None and not _has_place(hass, asker)

@@ -29,6 +29,7 @@ from ..home.entity_matches import entity_name
 from ..speech.sentences import async_get_sentences
 from ..speech.text import speakable
 from ..speech.text.times import spoken_time
+from ..turns.input import SATELLITE_DOMAIN
 from .plans import Condition, FuturePlan, News, PlanKind
 
 ANNOUNCEMENT_TIMEOUT: Final = 120.0
@@ -37,7 +38,6 @@ _BUSY: Final = "SatelliteBusyError"
 """Source: homeassistant.components.assist_satellite.errors. Importing it would load the dependencies of satellites."""
 PERSON: Final = "person"
 """The domain of persons. Source: homeassistant.components.person."""
-_SATELLITE: Final = "assist_satellite"
 TIMER_WORDS: Final = "in 0 hours"
 """Begin the words for the time of a timer, which nobody says."""
 _IDLE: Final = "idle"
@@ -168,7 +168,7 @@ async def async_announce(hass: HomeAssistant, news: News) -> bool:
 async def _async_has_announced(hass: HomeAssistant, data: Mapping[str, object]) -> bool:
     """Announce, and return whether the satellite was free. Raises whatever else its integration does."""
     try:
-        await hass.services.async_call(_SATELLITE, "announce", dict(data), blocking=True, context=Context())
+        await hass.services.async_call(SATELLITE_DOMAIN, "announce", dict(data), blocking=True, context=Context())
     except HomeAssistantError as error:
         if type(error).__name__ != _BUSY:
             raise

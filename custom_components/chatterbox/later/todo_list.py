@@ -14,6 +14,7 @@ from homeassistant.util import dt as dt_util
 from ..const import DOMAIN
 from .plans import SIGNAL_PLANS, FuturePlan
 from .schedule import async_get_schedule, edited_plan
+from .tool import due_order
 
 _PART: Final = "later"
 
@@ -40,10 +41,10 @@ class LaterList(TodoListEntity):
     @property
     @override
     def todo_items(self) -> list[TodoItem]:
-        """Return the plans, in their order."""
+        """Return the plans, in order of time."""
         return [
             TodoItem(plan.text, plan.id, TodoItemStatus.NEEDS_ACTION, due=plan.due and dt_util.as_local(plan.due))
-            for plan in self._schedule.plans.stored.plans
+            for plan in sorted(self._schedule.plans.stored.plans, key=due_order)
         ]
 
     @override

@@ -28,6 +28,7 @@ from ..home.entity_matches import tool_name
 from ..later.plans import SIGNAL_PLANS, FuturePlan, PlanKind, plans_of
 from ..later.schedule import async_get_schedule, edited_plan
 from ..later.telling import condition_text
+from ..later.tool import due_order
 from ..records.turn_record import SIGNAL_TURN, SIGNAL_USAGE, shown_text
 from ..runtime.agents import HOME_ASSISTANT, Agent, ChatterboxConfigEntry
 from ..runtime.health import SIGNAL_HEALTH
@@ -314,9 +315,9 @@ async def _async_compare_pin(hass: HomeAssistant, digits: str) -> None:
 
 
 def _plans(viewer: Viewer) -> Sequence[FuturePlan]:
-    """Return the plans that a user may change: their own and those of the household, or all."""
+    """Return the plans that a user may change, in order of time: their own and those of the household, or all."""
     plans = async_get_schedule(viewer.hass).plans.stored.plans
-    return plans if viewer.is_admin else plans_of(plans, viewer.person_id)
+    return sorted(plans if viewer.is_admin else plans_of(plans, viewer.person_id), key=due_order)
 
 
 def _plan(views: TurnViews, plan: FuturePlan) -> PlanNow:

@@ -13,6 +13,7 @@ from typing import Final, assert_never
 
 from homeassistant.components.conversation import AssistantContent, ChatLog, ConversationInput, UserContent
 from homeassistant.core import HomeAssistant, callback
+from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.singleton import singleton
 from homeassistant.util import dt as dt_util
@@ -53,6 +54,8 @@ from ..settings.rules import async_get_home_rules
 from ..speech.sentences import async_get_sentences
 from .source import TurnSource
 
+SATELLITE_DOMAIN: Final = "assist_satellite"
+"""Source: homeassistant.components.assist_satellite. Importing it would load the dependencies of satellites."""
 LATELY: Final = timedelta(minutes=10)
 """Time after the last change of a question for a PIN in which the PIN may still be spoken."""
 
@@ -218,6 +221,18 @@ async def async_read_answer(  # noqa: PLR0913, PLR0917  # each of these alone ch
     return await _async_compare(hass, question, pin, digits)
 
 
+def _satellite_of(hass: HomeAssistant, user_input: ConversationInput) -> str | None:
+    """Return the satellite of an input; of one that names a device alone, its only one.
+
+    Who speaks is decided before: nobody is there to answer only because a device has a satellite.
+    """
+    if user_input.satellite_id or not user_input.device_id:
+        return user_input.satellite_id
+    entries = er.async_entries_for_device(er.async_get(hass), user_input.device_id)
+    satellites = [entry.entity_id for entry in entries if entry.domain == SATELLITE_DOMAIN]
+    return satellites[0] if len(satellites) == 1 else None
+
+
 async def async_is_neither(hass: HomeAssistant, user_input: ConversationInput, question: QuestionContext) -> bool:
     """Return whether words that are no plain yes or no are no request either, but a few that mean nothing alone.
 
@@ -345,9 +360,9 @@ class InputReader:
     async def async_read(self, user_input: ConversationInput, chat_log: ChatLog) -> TurnInput:
         """Return the input of a turn."""
         speaker = await async_get_speaker(self.hass, user_input)
-        context = speaker_context(user_input.context, speaker)
-        if context is not user_input.context:
-            user_input = replace(user_input, context=context)
+        context, satellite_id = speaker_context(user_input.context, speaker), _satellite_of(self.hass, user_input)
+        if context is not user_input.context or satellite_id != user_input.satellite_id:
+            user_input = replace(user_input, context=context, satellite_id=satellite_id)
         if async_was_asked(self.hass):
             return await self._async_heard(user_input, speaker, chat_log)
         return await self._async_request(user_input, speaker)
