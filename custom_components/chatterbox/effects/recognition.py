@@ -4,6 +4,7 @@ Certain is what its strict match finds: every word, in the speaker's language, w
 Its second recognizer, which guesses, is not asked, and sentence triggers are left to their automations.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
@@ -19,9 +20,9 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er, intent
 
 from ..agent.messages import JsonValue, ToolCall
-from ..agent.text import plain_name
+from ..agent.text import HAN, plain_name
 from ..home.entity_matches import matching_states
-from ..internals.conversation import built_in_agent
+from ..internals.conversation import async_recognized, built_in_agent
 from ..settings.agent import RequestKind
 from .intents import delayed_command, handler_of, intent_naming, is_question_intent, selection
 from .spoken_numbers import async_readable_sentence
@@ -102,6 +103,28 @@ async def async_recognize(
     is_name = template is not None and not template.get_required_clauses(rules)
     is_elliptic = is_name or not {*names.values()} & {*naming}
     return RecognizedRequest(name, is_question, kind, is_elliptic=bool(naming) and is_elliptic)
+
+
+async def async_with_whole_words(hass: HomeAssistant, user_input: ConversationInput) -> ConversationInput:
+    """Return a sentence without the word within which Home Assistant would end a text that may be anything.
+
+    "Añade huevos a la lista" would add "huevos a l". A word that is cut to take off its ending stays.
+    """
+    found = await async_recognized(hass, user_input)
+    whole = replace(user_input, text=_without_cut_word(found, user_input.text))
+    if whole == user_input:
+        return user_input
+    again = await async_recognized(hass, whole)
+    is_same = found and again and again.intent.name == found.intent.name
+    return whole if is_same and _without_cut_word(again, whole.text) == whole.text else user_input
+
+
+def _without_cut_word(found: RecognizeResult | None, text: str) -> str:
+    for entity in found.entities_list if found else ():
+        cut = rf"({re.escape(entity.text.strip())}(?<=\w))(?![{HAN}])\w+\s*" if entity.is_wildcard else "(?!)"
+        if cut_word := re.search(cut, text):
+            return re.sub(r"\w+$", "", text[: cut_word.end(1)]) + text[cut_word.end() :]
+    return text
 
 
 async def async_is_request(hass: HomeAssistant, user_input: ConversationInput) -> bool:

@@ -22,7 +22,7 @@ from ..agent.messages import JsonObject, ToolCall, ToolOutcome
 from ..agent.text import compared, fold
 from ..const import LOGGER
 from ..effects.effect import NOTHING, Effects, actions_of
-from ..effects.recognition import async_is_request, async_speaker_area
+from ..effects.recognition import async_is_request, async_speaker_area, async_with_whole_words
 from ..effects.reported import Failures, async_add_reasons, async_check_response, intent_failures, reported_targets
 from ..effects.spoken_numbers import async_readable_sentence
 from ..home.entities import async_get_home
@@ -211,6 +211,7 @@ class OfflineDispatcher:
         Without a model, a sentence that is not understood may be one that was misheard.
         """
         hass, query = self.hass, self._as_input(await async_readable_sentence(self.hass, sentence, self.language))
+        query = await async_with_whole_words(hass, query)
         if not self._guesses or (unknown := await async_unknown_name(hass, query)) == "":
             return query, "", False
         is_guessable = unknown is not None or await async_sentence_effects(hass, query, self.conversation_id) == NOTHING
