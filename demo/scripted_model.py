@@ -59,6 +59,11 @@ _JAZZ = "Play some jazz"
 _LATER = "Turn off the kitchen lights in one minute"
 _PLANNED = "What have I asked you to do?"
 _FORGET = "Forget that"
+_WEATHER = "What's the weather"
+_AGAIN = "Turn them off again"
+_KITCHEN = "Turn on the kitchen lights"
+_HEATER = "Turn off the heater in twenty minutes"
+_OPENED = "When was the front door last opened?"
 
 _LAMP = "Floor Lamp"
 
@@ -125,6 +130,30 @@ SCENES: Mapping[str, tuple[Step, ...]] = {
     ),
     _PLANNED: (Step(calls=(_call("chatterbox__later", kind="list"),)), Step(repeats=True)),
     _FORGET: (Step(calls=(_call("chatterbox__later", kind="cancel"),)), Step(repeats=True)),
+    _WEATHER: (Step(calls=(_call("get_forecast"),)), Step("It is partly cloudy, at 14.2 degrees.")),
+    _KITCHEN: (
+        Step(calls=(_call("HassTurnOn", area="Kitchen", domain=["light"]),)),
+        Step("The kitchen lights are on."),
+    ),
+    _HEATER: (
+        Step(
+            calls=(
+                _call(
+                    "chatterbox__later",
+                    kind="act",
+                    when="in twenty minutes",
+                    tool="HassTurnOff",
+                    arguments={"name": "Heater", "domain": ["climate"]},
+                ),
+            )
+        ),
+        Step(repeats=True),
+    ),
+    _OPENED: (Step(calls=(_call("get_past", name="Front Door", state="open"),)), Step(repeats=True)),
+    _AGAIN: (
+        Step(calls=(_call("HassTurnOff", area="Kitchen", domain=["light"]),)),
+        Step("The kitchen lights are off again."),
+    ),
 }
 SENTENCES = (
     _MOVIE,
@@ -140,19 +169,22 @@ SENTENCES = (
     _LATER,
     _PLANNED,
     _FORGET,
+    _WEATHER,
+    _KITCHEN,
+    _AGAIN,
+    _HEATER,
+    _OPENED,
 )
 NEEDS: Mapping[str, str] = {
     _BRIGHTER: f'after "{_COSY}"',
     _UNLOCK: "then the PIN",
     _PLANNED: f'after "{_LATER}"',
     _FORGET: f'after "{_LATER}"',
+    _AGAIN: f'after "{_KITCHEN}"',
 }
 """Needs of some of the sentences: an earlier one, or the PIN."""
-_WRITTEN = (
-    "I'm the demo's stand-in for a language model, and my answers are written beforehand. Ask me one of these: "
-    + "; ".join(f"{sentence} ({NEEDS[sentence]})" if sentence in NEEDS else sentence for sentence in SENTENCES)
-    + ". For everything else, start the demo with a model of your own: script/demo --base-url URL."
-)
+UNKNOWN = "I can't do that with the scripted model of this demo that only knows the sentences printed at its start."
+"""The answer to everything else."""
 
 
 class _Message(BaseModel):
@@ -197,11 +229,11 @@ class ScriptedModel:
                 since = messages[place + 1 :]
                 results = [one.text for one in takewhile(lambda one: one.role == "tool", reversed(since))]
                 return self._step(messages[place].text, _rounds(since), results)
-        return Step(_WRITTEN)
+        return Step(UNKNOWN)
 
     def _step(self, words: str, place: int, results: Sequence[str]) -> Step:
         steps = _scene(words)
-        step = steps[min(place, len(steps) - 1)] if steps else Step(_WRITTEN)
+        step = steps[min(place, len(steps) - 1)] if steps else Step(UNKNOWN)
         if step.repeats:
             return Step(" ".join(map(_spoken, results)))
         was_refused = any("error" in result or "declined" in result or "denied" in result for result in results)
@@ -237,6 +269,8 @@ def _spoken(result: str) -> str:
     match content:
         case {"speech": {"plain": {"speech": str(speech)}}}:
             return speech
+        case {"found": [{"name": name, **told}]}:
+            return f"{name}: {', '.join(f'{what} {value}' for what, value in told.items())}."
         case _:
             return result
 

@@ -196,6 +196,9 @@ def test_a_block_of_tables_is_replaced_and_all_else_stays() -> None:
     assert block_of(written) == block
 
 
-def test_both_pages_have_a_block_of_tables() -> None:
+def test_both_pages_have_tables_of_the_demo_and_of_many_entities() -> None:
     for page in ("README.md", "docs/performance.md"):
-        assert "| first turn after a start |" in block_of((REPOSITORY / page).read_text("utf-8"))
+        tables = block_of((REPOSITORY / page).read_text("utf-8"))
+        assert tables.count("| first turn after a start |") >= 2
+        assert "| 300 entities: " in tables
+        assert "| home of `script/demo`: " in tables

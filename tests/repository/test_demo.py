@@ -5,22 +5,25 @@ import json
 import re
 import signal
 import socket
+from itertools import chain
 from pathlib import Path
 
 import aiohttp
 import pytest
-from pydantic import JsonValue, TypeAdapter
+from pydantic import BaseModel, JsonValue, TypeAdapter
 
 from demo.__main__ import talk
 from demo.arguments import API_KEY_VARIABLE, read_arguments
-from demo.conversation import TurnReport
+from demo.conversation import Conversation, TurnReport
 from demo.errors import DemoError
 from demo.home import ChatCompletionsServer, State, set_up_assistant
 from demo.home_assistant import free_port
 from demo.log_file import empty_log
+from demo.scripted_model import UNKNOWN
 from demo.show import PIN, SCENES
 from demo.web_api import HomeAssistantClient
 from tests.support.demo_process import RUN_SECONDS, FinishedDemo, printed_address, run_demo, started_demo
+from tests.support.documented_sentences import documented_sentences, documented_talks, pictured_talk
 from tests.support.sentences import sentence
 from tests.support.servers.process import scripted_server
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure, ScriptedUsage
@@ -28,7 +31,19 @@ from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, S
 _TURN_KEYS = {"input", "phases", "tool_calls", "speech", "stop_reason", "usage", "duration_ms"}
 _ONE_TOOL_ROUND = ["TOOL_DECISION", "TOOL_EXECUTION", "RESULT_AGGREGATION", "LLM_INFERENCE"]
 
+_LIST = "assist_pipeline/pipeline/list"
+
 type JsonObject = dict[str, JsonValue]
+
+
+class _Pipeline(BaseModel):
+    id: str
+    name: str
+
+
+class _Pipelines(BaseModel):
+    pipelines: list[_Pipeline]
+
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
@@ -47,8 +62,9 @@ def _turn(turn: JsonObject) -> TurnReport:
 
 
 async def test_sentences_are_answered_and_change_the_home_and_people_read_their_walk(tmp_path: Path) -> None:
-    sentences = ["turn on the kitchen lights", "what's the weather", "turn them off again"]
-    sentences += ["unlock the front door", "no", "unlock the front door", "yes"]
+    claimed = [one.text for one in documented_sentences() if one.page == "README.md"]
+    commands = [*chain.from_iterable(documented_talks("README.md"))]
+    sentences = [*claimed, *commands[:-2], "unlock the front door", "no", *commands[-2:]]
     say_arguments = [argument for sentence in sentences for argument in ("--say", sentence)]
     looks = ("--state", "light.kitchen_ceiling", "--state", "light.hallway", "--state", "lock.front_door")
 
@@ -56,7 +72,11 @@ async def test_sentences_are_answered_and_change_the_home_and_people_read_their_
 
     assert run.exit_code == 0, run.messages
     assert re.findall("You         (.*)\n", run.output) == sentences
-    lights_on, weather, *others = re.findall("Chatterbox  (.*)\n", run.output)
+    answers = re.findall("Chatterbox  (.*)\n", run.output)
+    refused = re.findall("\n    failed  (.*)", run.output)
+    assert refused == ["Not run: the person said no."]
+    assert answers[0].endswith("in 20 minutes: turn off the Bedroom Heater.")
+    lights_on, weather, *others = answers[len(claimed) :]
     assert lights_on == "Turned on the lights"
     assert re.search(r"\d", weather), weather
     assert others == [
@@ -67,7 +87,7 @@ async def test_sentences_are_answered_and_change_the_home_and_people_read_their_
         "Unlocking",
     ]
     ends = re.findall("  end       ([a-z ]+), ", run.output)
-    assert ends == [*["completed"] * 3, *["approval required", "completed"] * 2]
+    assert ends == [*["completed"] * (len(claimed) + 3), *["approval required", "completed"] * 2]
     walk = "  walk      heard → thought → decided → ran tools → collected results → thought"
     assert run.output.count(walk) >= 3
     assert run.output.endswith(
@@ -185,6 +205,7 @@ async def test_the_page_opens_signed_in_on_this_machine_only_until_ctrl_c(tmp_pa
         assert signed_in["type"] == "create_entry"
         assert not _accepts_from_elsewhere(int(port))
         async with HomeAssistantClient.connected(url, str(signed_in["result"])) as client:
+            await _expect_that_the_readme_is_true(client)
             await _expect_that_servers_are_refused(client, tmp_path)
             misspelled = read_arguments(["--say", "turn on the kitchen lights", "--state", "light.kitchen_celling"])
             with pytest.raises(DemoError, match=r"has no 'light.kitchen_celling'\. Did you mean light.kitchen_ceiling"):
@@ -197,6 +218,23 @@ async def test_the_page_opens_signed_in_on_this_machine_only_until_ctrl_c(tmp_pa
     assert process.returncode == 0
     assert not _listens("127.0.0.1", int(port))
     assert _files_in(tmp_path) == ["home-assistant.log"]
+
+
+async def _expect_that_the_readme_is_true(client: HomeAssistantClient) -> None:
+    """Say to the assistant of the page what the README shows, then something that its model does not know."""
+    (butler,) = [one for one in (await client.command(_LIST, _Pipelines)).pipelines if one.name == "Butler"]
+    talk = await Conversation.started(client, butler.id)
+    texts = [one.text for one in documented_sentences() if one.page == "README.md"]
+    for text in (*texts, *chain.from_iterable(documented_talks("README.md"))):
+        turn = await talk.say(text)
+        assert UNKNOWN not in turn.speech, text
+        assert not any(call.is_error for call in turn.tool_calls), turn
+    for text, answer in pictured_talk("README.md"):
+        assert (await talk.say(text)).speech.endswith(answer)
+    talk = await Conversation.started(client, butler.id)
+    assert (await talk.say("Make up a story about the garage")).speech == UNKNOWN
+    assert "scripted" in UNKNOWN
+    assert len(re.findall(r"[.!?](?= |$)", UNKNOWN)) == 1
 
 
 async def _expect_that_servers_are_refused(client: HomeAssistantClient, folder: Path) -> None:

@@ -10,6 +10,8 @@ import custom_components
 _REPOSITORY = Path(custom_components.__file__).parents[1]
 _DOCS = _REPOSITORY / "docs"
 _README = " ".join((_REPOSITORY / "README.md").read_text("utf-8").split())
+_READ = r"\| {}: tokens[^\n]*\n[^\n]*\n\| first turn after a start \| {} \|"
+_DEMO = "home of `script/demo`"
 _FIRST_WORDS = r"time to first delta above the server's, {} entities, of the best core agent's \| ([\d.]+) times"
 
 
@@ -19,12 +21,18 @@ _FIRST_WORDS = r"time to first delta above the server's, {} entities, of the bes
         (r"\[(\d+) attacks, none gets through\]", "safety.md", r"\*\*(\d+) attacks, let through\*\* \|  \| \*\*0\*\*"),
         (r"([\d.]+) questions per 100", "safety.md", r"touch none, half of them after a page \| [\d.]+ \| ([\d.]+) "),
         (r"\[(\d+) recorded runs, replayed\]", "recorded-runs.md", r"\*\*all\*\* \| \*\*(\d+)\*\*"),
-        (r"([\d.]+) \(300 entities\)", "performance.md", _FIRST_WORDS.format(300)),
+        (r"first words take ([\d.]+) \(300 entities\)", "performance.md", _FIRST_WORDS.format(300)),
         (r"to ([\d.]+) \(10\)", "performance.md", _FIRST_WORDS.format(10)),
+        (r"(\d+) tokens are left", "performance.md", _READ.format("300 entities", r"\d+ \| \d+ \| (\d+)")),
+        (r"(\d+) tokens are left", "performance.md", _READ.format(_DEMO, r"\d+ \| \d+ \| (\d+)")),
+        (r"it has ([\d,]+) \(300", "performance.md", _READ.format("300 entities", r"\d+ \| (\d+) \| \d+")),
+        (r"to ([\d,]+) \(the demo", "performance.md", _READ.format(_DEMO, r"\d+ \| (\d+) \| \d+")),
+        (r"agent ([\d,]+) and", "performance.md", _READ.format("300 entities", r"(\d+) \| \d+ \| \d+")),
+        (r"agent [\d,]+ and ([\d,]+)\.", "performance.md", _READ.format(_DEMO, r"(\d+) \| \d+ \| \d+")),
     ],
 )
 def test_a_figure_is_the_measured_one(sentence: str, page: str, measured: str) -> None:
     (messages,) = re.findall(sentence, _README)
     (found,) = re.findall(measured, (_DOCS / page).read_text("utf-8"))
     digits = len(messages.partition(".")[2])
-    assert float(messages) == round(float(found), digits)
+    assert float(messages.replace(",", "")) == round(float(found), digits)
