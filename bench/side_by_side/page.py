@@ -72,6 +72,7 @@ _TOKENS: Final = """\
 Our agent and that of `llama_cpp`, recorded in a real Home Assistant and replayed by `script/first_word --publish`
 against a real llama.cpp server: one slot, one thread, a small random model with a real vocabulary. Counted are the
 tokens that the server says it has read; the others were in its cache. The warm-up is the reading before anyone speaks.
+The home of `script/demo` has 50 entities of many kinds, and so more tools than the ordinary homes, which have few.
 """
 PLOTS: Final[Mapping[str, tuple[str, str, Measure, str]]] = {
     "cpu-plain": ("CPU per turn without a call, 300 entities", "plain, converse", "cpu_ms", "ms"),
@@ -105,7 +106,8 @@ All agents run in one real Home Assistant, with an ordinary home that exposes th
 Each agent is set up as through its dialogs, with default settings, except that ours also sends its model the requests
 that it handles locally by default. The model server is a separate process that speaks Chat Completions, Responses,
 Messages and Ollama's format. The agents alternate, A B C, then C B A, and each has three turns first that do not
-count. Nothing is logged.
+count. Nothing is logged. Of the nine agents of Home Assistant that ask a model, six take part; `cloud`,
+`google_generative_ai_conversation` and `ovhcloud_ai_endpoints` do not.
 
 CPU is the processor time of the whole Home Assistant process for one turn, less its idle time, until everything that
 the turn caused is done and stored, including deferred work: each turn counts as if it were followed by silence.
@@ -115,7 +117,7 @@ server takes from the request to its first token; text that an agent holds back 
 
 The bare client sends the request of `llama_cpp` and reads the stream with `aiohttp`. "Home Assistant alone" is an
 agent that sends the same bytes, passes each fragment on as it arrives and has Home Assistant run the calls: no
-prompt, no history. `open_router` and `litellm` do not stream: their first words arrive with the last. Each figure is
+prompt, no history. `litellm` does not stream: its first words arrive with the last. Each figure is
 a median, with its quartiles in brackets; if several processes measured the same, it is the median of theirs, with the
 lowest and the highest.
 """
