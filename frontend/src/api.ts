@@ -28,7 +28,7 @@ export interface Now {
 export interface AgentNow {
   id: string;
   name: string;
-  state: "ok" | "down" | "key" | "credit" | "model_gone" | "budget" | "offline" | "not_loaded";
+  state: "ok" | "failing" | "down" | "key" | "credit" | "model_gone" | "budget" | "offline" | "not_loaded";
   since_at: number | null;
   /** Who answers in its place. */
   stands_in: string | null;

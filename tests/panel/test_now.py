@@ -76,6 +76,25 @@ async def test_an_agent_without_a_model_is_fine(hass: HomeAssistant, page: OpenP
 
 
 @pytest.mark.parametrize(
+    ("words", "state"),
+    [
+        (["Polish the moon"], "offline"),
+        (["Polish the moon", "Polish the sun"], "failing"),
+        (["Polish the moon", "Polish the sun", "Hello"], "offline"),
+    ],
+)
+async def test_an_agent_whose_last_turns_failed_is_not_fine(
+    hass: HomeAssistant, page: OpenPage, words: list[str], state: str
+) -> None:
+    for one in words:
+        await say(hass, one)
+
+    row = await agent_now(page)
+
+    assert (row["state"], row["stands_in"], row["detail"]) == (state, None, "")
+
+
+@pytest.mark.parametrize(
     ("error", "state"),
     [
         (ProviderUnreachable("No."), "down"),

@@ -21,6 +21,7 @@ from custom_components.chatterbox.const import CONF_HISTORY_ADDRESS, CONF_KEEP_H
 from custom_components.chatterbox.history.store.history_store import HistoryStore
 from custom_components.chatterbox.history.store.records import StoredTurn
 from custom_components.chatterbox.history.stores import async_get_histories
+from custom_components.chatterbox.usage.tracker import async_get_usage_tracker
 from tests.history.store.records import MORNING, audit, response, turn
 from tests.panel.conftest import OpenPage
 from tests.support.config_entries import offline_entry, only_agent, set_up
@@ -89,11 +90,25 @@ async def test_what_is_listed_can_be_narrowed(page: OpenPage, store: HistoryStor
     assert await found(person_id="anna") == ["turn 1"]
     assert await found(device_id="hall") == ["turn 2"]
     assert await found(agent=agent) == ["turn 5", "turn 4", "turn 3", "turn 2", "turn 1"]
-    assert await found(marks=["failed"]) == ["turn 4", "turn 2"]
+    assert await found(marks=["failed"]) == ["turn 4"]
+    assert await found(marks=["failed", "asked"]) == ["turn 4", "turn 3"]
     assert await found(marks=["asked"]) == ["turn 3"]
     assert await found(marks=["slow"]) == ["turn 5"]
     assert await found(marks=["slow", "failed"]) == []
     assert await found(since_at=MORNING + 290, until_at=MORNING + 310) == ["turn 5"]
+
+
+async def test_what_the_page_lists_as_failed_is_what_the_sensors_count(
+    hass: HomeAssistant, page: OpenPage, store: HistoryStore, agent: str
+) -> None:
+    for words in ("Polish the moon", "Hello", "Open the sesame gate of yesterday"):
+        await say(hass, words)
+    await stored(store, turn(1))
+
+    answer = await page.ask("turns/list", marks=["failed"], agent=agent)
+
+    assert async_get_usage_tracker(hass).latest_usage(agent).failures == answer["total"] == 2
+    assert [row["marks"] for row in answer["turns"]] == [[{"kind": "not_done", "text": ""}]] * 2
 
 
 async def test_turns_of_several_databases_are_one_list(

@@ -41,6 +41,8 @@ from .turn_view import TurnViews
 
 _PAUSE: Final = 0.5
 """Seconds between two messages to a page."""
+_FAILING: Final = 2
+"""Turns in a row that have failed, after which an agent is not said to be ready."""
 _GONE: Final = "gone"
 _STATES_OF_FAILURES: Final[Mapping[type[ProviderError] | None, str]] = {
     ProviderRejectedKey: "key",
@@ -195,7 +197,7 @@ def _agent(
     runtime = entry.runtime_data if entry.state is ConfigEntryState.LOADED else None
     agent = runtime.agents.get(agent_id) if runtime else None
     state = _state(agent, has_model=runtime is not None and agent_id in runtime.models)
-    is_troubled = agent is not None and state not in {"ok", "offline"}
+    is_troubled = agent is not None and state not in {"ok", "offline", "failing"}
     since = runtime.health.down_since if runtime and state == "down" else None
     return AgentNow(
         id=agent_id,
@@ -212,14 +214,18 @@ def _agent(
 
 
 def _state(agent: Agent | None, *, has_model: bool) -> str:
-    """Return the state of an agent, as far as its own model is concerned."""
-    if agent is None or not has_model:
-        return "not_loaded" if agent is None else "offline"
+    """Return the state of an agent: of its own model and, where nothing is wrong with it, of the last turns."""
+    if agent is None:
+        return "not_loaded"
+    recent = async_get_recent_turns(agent.hass).of(agent.id)[-_FAILING:]
+    is_failing = len(recent) == _FAILING and all(turn.facts.has_failed for turn in recent)
+    if not has_model:
+        return "failing" if is_failing else "offline"
     if agent.chain.own.spent():
         return "budget"
     breaker = agent.chain.own.breaker
     if breaker.state is BreakerState.CLOSED:
-        return "ok"
+        return "failing" if is_failing else "ok"
     return _STATES_OF_FAILURES.get(breaker.last_error, "down")
 
 

@@ -35,8 +35,8 @@ _LARGEST: Final = 10_000
 _MOST_CALLS: Final = 100
 _CUT_OFF: Final = "interrupted"
 
-FAILED: Final = frozenset({StopReason.PROVIDER_FAILED, StopReason.UNKNOWN_FINISH, StopReason.OUTPUT_UNFIT})
-CUT_SHORT: Final = frozenset(
+_FAILED: Final = frozenset({StopReason.PROVIDER_FAILED, StopReason.UNKNOWN_FINISH, StopReason.OUTPUT_UNFIT})
+_CUT_SHORT: Final = frozenset(
     {
         *(StopReason.MAX_ITERATIONS, StopReason.MAX_TOOL_CALLS, StopReason.DEADLINE, StopReason.LENGTH),
         *(StopReason.CONTENT_FILTER, StopReason.REPETITION, None),
@@ -108,6 +108,7 @@ class _Timings:
     inferences: tuple[InferenceView, ...] = ()
     tools: tuple[ToolView, ...] = ()
     handovers: tuple[HandoverView, ...] = ()
+    failed: bool = False
 
 
 _TIMINGS: Final = TypeAdapter(_Timings)
@@ -236,12 +237,13 @@ class TurnViews:
         for kind, body in zip(kinds, concluded, strict=True):
             yield Mark(kind, self.cleared(str(body.get("message", ""))))
         handovers = [one.to for one in timings.handovers]
+        is_vain = timings.failed and reason is StopReason.COMPLETED
         others = {
             "asked": reason is StopReason.APPROVAL_REQUIRED,
             "stood_in": bool(handovers),
-            "cut_short": reason in CUT_SHORT,
-            "failed": reason in FAILED,
-            "not_done": reason is StopReason.NOT_DONE and "not_done" not in kinds,
+            "cut_short": reason in _CUT_SHORT,
+            "failed": reason in _FAILED,
+            "not_done": (reason is StopReason.NOT_DONE or is_vain) and "not_done" not in kinds,
             "outside": has_outside_content(turn.messages),
         }
         texts = {

@@ -23,11 +23,11 @@ from ..const import DOMAIN
 from ..history.store.query import FoundTurn, ListedTurn, TurnList
 from ..history.store.records import StoreUnavailable
 from ..history.stores import async_get_histories, async_keeps_turns
-from ..records.turn_record import SIGNAL_TURN, TurnRecord
+from ..records.turn_record import FAILURES, SIGNAL_TURN, TurnRecord
 from ..runtime.agents import async_forget_conversations, async_forget_summaries
 from ..runtime.recent_turns import async_get_recent_turns
 from .commands import ID_FIELD, NO_FIELDS, NOT_FOUND, CommandRefused, Viewer, async_register_command
-from .turn_view import CUT_SHORT, FAILED, TurnRow, TurnViews
+from .turn_view import TurnRow, TurnViews
 
 if TYPE_CHECKING:  # it needs SQLAlchemy, which is imported in a thread
     from ..history.store.history_store import HistoryStore
@@ -42,7 +42,7 @@ _SLOW: Final = 5.0
 _NOTHING_TAKEN: Final = 10**18 - 1
 """Comes after each `seq`."""
 _ENDS: Final = {
-    "failed": FAILED | CUT_SHORT | {StopReason.NOT_DONE},
+    "failed": FAILURES,
     "asked": frozenset({StopReason.APPROVAL_REQUIRED}),
 }
 """Stop reasons of the turns with a mark."""
@@ -159,6 +159,7 @@ def _query(viewer: Viewer, data: Mapping[str, Any]) -> TurnList:
         since=data.get("since_at"),
         until=data.get("until_at"),
         ends=frozenset[StopReason | None]().union(*ends),
+        or_failed="failed" in data["marks"],
         slower_than=_SLOW if "slow" in data["marks"] else None,
         most=data["limit"],
     )

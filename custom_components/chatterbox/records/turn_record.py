@@ -46,10 +46,15 @@ from ..agent.messages import (
 )
 from ..agent.transcript import TranscriptRecorder
 from ..const import DOMAIN
+from ..settings.tool_names import SENTENCE_TOOL
 
 _NO_USAGE: Final = Usage()
 _ANSWERS: Final = (TextDelta, ReasoningDelta, ToolCallReady, UsageReported)
 """The first of these events is the beginning of a model's answer."""
+FAILURES: Final = frozenset(StopReason) - {
+    *(StopReason.COMPLETED, StopReason.APPROVAL_REQUIRED, StopReason.CLIENT_TOOLS, StopReason.PROMPT_DENIED)
+}
+"""Stop reasons of turns that have failed. A turn that was cut off has none, and has not failed."""
 _TIMES: Final = frozenset({"at", "began", "duration", "first_token", "first_words"})
 """Fields in seconds, which are milliseconds in JSON."""
 
@@ -116,6 +121,18 @@ class TurnFacts:
     phases: tuple[PhaseTime, ...] = ()
 
     @property
+    def has_failed(self) -> bool:
+        """Whether it has not come to the answer or the act that was asked for: what sensors count and the page lists.
+
+        Beside the turns that ended so, it did where Home Assistant answered in place of a model and could do nothing.
+        """
+        match self.inferences, self.tools:
+            case (*_, InferenceFacts(answered_by="")), (*_, ToolFacts(name=name, is_error=True)):
+                return name == SENTENCE_TOOL or self.stop_reason in FAILURES
+            case _:
+                return self.stop_reason in FAILURES
+
+    @property
     def usage(self) -> Usage:
         """Tokens of all its inferences."""
         return sum((one.usage for one in self.inferences if one.usage), _NO_USAGE)
@@ -125,9 +142,9 @@ class TurnFacts:
         return {name: _as_json(name, value) for name, value in _FACTS.dump_python(self).items()}
 
     def timings(self) -> JsonObject:
-        """Return the timings alone: first words, requests, tools, handovers."""
-        data = self.as_json()
-        return {name: data[name] for name in ("first_words", "inferences", "tools", "handovers")}
+        """Return the timings alone: first words, requests, tools, handovers; and whether the turn has failed."""
+        data = self.as_json() | {"failed": self.has_failed}
+        return {name: data[name] for name in ("failed", "first_words", "inferences", "tools", "handovers")}
 
 
 _FACTS: Final = TypeAdapter(TurnFacts)

@@ -22,7 +22,6 @@ from homeassistant.util.hass_dict import HassKey
 from pydantic import TypeAdapter
 
 from ..agent.errors import BudgetPeriod, BudgetSpent
-from ..agent.events import StopReason
 from ..agent.messages import JsonObject, Usage
 from ..const import DOMAIN, LOGGER
 from ..history.stores import async_keeps_turns
@@ -30,14 +29,11 @@ from ..records.turn_record import (
     SIGNAL_REQUEST,
     SIGNAL_TURN,
     SIGNAL_USAGE,
-    InferenceFacts,
     RequestRecord,
-    ToolFacts,
     TurnFacts,
     TurnRecord,
 )
 from ..settings.agent import existing_agents
-from ..settings.tool_names import SENTENCE_TOOL
 
 _MILLION: Final = 1_000_000
 _TURNS_KNOWN: Final = 50
@@ -46,22 +42,6 @@ _DAYS_KNOWN: Final = 40
 """Days that are kept for each agent, in case the clock is set back."""
 _MOST_TOKENS: Final = 2**53
 """A limit for reported counts, since a file cannot hold much larger numbers."""
-_ANSWERED: Final = frozenset(
-    {
-        *(StopReason.COMPLETED, StopReason.APPROVAL_REQUIRED, StopReason.CLIENT_TOOLS),
-        *(StopReason.PROMPT_DENIED, StopReason.OUTPUT_UNFIT, None),
-    }
-)
-"""Stop reasons of turns that have not failed; None for one that was cut off."""
-
-
-def _came_to_nothing(facts: TurnFacts) -> bool:
-    """Return whether Home Assistant answered in place of a model, and could not do what was asked."""
-    match facts.inferences, facts.tools:
-        case (*_, InferenceFacts(answered_by="")), (*_, ToolFacts(name=name, is_error=True)):
-            return name == SENTENCE_TOOL
-        case _:
-            return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +103,7 @@ class AgentUsage:
     tool_calls: int = 0
     """Calls that have run."""
     failures: int = 0
-    """Turns without an answer."""
+    """Turns that have failed; see `TurnFacts.has_failed`."""
     failovers: int = 0
     """Handovers to another model."""
 
@@ -148,7 +128,7 @@ class AgentUsage:
             turns=self.turns + 1,
             turns_in=_added(self.turns_in, 1, day),
             tool_calls=self.tool_calls + len([tool for tool in facts.tools if tool.began is not None]),
-            failures=self.failures + (facts.stop_reason not in _ANSWERED or _came_to_nothing(facts)),
+            failures=self.failures + facts.has_failed,
             failovers=self.failovers + len(facts.handovers),
         )
 

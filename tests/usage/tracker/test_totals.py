@@ -64,6 +64,7 @@ def test_tokens_count_for_the_model_and_the_turn_for_its_agent() -> None:
         (None, 0),
         (StopReason.PROVIDER_FAILED, 1),
         (StopReason.DEADLINE, 1),
+        (StopReason.OUTPUT_UNFIT, 1),
         (StopReason.MAX_ITERATIONS, 1),
     ],
 )

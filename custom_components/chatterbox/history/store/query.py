@@ -86,6 +86,8 @@ class TurnList:
     until: float | None = None
     ends: frozenset[str | None] = frozenset()
     """Stop reasons, None for a turn that was cut off; empty for any."""
+    or_failed: bool = False
+    """Whether turns with other ends match, too, if they have failed."""
     slower_than: float | None = None
     """Seconds until the first words, or the end of a turn without any."""
     before: int | None = None

@@ -218,7 +218,9 @@ def _listed(connection: Connection, query: TurnList) -> ColumnElement[bool]:
     if query.ends:
         reason = _field(connection, turns, "stop_reason").as_string()
         known = reason.in_([end for end in query.ends if end is not None])
-        conditions.append(or_(known, reason.is_(None)) if None in query.ends else known)
+        cut_off = reason.is_(None) if None in query.ends else false()
+        failed = _field(connection, turns, _TIMINGS, "failed").as_boolean() if query.or_failed else false()
+        conditions.append(or_(known, cut_off, failed))
     if query.slower_than is not None:
         first_words = _field(connection, turns, _TIMINGS, _FIRST_WORDS).as_float() / 1000
         duration = _field(connection, turns, "duration").as_float()
