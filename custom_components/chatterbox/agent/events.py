@@ -242,6 +242,8 @@ class CompletionResult:
     """Items that must be sent back with the message in later requests."""
     answered_by: str = ""
     """Id of the provider that answered, if several form a chain; otherwise empty."""
+    declines: bool = False
+    """Whether the words of the user were declined, in words or before another provider answered."""
 
 
 type ProviderEvent = PromptProgress | TextDelta | ReasoningDelta | ToolCallReady | ProviderSwitched | CompletionResult

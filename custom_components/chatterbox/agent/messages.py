@@ -67,6 +67,10 @@ class ProviderItem:
     data: JsonObject
 
 
+DECLINED: Final = ProviderItem("declined", {})
+"""Marks a message of a turn whose words a service declined to answer. They are sent to no model again."""
+
+
 @dataclass(frozen=True, slots=True)
 class UserMessage:
     """A message of the user."""

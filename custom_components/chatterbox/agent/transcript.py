@@ -93,6 +93,21 @@ def since_last_user_message(transcript: Transcript) -> tuple[str, Sequence[ToolR
     return "", results[::-1]
 
 
+def turns_backwards(messages: Transcript) -> Iterator[Transcript]:
+    """Yield the turns, newest first: each a user message up to the next one; the first may lack it."""
+    end = len(messages)
+    for index in reversed(range(end)):
+        if index == 0 or isinstance(messages[index], UserMessage):
+            yield messages[index:end]
+            end = index
+
+
+def call_ids(messages: Iterable[Message]) -> frozenset[str]:
+    """Return the ids of all calls."""
+    answers = [message for message in messages if isinstance(message, AssistantMessage)]
+    return frozenset({call.id for answer in answers for call in answer.tool_calls})
+
+
 def open_calls(messages: Iterable[Message]) -> tuple[ToolCall, ...]:
     """Return the calls that have no result yet, in order."""
     calls: dict[str, ToolCall] = {}

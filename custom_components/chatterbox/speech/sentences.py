@@ -157,7 +157,8 @@ def cause_of(sentences: Mapping[str, str], error: type[ProviderError] | None) ->
     """Return the sentence on why a model does not answer, for a failure of this class."""
     is_slow = error is None or issubclass(error, FirstTokenTimeout | BetweenTokensTimeout)
     kinds = () if is_slow or error is None else (kind for kind in _CAUSES if issubclass(error, kind))
-    key = next((ERROR_KEYS[kind] for kind in kinds), "offline_took_over")
+    is_busy = error is not None and issubclass(error, ProviderBusy)
+    key = next((ERROR_KEYS[kind] for kind in kinds), "offline_busy" if is_busy else "offline_took_over")
     return sentences[f"spoken_{key}"]
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.agent.conversation.summary import asked_and_done, recap, summarize, turns_backwards
+from custom_components.chatterbox.agent.conversation.summary import asked_and_done, recap, summarize
 from custom_components.chatterbox.agent.conversation.token_estimate import TokenEstimate
 from custom_components.chatterbox.agent.errors import ProviderBusy, ProviderReplyInvalid, ProviderUnreachable
 from custom_components.chatterbox.agent.events import ReasoningDelta
@@ -18,6 +18,7 @@ from custom_components.chatterbox.agent.messages import (
     Transcript,
     UserMessage,
 )
+from custom_components.chatterbox.agent.transcript import turns_backwards
 from tests.agent.conversation.transcripts import transcripts
 from tests.support.doubles import ScriptedProvider, never, say
 

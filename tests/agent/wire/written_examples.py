@@ -232,6 +232,9 @@ CALLS: Final = (
     Written("Llama 3, function", '<|python_tag|>HassTurnOn(name="Kitchen Light")', calls=(_TURN_ON_KITCHEN,)),
     Written("Llama 4", '[HassTurnOn(name="Kitchen Light"), GetLiveContext()]', calls=(_TURN_ON_KITCHEN, _LIVE_CONTEXT)),
     Written("Python, alone", "On it.\nHassTurnOn(name='Kitchen Light')", "On it.\n", "", (_TURN_ON_KITCHEN,)),
+    Written("Python, as code", "`HassTurnOn(name='Kitchen Light')`", calls=(_TURN_ON_KITCHEN,)),
+    Written("Python, bold", "On it.\n**HassTurnOn(name='Kitchen Light')**", "On it.\n", "", (_TURN_ON_KITCHEN,)),
+    Written("name and object, as code", f"``HassTurnOn{_ON}``\nDone.", "Done.", "", (_TURN_ON_KITCHEN,)),
     Written("Python, an object", f"HassTurnOn({_ON})", calls=(_TURN_ON_KITCHEN,)),
     Written(
         "Python, by position", '<|python_tag|>HassTurnOn("Kitchen Light")', calls=(("HassTurnOn", '"Kitchen Light")…'),)
@@ -413,6 +416,8 @@ PROSE: Final = (
     '```json\n{"name": "Kitchen"}\n```\nThat is all.',
     "light(s) are on\nlight (kitchen): on\nlights{",
     "The light(s)",
+    "`light(s)` are on, *light* and `HassTurnOn`",
+    "**HassTurnOn** is what turns it on.",
     "[dance(now)]",
     "A common analysis. Final answer: assistant lights are on.",
     "Das Licht ist an.\n\n- Küche: 21,5 °C\n- Bad: 19 °C\n\n| a | b |\n|---|---|\n| 1 | 2 |",

@@ -9,10 +9,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final, assert_never
 
-from ..messages import AssistantMessage, JsonObject, Message, ProviderItem, ToolResult, Transcript, UserMessage
+from ..messages import (
+    DECLINED,
+    AssistantMessage,
+    JsonObject,
+    Message,
+    ProviderItem,
+    ToolResult,
+    Transcript,
+    UserMessage,
+)
 from ..protocols import CompletionRequest
 from ..text import clipped
-from ..transcript import since_last_user_message
+from ..transcript import since_last_user_message, turns_backwards
 
 _FORMAT: Final = "own_words"
 """Name of the format in provider items, which no wire format reads."""
@@ -23,6 +32,7 @@ _LENGTH: Final = 300
 _ANSWERED: Final = "Answered without you, as the person heard it: {}"
 _ADDED: Final = "The person also heard, not from you: {}"
 _UNANSWERED: Final = "The message before this one got no answer. Leave it, unless the person returns to it."
+_LEFT_OUT: Final = "What was said before this was declined, and is left out. Leave it, unless the person returns to it."
 _TRIED: Final = "Home Assistant has tried this without you. Its answer: {}"
 
 
@@ -58,6 +68,22 @@ def as_models_read(history: Transcript) -> Transcript:
     """
     reading = _Reading()
     return tuple(map(reading.read, history))
+
+
+def without_declined(history: Transcript) -> Transcript:
+    """Return the messages before a turn without the turns whose words a service declined: it would decline all others.
+
+    What is left out becomes an empty message, as in `as_models_read`.
+    """
+    read: list[Message] = []
+    is_left_out = False
+    for turn in reversed([*turns_backwards(history)]):
+        is_after, words = is_left_out, turn[0]
+        is_left_out = any(isinstance(one, AssistantMessage) and DECLINED in one.provider_items for one in turn)
+        if is_after and isinstance(words, UserMessage):
+            words = _noted(words.alone(), _LEFT_OUT)
+        read += [AssistantMessage()] * len(turn) if is_left_out else [words, *turn[1:]]
+    return tuple(read)
 
 
 def without_broken_words(messages: Transcript) -> Transcript:

@@ -15,7 +15,8 @@ from ..messages import AssistantMessage, Message, Summary, ToolCall, ToolResult,
 from ..protocols import CompletionRequest, LLMProvider
 from ..text import ELLIPSIS, clipped, shortened
 from ..timeouts import TookTooLong, WorkCancelled, finish_within
-from ..transcript import has_outside_content
+from ..transcript import has_outside_content, turns_backwards
+from .own_words import without_declined
 from .token_estimate import TokenEstimate
 
 MOST_TOKENS: Final = 8_000
@@ -62,7 +63,7 @@ async def summarize(  # noqa: PLR0913  # who, what, and how much of it
     if earlier.messages >= dropped:
         return earlier
     before = [f"Summary of what came before: {earlier.text}"] if earlier.text else []
-    lines = [line for message in transcript[earlier.messages : dropped] for line in _written(message)]
+    lines = [line for message in without_declined(transcript)[earlier.messages : dropped] for line in _written(message)]
     text = _shortened("\n".join(before + lines), tokens, estimate)
     request = CompletionRequest(_INSTRUCTIONS, (UserMessage(text),))
     try:
@@ -131,15 +132,6 @@ def asked_and_done(messages: Transcript) -> Iterator[str]:
     Only calls that ran and succeeded are listed. The lines hold no words of ours, so they fit every language.
     """
     return filter(None, map(_line, turns_backwards(messages)))
-
-
-def turns_backwards(messages: Transcript) -> Iterator[Transcript]:
-    """Yield the turns, newest first: each a user message up to the next one; the first may lack it."""
-    end = len(messages)
-    for index in reversed(range(end)):
-        if index == 0 or isinstance(messages[index], UserMessage):
-            yield messages[index:end]
-            end = index
 
 
 def _line(turn: Transcript) -> str:

@@ -10,7 +10,16 @@ from types import UnionType
 from typing import Final, TypeGuard
 
 from ..messages import JsonObject, JsonValue, canonical_json
-from ..text import find_name, in_ascii_digits, plain, plain_name, read_data_file
+from ..text import (
+    CONTROL,
+    find_name,
+    in_ascii_digits,
+    mended_text,
+    plain,
+    plain_name,
+    read_data_file,
+    sendable_text,
+)
 from .repair import repair_json
 from .text import display, finite, parse_json
 
@@ -57,6 +66,36 @@ def fit_object(value: JsonObject, schema: JsonObject, *, text_is_list: bool = Tr
     if not isinstance(fitted, dict):
         raise Unfit("The schema does not describe an object.")
     return fitted
+
+
+_ESCAPE: Final = re.compile(r"\\+(?:u([0-9a-f]{4})|x([0-9a-f]{2})|([nrt\"'/]))|\\+\Z", re.IGNORECASE)
+_MEANINGS: Final = {"n": "\n", "r": "", "t": "\t"}
+
+
+def readable(value: JsonValue, *, escapes: bool) -> JsonValue:
+    """Return a value whose texts a person can read: without control characters and, with `escapes`, without those.
+
+    Raises `Unfit` where a control character stands for an unknown letter.
+    """
+    match value:
+        case str():
+            text = mended_text(value)
+            if CONTROL.search(text):
+                raise Unfit(f"A character of {display(value)} was lost. Write it again, in plain letters.")
+            return sendable_text(_ESCAPE.sub(_unescaped, text)) if escapes and "\\" in text else text
+        case list():
+            return [readable(item, escapes=escapes) for item in value]
+        case dict():
+            return {name: readable(item, escapes=escapes) for name, item in value.items()}
+        case _:
+            return value
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    """Return the character of an escape that was escaped once more; nothing for a backslash at the end."""
+    if digits := escape[1] or escape[2]:
+        return chr(int(digits, 16))
+    return _MEANINGS.get(escape[3].lower(), escape[3]) if escape[3] else ""
 
 
 @dataclass(frozen=True, slots=True)

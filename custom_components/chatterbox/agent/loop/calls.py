@@ -11,7 +11,15 @@ from itertools import count
 from typing import Final, assert_never
 
 from ..events import Answer, PendingCall
-from ..json.coercion import MAX_ARGUMENTS_LENGTH, Unfit, fit_known, fit_object, known_parameters, parse_arguments
+from ..json.coercion import (
+    MAX_ARGUMENTS_LENGTH,
+    Unfit,
+    fit_known,
+    fit_object,
+    known_parameters,
+    parse_arguments,
+    readable,
+)
 from ..json.text import display, is_json_object, parse_json
 from ..messages import (
     MAX_CALL_LENGTH,
@@ -27,6 +35,7 @@ from ..messages import (
 )
 from ..protocols import Ask, Deny
 from ..text import find_tool, plain
+from ..transcript import call_ids
 from .hooks import covers
 from .turn import ClientCall, OpenCall, Resolved, Runnable, TurnState, resolve
 
@@ -88,12 +97,8 @@ def _with_own_id(state: TurnState, call: ToolCall) -> ToolCall:
 
     Generated ids have nine letters and digits, the one form that every service accepts (Mistral's rule).
     """
-    taken = {
-        other.id
-        for message in (*state.turn.history, *state.messages)
-        if isinstance(message, AssistantMessage)
-        for other in message.tool_calls
-    } | {judged.call.id for judged in state.open_calls}
+    earlier = call_ids((*state.turn.history, *state.messages)) | {judged.call.id for judged in state.open_calls}
+    taken = state.taken | earlier
     if call.id and len(call.id) <= _ID_LENGTH and call.id not in taken:
         return call
     numbered = (f"call{len(taken) + extra:05}" for extra in count(1))
@@ -190,7 +195,8 @@ def fit_call(  # noqa: PLR0913  # each of these alone changes the state
             return ClientCall(call)
     try:
         written = parse_arguments(call.arguments, MAX_CALL_LENGTH if tool.client else MAX_ARGUMENTS_LENGTH)
-        meant, repaired = (tool, written) if tool.client or is_repaired else _repaired(tool, written, tools, allowed)
+        is_exact = tool.client or is_repaired
+        meant, repaired = (tool, written) if is_exact else _repaired(tool, written, tools, allowed)
         arguments = fit_object(repaired, meant.parameters)
     except Unfit as err:
         return resolve(as_recorded(call), str(err))
@@ -207,7 +213,9 @@ def _repaired(
     tool: ToolDefinition, written: JsonObject, tools: Sequence[ToolDefinition], allowed: frozenset[str] | None
 ) -> tuple[ToolDefinition, JsonObject]:
     """Return the tool that the call means, and the arguments in the names and values of the tool. Raises `Unfit`."""
-    arguments = known_parameters(written, tool.parameters)
+    # What acts on the home alone takes words; other tools may take a path or a pattern, with backslashes.
+    texts = {name: readable(value, escapes=not tool.annotations.open_world) for name, value in written.items()}
+    arguments = known_parameters(texts, tool.parameters)
     if tool.repair is None:
         return tool, arguments
     name, repaired = tool.repair(fit_known(arguments, tool.parameters))

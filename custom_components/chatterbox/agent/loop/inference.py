@@ -32,6 +32,7 @@ from ..events import (
 )
 from ..json.coercion import Unfit
 from ..messages import (
+    DECLINED,
     AssistantMessage,
     FinishReason,
     ProviderItem,
@@ -301,7 +302,7 @@ class Inference:
 
     def _count(self, end: CompletionResult) -> UsageReported:
         state, usage = self.state, end.usage
-        self._provider_items = end.provider_items
+        self._provider_items = (*end.provider_items, DECLINED) if end.declines else end.provider_items
         written = usage.output_tokens or self._estimated_tokens()
         if usage.is_estimated or end.finish_reason in {FinishReason.LENGTH, FinishReason.REPETITION}:
             usage = replace(usage, output_tokens=written)  # we may have closed the stream before any report

@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import Final, assert_never
 from uuid import uuid4
 
-from ..conversation.own_words import as_models_read, mark_of_call, with_own_words
+from ..conversation.own_words import as_models_read, mark_of_call, with_own_words, without_declined
+from ..errors import ContentRefused
 from ..events import (
     ApprovalRequested,
     MessageDone,
@@ -28,10 +29,10 @@ from ..events import (
     TurnFinished,
 )
 from ..json.text import is_json_object
-from ..messages import AssistantMessage, ToolDefinition, ToolResult, UserMessage, canonical_json
+from ..messages import DECLINED, AssistantMessage, Message, ToolDefinition, ToolResult, UserMessage, canonical_json
 from ..protocols import Hooks, LLMProvider, ResponseComposer, ToolDispatcher
 from ..timeouts import SYSTEM_CLOCK
-from ..transcript import TranscriptRecorder, changing_tools, open_calls, repair, synthetic_result
+from ..transcript import TranscriptRecorder, call_ids, changing_tools, open_calls, repair, synthetic_result
 from .calls import check_again, decide_call
 from .execution import ToolRunner
 from .hooks import HookChain
@@ -90,7 +91,7 @@ class TurnRunner:
         )
         self._transcript = TranscriptRecorder()
         """The messages that this turn has added to the history so far."""
-        self._state = TurnState(_as_models_read(turn))
+        self._state = TurnState(_as_models_read(turn), taken=call_ids(turn.history))
         self._resumed = mark_of_call(turn.history, turn.approval.calls[0].call.id) if turn.approval else ()
         """The mark of the message that resumes the calls of a question, which all come from one message."""
         self._is_over = False
@@ -278,6 +279,8 @@ class TurnRunner:
             addition = gap + addition
             answer = with_own_words(answer, after=addition, is_fact=reason in _TOLD)
             yield TextDelta(addition)
+        if reason is StopReason.CONTENT_FILTER or isinstance(self._state.failure, ContentRefused):
+            answer = replace(answer, provider_items=(*answer.provider_items, DECLINED))
         yield MessageDone(answer)
         yield PhaseEntered(Phase.OUTPUT)
         yield replace(self._finished(reason, answer.text), composed=composed)
@@ -318,9 +321,10 @@ class TurnRunner:
 
 def _as_models_read(turn: Turn) -> Turn:
     """Return a turn whose history holds only words of models; what else matters is told before the new words."""
-    *history, words = as_models_read((*repair(turn.history), UserMessage("", context=turn.context)))
-    context = words.context if isinstance(words, UserMessage) else ""
-    return replace(turn, history=tuple(history), context=context)
+    words: Message = UserMessage("", context=turn.context, omitted=turn.omitted)
+    *history, words = as_models_read(without_declined((*repair(turn.history), words)))
+    context, omitted = (words.context, words.omitted) if isinstance(words, UserMessage) else ("", "")
+    return replace(turn, history=tuple(history), context=context, omitted=omitted)
 
 
 def _noted(result: ToolResult, note: str) -> ToolResult:

@@ -201,6 +201,8 @@ class TurnState(NamedTuple):
     failure: ProviderError | None = None
     prompt_denied: str | None = None
     """The reason for which a hook refused the user's words."""
+    taken: frozenset[str] = frozenset()
+    """The ids of calls before this turn, of those too that are sent to no model."""
 
     @property
     def tokens_left(self) -> int | None:

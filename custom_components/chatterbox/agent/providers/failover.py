@@ -5,11 +5,11 @@ Managed providers and their breakers outlive turns; a `FailoverProvider` is chea
 
 import math
 from collections.abc import AsyncGenerator, Coroutine, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ..conversation.prompt_fitter import FittedRequest
-from ..errors import BudgetSpent, PromptTooLong, ProviderError, ProviderRejectedRequest
+from ..errors import BudgetSpent, ContentRefused, PromptTooLong, ProviderError, ProviderRejectedRequest
 from ..events import CompletionResult, ProviderEvent, ProviderSwitched, ToolCallReady
 from ..messages import ToolResult, UserMessage
 from ..protocols import CompletionRequest, LeavableProvider
@@ -47,6 +47,11 @@ class _Inference:
         if position == 0 or not isinstance(error, BudgetSpent):
             self.failures.append((provider, error))
         self.pass_over(provider, type(error).__name__)
+
+    @property
+    def is_declined(self) -> bool:
+        """Whether a provider has declined the words before another one answered."""
+        return any(isinstance(error, ContentRefused) for _, error in self.failures)
 
     def with_notes(self, error: ProviderError) -> ProviderError:
         """Add notes about the other failures to an error."""
@@ -131,7 +136,7 @@ class FailoverProvider(LeavableProvider):
                 event: ProviderEvent | None = started.first
                 try:
                     while event is not None:
-                        yield _passed_on(event, candidate, started.fitted, permit)
+                        yield _passed_on(event, candidate, started.fitted, permit, inference)
                         event = await started.after(event, candidate.provider.timeouts)
                 except ProviderError as error:
                     inference.failed(candidate.provider, error)
@@ -224,18 +229,22 @@ class FailoverProvider(LeavableProvider):
 
 
 def _passed_on(
-    event: ProviderEvent, candidate: _Candidate, fitted: FittedRequest | None, permit: Permit
+    event: ProviderEvent,
+    candidate: _Candidate,
+    fitted: FittedRequest | None,
+    permit: Permit,
+    inference: _Inference,
 ) -> ProviderEvent:
-    """Return an event with the id of the provider and the tools that it was offered."""
+    """Return an event with the id of the provider, the tools that it was offered, and whether words were declined."""
     provider = candidate.provider
     match event:
         case ToolCallReady(call) if provider.tools is not every_tool:
             return ToolCallReady(call, frozenset([tool.name for tool in candidate.request.tools]))
-        case CompletionResult(finish_reason, usage, provider_items):
+        case CompletionResult(usage=usage):
             provider.succeeded(permit)  # before it is passed on: nothing is read after it
             if provider.fitter and fitted:
                 provider.fitter.answered(fitted, usage.input_tokens)
-            return CompletionResult(finish_reason, usage, provider_items, provider.id)
+            return replace(event, answered_by=provider.id, declines=event.declines or inference.is_declined)
         case _:
             return event
 

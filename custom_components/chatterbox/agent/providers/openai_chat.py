@@ -6,6 +6,7 @@ from typing import ClassVar, override
 from ..errors import ProviderError, UnparsedReply
 from ..messages import JsonObject
 from ..protocols import CompletionRequest
+from ..wire.call_assembly import ACCEPTED_ID
 from ..wire.openai_chat import ChatReplyReader, request_to_payload
 from ..wire.reply_reader import ReplyReader
 from .failures import WORDINGS
@@ -55,12 +56,17 @@ class OpenAIChatProvider(HTTPProvider):
     ) -> JsonObject:
         """Ask once for a whole answer where the server cannot parse what its model wrote in a stream.
 
-        Once the model has turned out to need its reasoning back with its calls, always return it.
+        Once the model has turned out to need its reasoning back with its calls, or to take no ids of other services,
+        always do so.
         """
         if isinstance(error, UnparsedReply) and payload.get("stream") and not started:
             return whole_answer(payload)
-        if WORDINGS["missing_reasoning"].search(error.words) and not self._profile.chat.needs_reasoning:
-            chat = replace(self._profile.chat, reasoning_field="reasoning_content", needs_reasoning=True)
+        chat = known = self._profile.chat
+        if WORDINGS["missing_reasoning"].search(error.words) and not known.needs_reasoning:
+            chat = replace(known, reasoning_field="reasoning_content", needs_reasoning=True)
+        if WORDINGS["refused_ids"].search(error.words):
+            chat = replace(known, call_ids=ACCEPTED_ID)
+        if chat != known:
             self._profile = replace(self._profile, chat=chat)
             return self._payload(request)
         return await super()._payload_after(error, request, payload, started=started)

@@ -340,12 +340,25 @@ def _without_streaming(payload: JsonObject, _: re.Match[str]) -> JsonObject:
     return whole_answer(payload) if "tools" in payload else payload
 
 
+def _with_another_limit(payload: JsonObject, refusal: re.Match[str]) -> JsonObject:
+    """Limit the answer under the name that the service asks for, or the other one that is common."""
+    known = next((name for name in _LIMITS if name in payload), "")
+    name = refusal["instead"] or _LIMITS.get(known, known)
+    return {name if field == known else field: value for field, value in payload.items()}
+
+
 def whole_answer(payload: JsonObject) -> JsonObject:
     """Return the request for a whole answer, which readers read as one chunk."""
     return {**{name: value for name, value in payload.items() if name not in _OF_STREAMS}, "stream": False}
 
 
 _OF_STREAMS: Final = frozenset({"stream_options", "return_progress"})
+_LIMITS: Final[Mapping[str, str]] = {
+    "max_tokens": "max_completion_tokens",
+    "max_completion_tokens": "max_tokens",
+    "max_output_tokens": "max_output_tokens",
+}
+"""The names of the limit of an answer, with the one to try next."""
 
 
 _TOOL_FIELDS: Final = frozenset({"tools", "tool_choice", "parallel_tool_calls"})
@@ -356,6 +369,7 @@ TOOL_ADJUSTMENTS: Final = (
     Adjustment("so many tools", WORDINGS["refused_number"], _with_fewer_tools),
     Adjustment("a system message", WORDINGS["refused_system"], _without_system),
     Adjustment("messages in this order", WORDINGS["refused_order"], _in_turns),
+    Adjustment("the limit of an answer under this name", WORDINGS["refused_limit"], _with_another_limit),
 )
 
 

@@ -232,7 +232,7 @@ class TextCallReader:
         if parsed.calls and not meant:
             await self._say(piece.text.removeprefix(">"))
             return
-        self._removed = _SPACE + ";,"
+        self._removed = _SPACE + ";,`*"
         for call in meant:
             self._out += self._calls.written(call, self._tool_of(call.name))
         rest = parsed.rest.strip()

@@ -24,8 +24,12 @@ _MAX_NAME: Final = 256
 """Characters; services allow 64."""
 
 
+ACCEPTED_ID: Final = "[A-Za-z0-9]{9}"
+"""Pattern of an id that every server accepts (Mistral's rule)."""
+
+
 def new_call_id() -> str:
-    """Return a new id of a call: nine letters or digits, which every server accepts (Mistral's rule)."""
+    """Return a new id of a call."""
     return uuid4().hex[:9]
 
 

@@ -410,6 +410,7 @@ class ChatReplyReader(ReplyReader):
         """Read a part of the choice with the index `place`; each choice numbers its calls."""
         yield from self._reasoning(delta.reasoning_text())
         yield from self._text(delta.text())
+        self._declines = self._declines or bool(delta.refusal)
         for piece in delta.reasoning_details or []:
             if self._details and _continues(self._details[-1], piece):
                 self._details[-1] = _joined(self._details[-1], piece)

@@ -383,6 +383,7 @@ class ResponsesReplyReader(ReplyReader):
                 yield from self._begin(event.item, event.output_index)
             case "response.output_text.delta" | "response.refusal.delta":
                 self._in_pieces = True
+                self._declines = self._declines or event.type == "response.refusal.delta"
                 index, item_id = event.output_index, event.item_id
                 message = self._locate(_MESSAGE, index, item_id, or_newest=True)
                 message = message or self._open(_MESSAGE, item_id, index)
@@ -436,6 +437,8 @@ class ResponsesReplyReader(ReplyReader):
         if ended.whole is not None:
             return
         ended.whole = item
+        parts = item.content if isinstance(item.content, list) else []
+        self._declines = self._declines or any(part.refusal for part in parts)
         if item.type == _CALL:
             yield from self._write_call(ended, item, "" if ended.written else arguments_text(item.arguments))
         elif item.type == _MESSAGE and not self._in_pieces:

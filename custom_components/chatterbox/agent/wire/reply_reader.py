@@ -265,6 +265,8 @@ class ReplyReader(ABC):
         self._finish = ""
         """The finish reason as it was sent."""
         self._usage = Usage()
+        self._declines = False
+        """Whether the model declines, in words for the user."""
 
     @property
     def finished(self) -> bool:
@@ -304,7 +306,7 @@ class ReplyReader(ABC):
             if is_empty:
                 raise ProviderReplyInvalid(f"the service ended an answer before its first word: {self._finish[:100]!r}")
             _LOGGER.warning("The service ended an answer with an unknown finish reason: %.100r", self._finish)
-        yield CompletionResult(reason, self._usage, tuple(self._provider_items()))
+        yield CompletionResult(reason, self._usage, tuple(self._provider_items()), declines=self._declines)
 
     @abstractmethod
     def _read(self, sent: str | bytes) -> Iterator[ProviderEvent]:

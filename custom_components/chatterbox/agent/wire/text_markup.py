@@ -318,6 +318,8 @@ _FENCE: Final[tuple[MarkerPart, ...]] = (
     *("```", OneOf(("", "json", "python", "py", "xml", "text", "plaintext"))),
     *(_IN_LINE, "\n", _SPACE),
 )
+_MARKS: Final = Run("[`*]", 2)
+"""Around code, and bold text."""
 _MODULES: Final = OneOf(("", "default_api.", "functions.", "tools."))
 
 
@@ -335,8 +337,10 @@ def _bare_calls(tools: OfferedName) -> Iterator[Marker]:
     """Yield the calls without markup: lines that begin with the name of an offered tool."""
     balanced = Region(Kind.MAYBE_CALL)
     line = Region(Kind.MAYBE_CALL, Ends(until=[Opening("\n")]))
-    yield Marker(Opening(OneOf(("", "call:")), _MODULES, tools, _SPACE, then=r"\{"), balanced, keeps_opening=True)
-    yield Marker(Opening(_MODULES, tools, then=r"\("), balanced, keeps_opening=True)
+    yield Marker(
+        Opening(_MARKS, OneOf(("", "call:")), _MODULES, tools, _SPACE, then=r"\{"), balanced, keeps_opening=True
+    )
+    yield Marker(Opening(_MARKS, _MODULES, tools, then=r"\("), balanced, keeps_opening=True)
     yield Marker(Opening(OneOf(("", "call ", "calling ")), _MODULES, tools, " with "), line, keeps_opening=True)
     yield Marker(Opening(tools, "[args]", _SPACE, then=r"\{"), balanced, keeps_opening=True)
 

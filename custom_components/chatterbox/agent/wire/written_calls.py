@@ -29,7 +29,7 @@ _SEPARATOR: Final = (
     r"<[|\uff5c][^<>]{0,60}+>|\[(?:args|/?tool_calls)\]|\[call_id\][\w-]*+|```\w*+"
     r"|</?(?:\w{1,40}+:)?+(?:tool|function)_?calls?\b(?:[^<>{]{0,60}+>)?+"
 )
-_BETWEEN_CALLS: Final = re.compile(rf"(?:[\s,;>)\]}}]|{_SEPARATOR})*+", re.IGNORECASE)
+_BETWEEN_CALLS: Final = re.compile(rf"(?:{_SEPARATOR}|[\s,;>)\]}}`*])*+", re.IGNORECASE)
 _ADDRESS: Final = re.compile(r"\A(?:<[|\uff5c][^<>]{0,60}+>|(?!to=)[a-z]++|\s++){0,8}+to=", re.IGNORECASE)
 """Text before the name of a tool in a header of OpenAI's harmony format."""
 _TAGGED: Final = re.compile(

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from hypothesis import given, settings, strategies as st
 
-from custom_components.chatterbox.agent.conversation.own_words import as_models_read
+from custom_components.chatterbox.agent.conversation.own_words import as_models_read, without_declined
 from custom_components.chatterbox.agent.errors import ProviderUnreachable
 from custom_components.chatterbox.agent.events import (
     Answer,
@@ -203,7 +203,8 @@ class Conversation:
         for event in events:
             recorder.add(event)
         whole = repair(turn.history) + recorder.messages
-        readable = as_models_read(whole)
+        begun = len(repair(turn.history)) + (words is not None)
+        readable = as_models_read((*without_declined(whole[:begun]), *whole[begun:]))
         for request in provider.requests:
             assert_valid(request.transcript)
             assert isinstance(request.transcript[-1], UserMessage | ToolResult)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, strategies as st
@@ -122,7 +123,9 @@ CALLED = [ToolCallReady(ToolCall("a", "on", '{"x":1}')), CompletionResult(Finish
             [ReasoningDelta("hm"), TextDelta("Hi"), DONE],
             id="content in parts",
         ),
-        pytest.param([chunk({"refusal": "I can't."}), STOP], [TextDelta("I can't."), DONE], id="refusal"),
+        pytest.param(
+            [chunk({"refusal": "I can't."}), STOP], [TextDelta("I can't."), replace(DONE, declines=True)], id="refusal"
+        ),
         pytest.param([chunk({"tool_calls": [CALL]}), chunk({}, "tool_calls")], CALLED, id="call"),
         pytest.param([chunk({"tool_calls": [CALL]}, "tool_calls")], CALLED, id="call with the finish"),
         pytest.param([chunk({"tool_calls": [CALL]}), STOP], CALLED, id="call and finish stop"),

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -147,17 +148,17 @@ A, B = ToolCall("a", "on", '{"x":1}'), ToolCall("b", "off", '{"y":2}')
                 done(message(content=[{"type": "refusal", "refusal": "I can't."}]), 0),
                 completed(),
             ],
-            [TextDelta("I can't."), DONE],
+            [TextDelta("I can't."), replace(DONE, declines=True)],
             id="refusal",
         ),
         pytest.param(
             [{"type": "response.refusal.delta", "delta": "I can't."}, completed()],
-            [TextDelta("I can't."), DONE],
+            [TextDelta("I can't."), replace(DONE, declines=True)],
             id="a refusal in pieces",
         ),
         pytest.param(
             [completed(message(content=[{"type": "refusal", "refusal": "I can't."}]))],
-            [TextDelta("I can't."), DONE],
+            [TextDelta("I can't."), replace(DONE, declines=True)],
             id="a refusal at the end",
         ),
         pytest.param(
