@@ -41,6 +41,8 @@ _KINDS: Final = {
         RequestKind.LISTS,
     ),
 }
+_LONGEST_NEVER_MIND: Final = 60
+"""Characters."""
 _SMALL_TALK: Final = frozenset({intent.INTENT_NEVERMIND, intent.INTENT_RESPOND})
 _ASKS_ABOUT_ALL: Final = "all"
 """The response to "are all lights off?". In several languages, "all lights off" is taken for that question."""
@@ -125,6 +127,17 @@ def _without_cut_word(found: RecognizeResult | None, text: str) -> str:
         if cut_word := re.search(cut, text):
             return re.sub(r"\w+$", "", text[: cut_word.end(1)]) + text[cut_word.end() :]
     return text
+
+
+async def async_is_never_mind(hass: HomeAssistant, user_input: ConversationInput) -> bool:
+    """Return whether a sentence only takes back what was said, or asked: "never mind"."""
+    agent = built_in_agent(hass)
+    if agent is None or len(user_input.text) > _LONGEST_NEVER_MIND:
+        return False
+    if await agent.async_recognize_sentence_trigger(user_input):
+        return False
+    found = await async_recognized(hass, user_input)
+    return found is not None and found.intent.name == intent.INTENT_NEVERMIND
 
 
 async def async_is_request(hass: HomeAssistant, user_input: ConversationInput) -> bool:

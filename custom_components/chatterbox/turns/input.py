@@ -44,7 +44,7 @@ from ..approvals.questions import (
 )
 from ..approvals.review import ApprovalWay, CallOption, GivenAnswer
 from ..const import DOMAIN, REDACTED_PIN
-from ..effects.recognition import async_is_request
+from ..effects.recognition import async_is_never_mind, async_is_request
 from ..home.name_index import names_in
 from ..internals.assist_pipeline import debug_runs
 from ..internals.conversation import clear_traces, stored_chat_logs
@@ -385,16 +385,27 @@ class InputReader:
         is_person = speaker.asking is Asking.PERSON
         approvals = async_get_approvals(self.hass)
         question = approvals.asked_at(scope, last_said(chat_log)) if is_person else None
-        pin = async_get_home_rules(self.hass).current.pin
-        has_pin = pin is not None
         if question is None:
+            has_pin = async_get_home_rules(self.hass).current.pin is not None
             redacted = async_redact_pin(self.hass, user_input, chat_log, scope, has_pin=has_pin)
             if redacted is user_input:
                 return await self._async_request(user_input, speaker)
             return TurnInput(redacted, speaker, self.source, reply=sentences["spoken_nothing_asked"])
+        if question in approvals.waiting and await async_is_never_mind(self.hass, user_input):
+            declined = TurnInput(user_input, speaker, self.source, reply=sentences["spoken_declined"])
+            return self._as_answer(declined, question, Meaning.NO, sentences)
+        return await self._async_asked(user_input, speaker, chat_log, question)
+
+    async def _async_asked(
+        self, user_input: ConversationInput, speaker: Speaker, chat_log: ChatLog, question: Question
+    ) -> TurnInput:
+        """Return the input of a turn in a place where a question was asked."""
+        sentences = await async_get_sentences(self.hass, user_input.language)
+        scope = ApprovalScope.of_input(user_input, self.agent_id, chat_log.conversation_id)
+        approvals, pin = async_get_approvals(self.hass), async_get_home_rules(self.hass).current.pin
         context = asked_of(self.hass, sentences, question.calls, understood_language(user_input.language))
         words = _meant(self.hass, user_input, heard_answer)
-        redacted = async_redact_pin(self.hass, user_input, chat_log, scope, context, has_pin=has_pin)
+        redacted = async_redact_pin(self.hass, user_input, chat_log, scope, context, has_pin=pin is not None)
         is_late = question not in approvals.waiting
         is_unheard = not is_late and not approvals.was_heard(question.id)
         pin = None if is_unheard else pin

@@ -27,7 +27,8 @@ from ..approvals.guard import CallGuard
 from ..approvals.questions import ApprovalScope, Question, async_get_approvals
 from ..approvals.request_check import QUESTION_ENDS, RequestCheck
 from ..approvals.review import ApprovalWay, Refusal
-from ..const import LOGGER
+from ..const import LOGGER, SUBENTRY_CONVERSATION
+from ..effects.recognition import async_is_never_mind
 from ..history.stores import async_get_histories
 from ..people.speakers import Asking, in_turn
 from ..records.turn_record import TurnRecord
@@ -141,11 +142,15 @@ class AgentTurns:
     ) -> AsyncGenerator[TurnEvent]:
         """Return the events of a turn, under the rules of the owner."""
         tools, record, language = prepared.tools, prepared.record, turn_input.user_input.language
-        turn = prepared.turn
+        turn, source, user_input = prepared.turn, turn_input.source, turn_input.user_input
+        sentences, confirmation = await async_get_sentences(self._hass, language), self._agent.settings.confirmation
         if summaries := turn_input.source.summaries(self._agent.summaries):
             turn = summaries.async_begin_turn(thread.id, turn)
         record.context, record.omitted, record.attachments = turn.context, turn.omitted, turn.attachments
-        sentences, confirmation = await async_get_sentences(self._hass, language), self._agent.settings.confirmation
+        is_new = turn_input.answered is None and not turn.attachments
+        is_spoken = self._subentry.subentry_type == SUBENTRY_CONVERSATION and source.acts_locally()
+        if is_new and is_spoken and await async_is_never_mind(self._hass, user_input):
+            return reply_events(sentences["spoken_never_mind"])
         composer = TranslatedComposer(sentences, tools.definitions, confirmation, tools.done_keys)
         check = self._check(turn_input, tools, turn)
         guard = self._guard(turn_input, tools, turn, thread, check)
@@ -154,11 +159,13 @@ class AgentTurns:
             deferred.offered, deferred.allowed = turn.tools, turn.allowed_tools
             deferred.own.promise_of = partial(self._promise, guard, composer)
         recorder.requester = self._requester(turn_input, record, guard, composer)
-        source, user_input, local_requests = turn_input.source, turn_input.user_input, None
+        local_requests = None
         if source.falls_back():
-            is_new = turn_input.answered is None and not turn.attachments and not user_input.extra_system_prompt
             local_requests = self._agent.local_requests(
-                user_input, turn.history, lambda: bool(guard.refusals), is_new=is_new
+                user_input,
+                turn.history,
+                lambda: bool(guard.refusals),
+                is_new=is_new and not user_input.extra_system_prompt,
             )
             if local_requests and check:
                 local_requests = replace(local_requests, async_hint=check.async_hint)
