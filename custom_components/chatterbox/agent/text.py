@@ -303,7 +303,7 @@ _CONTROLS: Final = "".join(map(chr, (*range(9), 11, 12, *range(14, 32), *range(1
 CONTROL: Final = re.compile(f"[{re.escape(_CONTROLS)}]")
 """Finds one of them."""
 _TORN: Final = re.compile(r"\x00(?:([0-9a-f]{2})|(?=[^\x00-\x9f]))", re.IGNORECASE)
-"""What is left of an escape such as `\\u00f8` that was torn: a NUL, and the last digits or the letter."""
+"""The rest of an escape such as `\\u00f8` that was torn: a NUL, and the last digits or the letter."""
 
 
 def mended_text(text: str) -> str:

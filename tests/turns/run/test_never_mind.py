@@ -1,4 +1,4 @@
-"""What takes back the words before it needs no model, changes nothing, and leaves the microphone shut."""
+"""Words that only take back others need no model, change nothing, and leave the microphone shut."""
 
 import pytest
 from homeassistant.const import CONF_LLM_HASS_API
@@ -39,10 +39,10 @@ async def test_no_model_is_asked_what_is_meant(hass: HomeAssistant, serve: Serve
 
     woken = await say(hass, "nevermind", satellite_id=SATELLITE)
     assert (await say(hass, "could you put that thing on", satellite_id=SATELLITE)).continue_conversation
-    asked = await say(hass, "never mind", satellite_id=SATELLITE)
+    taken_back = await say(hass, "never mind", satellite_id=SATELLITE)
 
-    assert [speech(one) for one in (woken, asked)] == [sentence("common.spoken_never_mind")] * 2
-    assert [one.continue_conversation for one in (woken, asked)] == [False, False]
+    assert [speech(one) for one in (woken, taken_back)] == [sentence("common.spoken_never_mind")] * 2
+    assert [one.continue_conversation for one in (woken, taken_back)] == [False, False]
     assert len(server.requests) == 1
 
 

@@ -1,4 +1,4 @@
-"""What a service refuses leaves the conversation, or is sent as the service takes it: the next words are answered."""
+"""Words that a service refuses leave the conversation, or are sent as it takes them: the next words are answered."""
 
 import json
 from typing import override

@@ -75,15 +75,15 @@ def without_declined(history: Transcript) -> Transcript:
 
     What is left out becomes an empty message, as in `as_models_read`.
     """
-    read: list[Message] = []
+    remaining: list[Message] = []
     is_left_out = False
     for turn in reversed([*turns_backwards(history)]):
         is_after, words = is_left_out, turn[0]
         is_left_out = any(isinstance(one, AssistantMessage) and DECLINED in one.provider_items for one in turn)
         if is_after and isinstance(words, UserMessage):
             words = _noted(words.alone(), _LEFT_OUT)
-        read += [AssistantMessage()] * len(turn) if is_left_out else [words, *turn[1:]]
-    return tuple(read)
+        remaining += [AssistantMessage()] * len(turn) if is_left_out else [words, *turn[1:]]
+    return tuple(remaining)
 
 
 def without_broken_words(messages: Transcript) -> Transcript:
