@@ -197,7 +197,7 @@ async def test_a_sentence_of_the_owner_is_recognized_as_its_intent(hass: HomeAss
         ("de", "füge Milch zur Groceries Liste hinzu", ""),
         ("zh-CN", "把牛奶加到Groceries", ""),
         ("ne", "ठूलो दूधलाई Groceries मा थप", ""),
-        ("en", "turn on the counter lamp", ""),
+        ("en", "turn on the counter lamp bin 5 minutes", ""),
         ("en", "do something else", ""),
     ],
 )

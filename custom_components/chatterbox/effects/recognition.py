@@ -108,7 +108,7 @@ async def async_recognize(
 
 
 async def async_with_whole_words(hass: HomeAssistant, user_input: ConversationInput) -> ConversationInput:
-    """Return a sentence without the word within which Home Assistant would end a text that may be anything.
+    """Return a sentence about a list without the word within which Home Assistant would end the text of an item.
 
     "Añade huevos a la lista" would add "huevos a l". A word that is cut to take off its ending stays.
     """
@@ -117,12 +117,19 @@ async def async_with_whole_words(hass: HomeAssistant, user_input: ConversationIn
     if whole == user_input:
         return user_input
     again = await async_recognized(hass, whole)
-    is_same = found and again and again.intent.name == found.intent.name
+    is_same = _selected(again) == _selected(found)
     return whole if is_same and _without_cut_word(again, whole.text) == whole.text else user_input
 
 
+def _selected(found: RecognizeResult | None) -> tuple[str, dict[str, object]] | None:
+    """Return an intent with its slots that are no free text."""
+    slots = {entity.name: entity.value for entity in found.entities_list if not entity.is_wildcard} if found else {}
+    return (found.intent.name, slots) if found else None
+
+
 def _without_cut_word(found: RecognizeResult | None, text: str) -> str:
-    for entity in found.entities_list if found else ():
+    is_about_list = found is not None and _KINDS.get(found.intent.name) is RequestKind.LISTS
+    for entity in found.entities_list if found and is_about_list else ():
         cut = rf"({re.escape(entity.text.strip())}(?<=\w))(?![{HAN}])\w+\s*" if entity.is_wildcard else "(?!)"
         if cut_word := re.search(cut, text):
             return re.sub(r"\w+$", "", text[: cut_word.end(1)]) + text[cut_word.end() :]
