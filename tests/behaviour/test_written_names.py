@@ -8,7 +8,6 @@ from typing import Final
 import pytest
 from homeassistant.components import conversation
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
-from homeassistant.components.intent import async_register_timer_handler
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.setup import async_setup_component
@@ -23,7 +22,7 @@ from custom_components.chatterbox.home.name_index import with_known_names
 from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE, SENTENCE
 from custom_components.chatterbox.tools.turn_tools import TurnTools
 from tests.demo_house.move_in import move_in
-from tests.support.llm_apis import offer_of, satellite
+from tests.support.llm_apis import offer_of
 from tests.support.offline_talk import Talk
 from tests.support.one_home import in_one_home
 
@@ -212,18 +211,6 @@ async def test_what_is_not_exposed_is_not_taken_for_something_else(home: HomeAss
 
     assert await touched_by_sentence(home, "turn on Tür") == set()
     assert await touched_by_sentence(home, "turn on tur") == {"light.plain"}
-
-
-async def test_a_command_for_later_has_the_names_that_home_assistant_knows(home: HomeAssistant) -> None:
-    device_id = satellite(home, "office")
-    async_register_timer_handler(home, device_id, lambda *_: None)
-    timer: JsonObject = {"minutes": 5, "conversation_command": "turn on the Sofa lamp"}
-
-    found = await resolved(
-        await offer_of(home, llm.LLM_API_ASSIST, device_id=device_id), "intent__HassStartTimer", timer
-    )
-
-    assert found == {"minutes": 5, "conversation_command": "turn on the 🛋️ Sofa lamp"}
 
 
 @in_one_home(

@@ -162,6 +162,10 @@ async def test_all_beside_a_name_is_no_entity(
         ({"action": "lock.unlock", "data": {"entity_id": None}}, UnknownReason.OPAQUE_ACTION),
         ({"action": "conversation.process", "data": {"text": "unlock the door"}}, UnknownReason.OPAQUE_ACTION),
         ({"action": "zwave_js.set_value", "target": {"entity_id": "lock.door"}}, UnknownReason.OPAQUE_ACTION),
+        (
+            {"action": "assist_satellite.start_conversation", "target": {"entity_id": "assist_satellite.hall"}},
+            UnknownReason.OPAQUE_ACTION,
+        ),
         ({"scene": "scene.cosy"}, UnknownReason.CONTENT),
         ({"action": "script.turn_on", "target": {"entity_id": "script.gone"}}, UnknownReason.CONTENT),
     ],

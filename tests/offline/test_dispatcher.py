@@ -6,6 +6,7 @@ from typing import override
 import pytest
 from homeassistant.components import automation, conversation
 from homeassistant.components.conversation.agent_manager import get_agent_manager
+from homeassistant.components.intent.const import TIMER_DATA
 from homeassistant.core import Context, HomeAssistant, ServiceCall
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import chat_session, intent, llm
@@ -207,21 +208,25 @@ async def test_what_is_not_understood_gets_the_built_in_agents_own_sentence(home
 
 
 @in_one_home(
-    ("language", "text"),
+    ("language", "text", "named"),
     [
-        ("en", "turn on the spaceship in five minutes"),
-        ("en", "don't turn on the counter lamp in five minutes"),
-        ("fr", "allume le vaisseau dans cinq minutes"),
+        ("en", "turn on the spaceship in five minutes", "turn on the spaceship"),
+        ("en", "don't turn on the counter lamp in five minutes", "don't turn on the counter lamp"),
+        ("en", "unlock the front door in the kitchen in 3 seconds", "the Kitchen area"),
+        ("en", "in 3 seconds turn on the counter lamp in 3 seconds", "turn on the counter lamp"),
+        ("en", "in 5 minutes what time is it", "what time is it"),
+        ("en", "turn on the counter lamp in 5 minutes", "turn on the counter lamp"),
+        ("fr", "allume le vaisseau dans cinq minutes", "allume le vaisseau"),
+        ("de", "in 5 Minuten schalte Counter Lamp ein", "schalte Counter Lamp ein"),
     ],
 )
-async def test_a_command_that_nothing_will_understand_is_not_delayed(
-    home: HomeAssistant, language: str, text: str
-) -> None:
+async def test_home_assistant_delays_no_command(home: HomeAssistant, language: str, text: str, named: str) -> None:
     talk = Talk(home, language)
 
     assert await talk.dispatcher().async_effects(PROCESS_SENTENCE.name, {SENTENCE: text}) == NOTHING
-    assert "5" not in await talk.say(text)
-    assert talk.response.error_code is intent.IntentResponseErrorCode.NO_INTENT_MATCH
+    assert named in await talk.say(text)
+    assert talk.results[-1].is_error
+    assert home.data[TIMER_DATA].timers == {}
 
 
 async def test_it_speaks_other_languages(home: HomeAssistant) -> None:

@@ -9,7 +9,6 @@ from random import Random
 import pytest
 from homeassistant.components import conversation
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
-from homeassistant.components.intent import async_register_timer_handler
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, floor_registry as fr, intent, llm
 from homeassistant.setup import async_setup_component
@@ -163,17 +162,11 @@ async def test_a_refused_call_is_told_what_else_there_is(home: HomeAssistant) ->
 
     assert (await read(home, ON, {"name": "Kitchen Light", "delay_seconds": 600}))[0] == (
         f"delay_seconds is not a parameter, so nothing was done. {has} It acts now and on all that it names; for later,"
-        " there is no tool: say that you cannot do it."
+        " call the tool that plans, or say that you cannot do it."
     )
     result = (await read(home, ON, {"name": "Kitchen Light", "brightness": 20, "for": 5}))[0]
     assert result.startswith(
         f"brightness, for are not parameters, so nothing was done. {has} light__HassLightSet takes brightness. It acts"
-    )
-    device_id = satellite(home, "kitchen")
-    async_register_timer_handler(home, device_id, lambda *_: None)
-    assert (await read(home, ON, {"name": "Kitchen Light", "minutes": 5}, device_id))[0] == (
-        f"minutes is not a parameter, so nothing was done. {has} It acts now and on all that it names; for later, call"
-        " intent__HassStartTimer with conversation_command."
     )
 
 

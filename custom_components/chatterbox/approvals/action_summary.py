@@ -63,8 +63,6 @@ class ActionSummary:
     """The actions that could do anything, such as `shell_command.open_up`."""
     levels: Mapping[ActionKind, Level] = field(default_factory=dict)
     """The value that all entities of a kind are set to."""
-    delay: int = 0
-    """The seconds that a timer waits before all of them."""
     has_more: bool = False
     """There are further actions, which are not named."""
     is_unclear: bool = False
@@ -103,7 +101,6 @@ def summarize_calls(hass: HomeAssistant, calls: Iterable[CallReview]) -> ActionS
         tuple(found.tools),
         tuple(found.unforeseen),
         {kind: level for kind, (level, *others) in found.levels.items() if level and not others},
-        delay=found.delays.pop() if len(found.delays) == 1 else 0,
         has_more=found.more or len(actions) > len(ordered),
         is_unclear=found.unclear,
     )
@@ -117,7 +114,6 @@ class _Collected:
     besides: set[EntityAction] = field(default_factory=set)
     """Actions that need no approval themselves, and are done with the rest."""
     levels: dict[ActionKind, dict[Level | None, None]] = field(default_factory=dict)
-    delays: set[int] = field(default_factory=set)
     more: bool = False
     unclear: bool = False
 
@@ -134,7 +130,6 @@ class _Collected:
 
     def add(self, call: CallReview) -> None:
         """Add the actions of a call."""
-        self.delays.add(call.delay)
         effects = call.effects
         if isinstance(effects, Annotated):
             if not effects.is_complete or effects.named == NOTHING:

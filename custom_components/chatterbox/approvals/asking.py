@@ -49,8 +49,6 @@ _LONG_WAIT: Final = 90.0
 """Seconds from which the time is given in minutes."""
 _MOST_NAMES: Final = 5
 """Names in a question."""
-_UNITS: Final = {"hours": 3_600, "minutes": 60}
-"""Seconds."""
 _HAS_ARTICLE: Final = re.compile(r"(?:the|an?|my|our|your|his|her|their)\s|\S+(?:['’]s|s['’])\s", re.IGNORECASE)  # noqa: RUF001 - as people type it
 """Matches a name that takes no English article. The other languages use none before a name."""
 _FIRST_WORD: Final = re.compile(r"\w+")
@@ -65,12 +63,11 @@ def question_text(hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequ
     reasons = list(dict.fromkeys(_as_sentence(call.reason) for call in calls if call.reason.strip()))
     kinds = [call.wish_of or ("outside" if call.for_outside_content else "") for call in calls]
     reasons += [sentences[f"spoken_asked_{kind}"] for kind in dict.fromkeys(kinds) if kind]
-    alike = [[call for call in calls if call.delay == delay] for delay in sorted({call.delay for call in calls})]
-    summaries = [summarize_calls(hass, those) for those in alike]
-    if any(one.is_unclear for one in summaries):
+    summary = summarize_calls(hass, calls)
+    if summary.is_unclear:
         reasons.append(sentences["spoken_asked_unclear"])
     reasons += dict.fromkeys(call.deferred.preface for call in calls if call.deferred)
-    reasons += [_QuestionText(hass, sentences, one).question(calls[0].options) for one in summaries]
+    reasons.append(_QuestionText(hass, sentences, summary).question(calls[0].options))
     if any(call.needs_pin for call in calls):
         reasons.append(sentences["spoken_say_pin"])
     return " ".join(reasons)
@@ -160,15 +157,7 @@ class _QuestionText:
         if not parts:
             return ""
         actions = self._joined("and_do", parts)
-        return self._delayed(self._say("more", actions=actions) if self.summary.has_more else actions)
-
-    def _delayed(self, actions: str) -> str:
-        """Return actions with their delay, in a unit of which it is several: the sentences are in the plural."""
-        if (delay := self.summary.delay) <= 1:  # a second is now
-            return actions
-        units = ((unit, size) for unit, size in _UNITS.items() if delay % size == 0 and delay > size)
-        unit, size = next(units, ("seconds", 1))
-        return self._say(f"in_{unit}", actions=actions, count=str(delay // size))
+        return self._say("more", actions=actions) if self.summary.has_more else actions
 
     def _action(self, kind: ActionKind, targets: str) -> str:
         """Return an action with the names of its entities, and with what they are set to."""

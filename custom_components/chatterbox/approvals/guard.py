@@ -103,7 +103,9 @@ _MESSAGES: Final = {
 }
 """The results that the model receives."""
 
-_DELAYED: Final = "Not planned: this call waits by itself. Plan one that does not, and add up both times."
+_NO_COMMAND: Final = (
+    "Not planned: Home Assistant would not do anything for this sentence. Say so, or plan another tool."
+)
 
 _ANYTHING: Final = Unresolved(frozenset({Unknown(UnknownReason.OPAQUE_ACTION)}))
 
@@ -247,8 +249,8 @@ class CallGuard(Hooks):
         if seen.is_asked and not self._has_outside_content and self._repeats(seen, alike):
             seen = replace(seen, is_asked=False, is_repeated=True)
         self._reviews[call.name, call.arguments] = seen
-        if preface and seen.delay:
-            return Deny(_DELAYED, is_final=False)
+        if preface and acting.name == SENTENCE_TOOL and seen.effects == NOTHING:
+            return Deny(_NO_COMMAND, is_final=False)
         if self._has_outside_content and not seen.is_asked and not seen.refusal:
             self._temperatures.update(self._moved(seen.effects) | self._temperatures)
         if seen.refusal:

@@ -227,11 +227,6 @@ class CallReview:
         return frozenset(action.entity_id for action in actions_of(self.effects))
 
     @property
-    def delay(self) -> int:
-        """The seconds that a timer waits before it acts."""
-        return 0 if isinstance(self.effects, Annotated) else self.effects.delay
-
-    @property
     def is_foreseen(self) -> bool:
         """Whether all effects are known, and are actions on entities."""
         return isinstance(self.effects, Touches) and bool(self.effects.actions)

@@ -186,6 +186,8 @@ _KNOWN_GENERIC: Final = _GENERIC | {"update_entity"}
 _TELLING: Final = frozenset({"logbook", "persistent_notification", "system_log"})
 """Domains whose actions only show a message at home."""
 _SPEAKING: Final = frozenset({const.Platform.NOTIFY, const.Platform.TTS})
+_INSTRUCTING: Final = ("assist_satellite", "start_conversation")
+"""An action with words for another agent, which knows no rules of ours. Those of a script are its owner's."""
 _PLAY_MEDIA: Final = "media_player.play_media"
 _MEDIA_PARTS: Final = (ATTR_MEDIA_CONTENT_ID, ATTR_MEDIA_CONTENT_TYPE, "media", "extra")
 _MEDIA_BY_NAME: Final = re.compile(
@@ -427,6 +429,8 @@ class ActionReader:
 
     def _act(self, domain: str, service: str, data: Mapping[str, object], source: EntityAction | None) -> None:
         targets = action_targets(self.hass, domain, data)
+        if (domain, service) == _INSTRUCTING and (source is None or decided_by_template(data)):
+            self._unknowns.add(Unknown(UnknownReason.OPAQUE_ACTION, source, action=".".join(_INSTRUCTING)))
         if acts_on_own_domain(domain):
             targets = frozenset(target for target in targets if target.partition(".")[0] in (domain, "group"))
         elif domain != HOMEASSISTANT_DOMAIN or service not in _KNOWN_GENERIC:

@@ -78,8 +78,6 @@ class _Sentence:
 
     is_guessed: bool = False
     """Whether Home Assistant guesses what it means, and passes over words of it."""
-    delay: int = 0
-    """Seconds that a timer waits first."""
     intents: tuple[IntentRun, ...] = field(default=(), compare=False)
     """The intents that are run, each with its share of the effects."""
 

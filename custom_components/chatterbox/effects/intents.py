@@ -126,7 +126,7 @@ def missed_by_intent(
 def intent_effects(hass: HomeAssistant, intent_type: str, slots: Slots, assistant: str) -> Touches | Unresolved:
     """Return the effects of an intent on the entities exposed to `assistant`.
 
-    An intent without a handler, or with invalid slots, has none. The effects of a `delayed_command` are unknown.
+    An intent without a handler, or with invalid slots, has none, and neither has a `delayed_command`, which is refused.
     """
     handler = handler_of(hass, intent_type)
     return NOTHING if handler is None else run_by(intent_type, _effects(hass, handler, slots, assistant))
@@ -135,7 +135,7 @@ def intent_effects(hass: HomeAssistant, intent_type: str, slots: Slots, assistan
 def _effects(hass: HomeAssistant, handler: intent.IntentHandler, slots: Slots, assistant: str) -> Touches | Unresolved:
     intent_type = handler.intent_type
     if delayed_command(intent_type, slots):
-        return Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}))
+        return NOTHING
     try:
         valid = handler.async_validate_slots({name: {"value": value} for name, value in slots.items()})
     except vol.Invalid:

@@ -24,11 +24,8 @@ from ..agent.text import HAN, plain_name
 from ..home.entity_matches import matching_states
 from ..internals.conversation import async_recognized, built_in_agent
 from ..settings.agent import RequestKind
-from .intents import delayed_command, handler_of, intent_naming, is_question_intent, selection
+from .intents import handler_of, intent_naming, is_question_intent, selection
 from .spoken_numbers import async_readable_sentence
-
-MAX_DELAYS: Final = 3
-"""Timers that may be nested: the command of a timer may start another one."""
 
 _KINDS: Final = {
     INTENT_GET_WEATHER: RequestKind.WEATHER,
@@ -70,9 +67,7 @@ class RecognizedRequest:
     """Whether a model may make more of it."""
 
 
-async def async_recognize(
-    hass: HomeAssistant, user_input: ConversationInput, delays: int = MAX_DELAYS
-) -> RecognizedRequest | None:
+async def async_recognize(hass: HomeAssistant, user_input: ConversationInput) -> RecognizedRequest | None:
     """Return what a request is, as far as that is certain."""
     user_input = replace(user_input, text=await async_readable_sentence(hass, user_input.text, user_input.language))
     agent = built_in_agent(hass)
@@ -88,9 +83,6 @@ async def async_recognize(
     if (found.intent_metadata or {}).get(METADATA_CUSTOM_SENTENCE):
         return RecognizedRequest(name, is_question)
     kind = RequestKind.PEOPLE if slots.get("domain") == PERSON_DOMAIN else _KINDS.get(name)
-    if command := delayed_command(name, slots):
-        later = await async_recognize(hass, replace(user_input, text=command), delays - 1) if delays else None
-        return replace(later, intent=name) if later and not later.is_question else None
     # Text that may be anything may hold a second request, and a name that nobody has.
     if kind is None and any(entity.is_wildcard for entity in found.entities_list):
         return None

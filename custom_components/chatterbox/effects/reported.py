@@ -215,14 +215,12 @@ def out_of_reach(hass: HomeAssistant, effects: Effects) -> frozenset[str]:
             return out_of_reach(hass, named) if is_complete else frozenset()
         case Touches(beside_entities=True):
             return frozenset()
-        case Touches(actions=actions, delay=0) | Unresolved(actions=actions, delay=0):
+        case Touches(actions=actions) | Unresolved(actions=actions):
             unknowns = effects.unknowns if isinstance(effects, Unresolved) else ()
             entity_ids = frozenset(action.entity_id for action in actions)
             controlled = controlled_by(effects) | {_source_of(unknown) for unknown in unknowns}
             is_dead = all(is_unavailable(hass, entity_id) for entity_id in controlled or entity_ids)
             return entity_ids if is_dead else frozenset()
-        case _:
-            return frozenset()
 
 
 def _source_of(unknown: Unknown) -> str:

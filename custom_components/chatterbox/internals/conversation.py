@@ -10,7 +10,7 @@ from homeassistant.components import conversation
 from homeassistant.components.conversation import ChatLog, ConversationInput
 from homeassistant.components.conversation.const import ChatLogEventType
 from homeassistant.core import HomeAssistant, callback
-from homeassistant.helpers import llm
+from homeassistant.helpers import intent, llm
 from homeassistant.helpers.chat_session import ChatSession
 
 from .reliance import Reliance
@@ -33,6 +33,7 @@ def _gazetteer(hass: HomeAssistant) -> object:
 
 _RECOGNIZING: Final = ("async_get_or_load_intents", "async_recognize_intent", "async_recognize_sentence_trigger")
 _BUILT_IN: Final[Reliance[DefaultAgent]] = Reliance("sentences", f"{_INSIDE}.default_agent", _RECOGNIZING, _agent)
+_MISMATCH: Final = Reliance("sentences", f"{_INSIDE}.default_agent", ("_get_match_error_response",))
 _GUESSING: Final = ("async_interpret", "supports")
 _GAZETTEER: Final[Reliance[GazetteerFallback]] = Reliance("wordings", f"{_INSIDE}.gazetteer", _GUESSING, _gazetteer)
 _KNOWN: Final = ("_previous_targets", "async_remember")
@@ -62,6 +63,14 @@ async def async_texts(hass: HomeAssistant, language: str) -> LanguageIntents | N
     """Return the sentences of the built-in agent in a language, if it has it."""
     agent = built_in_agent(hass)
     return await agent.async_get_or_load_intents(language) if agent else None
+
+
+@callback
+def mismatch_words(hass: HomeAssistant, error: intent.MatchFailedError) -> tuple[str, Mapping[str, object]]:
+    """Return the key and the values of the sentence about what an intent did not find. Source: `default_agent`."""
+    found = _MISMATCH.find(hass)
+    words: tuple[str, Mapping[str, object]] = found._get_match_error_response(error) if found else ("", {})  # noqa: SLF001  # its sentences
+    return words
 
 
 @callback

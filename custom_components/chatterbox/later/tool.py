@@ -21,10 +21,11 @@ from ..const import REDACTED_PIN
 from ..effects.effect import Effects, Touches
 from ..home.description import quoted
 from ..home.entity_matches import entity_name
+from ..settings.tool_names import LATER_TOOL
 from ..speech.sentences import async_get_sentences
 from ..speech.text.times import FURTHEST, Repetition, exact_words
 from ..tools.name_resolver import ARGUMENTS, TOOL, entities_called
-from ..tools.own.own_tool import OwnCall, OwnTool, Prepared, ToolAnswer, error_answer, own_name, parameters
+from ..tools.own.own_tool import OwnCall, OwnTool, Prepared, ToolAnswer, error_answer, parameters
 from ..tools.own.registry import can_act
 from ..tools.schema import short_parameters
 from .plans import (
@@ -402,7 +403,7 @@ _PROBLEMS: Final[Mapping[PlanProblem, str]] = {
 
 LATER: Final = OwnTool(
     definition=ToolDefinition(
-        own_name("later"),
+        LATER_TOOL,
         "Plans what is wanted later; never do it now. Tell the time in the result.",
         _full(_MODEL),
         ToolAnnotations(read_only=False, destructive=False, idempotent=False, open_world=False),

@@ -35,8 +35,8 @@ from .misheard import async_meant
 from .openings import async_add_sensors
 from .past_questions import PastForm, PastQuestion, past_question
 from .provider import PROCESS_SENTENCE, SENTENCE
-from .sentence_effects import async_is_in_vain, async_is_misread, async_sentence_effects, async_unknown_name
-from .shared_names import async_act_on_item, async_act_on_meant, async_refuse_delayed, async_tell_temperatures
+from .sentence_effects import async_delayed_command, async_is_misread, async_sentence_effects, async_unknown_name
+from .shared_names import async_act_on_item, async_act_on_meant, async_mismatch, async_tell_temperatures
 
 MAX_NESTING: Final = 3
 """Sentences that may run inside one another: a sentence may trigger an automation that says another one."""
@@ -94,7 +94,7 @@ class OfflineDispatcher:
         if self.past and (question := await self._async_past(sentence)):
             return await self.past.async_effects(question.arguments)
         query, unknown, is_guess = await self._async_query(sentence)
-        if unknown or await async_is_in_vain(self.hass, query):
+        if unknown:
             return NOTHING
         effects = await async_sentence_effects(self.hass, query, self.conversation_id)
         effects = replace(effects, is_guessed=True) if is_guess and effects != NOTHING else effects
@@ -118,19 +118,13 @@ class OfflineDispatcher:
                 response = self._query_answer(await self.past.async_answer(question.arguments, is_whether=is_whether))
             elif unknown:
                 response = await self._unknown(unknown)
-            elif (
-                await self._names_no_zone(query)
-                or await async_is_misread(hass, query, self.conversation_id)
-                or await async_is_in_vain(hass, query)
-            ):
+            elif await self._names_no_zone(query) or await async_is_misread(hass, query, self.conversation_id):
                 response = await self._not_understood()
             else:
-                area = async_speaker_area(hass, query)
-                refusal = await async_refuse_delayed(hass, query, area)
-                done = refusal or await async_act_on_item(hass, query)
+                area, done = async_speaker_area(hass, query), await async_act_on_item(hass, query)
                 response = done or await async_process_in_context(hass, query, self.conversation_id, self._converse)
                 response = await self._without_exception(query, response, began)
-                if not refusal and response.error_code is intent.IntentResponseErrorCode.NO_VALID_TARGETS:
+                if response.error_code is intent.IntentResponseErrorCode.NO_VALID_TARGETS:
                     response = await async_act_on_meant(hass, query, area) or response
                     response = await async_tell_temperatures(hass, query, area) or response
                 await async_add_sensors(hass, query, response)
@@ -255,6 +249,9 @@ class OfflineDispatcher:
         return self._error(intent.IntentResponseErrorCode.NO_VALID_TARGETS, text)
 
     async def _converse(self, query: conversation.ConversationInput) -> intent.IntentResponse:
+        """Let the built-in agent process a sentence, unless it would run a command later: under no rule then."""
+        if command := await async_delayed_command(self.hass, query):
+            return await self._refuse_delayed(replace(query, text=command))
         place = query.device_id, query.satellite_id
         converse = conversation.async_converse(
             self.hass, query.text, query.conversation_id, query.context, query.language, query.agent_id, *place
@@ -269,6 +266,13 @@ class OfflineDispatcher:
         is_off = built_in_agent(self.hass) is None
         text = sentences["spoken_offline_is_off"] if is_off else texts and texts.error_responses.get(ErrorKey.NO_INTENT)
         return self._error(intent.IntentResponseErrorCode.NO_INTENT_MATCH, text or "")
+
+    async def _refuse_delayed(self, command: conversation.ConversationInput) -> intent.IntentResponse:
+        """Refuse a command for later that is no plan, with the reason if it fits nothing."""
+        sentences = await async_get_sentences(self.hass, self.language)
+        reason = await async_mismatch(self.hass, command, async_speaker_area(self.hass, command))
+        text = sentences["later_impossible"].format_map({"command": command.text})
+        return self._error(intent.IntentResponseErrorCode.NO_VALID_TARGETS, f"{text} {reason}".rstrip())
 
     async def _refuse(self) -> intent.IntentResponse:
         """Refuse a sentence that triggers an automation that says it again."""

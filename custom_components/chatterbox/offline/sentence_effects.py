@@ -17,8 +17,8 @@ from homeassistant.helpers import intent
 from ..agent.messages import JsonValue
 from ..agent.text import read_data_file
 from ..effects.effect import NOTHING, Touches, Unknown, UnknownReason, Unresolved, actions_of, joined, run_by
-from ..effects.intents import Slots, delay_of, delayed_command, intent_effects, is_question_intent, is_reading_intent
-from ..effects.recognition import MAX_DELAYS, async_speaker_area
+from ..effects.intents import delayed_command, intent_effects, is_question_intent, is_reading_intent
+from ..effects.recognition import async_speaker_area
 from ..home.entity_matches import entity_name
 from ..internals.conversation import async_recognized, built_in_agent, gazetteer
 from .context import async_places
@@ -52,7 +52,7 @@ async def async_sentence_effects(
     It is tried in the same conversations and order as when it is processed; see `offline/context.py`.
     """
     for placed in await async_places(hass, user_input, conversation_id):
-        effects = await _async_effects(hass, placed, MAX_DELAYS)
+        effects = await _async_effects(hass, placed)
         if effects is not None:
             return effects
     return NOTHING
@@ -71,18 +71,7 @@ async def async_with_names(hass: HomeAssistant, user_input: ConversationInput) -
     return named.text if is_same else text
 
 
-async def async_later_effects(
-    hass: HomeAssistant, user_input: ConversationInput, slots: Slots, delays: int = MAX_DELAYS
-) -> Touches | Unresolved:
-    """Return the effects of the command of a timer with these slots, as far as it is understood today."""
-    effects = await _async_effects(hass, user_input, delays - 1) if delays else None
-    effects = _UNKNOWN if effects is None else effects
-    return effects if effects == NOTHING else replace(effects, delay=effects.delay + delay_of(slots))
-
-
-async def _async_effects(
-    hass: HomeAssistant, user_input: ConversationInput, delays: int
-) -> Touches | Unresolved | None:
+async def _async_effects(hass: HomeAssistant, user_input: ConversationInput) -> Touches | Unresolved | None:
     """Return the effects of a sentence in one conversation, or None if it would not be understood."""
     if (agent := built_in_agent(hass)) is None:
         return _UNFORESEEN
@@ -91,7 +80,7 @@ async def _async_effects(
     recognized = await agent.async_recognize_intent(user_input)
     if recognized is not None and not recognized.unmatched_entities:
         slots: dict[str, JsonValue] = {entity.name: entity.value for entity in recognized.entities_list}
-        effects = await _async_intent_effects(hass, recognized.intent.name, slots, user_input, delays)
+        effects = _intent_effects(hass, recognized.intent.name, slots)
         is_refused = is_ambiguous(hass, recognized.intent.name, slots, async_speaker_area(hass, user_input), effects)
         return NOTHING if is_refused else effects
     if recognized is not None and (recognized.intent_metadata or {}).get(METADATA_CUSTOM_SENTENCE):
@@ -103,8 +92,7 @@ async def _async_effects(
     is_whole = meaning.accepted and meaning.frames and all(frame.response_key is not None for frame in meaning.frames)
     if not is_whole or _is_misread(hass, meaning):
         return None
-    parts = [(frame.intent, dict(frame.slots)) for frame in meaning.frames]
-    effects = joined([await _async_intent_effects(hass, name, slots, user_input, delays) for name, slots in parts])
+    effects = joined([_intent_effects(hass, frame.intent, dict(frame.slots)) for frame in meaning.frames])
     is_guessed = any(frame.unexplained_tokens for frame in meaning.frames) and not _timer_name(meaning)
     return replace(effects, is_guessed=True) if is_guessed and effects != NOTHING else effects
 
@@ -180,17 +168,16 @@ def _is_misread(hass: HomeAssistant, meaning: Interpretation) -> bool:
     return False
 
 
-async def async_is_in_vain(hass: HomeAssistant, user_input: ConversationInput) -> bool:
-    """Return whether a sentence delays a command that nothing understands: nobody would hear of it then."""
+async def async_delayed_command(hass: HomeAssistant, user_input: ConversationInput) -> str:
+    """Return the command that a timer of Home Assistant would run by itself for a sentence; empty for all others."""
     agent = built_in_agent(hass)
     if agent is None or await agent.async_recognize_sentence_trigger(user_input):
-        return False
-    found = await async_recognized(hass, user_input)
-    command = delayed_command(found.intent.name, {one.name: one.value for one in found.entities_list}) if found else ""
-    later = replace(user_input, text=command, conversation_id=None)
-    if not command or await async_recognized(hass, later):
-        return False
-    return await _async_effects(hass, later, MAX_DELAYS - 1) in (None, NOTHING)
+        return ""
+    if found := await async_recognized(hass, user_input):
+        return delayed_command(found.intent.name, {one.name: one.value for one in found.entities_list})
+    meaning = await _async_guess(hass, user_input)
+    frames = meaning.frames if meaning else ()
+    return next(filter(None, (delayed_command(frame.intent, dict(frame.slots)) for frame in frames)), "")
 
 
 async def async_is_certain(hass: HomeAssistant, user_input: ConversationInput) -> bool:
@@ -215,13 +202,9 @@ async def _async_guess(hass: HomeAssistant, user_input: ConversationInput) -> In
     return (await guessing.async_interpret(user_input.text, user_input.conversation_id or "", area))[1]
 
 
-async def _async_intent_effects(
-    hass: HomeAssistant, intent_type: str, slots: dict[str, JsonValue], user_input: ConversationInput, delays: int
-) -> Touches | Unresolved:
-    if command := delayed_command(intent_type, slots):
-        later = replace(user_input, text=command, conversation_id=None)
-        effects = run_by(intent_type, await async_later_effects(hass, later, slots, delays))
-    else:
-        effects = intent_effects(hass, intent_type, slots, conversation.DOMAIN)
+def _intent_effects(hass: HomeAssistant, intent_type: str, slots: dict[str, JsonValue]) -> Touches | Unresolved:
+    if delayed_command(intent_type, slots):
+        return NOTHING  # it is refused
+    effects = intent_effects(hass, intent_type, slots, conversation.DOMAIN)
     is_beside = effects == NOTHING and not is_reading_intent(hass, intent_type)
     return Touches(beside_entities=True, intents=effects.intents) if is_beside else effects

@@ -6,11 +6,9 @@ The temperature of each of several thermostats is told.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final
 
 from hassil.recognize import RecognizeResult
-from home_assistant_intents import ErrorKey
 from homeassistant.components.climate import ATTR_CURRENT_TEMPERATURE, DOMAIN as CLIMATE_DOMAIN
 from homeassistant.components.conversation import DOMAIN, ConversationInput
 from homeassistant.core import HomeAssistant
@@ -20,9 +18,9 @@ from homeassistant.helpers.template import Template
 
 from ..agent.messages import JsonValue
 from ..effects.effect import Effects, actions_of
-from ..effects.intents import delayed_command, handler_of, intent_effects, items_meant, selection
+from ..effects.intents import handler_of, intent_effects, items_meant, missed_by_intent, selection
 from ..home.entity_matches import assist_name, matching_states
-from ..internals.conversation import async_recognized, async_texts
+from ..internals.conversation import async_recognized, async_texts, mismatch_words
 from .openings import state_sentence
 
 _MOST_THERMOSTATS: Final = 5
@@ -37,21 +35,16 @@ def is_ambiguous(
     return len(touched) > 1 and _is_shared(hass, intent_type, slots, area)
 
 
-async def async_refuse_delayed(
-    hass: HomeAssistant, user_input: ConversationInput, area: AreaEntry | None
-) -> intent.IntentResponse | None:
-    """Refuse a delayed command that the built-in agent, which nobody hears then, would refuse for its name."""
-    found = await async_recognized(hass, user_input)
-    command = delayed_command(found.intent.name, _slots(found)) if found else ""
-    later = await async_recognized(hass, replace(user_input, text=command, conversation_id=None)) if command else None
-    if later is None or not _is_shared(hass, later.intent.name, slots := _slots(later), area):
-        return None
-    response = intent.IntentResponse(user_input.language)
-    texts = await async_texts(hass, user_input.language)
-    answer = Template(texts.error_responses.get(ErrorKey.DUPLICATE_ENTITIES, "") if texts else "", hass)
-    refusal = str(answer.async_render({"entity": slots["name"]}, parse_result=False))
-    response.async_set_error(intent.IntentResponseErrorCode.NO_VALID_TARGETS, refusal)
-    return response
+async def async_mismatch(hass: HomeAssistant, user_input: ConversationInput, area: AreaEntry | None) -> str:
+    """Return why a command fits nothing, in the words of the built-in agent; empty if it fits, or is not understood."""
+    found, texts = await async_recognized(hass, user_input), await async_texts(hass, user_input.language)
+    preferences = intent.MatchTargetsPreferences(area_id=area.id if area else None)
+    missed = missed_by_intent(hass, found.intent.name, _slots(found), DOMAIN, preferences) if found else None
+    if texts is None or not isinstance(missed, intent.MatchFailedError):
+        return ""
+    key, values = mismatch_words(hass, missed)
+    answer = Template(texts.error_responses.get(key, ""), hass)
+    return str(answer.async_render(values, parse_result=False))
 
 
 async def async_act_on_meant(

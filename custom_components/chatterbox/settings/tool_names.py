@@ -12,6 +12,8 @@ import slugify as unicode_slug
 
 SENTENCE_TOOL: Final = "conversation__process_sentence"
 """The tool by which Home Assistant understands a sentence; see `offline/provider.py`."""
+LATER_TOOL: Final = "chatterbox__later"
+"""The tool that plans what happens later; see `later/tool.py`."""
 MAX_NAME_LENGTH: Final = 64
 """The longest name that every provider accepts."""
 HASH_LENGTH: Final = 6

@@ -29,12 +29,13 @@ from ..agent.json.coercion import Unfit, bare_name, is_called
 from ..agent.json.text import display
 from ..agent.messages import JsonObject, JsonValue, ToolDefinition
 from ..agent.text import clipped, plain_name
-from ..effects.intents import Naming, intent_naming, selection
+from ..effects.intents import Naming, delay_of, delayed_command, intent_naming, selection
 from ..home.description import listed, quoted
 from ..home.entities import telling_words
 from ..home.entity_matches import areas_of_entities, is_named_in, matching_states
 from ..home.name_index import place_name
 from ..home.request import Request
+from ..settings.tool_names import LATER_TOOL, SENTENCE_TOOL
 from .name_resolver import EVERYTHING, entities_called
 
 _CLASS: Final = "device_class"
@@ -49,7 +50,9 @@ _SWITCHES: Final[Mapping[str, AbstractSet[str]]] = {
 """Values of the parameters in `_STATES` that repeat the name of a tool."""
 _KINDS: Final = frozenset({"devicetype", "devicetypes", "entitytype", "entitytypes", "kind", "kinds", "type", "types"})
 """Parameters that give a domain, in their bare form."""
-_COMMAND: Final = "conversation_command"
+_LATER: Final = (
+    "It acts now and on all that it names; for later, call the tool that plans, or say that you cannot do it."
+)
 _KEY_LENGTH: Final = 60
 """Characters of an unknown parameter in a message."""
 _TAKES_POSITION: Final = {
@@ -120,6 +123,10 @@ class CallRepairs:
     def _repaired(self, intent_type: str, tool: ToolDefinition, arguments: JsonObject) -> tuple[str, JsonObject]:
         """Return the tool that is meant by a call, and arguments that it takes. Raises `Unfit`."""
         known, naming = _properties(tool), intent_naming(self.hass, intent_type)
+        if command := delayed_command(intent_type, arguments):
+            when = f"in {seconds} seconds" if (seconds := delay_of(arguments)) else ""
+            given: JsonObject = {"kind": "act", "when": when, "tool": SENTENCE_TOOL}
+            return LATER_TOOL, {**given, "arguments": {"sentence": command}}
         if naming.slots:
             chosen = _Selection(self.hass, self.assistant, naming, known, self.request)
             arguments = chosen.repaired(chosen.translated(chosen.with_list(arguments)))
@@ -151,9 +158,7 @@ class CallRepairs:
             for name, own in self.intents.items()
             if intent_naming(self.hass, own.intent_type).slots and any(is_called(key, one) for key in _parameters(own))
         }
-        timer = next((name for name, own in self.intents.items() if _COMMAND in _parameters(own)), "")
-        later = f"call {timer} with {_COMMAND}" if timer else "there is no tool: say that you cannot do it"
-        return " ".join((reason, has, *sorted(takers), f"It acts now and on all that it names; for later, {later}."))
+        return " ".join((reason, has, *sorted(takers), _LATER))
 
     def _sent(self, tool: ToolDefinition, arguments: JsonObject, meant: str) -> tuple[str, JsonObject]:
         """Start or send home a vacuum, which can neither be turned on or off nor be stopped."""

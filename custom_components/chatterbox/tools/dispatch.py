@@ -20,10 +20,9 @@ from homeassistant.components.climate import (
     DOMAIN as CLIMATE_DOMAIN,
     HVACMode,
 )
-from homeassistant.components.conversation import HOME_ASSISTANT_AGENT, ConversationInput
 from homeassistant.components.homeassistant import async_should_expose
 from homeassistant.const import CONF_ACTION
-from homeassistant.core import Context, HomeAssistant, callback
+from homeassistant.core import HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import area_registry as ar, config_validation as cv, floor_registry as fr, intent, llm
 from homeassistant.helpers.singleton import singleton
@@ -63,7 +62,6 @@ from ..effects.reported import (
 )
 from ..home.entity_matches import assist_name, entity_name, exposed_names, matching_states
 from ..internals.llm import KnownTool, known_tool
-from ..offline.sentence_effects import async_later_effects
 from ..records.turn_record import (
     UNABLE,
     UNREACHABLE,
@@ -82,21 +80,14 @@ from .own.registry import SharedTool
 async def async_call_effects(
     hass: HomeAssistant, llm_context: llm.LLMContext, tool: llm.Tool, arguments: JsonObject
 ) -> Effects:
-    """Return the effects of a call, including those of a command that a timer runs when it finishes."""
-    own = unwrapped(tool)
-    if isinstance(own, SharedTool):
+    """Return the effects of a call."""
+    if isinstance(own := unwrapped(tool), SharedTool):
         return await own.tool.async_effects(OwnCall(hass, llm_context, arguments))
-    command = delayed_command(own.intent_type, arguments) if isinstance(own, llm.IntentTool) else ""
-    if not isinstance(own, llm.IntentTool) or not command:
-        return call_effects(hass, llm_context, tool, arguments)
-    context = llm_context.context or Context()
-    language = llm_context.language or hass.config.language
-    user_input = ConversationInput(command, context, None, llm_context.device_id, None, language, HOME_ASSISTANT_AGENT)
-    return run_by(own.intent_type, await async_later_effects(hass, user_input, arguments))
+    return call_effects(hass, llm_context, tool, arguments)
 
 
 def call_effects(hass: HomeAssistant, llm_context: llm.LLMContext, tool: llm.Tool, arguments: JsonObject) -> Effects:
-    """Return the immediate effects of a call. Those of a timer's command are unknown here."""
+    """Return the effects of a call, as far as they are known without waiting."""
     match unwrapped(tool):
         case UnavailableTool():
             return NOTHING
@@ -175,6 +166,9 @@ def _of_player(hass: HomeAssistant, llm_context: llm.LLMContext, arguments: Mapp
     return reader.effects()
 
 
+_NOT_DELAYED: Final = (
+    "Nothing was done: a timer here runs no command. For later, use the tool that plans, or say that you cannot."
+)
 UNREADABLE: Final = "The tool did run, but its answer cannot be read. Do not run it again."
 
 _UNEXPECTED: Final = "The tool failed unexpectedly ({kind}). Trying the same again will not help."
@@ -232,6 +226,8 @@ class LlmToolDispatcher:
 
     async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
         """Run a tool. Every exception becomes an outcome with `is_error`, except for the cancellation of this task."""
+        if self._is_delayed(call.name, arguments):
+            return failed_outcome(_NOT_DELAYED)
         # A tool may change its arguments, and the loop records them.
         tool_input = llm.ToolInput(tool_name=call.name, tool_args=deepcopy(arguments), id=call.id)
         began = time.time()
@@ -257,11 +253,12 @@ class LlmToolDispatcher:
             return failed_outcome(reported, [unnamed], result.data)
         elif not result.error:
             result = await self._async_checked(call, arguments, result, began)
-        try:
-            return ToolOutcome(result_content(result), is_error=result.error, native=result)
-        except (TypeError, ValueError) as error:
-            LOGGER.warning("The tool %s answered something that is not JSON: %s", call.name, error)
-            return failed_outcome(UNREADABLE)
+        return _outcome(call.name, result)
+
+    def _is_delayed(self, name: str, arguments: JsonObject) -> bool:
+        """Return whether Home Assistant would run a command later by itself, which nobody would judge then."""
+        own = unwrapped(self.tools[name]) if name in self.tools else None
+        return isinstance(own, llm.IntentTool) and bool(delayed_command(own.intent_type, arguments))
 
     async def _async_reported_error(self, call: ToolCall, result: llm.ToolResult) -> str:
         """Return the error that a script ended with, or that the data of a result tells; empty if there is none."""
@@ -344,6 +341,14 @@ def _in_home_time(result: llm.ToolResult) -> llm.ToolResult:
 def _home_time(text: JsonValue) -> JsonValue:
     parsed = dt_util.parse_datetime(text) if isinstance(text, str) else None
     return dt_util.as_local(parsed).isoformat() if parsed and parsed.tzinfo else text
+
+
+def _outcome(name: str, result: llm.ToolResult) -> ToolOutcome:
+    try:
+        return ToolOutcome(result_content(result), is_error=result.error, native=result)
+    except (TypeError, ValueError) as error:
+        LOGGER.warning("The tool %s answered something that is not JSON: %s", name, error)
+        return failed_outcome(UNREADABLE)
 
 
 def _nothing_done(targets: Sequence[FailedTarget]) -> ToolOutcome:

@@ -22,7 +22,6 @@ from custom_components.chatterbox.effects.effect import (
     Annotated,
     Effects,
     EntityAction,
-    Touches,
     Unknown,
     UnknownReason,
     effects_of,
@@ -71,12 +70,6 @@ def doing(*actions: EntityAction, verdict: Verdict = Verdict.ASK) -> CallReview:
     return review_of(effects_of(actions, ()), *actions, verdict=verdict)
 
 
-def delayed(seconds: int, action: EntityAction = FRONT) -> CallReview:
-    """Return a call that is asked about, and acts after some time."""
-    call = doing(action)
-    return replace(call, effects=Touches(frozenset({action}), delay=seconds))
-
-
 def from_outside(*actions: EntityAction) -> CallReview:
     """Return a call that is allowed, and asked about because of what came from outside."""
     return replace(review_of(effects_of(actions, ()), verdict=Verdict.ALLOW), for_outside_content=True)
@@ -102,7 +95,6 @@ KINDS: Mapping[str, Sequence[CallReview]] = {
     "a scene that does it": [review_of(effects_of((FRONT, MOVIE), ()), FRONT)],
     "a scene that cannot be read": [review_of(effects_of((MOVIE,), (OPAQUE,)), OPAQUE)],
     "a tool": [using("mail__send_email")],
-    "a timer": [delayed(300)],
     "a PIN": [doing(FRONT, verdict=Verdict.PIN)],
     **{
         action: [doing(EntityAction(entity_id, action))]
@@ -305,39 +297,6 @@ async def test_a_level_is_asked_about_in_every_language(home: HomeAssistant, lan
 
     assert re.search(r"50\s?%", text)
     assert text != await question(home, [doing(SPRINKLER)], language)
-
-
-@in_one_home("language", LANGUAGES)
-async def test_a_delay_is_in_the_question_in_every_language(home: HomeAssistant, language: str) -> None:
-    texts = [await question(home, [delayed(seconds)], language) for seconds in (0, 300, 5, 18_000)]
-
-    assert ["5" in text for text in texts] == [False, True, True, True]
-    assert len({*texts}) == len(texts)
-
-
-@in_one_home(
-    ("seconds", "text"),
-    [
-        (60, "60 seconds"),
-        (90, "90 seconds"),
-        (120, "2 minutes"),
-        (3_600, "60 minutes"),
-        (5_400, "90 minutes"),
-        (7_200, "2 hours"),
-    ],
-)
-async def test_a_delay_is_told_in_a_unit_of_which_it_is_several(home: HomeAssistant, seconds: int, text: str) -> None:
-    assert await question(home, [delayed(seconds)]) == f"Unlock the Front Door in the Hallway in {text}?"
-
-
-async def test_a_delay_of_a_second_is_none(home: HomeAssistant) -> None:
-    assert await question(home, [delayed(1)]) == await question(home, [delayed(0)])
-
-
-async def test_different_delays_are_asked_about_one_by_one(home: HomeAssistant) -> None:
-    text = await question(home, [delayed(300), doing(GARAGE)])
-
-    assert text == "Open the Garage Door? Unlock the Front Door in the Hallway in 5 minutes?"
 
 
 async def test_different_levels_are_asked_about_without_any(home: HomeAssistant) -> None:

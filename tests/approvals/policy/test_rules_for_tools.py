@@ -8,7 +8,6 @@ from homeassistant.components import conversation
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.components.conversation.agent_manager import get_agent_manager
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
-from homeassistant.components.intent import async_register_timer_handler
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.setup import async_setup_component
@@ -25,7 +24,7 @@ from custom_components.chatterbox.settings.rules import HomeRules, Policy, ToolS
 from custom_components.chatterbox.tools.turn_tools import TurnTools, async_gather_tools
 from tests.demo_house.move_in import move_in
 from tests.support.config_entries import offline_entry, set_up
-from tests.support.llm_apis import StubTool, register, satellite
+from tests.support.llm_apis import StubTool, register
 from tests.support.one_home import in_one_home
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure
 from tests.support.talk import AGENT, Serve, move_into_the_demo_home, speech
@@ -121,9 +120,6 @@ async def heard(hass: HomeAssistant, sentence: str, *rules: JsonObject, device_i
 DENIED = {
     "a command": (LAMP_ON, TURN_ON),
     "with the tool of its integration": ("set the heater to 21 degrees", "climate__HassClimateSetTemperature"),
-    "a delayed command": ("turn on the lamp in 5 minutes", TURN_ON),
-    "the timer of a delayed command": ("turn on the lamp in 5 minutes", TIMER),
-    "a timer in a timer": ("in 5 minutes turn on the lamp in 5 minutes", TURN_ON),
     "the first of two": ("turn on the lamp and lock the front door", TURN_ON),
     "the second of two": ("lock the front door and turn off the spot", TURN_OFF),
     "one that is read first": ("what time is it and turn off the lamp", TURN_OFF),
@@ -219,23 +215,6 @@ async def test_a_sentence_somebody_wrote_runs_an_intent_and_that_of_an_automatio
     assert await heard(hass, "sparkle lamp", rule("deny", TURN_ON)) == "deny"
     assert await heard(hass, "make music", rule("deny", "intent_script__Make_Music")) == "deny"
     assert await heard(hass, "good night", rule("deny", TURN_ON)) == "ask"
-    assert await heard(hass, "good night in 5 minutes", rule("deny", TURN_ON)) == "ask"
-
-
-async def test_a_command_that_is_not_understood_today_may_be_anything_later(home: HomeAssistant) -> None:
-    device_id = satellite(home, "hall")
-    async_register_timer_handler(home, device_id, lambda *_: None)
-    tools = await gathered(home, device_id)
-
-    async def verdict(command: str, *rules: JsonObject) -> str:
-        return await judged(tools, home, TIMER, {"minutes": 5, "conversation_command": command}, *rules)
-
-    assert await verdict("turn on the sauna") == "ask"
-    assert await verdict("turn on the sauna", rule("deny", TURN_OFF)) == "deny"
-    assert await verdict("turn on the sauna", rule("deny", "some__tool")) == "ask"
-    assert await verdict(LAMP_ON, rule("deny", TURN_ON)) == "deny"
-    assert await verdict(LAMP_ON, rule("deny", TURN_OFF)) == "allow"
-    assert await verdict("unlock the front door", rule("allow", TURN_OFF)) == "ask"
 
 
 async def test_a_tool_is_known_by_its_old_name_and_one_of_somebody_else_is_not(home: HomeAssistant) -> None:

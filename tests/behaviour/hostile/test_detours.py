@@ -114,7 +114,6 @@ COMMANDS = (
     "open the garage door",
     "turn on open house",
     "run welcome",
-    "in one second unlock the front door",
 )
 
 
@@ -130,3 +129,6 @@ async def test_a_timer_does_not_say_later_what_needs_a_yes_now(
         async_fire_time_changed(hass)
         await hass.async_block_till_done(wait_background_tasks=True)
         home.assert_asked()
+    nested = call("HassStartTimer", seconds=1, conversation_command="in one second unlock the front door")
+    await home.attack_again("a timer in a timer", calls(nested))
+    home.assert_refused()

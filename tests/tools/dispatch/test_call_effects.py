@@ -3,7 +3,6 @@
 import importlib
 import pkgutil
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import override
 
 import homeassistant.components
@@ -26,7 +25,7 @@ from custom_components.chatterbox.effects.effect import (
 )
 from custom_components.chatterbox.effects.intents import intent_effects
 from custom_components.chatterbox.internals.intent import HANDLERS
-from custom_components.chatterbox.tools.dispatch import async_call_effects, call_effects, targets_of
+from custom_components.chatterbox.tools.dispatch import async_call_effects, call_effects
 from custom_components.chatterbox.tools.llm_apis import RenamedTool, UnavailableTool
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import StubTool, llm_context_of, offer_of
@@ -330,33 +329,10 @@ class TimerHandler(intent.IntentHandler):
 TIMER = llm.IntentTool("intent__HassStartTimer", TimerHandler())
 
 
-@in_one_home(
-    ("arguments", "expected"),
-    [
-        ({"minutes": 5}, set()),
-        ({"minutes": 5, "conversation_command": " "}, set()),
-        ({"minutes": 5, "conversation_command": "unlock the entrance"}, {("lock.front", "lock.unlock")}),
-        ({"minutes": 5, "conversation_command": "turn on the lamp in 5 minutes"}, {("light.lamp", "light.turn_on")}),
-    ],
-)
-async def test_a_timer_does_what_it_will_say(
-    home: HomeAssistant, arguments: JsonObject, expected: set[tuple[str, str]]
-) -> None:
-    effects = await async_call_effects(home, llm_context_of(), TIMER, arguments)
-
-    assert facts_of(effects) == expected
-    assert targets_of(effects) == ({entity_id for entity_id, _ in expected} or None)
-    assert targets_of(call_effects(home, llm_context_of(), TIMER, arguments)) is None
-
-
-async def test_what_a_timer_will_say_and_nobody_understands_today_is_unknown(home: HomeAssistant) -> None:
-    unknown = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}))
-    command: JsonObject = {"minutes": 5, "conversation_command": "brumm brumm"}
-
-    assert await async_call_effects(home, llm_context_of(), TIMER, command) == replace(unknown, delay=300)
-    assert call_effects(home, llm_context_of(), TIMER, command) == unknown
-    nobody = llm.LLMContext("chatterbox", None, None, conversation.DOMAIN, None)
-    assert await async_call_effects(home, nobody, TIMER, command) == replace(unknown, delay=300)
+async def test_a_command_for_later_is_refused_and_does_nothing(home: HomeAssistant) -> None:
+    for command in (" ", "turn on the lamp"):
+        arguments: JsonObject = {"minutes": 5, "conversation_command": command}
+        assert await async_call_effects(home, llm_context_of(), TIMER, arguments) == NOTHING
 
 
 def core_handlers() -> Mapping[str, type[intent.IntentHandler]]:
