@@ -41,6 +41,7 @@ from .runtime.recent_turns import async_get_recent_turns
 from .runtime.references import MissingReferences, async_follow_entities
 from .settings.rules import async_get_home_rules
 from .speech.sentences import as_setup_error
+from .turns.guarded_api import async_offer_guarded_api
 from .usage.tracker import async_get_usage_tracker
 
 CONFIG_SCHEMA: Final = cv.config_entry_only_config_schema(DOMAIN)
@@ -84,6 +85,7 @@ async def async_setup_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -
         raise as_setup_error(error, entry.title) from error
     entry.async_on_unload(entry.runtime_data.async_end_all)
     await hass.config_entries.async_forward_entry_setups(entry, _platforms_of(entry))
+    entry.async_on_unload(await async_offer_guarded_api(hass))
     entry.runtime_data.health.async_start()
     ApprovalNotifications(hass, entry).async_start()
     if entry.options.get(CONF_RESPONSES_API):

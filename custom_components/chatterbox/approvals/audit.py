@@ -106,7 +106,9 @@ class ChangeTexts:
         return shown_text(self._listed(messages, _MOST_KINDS, "change_list"))
 
     def place(self, origin: Mapping[str, JsonValue]) -> str:
-        """Return the name of the device that was spoken to, or of the agent."""
+        """Return the name of the device that was spoken to, or of the agent, or of the API that was called."""
+        if source := _text(origin.get("source")):
+            return source
         device = _text(origin.get("device_id"))
         found = dr.async_get(self.hass).async_get(device) if device else None
         if found and (name := found.name_by_user or found.name):

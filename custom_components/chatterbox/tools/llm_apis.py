@@ -127,6 +127,15 @@ def context_without_speaker(hass: HomeAssistant, user_id: str | None = None) -> 
     return llm.LLMContext(DOMAIN, Context(user_id=user_id), hass.config.language, CONVERSATION_DOMAIN, None)
 
 
+GUARDED_API: Final = f"{DOMAIN}_guarded"
+"""Id of the API by which other agents get these tools under our rules; see `turns/guarded_api.py`."""
+
+
+def tool_sources(hass: HomeAssistant) -> dict[str, llm.API]:
+    """Return the LLM APIs that our agents may use, by id."""
+    return {api.id: api for api in llm.async_get_apis(hass) if api.id != GUARDED_API}
+
+
 _ASSIST_NAME: Final = "Device control"
 """The name that Home Assistant gives the Assist API since 2026.11, in all languages."""
 
@@ -134,7 +143,7 @@ _ASSIST_NAME: Final = "Device control"
 def source_names(hass: HomeAssistant, sentences: Mapping[str, str]) -> dict[str, str]:
     """Return the names of all APIs by id, from the category `common` of a translation where it has one."""
     names: dict[str, str] = {}
-    for api in llm.async_get_apis(hass):
+    for api in tool_sources(hass).values():
         name = sentences.get("source_assist", api.name) if api.name == _ASSIST_NAME else api.name
         names[api.id] = sentences["source_admin"].format(source=name) if requires_admin(api) else name
     return names

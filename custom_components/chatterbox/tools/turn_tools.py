@@ -36,7 +36,7 @@ from ..settings.tool_names import SENTENCE_TOOL
 from .annotations import annotations_of
 from .call_repair import SET_LIGHT, CallRepairs
 from .dispatch import LlmToolDispatcher
-from .llm_apis import ApiOffer, async_ask_api, async_may_use, context_without_speaker, merge_apis
+from .llm_apis import ApiOffer, async_ask_api, async_may_use, context_without_speaker, merge_apis, tool_sources
 from .name_resolver import DeferredCalls, NameResolver
 from .own.past import SpokenPast
 from .own.registry import OwnDispatcher, offered_to, with_own_tools
@@ -146,7 +146,7 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
     missing is logged once, and the model is told of it; nothing is raised. `text` holds the words of the person.
     """
     chosen = tuple(dict.fromkeys((*api_ids, *([brought.id] if brought else []))))
-    registered = {api.id: api for api in llm.async_get_apis(hass)} | ({brought.id: brought} if brought else {})
+    registered = tool_sources(hass) | ({brought.id: brought} if brought else {})
     there = (registered[api_id] for api_id in chosen if api_id in registered)
     apis = [api for api in there if await async_may_use(api, llm_context.context)]
     missing = tuple(api_id for api_id in chosen if api_id not in registered)
