@@ -6,7 +6,7 @@ repaired, judged, audited. The rules are those of the home, so it belongs to no 
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, override
 
 from homeassistant.components.conversation import ConversationInput
@@ -19,7 +19,7 @@ from homeassistant.util.hass_dict import HassKey
 from ..agent.events import CompletionResult, ProviderEvent, ToolCallReady, ToolFinished
 from ..agent.loop.loop import AgenticLoop
 from ..agent.loop.turn import Turn
-from ..agent.messages import FinishReason, ToolCall, ToolResult, canonical_json
+from ..agent.messages import FinishReason, ToolCall, canonical_json
 from ..agent.protocols import CompletionRequest, LLMProvider
 from ..approvals.audit import CallAudit, async_get_change_texts
 from ..approvals.guard import CallGuard
@@ -32,25 +32,19 @@ from ..tools.llm_apis import GUARDED_API, UnavailableTool
 from ..tools.turn_tools import TurnTools, async_offer_tools
 from .record import turn_origin
 
-_AS_ASSIST: Final = HomeDetail(is_compact=False)
-_NOT_RUN: Final = "Not run."
-
 
 class _GuardedApi(llm.API):
     @override
     async def async_get_api_instance(self, llm_context: llm.LLMContext) -> llm.APIInstance:
         """Return the tools of Assist."""
-        context = llm_context.context or Context()
         language = llm_context.language if llm_context.language != MATCH_ALL else None
-        known = replace(llm_context, context=context, language=language or self.hass.config.language)
-        policy = async_get_home_rules(self.hass).current.policy
-        offer = await async_offer_tools(self.hass, [llm.LLM_API_ASSIST], known, home=_AS_ASSIST, policy=policy)
-        there = offer.instance.tools if offer.instance else []
-        tools: list[llm.Tool] = [
-            _GuardedTool(self.name, tool, offer) for tool in there if not isinstance(tool, UnavailableTool)
-        ]
-        serializer = offer.instance.custom_serializer if offer.instance else None
-        return llm.APIInstance(self, f"{offer.prompt}\n{offer.context}".strip(), known, tools, serializer)
+        known = replace(llm_context, language=language or self.hass.config.language)
+        home, policy = HomeDetail(is_compact=False), async_get_home_rules(self.hass).current.policy
+        offer = await async_offer_tools(self.hass, [llm.LLM_API_ASSIST], known, home=home, policy=policy)
+        given = offer.instance or llm.APIInstance(self, offer.context, known, [])
+        usable = [tool for tool in given.tools if not isinstance(tool, UnavailableTool)]
+        tools: list[llm.Tool] = [_GuardedTool(self.name, tool, offer) for tool in usable]
+        return llm.APIInstance(self, given.api_prompt, known, tools, given.custom_serializer)
 
 
 class _GuardedTool(llm.Tool):
@@ -64,13 +58,31 @@ class _GuardedTool(llm.Tool):
     async def async_call(
         self, hass: HomeAssistant, tool_input: llm.ToolInput, llm_context: llm.LLMContext
     ) -> llm.ToolResult:
-        """Run a call like one of an agent, or return why it is refused."""
+        """Run a call like one of an agent, and record it, or return why it is refused."""
+        context, agent_id = llm_context.context or Context(), llm_context.agent_id or ""
+        language = llm_context.language or hass.config.language
+        user_input = ConversationInput("", context, None, llm_context.device_id, None, language, agent_id)
+        speaker = replace(await async_get_speaker(hass, user_input), asking=Asking.NOBODY)
+        offer, effects_of = self._offer, self._offer.dispatcher.async_effects
+        # What another agent has read elsewhere is not known.
+        guard = CallGuard(hass, None, speaker, effects_of, has_outside_content=True, labels=offer.labels)
+        origin, texts = turn_origin(user_input, agent_id, "", speaker), await async_get_change_texts(hass)
+        audit = CallAudit(texts, {**origin, "source": self._source}, context)
+        audit.reviewed_by(guard)
+        async_get_context_watch(hass).take_for_turn(context)
         call = ToolCall(tool_input.id, self.name, canonical_json(tool_input.tool_args))
-        with in_turn():
-            result = await _async_run(hass, self._source, self._offer, call)
-        if result and isinstance(result.native, llm.ToolResult):
-            return result.native
-        return llm.ToolResult({"error": result.content if result else _NOT_RUN}, error=True)
+        loop, results = AgenticLoop(_OneCall(call), offer.dispatcher, hooks=(offer.name_resolver, guard)), []
+        try:
+            with in_turn():
+                async with aclosing(loop.stream(Turn("", tools=offer.definitions))) as events:
+                    async for event in events:
+                        await audit.follow(event)
+                        results += [event.result] if isinstance(event, ToolFinished) else []
+        finally:
+            audit.finished()
+        if isinstance(native := results[0].native, llm.ToolResult):
+            return native
+        return llm.ToolResult({"error": results[0].content}, error=True)
 
 
 class _OneCall(LLMProvider):
@@ -88,52 +100,20 @@ class _OneCall(LLMProvider):
         yield CompletionResult(reason)
 
 
-async def _async_run(hass: HomeAssistant, source: str, offer: TurnTools, call: ToolCall) -> ToolResult | None:
-    """Run a call under the rules of the home, and record it. What another agent has read elsewhere is not known."""
-    given = offer.llm_context
-    context, agent_id = given.context or Context(), given.agent_id or ""
-    language = given.language or hass.config.language
-    user_input = ConversationInput("", context, None, given.device_id, None, language, agent_id)
-    speaker = replace(await async_get_speaker(hass, user_input), asking=Asking.NOBODY)
-    guard = CallGuard(
-        hass, None, speaker, offer.dispatcher.async_effects, has_outside_content=True, labels=offer.labels
-    )
-    origin = {**turn_origin(user_input, agent_id, "", speaker), "source": source}
-    audit = CallAudit(await async_get_change_texts(hass), origin, context)
-    audit.reviewed_by(guard)
-    async_get_context_watch(hass).take_for_turn(context)
-    loop = AgenticLoop(_OneCall(call), offer.dispatcher, hooks=(offer.name_resolver, guard))
-    finished: ToolResult | None = None
-    try:
-        async with aclosing(loop.stream(Turn("", tools=offer.definitions))) as events:
-            async for event in events:
-                await audit.follow(event)
-                finished = event.result if isinstance(event, ToolFinished) else finished
-    finally:
-        audit.finished()
-    return finished
-
-
-@dataclass(slots=True)
-class _Offer:
-    holders: int = 0
-    withdraw: CALLBACK_TYPE = lambda: None
-
-
-_offer: Final = singleton(HassKey[_Offer](f"{DOMAIN}_guarded_api"))(lambda _: _Offer())
+_held: Final = singleton(HassKey[list[CALLBACK_TYPE]](f"{DOMAIN}_guarded_api"))(lambda _: [])
+"""Returns what withdraws the API, once for each that holds it."""
 
 
 async def async_offer_guarded_api(hass: HomeAssistant) -> CALLBACK_TYPE:
     """Offer the API until all that have called this have called what it returns."""
-    name, offer = (await async_get_sentences(hass, hass.config.language))["guarded_api"], _offer(hass)
-    if not offer.holders:
-        offer.withdraw = llm.async_register_api(hass, _GuardedApi(hass=hass, id=GUARDED_API, name=name))
-    offer.holders += 1
+    name, held = (await async_get_sentences(hass, hass.config.language))["guarded_api"], _held(hass)
+    withdraw = held[0] if held else llm.async_register_api(hass, _GuardedApi(hass=hass, id=GUARDED_API, name=name))
+    held.append(withdraw)
 
     @callback
     def end() -> None:
-        offer.holders -= 1
-        if not offer.holders:
-            offer.withdraw()
+        held.remove(withdraw)
+        if not held:
+            withdraw()
 
     return end
