@@ -17,6 +17,7 @@ from typing import Final, assert_never, override
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent, llm
 
+from ..agent.json.coercion import Unfit
 from ..agent.loop.calls import fit_call
 from ..agent.loop.turn import ClientCall, Resolved, Runnable
 from ..agent.messages import JsonObject, JsonValue, ToolCall, ToolDefinition, canonical_json
@@ -32,6 +33,7 @@ from ..internals.llm import KnownTool, known_tool
 from .annotations import unwrapped
 from .dispatch import call_effects
 from .own.registry import OwnDispatcher, SharedTool
+from .script_fields import ScriptFields
 
 _MAX_LISTED: Final = 12
 """Rooms or names in the answer to an ambiguous name."""
@@ -108,7 +110,9 @@ class NameResolver(Hooks):
         if isinstance(texts := self._text_meant(offered, given), Deny):
             return texts
         given |= texts
-        return Rewrite(given) if given != arguments else None
+        if isinstance(meant := self._with_ids(offered, given), Deny):
+            return meant
+        return Rewrite(meant) if meant != arguments else None
 
     @override
     async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | None:
@@ -116,6 +120,24 @@ class NameResolver(Hooks):
             return None
         prepared = await self.deferred.async_prepared(tool, arguments)
         return Deny(_CHANGED) if isinstance(prepared, Rewrite) else prepared
+
+    def _with_ids(self, offered: llm.Tool | None, arguments: JsonObject) -> Deny | JsonObject:
+        """Return arguments with ids in place of names in the fields of a script."""
+        if not isinstance(script := unwrapped(offered) if offered else None, llm.ActionTool):
+            return arguments
+        fields = ScriptFields(self._hass, async_get_home(self._hass, self._llm_context.assistant), self._called)
+        try:
+            return fields.resolved(script.parameters, arguments)
+        except Unfit as error:
+            return Deny(str(error), is_final=False)
+
+    def _called(self, name: str, fitting: AbstractSet[str]) -> AbstractSet[str]:
+        """Return those of some exposed entities that a name may mean, in the room of the person if that tells."""
+        names = _names(home := async_get_home(self._hass, self._llm_context.assistant))
+        known = fitting & names.known.get(compared(name), frozenset())
+        meant = known or _index(home).find(name, fitting.__and__)
+        entities = [names.entities[one] for one in sorted(meant)]
+        return {one.entity_id for one in self._nearest(home, entities)}
 
     def _text_meant(self, offered: llm.Tool | None, arguments: JsonObject) -> Deny | JsonObject:
         """Return the item of a list as it stands there."""
