@@ -43,7 +43,7 @@ FIELDS: Mapping[str, Mapping[str, object]] = {
     "room": {"area": {}},
     "rooms": {"area": {"multiple": True}},
     "level": {"floor": {}},
-    "thing": {"device": {"entity": {"domain": "light"}}},
+    "gadget": {"device": {"entity": {"domain": "light"}}},
     "where": {"target": {"entity": {"domain": ["light", "fan"]}}},
     "words": {"text": {}},
 }
@@ -139,7 +139,7 @@ async def test_a_field_gets_the_id_of_what_is_named(
             "room takes one area, and Attic is none of these: Bedroom (bedroom); Kitchen (kitchen)",
         ),
         ("level", "Attic", "Ground Floor (ground_floor)"),
-        ("thing", "Other Maker", "Moon Maker ("),
+        ("gadget", "Other Maker", "Moon Maker ("),
         ("where", {"entity_id": "Front Door"}, "entity_id takes one entity"),
         ("where", {"device_id": "Nothing"}, "device_id takes one device"),
     ],
@@ -162,9 +162,9 @@ async def test_of_several_the_one_in_the_room_of_the_person_is_meant(home: HomeA
 async def test_a_device_is_known_by_the_name_that_its_owner_gave_it(home: HomeAssistant) -> None:
     moon = device_named(home, "Moon Maker")
 
-    assert await blink(home, thing="moon maker") == {"thing": moon}
+    assert await blink(home, gadget="moon maker") == {"gadget": moon}
     dr.async_get(home).async_update_device(moon, name_by_user="Sun Maker")
-    assert await blink(home, thing="Sun Maker", where={"device_id": [moon]}) == {
-        "thing": moon,
+    assert await blink(home, gadget="Sun Maker", where={"device_id": [moon]}) == {
+        "gadget": moon,
         "where": {"device_id": [moon]},
     }

@@ -127,9 +127,9 @@ async def test_each_change_is_audited_under_its_name(home: HomeAssistant) -> Non
     await run(home, used_by(anna.id), "llm__GetDateTime")
     await home.async_block_till_done()
 
-    told = [(one.data["source"], one.data["outcome"], one.data["user_id"]) for one in changes]
+    records = [(one.data["source"], one.data["outcome"], one.data["user_id"]) for one in changes]
     name = "Guarded by Chatterbox"
-    assert told == [(name, "done", anna.id), (name, "nobody_to_ask", anna.id)]
+    assert records == [(name, "done", anna.id), (name, "nobody_to_ask", anna.id)]
     assert f"by {name} (Anna)" in activity[0].data["message"]
     assert home.states.is_state(DOOR, "locked")
 
