@@ -3,11 +3,12 @@
 import string
 from collections import Counter
 from collections.abc import Collection, Mapping
+from itertools import chain, count
 from typing import Final, Unpack
 
 import voluptuous as vol
 from homeassistant.components.http import KEY_HASS_USER
-from homeassistant.core import HomeAssistant
+from homeassistant.core import HomeAssistant, callback
 from homeassistant.data_entry_flow import section
 from homeassistant.helpers.http import current_request
 from homeassistant.helpers.selector import SelectSelector, SelectSelectorConfig, SelectSelectorMode
@@ -119,3 +120,12 @@ def _path(known: Mapping[str, str], steps: str, place: str) -> list[str]:
     if inner[0] == "sections":
         names.append(known[f"{steps}{step}.sections.{inner[1]}.name"])
     return [*names, known[found]] if inner[-1] == place else names
+
+
+@callback
+def async_free_title(hass: HomeAssistant, usual: str, *others: str) -> str:
+    """Return the usual title of an agent or a task, or else one of some others, or else the usual one with a number."""
+    entries = hass.config_entries.async_entries(DOMAIN)
+    taken = {subentry.title for entry in entries for subentry in entry.subentries.values()}
+    numbered = (f"{usual} {number}" for number in count(2))
+    return next(title for title in chain([usual, *others], numbered) if title not in taken)

@@ -13,7 +13,7 @@ from homeassistant.helpers import entity_registry as er, selector
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 
 from ..approvals.examples import async_example_requests
-from ..const import CONF_PIN, DOMAIN, SUBENTRY_CONVERSATION, ServiceKind
+from ..const import CONF_PIN, DOMAIN, ServiceKind
 from ..effects.recognition import async_recognize
 from ..home.entity_matches import entity_name
 from ..internals.assist_pipeline import assistants
@@ -24,7 +24,7 @@ from ..settings.rules import HomeRules, PinUse, Verdict, async_get_home_rules, w
 from ..speech.sentences import async_get_sentences
 from .approval_form import FIELD_PIN_FOR, PIN_USES, find_pin_problem
 from .approval_page import ApprovalPage
-from .dialog import LIST, async_viewer_language, choice, escaped
+from .dialog import LIST, async_free_title, async_viewer_language, choice, escaped
 from .service_checks import times_sentence
 from .service_form import PASSWORD
 
@@ -84,19 +84,17 @@ class FirstAgentForm:
 
     @property
     def suggested_assistants(self) -> dict[str, list[str]]:
-        """Return the preferred assistant, unless another agent of ours serves it."""
+        """Return the preferred assistant, or a new one where another agent of ours serves that."""
         if (store := assistants(self.hass)) is None:
             return {}
         preferred = store.async_get_preferred_item()
-        return {FIELD_USE_IN: [] if _agent_of(self.hass, store.data[preferred]) else [preferred]}
+        return {FIELD_USE_IN: [_NEW_ASSISTANT if _agent_of(self.hass, store.data[preferred]) else preferred]}
 
     @property
     def suggested(self) -> dict[str, Any]:
         """Return what the form shows at first."""
-        entries = self.hass.config_entries.async_entries(DOMAIN)
-        taken = {agent.title for entry in entries for agent in entry.get_subentries_of_type(SUBENTRY_CONVERSATION)}
-        usual = self.sentences["agent_title"]
-        name = self.model.rpartition("/")[2] if usual in taken and self.model else usual
+        model = self.model.rpartition("/")[2]
+        name = async_free_title(self.hass, self.sentences["agent_title"], *([model] if model else []))
         return {CONF_NAME: name, FIELD_PIN_FOR: list(PinUse), **self.suggested_assistants}
 
     @property

@@ -54,7 +54,7 @@ from ..speech.sentences import async_get_sentences, error_key
 from ..tools.llm_apis import source_names
 from ..usage.prices import async_known_price, entered_price
 from ..usage.tracker import FREE, ModelPrice
-from .dialog import DROPDOWN, async_placeholders, async_viewer_language, choice, marked
+from .dialog import DROPDOWN, async_free_title, async_placeholders, async_viewer_language, choice, marked
 from .service_checks import MEASURED, async_measure, times_sentence, try_out
 
 _CHOICES: Final[Mapping[str, Sequence[str]]] = {
@@ -202,7 +202,8 @@ class ModelFlow(ConfigSubentryFlow):
         if self._get_entry().state is not ConfigEntryState.LOADED:
             return self.async_abort(reason="entry_not_loaded")
         sentences = await async_get_sentences(self.hass, self.hass.config.language)
-        self._name, self._stored = sentences[self.title_key], self.new_data(self._kind)
+        self._name = async_free_title(self.hass, sentences[self.title_key])
+        self._stored = self.new_data(self._kind)
         return await self.async_step_settings()
 
     async def async_step_reconfigure(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:  # noqa: ARG002 nothing was asked yet

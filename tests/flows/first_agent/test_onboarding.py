@@ -466,7 +466,7 @@ async def test_a_further_agent_ends_with_the_assistants_and_sentences_to_try(has
     assert last["data_schema"] is not None
     options = last["data_schema"].schema["use_in"].config["options"]
     assert [one["label"] for one in options][:2] == ["Home Assistant (takes it over from Talker)", "Kitchen"]
-    assert display_data(last["data_schema"]) == {"use_in": []}, "another agent of ours serves the preferred one"
+    assert display_data(last["data_schema"]) == {"use_in": ["new"]}, "another agent of ours serves the preferred one"
 
     result = await flows.async_configure(last["flow_id"], {"use_in": [other.id]})
     await hass.async_block_till_done()
@@ -477,6 +477,28 @@ async def test_a_further_agent_ends_with_the_assistants_and_sentences_to_try(has
     engines = {one.name: one.conversation_engine for one in store.data.values()}
     assert engines == {"Home Assistant": AGENT, "Kitchen": "conversation.butler"}
     assert hass.states.get("conversation.butler")
+
+
+async def test_each_further_agent_is_suggested_another_name_and_an_assistant(hass: HomeAssistant, address: str) -> None:
+    await assistants(hass)
+    entry = await set_up(hass, server_entry(address))
+    flows = hass.config_entries.subentries
+    names: list[str] = []
+    for _ in range(3):
+        step = await flows.async_init((entry.entry_id, SUBENTRY_CONVERSATION), context={"source": "user"})
+        form = {**display_data(step["data_schema"]), CONF_MODEL: "big-model"}
+        names.append(form[CONF_NAME])
+        last = await flows.async_configure(step["flow_id"], form)
+        await flows.async_configure(last["flow_id"], display_data(last["data_schema"]))
+        await hass.async_block_till_done()
+    assert names == ["Chatterbox", "Chatterbox 2", "Chatterbox 3"]
+    store = await assistants(hass)
+    engines = {one.name: one.conversation_engine for one in store.data.values()}
+    assert engines == {
+        "Home Assistant": "conversation.chatterbox",
+        "Chatterbox 2": "conversation.chatterbox_2",
+        "Chatterbox 3": "conversation.chatterbox_3",
+    }
 
 
 async def test_what_is_asked_about_is_named_and_can_need_a_pin(hass: HomeAssistant) -> None:
