@@ -13,7 +13,7 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.translation import async_get_translations
 
 from ..const import CONF_KIND, CONF_RULES, DOMAIN, SCRIPT_DOMAIN, ServiceKind
-from ..settings.rules import Policy, Verdict
+from ..settings.rules import DEFAULT_RULES, Policy, Verdict
 from ..settings.tasks import settings_of_subentry
 from ..settings.tool_names import SENTENCE_TOOL
 from ..speech.sentences import async_get_sentences
@@ -174,7 +174,10 @@ async def _async_users(hass: HomeAssistant, policy: Policy) -> Mapping[str, str]
 
 
 async def async_absent_names(hass: HomeAssistant, policy: Policy) -> list[str]:
-    """Return the names in rules of which the home has nothing: misspelled ones, or those of what comes later."""
+    """Return the names in rules of which the home has nothing: misspelled ones, or those of what comes later.
+
+    What the default rules name is spelled right: the PIN has rules on valves and alarms in a home without any.
+    """
     states = hass.states.async_all()
     present: Mapping[str, Container[object]] = {
         "domains": {state.domain for state in states},
@@ -184,5 +187,6 @@ async def async_absent_names(hass: HomeAssistant, policy: Policy) -> list[str]:
         "tools": await async_tool_names(hass),
         "users": await _async_users(hass, Policy()),
     }
-    named = ((name, value) for name in present for value in sorted(_held(policy, name)))
+    defaults = Policy(DEFAULT_RULES)
+    named = ((name, value) for name in present for value in sorted(_held(policy, name) - _held(defaults, name)))
     return [value for name, value in named if value not in present[name]]

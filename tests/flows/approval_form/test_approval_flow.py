@@ -635,3 +635,6 @@ async def test_names_in_rules_of_which_the_home_has_nothing_are_told(
     assert "save_approvals" in home["menu_options"], "some of it may come later"
     fine = await sent(hass, entry, rules=rows[:1])
     assert "Not found" not in placeholders(fine)["examples"]
+    for_no_valve = {"domains": ["valve"], "actions": ["valve.open_valve"]}
+    spelled_right = await sent(hass, entry, rules=[{"verdict": "Never", **for_no_valve}])
+    assert "Not found" not in placeholders(spelled_right)["examples"], "a default rule is about them"
