@@ -44,6 +44,14 @@ async def test_the_price_is_told_before(hass: HomeAssistant, client: MockHAClien
     assert known["result"] == {"requests": 5, "agents": [{**agent, "cost": pytest.approx(5 * 0.02)}]}
 
 
+@pytest.mark.usefixtures("offline")
+async def test_an_agent_without_a_model_has_no_price(hass: HomeAssistant, hass_ws_client: WebSocketGenerator) -> None:
+    assert await async_setup_component(hass, "websocket_api", {})
+    (agent,) = (await answer_to(await hass_ws_client(hass), "preview", requests=5))["result"]["agents"]
+
+    assert (agent["cost"], agent["has_price"]) == (None, True)
+
+
 async def test_a_trial_is_followed_to_its_result(client: MockHAClientWebSocket) -> None:
     await client.send_json_auto_id({"type": "chatterbox/evaluate/subscribe"})
     assert (await client.receive_json())["success"]

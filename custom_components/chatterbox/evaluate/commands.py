@@ -10,7 +10,7 @@ from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.typing import VolDictType
 
 from ..agent.messages import JsonObject
-from ..const import CONF_BASE_URL
+from ..const import CONF_BASE_URL, CONF_KIND, ServiceKind
 from ..home.entity_matches import entity_name
 from ..panel.commands import NO_FIELDS, NOT_FOUND, CommandRefused, Viewer, async_register_command
 from ..runtime.agents import async_agent_entries
@@ -69,12 +69,13 @@ def _previewed(hass: HomeAssistant, agent_id: str, count: int) -> JsonObject:
     entry = hass.config_entries.async_get_entry(entity.config_entry_id or "") if entity else None
     address = entry.data.get(CONF_BASE_URL, "") if entry else ""
     subentry_id = (entity.config_subentry_id or "") if entity else ""
+    has_model = entry is None or entry.data[CONF_KIND] != ServiceKind.OFFLINE
     return {
         "agent_id": agent_id,
         "name": entity_name(hass, agent_id),
         "service": entry.title if entry and address and not is_local_address(address) else "",
         "cost": expected_cost(hass, subentry_id, count),
-        "has_price": has_price(hass, subentry_id),
+        "has_price": not has_model or has_price(hass, subentry_id),
     }
 
 
