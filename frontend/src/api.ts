@@ -182,6 +182,8 @@ export type Rule = { verdict: Verdict; window?: { after: string; before: string 
 export interface WrittenRule {
   rule: Rule;
   text: string;
+  /** Whether it is one of those for the uses of the PIN, which are chosen together. */
+  is_of_pin: boolean;
 }
 
 export type PinUse = "unlock" | "open" | "disarm";
@@ -205,7 +207,10 @@ export interface Permissions {
 /** `chatterbox/permissions/devices` */
 export interface Devices {
   total: number;
+  /** The strictest first. */
   rows: Device[];
+  /** Areas with devices with which everything is allowed, and how many. */
+  rooms: { area: string; count: number }[];
 }
 
 export interface Device {

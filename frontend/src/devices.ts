@@ -8,6 +8,7 @@ import { View, valueOf } from "./view";
 
 export const VERDICTS: readonly Verdict[] = ["allow", "ask", "pin", "deny"];
 const ROWS = 50;
+const MOST_ROWS = 200;
 const TYPING_MS = 150;
 
 @customElement("chatterbox-devices")
@@ -15,8 +16,12 @@ export class DevicesTable extends View {
   @property({ attribute: false }) permissions!: Permissions;
   @state() private rows: Device[] | undefined;
   @state() private total = 0;
+  /** Areas with devices with which everything is allowed. */
+  @state() private rooms: Devices["rooms"] = [];
+  /** The devices of the areas that are unfolded. */
+  @state() private readonly unfolded = new Map<string, Device[]>();
+  /** What is looked for. All that fits is listed then; without it, what asks, needs the PIN or is never done. */
   private search = "";
-  private verdict = "";
   /** Counts the lists asked for; what arrives for an earlier one is dropped. */
   private generation = 0;
 
@@ -29,47 +34,50 @@ export class DevicesTable extends View {
     await this.list(0, ROWS);
   }
 
-  /** Load again as many rows as there are. */
+  /** Load again as many rows as there are, and what is unfolded. */
   private async refresh(): Promise<void> {
-    await this.list(0, Math.min(200, Math.max(ROWS, this.rows?.length ?? 0)));
+    await Promise.all([...this.unfolded.keys()].map((area) => this.unfold(area)));
+    await this.list(0, Math.min(MOST_ROWS, Math.max(ROWS, this.rows?.length ?? 0)));
+  }
+
+  /** Load the devices of an area with which everything is allowed. */
+  private async unfold(area: string): Promise<void> {
+    const fields = { language: this.page.texts.language, verdict: "allow", area, limit: MOST_ROWS };
+    const { rows } = await this.call<Devices>("permissions/devices", fields);
+    this.unfolded.set(area, rows);
+    this.requestUpdate();
   }
 
   private async list(offset: number, limit: number): Promise<void> {
     const generation = ++this.generation;
-    const { total, rows } = await this.call<Devices>("permissions/devices", {
+    const { total, rows, rooms } = await this.call<Devices>("permissions/devices", {
       language: this.page.texts.language,
       search: this.search,
       offset,
       limit,
-      ...(this.verdict ? { verdict: this.verdict } : {}),
     });
     if (generation !== this.generation) return;
-    [this.total, this.rows] = [total, [...(this.rows ?? []).slice(0, offset), ...rows]];
+    const allowed = this.search ? 0 : rooms.reduce((sum, { count }) => sum + count, 0);
+    const listed = this.search ? rows : rows.filter(({ verdict }) => verdict !== "allow");
+    [this.total, this.rooms] = [total - allowed, rooms];
+    this.rows = [...(this.rows ?? []).slice(0, offset), ...listed];
   }
 
-  private filter(search: string, verdict: string, wait = 0): void {
-    [this.search, this.verdict] = [search, verdict];
-    this.afterTyping(wait, () => void this.attempt(() => this.list(0, ROWS)));
+  private filter(search: string): void {
+    this.search = search.trim();
+    this.afterTyping(TYPING_MS, () => void this.attempt(() => this.list(0, ROWS)));
   }
 
   protected override render(): TemplateResult {
     const { rows } = this;
     return html`
       ${this.failureNote()}
-      <div class="row">
-        <label class="wide"
-          >${this.text("permissions.search")}<input
-            type="search"
-            maxlength="200"
-            @input=${(event: InputEvent) => this.filter(valueOf(event), this.verdict, TYPING_MS)}
-        /></label>
-        <label
-          >${this.text("permissions.now")}<select @change=${(event: Event) => this.filter(this.search, valueOf(event))}>
-            <option value="">${this.text("permissions.any")}</option>
-            ${VERDICTS.map((verdict) => html`<option value=${verdict}>${this.verdictText(verdict)}</option>`)}
-          </select></label
-        >
-      </div>
+      <label class="wide"
+        >${this.text("permissions.search")}<input
+          type="search"
+          maxlength="200"
+          @input=${(event: InputEvent) => this.filter(valueOf(event))}
+      /></label>
       <div aria-busy=${!rows}>${rows ? this.table(rows) : nothing}</div>
       ${
         rows && rows.length < this.total
@@ -78,17 +86,42 @@ export class DevicesTable extends View {
             </button>`
           : nothing
       }
+      ${rows && !this.search ? this.folded() : nothing}
     `;
+  }
+
+  /** The devices with which everything is allowed, by area, each to be unfolded. */
+  private folded(): TemplateResult {
+    return html`<h3>${this.text("permissions.at_once")}</h3>
+      ${repeat(
+        this.rooms,
+        ({ area }) => area,
+        ({ area, count }) =>
+          html`<details
+            class="card"
+            @toggle=${(event: Event) => {
+              if ((event.target as HTMLDetailsElement).open) void this.attempt(() => this.unfold(area));
+            }}
+          >
+            <summary>
+              ${area || this.text("permissions.no_area")}
+              <span class="quiet figure">${this.page.texts.number(count)}</span>
+            </summary>
+            <table>
+              <tbody>
+                ${(this.unfolded.get(area) ?? []).map((row) => this.row(row))}
+              </tbody>
+            </table>
+          </details>`,
+      )}`;
   }
 
   private verdictText(verdict: Verdict): string {
     return this.page.texts.choice("may", verdict);
   }
 
-  private table(rows: Device[]): TemplateResult {
-    if (!rows.length) return html`<p>${this.text("permissions.no_devices")}</p>`;
-    const areas = new Map<string, Device[]>();
-    for (const row of rows) areas.set(row.area, [...(areas.get(row.area) ?? []), row]);
+  private table(rows: Device[]): TemplateResult | typeof nothing {
+    if (!rows.length) return this.search ? html`<p>${this.text("permissions.no_devices")}</p>` : nothing;
     return html`<table class="card">
       <thead class="quiet small">
         <tr>
@@ -97,28 +130,24 @@ export class DevicesTable extends View {
           <th scope="col">${this.text("permissions.choice")}</th>
         </tr>
       </thead>
-      ${[...areas].map(
-        ([area, those]) =>
-          html`<tbody>
-            <tr class="area">
-              <th scope="rowgroup" colspan="3">${area || this.text("permissions.no_area")}</th>
-            </tr>
-            ${repeat(
-              those,
-              (row) => row.entity_id,
-              (row) => this.row(row),
-            )}
-          </tbody>`,
-      )}
+      <tbody>
+        ${repeat(
+          rows,
+          (row) => row.entity_id,
+          (row) => this.row(row, row.area),
+        )}
+      </tbody>
     </table>`;
   }
 
-  private row(row: Device): TemplateResult {
+  private row(row: Device, area = ""): TemplateResult {
     const isHeld = row.verdict !== "allow";
     return html`<tr>
       <th scope="row">
         ${row.name}
-        <div class="quiet small">${this.why(row)}</div>
+        <div class="quiet small">
+          ${[area, ...this.why(row)].filter(Boolean).map((part, at) => (at ? [" · ", part] : part))}
+        </div>
       </th>
       <td><span class=${isHeld ? "mark notable" : "quiet"}>${this.verdictText(row.verdict)}</span></td>
       <td>
@@ -137,12 +166,15 @@ export class DevicesTable extends View {
     </tr>`;
   }
 
-  private why(row: Device): string {
-    if (row.why === "nothing") return "";
+  private why(row: Device): unknown[] {
+    if (row.why === "nothing") return [];
     const reason =
-      row.rule === null ? this.page.texts.choice("why", row.why) : this.text("permissions.rule", { number: row.rule });
-    const actions = [...row.actions, ...(row.more_actions ? ["…"] : [])].join(", ");
-    return [reason, actions].filter(Boolean).join(" · ");
+      row.rule === null
+        ? this.page.texts.choice("why", row.why)
+        : html`<a href="/chatterbox/permissions/rules?rule=${row.rule}"
+            >${this.text("permissions.rule", { number: row.rule })}</a
+          >`;
+    return [reason, [...row.actions, ...(row.more_actions ? ["…"] : [])].join(", ")];
   }
 
   /** Hand a choice to the view. Until it is taken, the row shows what holds. */
@@ -172,11 +204,6 @@ export class DevicesTable extends View {
         width: 1px;
         white-space: nowrap;
       }
-      .area th {
-        padding-top: 16px;
-        font-weight: 500;
-        border-bottom: 1px solid var(--divider-color);
-      }
       @media (max-width: 600px) {
         thead {
           position: absolute;
@@ -196,6 +223,7 @@ export class DevicesTable extends View {
         }
         tbody th {
           grid-column: 1 / -1;
+          padding-bottom: 0;
         }
         td {
           width: auto;

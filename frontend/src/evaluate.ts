@@ -23,7 +23,12 @@ interface Figures extends Record<Grade, number> {
   name: string;
   first_words_ms: number | null;
   duration_ms: number | null;
+  /** None for an agent without a model, which has no price. */
+  input_tokens: number | null;
   cost: number | null;
+  /** How often it asked for a yes, or which of several things is meant; unknown in older results. */
+  asked?: number;
+  verdict?: "good_enough" | "not_good_enough" | "too_few";
 }
 
 interface Table {
@@ -47,8 +52,8 @@ interface Trials {
 export class EvaluateView extends View {
   @state() private trials: Trials | undefined;
   @state() private preview: Preview | undefined;
-  /** Whether any agent is chosen. */
-  @state() private isChosen = true;
+  /** How many agents are chosen; all at first. */
+  @state() private chosen: number | undefined;
   @state() private opened: Result | undefined;
 
   protected override async load(): Promise<void> {
@@ -91,6 +96,7 @@ export class EvaluateView extends View {
   private startForm(isRunning: boolean): TemplateResult | typeof nothing {
     const { preview } = this;
     if (!preview) return nothing;
+    const requests = preview.requests * (this.chosen ?? preview.agents.length);
     return html`<form class="cards" @change=${this.change} @submit=${this.begin}>
       ${this.cards(
         preview.agents,
@@ -108,9 +114,7 @@ export class EvaluateView extends View {
       )}
       <div class="row">
         ${this.bound("requests", 1, 40)} ${this.bound("max_price", 0.01, 0.5)}
-        <button ?disabled=${isRunning || !this.isChosen || !preview.requests}>
-          ${this.text("evaluate.start", { requests: preview.requests })}
-        </button>
+        <button class="main" ?disabled=${isRunning || !requests}>${this.text("evaluate.start", { requests })}</button>
       </div>
     </form>`;
   }
@@ -130,7 +134,7 @@ export class EvaluateView extends View {
 
   private change(event: Event): void {
     const form = event.currentTarget as HTMLFormElement;
-    this.isChosen = new FormData(form).has("agent_id");
+    this.chosen = new FormData(form).getAll("agent_id").length;
     if (form.reportValidity()) void this.attempt(() => this.look(form));
   }
 
@@ -146,7 +150,7 @@ export class EvaluateView extends View {
     const ended = texts.choice("trial_end", one.end, "");
     return html`<section>
       <h2>${texts.moment(one.began_at)}</h2>
-      ${ended ? html`<p>${ended}</p>` : nothing}
+      ${ended ? html`<p>${ended}</p>` : nothing} ${this.verdict(one.agents)}
       ${this.cards(
         one.agents,
         "",
@@ -154,9 +158,10 @@ export class EvaluateView extends View {
           html`<h3>${agent.name}</h3>
             <dl>
               ${GRADES.map((grade) => this.figure(this.text(`grade.${grade}`), texts.number(agent[grade])))}
+              ${agent.asked === undefined ? nothing : this.figure(this.text("evaluate.asked"), texts.number(agent.asked))}
               ${this.figure(this.text("turn.first_words"), texts.duration(agent.first_words_ms))}
               ${this.figure(this.text("turn.whole"), texts.duration(agent.duration_ms))}
-              ${this.figure(this.text("turn.price"), texts.money(agent.cost))}
+              ${agent.input_tokens ? this.figure(this.text("turn.price"), texts.money(agent.cost)) : nothing}
             </dl>`,
       )}
       ${
@@ -167,6 +172,18 @@ export class EvaluateView extends View {
             </div>`
       }
     </section>`;
+  }
+
+  /** Which agents are good enough for the home, and what that means. */
+  private verdict(agents: Figures[]): TemplateResult | typeof nothing {
+    if (!agents.some(({ verdict }) => verdict)) return nothing;
+    const named = (wanted: Figures["verdict"]) =>
+      agents.flatMap(({ name, verdict }) => (verdict === wanted ? [name] : [])).join(", ");
+    const lines = (["good_enough", "not_good_enough", "too_few"] as const).filter((one) => named(one));
+    return html`<div class="card cards" role="status">
+      ${lines.map((one) => html`<h3>${this.text(`evaluate.${one}`, { names: named(one) })}</h3>`)}
+      <p class="quiet small">${this.text("evaluate.means")}</p>
+    </div>`;
   }
 
   private async open(result_id: string): Promise<void> {

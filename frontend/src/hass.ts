@@ -15,6 +15,8 @@ export interface Hass {
   language: string;
   locale: { time_format: "language" | "system" | "12" | "24"; time_zone: "local" | "server" };
   config: { time_zone: string };
+  /** How the side bar is shown; it is opened by a button of the page where it is hidden. */
+  dockedSidebar?: "docked" | "always_hidden" | "auto";
   connection: Connection;
   callWS<Result>(message: Message): Promise<Result>;
 }

@@ -15,10 +15,11 @@ export class NowView extends View {
   private ticking: number | undefined;
 
   protected override async load(): Promise<void> {
-    await this.subscribe<Now>("now/subscribe", (now) => {
+    const show = (now: Now) => {
       this.now = now;
       this.clock = Date.now() / 1000;
-    });
+    };
+    await this.subscribe<Now>("now/subscribe", show, { language: this.page.texts.language });
   }
 
   override connectedCallback(): void {
@@ -147,7 +148,8 @@ export class NowView extends View {
                           autocomplete="off"
                           required
                           size="8"
-                      /></label>`
+                        />${this.fieldError(question.id)}</label
+                      >`
                     : nothing
                 }
                 <button class="main" value="yes">${this.text("now.yes")}</button>
@@ -172,10 +174,13 @@ export class NowView extends View {
     const approved = (event.submitter as HTMLButtonElement | null)?.value !== "no";
     const pin = String(new FormData(form).get("pin") ?? "");
     form.reset();
-    void this.attempt(async () => {
-      const fields = { question_id: question.id, approved, ...(approved && pin ? { password: pin } : {}) };
-      this.outcome = (await this.call<{ speech: string }>("question/answer", fields)).speech;
-    });
+    void this.attempt(
+      async () => {
+        const fields = { question_id: question.id, approved, ...(approved && pin ? { password: pin } : {}) };
+        this.outcome = (await this.call<{ speech: string }>("question/answer", fields)).speech;
+      },
+      approved && pin ? question.id : "",
+    );
   }
 
   private plan(plan: Plan): TemplateResult {
@@ -222,33 +227,35 @@ export class NowView extends View {
   private editor(plan: Plan): TemplateResult {
     const { texts } = this.page;
     return this.dialog(
-      html`<h2 id="title">${plan.text}</h2>
-        ${
-          plan.can_rename
-            ? html`<label
-                >${this.text("now.text")}<input name="text" required maxlength="200" .value=${plan.text}
-              /></label>`
-            : nothing
-        }
-        ${
-          plan.can_change && plan.due_at !== null
-            ? html`<label
-                >${this.text("now.due")}<input
-                  name="due"
-                  type="datetime-local"
-                  required
-                  .value=${texts.fieldOf(plan.due_at)}
-              /></label>`
-            : nothing
-        }`,
+      plan.text,
+      html`${
+        plan.can_rename
+          ? html`<label
+              >${this.text("now.text")}<input name="text" required maxlength="200" .value=${plan.text}
+            /></label>`
+          : nothing
+      }
+      ${
+        plan.can_change && plan.due_at !== null
+          ? html`<label
+              >${this.text("now.due")}<input
+                name="due"
+                type="datetime-local"
+                required
+                .value=${texts.fieldOf(plan.due_at)}
+            /></label>`
+          : nothing
+      }
+      ${this.fieldError("plan")}`,
       html`<button class="main" value="save">${this.text("page.save")}</button>`,
       () => (this.edited = undefined),
-      (event) => this.change(event, plan),
+      (event) => void this.change(event, plan),
     );
   }
 
-  private change(event: SubmitEvent, plan: Plan): void {
+  private async change(event: SubmitEvent, plan: Plan): Promise<void> {
     if ((event.submitter as HTMLButtonElement | null)?.value !== "save") return;
+    event.preventDefault(); // it stays open until the change is made
     const entered = new FormData(event.target as HTMLFormElement);
     const [text, due] = [entered.get("text"), entered.get("due")];
     const { texts } = this.page;
@@ -256,6 +263,7 @@ export class NowView extends View {
       ...(text !== null && text !== plan.text ? { text } : {}),
       ...(due !== null && due !== texts.fieldOf(plan.due_at ?? 0) ? { due_at: texts.ofField(String(due)) } : {}),
     };
-    if (Object.keys(fields).length) void this.attempt(() => this.call("plan/change", { plan_id: plan.id, ...fields }));
+    const change = () => this.call<Plan>("plan/change", { plan_id: plan.id, ...fields });
+    if (!Object.keys(fields).length || (await this.attempt(change, "plan"))) this.edited = undefined;
   }
 }

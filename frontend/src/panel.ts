@@ -2,18 +2,22 @@
 import { LitElement, css, html, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { customElement, property, state } from "lit/decorators.js";
 import type { PageInfo } from "./api";
-import { commandError, type CommandError, type Hass } from "./hass";
+import { commandError, navigate, type CommandError, type Hass } from "./hass";
+import { icon, type IconName } from "./icons";
 import { style } from "./style";
 import { Texts } from "./texts";
 import type { Page } from "./view";
 import "./evaluate";
 import "./now";
 import "./permissions";
+import "./trying";
 import "./turn";
 import "./turns";
 
 function isAnother(hass: Hass, earlier: Hass | undefined): boolean {
-  return (["language", "locale", "connection"] as const).some((field) => hass[field] !== earlier?.[field]);
+  return (["language", "locale", "connection", "dockedSidebar"] as const).some(
+    (field) => hass[field] !== earlier?.[field],
+  );
 }
 
 @customElement("chatterbox-panel")
@@ -68,28 +72,43 @@ export class ChatterboxPanel extends LitElement {
     if (!page) return this.failure ? html`<p class="page" role="alert">${this.failure.message}</p>` : nothing;
     const [, name = "", ...rest] = (this.route?.path ?? "").split("/");
     const view = name || "now";
+    const path = rest.join("/");
+    const isBelow = view === "evaluate" || (view === "turns" && !!path);
+    const hasMenu = this.narrow || this.hass.dockedSidebar === "always_hidden";
+    const tabs = html`<nav class="views" aria-label="Chatterbox">
+      ${this.tab("now", view)} ${this.tab("turns", view)}
+      ${page.info.is_admin ? this.tab("permissions", view) : nothing}
+    </nav>`;
     return html`
       <header>
         ${
-          this.narrow
-            ? html`<button class="sign bare" aria-label=${page.texts.text("page.menu")} @click=${this.openMenu}>
-                ☰
-              </button>`
-            : nothing
+          isBelow
+            ? this.button("back", page.texts.text("page.back"), () => this.back(view))
+            : hasMenu
+              ? this.button("menu", page.texts.text("page.menu"), () => this.openMenu())
+              : nothing
         }
         <h1>Chatterbox</h1>
-        <nav aria-label="Chatterbox">
-          ${this.tab("now", view)} ${this.tab("turns", view)}
-          ${page.info.is_admin ? this.tab("permissions", view) : nothing}
-        </nav>
+        ${this.narrow ? nothing : tabs}
       </header>
-      <main>${this.view(page, view, rest.join("/"))}</main>
+      <main>${this.view(page, view, path)}</main>
+      ${this.narrow ? tabs : nothing}
     `;
   }
 
-  private tab(name: string, current: string): TemplateResult {
+  private button(name: IconName, label: string, action: () => void): TemplateResult {
+    return html`<button class="sign bare" aria-label=${label} title=${label} @click=${action}>${icon(name)}</button>`;
+  }
+
+  /** Go back to where the person came from, or to the view above. */
+  private back(view: string): void {
+    if (history.length > 1) history.back();
+    else navigate(view === "turns" ? "/chatterbox/turns" : "/chatterbox/now", true);
+  }
+
+  private tab(name: IconName & ("now" | "turns" | "permissions"), current: string): TemplateResult {
     return html`<a href="/chatterbox/${name}" aria-current=${name === current ? "page" : "false"}
-      >${this.page?.texts.text(`page.${name}`)}</a
+      >${icon(name)}${this.page?.texts.text(`page.${name}`)}</a
     >`;
   }
 
@@ -100,7 +119,9 @@ export class ChatterboxPanel extends LitElement {
           ? html`<chatterbox-turn .page=${page} .path=${decodeURIComponent(path)}></chatterbox-turn>`
           : html`<chatterbox-turns .page=${page}></chatterbox-turns>`;
       case "permissions":
-        return html`<chatterbox-permissions .page=${page}></chatterbox-permissions>`;
+        return path === "try"
+          ? html`<chatterbox-trying .page=${page}></chatterbox-trying>`
+          : html`<chatterbox-permissions .page=${page} .path=${path}></chatterbox-permissions>`;
       case "evaluate":
         return html`<chatterbox-evaluate .page=${page}></chatterbox-evaluate>`;
       default:
@@ -127,9 +148,8 @@ export class ChatterboxPanel extends LitElement {
       }
       header {
         display: flex;
-        flex-wrap: wrap;
         align-items: center;
-        column-gap: 16px;
+        column-gap: 12px;
         padding: 0 16px;
         min-height: var(--header-height, 56px);
         color: var(--app-header-text-color, var(--primary-text-color));
@@ -142,29 +162,38 @@ export class ChatterboxPanel extends LitElement {
       }
       .sign {
         margin-inline-start: -8px;
-        font-size: 20px;
       }
-      nav {
+      .views {
         display: flex;
         align-self: stretch;
+        background: var(--card-background-color);
       }
-      :host([narrow]) nav {
-        flex-basis: 100%;
-        justify-content: space-between;
-      }
-      nav a {
+      .views a {
         display: flex;
         align-items: center;
+        gap: 8px;
         min-height: 44px;
-        padding: 2px 10px 0;
-        text-align: center;
+        padding: 2px 12px 0;
         text-decoration: none;
-        color: inherit;
         border-bottom: 2px solid transparent;
       }
-      nav a[aria-current="page"] {
+      .views a[aria-current="page"] {
         border-color: var(--primary-color);
         font-weight: 500;
+      }
+      .views a[aria-current="page"] .icon {
+        fill: var(--primary-color);
+      }
+      :host([narrow]) .views {
+        border-top: 1px solid var(--divider-color);
+      }
+      :host([narrow]) .views a {
+        flex: 1 1 0;
+        flex-direction: column;
+        gap: 0;
+        padding: 6px 2px;
+        border-bottom: none;
+        font-size: 12px;
       }
       main {
         flex: 1;

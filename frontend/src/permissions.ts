@@ -1,15 +1,19 @@
-/** The view "What it may do": the devices, the rules in plain words, a sentence to try, and the PIN. */
-import { css, html, nothing, type TemplateResult } from "lit";
+/** The view "What it may do": a screen with the devices, and one with the rules in plain words and the PIN. */
+import { css, html, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { customElement, state } from "lit/decorators.js";
-import { ref } from "lit/directives/ref.js";
-import type { Permissions, PinUse, Rule, Trial, TriedCall, WrittenRule } from "./api";
+import type { Permissions, PinUse, Rule, WrittenRule } from "./api";
 import { style } from "./style";
-import { View } from "./view";
+import { View, sections } from "./view";
 import "./devices";
 import "./rule_editor";
 
 const USES: readonly PinUse[] = ["unlock", "open", "disarm"];
-const LONGEST_SENTENCE = 500;
+
+/** Rules that are one line: the ones for the uses of the PIN that follow each other, or a single one. */
+interface Line {
+  at: number;
+  rules: WrittenRule[];
+}
 
 @customElement("chatterbox-permissions")
 export class PermissionsView extends View {
@@ -18,10 +22,11 @@ export class PermissionsView extends View {
   @state() private edited: number | undefined;
   /** Why the rule that is edited could not be saved. */
   @state() private problem = "";
-  @state() private trial: Trial | undefined;
-  @state() private isTrying = false;
+  @state() private isPinOpen = false;
   /** What has just been done, for those who do not see it. */
   @state() private outcome = "";
+  /** The number of the rule that a link leads to, until it is shown. */
+  private wanted = 0;
   private requests = 0;
   /** The number of the request whose answer is shown. */
   private newest = 0;
@@ -31,6 +36,16 @@ export class PermissionsView extends View {
       this.list(),
       this.subscribe("permissions/subscribe", () => void (this.edited === undefined && this.refresh())),
     ]);
+  }
+
+  protected override updated(changed: PropertyValues): void {
+    super.updated(changed);
+    if (changed.has("path")) this.wanted = Number(new URLSearchParams(location.search).get("rule"));
+    const card = this.wanted ? this.renderRoot.querySelector<HTMLElement>(`[data-rules~="${this.wanted}"]`) : null;
+    if (!card) return;
+    this.wanted = 0;
+    card.scrollIntoView({ block: "center" });
+    card.focus();
   }
 
   private async list(): Promise<void> {
@@ -53,12 +68,16 @@ export class PermissionsView extends View {
   }
 
   /** Change the rules that are shown. If others have changed them meanwhile, theirs are shown. */
-  private async change(command: string, fields: object): Promise<boolean> {
+  private async change(command: string, fields: object, field = ""): Promise<boolean> {
     const [language, version] = [this.page.texts.language, this.permissions?.version];
-    const changed = await this.attempt(() =>
-      this.showNewest(this.call<Permissions>(`permissions/${command}`, { language, version, ...fields })),
+    const changed = await this.attempt(
+      () => this.showNewest(this.call<Permissions>(`permissions/${command}`, { language, version, ...fields })),
+      field,
     );
-    if (!changed && this.failure?.code === "changed") await this.refresh();
+    if (!changed && this.failure?.code === "changed") {
+      this.failedField = ""; // a dialog with the field is closed
+      await this.refresh();
+    }
     this.outcome = changed ? this.text("permissions.saved") : "";
     return !!changed;
   }
@@ -66,26 +85,27 @@ export class PermissionsView extends View {
   protected override render(): TemplateResult {
     const { permissions } = this;
     return html`<div class="page" aria-busy=${!permissions}>
-      ${this.failureNote()}
+      ${sections(this.page, this.path)} ${this.failureNote()}
       <p class="hidden" role="status">${this.outcome}</p>
       ${
         permissions
           ? html`
               ${this.alert(permissions.locked && this.text("error.rules_locked"))}
-              <section aria-labelledby="devices">
-                <h2 id="devices">${this.text("permissions.devices")}</h2>
-                <p class="quiet">${this.text("permissions.devices_note")}</p>
-                <chatterbox-devices
-                  class="cards"
-                  .page=${this.page}
-                  .permissions=${permissions}
-                  @choose=${(event: CustomEvent<object>) => void this.change("choose", event.detail)}
-                ></chatterbox-devices>
-              </section>
-              <section aria-labelledby="rules">${this.rules(permissions)}</section>
-              <section aria-labelledby="try">${this.trying()}</section>
-              <section aria-labelledby="pin">${this.pin(permissions)}</section>
-              ${this.editor(permissions)}
+              ${
+                this.path === "rules"
+                  ? html`<section aria-labelledby="rules">${this.rules(permissions)}</section>`
+                  : html`<section aria-labelledby="devices">
+                      <h2 id="devices">${this.text("permissions.devices")}</h2>
+                      <p class="quiet">${this.text("permissions.devices_note")}</p>
+                      <chatterbox-devices
+                        class="cards"
+                        .page=${this.page}
+                        .permissions=${permissions}
+                        @choose=${(event: CustomEvent<object>) => void this.change("choose", event.detail)}
+                      ></chatterbox-devices>
+                    </section>`
+              }
+              ${this.isPinOpen ? this.pin(permissions) : nothing} ${this.editor(permissions)}
             `
           : nothing
       }
@@ -93,7 +113,14 @@ export class PermissionsView extends View {
     </div>`;
   }
 
-  private rules({ rules, defaults, locked }: Permissions): TemplateResult {
+  private rules(permissions: Permissions): TemplateResult {
+    const { rules, defaults, locked } = permissions;
+    const lines: Line[] = [];
+    for (const [at, one] of rules.entries()) {
+      const last = lines.at(-1);
+      if (one.is_of_pin && last?.rules[0]?.is_of_pin) last.rules.push(one);
+      else lines.push({ at, rules: [one] });
+    }
     return html`
       <div class="row spread">
         <h2 id="rules">${this.text("permissions.rules")}</h2>
@@ -103,9 +130,19 @@ export class PermissionsView extends View {
       ${
         rules.length
           ? html`<ol class="cards">
-              ${rules.map((one, place) => this.rule(one, place, rules, locked))}
+              ${lines.map((line, place) => this.line(line, lines[place - 1], lines[place + 1], permissions))}
             </ol>`
           : html`<p>${this.text("permissions.no_rules")}</p>`
+      }
+      ${
+        permissions.pin_uses.length
+          ? nothing
+          : html`<div class="card row spread">
+              <p class="wide">${this.text(permissions.has_pin ? "permissions.pin_is_set" : "permissions.no_pin")}</p>
+              <button ?disabled=${locked} @click=${() => this.openPin()}>
+                ${this.text(permissions.has_pin ? "permissions.change_pin" : "permissions.set_pin")}
+              </button>
+            </div>`
       }
       <details>
         <summary>${this.text("permissions.defaults")}</summary>
@@ -116,32 +153,41 @@ export class PermissionsView extends View {
     `;
   }
 
-  private rule({ text }: WrittenRule, place: number, rules: WrittenRule[], locked: boolean): TemplateResult {
-    const number = place + 1;
-    const button = (key: string, sign: string, isOff: boolean, action: () => void) =>
-      html`<button
-        class="sign"
-        title=${this.text(`permissions.${key}`)}
-        aria-label=${`${this.text(`permissions.${key}`)}: ${this.text("permissions.rule", { number })}`}
-        ?disabled=${locked || isOff}
-        @click=${action}
-      >
-        ${sign}
-      </button>`;
-    return html`<li class="card row spread" id="rule-${number}" tabindex="-1">
-      <p class="wide"><span class="quiet figure">${number}.</span> ${text}</p>
+  private line(
+    line: Line,
+    before: Line | undefined,
+    after: Line | undefined,
+    permissions: Permissions,
+  ): TemplateResult {
+    const { locked, rules } = permissions;
+    const [number, count] = [line.at + 1, line.rules.length];
+    const isOfPin = !!line.rules[0]?.is_of_pin;
+    const numbers = line.rules.map((_, place) => number + place);
+    const uses = permissions.pin_uses.map((use) => this.page.texts.choice("pin_use", use)).join(", ");
+    const text = isOfPin ? this.text("permissions.pin_rule", { uses }) : (line.rules[0]?.text ?? "");
+    const name = this.text("permissions.rule", { number });
+    const button = (key: "up" | "down" | "edit" | "delete", isOff: boolean, action: () => void) =>
+      this.iconButton(key, this.text(`permissions.${key}`), action, locked || isOff, name);
+    return html`<li class="card row spread" data-rules=${numbers.join(" ")} tabindex="-1">
+      <p class="wide">
+        <span class="quiet figure">${count > 1 ? `${number}–${number + count - 1}` : number}.</span> ${text}
+      </p>
       <div class="row">
-        ${button("up", "↑", place === 0, () => void this.move(rules, place, place - 1))}
-        ${button("down", "↓", number === rules.length, () => void this.move(rules, place, place + 1))}
-        ${button("edit", "✎", false, () => this.edit(place))}
-        ${button("delete", "✕", false, () => void this.discard(rules, place, text))}
+        ${button("up", !before, () => void this.move(rules, line, before?.at ?? 0))}
+        ${button("down", !after, () => void this.move(rules, line, line.at + (after?.rules.length ?? 0)))}
+        ${button("edit", false, () => (isOfPin ? this.openPin() : this.edit(line.at)))}
+        ${
+          isOfPin
+            ? button("delete", false, () => void this.removePin())
+            : button("delete", false, () => void this.discard(rules, line.at, text))
+        }
       </div>
     </li>`;
   }
 
-  private async move(rules: WrittenRule[], from: number, to: number): Promise<void> {
+  private async move(rules: WrittenRule[], { at, rules: those }: Line, to: number): Promise<void> {
     const moved = rules.map(({ rule }) => rule);
-    moved.splice(to, 0, ...moved.splice(from, 1));
+    moved.splice(to, 0, ...moved.splice(at, those.length));
     await this.change("set_rules", { rules: moved });
   }
 
@@ -179,93 +225,23 @@ export class PermissionsView extends View {
     ></chatterbox-rule-editor>`;
   }
 
-  private trying(): TemplateResult {
-    const { agents } = this.page.info;
-    const asked = new URLSearchParams(location.search); // by the view of a turn
-    return html`
-      <h2 id="try">${this.text("permissions.try")}</h2>
-      <p class="quiet">${this.text("permissions.try_note")}</p>
-      ${
-        agents.length
-          ? html`<form class="row" @submit=${(event: SubmitEvent) => void this.try(event)}>
-              <label class="wide"
-                >${this.text("permissions.sentence")}<input
-                  name="sentence"
-                  required
-                  maxlength=${LONGEST_SENTENCE}
-                  value=${asked.get("sentence") ?? ""}
-                  ${ref(asked.has("sentence") ? focus : undefined)}
-              /></label>
-              <label
-                >${this.text("turns.agent")}<select name="agent">
-                  ${agents.map(({ id, name }) => html`<option value=${id} ?selected=${id === asked.get("agent")}>${name}</option>`)}
-                </select></label
-              >
-              <button class="main" ?disabled=${this.isTrying}>${this.text("permissions.try_button")}</button>
-            </form>`
-          : html`<p>${this.text("now.no_agents")}</p>`
-      }
-      <div role="status" aria-busy=${this.isTrying}>${this.trial ? this.tried(this.trial) : nothing}</div>
-    `;
+  private openPin(): void {
+    [this.isPinOpen, this.failure] = [true, undefined];
   }
 
-  private async try(event: SubmitEvent): Promise<void> {
-    event.preventDefault();
-    const { sentence, agent } = Object.fromEntries(new FormData(event.target as HTMLFormElement));
-    const fields = { language: this.page.texts.language, sentence, agent };
-    [this.isTrying, this.trial] = [true, undefined];
-    this.trial = await this.attempt(() => this.call<Trial>("permissions/try", fields));
-    this.isTrying = false;
-  }
-
-  private tried({ text, calls }: Trial): TemplateResult {
-    return html`<div class="card cards">
-      ${
-        calls.length
-          ? html`<ul class="cards">
-              ${calls.map((call) => html`<li>${this.triedCall(call, text)}</li>`)}
-            </ul>`
-          : html`<p>${this.text("permissions.nothing_done")}</p>`
-      }
-      ${text ? html`<p class="quiet">${this.text("permissions.answer")} <q>${text}</q></p>` : nothing}
-    </div>`;
-  }
-
-  private triedCall(call: TriedCall, text: string): TemplateResult {
-    const key = call.outcome === "held" && call.verdict === "pin" ? "held_pin" : call.outcome;
-    return html`<div class="row">
-        <span class="mark ${call.outcome === "runs" ? "" : "notable"}">${this.page.texts.choice("tried", key)}</span>
-        <span class="sentence">${call.sentence || call.tool}</span>
-        ${call.rules.map((number) => this.link(number))}
-      </div>
-      ${call.why && call.why !== text ? html`<p class="quiet">${call.why}</p>` : nothing}`;
-  }
-
-  private link(number: number): TemplateResult {
-    return html`<button class="bare link" @click=${() => this.show(number)}>
-      ${this.text("permissions.rule", { number })}
-    </button>`;
-  }
-
-  private show(number: number): void {
-    const card = this.renderRoot.querySelector<HTMLElement>(`#rule-${number}`);
-    card?.scrollIntoView({ block: "center" });
-    card?.focus();
-  }
-
-  private pin({ has_pin, pin_uses, locked }: Permissions): TemplateResult {
-    return html`
-      <h2 id="pin">${this.text("permissions.pin")}</h2>
-      <p class="quiet">${this.text(has_pin ? "permissions.pin_is_set" : "permissions.no_pin")}</p>
-      <form class="card cards" @submit=${(event: SubmitEvent) => void this.setPin(event, has_pin)}>
-        <label class="narrow"
+  private pin({ has_pin, pin_uses }: Permissions): TemplateResult {
+    return this.dialog(
+      this.text(has_pin ? "permissions.change_pin" : "permissions.set_pin"),
+      html`${has_pin ? html`<p class="quiet">${this.text("permissions.pin_is_set")}</p>` : nothing}
+        <label
           >${this.text(has_pin ? "permissions.new_pin" : "now.pin")}<input
             name="pin"
             type="password"
             inputmode="numeric"
             autocomplete="off"
             ?required=${!has_pin}
-        /></label>
+          />${this.fieldError("pin")}</label
+        >
         <fieldset>
           <legend class="small">${this.text("permissions.pin_for")}</legend>
           ${USES.map(
@@ -276,32 +252,35 @@ export class PermissionsView extends View {
                 ></label
               >`,
           )}
-        </fieldset>
-        <div class="row">
-          <button class="main" ?disabled=${locked}>${this.text("page.save")}</button>
-          ${
-            has_pin
-              ? html`<button type="button" class="bad" ?disabled=${locked} @click=${() => void this.removePin()}>
-                  ${this.text("permissions.remove_pin")}
-                </button>`
-              : nothing
-          }
-        </div>
-      </form>
-    `;
+          ${this.fieldError("uses")}
+        </fieldset>`,
+      html`${
+          has_pin
+            ? html`<button type="button" class="bad" @click=${() => void this.removePin()}>
+                ${this.text("permissions.remove_pin")}
+              </button>`
+            : nothing
+        } <button class="main" value="save">${this.text("page.save")}</button>`,
+      () => (this.isPinOpen = false),
+      (event) => void this.setPin(event, has_pin),
+    );
   }
 
+  /** Set the PIN and its uses. The dialog stays open until they are. */
   private async setPin(event: SubmitEvent, hasPin: boolean): Promise<void> {
+    if ((event.submitter as HTMLButtonElement | null)?.value !== "save") return;
     event.preventDefault();
     const form = event.target as HTMLFormElement;
     const entered = new FormData(form);
     const pin = String(entered.get("pin") ?? "");
     form.querySelector<HTMLInputElement>("[name=pin]")!.value = "";
     const fields = { uses: entered.getAll("uses"), ...(pin || !hasPin ? { new_password: pin } : {}) };
-    await this.change("set_pin", fields);
+    const isSet = await this.change("set_pin", fields, pin && fields.uses.length ? "pin" : "uses");
+    if (isSet || this.failure?.code === "changed") this.isPinOpen = false;
   }
 
   private async removePin(): Promise<void> {
+    this.isPinOpen = false;
     if (await this.confirm(this.text("permissions.remove_pin_question"), this.text("permissions.remove_pin"))) {
       await this.change("set_pin", { new_password: null, uses: [] });
     }
@@ -315,13 +294,6 @@ export class PermissionsView extends View {
         top: 8px;
         z-index: 1;
       }
-      .narrow {
-        justify-self: start;
-      }
-      .link {
-        min-height: 0;
-        text-decoration: underline;
-      }
       fieldset {
         padding: 0;
         border: none;
@@ -329,8 +301,4 @@ export class PermissionsView extends View {
       }
     `,
   ];
-}
-
-function focus(field: Element | undefined): void {
-  if (field instanceof HTMLElement) queueMicrotask(() => field.focus());
 }

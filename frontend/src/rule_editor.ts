@@ -1,6 +1,7 @@
 /** The dialog of a rule: its verdict, what it is about, and, closed at first, whom, where and when. */
 import { css, html, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { customElement, property, state } from "lit/decorators.js";
+import { icon } from "./icons";
 import type { Condition, Devices, Named, Permissions, Rule, Verdict } from "./api";
 import { style } from "./style";
 import { View, valueOf } from "./view";
@@ -19,6 +20,8 @@ export class RuleEditor extends View {
   @state() private draft: Rule = { verdict: "ask" };
   /** The tools of all agents, as soon as they are known. */
   @state() private tools: Named[] = [];
+  /** Why it cannot be saved yet: nothing says what it is about, or a time has one end. */
+  @state() private missing: "condition" | "time" | undefined;
   /** Devices that fit what is typed. */
   @state() private suggestions: Named[] = [];
   /** Names of devices that were added here. */
@@ -46,8 +49,8 @@ export class RuleEditor extends View {
     const { draft } = this;
     const more = MORE.filter((name) => this.choices(name).length || draft[name]);
     return this.dialog(
-      html`<h2 id="title">${this.text(this.rule ? "permissions.edit" : "permissions.add")}</h2>
-        ${this.failureNote()} ${this.alert(this.problem)}
+      this.text(this.rule ? "permissions.edit" : "permissions.add"),
+      html`${this.failureNote()} ${this.alert(this.problem)}
         <label
           >${this.permissions.fields["verdict"]}<select
             @change=${(event: Event) => this.set({ verdict: valueOf(event) as Verdict })}
@@ -58,10 +61,12 @@ export class RuleEditor extends View {
           </select></label
         >
         ${FIRST.map((name) => this.condition(name))}
+        ${this.missing === "condition" ? this.fieldError("", this.text("permissions.no_condition")) : nothing}
         <details ?open=${!!draft.window || MORE.some((name) => draft[name])}>
           <summary>${this.permissions.fields["more"]}</summary>
           <div class="cards more">
             <div class="row">${this.time("after")} ${this.time("before")}</div>
+            ${this.missing === "time" ? this.fieldError("", this.text("permissions.both_times")) : nothing}
             ${more.map((name) => this.condition(name))}
           </div>
         </details>`,
@@ -75,8 +80,16 @@ export class RuleEditor extends View {
     return name === "tools" && this.tools.length ? this.tools : this.permissions.choices[name];
   }
 
+  /** What can be added to a condition: of actions, those of the chosen devices and their types. */
+  private offered(name: Condition): Named[] {
+    if (name !== "actions") return this.choices(name);
+    const domains = [...(this.draft.domains ?? []), ...(this.draft.entities ?? []).map(domainOf)];
+    return this.choices(name).filter(({ id }) => domains.includes(domainOf(id)));
+  }
+
   private set(change: Partial<Rule>): void {
     this.draft = { ...this.draft, ...change };
+    this.missing = undefined;
   }
 
   private condition(name: Condition): TemplateResult {
@@ -95,7 +108,9 @@ export class RuleEditor extends View {
   }
 
   private choice(name: Condition, field: string, values: string[]): TemplateResult {
-    const left = this.choices(name).filter(({ id }) => !values.includes(id));
+    const left = this.offered(name).filter(({ id }) => !values.includes(id));
+    const isOfNone = name === "actions" && !this.offered(name).length;
+    const none = isOfNone ? "permissions.kind_first" : values.length ? "permissions.or" : "permissions.any";
     return html`<label
       >${field}<select
         ?disabled=${!left.length}
@@ -105,7 +120,7 @@ export class RuleEditor extends View {
           select.value = "";
         }}
       >
-        <option value="">${this.text(values.length ? "permissions.or" : "permissions.any")}</option>
+        <option value="">${this.text(none)}</option>
         ${left.map(({ id, name: label }) => html`<option value=${id}>${label}</option>`)}
       </select></label
     >`;
@@ -141,7 +156,7 @@ export class RuleEditor extends View {
         aria-label="${this.text("permissions.remove")}: ${label}"
         @click=${() => this.set({ [name]: values.filter((one) => one !== value) })}
       >
-        ✕
+        ${icon("close")}
       </button>`;
   }
 
@@ -158,19 +173,18 @@ export class RuleEditor extends View {
     event.preventDefault();
     const form = event.target as HTMLFormElement;
     const ends = [...form.querySelectorAll<HTMLInputElement>("[type=time]")];
-    const missing = ends.find((end) => !end.value);
-    if (missing && ends.some((end) => end.value)) {
-      missing.required = true;
-      missing.reportValidity();
-      return;
-    }
-    const { window: earlier, ...others } = this.draft;
+    const isAlways = ends.every((end) => !end.value);
+    const given = Object.entries(this.draft).filter(([, value]) => Array.isArray(value) && value.length);
+    // A rule about everything is a slip, unless it was one before.
+    const isOfAll = isAlways && !given.length && (!this.rule || Object.keys(this.rule).length > 1);
+    this.missing = isOfAll ? "condition" : !isAlways && ends.some((end) => !end.value) ? "time" : undefined;
+    if (this.missing) return;
+    const { window: earlier, verdict } = this.draft;
     const kept = [earlier?.after, earlier?.before].map((end) => end ?? ""); // with its seconds, which are not shown
     const [after = "", before = ""] = ends.map(({ value }, at) =>
       kept[at]?.startsWith(value) ? kept[at] : `${value}:00`,
     );
-    const given = Object.entries(others).filter(([, value]) => !Array.isArray(value) || value.length);
-    const rule = { ...Object.fromEntries(given), ...(missing ? {} : { window: { after, before } }) } as Rule;
+    const rule = { verdict, ...Object.fromEntries(given), ...(isAlways ? {} : { window: { after, before } }) } as Rule;
     this.dispatchEvent(new CustomEvent("save", { detail: rule }));
   }
 
@@ -194,8 +208,13 @@ export class RuleEditor extends View {
       }
       .mark button {
         min-height: 24px;
-        min-width: 24px;
+        padding: 0;
       }
     `,
   ];
+}
+
+/** Return the kind of a device or an action, by its id. */
+function domainOf(id: string): string {
+  return id.split(".")[0] ?? "";
 }

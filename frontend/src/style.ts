@@ -30,7 +30,7 @@ export const style = css`
     padding: 16px;
     display: grid;
     gap: 24px;
-    accent-color: var(--primary-color);
+    accent-color: color-mix(in srgb, var(--primary-color) 70%, black);
   }
   [role="status"]:empty:not(.hidden) {
     display: none;
@@ -99,7 +99,8 @@ export const style = css`
   }
   button,
   input,
-  select {
+  select,
+  .tabs a {
     font: inherit;
     color: var(--primary-text-color);
     background: var(--card-background-color);
@@ -110,16 +111,44 @@ export const style = css`
     max-width: 100%;
   }
   button,
+  .tabs a {
+    border-radius: var(--ha-border-radius-pill, 9999px);
+    padding: 0 16px;
+    font-weight: 500;
+  }
+  button,
   select {
     cursor: pointer;
   }
   button:hover {
     background: var(--secondary-background-color);
   }
-  button.main,
-  button[aria-pressed="true"] {
+  button[aria-pressed="true"],
+  .tabs a[aria-current="page"] {
     border-color: var(--primary-color);
     box-shadow: inset 0 0 0 1px var(--primary-color);
+  }
+  button.main {
+    color: white;
+    background: color-mix(in srgb, var(--primary-color) 70%, black);
+    border-color: transparent;
+  }
+  button.main.bad {
+    background: color-mix(in srgb, var(--error-color) 75%, black);
+  }
+  .error {
+    color: color-mix(in srgb, var(--error-color) 75%, var(--primary-text-color));
+  }
+  .icon {
+    width: 24px;
+    height: 24px;
+    vertical-align: middle;
+    fill: currentColor;
+  }
+  .tabs a {
+    display: flex;
+    align-items: center;
+    text-decoration: none;
   }
   .bad,
   [role="alert"] {
@@ -133,7 +162,6 @@ export const style = css`
     padding: 0;
   }
   .bare {
-    padding: 0;
     border: none;
     color: inherit;
     background: none;
@@ -182,23 +210,44 @@ export const style = css`
   }
   dialog {
     color: var(--primary-text-color);
-    background: var(--card-background-color);
-    border: 1px solid var(--divider-color);
-    border-radius: 16px;
+    background: var(--ha-dialog-surface-background, var(--card-background-color));
+    border: none;
+    border-radius: var(--ha-dialog-border-radius, 24px);
+    box-shadow: 0 16px 32px -6px rgb(0 0 0 / 20%);
     margin: auto;
-    padding: 24px;
-    width: min(560px, calc(100vw - 32px));
+    padding: 12px 24px 16px;
+    width: min(580px, calc(100vw - 32px));
   }
   dialog::backdrop {
-    background: rgb(0 0 0 / 50%);
+    background: rgb(0 0 0 / 32%);
   }
   dialog form {
     display: grid;
     grid-template-columns: minmax(0, 1fr);
     gap: 16px;
   }
-  dialog form > .row {
+  dialog .title {
+    flex-wrap: nowrap;
+    margin-inline-start: -12px;
+  }
+  dialog .buttons {
     justify-content: flex-end;
+  }
+  dialog :is(input:not([type="checkbox"]), select) {
+    min-height: 48px;
+    border: none;
+    border-bottom: 1px solid var(--ha-color-border-neutral-loud, var(--secondary-text-color));
+    border-radius: 4px 4px 0 0;
+    background: var(--ha-color-form-background, var(--secondary-background-color));
+  }
+  @media (max-width: 450px) {
+    dialog:has(label) {
+      width: 100vw;
+      max-width: none;
+      height: 100dvh;
+      max-height: none;
+      border-radius: 0;
+    }
   }
   .hidden {
     position: absolute;

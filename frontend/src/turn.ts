@@ -26,18 +26,19 @@ export class TurnView extends View {
   protected override async load(): Promise<void> {
     this.turn = undefined;
     this.notice = "";
-    this.turn = await this.call<Turn>("turns/get", { turn_id: this.path });
+    this.turn = await this.call<Turn>("turns/get", { turn_id: this.path, language: this.page.texts.language });
   }
 
   protected override render(): TemplateResult {
     const { turn } = this;
     return html`<div class="page" aria-busy=${!turn && !this.failure}>
-      <nav class="row spread" aria-label=${this.text("turn.conversation")}>
-        <a href="/chatterbox/turns">${this.text("turn.all")}</a>
-        <span class="row">
-          ${this.neighbour("turn.previous", turn?.previous)} ${this.neighbour("turn.next", turn?.next)}
-        </span>
-      </nav>
+      ${
+        turn?.previous || turn?.next
+          ? html`<nav class="row spread" aria-label=${this.text("turn.conversation")}>
+              ${this.neighbour("turn.previous", turn.previous)} ${this.neighbour("turn.next", turn.next)}
+            </nav>`
+          : nothing
+      }
       ${this.failureNote()}
       ${turn ? [this.summary(turn), this.actions(turn), this.times(turn), this.background(turn), this.footer(turn)] : nothing}
       ${this.confirmation}
@@ -45,7 +46,13 @@ export class TurnView extends View {
   }
 
   private neighbour(label: string, id: string | null | undefined): unknown {
-    return id ? html`<a href="/chatterbox/turns/${encodeURIComponent(id)}">${this.text(label)}</a>` : nothing;
+    if (!id) return nothing;
+    const path = `/chatterbox/turns/${encodeURIComponent(id)}`;
+    const go = (event: Event) => {
+      event.preventDefault();
+      navigate(path, true); // so that the arrow leads back to the list
+    };
+    return html`<a href=${path} @click=${go}>${this.text(label)}</a>`;
   }
 
   private summary(turn: Turn): TemplateResult {
@@ -238,7 +245,7 @@ export class TurnView extends View {
         ${
           this.page.info.is_admin && turn.words_full && !turn.withheld
             ? html`<a
-                href="/chatterbox/permissions?${new URLSearchParams({ sentence: turn.words_full.slice(0, 500), agent: turn.agent_id })}"
+                href="/chatterbox/permissions/try?${new URLSearchParams({ sentence: turn.words_full.slice(0, 500), agent: turn.agent_id })}"
                 >${this.text("turn.again")}</a
               >`
             : nothing

@@ -9,8 +9,8 @@ import { markOf } from "./marks";
 import { style } from "./style";
 import { View, valueOf } from "./view";
 
-const FILTERS = ["words", "person_id", "device_id", "agent"] as const;
-/** What the list looks for. */
+const FILTERS = ["words", "person_id", "device_id", "agent", "from", "to"] as const;
+/** What the list looks for; `from` and `to` are days, such as 2026-11-29. */
 type TurnFilter = Partial<Record<(typeof FILTERS)[number], string>> & { marks?: TurnKind[] };
 
 const KINDS: readonly TurnKind[] = ["failed", "slow", "asked"];
@@ -66,7 +66,13 @@ export class TurnsView extends View {
   }
 
   private async list(fields: object): Promise<TurnList> {
-    const list = await this.call<TurnList>("turns/list", { ...this.filter, ...fields });
+    const { from, to, ...others } = this.filter;
+    const { texts } = this.page;
+    const days = {
+      ...(from ? { since_at: texts.ofField(`${from}T00:00`) } : {}),
+      ...(to ? { until_at: texts.ofField(`${to}T23:59`) + 60 } : {}),
+    };
+    const list = await this.call<TurnList>("turns/list", { ...others, ...days, ...fields });
     this.unreachable = list.unreachable;
     return list;
   }
@@ -150,6 +156,7 @@ export class TurnsView extends View {
         <div class="row filters" ?data-open=${this.isOpen}>
           ${this.select("person_id", "turns.person", info.people)}
           ${this.select("device_id", "turns.place", info.places)} ${this.select("agent", "turns.agent", info.agents)}
+          ${this.day("from")} ${this.day("to")}
           ${KINDS.map((kind) => {
             const isOn = !!filter.marks?.includes(kind);
             const marks = isOn ? filter.marks?.filter((one) => one !== kind) : [...(filter.marks ?? []), kind];
@@ -240,6 +247,15 @@ export class TurnsView extends View {
     </select>`;
   }
 
+  private day(field: "from" | "to"): TemplateResult {
+    return html`<label class="row"
+      >${this.text(`turns.${field}`)}<input
+        type="date"
+        .value=${this.filter[field] ?? ""}
+        @change=${(event: Event) => this.choose({ [field]: valueOf(event) })}
+    /></label>`;
+  }
+
   private type(event: Event): void {
     const words = valueOf(event).trim();
     this.afterTyping(TYPING_MS, () => this.choose({ words }));
@@ -273,7 +289,7 @@ export class TurnsView extends View {
         border-bottom: 1px solid var(--divider-color);
         background: var(--card-background-color);
       }
-      input {
+      input[type="search"] {
         flex: 1 1 180px;
         max-width: 320px;
       }

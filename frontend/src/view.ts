@@ -5,6 +5,7 @@ import { repeat } from "lit/directives/repeat.js";
 import { ref } from "lit/directives/ref.js";
 import type { PageInfo } from "./api";
 import { commandError, type CommandError, type Hass } from "./hass";
+import { icon, type IconName } from "./icons";
 import { style } from "./style";
 import type { Texts } from "./texts";
 
@@ -24,6 +25,8 @@ export abstract class View extends LitElement {
   /** The dialog that asks before something, in views that do so. */
   @state() protected confirmation: TemplateResult | undefined;
   @state() protected failure: CommandError | undefined;
+  /** The field at which the failure is shown; empty for the top of the view. */
+  @state() protected failedField = "";
   private unsubscribe: (() => void)[] = [];
   private typing: number | undefined;
 
@@ -37,22 +40,22 @@ export abstract class View extends LitElement {
     if (changed.has("page") || changed.has("path")) void this.start();
   }
 
-  /** Load what the view shows; called again for another path, after an error, and when the connection is back. */
-  protected abstract load(): Promise<void>;
+  /** Load what the view shows, if anything; called again for another path, after an error, and when the connection is back. */
+  protected async load(): Promise<void> {}
 
   protected async start(): Promise<void> {
     this.stop();
     await this.attempt(() => this.load());
   }
 
-  /** Do something that may fail, and show how it failed. */
-  protected async attempt<Result>(action: () => Promise<Result>): Promise<Result | undefined> {
+  /** Do something that may fail, and show how it failed, at a field if one is named. */
+  protected async attempt<Result>(action: () => Promise<Result>, field = ""): Promise<Result | undefined> {
     try {
       const result = await action();
       this.failure = undefined;
       return result;
     } catch (reason) {
-      this.failure = commandError(reason);
+      [this.failure, this.failedField] = [commandError(reason), field];
       return undefined;
     }
   }
@@ -89,11 +92,31 @@ export abstract class View extends LitElement {
   }
 
   protected failureNote(): TemplateResult | typeof nothing {
-    if (!this.failure) return nothing;
+    if (!this.failure || this.failedField) return nothing;
     return html`<div class="card row spread" role="alert">
       <span>${this.page.texts.failure(this.failure)}</span>
       <button @click=${() => void this.start()}>${this.text("page.retry")}</button>
     </div>`;
+  }
+
+  /** What is wrong with a field, below it: a text, or how the command about it failed. */
+  protected fieldError(field: string, text = ""): TemplateResult | typeof nothing {
+    const failed = this.failedField === field && this.failure ? this.page.texts.failure(this.failure) : "";
+    return text || failed ? html`<span class="error small" role="alert">${text || failed}</span>` : nothing;
+  }
+
+  /** A button that is a glyph, with the name that a screen reader and a pointer get. */
+  protected iconButton(name: IconName, label: string, action: () => void, isOff = false, of = ""): TemplateResult {
+    return html`<button
+      type="button"
+      class="sign bare"
+      title=${label}
+      aria-label=${of ? `${label}: ${of}` : label}
+      ?disabled=${isOff}
+      @click=${action}
+    >
+      ${icon(name)}
+    </button>`;
   }
 
   /** A sentence that everybody should see, if there is one. */
@@ -121,8 +144,9 @@ export abstract class View extends LitElement {
     </div>`;
   }
 
-  /** A dialog that is open from the start, and labelled by the element `title` of its content. */
+  /** A dialog that is open from the start. */
   protected dialog(
+    title: string,
     content: unknown,
     button: TemplateResult,
     closed: (event: Event) => void,
@@ -130,9 +154,15 @@ export abstract class View extends LitElement {
   ): TemplateResult {
     return html`<dialog ${ref(openModal)} aria-labelledby="title" @close=${closed}>
       <form method="dialog" @submit=${submit}>
+        <div class="row title">
+          <button value="" class="sign bare" formnovalidate aria-label=${this.text("page.close")}>
+            ${icon("close")}
+          </button>
+          <h2 id="title" class="wide">${title}</h2>
+        </div>
         ${content}
-        <div class="row">
-          <button value="" formnovalidate>${this.text("page.back")}</button>
+        <div class="row buttons">
+          <button value="" class="bare" formnovalidate>${this.text("page.back")}</button>
           ${button}
         </div>
       </form>
@@ -143,8 +173,9 @@ export abstract class View extends LitElement {
   protected async confirm(question: string, button: string): Promise<boolean> {
     return new Promise((answer) => {
       this.confirmation = this.dialog(
-        html`<p id="title">${question}</p>`,
-        html`<button value="yes" class="bad">${button}</button>`,
+        question,
+        nothing,
+        html`<button value="yes" class="main bad">${button}</button>`,
         (event) => {
           this.confirmation = undefined;
           answer((event.target as HTMLDialogElement).returnValue === "yes");
@@ -152,6 +183,17 @@ export abstract class View extends LitElement {
       );
     });
   }
+}
+
+/** The screens of "What it may do", by the rest of their path; each is reached from the others. */
+export function sections(page: Page, current: string): TemplateResult {
+  const link = (path: string, key: string) =>
+    html`<a href="/chatterbox/permissions${path && `/${path}`}" aria-current=${path === current ? "page" : "false"}
+      >${page.texts.text(key)}</a
+    >`;
+  return html`<nav class="row tabs" aria-label=${page.texts.text("page.permissions")}>
+    ${link("", "permissions.devices")} ${link("rules", "permissions.rules")} ${link("try", "permissions.try")}
+  </nav>`;
 }
 
 /** Return the text that was entered or chosen in a field. */

@@ -48,7 +48,7 @@ async def test_it_runs_when_it_is_due_and_costs_no_token(
     assert state(hass, LIGHT) == "off"
     assert types(events) == ["added", "due", "done"]
     assert [change.data["message"] for change in changes] == [
-        "did not turn off Kitchen Ceiling Light: planned for later",
+        "planned for later: turn off the Kitchen Ceiling Light",
         "turned off Kitchen Ceiling Light, as planned",
     ]
     assert len(server.requests) == 2

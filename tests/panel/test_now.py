@@ -34,6 +34,7 @@ from tests.panel.conftest import OpenPage
 from tests.support.config_entries import only_agent, server_entry, set_up
 from tests.support.home_rules import set_home_rules
 from tests.support.leaks import Leaks
+from tests.support.sentences import sentence
 from tests.support.talk import AGENT, say
 from tests.support.waiting_questions import UNLOCK, ask, asked_call, question
 
@@ -388,6 +389,21 @@ async def test_plans_come_in_order_of_time(hass: HomeAssistant, page: OpenPage) 
     )
     assert listed
     assert [item["summary"] for item in listed["todo.later"]["items"]] == in_order  # type: ignore[call-overload,index,union-attr]  # JSON
+
+
+async def test_a_question_asks_for_a_pin_that_is_typed_in_the_language_of_the_user(
+    hass: HomeAssistant, page: OpenPage
+) -> None:
+    await set_pin(hass)
+    ask(hass, question(asked_call(needs_pin=True), text="Unlock the Front Door? Please say the PIN."))
+
+    (row,) = (await now(page))["questions"]
+    await page.ask("now/subscribe", language="de-CH")
+    (german,) = (await page.event())["questions"]
+
+    assert row["text"].endswith(f"? {sentence('common.enter_pin')}")
+    assert german["text"].endswith(f"aufschließen? {sentence('common.enter_pin', 'de')}")
+    assert german["calls"][0]["sentence"].endswith("aufschließen")
 
 
 async def test_a_page_that_is_closed_is_sent_nothing(hass: HomeAssistant, page: OpenPage) -> None:

@@ -126,6 +126,29 @@ async def test_the_table_is_searched_filtered_and_paged(page: OpenPage) -> None:
     assert [row["entity_id"] for row in second["rows"]] == ["lock.door", "light.lamp"]
 
 
+async def test_the_table_begins_with_the_strictest_and_counts_the_rest_by_area(
+    hass: HomeAssistant, page: OpenPage
+) -> None:
+    await set_home_rules(hass, rules=[{"verdict": "deny", "entities": ["cover.blind"]}])
+
+    found = await page.ask("permissions/devices", **ENGLISH)
+
+    assert [row["entity_id"] for row in found["rows"]] == ["cover.blind", "cover.garage", "lock.door", "light.lamp"]
+    assert found["rooms"] == [{"area": "Hall", "count": 1}]
+    assert [*await devices(page, verdict="allow", area="Hall")] == ["light.lamp"]
+    assert [*await devices(page, area="")] == ["cover.blind"]
+
+
+async def test_the_rules_for_the_uses_of_the_pin_are_told_apart(page: OpenPage) -> None:
+    light: JsonObject = {"verdict": "ask", "domains": ["light"]}
+    await change(page, "set_rules", rules=[light])
+
+    found = await change(page, "set_pin", new_password=PIN, uses=["unlock", "open"])
+
+    assert [one["is_of_pin"] for one in found["rules"]] == [False, True, True, True]
+    assert {one["is_of_pin"] for one in found["defaults"]} == {False}
+
+
 async def test_a_choice_in_a_row_becomes_a_rule_and_the_next_one_replaces_it(
     hass: HomeAssistant, page: OpenPage
 ) -> None:

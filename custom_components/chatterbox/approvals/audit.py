@@ -33,6 +33,7 @@ from ..records.turn_record import (
 )
 from ..settings.rules import Verdict
 from ..speech.sentences import async_get_sentences
+from .asking import actions_text
 from .guard import CallGuard
 from .questions import SIGNAL_QUESTION, Question, QuestionUpdate, async_get_approvals
 from .review import ApprovalWay, CallReview, CallState, Refusal
@@ -75,6 +76,8 @@ class ChangeTexts:
         """Return a sentence with what was done and how it was approved, or what was not done and why."""
         is_done = review.state in {CallState.DONE, CallState.PARTLY}
         actions = self._actions(review, "did" if is_done else "kept" if review.state in _KEPT else "did_not")
+        if review.state is CallState.PLANNED:
+            actions = actions_text(self.hass, self.sentences, review) or tool_name(review.acting_call.name)
         if review.state is not CallState.DONE:
             waits_for_pin = review.state is CallState.WAITING and review.verdict is Verdict.PIN
             key = "waiting_for_pin" if waits_for_pin else str(review.state)
@@ -191,6 +194,8 @@ def async_add_to_activity(
     if not listed:
         return
     entry: JsonObject = {"name": texts.actor(origin), "message": texts.joined(listed), "domain": DOMAIN}
+    if place := _text(origin.get("satellite_id")) or _text(origin.get("entity_id")):
+        entry["entity_id"] = place  # whose icon is shown: an entry without an entity has none
     done_to = listed[0]["done_to"] or listed[0]["entity_ids"]
     if len(listed) == 1 and listed[0]["activity"] and isinstance(done_to, list):
         entry |= {"name": texts.name(_text(done_to[0])), "message": listed[0]["activity"], "entity_id": done_to[0]}

@@ -16,6 +16,7 @@ from homeassistant.components import conversation
 from homeassistant.components.person.const import DOMAIN as PERSON
 from homeassistant.const import STATE_HOME, STATE_UNAVAILABLE, STATE_UNKNOWN
 from homeassistant.core import Context, HomeAssistant
+from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import intent, llm
 
 from ..agent.messages import JsonObject, ToolCall, ToolOutcome
@@ -249,16 +250,21 @@ class OfflineDispatcher:
         return self._error(intent.IntentResponseErrorCode.NO_VALID_TARGETS, text)
 
     async def _converse(self, query: conversation.ConversationInput) -> intent.IntentResponse:
-        """Let the built-in agent process a sentence, unless it would run a command later: under no rule then."""
+        """Have the built-in agent process a sentence, unless it would run a command later: under no rule then.
+
+        Activity does not say that it responded, too, as nobody has asked it.
+        """
         if command := await async_delayed_command(self.hass, query):
             return await self._refuse_delayed(replace(query, text=command))
-        place = query.device_id, query.satellite_id
-        converse = conversation.async_converse(
-            self.hass, query.text, query.conversation_id, query.context, query.language, query.agent_id, *place
-        )
+        agent = conversation.async_get_agent(self.hass, query.agent_id)
+        if agent is None:
+            return await self._not_understood()
         # In its own task: when an inner conversation ends, Home Assistant resets the current session of the context.
-        result = await asyncio.create_task(converse, name="chatterbox offline sentence")
-        return result.response
+        converse = asyncio.create_task(agent.async_process(query), name="chatterbox offline sentence")
+        try:
+            return (await converse).response
+        except HomeAssistantError as error:
+            return self._error(intent.IntentResponseErrorCode.UNKNOWN, str(error))
 
     async def _not_understood(self) -> intent.IntentResponse:
         texts = await async_texts(self.hass, self.language)

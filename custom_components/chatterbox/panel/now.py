@@ -17,7 +17,7 @@ from homeassistant.util import dt as dt_util
 
 from ..agent.errors import CreditSpent, ModelNotFound, ProviderError, ProviderRejectedKey
 from ..agent.providers.managed_provider import BreakerState
-from ..approvals.asking import actions_text
+from ..approvals.asking import actions_text, question_text
 from ..approvals.pin.pin_guard import Locked
 from ..approvals.pin_tries import Right, Wrong, async_get_pin_tries, async_tried_device
 from ..approvals.questions import SIGNAL_QUESTION, Question, QuestionGone, async_get_approvals, async_refusal
@@ -34,9 +34,9 @@ from ..runtime.agents import HOME_ASSISTANT, Agent, ChatterboxConfigEntry
 from ..runtime.health import SIGNAL_HEALTH
 from ..runtime.recent_turns import async_get_recent_turns
 from ..settings.rules import async_get_home_rules
-from ..speech.sentences import async_get_sentences
+from ..speech.sentences import async_closest_language, async_get_sentences
 from ..usage.tracker import async_get_usage_tracker, today
-from .commands import ID_FIELD, NO_FIELDS, NOT_FOUND, REFUSED, CommandRefused, Viewer, async_register_command
+from .commands import ID_FIELD, NOT_FOUND, REFUSED, CommandRefused, Viewer, async_register_command
 from .turn_view import TurnViews
 
 _PAUSE: Final = 0.5
@@ -59,6 +59,7 @@ _ANSWER: Final = vol.Schema(
         vol.Optional(CONF_PASSWORD): vol.All(str, vol.Match(r"^[0-9]{1,40}$")),
     }
 )
+_FOLLOWED: Final = vol.Schema({vol.Optional("language"): vol.All(str, vol.Length(max=35))})
 _PLAN: Final = vol.Schema({vol.Required("plan_id"): ID_FIELD})
 _EDIT: Final = _PLAN.extend(
     {
@@ -70,7 +71,7 @@ _EDIT: Final = _PLAN.extend(
 
 def async_register_now(hass: HomeAssistant) -> None:
     """Register the commands."""
-    async_register_command(hass, "now/subscribe", NO_FIELDS, _async_subscribe, for_users=True)
+    async_register_command(hass, "now/subscribe", _FOLLOWED, _async_subscribe, for_users=True)
     async_register_command(hass, "question/answer", _ANSWER, _async_answer, for_users=True)
     async_register_command(hass, "plan/change", _EDIT, _async_change_plan, for_users=True)
     async_register_command(hass, "plan/cancel", _PLAN, _async_cancel_plan, for_users=True)
@@ -153,10 +154,11 @@ class Now:
 async def _async_subscribe(viewer: Viewer, data: Mapping[str, Any]) -> None:
     """Send the present now, and whenever it has changed, until the page is closed."""
     hass, number, connection = viewer.hass, data["id"], viewer.connection
+    language = await async_closest_language(hass, data.get("language", hass.config.language))
 
     async def send() -> None:
         if viewer.is_allowed:
-            connection.send_event(number, await _async_now(viewer))
+            connection.send_event(number, await _async_now(viewer, language))
 
     sending = Debouncer(hass, LOGGER, cooldown=_PAUSE, immediate=True, function=send, background=True)
 
@@ -176,10 +178,11 @@ async def _async_subscribe(viewer: Viewer, data: Mapping[str, Any]) -> None:
     hass.loop.call_soon(follow)  # after the answer to the command
 
 
-async def _async_now(viewer: Viewer) -> Now:
+async def _async_now(viewer: Viewer, language: str) -> Now:
     views = TurnViews(viewer.hass)
-    sentences = await async_get_sentences(viewer.hass, viewer.hass.config.language)
-    questions = [await _async_question(viewer, views, sentences, question) for question in _questions(viewer)]
+    sentences = await async_get_sentences(viewer.hass, language)
+    sentences = {**sentences, "spoken_say_pin": sentences["enter_pin"]}
+    questions = [await _async_question(viewer, views, sentences, language, one) for one in _questions(viewer)]
     return Now([*_agents(viewer, sentences)], questions, [_plan(views, plan) for plan in _plans(viewer)])
 
 
@@ -254,14 +257,18 @@ def _questions(viewer: Viewer) -> list[Question]:
 
 
 async def _async_question(
-    viewer: Viewer, views: TurnViews, sentences: Mapping[str, str], question: Question
+    viewer: Viewer, views: TurnViews, sentences: Mapping[str, str], language: str, question: Question
 ) -> QuestionNow:
+    """Return a question as it was asked, or anew in the language of the user, or for a PIN that is typed."""
     refusal = await async_refusal(viewer.hass, question, viewer.context, approved=True, has_pin=True)
+    asked_in = await async_closest_language(viewer.hass, question.language)
+    is_kept = asked_in == language and not question.needs_pin
+    text = question.text if is_kept else question_text(viewer.hass, sentences, question.calls)
     entity = er.async_get(viewer.hass).async_get(question.scope.agent_id)
     agent_id = (entity.config_subentry_id if entity else None) or ""
     return QuestionNow(
         id=question.id,
-        text=shown_text(question.text),
+        text=shown_text(text),
         agent=views.agents.get(agent_id, ""),
         person=question.speaker.name,
         place=views.place(question.scope.device_id, question.scope.satellite_id),

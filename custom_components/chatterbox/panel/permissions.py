@@ -4,6 +4,7 @@ Only administrators see and change it. A PIN arrives in a field that Home Assist
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -42,6 +43,7 @@ from ..settings.rules import (
     Rule,
     Verdict,
     async_get_home_rules,
+    pin_rules,
     pin_uses,
     policy_to_json,
 )
@@ -69,6 +71,7 @@ _ROWS: Final = vol.Schema(
         **_LANGUAGE,
         vol.Optional("search", default=""): vol.All(str, vol.Length(max=200)),
         vol.Optional("verdict"): _VERDICT,
+        vol.Optional("area"): vol.All(str, vol.Length(max=200)),
         vol.Optional("offset", default=0): vol.All(int, vol.Range(0)),
         vol.Optional("limit", default=50): vol.All(int, vol.Range(1, _MOST_ROWS)),
     }
@@ -106,6 +109,8 @@ class _WrittenRule:
     rule: JsonValue
     """As it is stored."""
     text: str
+    is_of_pin: bool
+    """Whether it is one of the rules for the uses of the PIN, which are chosen together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +142,12 @@ async def _async_permissions(viewer: Viewer, data: Mapping[str, Any]) -> _Permis
     names = registered_names(hass, rules.policy)
     text = RuleText(hass, labels, names)
 
+    uses = pin_uses(rules.policy.rules)
+    of_pin = pin_rules(uses)
+
     def written(policy: Policy) -> list[_WrittenRule]:
         rows = zip(policy_to_json(policy), policy.rules, strict=True)
-        return [_WrittenRule(stored, text.of(rule)) for stored, rule in rows]
+        return [_WrittenRule(stored, text.of(rule), rule in of_pin) for stored, rule in rows]
 
     offered: Mapping[str, Labels] = {"verdicts": labels.verdicts, **labels.of_conditions}
     unnamed = NEVER_WHERE_PEOPLE_WERE.actions.difference(*(rule.actions for rule in rules.policy.rules))
@@ -147,7 +155,7 @@ async def _async_permissions(viewer: Viewer, data: Mapping[str, Any]) -> _Permis
         version=_version(rules),
         locked=is_locked,
         has_pin=rules.pin is not None,
-        pin_uses=pin_uses(rules.policy.rules),
+        pin_uses=uses,
         rules=written(rules.policy),
         defaults=written(Policy(DEFAULT_RULES)),
         choices={
@@ -205,13 +213,25 @@ class _Device:
 
 
 @dataclass(frozen=True, slots=True)
+class _Room:
+    area: str
+    """Its name; empty for entities without an area."""
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class _Devices:
     total: int
     rows: list[_Device]
+    rooms: list[_Room]
+    """Those with entities with which everything is allowed."""
 
 
 async def _async_devices(viewer: Viewer, data: Mapping[str, Any]) -> _Devices:
-    """Return exposed entities by area and name, with what the rules say now of somebody whom no rule names."""
+    """Return exposed entities with what the rules say now of somebody whom no rule names.
+
+    The strictest verdict comes first; entities with the same one are ordered by area and name.
+    """
     hass, policy = viewer.hass, async_get_home_rules(viewer.hass).current.policy
     words, offset, wanted = fold(data["search"]).split(), data["offset"], data.get("verdict")
     area_ids, areas = areas_of_entities(hass), {one.id: one.name for one in ar.async_get(hass).async_list_areas()}
@@ -220,15 +240,15 @@ async def _async_devices(viewer: Viewer, data: Mapping[str, Any]) -> _Devices:
     places = {one.entity_id: areas.get(area_ids.get(one.entity_id) or "", "") for one in exposed}
     found = [one.entity_id for one in exposed if not words or _has_words(one, places[one.entity_id], words)]
     entity_ids = sorted(found, key=lambda one: (not places[one], places[one].casefold()))
-    page = slice(offset, offset + data["limit"])
-    if wanted is None:
-        total, judged = len(entity_ids), await async_judge_entities(hass, policy, entity_ids[page])
-    else:
-        fitting = [one for one in await async_judge_entities(hass, policy, entity_ids) if one.verdict is wanted]
-        total, judged = len(fitting), tuple(fitting[page])
+    judged = sorted(await async_judge_entities(hass, policy, entity_ids), key=lambda one: -one.verdict.strictness)
+    rooms = Counter(places[one.entity_id] for one in judged if one.verdict is Verdict.ALLOW)
+    in_room = [one for one in judged if data.get("area") in (None, places[one.entity_id])]
+    fitting = [one for one in in_room if wanted in (None, one.verdict)]
+    shown = fitting[offset : offset + data["limit"]]
     language = await async_closest_language(hass, data["language"])
-    actions = await async_action_names(hass, {action for one in judged for action in one.actions}, language)
-    return _Devices(total, [_row(hass, policy, one, places[one.entity_id], actions) for one in judged])
+    actions = await async_action_names(hass, {action for one in shown for action in one.actions}, language)
+    rows = [_row(hass, policy, one, places[one.entity_id], actions) for one in shown]
+    return _Devices(len(fitting), rows, [_Room(*item) for item in rooms.items()])
 
 
 def _acting_domains(hass: HomeAssistant) -> list[str]:

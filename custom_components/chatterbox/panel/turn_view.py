@@ -252,8 +252,8 @@ class TurnViews:
         }
         yield from (Mark(kind, texts.get(kind, "")) for kind, holds in others.items() if holds)
 
-    async def async_turn(self, found: FoundTurn) -> TurnView:
-        """Return everything about a turn."""
+    async def async_turn(self, found: FoundTurn, language: str) -> TurnView:
+        """Return everything about a turn, and the rules that decided in a language."""
         turn, timings = found.turn, _timings(found.turn)
         row = self.row(turn, found.changes)
         inferences = [self._inference(one) for one in timings.inferences]
@@ -275,7 +275,7 @@ class TurnViews:
             tools=timings.tools,
             handovers=timings.handovers,
             calls=[*islice(self._calls(turn, found.changes), _MOST_CALLS)],
-            changes=[await self._async_change(one) for one in found.changes],
+            changes=[await self._async_change(one, language) for one in found.changes],
             usage=turn.usage,
             cost=None if None in costs else sum(cost for cost in costs if cost is not None),
             outside=[*dict.fromkeys(tool_name(result.name) for result in outside_results(turn.messages))],
@@ -309,14 +309,14 @@ class TurnViews:
                     is_outside=result is not None and result.open_world,
                 )
 
-    async def _async_change(self, change: AuditRecord) -> Mapping[str, JsonValue]:
+    async def _async_change(self, change: AuditRecord, language: str) -> Mapping[str, JsonValue]:
         user_id = change.body.get("answered_by")
         user = await self.hass.auth.async_get_user(user_id) if isinstance(user_id, str) else None
         plain = {name: self._json(change.body.get(name)) for name in _SHOWN_OF_CHANGE}
-        rules = await self._async_rules(change.body.get("rules"))
+        rules = await self._async_rules(change.body.get("rules"), language)
         return {**plain, "rules": rules, "at": change.at, "answered_by": user.name if user else None}
 
-    async def _async_rules(self, stored: JsonValue) -> list[JsonValue]:
+    async def _async_rules(self, stored: JsonValue, language: str) -> list[JsonValue]:
         """Return stored rules in plain words; none for those that this version cannot read."""
         try:
             policy = policy_from_json(stored or [])
@@ -324,7 +324,7 @@ class TurnViews:
             return []
         if not policy.rules:
             return []
-        labels = await async_get_rule_labels(self.hass, policy, self.hass.config.language, with_tools=False)
+        labels = await async_get_rule_labels(self.hass, policy, language, with_tools=False)
         text = RuleText(self.hass, labels, registered_names(self.hass, policy))
         return [text.of(rule) for rule in policy.rules]
 

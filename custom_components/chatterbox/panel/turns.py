@@ -26,6 +26,7 @@ from ..history.stores import async_get_histories, async_keeps_turns
 from ..records.turn_record import FAILURES, SIGNAL_TURN, TurnRecord
 from ..runtime.agents import async_forget_conversations, async_forget_summaries
 from ..runtime.recent_turns import async_get_recent_turns
+from ..speech.sentences import async_closest_language
 from .commands import ID_FIELD, NO_FIELDS, NOT_FOUND, CommandRefused, Viewer, async_register_command
 from .turn_view import TurnRow, TurnViews
 
@@ -66,12 +67,13 @@ _LIST: Final = vol.Schema(
     }
 )
 _ONE: Final = vol.Schema({vol.Required("turn_id"): ID_FIELD})
+_GET: Final = _ONE.extend({vol.Optional("language"): vol.All(str, vol.Length(max=35))})
 
 
 def async_register_turns(hass: HomeAssistant) -> None:
     """Register the commands."""
     async_register_command(hass, "turns/list", _LIST, _async_list, for_users=True)
-    async_register_command(hass, "turns/get", _ONE, _async_get, for_users=True)
+    async_register_command(hass, "turns/get", _GET, _async_get, for_users=True)
     async_register_command(hass, "turns/report", _ONE, _async_report, for_users=True)
     async_register_command(hass, "turns/delete", _ONE, _async_delete, for_users=True)
     async_register_command(hass, "turns/subscribe", NO_FIELDS, _async_subscribe, for_users=True)
@@ -179,13 +181,14 @@ async def _async_found(viewer: Viewer, turn_id: str) -> tuple[HistoryStore, Foun
 
 async def _async_get(viewer: Viewer, data: Mapping[str, Any]) -> object:
     _, found = await _async_found(viewer, data["turn_id"])
-    return await TurnViews(viewer.hass).async_turn(found)
+    language = await async_closest_language(viewer.hass, data.get("language", viewer.hass.config.language))
+    return await TurnViews(viewer.hass).async_turn(found, language)
 
 
 async def _async_report(viewer: Viewer, data: Mapping[str, Any]) -> object:
     """Return a turn as Markdown to be published: without names of people and places, and without ids of theirs."""
     hass, (_, found) = viewer.hass, await _async_found(viewer, data["turn_id"])
-    view = await TurnViews(hass).async_turn(found)
+    view = await TurnViews(hass).async_turn(found, hass.config.language)
     written = {name: value for name, value in json_loads_object(json_bytes(view)).items() if name not in _PRIVATE}
     text = json.dumps(written, ensure_ascii=False, indent=1)
     users = [user.name or "" for user in await hass.auth.async_get_users() if not user.system_generated]

@@ -101,13 +101,29 @@ async def test_a_command_after_the_pin_is_one_entry(activity: Activity, hass: Ho
     ]
 
 
+async def test_only_the_agent_that_was_asked_is_said_to_have_responded(hass: HomeAssistant) -> None:
+    await move_in(hass)
+    built_in = hass.states.get("conversation.home_assistant")
+
+    await tell(hass, "turn on the kitchen lights", satellite_id=HALL)
+
+    assert built_in is not None
+    assert hass.states.get("conversation.home_assistant") == built_in
+    assert hass.states.is_state("light.kitchen_ceiling", "on")
+
+
 async def test_a_no_is_told_as_a_person_would(activity: Activity, hass: HomeAssistant) -> None:
     await move_in(hass)
 
     for text in ("unlock the front door", "no"):
         await tell(hass, text, satellite_id=HALL)
+    await tell(hass, "unlock the front door")
 
-    assert await activity.entries("name", "message") == [("Hall", "kept Front Door locked: you said no")]
+    # An entry has the icon of its entity; one without an entity has none.
+    assert await activity.entries("name", "message", "entity_id") == [
+        ("Hall", "kept Front Door locked: you said no", HALL),
+        ("Talker", "kept Front Door locked: nobody was there to confirm it", "conversation.talker"),
+    ]
 
 
 async def test_nothing_is_said_to_be_kept_as_it_was_not(activity: Activity, talk: AuditedTalk) -> None:
@@ -141,7 +157,7 @@ async def test_a_turn_of_several_changes_is_one_entry(activity: Activity, talk: 
         (
             "Kitchen satellite (Anna)",
             f"used order, {after}; used pay, {after}; used wrap, {after} and 2 more",
-            None,
+            "assist_satellite.kitchen",
         )
     ]
 

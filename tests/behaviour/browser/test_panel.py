@@ -1,6 +1,7 @@
 """A person opens the page of the side bar: what is now, what was said, and how one turn went (Decision 54)."""
 
 import re
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,8 @@ _ANSWERS = (
     ScriptedAnswer(tool_calls=(_UNLOCK,)),
 )
 _SCRIPT = Script(models=("small-model",), answers=_ANSWERS)
-_VIEWS = ("now", "turns", "permissions")
+_VIEWS = ("page.now", "page.turns", "page.permissions", "permissions.rules", "permissions.try")
+_A_DAY = timedelta(days=1)
 
 
 def text(key: str, **values: str) -> str:
@@ -40,7 +42,7 @@ async def test_a_question_is_answered_on_the_page(
     question = panel.get_by_role("listitem").filter(has_text="Let the postman in")
     await expect(question.get_by_role("heading")).to_contain_text("Front Door")
     await expect(question.get_by_role("timer")).to_be_visible()
-    await _see_that_all_can_use_it(frontend, panel)
+    await see_that_all_can_use_it(frontend, panel)
     await camera.take_page(frontend.page, "page-now")
     await question.get_by_role("button", name=text("now.no"), exact=True).click()
     await expect(question).to_be_hidden()
@@ -59,9 +61,13 @@ async def test_a_plan_is_changed_and_cancelled(frontend: Frontend, home: HomeAss
     dialog = panel.get_by_role("dialog")
     due = dialog.get_by_label(text("now.due"))
     await expect(due).to_have_value(re.compile("T18:00$"))
-    await due.fill((await due.input_value()).replace("T18:00", "T19:30"))
+    tomorrow = await due.input_value()
+    await due.fill(f"2001{tomorrow[4:]}")
+    await dialog.get_by_role("button", name=text("page.save")).click()
+    await expect(dialog.get_by_role("alert")).to_have_text(sentence("exceptions.later_no_time.message"))
+    await due.fill(tomorrow.replace("T18:00", "T19:30"))
     await dialog.get_by_label(text("now.text")).fill("call Anna")
-    await _see_that_all_can_use_it(frontend, panel)
+    await see_that_all_can_use_it(frontend, panel)
     await dialog.get_by_role("button", name=text("page.save")).click()
     plan = panel.get_by_role("listitem").filter(has_text="call Anna")
     await expect(plan).to_contain_text(re.compile("19:30|7:30"))
@@ -80,12 +86,20 @@ async def test_a_turn_is_found_looked_at_and_deleted(
     row = panel.get_by_role("listitem").filter(has_text="I cannot see what I am cooking")
     await expect(row).to_contain_text("The kitchen is bright.")
     await expect(row).to_contain_text("Kitchen Pendant")
-    await _see_that_all_can_use_it(frontend, panel)
+    await see_that_all_can_use_it(frontend, panel)
     await camera.take_page(frontend.page, "page-conversations")
     search = panel.get_by_role("searchbox")
     await search.fill("postman")
     await expect(row).to_be_hidden()
     await search.fill("cooking")
+    await expect(row).to_be_visible()
+    if frontend.is_narrow:
+        await panel.get_by_role("button", name=text("turns.filter")).click()
+    await panel.get_by_label(text("turns.to"), exact=True).fill(f"{datetime.now(UTC) - 2 * _A_DAY:%Y-%m-%d}")
+    await expect(row).to_be_hidden()
+    await panel.get_by_label(text("turns.to"), exact=True).fill("")
+    await panel.get_by_label(text("turns.from"), exact=True).fill(f"{datetime.now(UTC) - _A_DAY:%Y-%m-%d}")
+    await see_that_all_can_use_it(frontend, panel)
     await row.get_by_role("link").press("Enter")
 
     await expect(panel.get_by_role("heading", name="I cannot see what I am cooking")).to_be_visible()
@@ -94,14 +108,18 @@ async def test_a_turn_is_found_looked_at_and_deleted(
     await raw_call.click()
     await expect(panel.get_by_text('"Kitchen Pendant"').first).to_be_visible()
     await raw_call.click()
-    await _see_that_all_can_use_it(frontend, panel)
+    await see_that_all_can_use_it(frontend, panel)
     await camera.take_page(frontend.page, "page-turn")
     await panel.get_by_role("link", name=text("turn.again")).click()
     sentence_to_try = panel.get_by_role("textbox", name=text("permissions.sentence"))
     await expect(sentence_to_try).to_have_value("I cannot see what I am cooking")
+    await expect(sentence_to_try).to_be_in_viewport(ratio=1)
+    await expect(sentence_to_try).to_be_focused()
     await frontend.page.go_back()
     await panel.get_by_role("button", name=text("turn.copy")).click()
     await expect(panel.get_by_role("status").filter(has_text=text("turn.copied"))).to_be_visible()
+    await panel.get_by_role("button", name=text("page.back")).click()
+    await row.get_by_role("link").press("Enter")
     await panel.get_by_role("button", name=text("turn.delete"), exact=True).click()
     await panel.get_by_role("dialog").get_by_role("button", name=text("turn.delete")).click()
     await frontend.page.wait_for_url(re.compile(r"/chatterbox/turns$"))
@@ -124,7 +142,7 @@ async def test_a_history_whose_turns_are_missing_is_named(frontend: Frontend) ->
     await page.goto(f"{frontend.url}/chatterbox/turns")
     panel = page.locator("chatterbox-panel")
     await expect(panel.get_by_role("alert")).to_have_text(text("turns.unreachable", names="x.db"))
-    await _see_that_all_can_use_it(frontend, panel)
+    await see_that_all_can_use_it(frontend, panel)
     await page.close()
 
 
@@ -142,7 +160,8 @@ async def test_no_view_is_cut_in_any_language(frontend: Frontend, home: HomeAssi
             await frontend.choose_language(language)
             await frontend.page.wait_for_function(has_texts, arg=[handle, language])
             for view in _VIEWS:
-                tab = panel.get_by_role("link", name=sentence(f"config_panel.page.{view}", language))
+                name = sentence(f"config_panel.{view}", language)
+                tab = panel.get_by_role("link", name=name, exact=True)
                 await tab.click()
                 await expect(tab).to_have_attribute("aria-current", "page")
                 await expect(panel.locator("[aria-busy=true]")).to_have_count(0)
@@ -164,7 +183,7 @@ async def _open_after_talking(frontend: Frontend, home: HomeAssistantClient, fol
     return frontend.page.locator("chatterbox-panel")
 
 
-async def _see_that_all_can_use_it(frontend: Frontend, panel: Locator) -> None:
+async def see_that_all_can_use_it(frontend: Frontend, panel: Locator) -> None:
     """Check that nothing is cut in the view that is open, and that people with any abilities can use it."""
     await frontend.see_that_it_fits(panel)
     await frontend.see_that_all_can_use_it(panel)

@@ -1,5 +1,6 @@
 """A person tries agents on the page, and sees which answers are right."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,8 @@ async def test_an_agent_is_tried(frontend: Frontend, tmp_path: Path) -> None:
     start = panel.get_by_role("button", name=text("evaluate.start", requests="38"))
     await start.click()
     await expect(panel.get_by_text(text("grade.right")).first).to_be_visible(timeout=_SECONDS)
+    await expect(panel.get_by_text(re.compile("ood enough for this home: Chatterbox"))).to_be_visible()
+    await expect(panel.get_by_text(text("turn.price"), exact=True)).to_have_count(0)
     await expect(start).to_be_enabled()
     await expect(requests).to_have_value("38")
     await panel.get_by_role("button", name=text("evaluate.answers")).first.click()

@@ -1,6 +1,6 @@
-var ve=Object.defineProperty;var $e=Object.getOwnPropertyDescriptor;var h=(n,s,t,e)=>{for(var i=e>1?void 0:e?$e(s,t):s,r=n.length-1,o;r>=0;r--)(o=n[r])&&(i=(e?o(s,t,i):o(i))||i);return e&&i&&ve(s,t,i),i};var rt=globalThis,nt=rt.ShadowRoot&&(rt.ShadyCSS===void 0||rt.ShadyCSS.nativeShadow)&&"adoptedStyleSheets"in Document.prototype&&"replace"in CSSStyleSheet.prototype,kt=Symbol(),Dt=new WeakMap,Z=class{constructor(s,t,e){if(this._$cssResult$=!0,e!==kt)throw Error("CSSResult is not constructable. Use `unsafeCSS` or `css` instead.");this.cssText=s,this.t=t}get styleSheet(){let s=this.o,t=this.t;if(nt&&s===void 0){let e=t!==void 0&&t.length===1;e&&(s=Dt.get(t)),s===void 0&&((this.o=s=new CSSStyleSheet).replaceSync(this.cssText),e&&Dt.set(t,s))}return s}toString(){return this.cssText}},Ut=n=>new Z(typeof n=="string"?n:n+"",void 0,kt),x=(n,...s)=>{let t=n.length===1?n[0]:s.reduce((e,i,r)=>e+(o=>{if(o._$cssResult$===!0)return o.cssText;if(typeof o=="number")return o;throw Error("Value passed to 'css' function must be a 'css' function result: "+o+". Use 'unsafeCSS' to pass non-literal values, but take care to ensure page security.")})(i)+n[r+1],n[0]);return new Z(t,n,kt)},It=(n,s)=>{if(nt)n.adoptedStyleSheets=s.map(t=>t instanceof CSSStyleSheet?t:t.styleSheet);else for(let t of s){let e=document.createElement("style"),i=rt.litNonce;i!==void 0&&e.setAttribute("nonce",i),e.textContent=t.cssText,n.appendChild(e)}},Tt=nt?n=>n:n=>n instanceof CSSStyleSheet?(s=>{let t="";for(let e of s.cssRules)t+=e.cssText;return Ut(t)})(n):n;var{is:be,defineProperty:ye,getOwnPropertyDescriptor:xe,getOwnPropertyNames:we,getOwnPropertySymbols:_e,getPrototypeOf:Ae}=Object,ot=globalThis,jt=ot.trustedTypes,ke=jt?jt.emptyScript:"",Te=ot.reactiveElementPolyfillSupport,J=(n,s)=>n,Y={toAttribute(n,s){switch(s){case Boolean:n=n?ke:null;break;case Object:case Array:n=n==null?n:JSON.stringify(n)}return n},fromAttribute(n,s){let t=n;switch(s){case Boolean:t=n!==null;break;case Number:t=n===null?null:Number(n);break;case Object:case Array:try{t=JSON.parse(n)}catch{t=null}}return t}},at=(n,s)=>!be(n,s),Ft={attribute:!0,type:String,converter:Y,reflect:!1,useDefault:!1,hasChanged:at};Symbol.metadata??=Symbol("metadata"),ot.litPropertyMetadata??=new WeakMap;var C=class extends HTMLElement{static addInitializer(s){this._$Ei(),(this.l??=[]).push(s)}static get observedAttributes(){return this.finalize(),this._$Eh&&[...this._$Eh.keys()]}static createProperty(s,t=Ft){if(t.state&&(t.attribute=!1),this._$Ei(),this.prototype.hasOwnProperty(s)&&((t=Object.create(t)).wrapped=!0),this.elementProperties.set(s,t),!t.noAccessor){let e=Symbol(),i=this.getPropertyDescriptor(s,e,t);i!==void 0&&ye(this.prototype,s,i)}}static getPropertyDescriptor(s,t,e){let{get:i,set:r}=xe(this.prototype,s)??{get(){return this[t]},set(o){this[t]=o}};return{get:i,set(o){let a=i?.call(this);r?.call(this,o),this.requestUpdate(s,a,e)},configurable:!0,enumerable:!0}}static getPropertyOptions(s){return this.elementProperties.get(s)??Ft}static _$Ei(){if(this.hasOwnProperty(J("elementProperties")))return;let s=Ae(this);s.finalize(),s.l!==void 0&&(this.l=[...s.l]),this.elementProperties=new Map(s.elementProperties)}static finalize(){if(this.hasOwnProperty(J("finalized")))return;if(this.finalized=!0,this._$Ei(),this.hasOwnProperty(J("properties"))){let t=this.properties,e=[...we(t),..._e(t)];for(let i of e)this.createProperty(i,t[i])}let s=this[Symbol.metadata];if(s!==null){let t=litPropertyMetadata.get(s);if(t!==void 0)for(let[e,i]of t)this.elementProperties.set(e,i)}this._$Eh=new Map;for(let[t,e]of this.elementProperties){let i=this._$Eu(t,e);i!==void 0&&this._$Eh.set(i,t)}this.elementStyles=this.finalizeStyles(this.styles)}static finalizeStyles(s){let t=[];if(Array.isArray(s)){let e=new Set(s.flat(1/0).reverse());for(let i of e)t.unshift(Tt(i))}else s!==void 0&&t.push(Tt(s));return t}static _$Eu(s,t){let e=t.attribute;return e===!1?void 0:typeof e=="string"?e:typeof s=="string"?s.toLowerCase():void 0}constructor(){super(),this._$Ep=void 0,this.isUpdatePending=!1,this.hasUpdated=!1,this._$Em=null,this._$Ev()}_$Ev(){this._$ES=new Promise(s=>this.enableUpdating=s),this._$AL=new Map,this._$E_(),this.requestUpdate(),this.constructor.l?.forEach(s=>s(this))}addController(s){(this._$EO??=new Set).add(s),this.renderRoot!==void 0&&this.isConnected&&s.hostConnected?.()}removeController(s){this._$EO?.delete(s)}_$E_(){let s=new Map,t=this.constructor.elementProperties;for(let e of t.keys())this.hasOwnProperty(e)&&(s.set(e,this[e]),delete this[e]);s.size>0&&(this._$Ep=s)}createRenderRoot(){let s=this.shadowRoot??this.attachShadow(this.constructor.shadowRootOptions);return It(s,this.constructor.elementStyles),s}connectedCallback(){this.renderRoot??=this.createRenderRoot(),this.enableUpdating(!0),this._$EO?.forEach(s=>s.hostConnected?.())}enableUpdating(s){}disconnectedCallback(){this._$EO?.forEach(s=>s.hostDisconnected?.())}attributeChangedCallback(s,t,e){this._$AK(s,e)}_$ET(s,t){let e=this.constructor.elementProperties.get(s),i=this.constructor._$Eu(s,e);if(i!==void 0&&e.reflect===!0){let r=(e.converter?.toAttribute!==void 0?e.converter:Y).toAttribute(t,e.type);this._$Em=s,r==null?this.removeAttribute(i):this.setAttribute(i,r),this._$Em=null}}_$AK(s,t){let e=this.constructor,i=e._$Eh.get(s);if(i!==void 0&&this._$Em!==i){let r=e.getPropertyOptions(i),o=typeof r.converter=="function"?{fromAttribute:r.converter}:r.converter?.fromAttribute!==void 0?r.converter:Y;this._$Em=i;let a=o.fromAttribute(t,r.type);this[i]=a??this._$Ej?.get(i)??a,this._$Em=null}}requestUpdate(s,t,e,i=!1,r){if(s!==void 0){let o=this.constructor;if(i===!1&&(r=this[s]),e??=o.getPropertyOptions(s),!((e.hasChanged??at)(r,t)||e.useDefault&&e.reflect&&r===this._$Ej?.get(s)&&!this.hasAttribute(o._$Eu(s,e))))return;this.C(s,t,e)}this.isUpdatePending===!1&&(this._$ES=this._$EP())}C(s,t,{useDefault:e,reflect:i,wrapped:r},o){e&&!(this._$Ej??=new Map).has(s)&&(this._$Ej.set(s,o??t??this[s]),r!==!0||o!==void 0)||(this._$AL.has(s)||(this.hasUpdated||e||(t=void 0),this._$AL.set(s,t)),i===!0&&this._$Em!==s&&(this._$Eq??=new Set).add(s))}async _$EP(){this.isUpdatePending=!0;try{await this._$ES}catch(t){Promise.reject(t)}let s=this.scheduleUpdate();return s!=null&&await s,!this.isUpdatePending}scheduleUpdate(){return this.performUpdate()}performUpdate(){if(!this.isUpdatePending)return;if(!this.hasUpdated){if(this.renderRoot??=this.createRenderRoot(),this._$Ep){for(let[i,r]of this._$Ep)this[i]=r;this._$Ep=void 0}let e=this.constructor.elementProperties;if(e.size>0)for(let[i,r]of e){let{wrapped:o}=r,a=this[i];o!==!0||this._$AL.has(i)||a===void 0||this.C(i,void 0,r,a)}}let s=!1,t=this._$AL;try{s=this.shouldUpdate(t),s?(this.willUpdate(t),this._$EO?.forEach(e=>e.hostUpdate?.()),this.update(t)):this._$EM()}catch(e){throw s=!1,this._$EM(),e}s&&this._$AE(t)}willUpdate(s){}_$AE(s){this._$EO?.forEach(t=>t.hostUpdated?.()),this.hasUpdated||(this.hasUpdated=!0,this.firstUpdated(s)),this.updated(s)}_$EM(){this._$AL=new Map,this.isUpdatePending=!1}get updateComplete(){return this.getUpdateComplete()}getUpdateComplete(){return this._$ES}shouldUpdate(s){return!0}update(s){this._$Eq&&=this._$Eq.forEach(t=>this._$ET(t,this[t])),this._$EM()}updated(s){}firstUpdated(s){}};C.elementStyles=[],C.shadowRootOptions={mode:"open"},C[J("elementProperties")]=new Map,C[J("finalized")]=new Map,Te?.({ReactiveElement:C}),(ot.reactiveElementVersions??=[]).push("2.1.2");var St=globalThis,zt=n=>n,lt=St.trustedTypes,Bt=lt?lt.createPolicy("lit-html",{createHTML:n=>n}):void 0,Pt="$lit$",M=`lit$${Math.random().toFixed(9).slice(2)}$`,Rt="?"+M,Ee=`<${Rt}>`,j=document,tt=()=>j.createComment(""),et=n=>n===null||typeof n!="object"&&typeof n!="function",Ct=Array.isArray,Zt=n=>Ct(n)||typeof n?.[Symbol.iterator]=="function",Et=`[ 	
-\f\r]`,X=/<(?:(!--|\/[^a-zA-Z])|(\/?[a-zA-Z][^>\s]*)|(\/?$))/g,Wt=/-->/g,Gt=/>/g,U=RegExp(`>|${Et}(?:([^\\s"'>=/]+)(${Et}*=${Et}*(?:[^ 	
-\f\r"'\`<>=]|("|')|))|$)`,"g"),Kt=/'/g,Vt=/"/g,Jt=/^(?:script|style|textarea|title)$/i,Mt=n=>(s,...t)=>({_$litType$:n,strings:s,values:t}),l=Mt(1),Ht=Mt(2),ls=Mt(3),k=Symbol.for("lit-noChange"),d=Symbol.for("lit-nothing"),Qt=new WeakMap,I=j.createTreeWalker(j,129);function Yt(n,s){if(!Ct(n)||!n.hasOwnProperty("raw"))throw Error("invalid template strings array");return Bt!==void 0?Bt.createHTML(s):s}var Xt=(n,s)=>{let t=n.length-1,e=[],i,r=s===2?"<svg>":s===3?"<math>":"",o=X;for(let a=0;a<t;a++){let c=n[a],u,f,p=-1,v=0;for(;v<c.length&&(o.lastIndex=v,f=o.exec(c),f!==null);)v=o.lastIndex,o===X?f[1]==="!--"?o=Wt:f[1]!==void 0?o=Gt:f[2]!==void 0?(Jt.test(f[2])&&(i=RegExp("</"+f[2],"g")),o=U):f[3]!==void 0&&(o=U):o===U?f[0]===">"?(o=i??X,p=-1):f[1]===void 0?p=-2:(p=o.lastIndex-f[2].length,u=f[1],o=f[3]===void 0?U:f[3]==='"'?Vt:Kt):o===Vt||o===Kt?o=U:o===Wt||o===Gt?o=X:(o=U,i=void 0);let g=o===U&&n[a+1].startsWith("/>")?" ":"";r+=o===X?c+Ee:p>=0?(e.push(u),c.slice(0,p)+Pt+c.slice(p)+M+g):c+M+(p===-2?a:g)}return[Yt(n,r+(n[t]||"<?>")+(s===2?"</svg>":s===3?"</math>":"")),e]},st=class n{constructor({strings:s,_$litType$:t},e){let i;this.parts=[];let r=0,o=0,a=s.length-1,c=this.parts,[u,f]=Xt(s,t);if(this.el=n.createElement(u,e),I.currentNode=this.el.content,t===2||t===3){let p=this.el.content.firstChild;p.replaceWith(...p.childNodes)}for(;(i=I.nextNode())!==null&&c.length<a;){if(i.nodeType===1){if(i.hasAttributes())for(let p of i.getAttributeNames())if(p.endsWith(Pt)){let v=f[o++],g=i.getAttribute(p).split(M),$=/([.?@])?(.*)/.exec(v);c.push({type:1,index:r,name:$[2],strings:g,ctor:$[1]==="."?dt:$[1]==="?"?ht:$[1]==="@"?pt:z}),i.removeAttribute(p)}else p.startsWith(M)&&(c.push({type:6,index:r}),i.removeAttribute(p));if(Jt.test(i.tagName)){let p=i.textContent.split(M),v=p.length-1;if(v>0){i.textContent=lt?lt.emptyScript:"";for(let g=0;g<v;g++)i.append(p[g],tt()),I.nextNode(),c.push({type:2,index:++r});i.append(p[v],tt())}}}else if(i.nodeType===8)if(i.data===Rt)c.push({type:2,index:r});else{let p=-1;for(;(p=i.data.indexOf(M,p+1))!==-1;)c.push({type:7,index:r}),p+=M.length-1}r++}}static createElement(s,t){let e=j.createElement("template");return e.innerHTML=s,e}};function F(n,s,t=n,e){if(s===k)return s;let i=e!==void 0?t._$Co?.[e]:t._$Cl,r=et(s)?void 0:s._$litDirective$;return i?.constructor!==r&&(i?._$AO?.(!1),r===void 0?i=void 0:(i=new r(n),i._$AT(n,t,e)),e!==void 0?(t._$Co??=[])[e]=i:t._$Cl=i),i!==void 0&&(s=F(n,i._$AS(n,s.values),i,e)),s}var ct=class{constructor(s,t){this._$AV=[],this._$AN=void 0,this._$AD=s,this._$AM=t}get parentNode(){return this._$AM.parentNode}get _$AU(){return this._$AM._$AU}u(s){let{el:{content:t},parts:e}=this._$AD,i=(s?.creationScope??j).importNode(t,!0);I.currentNode=i;let r=I.nextNode(),o=0,a=0,c=e[0];for(;c!==void 0;){if(o===c.index){let u;c.type===2?u=new K(r,r.nextSibling,this,s):c.type===1?u=new c.ctor(r,c.name,c.strings,this,s):c.type===6&&(u=new ut(r,this,s)),this._$AV.push(u),c=e[++a]}o!==c?.index&&(r=I.nextNode(),o++)}return I.currentNode=j,i}p(s){let t=0;for(let e of this._$AV)e!==void 0&&(e.strings!==void 0?(e._$AI(s,e,t),t+=e.strings.length-2):e._$AI(s[t])),t++}},K=class n{get _$AU(){return this._$AM?._$AU??this._$Cv}constructor(s,t,e,i){this.type=2,this._$AH=d,this._$AN=void 0,this._$AA=s,this._$AB=t,this._$AM=e,this.options=i,this._$Cv=i?.isConnected??!0}get parentNode(){let s=this._$AA.parentNode,t=this._$AM;return t!==void 0&&s?.nodeType===11&&(s=t.parentNode),s}get startNode(){return this._$AA}get endNode(){return this._$AB}_$AI(s,t=this){s=F(this,s,t),et(s)?s===d||s==null||s===""?(this._$AH!==d&&this._$AR(),this._$AH=d):s!==this._$AH&&s!==k&&this._(s):s._$litType$!==void 0?this.$(s):s.nodeType!==void 0?this.T(s):Zt(s)?this.k(s):this._(s)}O(s){return this._$AA.parentNode.insertBefore(s,this._$AB)}T(s){this._$AH!==s&&(this._$AR(),this._$AH=this.O(s))}_(s){this._$AH!==d&&et(this._$AH)?this._$AA.nextSibling.data=s:this.T(j.createTextNode(s)),this._$AH=s}$(s){let{values:t,_$litType$:e}=s,i=typeof e=="number"?this._$AC(s):(e.el===void 0&&(e.el=st.createElement(Yt(e.h,e.h[0]),this.options)),e);if(this._$AH?._$AD===i)this._$AH.p(t);else{let r=new ct(i,this),o=r.u(this.options);r.p(t),this.T(o),this._$AH=r}}_$AC(s){let t=Qt.get(s.strings);return t===void 0&&Qt.set(s.strings,t=new st(s)),t}k(s){Ct(this._$AH)||(this._$AH=[],this._$AR());let t=this._$AH,e,i=0;for(let r of s)i===t.length?t.push(e=new n(this.O(tt()),this.O(tt()),this,this.options)):e=t[i],e._$AI(r),i++;i<t.length&&(this._$AR(e&&e._$AB.nextSibling,i),t.length=i)}_$AR(s=this._$AA.nextSibling,t){for(this._$AP?.(!1,!0,t);s!==this._$AB;){let e=zt(s).nextSibling;zt(s).remove(),s=e}}setConnected(s){this._$AM===void 0&&(this._$Cv=s,this._$AP?.(s))}},z=class{get tagName(){return this.element.tagName}get _$AU(){return this._$AM._$AU}constructor(s,t,e,i,r){this.type=1,this._$AH=d,this._$AN=void 0,this.element=s,this.name=t,this._$AM=i,this.options=r,e.length>2||e[0]!==""||e[1]!==""?(this._$AH=Array(e.length-1).fill(new String),this.strings=e):this._$AH=d}_$AI(s,t=this,e,i){let r=this.strings,o=!1;if(r===void 0)s=F(this,s,t,0),o=!et(s)||s!==this._$AH&&s!==k,o&&(this._$AH=s);else{let a=s,c,u;for(s=r[0],c=0;c<r.length-1;c++)u=F(this,a[e+c],t,c),u===k&&(u=this._$AH[c]),o||=!et(u)||u!==this._$AH[c],u===d?s=d:s!==d&&(s+=(u??"")+r[c+1]),this._$AH[c]=u}o&&!i&&this.j(s)}j(s){s===d?this.element.removeAttribute(this.name):this.element.setAttribute(this.name,s??"")}},dt=class extends z{constructor(){super(...arguments),this.type=3}j(s){this.element[this.name]=s===d?void 0:s}},ht=class extends z{constructor(){super(...arguments),this.type=4}j(s){this.element.toggleAttribute(this.name,!!s&&s!==d)}},pt=class extends z{constructor(s,t,e,i,r){super(s,t,e,i,r),this.type=5}_$AI(s,t=this){if((s=F(this,s,t,0)??d)===k)return;let e=this._$AH,i=s===d&&e!==d||s.capture!==e.capture||s.once!==e.once||s.passive!==e.passive,r=s!==d&&(e===d||i);i&&this.element.removeEventListener(this.name,this,e),r&&this.element.addEventListener(this.name,this,s),this._$AH=s}handleEvent(s){typeof this._$AH=="function"?this._$AH.call(this.options?.host??this.element,s):this._$AH.handleEvent(s)}},ut=class{constructor(s,t,e){this.element=s,this.type=6,this._$AN=void 0,this._$AM=t,this.options=e}get _$AU(){return this._$AM._$AU}_$AI(s){F(this,s)}},te={M:Pt,P:M,A:Rt,C:1,L:Xt,R:ct,D:Zt,V:F,I:K,H:z,N:ht,U:pt,B:dt,F:ut},Se=St.litHtmlPolyfillSupport;Se?.(st,K),(St.litHtmlVersions??=[]).push("3.3.3");var ee=(n,s,t)=>{let e=t?.renderBefore??s,i=e._$litPart$;if(i===void 0){let r=t?.renderBefore??null;e._$litPart$=i=new K(s.insertBefore(tt(),r),r,void 0,t??{})}return i._$AI(n),i};var Ot=globalThis,S=class extends C{constructor(){super(...arguments),this.renderOptions={host:this},this._$Do=void 0}createRenderRoot(){let s=super.createRenderRoot();return this.renderOptions.renderBefore??=s.firstChild,s}update(s){let t=this.render();this.hasUpdated||(this.renderOptions.isConnected=this.isConnected),super.update(s),this._$Do=ee(t,this.renderRoot,this.renderOptions)}connectedCallback(){super.connectedCallback(),this._$Do?.setConnected(!0)}disconnectedCallback(){super.disconnectedCallback(),this._$Do?.setConnected(!1)}render(){return k}};S._$litElement$=!0,S.finalized=!0,Ot.litElementHydrateSupport?.({LitElement:S});var Pe=Ot.litElementPolyfillSupport;Pe?.({LitElement:S});(Ot.litElementVersions??=[]).push("4.2.2");var y=n=>(s,t)=>{t!==void 0?t.addInitializer(()=>{customElements.define(n,s)}):customElements.define(n,s)};var Re={attribute:!0,type:String,converter:Y,reflect:!1,hasChanged:at},Ce=(n=Re,s,t)=>{let{kind:e,metadata:i}=t,r=globalThis.litPropertyMetadata.get(i);if(r===void 0&&globalThis.litPropertyMetadata.set(i,r=new Map),e==="setter"&&((n=Object.create(n)).wrapped=!0),r.set(t.name,n),e==="accessor"){let{name:o}=t;return{set(a){let c=s.get.call(this);s.set.call(this,a),this.requestUpdate(o,c,n,!0,a)},init(a){return a!==void 0&&this.C(o,void 0,n,a),a}}}if(e==="setter"){let{name:o}=t;return function(a){let c=this[o];s.call(this,a),this.requestUpdate(o,c,n,!0,a)}}throw Error("Unsupported decorator location: "+e)};function w(n){return(s,t)=>typeof t=="object"?Ce(n,s,t):((e,i,r)=>{let o=i.hasOwnProperty(r);return i.constructor.createProperty(r,e),o?Object.getOwnPropertyDescriptor(i,r):void 0})(n,s,t)}function m(n){return w({...n,state:!0,attribute:!1})}var B=(n,s,t)=>(t.configurable=!0,t.enumerable=!0,Reflect.decorate&&typeof s!="object"&&Object.defineProperty(n,s,t),t);function se(n,s){return(t,e,i)=>{let r=o=>o.renderRoot?.querySelector(n)??null;if(s){let{get:o,set:a}=typeof e=="object"?t:i??(()=>{let c=Symbol();return{get(){return this[c]},set(u){this[c]=u}}})();return B(t,e,{get(){let c=o.call(this);return c===void 0&&(c=r(this),(c!==null||this.hasUpdated)&&a.call(this,c)),c}})}return B(t,e,{get(){return r(this)}})}}function mt(n){return typeof n=="object"&&n!==null&&"code"in n&&"message"in n?n:{code:"unknown",message:String(n)}}function gt(n,s=!1){s?history.replaceState(history.state,"",n):history.pushState(null,"",n),dispatchEvent(new CustomEvent("location-changed",{detail:{replace:s}}))}var _=x`
+var we=Object.defineProperty;var _e=Object.getOwnPropertyDescriptor;var h=(n,s,t,e)=>{for(var i=e>1?void 0:e?_e(s,t):s,r=n.length-1,o;r>=0;r--)(o=n[r])&&(i=(e?o(s,t,i):o(i))||i);return e&&i&&we(s,t,i),i};var dt=globalThis,ht=dt.ShadowRoot&&(dt.ShadyCSS===void 0||dt.ShadyCSS.nativeShadow)&&"adoptedStyleSheets"in Document.prototype&&"replace"in CSSStyleSheet.prototype,Rt=Symbol(),jt=new WeakMap,et=class{constructor(s,t,e){if(this._$cssResult$=!0,e!==Rt)throw Error("CSSResult is not constructable. Use `unsafeCSS` or `css` instead.");this.cssText=s,this.t=t}get styleSheet(){let s=this.o,t=this.t;if(ht&&s===void 0){let e=t!==void 0&&t.length===1;e&&(s=jt.get(t)),s===void 0&&((this.o=s=new CSSStyleSheet).replaceSync(this.cssText),e&&jt.set(t,s))}return s}toString(){return this.cssText}},Ft=n=>new et(typeof n=="string"?n:n+"",void 0,Rt),w=(n,...s)=>{let t=n.length===1?n[0]:s.reduce((e,i,r)=>e+(o=>{if(o._$cssResult$===!0)return o.cssText;if(typeof o=="number")return o;throw Error("Value passed to 'css' function must be a 'css' function result: "+o+". Use 'unsafeCSS' to pass non-literal values, but take care to ensure page security.")})(i)+n[r+1],n[0]);return new et(t,n,Rt)},zt=(n,s)=>{if(ht)n.adoptedStyleSheets=s.map(t=>t instanceof CSSStyleSheet?t:t.styleSheet);else for(let t of s){let e=document.createElement("style"),i=dt.litNonce;i!==void 0&&e.setAttribute("nonce",i),e.textContent=t.cssText,n.appendChild(e)}},Ct=ht?n=>n:n=>n instanceof CSSStyleSheet?(s=>{let t="";for(let e of s.cssRules)t+=e.cssText;return Ft(t)})(n):n;var{is:ke,defineProperty:Ae,getOwnPropertyDescriptor:Te,getOwnPropertyNames:Ee,getOwnPropertySymbols:Se,getPrototypeOf:Pe}=Object,pt=globalThis,Bt=pt.trustedTypes,Re=Bt?Bt.emptyScript:"",Ce=pt.reactiveElementPolyfillSupport,st=(n,s)=>n,it={toAttribute(n,s){switch(s){case Boolean:n=n?Re:null;break;case Object:case Array:n=n==null?n:JSON.stringify(n)}return n},fromAttribute(n,s){let t=n;switch(s){case Boolean:t=n!==null;break;case Number:t=n===null?null:Number(n);break;case Object:case Array:try{t=JSON.parse(n)}catch{t=null}}return t}},ut=(n,s)=>!ke(n,s),Vt={attribute:!0,type:String,converter:it,reflect:!1,useDefault:!1,hasChanged:ut};Symbol.metadata??=Symbol("metadata"),pt.litPropertyMetadata??=new WeakMap;var L=class extends HTMLElement{static addInitializer(s){this._$Ei(),(this.l??=[]).push(s)}static get observedAttributes(){return this.finalize(),this._$Eh&&[...this._$Eh.keys()]}static createProperty(s,t=Vt){if(t.state&&(t.attribute=!1),this._$Ei(),this.prototype.hasOwnProperty(s)&&((t=Object.create(t)).wrapped=!0),this.elementProperties.set(s,t),!t.noAccessor){let e=Symbol(),i=this.getPropertyDescriptor(s,e,t);i!==void 0&&Ae(this.prototype,s,i)}}static getPropertyDescriptor(s,t,e){let{get:i,set:r}=Te(this.prototype,s)??{get(){return this[t]},set(o){this[t]=o}};return{get:i,set(o){let a=i?.call(this);r?.call(this,o),this.requestUpdate(s,a,e)},configurable:!0,enumerable:!0}}static getPropertyOptions(s){return this.elementProperties.get(s)??Vt}static _$Ei(){if(this.hasOwnProperty(st("elementProperties")))return;let s=Pe(this);s.finalize(),s.l!==void 0&&(this.l=[...s.l]),this.elementProperties=new Map(s.elementProperties)}static finalize(){if(this.hasOwnProperty(st("finalized")))return;if(this.finalized=!0,this._$Ei(),this.hasOwnProperty(st("properties"))){let t=this.properties,e=[...Ee(t),...Se(t)];for(let i of e)this.createProperty(i,t[i])}let s=this[Symbol.metadata];if(s!==null){let t=litPropertyMetadata.get(s);if(t!==void 0)for(let[e,i]of t)this.elementProperties.set(e,i)}this._$Eh=new Map;for(let[t,e]of this.elementProperties){let i=this._$Eu(t,e);i!==void 0&&this._$Eh.set(i,t)}this.elementStyles=this.finalizeStyles(this.styles)}static finalizeStyles(s){let t=[];if(Array.isArray(s)){let e=new Set(s.flat(1/0).reverse());for(let i of e)t.unshift(Ct(i))}else s!==void 0&&t.push(Ct(s));return t}static _$Eu(s,t){let e=t.attribute;return e===!1?void 0:typeof e=="string"?e:typeof s=="string"?s.toLowerCase():void 0}constructor(){super(),this._$Ep=void 0,this.isUpdatePending=!1,this.hasUpdated=!1,this._$Em=null,this._$Ev()}_$Ev(){this._$ES=new Promise(s=>this.enableUpdating=s),this._$AL=new Map,this._$E_(),this.requestUpdate(),this.constructor.l?.forEach(s=>s(this))}addController(s){(this._$EO??=new Set).add(s),this.renderRoot!==void 0&&this.isConnected&&s.hostConnected?.()}removeController(s){this._$EO?.delete(s)}_$E_(){let s=new Map,t=this.constructor.elementProperties;for(let e of t.keys())this.hasOwnProperty(e)&&(s.set(e,this[e]),delete this[e]);s.size>0&&(this._$Ep=s)}createRenderRoot(){let s=this.shadowRoot??this.attachShadow(this.constructor.shadowRootOptions);return zt(s,this.constructor.elementStyles),s}connectedCallback(){this.renderRoot??=this.createRenderRoot(),this.enableUpdating(!0),this._$EO?.forEach(s=>s.hostConnected?.())}enableUpdating(s){}disconnectedCallback(){this._$EO?.forEach(s=>s.hostDisconnected?.())}attributeChangedCallback(s,t,e){this._$AK(s,e)}_$ET(s,t){let e=this.constructor.elementProperties.get(s),i=this.constructor._$Eu(s,e);if(i!==void 0&&e.reflect===!0){let r=(e.converter?.toAttribute!==void 0?e.converter:it).toAttribute(t,e.type);this._$Em=s,r==null?this.removeAttribute(i):this.setAttribute(i,r),this._$Em=null}}_$AK(s,t){let e=this.constructor,i=e._$Eh.get(s);if(i!==void 0&&this._$Em!==i){let r=e.getPropertyOptions(i),o=typeof r.converter=="function"?{fromAttribute:r.converter}:r.converter?.fromAttribute!==void 0?r.converter:it;this._$Em=i;let a=o.fromAttribute(t,r.type);this[i]=a??this._$Ej?.get(i)??a,this._$Em=null}}requestUpdate(s,t,e,i=!1,r){if(s!==void 0){let o=this.constructor;if(i===!1&&(r=this[s]),e??=o.getPropertyOptions(s),!((e.hasChanged??ut)(r,t)||e.useDefault&&e.reflect&&r===this._$Ej?.get(s)&&!this.hasAttribute(o._$Eu(s,e))))return;this.C(s,t,e)}this.isUpdatePending===!1&&(this._$ES=this._$EP())}C(s,t,{useDefault:e,reflect:i,wrapped:r},o){e&&!(this._$Ej??=new Map).has(s)&&(this._$Ej.set(s,o??t??this[s]),r!==!0||o!==void 0)||(this._$AL.has(s)||(this.hasUpdated||e||(t=void 0),this._$AL.set(s,t)),i===!0&&this._$Em!==s&&(this._$Eq??=new Set).add(s))}async _$EP(){this.isUpdatePending=!0;try{await this._$ES}catch(t){Promise.reject(t)}let s=this.scheduleUpdate();return s!=null&&await s,!this.isUpdatePending}scheduleUpdate(){return this.performUpdate()}performUpdate(){if(!this.isUpdatePending)return;if(!this.hasUpdated){if(this.renderRoot??=this.createRenderRoot(),this._$Ep){for(let[i,r]of this._$Ep)this[i]=r;this._$Ep=void 0}let e=this.constructor.elementProperties;if(e.size>0)for(let[i,r]of e){let{wrapped:o}=r,a=this[i];o!==!0||this._$AL.has(i)||a===void 0||this.C(i,void 0,r,a)}}let s=!1,t=this._$AL;try{s=this.shouldUpdate(t),s?(this.willUpdate(t),this._$EO?.forEach(e=>e.hostUpdate?.()),this.update(t)):this._$EM()}catch(e){throw s=!1,this._$EM(),e}s&&this._$AE(t)}willUpdate(s){}_$AE(s){this._$EO?.forEach(t=>t.hostUpdated?.()),this.hasUpdated||(this.hasUpdated=!0,this.firstUpdated(s)),this.updated(s)}_$EM(){this._$AL=new Map,this.isUpdatePending=!1}get updateComplete(){return this.getUpdateComplete()}getUpdateComplete(){return this._$ES}shouldUpdate(s){return!0}update(s){this._$Eq&&=this._$Eq.forEach(t=>this._$ET(t,this[t])),this._$EM()}updated(s){}firstUpdated(s){}};L.elementStyles=[],L.shadowRootOptions={mode:"open"},L[st("elementProperties")]=new Map,L[st("finalized")]=new Map,Ce?.({ReactiveElement:L}),(pt.reactiveElementVersions??=[]).push("2.1.2");var Lt=globalThis,Wt=n=>n,mt=Lt.trustedTypes,Gt=mt?mt.createPolicy("lit-html",{createHTML:n=>n}):void 0,Ht="$lit$",H=`lit$${Math.random().toFixed(9).slice(2)}$`,Ot="?"+H,Me=`<${Ot}>`,z=document,nt=()=>z.createComment(""),ot=n=>n===null||typeof n!="object"&&typeof n!="function",Nt=Array.isArray,Xt=n=>Nt(n)||typeof n?.[Symbol.iterator]=="function",Mt=`[ 	
+\f\r]`,rt=/<(?:(!--|\/[^a-zA-Z])|(\/?[a-zA-Z][^>\s]*)|(\/?$))/g,Kt=/-->/g,Zt=/>/g,j=RegExp(`>|${Mt}(?:([^\\s"'>=/]+)(${Mt}*=${Mt}*(?:[^ 	
+\f\r"'\`<>=]|("|')|))|$)`,"g"),Qt=/'/g,Jt=/"/g,te=/^(?:script|style|textarea|title)$/i,Dt=n=>(s,...t)=>({_$litType$:n,strings:s,values:t}),l=Dt(1),lt=Dt(2),gs=Dt(3),T=Symbol.for("lit-noChange"),d=Symbol.for("lit-nothing"),Yt=new WeakMap,F=z.createTreeWalker(z,129);function ee(n,s){if(!Nt(n)||!n.hasOwnProperty("raw"))throw Error("invalid template strings array");return Gt!==void 0?Gt.createHTML(s):s}var se=(n,s)=>{let t=n.length-1,e=[],i,r=s===2?"<svg>":s===3?"<math>":"",o=rt;for(let a=0;a<t;a++){let c=n[a],p,g,u=-1,$=0;for(;$<c.length&&(o.lastIndex=$,g=o.exec(c),g!==null);)$=o.lastIndex,o===rt?g[1]==="!--"?o=Kt:g[1]!==void 0?o=Zt:g[2]!==void 0?(te.test(g[2])&&(i=RegExp("</"+g[2],"g")),o=j):g[3]!==void 0&&(o=j):o===j?g[0]===">"?(o=i??rt,u=-1):g[1]===void 0?u=-2:(u=o.lastIndex-g[2].length,p=g[1],o=g[3]===void 0?j:g[3]==='"'?Jt:Qt):o===Jt||o===Qt?o=j:o===Kt||o===Zt?o=rt:(o=j,i=void 0);let f=o===j&&n[a+1].startsWith("/>")?" ":"";r+=o===rt?c+Me:u>=0?(e.push(p),c.slice(0,u)+Ht+c.slice(u)+H+f):c+H+(u===-2?a:f)}return[ee(n,r+(n[t]||"<?>")+(s===2?"</svg>":s===3?"</math>":"")),e]},at=class n{constructor({strings:s,_$litType$:t},e){let i;this.parts=[];let r=0,o=0,a=s.length-1,c=this.parts,[p,g]=se(s,t);if(this.el=n.createElement(p,e),F.currentNode=this.el.content,t===2||t===3){let u=this.el.content.firstChild;u.replaceWith(...u.childNodes)}for(;(i=F.nextNode())!==null&&c.length<a;){if(i.nodeType===1){if(i.hasAttributes())for(let u of i.getAttributeNames())if(u.endsWith(Ht)){let $=g[o++],f=i.getAttribute(u).split(H),v=/([.?@])?(.*)/.exec($);c.push({type:1,index:r,name:v[2],strings:f,ctor:v[1]==="."?ft:v[1]==="?"?vt:v[1]==="@"?$t:V}),i.removeAttribute(u)}else u.startsWith(H)&&(c.push({type:6,index:r}),i.removeAttribute(u));if(te.test(i.tagName)){let u=i.textContent.split(H),$=u.length-1;if($>0){i.textContent=mt?mt.emptyScript:"";for(let f=0;f<$;f++)i.append(u[f],nt()),F.nextNode(),c.push({type:2,index:++r});i.append(u[$],nt())}}}else if(i.nodeType===8)if(i.data===Ot)c.push({type:2,index:r});else{let u=-1;for(;(u=i.data.indexOf(H,u+1))!==-1;)c.push({type:7,index:r}),u+=H.length-1}r++}}static createElement(s,t){let e=z.createElement("template");return e.innerHTML=s,e}};function B(n,s,t=n,e){if(s===T)return s;let i=e!==void 0?t._$Co?.[e]:t._$Cl,r=ot(s)?void 0:s._$litDirective$;return i?.constructor!==r&&(i?._$AO?.(!1),r===void 0?i=void 0:(i=new r(n),i._$AT(n,t,e)),e!==void 0?(t._$Co??=[])[e]=i:t._$Cl=i),i!==void 0&&(s=B(n,i._$AS(n,s.values),i,e)),s}var gt=class{constructor(s,t){this._$AV=[],this._$AN=void 0,this._$AD=s,this._$AM=t}get parentNode(){return this._$AM.parentNode}get _$AU(){return this._$AM._$AU}u(s){let{el:{content:t},parts:e}=this._$AD,i=(s?.creationScope??z).importNode(t,!0);F.currentNode=i;let r=F.nextNode(),o=0,a=0,c=e[0];for(;c!==void 0;){if(o===c.index){let p;c.type===2?p=new Y(r,r.nextSibling,this,s):c.type===1?p=new c.ctor(r,c.name,c.strings,this,s):c.type===6&&(p=new bt(r,this,s)),this._$AV.push(p),c=e[++a]}o!==c?.index&&(r=F.nextNode(),o++)}return F.currentNode=z,i}p(s){let t=0;for(let e of this._$AV)e!==void 0&&(e.strings!==void 0?(e._$AI(s,e,t),t+=e.strings.length-2):e._$AI(s[t])),t++}},Y=class n{get _$AU(){return this._$AM?._$AU??this._$Cv}constructor(s,t,e,i){this.type=2,this._$AH=d,this._$AN=void 0,this._$AA=s,this._$AB=t,this._$AM=e,this.options=i,this._$Cv=i?.isConnected??!0}get parentNode(){let s=this._$AA.parentNode,t=this._$AM;return t!==void 0&&s?.nodeType===11&&(s=t.parentNode),s}get startNode(){return this._$AA}get endNode(){return this._$AB}_$AI(s,t=this){s=B(this,s,t),ot(s)?s===d||s==null||s===""?(this._$AH!==d&&this._$AR(),this._$AH=d):s!==this._$AH&&s!==T&&this._(s):s._$litType$!==void 0?this.$(s):s.nodeType!==void 0?this.T(s):Xt(s)?this.k(s):this._(s)}O(s){return this._$AA.parentNode.insertBefore(s,this._$AB)}T(s){this._$AH!==s&&(this._$AR(),this._$AH=this.O(s))}_(s){this._$AH!==d&&ot(this._$AH)?this._$AA.nextSibling.data=s:this.T(z.createTextNode(s)),this._$AH=s}$(s){let{values:t,_$litType$:e}=s,i=typeof e=="number"?this._$AC(s):(e.el===void 0&&(e.el=at.createElement(ee(e.h,e.h[0]),this.options)),e);if(this._$AH?._$AD===i)this._$AH.p(t);else{let r=new gt(i,this),o=r.u(this.options);r.p(t),this.T(o),this._$AH=r}}_$AC(s){let t=Yt.get(s.strings);return t===void 0&&Yt.set(s.strings,t=new at(s)),t}k(s){Nt(this._$AH)||(this._$AH=[],this._$AR());let t=this._$AH,e,i=0;for(let r of s)i===t.length?t.push(e=new n(this.O(nt()),this.O(nt()),this,this.options)):e=t[i],e._$AI(r),i++;i<t.length&&(this._$AR(e&&e._$AB.nextSibling,i),t.length=i)}_$AR(s=this._$AA.nextSibling,t){for(this._$AP?.(!1,!0,t);s!==this._$AB;){let e=Wt(s).nextSibling;Wt(s).remove(),s=e}}setConnected(s){this._$AM===void 0&&(this._$Cv=s,this._$AP?.(s))}},V=class{get tagName(){return this.element.tagName}get _$AU(){return this._$AM._$AU}constructor(s,t,e,i,r){this.type=1,this._$AH=d,this._$AN=void 0,this.element=s,this.name=t,this._$AM=i,this.options=r,e.length>2||e[0]!==""||e[1]!==""?(this._$AH=Array(e.length-1).fill(new String),this.strings=e):this._$AH=d}_$AI(s,t=this,e,i){let r=this.strings,o=!1;if(r===void 0)s=B(this,s,t,0),o=!ot(s)||s!==this._$AH&&s!==T,o&&(this._$AH=s);else{let a=s,c,p;for(s=r[0],c=0;c<r.length-1;c++)p=B(this,a[e+c],t,c),p===T&&(p=this._$AH[c]),o||=!ot(p)||p!==this._$AH[c],p===d?s=d:s!==d&&(s+=(p??"")+r[c+1]),this._$AH[c]=p}o&&!i&&this.j(s)}j(s){s===d?this.element.removeAttribute(this.name):this.element.setAttribute(this.name,s??"")}},ft=class extends V{constructor(){super(...arguments),this.type=3}j(s){this.element[this.name]=s===d?void 0:s}},vt=class extends V{constructor(){super(...arguments),this.type=4}j(s){this.element.toggleAttribute(this.name,!!s&&s!==d)}},$t=class extends V{constructor(s,t,e,i,r){super(s,t,e,i,r),this.type=5}_$AI(s,t=this){if((s=B(this,s,t,0)??d)===T)return;let e=this._$AH,i=s===d&&e!==d||s.capture!==e.capture||s.once!==e.once||s.passive!==e.passive,r=s!==d&&(e===d||i);i&&this.element.removeEventListener(this.name,this,e),r&&this.element.addEventListener(this.name,this,s),this._$AH=s}handleEvent(s){typeof this._$AH=="function"?this._$AH.call(this.options?.host??this.element,s):this._$AH.handleEvent(s)}},bt=class{constructor(s,t,e){this.element=s,this.type=6,this._$AN=void 0,this._$AM=t,this.options=e}get _$AU(){return this._$AM._$AU}_$AI(s){B(this,s)}},ie={M:Ht,P:H,A:Ot,C:1,L:se,R:gt,D:Xt,V:B,I:Y,H:V,N:vt,U:$t,B:ft,F:bt},Le=Lt.litHtmlPolyfillSupport;Le?.(at,Y),(Lt.litHtmlVersions??=[]).push("3.3.3");var re=(n,s,t)=>{let e=t?.renderBefore??s,i=e._$litPart$;if(i===void 0){let r=t?.renderBefore??null;e._$litPart$=i=new Y(s.insertBefore(nt(),r),r,void 0,t??{})}return i._$AI(n),i};var Ut=globalThis,S=class extends L{constructor(){super(...arguments),this.renderOptions={host:this},this._$Do=void 0}createRenderRoot(){let s=super.createRenderRoot();return this.renderOptions.renderBefore??=s.firstChild,s}update(s){let t=this.render();this.hasUpdated||(this.renderOptions.isConnected=this.isConnected),super.update(s),this._$Do=re(t,this.renderRoot,this.renderOptions)}connectedCallback(){super.connectedCallback(),this._$Do?.setConnected(!0)}disconnectedCallback(){super.disconnectedCallback(),this._$Do?.setConnected(!1)}render(){return T}};S._$litElement$=!0,S.finalized=!0,Ut.litElementHydrateSupport?.({LitElement:S});var He=Ut.litElementPolyfillSupport;He?.({LitElement:S});(Ut.litElementVersions??=[]).push("4.2.2");var y=n=>(s,t)=>{t!==void 0?t.addInitializer(()=>{customElements.define(n,s)}):customElements.define(n,s)};var Oe={attribute:!0,type:String,converter:it,reflect:!1,hasChanged:ut},Ne=(n=Oe,s,t)=>{let{kind:e,metadata:i}=t,r=globalThis.litPropertyMetadata.get(i);if(r===void 0&&globalThis.litPropertyMetadata.set(i,r=new Map),e==="setter"&&((n=Object.create(n)).wrapped=!0),r.set(t.name,n),e==="accessor"){let{name:o}=t;return{set(a){let c=s.get.call(this);s.set.call(this,a),this.requestUpdate(o,c,n,!0,a)},init(a){return a!==void 0&&this.C(o,void 0,n,a),a}}}if(e==="setter"){let{name:o}=t;return function(a){let c=this[o];s.call(this,a),this.requestUpdate(o,c,n,!0,a)}}throw Error("Unsupported decorator location: "+e)};function _(n){return(s,t)=>typeof t=="object"?Ne(n,s,t):((e,i,r)=>{let o=i.hasOwnProperty(r);return i.constructor.createProperty(r,e),o?Object.getOwnPropertyDescriptor(i,r):void 0})(n,s,t)}function m(n){return _({...n,state:!0,attribute:!1})}var W=(n,s,t)=>(t.configurable=!0,t.enumerable=!0,Reflect.decorate&&typeof s!="object"&&Object.defineProperty(n,s,t),t);function ne(n,s){return(t,e,i)=>{let r=o=>o.renderRoot?.querySelector(n)??null;if(s){let{get:o,set:a}=typeof e=="object"?t:i??(()=>{let c=Symbol();return{get(){return this[c]},set(p){this[c]=p}}})();return W(t,e,{get(){let c=o.call(this);return c===void 0&&(c=r(this),(c!==null||this.hasUpdated)&&a.call(this,c)),c}})}return W(t,e,{get(){return r(this)}})}}function xt(n){return typeof n=="object"&&n!==null&&"code"in n&&"message"in n?n:{code:"unknown",message:String(n)}}function G(n,s=!1){s?history.replaceState(history.state,"",n):history.pushState(null,"",n),dispatchEvent(new CustomEvent("location-changed",{detail:{replace:s}}))}var De={menu:"M3,6H21V8H3V6M3,11H21V13H3V11M3,16H21V18H3V16Z",back:"M20,11V13H8L13.5,18.5L12.08,19.92L4.16,12L12.08,4.08L13.5,5.5L8,11H20Z",close:"M19,6.41L17.59,5L12,10.59L6.41,5L5,6.41L10.59,12L5,17.59L6.41,19L12,13.41L17.59,19L19,17.59L13.41,12L19,6.41Z",up:"M13,20H11V8L5.5,13.5L4.08,12.08L12,4.16L19.92,12.08L18.5,13.5L13,8V20Z",down:"M11,4H13V16L18.5,10.5L19.92,11.92L12,19.84L4.08,11.92L5.5,10.5L11,16V4Z",edit:"M20.71,7.04C21.1,6.65 21.1,6 20.71,5.63L18.37,3.29C18,2.9 17.35,2.9 16.96,3.29L15.12,5.12L18.87,8.87M3,17.25V21H6.75L17.81,9.93L14.06,6.18L3,17.25Z",delete:"M19,4H15.5L14.5,3H9.5L8.5,4H5V6H19M6,19A2,2 0 0,0 8,21H16A2,2 0 0,0 18,19V7H6V19Z",now:"M12,20A8,8 0 0,0 20,12A8,8 0 0,0 12,4A8,8 0 0,0 4,12A8,8 0 0,0 12,20M12,2A10,10 0 0,1 22,12A10,10 0 0,1 12,22C6.47,22 2,17.5 2,12A10,10 0 0,1 12,2M12.5,7V12.25L17,14.92L16.25,16.15L11,13V7H12.5Z",turns:"M15,4V11H5.17L4,12.17V4H15M16,2H3A1,1 0 0,0 2,3V17L6,13H16A1,1 0 0,0 17,12V3A1,1 0 0,0 16,2M21,6H19V15H6V17A1,1 0 0,0 7,18H18L22,22V7A1,1 0 0,0 21,6Z",permissions:"M21,11C21,16.55 17.16,21.74 12,23C6.84,21.74 3,16.55 3,11V5L12,1L21,5V11M12,21C15.75,20 19,15.54 19,11.22V6.3L12,3.18L5,6.3V11.22C5,15.54 8.25,20 12,21M10,17L6,13L7.41,11.59L10,14.17L16.59,7.58L18,9"};function O(n){return l`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true">${lt`<path d=${De[n]}></path>`}</svg>`}var k=w`
   * {
     box-sizing: border-box;
     margin: 0;
@@ -29,7 +29,7 @@ var ve=Object.defineProperty;var $e=Object.getOwnPropertyDescriptor;var h=(n,s,t
     padding: 16px;
     display: grid;
     gap: 24px;
-    accent-color: var(--primary-color);
+    accent-color: color-mix(in srgb, var(--primary-color) 70%, black);
   }
   [role="status"]:empty:not(.hidden) {
     display: none;
@@ -98,7 +98,8 @@ var ve=Object.defineProperty;var $e=Object.getOwnPropertyDescriptor;var h=(n,s,t
   }
   button,
   input,
-  select {
+  select,
+  .tabs a {
     font: inherit;
     color: var(--primary-text-color);
     background: var(--card-background-color);
@@ -109,16 +110,44 @@ var ve=Object.defineProperty;var $e=Object.getOwnPropertyDescriptor;var h=(n,s,t
     max-width: 100%;
   }
   button,
+  .tabs a {
+    border-radius: var(--ha-border-radius-pill, 9999px);
+    padding: 0 16px;
+    font-weight: 500;
+  }
+  button,
   select {
     cursor: pointer;
   }
   button:hover {
     background: var(--secondary-background-color);
   }
-  button.main,
-  button[aria-pressed="true"] {
+  button[aria-pressed="true"],
+  .tabs a[aria-current="page"] {
     border-color: var(--primary-color);
     box-shadow: inset 0 0 0 1px var(--primary-color);
+  }
+  button.main {
+    color: white;
+    background: color-mix(in srgb, var(--primary-color) 70%, black);
+    border-color: transparent;
+  }
+  button.main.bad {
+    background: color-mix(in srgb, var(--error-color) 75%, black);
+  }
+  .error {
+    color: color-mix(in srgb, var(--error-color) 75%, var(--primary-text-color));
+  }
+  .icon {
+    width: 24px;
+    height: 24px;
+    vertical-align: middle;
+    fill: currentColor;
+  }
+  .tabs a {
+    display: flex;
+    align-items: center;
+    text-decoration: none;
   }
   .bad,
   [role="alert"] {
@@ -132,7 +161,6 @@ var ve=Object.defineProperty;var $e=Object.getOwnPropertyDescriptor;var h=(n,s,t
     padding: 0;
   }
   .bare {
-    padding: 0;
     border: none;
     color: inherit;
     background: none;
@@ -181,58 +209,98 @@ var ve=Object.defineProperty;var $e=Object.getOwnPropertyDescriptor;var h=(n,s,t
   }
   dialog {
     color: var(--primary-text-color);
-    background: var(--card-background-color);
-    border: 1px solid var(--divider-color);
-    border-radius: 16px;
+    background: var(--ha-dialog-surface-background, var(--card-background-color));
+    border: none;
+    border-radius: var(--ha-dialog-border-radius, 24px);
+    box-shadow: 0 16px 32px -6px rgb(0 0 0 / 20%);
     margin: auto;
-    padding: 24px;
-    width: min(560px, calc(100vw - 32px));
+    padding: 12px 24px 16px;
+    width: min(580px, calc(100vw - 32px));
   }
   dialog::backdrop {
-    background: rgb(0 0 0 / 50%);
+    background: rgb(0 0 0 / 32%);
   }
   dialog form {
     display: grid;
     grid-template-columns: minmax(0, 1fr);
     gap: 16px;
   }
-  dialog form > .row {
+  dialog .title {
+    flex-wrap: nowrap;
+    margin-inline-start: -12px;
+  }
+  dialog .buttons {
     justify-content: flex-end;
+  }
+  dialog :is(input:not([type="checkbox"]), select) {
+    min-height: 48px;
+    border: none;
+    border-bottom: 1px solid var(--ha-color-border-neutral-loud, var(--secondary-text-color));
+    border-radius: 4px 4px 0 0;
+    background: var(--ha-color-form-background, var(--secondary-background-color));
+  }
+  @media (max-width: 450px) {
+    dialog:has(label) {
+      width: 100vw;
+      max-width: none;
+      height: 100dvh;
+      max-height: none;
+      border-radius: 0;
+    }
   }
   .hidden {
     position: absolute;
     clip-path: inset(50%);
   }
-`;var Me=["config_panel","exceptions"];var Nt={style:"currency",currency:"USD"},He="component.chatterbox.",ft=class n{constructor(s,t){this.texts=t;let{time_format:e,time_zone:i}=s.locale;this.language=s.language,this.zone=i==="server"?{timeZone:s.config.time_zone}:{};let r=e==="12"||e==="24"?{hour12:e==="12"}:{},o={...this.zone,...r,hour:"numeric",minute:"2-digit"},a={...this.zone,weekday:"short",day:"numeric",month:"short"};this.clock=new Intl.DateTimeFormat(this.language,o),this.days=new Intl.DateTimeFormat(this.language,a),this.dayAndClock=new Intl.DateTimeFormat(this.language,{...a,...o})}static async load(s){let t=Me.map(e=>s.callWS({type:"frontend/get_translations",language:s.language,category:e,integration:["chatterbox"]}));return new n(s,Object.assign({},...(await Promise.all(t)).map(({resources:e})=>e)))}text(s,t={}){return this.filled(`config_panel.${s}`,t)??s}choice(s,t,e=t){return this.filled(`config_panel.${s}.${t}`)??e}reason(s,t={}){return this.filled(`exceptions.${s}.message`,t)}failure(s){let{code:t,message:e,translation_key:i,translation_placeholders:r}=s;return(i?this.reason(i,r):void 0)??this.filled(`config_panel.error.${t}`,r)??e}filled(s,t={}){return this.texts[He+s]?.replace(/\{(\w+)\}/g,(e,i)=>String(t[i]??e))}number(s,t){return new Intl.NumberFormat(this.language,t).format(s)}duration(s){if(s===null)return"–";let[t,e,i]=s<100?[s,"ms",0]:s<1e5?[s/1e3,"s",s<1e4?1:0]:[s/6e4,"min",0];return`${this.number(t,{minimumFractionDigits:i,maximumFractionDigits:i})} ${this.text(`unit.${e}`)}`}countdown(s){return`${Math.floor(s/60)}:${String(s%60).padStart(2,"0")}`}money(s){if(s===null)return"–";let t=s===0||s>=1?2:s>=.01?3:5;return this.number(s,{...Nt,minimumFractionDigits:2,maximumFractionDigits:t})}sum(s){return s===null?"–":s>0&&s<.01?`< ${this.number(.01,Nt)}`:this.number(s,Nt)}time(s){return this.clock.format(s*1e3)}day(s){return this.days.format(s*1e3)}fullMoment(s){return this.dayAndClock.format(s*1e3)}moment(s){return this.day(s)===this.day(Date.now()/1e3)?this.time(s):this.fullMoment(s)}fieldOf(s){return new Intl.DateTimeFormat("sv",{...this.zone,dateStyle:"short",timeStyle:"short"}).format(s*1e3).replace(" ","T")}ofField(s){let t=Date.parse(`${s}Z`)/1e3,e=i=>Date.parse(`${this.fieldOf(i)}Z`)/1e3-Math.floor(i/60)*60;return t-e(t-e(t))}};var vt={ATTRIBUTE:1,CHILD:2,PROPERTY:3,BOOLEAN_ATTRIBUTE:4,EVENT:5,ELEMENT:6},W=n=>(...s)=>({_$litDirective$:n,values:s}),H=class{constructor(s){}get _$AU(){return this._$AM._$AU}_$AT(s,t,e){this._$Ct=s,this._$AM=t,this._$Ci=e}_$AS(s,t){return this.update(s,t)}update(s,t){return this.render(...t)}};var{I:Oe}=te,ie=n=>n;var ne=n=>n.strings===void 0,re=()=>document.createComment(""),V=(n,s,t)=>{let e=n._$AA.parentNode,i=s===void 0?n._$AB:s._$AA;if(t===void 0){let r=e.insertBefore(re(),i),o=e.insertBefore(re(),i);t=new Oe(r,o,n,n.options)}else{let r=t._$AB.nextSibling,o=t._$AM,a=o!==n;if(a){let c;t._$AQ?.(n),t._$AM=n,t._$AP!==void 0&&(c=n._$AU)!==o._$AU&&t._$AP(c)}if(r!==i||a){let c=t._$AA;for(;c!==r;){let u=ie(c).nextSibling;ie(e).insertBefore(c,i),c=u}}}return t},O=(n,s,t=n)=>(n._$AI(s,t),n),Ne={},oe=(n,s=Ne)=>n._$AH=s,ae=n=>n._$AH,$t=n=>{n._$AR(),n._$AA.remove()};var le=(n,s,t)=>{let e=new Map;for(let i=s;i<=t;i++)e.set(n[i],i);return e},Q=W(class extends H{constructor(n){if(super(n),n.type!==vt.CHILD)throw Error("repeat() can only be used in text expressions")}dt(n,s,t){let e;t===void 0?t=s:s!==void 0&&(e=s);let i=[],r=[],o=0;for(let a of n)i[o]=e?e(a,o):o,r[o]=t(a,o),o++;return{values:r,keys:i}}render(n,s,t){return this.dt(n,s,t).values}update(n,[s,t,e]){let i=ae(n),{values:r,keys:o}=this.dt(s,t,e);if(!Array.isArray(i))return this.ut=o,r;let a=this.ut??=[],c=[],u,f,p=0,v=i.length-1,g=0,$=r.length-1;for(;p<=v&&g<=$;)if(i[p]===null)p++;else if(i[v]===null)v--;else if(a[p]===o[g])c[g]=O(i[p],r[g]),p++,g++;else if(a[v]===o[$])c[$]=O(i[v],r[$]),v--,$--;else if(a[p]===o[$])c[$]=O(i[p],r[$]),V(n,c[$+1],i[p]),p++,$--;else if(a[v]===o[g])c[g]=O(i[v],r[g]),V(n,i[p],i[v]),v--,g++;else if(u===void 0&&(u=le(o,g,$),f=le(a,p,v)),u.has(a[p]))if(u.has(a[v])){let R=f.get(o[g]),At=R!==void 0?i[R]:null;if(At===null){let qt=V(n,i[p]);O(qt,r[g]),c[g]=qt}else c[g]=O(At,r[g]),V(n,i[p],At),i[R]=null;g++}else $t(i[v]),v--;else $t(i[p]),p++;for(;g<=$;){let R=V(n,c[$+1]);O(R,r[g]),c[g++]=R}for(;p<=v;){let R=i[p++];R!==null&&$t(R)}return this.ut=o,oe(n,c),k}});var it=(n,s)=>{let t=n._$AN;if(t===void 0)return!1;for(let e of t)e._$AO?.(s,!1),it(e,s);return!0},bt=n=>{let s,t;do{if((s=n._$AM)===void 0)break;t=s._$AN,t.delete(n),n=s}while(t?.size===0)},ce=n=>{for(let s;s=n._$AM;n=s){let t=s._$AN;if(t===void 0)s._$AN=t=new Set;else if(t.has(n))break;t.add(n),De(s)}};function Le(n){this._$AN!==void 0?(bt(this),this._$AM=n,ce(this)):this._$AM=n}function qe(n,s=!1,t=0){let e=this._$AH,i=this._$AN;if(i!==void 0&&i.size!==0)if(s)if(Array.isArray(e))for(let r=t;r<e.length;r++)it(e[r],!1),bt(e[r]);else e!=null&&(it(e,!1),bt(e));else it(this,n)}var De=n=>{n.type==vt.CHILD&&(n._$AP??=qe,n._$AQ??=Le)},yt=class extends H{constructor(){super(...arguments),this._$AN=void 0}_$AT(s,t,e){super._$AT(s,t,e),ce(this),this.isConnected=s._$AU}_$AO(s,t=!0){s!==this.isConnected&&(this.isConnected=s,s?this.reconnected?.():this.disconnected?.()),t&&(it(this,s),bt(this))}setValue(s){if(ne(this._$Ct))this._$Ct._$AI(s,this);else{let t=[...this._$Ct._$AH];t[this._$Ci]=s,this._$Ct._$AI(t,this,0)}}disconnected(){}reconnected(){}};var Lt=new WeakMap,xt=W(class extends yt{render(n){return d}update(n,[s]){let t=s!==this.G;return t&&this.rt(void 0),(t||this.lt!==this.ct)&&(this.G=s,this.ht=n.options?.host,this.rt(this.ct=n.element)),d}rt(n){if(this.G!==void 0)if(this.isConnected||(n=void 0),typeof this.G=="function"){let s=this.ht??globalThis,t=Lt.get(s);t===void 0&&(t=new WeakMap,Lt.set(s,t)),t.get(this.G)!==void 0&&this.G.call(this.ht,void 0),t.set(this.G,n),n!==void 0&&this.G.call(this.ht,n)}else this.G.value=n}get lt(){return typeof this.G=="function"?Lt.get(this.ht??globalThis)?.get(this.G):this.G?.value}disconnected(){this.lt===this.ct&&this.rt(void 0)}reconnected(){this.rt(this.ct)}});var b=class extends S{constructor(){super(...arguments);this.path="";this.unsubscribe=[]}static{this.styles=_}disconnectedCallback(){super.disconnectedCallback(),this.stop(),clearTimeout(this.typing)}updated(t){(t.has("page")||t.has("path"))&&this.start()}async start(){this.stop(),await this.attempt(()=>this.load())}async attempt(t){try{let e=await t();return this.failure=void 0,e}catch(e){this.failure=mt(e);return}}async call(t,e={}){return this.page.hass.callWS({type:`chatterbox/${t}`,...e})}async subscribe(t,e,i={}){let r=await this.page.hass.connection.subscribeMessage(a=>{this.isConnected&&e(a)},{type:`chatterbox/${t}`,...i}),o=()=>{r().catch(()=>{})};this.isConnected?this.unsubscribe.push(o):o()}stop(){for(let t of this.unsubscribe.splice(0))t()}afterTyping(t,e){clearTimeout(this.typing),this.typing=setTimeout(e,t)}text(t,e={}){return this.page.texts.text(t,e)}failureNote(){return this.failure?l`<div class="card row spread" role="alert">
+`;var Ue=["config_panel","exceptions"];var It={style:"currency",currency:"USD"},Ie="component.chatterbox.",yt=class n{constructor(s,t){this.texts=t;let{time_format:e,time_zone:i}=s.locale;this.language=s.language,this.zone=i==="server"?{timeZone:s.config.time_zone}:{};let r=e==="12"||e==="24"?{hour12:e==="12"}:{},o={...this.zone,...r,hour:"numeric",minute:"2-digit"},a={...this.zone,weekday:"short",day:"numeric",month:"short"};this.clock=new Intl.DateTimeFormat(this.language,o),this.days=new Intl.DateTimeFormat(this.language,a),this.dayAndClock=new Intl.DateTimeFormat(this.language,{...a,...o})}static async load(s){let t=Ue.map(e=>s.callWS({type:"frontend/get_translations",language:s.language,category:e,integration:["chatterbox"]}));return new n(s,Object.assign({},...(await Promise.all(t)).map(({resources:e})=>e)))}text(s,t={}){return this.filled(`config_panel.${s}`,t)??s}choice(s,t,e=t){return this.filled(`config_panel.${s}.${t}`)??e}reason(s,t={}){return this.filled(`exceptions.${s}.message`,t)}failure(s){let{code:t,message:e,translation_key:i,translation_placeholders:r}=s;return(i?this.reason(i,r):void 0)??this.filled(`config_panel.error.${t}`,r)??e}filled(s,t={}){return this.texts[Ie+s]?.replace(/\{(\w+)\}/g,(e,i)=>String(t[i]??e))}number(s,t){return new Intl.NumberFormat(this.language,t).format(s)}duration(s){if(s===null)return"–";let[t,e,i]=s<100?[s,"ms",0]:s<1e5?[s/1e3,"s",s<1e4?1:0]:[s/6e4,"min",0];return`${this.number(t,{minimumFractionDigits:i,maximumFractionDigits:i})} ${this.text(`unit.${e}`)}`}countdown(s){return`${Math.floor(s/60)}:${String(s%60).padStart(2,"0")}`}money(s){if(s===null)return"–";let t=s===0||s>=1?2:s>=.01?3:5;return this.number(s,{...It,minimumFractionDigits:2,maximumFractionDigits:t})}sum(s){return s===null?"–":s>0&&s<.01?`< ${this.number(.01,It)}`:this.number(s,It)}time(s){return this.clock.format(s*1e3)}day(s){return this.days.format(s*1e3)}fullMoment(s){return this.dayAndClock.format(s*1e3)}moment(s){return this.day(s)===this.day(Date.now()/1e3)?this.time(s):this.fullMoment(s)}fieldOf(s){return new Intl.DateTimeFormat("sv",{...this.zone,dateStyle:"short",timeStyle:"short"}).format(s*1e3).replace(" ","T")}ofField(s){let t=Date.parse(`${s}Z`)/1e3,e=i=>Date.parse(`${this.fieldOf(i)}Z`)/1e3-Math.floor(i/60)*60;return t-e(t-e(t))}};var wt={ATTRIBUTE:1,CHILD:2,PROPERTY:3,BOOLEAN_ATTRIBUTE:4,EVENT:5,ELEMENT:6},K=n=>(...s)=>({_$litDirective$:n,values:s}),N=class{constructor(s){}get _$AU(){return this._$AM._$AU}_$AT(s,t,e){this._$Ct=s,this._$AM=t,this._$Ci=e}_$AS(s,t){return this.update(s,t)}update(s,t){return this.render(...t)}};var{I:qe}=ie,oe=n=>n;var le=n=>n.strings===void 0,ae=()=>document.createComment(""),X=(n,s,t)=>{let e=n._$AA.parentNode,i=s===void 0?n._$AB:s._$AA;if(t===void 0){let r=e.insertBefore(ae(),i),o=e.insertBefore(ae(),i);t=new qe(r,o,n,n.options)}else{let r=t._$AB.nextSibling,o=t._$AM,a=o!==n;if(a){let c;t._$AQ?.(n),t._$AM=n,t._$AP!==void 0&&(c=n._$AU)!==o._$AU&&t._$AP(c)}if(r!==i||a){let c=t._$AA;for(;c!==r;){let p=oe(c).nextSibling;oe(e).insertBefore(c,i),c=p}}}return t},D=(n,s,t=n)=>(n._$AI(s,t),n),je={},ce=(n,s=je)=>n._$AH=s,de=n=>n._$AH,_t=n=>{n._$AR(),n._$AA.remove()};var he=(n,s,t)=>{let e=new Map;for(let i=s;i<=t;i++)e.set(n[i],i);return e},Z=K(class extends N{constructor(n){if(super(n),n.type!==wt.CHILD)throw Error("repeat() can only be used in text expressions")}dt(n,s,t){let e;t===void 0?t=s:s!==void 0&&(e=s);let i=[],r=[],o=0;for(let a of n)i[o]=e?e(a,o):o,r[o]=t(a,o),o++;return{values:r,keys:i}}render(n,s,t){return this.dt(n,s,t).values}update(n,[s,t,e]){let i=de(n),{values:r,keys:o}=this.dt(s,t,e);if(!Array.isArray(i))return this.ut=o,r;let a=this.ut??=[],c=[],p,g,u=0,$=i.length-1,f=0,v=r.length-1;for(;u<=$&&f<=v;)if(i[u]===null)u++;else if(i[$]===null)$--;else if(a[u]===o[f])c[f]=D(i[u],r[f]),u++,f++;else if(a[$]===o[v])c[v]=D(i[$],r[v]),$--,v--;else if(a[u]===o[v])c[v]=D(i[u],r[v]),X(n,c[v+1],i[u]),u++,v--;else if(a[$]===o[f])c[f]=D(i[$],r[f]),X(n,i[u],i[$]),$--,f++;else if(p===void 0&&(p=he(o,f,v),g=he(a,u,$)),p.has(a[u]))if(p.has(a[$])){let x=g.get(o[f]),M=x!==void 0?i[x]:null;if(M===null){let J=X(n,i[u]);D(J,r[f]),c[f]=J}else c[f]=D(M,r[f]),X(n,i[u],M),i[x]=null;f++}else _t(i[$]),$--;else _t(i[u]),u++;for(;f<=v;){let x=X(n,c[v+1]);D(x,r[f]),c[f++]=x}for(;u<=$;){let x=i[u++];x!==null&&_t(x)}return this.ut=o,ce(n,c),T}});var ct=(n,s)=>{let t=n._$AN;if(t===void 0)return!1;for(let e of t)e._$AO?.(s,!1),ct(e,s);return!0},kt=n=>{let s,t;do{if((s=n._$AM)===void 0)break;t=s._$AN,t.delete(n),n=s}while(t?.size===0)},pe=n=>{for(let s;s=n._$AM;n=s){let t=s._$AN;if(t===void 0)s._$AN=t=new Set;else if(t.has(n))break;t.add(n),Be(s)}};function Fe(n){this._$AN!==void 0?(kt(this),this._$AM=n,pe(this)):this._$AM=n}function ze(n,s=!1,t=0){let e=this._$AH,i=this._$AN;if(i!==void 0&&i.size!==0)if(s)if(Array.isArray(e))for(let r=t;r<e.length;r++)ct(e[r],!1),kt(e[r]);else e!=null&&(ct(e,!1),kt(e));else ct(this,n)}var Be=n=>{n.type==wt.CHILD&&(n._$AP??=ze,n._$AQ??=Fe)},At=class extends N{constructor(){super(...arguments),this._$AN=void 0}_$AT(s,t,e){super._$AT(s,t,e),pe(this),this.isConnected=s._$AU}_$AO(s,t=!0){s!==this.isConnected&&(this.isConnected=s,s?this.reconnected?.():this.disconnected?.()),t&&(ct(this,s),kt(this))}setValue(s){if(le(this._$Ct))this._$Ct._$AI(s,this);else{let t=[...this._$Ct._$AH];t[this._$Ci]=s,this._$Ct._$AI(t,this,0)}}disconnected(){}reconnected(){}};var qt=new WeakMap,Tt=K(class extends At{render(n){return d}update(n,[s]){let t=s!==this.G;return t&&this.rt(void 0),(t||this.lt!==this.ct)&&(this.G=s,this.ht=n.options?.host,this.rt(this.ct=n.element)),d}rt(n){if(this.G!==void 0)if(this.isConnected||(n=void 0),typeof this.G=="function"){let s=this.ht??globalThis,t=qt.get(s);t===void 0&&(t=new WeakMap,qt.set(s,t)),t.get(this.G)!==void 0&&this.G.call(this.ht,void 0),t.set(this.G,n),n!==void 0&&this.G.call(this.ht,n)}else this.G.value=n}get lt(){return typeof this.G=="function"?qt.get(this.ht??globalThis)?.get(this.G):this.G?.value}disconnected(){this.lt===this.ct&&this.rt(void 0)}reconnected(){this.rt(this.ct)}});var b=class extends S{constructor(){super(...arguments);this.path="";this.failedField="";this.unsubscribe=[]}static{this.styles=k}disconnectedCallback(){super.disconnectedCallback(),this.stop(),clearTimeout(this.typing)}updated(t){(t.has("page")||t.has("path"))&&this.start()}async load(){}async start(){this.stop(),await this.attempt(()=>this.load())}async attempt(t,e=""){try{let i=await t();return this.failure=void 0,i}catch(i){[this.failure,this.failedField]=[xt(i),e];return}}async call(t,e={}){return this.page.hass.callWS({type:`chatterbox/${t}`,...e})}async subscribe(t,e,i={}){let r=await this.page.hass.connection.subscribeMessage(a=>{this.isConnected&&e(a)},{type:`chatterbox/${t}`,...i}),o=()=>{r().catch(()=>{})};this.isConnected?this.unsubscribe.push(o):o()}stop(){for(let t of this.unsubscribe.splice(0))t()}afterTyping(t,e){clearTimeout(this.typing),this.typing=setTimeout(e,t)}text(t,e={}){return this.page.texts.text(t,e)}failureNote(){return!this.failure||this.failedField?d:l`<div class="card row spread" role="alert">
       <span>${this.page.texts.failure(this.failure)}</span>
       <button @click=${()=>{this.start()}}>${this.text("page.retry")}</button>
-    </div>`:d}alert(t){return t?l`<p class="card" role="alert">${t}</p>`:d}cards(t,e,i){return l`<ul class="cards">
-      ${Q(t,({id:o},a)=>o??a,o=>l`<li class="card ${e}">${i(o)}</li>`)}
+    </div>`}fieldError(t,e=""){let i=this.failedField===t&&this.failure?this.page.texts.failure(this.failure):"";return e||i?l`<span class="error small" role="alert">${e||i}</span>`:d}iconButton(t,e,i,r=!1,o=""){return l`<button
+      type="button"
+      class="sign bare"
+      title=${e}
+      aria-label=${o?`${e}: ${o}`:e}
+      ?disabled=${r}
+      @click=${i}
+    >
+      ${O(t)}
+    </button>`}alert(t){return t?l`<p class="card" role="alert">${t}</p>`:d}cards(t,e,i){return l`<ul class="cards">
+      ${Z(t,({id:o},a)=>o??a,o=>l`<li class="card ${e}">${i(o)}</li>`)}
     </ul>`}figure(t,e){return l`<div>
       <dt class="quiet small">${t}</dt>
       <dd class="figure">${e}</dd>
-    </div>`}dialog(t,e,i,r){return l`<dialog ${xt(Ue)} aria-labelledby="title" @close=${i}>
-      <form method="dialog" @submit=${r}>
-        ${t}
-        <div class="row">
-          <button value="" formnovalidate>${this.text("page.back")}</button>
-          ${e}
+    </div>`}dialog(t,e,i,r,o){return l`<dialog ${Tt(Ve)} aria-labelledby="title" @close=${r}>
+      <form method="dialog" @submit=${o}>
+        <div class="row title">
+          <button value="" class="sign bare" formnovalidate aria-label=${this.text("page.close")}>
+            ${O("close")}
+          </button>
+          <h2 id="title" class="wide">${t}</h2>
+        </div>
+        ${e}
+        <div class="row buttons">
+          <button value="" class="bare" formnovalidate>${this.text("page.back")}</button>
+          ${i}
         </div>
       </form>
-    </dialog>`}async confirm(t,e){return new Promise(i=>{this.confirmation=this.dialog(l`<p id="title">${t}</p>`,l`<button value="yes" class="bad">${e}</button>`,r=>{this.confirmation=void 0,i(r.target.returnValue==="yes")})})}};h([w({attribute:!1})],b.prototype,"page",2),h([w()],b.prototype,"path",2),h([m()],b.prototype,"confirmation",2),h([m()],b.prototype,"failure",2);function N(n){return n.target.value}function Ue(n){n instanceof HTMLDialogElement&&queueMicrotask(()=>n.isConnected&&n.showModal())}var Ie=["right","wrong","harmful","claimed","failed"],L=class extends b{constructor(){super(...arguments);this.isChosen=!0}async load(){await this.subscribe("evaluate/subscribe",t=>this.trials=t),await this.look()}order(t){let e=[...new FormData(t)].filter(([r])=>r!=="agent_id"),i=Object.fromEntries(e.map(([r,o])=>[r,Number(o)]));return{language:this.page.texts.language,...i}}async look(t){this.preview=await this.call("evaluate/preview",this.order(t))}render(){let{trials:t}=this;return l`<div class="page" aria-busy=${!t}>
+    </dialog>`}async confirm(t,e){return new Promise(i=>{this.confirmation=this.dialog(t,d,l`<button value="yes" class="main bad">${e}</button>`,r=>{this.confirmation=void 0,i(r.target.returnValue==="yes")})})}};h([_({attribute:!1})],b.prototype,"page",2),h([_()],b.prototype,"path",2),h([m()],b.prototype,"confirmation",2),h([m()],b.prototype,"failure",2),h([m()],b.prototype,"failedField",2);function Et(n,s){let t=(e,i)=>l`<a href="/chatterbox/permissions${e&&`/${e}`}" aria-current=${e===s?"page":"false"}
+      >${n.texts.text(i)}</a
+    >`;return l`<nav class="row tabs" aria-label=${n.texts.text("page.permissions")}>
+    ${t("","permissions.devices")} ${t("rules","permissions.rules")} ${t("try","permissions.try")}
+  </nav>`}function U(n){return n.target.value}function Ve(n){n instanceof HTMLDialogElement&&queueMicrotask(()=>n.isConnected&&n.showModal())}var We=["right","wrong","harmful","claimed","failed"],I=class extends b{async load(){await this.subscribe("evaluate/subscribe",s=>this.trials=s),await this.look()}order(s){let t=[...new FormData(s)].filter(([i])=>i!=="agent_id"),e=Object.fromEntries(t.map(([i,r])=>[i,Number(r)]));return{language:this.page.texts.language,...e}}async look(s){this.preview=await this.call("evaluate/preview",this.order(s))}render(){let{trials:s}=this;return l`<div class="page" aria-busy=${!s}>
       ${this.failureNote()}
       <section aria-labelledby="evaluate">
         <h2 id="evaluate">${this.text("evaluate.title")}</h2>
         <p>${this.text("evaluate.note")}</p>
-        ${t?.running?this.progress(t.running):d} ${this.startForm(!!t?.running)}
+        ${s?.running?this.progress(s.running):d} ${this.startForm(!!s?.running)}
       </section>
-      ${t?.results.map(e=>this.table(e))}
-    </div>`}progress({done:t,total:e,cost:i}){return l`<div class="row">
-      <progress class="wide" aria-label=${this.text("evaluate.title")} max=${e} value=${t}></progress>
-      <span class="figure" role="status">${t} / ${e} · ${this.page.texts.money(i)}</span>
+      ${s?.results.map(t=>this.table(t))}
+    </div>`}progress({done:s,total:t,cost:e}){return l`<div class="row">
+      <progress class="wide" aria-label=${this.text("evaluate.title")} max=${t} value=${s}></progress>
+      <span class="figure" role="status">${s} / ${t} · ${this.page.texts.money(e)}</span>
       <button @click=${()=>{this.attempt(()=>this.call("evaluate/stop"))}}>${this.text("evaluate.stop")}</button>
-    </div>`}startForm(t){let{preview:e}=this;return e?l`<form class="cards" @change=${this.change} @submit=${this.begin}>
-      ${this.cards(e.agents,"",({agent_id:i,name:r,service:o,cost:a,has_price:c})=>l`<label class="check">
+    </div>`}startForm(s){let{preview:t}=this;if(!t)return d;let e=t.requests*(this.chosen??t.agents.length);return l`<form class="cards" @change=${this.change} @submit=${this.begin}>
+      ${this.cards(t.agents,"",({agent_id:i,name:r,service:o,cost:a,has_price:c})=>l`<label class="check">
             <input type="checkbox" name="agent_id" value=${i} checked />
             <span>${r}</span>
             <span class="quiet">
@@ -243,40 +311,42 @@ var ve=Object.defineProperty;var $e=Object.getOwnPropertyDescriptor;var h=(n,s,t
           </label>`)}
       <div class="row">
         ${this.bound("requests",1,40)} ${this.bound("max_price",.01,.5)}
-        <button ?disabled=${t||!this.isChosen||!e.requests}>
-          ${this.text("evaluate.start",{requests:e.requests})}
-        </button>
+        <button class="main" ?disabled=${s||!e}>${this.text("evaluate.start",{requests:e})}</button>
       </div>
-    </form>`:d}bound(t,e,i){return l`<label
-      >${this.text(`evaluate.${t}`)}<input
-        name=${t}
+    </form>`}bound(s,t,e){return l`<label
+      >${this.text(`evaluate.${s}`)}<input
+        name=${s}
         type="number"
-        min=${e}
+        min=${t}
         max="100"
-        step=${e}
-        value=${i}
+        step=${t}
+        value=${e}
         required
-    /></label>`}change(t){let e=t.currentTarget;this.isChosen=new FormData(e).has("agent_id"),e.reportValidity()&&this.attempt(()=>this.look(e))}begin(t){t.preventDefault();let e=t.target,i={...this.order(e),agent_id:new FormData(e).getAll("agent_id")};this.attempt(()=>this.call("evaluate/start",i))}table(t){let{texts:e}=this.page,i=e.choice("trial_end",t.end,"");return l`<section>
-      <h2>${e.moment(t.began_at)}</h2>
-      ${i?l`<p>${i}</p>`:d}
-      ${this.cards(t.agents,"",r=>l`<h3>${r.name}</h3>
+    /></label>`}change(s){let t=s.currentTarget;this.chosen=new FormData(t).getAll("agent_id").length,t.reportValidity()&&this.attempt(()=>this.look(t))}begin(s){s.preventDefault();let t=s.target,e={...this.order(t),agent_id:new FormData(t).getAll("agent_id")};this.attempt(()=>this.call("evaluate/start",e))}table(s){let{texts:t}=this.page,e=t.choice("trial_end",s.end,"");return l`<section>
+      <h2>${t.moment(s.began_at)}</h2>
+      ${e?l`<p>${e}</p>`:d} ${this.verdict(s.agents)}
+      ${this.cards(s.agents,"",i=>l`<h3>${i.name}</h3>
             <dl>
-              ${Ie.map(o=>this.figure(this.text(`grade.${o}`),e.number(r[o])))}
-              ${this.figure(this.text("turn.first_words"),e.duration(r.first_words_ms))}
-              ${this.figure(this.text("turn.whole"),e.duration(r.duration_ms))}
-              ${this.figure(this.text("turn.price"),e.money(r.cost))}
+              ${We.map(r=>this.figure(this.text(`grade.${r}`),t.number(i[r])))}
+              ${i.asked===void 0?d:this.figure(this.text("evaluate.asked"),t.number(i.asked))}
+              ${this.figure(this.text("turn.first_words"),t.duration(i.first_words_ms))}
+              ${this.figure(this.text("turn.whole"),t.duration(i.duration_ms))}
+              ${i.input_tokens?this.figure(this.text("turn.price"),t.money(i.cost)):d}
             </dl>`)}
-      ${this.opened?.id===t.id?this.answers(this.opened):l`<div class="row">
-              <button @click=${()=>{this.open(t.id)}}>${this.text("evaluate.answers")}</button>
+      ${this.opened?.id===s.id?this.answers(this.opened):l`<div class="row">
+              <button @click=${()=>{this.open(s.id)}}>${this.text("evaluate.answers")}</button>
             </div>`}
-    </section>`}async open(t){this.opened=await this.attempt(()=>this.call("evaluate/result",{result_id:t}))}answers(t){let e=new Map(t.agents.map(({agent_id:r,name:o})=>[r,o])),i=`data:application/json;charset=utf-8,${encodeURIComponent(JSON.stringify(t,null,1))}`;return l`
-      ${this.cards(t.requests.filter(({answers:r})=>r.length),"",({before:r,text:o,answers:a})=>l`<h3 class="sentence">${r?`${r} – ${o}`:o}</h3>
-            ${a.map(({agent_id:c,grade:u,answer:f})=>l`<p>
-                  <span class="mark ${u==="right"?"":"bad"}">${this.text(`grade.${u}`)}</span>
-                  <span class="quiet">${e.get(c)}:</span> ${f}
+    </section>`}verdict(s){if(!s.some(({verdict:i})=>i))return d;let t=i=>s.flatMap(({name:r,verdict:o})=>o===i?[r]:[]).join(", "),e=["good_enough","not_good_enough","too_few"].filter(i=>t(i));return l`<div class="card cards" role="status">
+      ${e.map(i=>l`<h3>${this.text(`evaluate.${i}`,{names:t(i)})}</h3>`)}
+      <p class="quiet small">${this.text("evaluate.means")}</p>
+    </div>`}async open(s){this.opened=await this.attempt(()=>this.call("evaluate/result",{result_id:s}))}answers(s){let t=new Map(s.agents.map(({agent_id:i,name:r})=>[i,r])),e=`data:application/json;charset=utf-8,${encodeURIComponent(JSON.stringify(s,null,1))}`;return l`
+      ${this.cards(s.requests.filter(({answers:i})=>i.length),"",({before:i,text:r,answers:o})=>l`<h3 class="sentence">${i?`${i} – ${r}`:r}</h3>
+            ${o.map(({agent_id:a,grade:c,answer:p})=>l`<p>
+                  <span class="mark ${c==="right"?"":"bad"}">${this.text(`grade.${c}`)}</span>
+                  <span class="quiet">${t.get(a)}:</span> ${p}
                 </p>`)}`)}
-      <p><a href=${i} download="chatterbox-${t.id}.json">${this.text("evaluate.export")}</a></p>
-    `}};h([m()],L.prototype,"trials",2),h([m()],L.prototype,"preview",2),h([m()],L.prototype,"isChosen",2),h([m()],L.prototype,"opened",2),L=h([y("chatterbox-evaluate")],L);var q=class extends b{constructor(){super(...arguments);this.clock=Date.now()/1e3;this.outcome=""}async load(){await this.subscribe("now/subscribe",t=>{this.now=t,this.clock=Date.now()/1e3})}connectedCallback(){super.connectedCallback(),this.ticking=setInterval(()=>{this.now?.questions.length&&(this.clock=Date.now()/1e3)},1e3)}disconnectedCallback(){super.disconnectedCallback(),clearInterval(this.ticking)}render(){let{now:t}=this;return l`<div class="page" aria-busy=${!t}>
+      <p><a href=${e} download="chatterbox-${s.id}.json">${this.text("evaluate.export")}</a></p>
+    `}};h([m()],I.prototype,"trials",2),h([m()],I.prototype,"preview",2),h([m()],I.prototype,"chosen",2),h([m()],I.prototype,"opened",2),I=h([y("chatterbox-evaluate")],I);var q=class extends b{constructor(){super(...arguments);this.clock=Date.now()/1e3;this.outcome=""}async load(){let t=e=>{this.now=e,this.clock=Date.now()/1e3};await this.subscribe("now/subscribe",t,{language:this.page.texts.language})}connectedCallback(){super.connectedCallback(),this.ticking=setInterval(()=>{this.now?.questions.length&&(this.clock=Date.now()/1e3)},1e3)}disconnectedCallback(){super.disconnectedCallback(),clearInterval(this.ticking)}render(){let{now:t}=this;return l`<div class="page" aria-busy=${!t}>
       ${this.failureNote()}
       <p role="status">${this.outcome}</p>
       ${t?l`
@@ -328,7 +398,8 @@ var ve=Object.defineProperty;var $e=Object.getOwnPropertyDescriptor;var h=(n,s,t
                           autocomplete="off"
                           required
                           size="8"
-                      /></label>`:d}
+                        />${this.fieldError(t.id)}</label
+                      >`:d}
                 <button class="main" value="yes">${this.text("now.yes")}</button>
               `:d}
         <button value="no" formnovalidate>${this.text("now.no")}</button>
@@ -336,7 +407,7 @@ var ve=Object.defineProperty;var $e=Object.getOwnPropertyDescriptor;var h=(n,s,t
                 >${e.reason(t.may_answer)??this.text(`now.${t.who}`)}</span
               >`}
       </form>
-    `}answer(t,e){t.preventDefault();let i=t.target,r=t.submitter?.value!=="no",o=String(new FormData(i).get("pin")??"");i.reset(),this.attempt(async()=>{let a={question_id:e.id,approved:r,...r&&o?{password:o}:{}};this.outcome=(await this.call("question/answer",a)).speech})}plan(t){let{texts:e}=this.page,i=[t.due_at===null?"":e.moment(t.due_at),t.condition??"",t.every?e.choice("every",t.every):""].filter(Boolean),r=[t.agent,t.person,t.place].filter(Boolean).join(" · ");return l`
+    `}answer(t,e){t.preventDefault();let i=t.target,r=t.submitter?.value!=="no",o=String(new FormData(i).get("pin")??"");i.reset(),this.attempt(async()=>{let a={question_id:e.id,approved:r,...r&&o?{password:o}:{}};this.outcome=(await this.call("question/answer",a)).speech},r&&o?e.id:"")}plan(t){let{texts:e}=this.page,i=[t.due_at===null?"":e.moment(t.due_at),t.condition??"",t.every?e.choice("every",t.every):""].filter(Boolean),r=[t.agent,t.person,t.place].filter(Boolean).join(" · ");return l`
       <div class="wide">
         <h3 class="sentence">${t.text}</h3>
         <p class="quiet">${[e.choice("plan",t.kind),...i].join(" · ")}<br />${r}</p>
@@ -352,37 +423,44 @@ var ve=Object.defineProperty;var $e=Object.getOwnPropertyDescriptor;var h=(n,s,t
                 ${this.text("now.cancel")}
               </button>
             </div>`}
-    `}async cancel(t){await this.confirm(this.text("now.cancel_question",{plan:t.text}),this.text("now.cancel"))&&await this.attempt(()=>this.call("plan/cancel",{plan_id:t.id}))}editor(t){let{texts:e}=this.page;return this.dialog(l`<h2 id="title">${t.text}</h2>
-        ${t.can_rename?l`<label
-                >${this.text("now.text")}<input name="text" required maxlength="200" .value=${t.text}
-              /></label>`:d}
-        ${t.can_change&&t.due_at!==null?l`<label
-                >${this.text("now.due")}<input
-                  name="due"
-                  type="datetime-local"
-                  required
-                  .value=${e.fieldOf(t.due_at)}
-              /></label>`:d}`,l`<button class="main" value="save">${this.text("page.save")}</button>`,()=>this.edited=void 0,i=>this.change(i,t))}change(t,e){if(t.submitter?.value!=="save")return;let i=new FormData(t.target),[r,o]=[i.get("text"),i.get("due")],{texts:a}=this.page,c={...r!==null&&r!==e.text?{text:r}:{},...o!==null&&o!==a.fieldOf(e.due_at??0)?{due_at:a.ofField(String(o))}:{}};Object.keys(c).length&&this.attempt(()=>this.call("plan/change",{plan_id:e.id,...c}))}};h([m()],q.prototype,"now",2),h([m()],q.prototype,"clock",2),h([m()],q.prototype,"edited",2),h([m()],q.prototype,"outcome",2),q=h([y("chatterbox-now")],q);var de=["allow","ask","pin","deny"],wt=50,je=150,D=class extends b{constructor(){super(...arguments);this.total=0;this.search="";this.verdict="";this.generation=0}updated(t){super.updated(t),t.get("permissions")&&this.attempt(()=>this.refresh())}async load(){await this.list(0,wt)}async refresh(){await this.list(0,Math.min(200,Math.max(wt,this.rows?.length??0)))}async list(t,e){let i=++this.generation,{total:r,rows:o}=await this.call("permissions/devices",{language:this.page.texts.language,search:this.search,offset:t,limit:e,...this.verdict?{verdict:this.verdict}:{}});i===this.generation&&([this.total,this.rows]=[r,[...(this.rows??[]).slice(0,t),...o]])}filter(t,e,i=0){[this.search,this.verdict]=[t,e],this.afterTyping(i,()=>{this.attempt(()=>this.list(0,wt))})}render(){let{rows:t}=this;return l`
+    `}async cancel(t){await this.confirm(this.text("now.cancel_question",{plan:t.text}),this.text("now.cancel"))&&await this.attempt(()=>this.call("plan/cancel",{plan_id:t.id}))}editor(t){let{texts:e}=this.page;return this.dialog(t.text,l`${t.can_rename?l`<label
+              >${this.text("now.text")}<input name="text" required maxlength="200" .value=${t.text}
+            /></label>`:d}
+      ${t.can_change&&t.due_at!==null?l`<label
+              >${this.text("now.due")}<input
+                name="due"
+                type="datetime-local"
+                required
+                .value=${e.fieldOf(t.due_at)}
+            /></label>`:d}
+      ${this.fieldError("plan")}`,l`<button class="main" value="save">${this.text("page.save")}</button>`,()=>this.edited=void 0,i=>{this.change(i,t)})}async change(t,e){if(t.submitter?.value!=="save")return;t.preventDefault();let i=new FormData(t.target),[r,o]=[i.get("text"),i.get("due")],{texts:a}=this.page,c={...r!==null&&r!==e.text?{text:r}:{},...o!==null&&o!==a.fieldOf(e.due_at??0)?{due_at:a.ofField(String(o))}:{}},p=()=>this.call("plan/change",{plan_id:e.id,...c});(!Object.keys(c).length||await this.attempt(p,"plan"))&&(this.edited=void 0)}};h([m()],q.prototype,"now",2),h([m()],q.prototype,"clock",2),h([m()],q.prototype,"edited",2),h([m()],q.prototype,"outcome",2),q=h([y("chatterbox-now")],q);var Ge=["allow","ask","pin","deny"],St=50,ue=200,Ke=150,P=class extends b{constructor(){super(...arguments);this.total=0;this.rooms=[];this.unfolded=new Map;this.search="";this.generation=0}updated(t){super.updated(t),t.get("permissions")&&this.attempt(()=>this.refresh())}async load(){await this.list(0,St)}async refresh(){await Promise.all([...this.unfolded.keys()].map(t=>this.unfold(t))),await this.list(0,Math.min(ue,Math.max(St,this.rows?.length??0)))}async unfold(t){let e={language:this.page.texts.language,verdict:"allow",area:t,limit:ue},{rows:i}=await this.call("permissions/devices",e);this.unfolded.set(t,i),this.requestUpdate()}async list(t,e){let i=++this.generation,{total:r,rows:o,rooms:a}=await this.call("permissions/devices",{language:this.page.texts.language,search:this.search,offset:t,limit:e});if(i!==this.generation)return;let c=this.search?0:a.reduce((g,{count:u})=>g+u,0),p=this.search?o:o.filter(({verdict:g})=>g!=="allow");[this.total,this.rooms]=[r-c,a],this.rows=[...(this.rows??[]).slice(0,t),...p]}filter(t){this.search=t.trim(),this.afterTyping(Ke,()=>{this.attempt(()=>this.list(0,St))})}render(){let{rows:t}=this;return l`
       ${this.failureNote()}
-      <div class="row">
-        <label class="wide"
-          >${this.text("permissions.search")}<input
-            type="search"
-            maxlength="200"
-            @input=${e=>this.filter(N(e),this.verdict,je)}
-        /></label>
-        <label
-          >${this.text("permissions.now")}<select @change=${e=>this.filter(this.search,N(e))}>
-            <option value="">${this.text("permissions.any")}</option>
-            ${de.map(e=>l`<option value=${e}>${this.verdictText(e)}</option>`)}
-          </select></label
-        >
-      </div>
+      <label class="wide"
+        >${this.text("permissions.search")}<input
+          type="search"
+          maxlength="200"
+          @input=${e=>this.filter(U(e))}
+      /></label>
       <div aria-busy=${!t}>${t?this.table(t):d}</div>
-      ${t&&t.length<this.total?l`<button @click=${()=>{this.attempt(()=>this.list(t.length,wt))}}>
+      ${t&&t.length<this.total?l`<button @click=${()=>{this.attempt(()=>this.list(t.length,St))}}>
               ${this.text("permissions.more",{count:this.total-t.length})}
             </button>`:d}
-    `}verdictText(t){return this.page.texts.choice("may",t)}table(t){if(!t.length)return l`<p>${this.text("permissions.no_devices")}</p>`;let e=new Map;for(let i of t)e.set(i.area,[...e.get(i.area)??[],i]);return l`<table class="card">
+      ${t&&!this.search?this.folded():d}
+    `}folded(){return l`<h3>${this.text("permissions.at_once")}</h3>
+      ${Z(this.rooms,({area:t})=>t,({area:t,count:e})=>l`<details
+            class="card"
+            @toggle=${i=>{i.target.open&&this.attempt(()=>this.unfold(t))}}
+          >
+            <summary>
+              ${t||this.text("permissions.no_area")}
+              <span class="quiet figure">${this.page.texts.number(e)}</span>
+            </summary>
+            <table>
+              <tbody>
+                ${(this.unfolded.get(t)??[]).map(i=>this.row(i))}
+              </tbody>
+            </table>
+          </details>`)}`}verdictText(t){return this.page.texts.choice("may",t)}table(t){return t.length?l`<table class="card">
       <thead class="quiet small">
         <tr>
           <th scope="col">${this.text("permissions.device")}</th>
@@ -390,29 +468,30 @@ var ve=Object.defineProperty;var $e=Object.getOwnPropertyDescriptor;var h=(n,s,t
           <th scope="col">${this.text("permissions.choice")}</th>
         </tr>
       </thead>
-      ${[...e].map(([i,r])=>l`<tbody>
-            <tr class="area">
-              <th scope="rowgroup" colspan="3">${i||this.text("permissions.no_area")}</th>
-            </tr>
-            ${Q(r,o=>o.entity_id,o=>this.row(o))}
-          </tbody>`)}
-    </table>`}row(t){let e=t.verdict!=="allow";return l`<tr>
+      <tbody>
+        ${Z(t,e=>e.entity_id,e=>this.row(e,e.area))}
+      </tbody>
+    </table>`:this.search?l`<p>${this.text("permissions.no_devices")}</p>`:d}row(t,e=""){let i=t.verdict!=="allow";return l`<tr>
       <th scope="row">
         ${t.name}
-        <div class="quiet small">${this.why(t)}</div>
+        <div class="quiet small">
+          ${[e,...this.why(t)].filter(Boolean).map((r,o)=>o?[" · ",r]:r)}
+        </div>
       </th>
-      <td><span class=${e?"mark notable":"quiet"}>${this.verdictText(t.verdict)}</span></td>
+      <td><span class=${i?"mark notable":"quiet"}>${this.verdictText(t.verdict)}</span></td>
       <td>
         <select
           aria-label="${this.text("permissions.choice")}: ${t.name}"
           ?disabled=${this.permissions.locked}
-          @change=${i=>this.choose(t,i.target)}
+          @change=${r=>this.choose(t,r.target)}
         >
           <option value="" .selected=${t.chosen===null}>${this.text("permissions.as_rules_say")}</option>
-          ${de.map(i=>l`<option value=${i} .selected=${t.chosen===i}>${this.verdictText(i)}</option>`)}
+          ${Ge.map(r=>l`<option value=${r} .selected=${t.chosen===r}>${this.verdictText(r)}</option>`)}
         </select>
       </td>
-    </tr>`}why(t){if(t.why==="nothing")return"";let e=t.rule===null?this.page.texts.choice("why",t.why):this.text("permissions.rule",{number:t.rule}),i=[...t.actions,...t.more_actions?["…"]:[]].join(", ");return[e,i].filter(Boolean).join(" · ")}choose(t,e){let i=e.value||null;e.value=t.chosen??"",this.dispatchEvent(new CustomEvent("choose",{detail:{entity_id:t.entity_id,verdict:i}}))}};D.styles=[_,x`
+    </tr>`}why(t){return t.why==="nothing"?[]:[t.rule===null?this.page.texts.choice("why",t.why):l`<a href="/chatterbox/permissions/rules?rule=${t.rule}"
+            >${this.text("permissions.rule",{number:t.rule})}</a
+          >`,[...t.actions,...t.more_actions?["…"]:[]].join(", ")]}choose(t,e){let i=e.value||null;e.value=t.chosen??"",this.dispatchEvent(new CustomEvent("choose",{detail:{entity_id:t.entity_id,verdict:i}}))}};P.styles=[k,w`
       table {
         border-spacing: 0;
         width: 100%;
@@ -429,11 +508,6 @@ var ve=Object.defineProperty;var $e=Object.getOwnPropertyDescriptor;var h=(n,s,t
       td {
         width: 1px;
         white-space: nowrap;
-      }
-      .area th {
-        padding-top: 16px;
-        font-weight: 500;
-        border-bottom: 1px solid var(--divider-color);
       }
       @media (max-width: 600px) {
         thead {
@@ -454,6 +528,7 @@ var ve=Object.defineProperty;var $e=Object.getOwnPropertyDescriptor;var h=(n,s,t
         }
         tbody th {
           grid-column: 1 / -1;
+          padding-bottom: 0;
         }
         td {
           width: auto;
@@ -461,34 +536,35 @@ var ve=Object.defineProperty;var $e=Object.getOwnPropertyDescriptor;var h=(n,s,t
           padding-right: 0;
         }
       }
-    `],h([w({attribute:!1})],D.prototype,"permissions",2),h([m()],D.prototype,"rows",2),h([m()],D.prototype,"total",2),D=h([y("chatterbox-devices")],D);var Fe=["entities","areas","domains","actions"],he=["device_classes","labels","users","devices","tools"],ze=20,T=class extends b{constructor(){super(...arguments);this.problem="";this.draft={verdict:"ask"};this.tools=[];this.suggestions=[];this.added=new Map}willUpdate(t){t.has("rule")&&(this.draft=structuredClone(this.rule??{verdict:"ask"}))}async load(){await this.suggest(""),this.tools=await this.call("permissions/tools")}async suggest(t){let e={language:this.page.texts.language,search:t,limit:ze},{rows:i}=await this.call("permissions/devices",e);this.suggestions=i.map(({entity_id:r,name:o,area:a})=>({id:r,name:a?`${o} (${a})`:o}))}render(){let{draft:t}=this,e=he.filter(i=>this.choices(i).length||t[i]);return this.dialog(l`<h2 id="title">${this.text(this.rule?"permissions.edit":"permissions.add")}</h2>
-        ${this.failureNote()} ${this.alert(this.problem)}
+    `],h([_({attribute:!1})],P.prototype,"permissions",2),h([m()],P.prototype,"rows",2),h([m()],P.prototype,"total",2),h([m()],P.prototype,"rooms",2),h([m()],P.prototype,"unfolded",2),P=h([y("chatterbox-devices")],P);var Ze=["entities","areas","domains","actions"],me=["device_classes","labels","users","devices","tools"],Qe=20,E=class extends b{constructor(){super(...arguments);this.problem="";this.draft={verdict:"ask"};this.tools=[];this.suggestions=[];this.added=new Map}willUpdate(t){t.has("rule")&&(this.draft=structuredClone(this.rule??{verdict:"ask"}))}async load(){await this.suggest(""),this.tools=await this.call("permissions/tools")}async suggest(t){let e={language:this.page.texts.language,search:t,limit:Qe},{rows:i}=await this.call("permissions/devices",e);this.suggestions=i.map(({entity_id:r,name:o,area:a})=>({id:r,name:a?`${o} (${a})`:o}))}render(){let{draft:t}=this,e=me.filter(i=>this.choices(i).length||t[i]);return this.dialog(this.text(this.rule?"permissions.edit":"permissions.add"),l`${this.failureNote()} ${this.alert(this.problem)}
         <label
           >${this.permissions.fields.verdict}<select
-            @change=${i=>this.set({verdict:N(i)})}
+            @change=${i=>this.set({verdict:U(i)})}
           >
             ${this.permissions.choices.verdicts.map(({id:i,name:r})=>l`<option value=${i} .selected=${i===t.verdict}>${r}</option>`)}
           </select></label
         >
-        ${Fe.map(i=>this.condition(i))}
-        <details ?open=${!!t.window||he.some(i=>t[i])}>
+        ${Ze.map(i=>this.condition(i))}
+        ${this.missing==="condition"?this.fieldError("",this.text("permissions.no_condition")):d}
+        <details ?open=${!!t.window||me.some(i=>t[i])}>
           <summary>${this.permissions.fields.more}</summary>
           <div class="cards more">
             <div class="row">${this.time("after")} ${this.time("before")}</div>
+            ${this.missing==="time"?this.fieldError("",this.text("permissions.both_times")):d}
             ${e.map(i=>this.condition(i))}
           </div>
-        </details>`,l`<button class="main" value="save">${this.text("page.save")}</button>`,()=>this.dispatchEvent(new CustomEvent("closed")),i=>this.close(i))}choices(t){return t==="tools"&&this.tools.length?this.tools:this.permissions.choices[t]}set(t){this.draft={...this.draft,...t}}condition(t){let e=this.draft[t]??[],i=this.permissions.fields[t]??t;return l`<div class="cards">
+        </details>`,l`<button class="main" value="save">${this.text("page.save")}</button>`,()=>this.dispatchEvent(new CustomEvent("closed")),i=>this.close(i))}choices(t){return t==="tools"&&this.tools.length?this.tools:this.permissions.choices[t]}offered(t){if(t!=="actions")return this.choices(t);let e=[...this.draft.domains??[],...(this.draft.entities??[]).map(ge)];return this.choices(t).filter(({id:i})=>e.includes(ge(i)))}set(t){this.draft={...this.draft,...t},this.missing=void 0}condition(t){let e=this.draft[t]??[],i=this.permissions.fields[t]??t;return l`<div class="cards">
       ${t==="entities"?this.search(i):this.choice(t,i,e)}
       ${e.length?l`<ul class="row" aria-label=${i}>
               ${e.map(r=>l`<li class="mark">${this.chip(t,r,e)}</li>`)}
             </ul>`:d}
-    </div>`}choice(t,e,i){let r=this.choices(t).filter(({id:o})=>!i.includes(o));return l`<label
+    </div>`}choice(t,e,i){let r=this.offered(t).filter(({id:c})=>!i.includes(c)),a=t==="actions"&&!this.offered(t).length?"permissions.kind_first":i.length?"permissions.or":"permissions.any";return l`<label
       >${e}<select
         ?disabled=${!r.length}
-        @change=${o=>{let a=o.target;a.value&&this.set({[t]:[...i,a.value]}),a.value=""}}
+        @change=${c=>{let p=c.target;p.value&&this.set({[t]:[...i,p.value]}),p.value=""}}
       >
-        <option value="">${this.text(i.length?"permissions.or":"permissions.any")}</option>
-        ${r.map(({id:o,name:a})=>l`<option value=${o}>${a}</option>`)}
+        <option value="">${this.text(a)}</option>
+        ${r.map(({id:c,name:p})=>l`<option value=${c}>${p}</option>`)}
       </select></label
     >`}search(t){return l`<label
         >${t}<input
@@ -504,10 +580,10 @@ var ve=Object.defineProperty;var $e=Object.getOwnPropertyDescriptor;var h=(n,s,t
         aria-label="${this.text("permissions.remove")}: ${o}"
         @click=${()=>this.set({[t]:i.filter(a=>a!==e)})}
       >
-        ✕
+        ${O("close")}
       </button>`}time(t){let{window:e}=this.draft;return l`<label
       >${this.permissions.fields[t]}<input type="time" name=${t} .value=${e?.[t].slice(0,5)??""}
-    /></label>`}close(t){if(t.submitter?.value!=="save")return;t.preventDefault();let i=[...t.target.querySelectorAll("[type=time]")],r=i.find(g=>!g.value);if(r&&i.some(g=>g.value)){r.required=!0,r.reportValidity();return}let{window:o,...a}=this.draft,c=[o?.after,o?.before].map(g=>g??""),[u="",f=""]=i.map(({value:g},$)=>c[$]?.startsWith(g)?c[$]:`${g}:00`),p=Object.entries(a).filter(([,g])=>!Array.isArray(g)||g.length),v={...Object.fromEntries(p),...r?{}:{window:{after:u,before:f}}};this.dispatchEvent(new CustomEvent("save",{detail:v}))}};T.styles=[_,x`
+    /></label>`}close(t){if(t.submitter?.value!=="save")return;t.preventDefault();let i=[...t.target.querySelectorAll("[type=time]")],r=i.every(v=>!v.value),o=Object.entries(this.draft).filter(([,v])=>Array.isArray(v)&&v.length),a=r&&!o.length&&(!this.rule||Object.keys(this.rule).length>1);if(this.missing=a?"condition":!r&&i.some(v=>!v.value)?"time":void 0,this.missing)return;let{window:c,verdict:p}=this.draft,g=[c?.after,c?.before].map(v=>v??""),[u="",$=""]=i.map(({value:v},x)=>g[x]?.startsWith(v)?g[x]:`${v}:00`),f={verdict:p,...Object.fromEntries(o),...r?{}:{window:{after:u,before:$}}};this.dispatchEvent(new CustomEvent("save",{detail:f}))}};E.styles=[k,w`
       label,
       label > * {
         display: grid;
@@ -525,88 +601,119 @@ var ve=Object.defineProperty;var $e=Object.getOwnPropertyDescriptor;var h=(n,s,t
       }
       .mark button {
         min-height: 24px;
-        min-width: 24px;
+        padding: 0;
       }
-    `],h([w({attribute:!1})],T.prototype,"permissions",2),h([w({attribute:!1})],T.prototype,"rule",2),h([w()],T.prototype,"problem",2),h([m()],T.prototype,"draft",2),h([m()],T.prototype,"tools",2),h([m()],T.prototype,"suggestions",2),T=h([y("chatterbox-rule-editor")],T);var Be=["unlock","open","disarm"],We=500,E=class extends b{constructor(){super(...arguments);this.problem="";this.isTrying=!1;this.outcome="";this.requests=0;this.newest=0}async load(){await Promise.all([this.list(),this.subscribe("permissions/subscribe",()=>{this.edited===void 0&&this.refresh()})])}async list(){await this.showNewest(this.call("permissions/get",{language:this.page.texts.language}))}async showNewest(t){let e=++this.requests,i=await t;return e>this.newest&&([this.newest,this.permissions]=[e,i]),i}async refresh(){let{failure:t}=this;await this.attempt(()=>this.list()),this.failure??=t}async change(t,e){let[i,r]=[this.page.texts.language,this.permissions?.version],o=await this.attempt(()=>this.showNewest(this.call(`permissions/${t}`,{language:i,version:r,...e})));return!o&&this.failure?.code==="changed"&&await this.refresh(),this.outcome=o?this.text("permissions.saved"):"",!!o}render(){let{permissions:t}=this;return l`<div class="page" aria-busy=${!t}>
-      ${this.failureNote()}
+    `],h([_({attribute:!1})],E.prototype,"permissions",2),h([_({attribute:!1})],E.prototype,"rule",2),h([_()],E.prototype,"problem",2),h([m()],E.prototype,"draft",2),h([m()],E.prototype,"tools",2),h([m()],E.prototype,"missing",2),h([m()],E.prototype,"suggestions",2),E=h([y("chatterbox-rule-editor")],E);function ge(n){return n.split(".")[0]??""}var Je=["unlock","open","disarm"],R=class extends b{constructor(){super(...arguments);this.problem="";this.isPinOpen=!1;this.outcome="";this.wanted=0;this.requests=0;this.newest=0}async load(){await Promise.all([this.list(),this.subscribe("permissions/subscribe",()=>{this.edited===void 0&&this.refresh()})])}updated(t){super.updated(t),t.has("path")&&(this.wanted=Number(new URLSearchParams(location.search).get("rule")));let e=this.wanted?this.renderRoot.querySelector(`[data-rules~="${this.wanted}"]`):null;e&&(this.wanted=0,e.scrollIntoView({block:"center"}),e.focus())}async list(){await this.showNewest(this.call("permissions/get",{language:this.page.texts.language}))}async showNewest(t){let e=++this.requests,i=await t;return e>this.newest&&([this.newest,this.permissions]=[e,i]),i}async refresh(){let{failure:t}=this;await this.attempt(()=>this.list()),this.failure??=t}async change(t,e,i=""){let[r,o]=[this.page.texts.language,this.permissions?.version],a=await this.attempt(()=>this.showNewest(this.call(`permissions/${t}`,{language:r,version:o,...e})),i);return!a&&this.failure?.code==="changed"&&(this.failedField="",await this.refresh()),this.outcome=a?this.text("permissions.saved"):"",!!a}render(){let{permissions:t}=this;return l`<div class="page" aria-busy=${!t}>
+      ${Et(this.page,this.path)} ${this.failureNote()}
       <p class="hidden" role="status">${this.outcome}</p>
       ${t?l`
               ${this.alert(t.locked&&this.text("error.rules_locked"))}
-              <section aria-labelledby="devices">
-                <h2 id="devices">${this.text("permissions.devices")}</h2>
-                <p class="quiet">${this.text("permissions.devices_note")}</p>
-                <chatterbox-devices
-                  class="cards"
-                  .page=${this.page}
-                  .permissions=${t}
-                  @choose=${e=>{this.change("choose",e.detail)}}
-                ></chatterbox-devices>
-              </section>
-              <section aria-labelledby="rules">${this.rules(t)}</section>
-              <section aria-labelledby="try">${this.trying()}</section>
-              <section aria-labelledby="pin">${this.pin(t)}</section>
-              ${this.editor(t)}
+              ${this.path==="rules"?l`<section aria-labelledby="rules">${this.rules(t)}</section>`:l`<section aria-labelledby="devices">
+                      <h2 id="devices">${this.text("permissions.devices")}</h2>
+                      <p class="quiet">${this.text("permissions.devices_note")}</p>
+                      <chatterbox-devices
+                        class="cards"
+                        .page=${this.page}
+                        .permissions=${t}
+                        @choose=${e=>{this.change("choose",e.detail)}}
+                      ></chatterbox-devices>
+                    </section>`}
+              ${this.isPinOpen?this.pin(t):d} ${this.editor(t)}
             `:d}
       ${this.confirmation}
-    </div>`}rules({rules:t,defaults:e,locked:i}){return l`
+    </div>`}rules(t){let{rules:e,defaults:i,locked:r}=t,o=[];for(let[a,c]of e.entries()){let p=o.at(-1);c.is_of_pin&&p?.rules[0]?.is_of_pin?p.rules.push(c):o.push({at:a,rules:[c]})}return l`
       <div class="row spread">
         <h2 id="rules">${this.text("permissions.rules")}</h2>
-        <button ?disabled=${i} @click=${()=>this.edit(t.length)}>${this.text("permissions.add")}</button>
+        <button ?disabled=${r} @click=${()=>this.edit(e.length)}>${this.text("permissions.add")}</button>
       </div>
       <p class="quiet">${this.text("permissions.rules_note")}</p>
-      ${t.length?l`<ol class="cards">
-              ${t.map((r,o)=>this.rule(r,o,t,i))}
+      ${e.length?l`<ol class="cards">
+              ${o.map((a,c)=>this.line(a,o[c-1],o[c+1],t))}
             </ol>`:l`<p>${this.text("permissions.no_rules")}</p>`}
+      ${t.pin_uses.length?d:l`<div class="card row spread">
+              <p class="wide">${this.text(t.has_pin?"permissions.pin_is_set":"permissions.no_pin")}</p>
+              <button ?disabled=${r} @click=${()=>this.openPin()}>
+                ${this.text(t.has_pin?"permissions.change_pin":"permissions.set_pin")}
+              </button>
+            </div>`}
       <details>
         <summary>${this.text("permissions.defaults")}</summary>
         <ul class="cards">
-          ${e.map(({text:r})=>l`<li>${r}</li>`)}
+          ${i.map(({text:a})=>l`<li>${a}</li>`)}
         </ul>
       </details>
-    `}rule({text:t},e,i,r){let o=e+1,a=(c,u,f,p)=>l`<button
-        class="sign"
-        title=${this.text(`permissions.${c}`)}
-        aria-label=${`${this.text(`permissions.${c}`)}: ${this.text("permissions.rule",{number:o})}`}
-        ?disabled=${r||f}
-        @click=${p}
-      >
-        ${u}
-      </button>`;return l`<li class="card row spread" id="rule-${o}" tabindex="-1">
-      <p class="wide"><span class="quiet figure">${o}.</span> ${t}</p>
+    `}line(t,e,i,r){let{locked:o,rules:a}=r,[c,p]=[t.at+1,t.rules.length],g=!!t.rules[0]?.is_of_pin,u=t.rules.map((M,J)=>c+J),$=r.pin_uses.map(M=>this.page.texts.choice("pin_use",M)).join(", "),f=g?this.text("permissions.pin_rule",{uses:$}):t.rules[0]?.text??"",v=this.text("permissions.rule",{number:c}),x=(M,J,ye)=>this.iconButton(M,this.text(`permissions.${M}`),ye,o||J,v);return l`<li class="card row spread" data-rules=${u.join(" ")} tabindex="-1">
+      <p class="wide">
+        <span class="quiet figure">${p>1?`${c}–${c+p-1}`:c}.</span> ${f}
+      </p>
       <div class="row">
-        ${a("up","↑",e===0,()=>{this.move(i,e,e-1)})}
-        ${a("down","↓",o===i.length,()=>{this.move(i,e,e+1)})}
-        ${a("edit","✎",!1,()=>this.edit(e))}
-        ${a("delete","✕",!1,()=>{this.discard(i,e,t)})}
+        ${x("up",!e,()=>{this.move(a,t,e?.at??0)})}
+        ${x("down",!i,()=>{this.move(a,t,t.at+(i?.rules.length??0))})}
+        ${x("edit",!1,()=>g?this.openPin():this.edit(t.at))}
+        ${g?x("delete",!1,()=>{this.removePin()}):x("delete",!1,()=>{this.discard(a,t.at,f)})}
       </div>
-    </li>`}async move(t,e,i){let r=t.map(({rule:o})=>o);r.splice(i,0,...r.splice(e,1)),await this.change("set_rules",{rules:r})}async discard(t,e,i){let r=this.permissions?.version;if(await this.confirm(this.text("permissions.delete_question",{rule:i}),this.text("permissions.delete"))){let o=t.filter((a,c)=>c!==e).map(({rule:a})=>a);await this.change("set_rules",{rules:o,version:r})}}edit(t){[this.edited,this.problem]=[t,""]}editor(t){let e=this.edited;if(e===void 0)return d;let i=t.rules.map(({rule:r})=>r);return l`<chatterbox-rule-editor
+    </li>`}async move(t,{at:e,rules:i},r){let o=t.map(({rule:a})=>a);o.splice(r,0,...o.splice(e,i.length)),await this.change("set_rules",{rules:o})}async discard(t,e,i){let r=this.permissions?.version;if(await this.confirm(this.text("permissions.delete_question",{rule:i}),this.text("permissions.delete"))){let o=t.filter((a,c)=>c!==e).map(({rule:a})=>a);await this.change("set_rules",{rules:o,version:r})}}edit(t){[this.edited,this.problem]=[t,""]}editor(t){let e=this.edited;if(e===void 0)return d;let i=t.rules.map(({rule:r})=>r);return l`<chatterbox-rule-editor
       .page=${this.page}
       .permissions=${t}
       .rule=${i[e]}
       .problem=${this.problem}
       @closed=${()=>{this.edited=void 0,this.refresh()}}
       @save=${async r=>{let o=await this.change("set_rules",{rules:i.toSpliced(e,1,r.detail)}),{failure:a}=this;o||a?.code==="changed"?this.edited=void 0:a&&(this.problem=this.page.texts.failure(a))}}
-    ></chatterbox-rule-editor>`}trying(){let{agents:t}=this.page.info,e=new URLSearchParams(location.search);return l`
-      <h2 id="try">${this.text("permissions.try")}</h2>
-      <p class="quiet">${this.text("permissions.try_note")}</p>
-      ${t.length?l`<form class="row" @submit=${i=>{this.try(i)}}>
-              <label class="wide"
-                >${this.text("permissions.sentence")}<input
-                  name="sentence"
-                  required
-                  maxlength=${We}
-                  value=${e.get("sentence")??""}
-                  ${xt(e.has("sentence")?Ge:void 0)}
-              /></label>
-              <label
-                >${this.text("turns.agent")}<select name="agent">
-                  ${t.map(({id:i,name:r})=>l`<option value=${i} ?selected=${i===e.get("agent")}>${r}</option>`)}
-                </select></label
-              >
-              <button class="main" ?disabled=${this.isTrying}>${this.text("permissions.try_button")}</button>
-            </form>`:l`<p>${this.text("now.no_agents")}</p>`}
-      <div role="status" aria-busy=${this.isTrying}>${this.trial?this.tried(this.trial):d}</div>
-    `}async try(t){t.preventDefault();let{sentence:e,agent:i}=Object.fromEntries(new FormData(t.target)),r={language:this.page.texts.language,sentence:e,agent:i};[this.isTrying,this.trial]=[!0,void 0],this.trial=await this.attempt(()=>this.call("permissions/try",r)),this.isTrying=!1}tried({text:t,calls:e}){return l`<div class="card cards">
+    ></chatterbox-rule-editor>`}openPin(){[this.isPinOpen,this.failure]=[!0,void 0]}pin({has_pin:t,pin_uses:e}){return this.dialog(this.text(t?"permissions.change_pin":"permissions.set_pin"),l`${t?l`<p class="quiet">${this.text("permissions.pin_is_set")}</p>`:d}
+        <label
+          >${this.text(t?"permissions.new_pin":"now.pin")}<input
+            name="pin"
+            type="password"
+            inputmode="numeric"
+            autocomplete="off"
+            ?required=${!t}
+          />${this.fieldError("pin")}</label
+        >
+        <fieldset>
+          <legend class="small">${this.text("permissions.pin_for")}</legend>
+          ${Je.map(i=>l`<label class="check"
+                ><input type="checkbox" name="uses" value=${i} .checked=${e.includes(i)||!t} /><span
+                  >${this.page.texts.choice("pin_use",i)}</span
+                ></label
+              >`)}
+          ${this.fieldError("uses")}
+        </fieldset>`,l`${t?l`<button type="button" class="bad" @click=${()=>{this.removePin()}}>
+                ${this.text("permissions.remove_pin")}
+              </button>`:d} <button class="main" value="save">${this.text("page.save")}</button>`,()=>this.isPinOpen=!1,i=>{this.setPin(i,t)})}async setPin(t,e){if(t.submitter?.value!=="save")return;t.preventDefault();let i=t.target,r=new FormData(i),o=String(r.get("pin")??"");i.querySelector("[name=pin]").value="";let a={uses:r.getAll("uses"),...o||!e?{new_password:o}:{}};(await this.change("set_pin",a,o&&a.uses.length?"pin":"uses")||this.failure?.code==="changed")&&(this.isPinOpen=!1)}async removePin(){this.isPinOpen=!1,await this.confirm(this.text("permissions.remove_pin_question"),this.text("permissions.remove_pin"))&&await this.change("set_pin",{new_password:null,uses:[]})}};R.styles=[k,w`
+      .page > [role="alert"] {
+        position: sticky;
+        top: 8px;
+        z-index: 1;
+      }
+      fieldset {
+        padding: 0;
+        border: none;
+        color: var(--secondary-text-color);
+      }
+    `],h([m()],R.prototype,"permissions",2),h([m()],R.prototype,"edited",2),h([m()],R.prototype,"problem",2),h([m()],R.prototype,"isPinOpen",2),h([m()],R.prototype,"outcome",2),R=h([y("chatterbox-permissions")],R);var Ye=500,tt=class extends b{constructor(){super(...arguments);this.isTrying=!1}render(){let{agents:t}=this.page.info,e=new URLSearchParams(location.search);return l`<div class="page">
+      ${Et(this.page,"try")} ${this.failureNote()}
+      <section aria-labelledby="try">
+        <h2 id="try">${this.text("permissions.try")}</h2>
+        <p class="quiet">${this.text("permissions.try_note")}</p>
+        ${t.length?l`<form class="row" @submit=${i=>{this.try(i)}}>
+                <label class="wide"
+                  >${this.text("permissions.sentence")}<input
+                    name="sentence"
+                    required
+                    maxlength=${Ye}
+                    value=${e.get("sentence")??""}
+                    ${Tt(Xe)}
+                /></label>
+                <label
+                  >${this.text("turns.agent")}<select name="agent">
+                    ${t.map(({id:i,name:r})=>l`<option value=${i} ?selected=${i===e.get("agent")}>${r}</option>`)}
+                  </select></label
+                >
+                <button class="main" ?disabled=${this.isTrying}>${this.text("permissions.try_button")}</button>
+              </form>`:l`<p>${this.text("now.no_agents")}</p>`}
+        <div role="status" aria-busy=${this.isTrying}>${this.trial?this.tried(this.trial):d}</div>
+      </section>
+    </div>`}async try(t){t.preventDefault();let{sentence:e,agent:i}=Object.fromEntries(new FormData(t.target)),r={language:this.page.texts.language,sentence:e,agent:i};[this.isTrying,this.trial]=[!0,void 0],this.trial=await this.attempt(()=>this.call("permissions/try",r)),this.isTrying=!1}tried({text:t,calls:e}){return l`<div class="card cards">
       ${e.length?l`<ul class="cards">
               ${e.map(i=>l`<li>${this.triedCall(i,t)}</li>`)}
             </ul>`:l`<p>${this.text("permissions.nothing_done")}</p>`}
@@ -614,70 +721,22 @@ var ve=Object.defineProperty;var $e=Object.getOwnPropertyDescriptor;var h=(n,s,t
     </div>`}triedCall(t,e){let i=t.outcome==="held"&&t.verdict==="pin"?"held_pin":t.outcome;return l`<div class="row">
         <span class="mark ${t.outcome==="runs"?"":"notable"}">${this.page.texts.choice("tried",i)}</span>
         <span class="sentence">${t.sentence||t.tool}</span>
-        ${t.rules.map(r=>this.link(r))}
+        ${t.rules.map(r=>l`<a href="/chatterbox/permissions/rules?rule=${r}"
+              >${this.text("permissions.rule",{number:r})}</a
+            >`)}
       </div>
-      ${t.why&&t.why!==e?l`<p class="quiet">${t.why}</p>`:d}`}link(t){return l`<button class="bare link" @click=${()=>this.show(t)}>
-      ${this.text("permissions.rule",{number:t})}
-    </button>`}show(t){let e=this.renderRoot.querySelector(`#rule-${t}`);e?.scrollIntoView({block:"center"}),e?.focus()}pin({has_pin:t,pin_uses:e,locked:i}){return l`
-      <h2 id="pin">${this.text("permissions.pin")}</h2>
-      <p class="quiet">${this.text(t?"permissions.pin_is_set":"permissions.no_pin")}</p>
-      <form class="card cards" @submit=${r=>{this.setPin(r,t)}}>
-        <label class="narrow"
-          >${this.text(t?"permissions.new_pin":"now.pin")}<input
-            name="pin"
-            type="password"
-            inputmode="numeric"
-            autocomplete="off"
-            ?required=${!t}
-        /></label>
-        <fieldset>
-          <legend class="small">${this.text("permissions.pin_for")}</legend>
-          ${Be.map(r=>l`<label class="check"
-                ><input type="checkbox" name="uses" value=${r} .checked=${e.includes(r)||!t} /><span
-                  >${this.page.texts.choice("pin_use",r)}</span
-                ></label
-              >`)}
-        </fieldset>
-        <div class="row">
-          <button class="main" ?disabled=${i}>${this.text("page.save")}</button>
-          ${t?l`<button type="button" class="bad" ?disabled=${i} @click=${()=>{this.removePin()}}>
-                  ${this.text("permissions.remove_pin")}
-                </button>`:d}
-        </div>
-      </form>
-    `}async setPin(t,e){t.preventDefault();let i=t.target,r=new FormData(i),o=String(r.get("pin")??"");i.querySelector("[name=pin]").value="";let a={uses:r.getAll("uses"),...o||!e?{new_password:o}:{}};await this.change("set_pin",a)}async removePin(){await this.confirm(this.text("permissions.remove_pin_question"),this.text("permissions.remove_pin"))&&await this.change("set_pin",{new_password:null,uses:[]})}};E.styles=[_,x`
-      .page > [role="alert"] {
-        position: sticky;
-        top: 8px;
-        z-index: 1;
-      }
-      .narrow {
-        justify-self: start;
-      }
-      .link {
-        min-height: 0;
-        text-decoration: underline;
-      }
-      fieldset {
-        padding: 0;
-        border: none;
-        color: var(--secondary-text-color);
-      }
-    `],h([m()],E.prototype,"permissions",2),h([m()],E.prototype,"edited",2),h([m()],E.prototype,"problem",2),h([m()],E.prototype,"trial",2),h([m()],E.prototype,"isTrying",2),h([m()],E.prototype,"outcome",2),E=h([y("chatterbox-permissions")],E);function Ge(n){n instanceof HTMLElement&&queueMicrotask(()=>n.focus())}var Ke={failed:"bad",not_done:"bad",cut_short:"bad",asked:"notable",stood_in:"notable",outside:"notable"};function _t(n,s){return l`<span class="mark sentence ${Ke[n.kind]??""}">${Ve(n,s)}</span>`}function Ve({kind:n,text:s},t){return(n==="changed"||n==="not_done")&&s?s:(n==="failed"||n==="cut_short")&&t.choice("stop",s,"")||t.text(`mark.${n}`,{name:s})}var G=class extends b{constructor(){super(...arguments);this.notice=""}async load(){this.turn=void 0,this.notice="",this.turn=await this.call("turns/get",{turn_id:this.path})}render(){let{turn:t}=this;return l`<div class="page" aria-busy=${!t&&!this.failure}>
-      <nav class="row spread" aria-label=${this.text("turn.conversation")}>
-        <a href="/chatterbox/turns">${this.text("turn.all")}</a>
-        <span class="row">
-          ${this.neighbour("turn.previous",t?.previous)} ${this.neighbour("turn.next",t?.next)}
-        </span>
-      </nav>
+      ${t.why&&t.why!==e?l`<p class="quiet">${t.why}</p>`:d}`}};h([m()],tt.prototype,"trial",2),h([m()],tt.prototype,"isTrying",2),tt=h([y("chatterbox-trying")],tt);function Xe(n){n instanceof HTMLElement&&queueMicrotask(()=>n.focus())}var ts={failed:"bad",not_done:"bad",cut_short:"bad",asked:"notable",stood_in:"notable",outside:"notable"};function Pt(n,s){return l`<span class="mark sentence ${ts[n.kind]??""}">${es(n,s)}</span>`}function es({kind:n,text:s},t){return(n==="changed"||n==="not_done")&&s?s:(n==="failed"||n==="cut_short")&&t.choice("stop",s,"")||t.text(`mark.${n}`,{name:s})}var Q=class extends b{constructor(){super(...arguments);this.notice=""}async load(){this.turn=void 0,this.notice="",this.turn=await this.call("turns/get",{turn_id:this.path,language:this.page.texts.language})}render(){let{turn:t}=this;return l`<div class="page" aria-busy=${!t&&!this.failure}>
+      ${t?.previous||t?.next?l`<nav class="row spread" aria-label=${this.text("turn.conversation")}>
+              ${this.neighbour("turn.previous",t.previous)} ${this.neighbour("turn.next",t.next)}
+            </nav>`:d}
       ${this.failureNote()}
       ${t?[this.summary(t),this.actions(t),this.times(t),this.background(t),this.footer(t)]:d}
       ${this.confirmation}
-    </div>`}neighbour(t,e){return e?l`<a href="/chatterbox/turns/${encodeURIComponent(e)}">${this.text(t)}</a>`:d}summary(t){let{texts:e}=this.page,i=[t.person??t.caller,t.place,t.agent].filter(Boolean).join(" · "),r=t.withheld?this.text(`turn.withheld_${t.withheld}`):t.words_full;return l`<section class="card cards">
+    </div>`}neighbour(t,e){if(!e)return d;let i=`/chatterbox/turns/${encodeURIComponent(e)}`;return l`<a href=${i} @click=${o=>{o.preventDefault(),G(i,!0)}}>${this.text(t)}</a>`}summary(t){let{texts:e}=this.page,i=[t.person??t.caller,t.place,t.agent].filter(Boolean).join(" · "),r=t.withheld?this.text(`turn.withheld_${t.withheld}`):t.words_full;return l`<section class="card cards">
       <p class="quiet">${e.fullMoment(t.at)} · ${i}</p>
       <h2>${r||this.text("turns.no_words")}</h2>
       <p class="answer">${t.answer_full||l`<span class="quiet">${this.text("turn.no_answer")}</span>`}</p>
-      ${t.marks.length?l`<div class="row">${t.marks.map(o=>_t(o,e))}</div>`:d}
+      ${t.marks.length?l`<div class="row">${t.marks.map(o=>Pt(o,e))}</div>`:d}
     </section>`}times(t){let{texts:e}=this.page,i=this.spans(t),{usage:r}=t,o=a=>Math.min(100,Math.max(0,100*a/Math.max(1,t.duration_ms)));return l`<section>
       <h2>${this.text("turn.times")}</h2>
       <div class="card cards">
@@ -701,9 +760,9 @@ var ve=Object.defineProperty;var $e=Object.getOwnPropertyDescriptor;var h=(n,s,t
                 </div>
                 <svg class=${a.looks} width="100%" height="10" aria-hidden="true">
                   <rect class="track" width="100%" height="10" rx="2"></rect>
-                  ${Ht`<rect class="wait" x="${o(a.begin)}%" width="${o(a.middle-a.begin)}%" height="10"></rect>
+                  ${lt`<rect class="wait" x="${o(a.begin)}%" width="${o(a.middle-a.begin)}%" height="10"></rect>
                 <rect class="write" x="${o(a.middle)}%" width="max(2px, ${o(a.end-a.middle)}%)" height="10"></rect>`}
-                  ${t.first_words_ms===null?d:Ht`<line x1="${o(t.first_words_ms)}%" x2="${o(t.first_words_ms)}%" y2="10"></line>`}
+                  ${t.first_words_ms===null?d:lt`<line x1="${o(t.first_words_ms)}%" x2="${o(t.first_words_ms)}%" y2="10"></line>`}
                 </svg>
                 ${a.note?l`<div class="quiet small">${a.note}</div>`:d}
               </li>`)}
@@ -719,7 +778,7 @@ var ve=Object.defineProperty;var $e=Object.getOwnPropertyDescriptor;var h=(n,s,t
           </ol>
         </details>
       </div>
-    </section>`}spans(t){let e=t.duration_ms,i=t.inferences.map(a=>{let c=a.duration_ms===null?e:a.began_ms+a.duration_ms,u=a.first_token_ms===null?c:a.began_ms+a.first_token_ms;return{label:a.answered_by||this.text("turn.inference"),note:this.tokens(a),begin:a.began_ms,middle:u,end:c,looks:"model"}}),r=t.tools.flatMap(a=>{if(a.began_ms===null)return[];let c=a.duration_ms===null?e:a.began_ms+a.duration_ms,u=a.is_error?"bad":"tool";return[{label:a.name,note:"",begin:a.began_ms,middle:a.began_ms,end:c,looks:u}]}),o=t.handovers.map(({at_ms:a,to:c,reason:u})=>({label:this.text("turn.handover",{name:c}),note:u,begin:a,middle:a,end:a,looks:"handover"}));return[...i,...r,...o].sort((a,c)=>a.begin-c.begin)}tokens(t){let{texts:e}=this.page,{input_tokens:i,cached_tokens:r,output_tokens:o,cost:a}=t;if(i===null)return this.text("turn.no_tokens");if(i===0)return"";let c={read:e.number(i),cached:e.number(r??0),written:e.number(o??0)};return[this.text("turn.tokens",c),...a?[e.money(a)]:[]].join(" · ")}actions(t){let e=new Set(t.calls.map(r=>r.id)),i=t.changes.filter(({tool_call_id:r})=>r===null||!e.has(r));return!t.calls.length&&!i.length?d:l`<section>
+    </section>`}spans(t){let e=t.duration_ms,i=t.inferences.map(a=>{let c=a.duration_ms===null?e:a.began_ms+a.duration_ms,p=a.first_token_ms===null?c:a.began_ms+a.first_token_ms;return{label:a.answered_by||this.text("turn.inference"),note:this.tokens(a),begin:a.began_ms,middle:p,end:c,looks:"model"}}),r=t.tools.flatMap(a=>{if(a.began_ms===null)return[];let c=a.duration_ms===null?e:a.began_ms+a.duration_ms,p=a.is_error?"bad":"tool";return[{label:a.name,note:"",begin:a.began_ms,middle:a.began_ms,end:c,looks:p}]}),o=t.handovers.map(({at_ms:a,to:c,reason:p})=>({label:this.text("turn.handover",{name:c}),note:p,begin:a,middle:a,end:a,looks:"handover"}));return[...i,...r,...o].sort((a,c)=>a.begin-c.begin)}tokens(t){let{texts:e}=this.page,{input_tokens:i,cached_tokens:r,output_tokens:o,cost:a}=t;if(i===null)return this.text("turn.no_tokens");if(i===0)return"";let c={read:e.number(i),cached:e.number(r??0),written:e.number(o??0)};return[this.text("turn.tokens",c),...a?[e.money(a)]:[]].join(" · ")}actions(t){let e=new Set(t.calls.map(r=>r.id)),i=t.changes.filter(({tool_call_id:r})=>r===null||!e.has(r));return!t.calls.length&&!i.length?d:l`<section>
       <h2>${this.text("turn.actions")}</h2>
       <ul class="cards">
         ${t.calls.map(r=>{let o=t.changes.filter(({tool_call_id:a})=>a===r.id);return l`<li class="card cards">${this.action(r,o)}</li>`})}
@@ -738,14 +797,14 @@ var ve=Object.defineProperty;var $e=Object.getOwnPropertyDescriptor;var h=(n,s,t
         <summary class="quiet">${this.text("turn.raw")}</summary>
         <div class="cards">
           <p class="small">${t.name}</p>
-          <pre>${pe(t.arguments)}</pre>
-          <pre>${pe(t.result)}</pre>
+          <pre>${fe(t.arguments)}</pre>
+          <pre>${fe(t.result)}</pre>
         </div>
       </details>
     `}change(t,e="",i){let r=this.reasons(t);return l`<div>
       ${t.message===e?d:l`<p class="sentence">${t.message}</p>`}
       ${r&&!(i&&this.reasons(i)===r)?l`<p class="quiet">${r}</p>`:d}
-    </div>`}reasons(t){let{texts:e}=this.page,i=t.verdict===null?"":e.choice("verdict",t.verdict),{rules:r}=t,o=t.decided_by.map(u=>e.choice("decided",u)),a=r.length?r.join(" "):o.join(", ");return[i&&a?`${i}: ${a}`:i||a,t.answered_by,t.error].filter(Boolean).join(" · ")}background(t){return!t.context&&!t.outside.length?d:l`<section>
+    </div>`}reasons(t){let{texts:e}=this.page,i=t.verdict===null?"":e.choice("verdict",t.verdict),{rules:r}=t,o=t.decided_by.map(p=>e.choice("decided",p)),a=r.length?r.join(" "):o.join(", ");return[i&&a?`${i}: ${a}`:i||a,t.answered_by,t.error].filter(Boolean).join(" · ")}background(t){return!t.context&&!t.outside.length?d:l`<section>
       <h2>${this.text("turn.background")}</h2>
       <div class="card">
         ${t.outside.length?l`<p>${this.text("turn.outside",{tools:t.outside.join(", ")})}</p>`:d}
@@ -757,7 +816,7 @@ var ve=Object.defineProperty;var $e=Object.getOwnPropertyDescriptor;var h=(n,s,t
     </section>`}footer(t){return l`<section>
       <div class="row">
         ${this.page.info.is_admin&&t.words_full&&!t.withheld?l`<a
-                href="/chatterbox/permissions?${new URLSearchParams({sentence:t.words_full.slice(0,500),agent:t.agent_id})}"
+                href="/chatterbox/permissions/try?${new URLSearchParams({sentence:t.words_full.slice(0,500),agent:t.agent_id})}"
                 >${this.text("turn.again")}</a
               >`:d}
         <button @click=${()=>{this.copy(t)}}>${this.text("turn.copy")}</button>
@@ -765,7 +824,7 @@ var ve=Object.defineProperty;var $e=Object.getOwnPropertyDescriptor;var h=(n,s,t
         <span role="status">${this.notice}</span>
       </div>
       <p class="quiet small">${this.text("turn.copy_note")}</p>
-    </section>`}async copy(t){await this.attempt(async()=>{let{report:e}=await this.call("turns/report",{turn_id:t.id});this.notice=this.text(await Qe(e,this.renderRoot)?"turn.copied":"turn.not_copied")})}async delete(t){if(!await this.confirm(this.text("turn.delete_question"),this.text("turn.delete")))return;await this.attempt(()=>this.call("turns/delete",{turn_id:t.id}))&&gt("/chatterbox/turns",!0)}};G.styles=[_,x`
+    </section>`}async copy(t){await this.attempt(async()=>{let{report:e}=await this.call("turns/report",{turn_id:t.id});this.notice=this.text(await ss(e,this.renderRoot)?"turn.copied":"turn.not_copied")})}async delete(t){if(!await this.confirm(this.text("turn.delete_question"),this.text("turn.delete")))return;await this.attempt(()=>this.call("turns/delete",{turn_id:t.id}))&&G("/chatterbox/turns",!0)}};Q.styles=[k,w`
       .answer {
         white-space: pre-line;
         font-size: 16px;
@@ -801,7 +860,7 @@ var ve=Object.defineProperty;var $e=Object.getOwnPropertyDescriptor;var h=(n,s,t
         display: inline-block;
         min-width: 72px;
       }
-    `],h([m()],G.prototype,"turn",2),h([m()],G.prototype,"notice",2),G=h([y("chatterbox-turn")],G);function pe(n){return typeof n=="string"?n:JSON.stringify(n,null,2)}async function Qe(n,s){if(navigator.clipboard)return navigator.clipboard.writeText(n).then(()=>!0,()=>!1);let t=document.createElement("textarea");t.value=n,s.appendChild(t),t.select();let e=document.execCommand("copy");return t.remove(),e}var Ze={},ue=W(class extends H{constructor(){super(...arguments),this.ot=Ze}render(n,s){return s()}update(n,[s,t]){if(Array.isArray(s)){if(Array.isArray(this.ot)&&this.ot.length===s.length&&s.every((e,i)=>e===this.ot[i]))return k}else if(this.ot===s)return k;return this.ot=Array.isArray(s)?Array.from(s):s,this.render(s,t)}});var Je=["words","person_id","device_id","agent"],fe=["failed","slow","asked"],me=50,Ye=200,ge=8,Xe=100,ts=720,A=class extends b{constructor(){super(...arguments);this.rows=[];this.unreachable=[];this.top=0;this.height=0;this.rowHeight=64;this.isOpen=!1;this.next=null;this.filter={};this.generation=0;this.isLoadingMore=!1;this.resizes=new ResizeObserver(()=>{this.height=this.scroller.clientHeight,this.rowHeight=this.scroller.clientWidth>ts?64:112})}willUpdate(t){t.has("page")&&(this.filter=es(new URLSearchParams(location.search)))}disconnectedCallback(){super.disconnectedCallback(),this.resizes.disconnect()}async load(){this.resizes.observe(this.scroller),await Promise.all([this.loadFirst(),this.subscribe("turns/subscribe",()=>{this.attempt(()=>this.loadNew())})])}updated(t){super.updated(t),(t.has("top")||t.has("height")||t.has("rows"))&&this.attempt(()=>this.loadMore())}async list(t){let e=await this.call("turns/list",{...this.filter,...t});return this.unreachable=e.unreachable,e}async loadFirst(){let t=++this.generation,{turns:e,next:i,total:r}=await this.list({limit:me});t===this.generation&&([this.rows,this.next,this.total]=[e,i,r??e.length],this.scroller.scrollTop=this.top=0)}async loadMore(){if(!this.isLoadingMore){this.isLoadingMore=!0;try{for(;this.next!==null&&this.lastVisible>=this.rows.length;){let t=this.generation,{turns:e,next:i}=await this.list({limit:Ye,cursor:this.next});t===this.generation&&([this.rows,this.next]=[[...this.rows,...e],i])}}finally{this.isLoadingMore=!1}}}async loadNew(){let t=this.generation,{turns:e,next:i,total:r}=await this.list({limit:me});if(t!==this.generation)return;let o=new Set(this.rows.map(c=>c.id)),a=e.filter(c=>!o.has(c.id));a.length===e.length?[this.rows,this.next]=[e,i]:this.rows=[...a,...this.rows],this.total=r??this.rows.length,this.scroller.scrollTop>0&&(await this.updateComplete,this.scroller.scrollTop+=a.length*this.rowHeight)}get firstVisible(){return Math.max(0,Math.floor(this.top/this.rowHeight)-ge)}get lastVisible(){let t=Math.ceil((this.top+this.height)/this.rowHeight)+ge;return Math.min(t,(this.total??0)-1)}choose(t){let e=Object.entries({...this.filter,...t}).filter(([,r])=>r?.length);this.filter=Object.fromEntries(e);let i=new URLSearchParams(e.map(([r,o])=>[r,String(o)])).toString();gt(`/chatterbox/turns${i?`?${i}`:""}`,!0),this.requestUpdate(),this.attempt(()=>this.loadFirst())}render(){let{info:t,texts:e}=this.page,{filter:i,total:r}=this,o=Object.keys(i).filter(c=>c!=="words").length,a=Object.keys(i).length>0;return l`
+    `],h([m()],Q.prototype,"turn",2),h([m()],Q.prototype,"notice",2),Q=h([y("chatterbox-turn")],Q);function fe(n){return typeof n=="string"?n:JSON.stringify(n,null,2)}async function ss(n,s){if(navigator.clipboard)return navigator.clipboard.writeText(n).then(()=>!0,()=>!1);let t=document.createElement("textarea");t.value=n,s.appendChild(t),t.select();let e=document.execCommand("copy");return t.remove(),e}var is={},ve=K(class extends N{constructor(){super(...arguments),this.ot=is}render(n,s){return s()}update(n,[s,t]){if(Array.isArray(s)){if(Array.isArray(this.ot)&&this.ot.length===s.length&&s.every((e,i)=>e===this.ot[i]))return T}else if(this.ot===s)return T;return this.ot=Array.isArray(s)?Array.from(s):s,this.render(s,t)}});var rs=["words","person_id","device_id","agent","from","to"],xe=["failed","slow","asked"],$e=50,ns=200,be=8,os=100,as=720,A=class extends b{constructor(){super(...arguments);this.rows=[];this.unreachable=[];this.top=0;this.height=0;this.rowHeight=64;this.isOpen=!1;this.next=null;this.filter={};this.generation=0;this.isLoadingMore=!1;this.resizes=new ResizeObserver(()=>{this.height=this.scroller.clientHeight,this.rowHeight=this.scroller.clientWidth>as?64:112})}willUpdate(t){t.has("page")&&(this.filter=ls(new URLSearchParams(location.search)))}disconnectedCallback(){super.disconnectedCallback(),this.resizes.disconnect()}async load(){this.resizes.observe(this.scroller),await Promise.all([this.loadFirst(),this.subscribe("turns/subscribe",()=>{this.attempt(()=>this.loadNew())})])}updated(t){super.updated(t),(t.has("top")||t.has("height")||t.has("rows"))&&this.attempt(()=>this.loadMore())}async list(t){let{from:e,to:i,...r}=this.filter,{texts:o}=this.page,a={...e?{since_at:o.ofField(`${e}T00:00`)}:{},...i?{until_at:o.ofField(`${i}T23:59`)+60}:{}},c=await this.call("turns/list",{...r,...a,...t});return this.unreachable=c.unreachable,c}async loadFirst(){let t=++this.generation,{turns:e,next:i,total:r}=await this.list({limit:$e});t===this.generation&&([this.rows,this.next,this.total]=[e,i,r??e.length],this.scroller.scrollTop=this.top=0)}async loadMore(){if(!this.isLoadingMore){this.isLoadingMore=!0;try{for(;this.next!==null&&this.lastVisible>=this.rows.length;){let t=this.generation,{turns:e,next:i}=await this.list({limit:ns,cursor:this.next});t===this.generation&&([this.rows,this.next]=[[...this.rows,...e],i])}}finally{this.isLoadingMore=!1}}}async loadNew(){let t=this.generation,{turns:e,next:i,total:r}=await this.list({limit:$e});if(t!==this.generation)return;let o=new Set(this.rows.map(c=>c.id)),a=e.filter(c=>!o.has(c.id));a.length===e.length?[this.rows,this.next]=[e,i]:this.rows=[...a,...this.rows],this.total=r??this.rows.length,this.scroller.scrollTop>0&&(await this.updateComplete,this.scroller.scrollTop+=a.length*this.rowHeight)}get firstVisible(){return Math.max(0,Math.floor(this.top/this.rowHeight)-be)}get lastVisible(){let t=Math.ceil((this.top+this.height)/this.rowHeight)+be;return Math.min(t,(this.total??0)-1)}choose(t){let e=Object.entries({...this.filter,...t}).filter(([,r])=>r?.length);this.filter=Object.fromEntries(e);let i=new URLSearchParams(e.map(([r,o])=>[r,String(o)])).toString();G(`/chatterbox/turns${i?`?${i}`:""}`,!0),this.requestUpdate(),this.attempt(()=>this.loadFirst())}render(){let{info:t,texts:e}=this.page,{filter:i,total:r}=this,o=Object.keys(i).filter(c=>c!=="words").length,a=Object.keys(i).length>0;return l`
       <search class="row">
         <input
           type="search"
@@ -817,7 +876,8 @@ var ve=Object.defineProperty;var $e=Object.getOwnPropertyDescriptor;var h=(n,s,t
         <div class="row filters" ?data-open=${this.isOpen}>
           ${this.select("person_id","turns.person",t.people)}
           ${this.select("device_id","turns.place",t.places)} ${this.select("agent","turns.agent",t.agents)}
-          ${fe.map(c=>{let u=!!i.marks?.includes(c),f=u?i.marks?.filter(p=>p!==c):[...i.marks??[],c];return l`<button aria-pressed=${u} @click=${()=>this.choose({marks:f??[]})}>
+          ${this.day("from")} ${this.day("to")}
+          ${xe.map(c=>{let p=!!i.marks?.includes(c),g=p?i.marks?.filter(u=>u!==c):[...i.marks??[],c];return l`<button aria-pressed=${p} @click=${()=>this.choose({marks:g??[]})}>
               ${this.text(`turns.${c}`)}
             </button>`})}
         </div>
@@ -841,7 +901,7 @@ var ve=Object.defineProperty;var $e=Object.getOwnPropertyDescriptor;var h=(n,s,t
       >
         <div class="rows" role="list" style="height: ${(r??0)*this.rowHeight}px">${this.visible()}</div>
       </div>
-    `}visible(){let[t,e]=[this.firstVisible,this.lastVisible],i=Array.from({length:Math.max(0,e-t+1)},(r,o)=>t+o);return Q(i,r=>this.rows[r]?.id??r,r=>{let o=this.rows[r];return ue([o,r,this.rowHeight,this.total],()=>this.row(r,o))})}row(t,e){let i=`height: ${this.rowHeight}px; transform: translateY(${t*this.rowHeight}px)`;if(!e)return l`<div class="turn" style=${i} aria-hidden="true"></div>`;let{texts:r}=this.page,o=r.day(e.at)===r.day(Date.now()/1e3);return l`<div
+    `}visible(){let[t,e]=[this.firstVisible,this.lastVisible],i=Array.from({length:Math.max(0,e-t+1)},(r,o)=>t+o);return Z(i,r=>this.rows[r]?.id??r,r=>{let o=this.rows[r];return ve([o,r,this.rowHeight,this.total],()=>this.row(r,o))})}row(t,e){let i=`height: ${this.rowHeight}px; transform: translateY(${t*this.rowHeight}px)`;if(!e)return l`<div class="turn" style=${i} aria-hidden="true"></div>`;let{texts:r}=this.page,o=r.day(e.at)===r.day(Date.now()/1e3);return l`<div
       class="turn"
       role="listitem"
       style=${i}
@@ -861,15 +921,20 @@ var ve=Object.defineProperty;var $e=Object.getOwnPropertyDescriptor;var h=(n,s,t
         >
         <div class="quiet line">${e.answer}</div>
       </div>
-      <div class="row marks">${e.marks.map(a=>_t(a,r))}</div>
+      <div class="row marks">${e.marks.map(a=>Pt(a,r))}</div>
       <div class="seconds figure quiet">${r.duration(e.duration_ms)}</div>
     </div>`}select(t,e,i){if(i.length<2)return d;let r=this.filter[t]??"";return l`<select
       aria-label=${this.text(e)}
-      @change=${o=>this.choose({[t]:N(o)})}
+      @change=${o=>this.choose({[t]:U(o)})}
     >
       <option value="" ?selected=${!r}>${this.text(`${e}_any`)}</option>
       ${i.map(({id:o,name:a})=>l`<option value=${o} ?selected=${o===r}>${a}</option>`)}
-    </select>`}type(t){let e=N(t).trim();this.afterTyping(Xe,()=>this.choose({words:e}))}async move(t){let e=t.key==="ArrowDown"?1:t.key==="ArrowUp"?-1:0,i=t.target.dataset.index;if(!e||i===void 0)return;t.preventDefault();let r=Number(i)+e,[o,a]=[r*this.rowHeight,(r+1)*this.rowHeight];o<this.scroller.scrollTop&&(this.scroller.scrollTop=o),a>this.scroller.scrollTop+this.height&&(this.scroller.scrollTop=a-this.height),this.top=this.scroller.scrollTop,await this.updateComplete,this.renderRoot.querySelector(`a[data-index="${r}"]`)?.focus({preventScroll:!0})}};A.styles=[_,x`
+    </select>`}day(t){return l`<label class="row"
+      >${this.text(`turns.${t}`)}<input
+        type="date"
+        .value=${this.filter[t]??""}
+        @change=${e=>this.choose({[t]:U(e)})}
+    /></label>`}type(t){let e=U(t).trim();this.afterTyping(os,()=>this.choose({words:e}))}async move(t){let e=t.key==="ArrowDown"?1:t.key==="ArrowUp"?-1:0,i=t.target.dataset.index;if(!e||i===void 0)return;t.preventDefault();let r=Number(i)+e,[o,a]=[r*this.rowHeight,(r+1)*this.rowHeight];o<this.scroller.scrollTop&&(this.scroller.scrollTop=o),a>this.scroller.scrollTop+this.height&&(this.scroller.scrollTop=a-this.height),this.top=this.scroller.scrollTop,await this.updateComplete,this.renderRoot.querySelector(`a[data-index="${r}"]`)?.focus({preventScroll:!0})}};A.styles=[k,w`
       :host {
         display: flex;
         flex-direction: column;
@@ -880,7 +945,7 @@ var ve=Object.defineProperty;var $e=Object.getOwnPropertyDescriptor;var h=(n,s,t
         border-bottom: 1px solid var(--divider-color);
         background: var(--card-background-color);
       }
-      input {
+      input[type="search"] {
         flex: 1 1 180px;
         max-width: 320px;
       }
@@ -981,21 +1046,20 @@ var ve=Object.defineProperty;var $e=Object.getOwnPropertyDescriptor;var h=(n,s,t
           grid-area: 1 / 3;
         }
       }
-    `],h([m()],A.prototype,"rows",2),h([m()],A.prototype,"total",2),h([m()],A.prototype,"unreachable",2),h([m()],A.prototype,"top",2),h([m()],A.prototype,"height",2),h([m()],A.prototype,"rowHeight",2),h([m()],A.prototype,"isOpen",2),h([se(".scroller")],A.prototype,"scroller",2),A=h([y("chatterbox-turns")],A);function es(n){let s={};for(let e of Je){let i=n.get(e);i&&(s[e]=i)}let t=fe.filter(e=>n.get("marks")?.split(",").includes(e));return t.length&&(s.marks=t),s}function ss(n,s){return["language","locale","connection"].some(t=>n[t]!==s?.[t])}var P=class extends S{constructor(){super(...arguments);this.narrow=!1;this.ready=()=>{this.open()}}connectedCallback(){super.connectedCallback(),this.hasUpdated&&this.open()}disconnectedCallback(){super.disconnectedCallback(),this.hass.connection.removeEventListener("ready",this.ready)}willUpdate(t){t.has("hass")&&this.open()}async open(){let t=this;this.hass.connection.addEventListener("ready",this.ready);try{let[e,i]=await Promise.all([ft.load(this.hass),this.hass.callWS({type:"chatterbox/page"})]);this.page={get hass(){return t.hass},texts:e,info:i},this.failure=void 0}catch(e){this.failure=mt(e)}}render(){let{page:t}=this;if(!t)return this.failure?l`<p class="page" role="alert">${this.failure.message}</p>`:d;let[,e="",...i]=(this.route?.path??"").split("/"),r=e||"now";return l`
+    `],h([m()],A.prototype,"rows",2),h([m()],A.prototype,"total",2),h([m()],A.prototype,"unreachable",2),h([m()],A.prototype,"top",2),h([m()],A.prototype,"height",2),h([m()],A.prototype,"rowHeight",2),h([m()],A.prototype,"isOpen",2),h([ne(".scroller")],A.prototype,"scroller",2),A=h([y("chatterbox-turns")],A);function ls(n){let s={};for(let e of rs){let i=n.get(e);i&&(s[e]=i)}let t=xe.filter(e=>n.get("marks")?.split(",").includes(e));return t.length&&(s.marks=t),s}function cs(n,s){return["language","locale","connection","dockedSidebar"].some(t=>n[t]!==s?.[t])}var C=class extends S{constructor(){super(...arguments);this.narrow=!1;this.ready=()=>{this.open()}}connectedCallback(){super.connectedCallback(),this.hasUpdated&&this.open()}disconnectedCallback(){super.disconnectedCallback(),this.hass.connection.removeEventListener("ready",this.ready)}willUpdate(t){t.has("hass")&&this.open()}async open(){let t=this;this.hass.connection.addEventListener("ready",this.ready);try{let[e,i]=await Promise.all([yt.load(this.hass),this.hass.callWS({type:"chatterbox/page"})]);this.page={get hass(){return t.hass},texts:e,info:i},this.failure=void 0}catch(e){this.failure=xt(e)}}render(){let{page:t}=this;if(!t)return this.failure?l`<p class="page" role="alert">${this.failure.message}</p>`:d;let[,e="",...i]=(this.route?.path??"").split("/"),r=e||"now",o=i.join("/"),a=r==="evaluate"||r==="turns"&&!!o,c=this.narrow||this.hass.dockedSidebar==="always_hidden",p=l`<nav class="views" aria-label="Chatterbox">
+      ${this.tab("now",r)} ${this.tab("turns",r)}
+      ${t.info.is_admin?this.tab("permissions",r):d}
+    </nav>`;return l`
       <header>
-        ${this.narrow?l`<button class="sign bare" aria-label=${t.texts.text("page.menu")} @click=${this.openMenu}>
-                ☰
-              </button>`:d}
+        ${a?this.button("back",t.texts.text("page.back"),()=>this.back(r)):c?this.button("menu",t.texts.text("page.menu"),()=>this.openMenu()):d}
         <h1>Chatterbox</h1>
-        <nav aria-label="Chatterbox">
-          ${this.tab("now",r)} ${this.tab("turns",r)}
-          ${t.info.is_admin?this.tab("permissions",r):d}
-        </nav>
+        ${this.narrow?d:p}
       </header>
-      <main>${this.view(t,r,i.join("/"))}</main>
-    `}tab(t,e){return l`<a href="/chatterbox/${t}" aria-current=${t===e?"page":"false"}
-      >${this.page?.texts.text(`page.${t}`)}</a
-    >`}view(t,e,i){switch(e){case"turns":return i?l`<chatterbox-turn .page=${t} .path=${decodeURIComponent(i)}></chatterbox-turn>`:l`<chatterbox-turns .page=${t}></chatterbox-turns>`;case"permissions":return l`<chatterbox-permissions .page=${t}></chatterbox-permissions>`;case"evaluate":return l`<chatterbox-evaluate .page=${t}></chatterbox-evaluate>`;default:return l`<chatterbox-now .page=${t}></chatterbox-now>`}}openMenu(){this.dispatchEvent(new CustomEvent("hass-toggle-menu",{bubbles:!0,composed:!0}))}};P.styles=[_,x`
+      <main>${this.view(t,r,o)}</main>
+      ${this.narrow?p:d}
+    `}button(t,e,i){return l`<button class="sign bare" aria-label=${e} title=${e} @click=${i}>${O(t)}</button>`}back(t){history.length>1?history.back():G(t==="turns"?"/chatterbox/turns":"/chatterbox/now",!0)}tab(t,e){return l`<a href="/chatterbox/${t}" aria-current=${t===e?"page":"false"}
+      >${O(t)}${this.page?.texts.text(`page.${t}`)}</a
+    >`}view(t,e,i){switch(e){case"turns":return i?l`<chatterbox-turn .page=${t} .path=${decodeURIComponent(i)}></chatterbox-turn>`:l`<chatterbox-turns .page=${t}></chatterbox-turns>`;case"permissions":return i==="try"?l`<chatterbox-trying .page=${t}></chatterbox-trying>`:l`<chatterbox-permissions .page=${t} .path=${i}></chatterbox-permissions>`;case"evaluate":return l`<chatterbox-evaluate .page=${t}></chatterbox-evaluate>`;default:return l`<chatterbox-now .page=${t}></chatterbox-now>`}}openMenu(){this.dispatchEvent(new CustomEvent("hass-toggle-menu",{bubbles:!0,composed:!0}))}};C.styles=[k,w`
       :host {
         display: flex;
         flex-direction: column;
@@ -1008,9 +1072,8 @@ var ve=Object.defineProperty;var $e=Object.getOwnPropertyDescriptor;var h=(n,s,t
       }
       header {
         display: flex;
-        flex-wrap: wrap;
         align-items: center;
-        column-gap: 16px;
+        column-gap: 12px;
         padding: 0 16px;
         min-height: var(--header-height, 56px);
         color: var(--app-header-text-color, var(--primary-text-color));
@@ -1023,29 +1086,38 @@ var ve=Object.defineProperty;var $e=Object.getOwnPropertyDescriptor;var h=(n,s,t
       }
       .sign {
         margin-inline-start: -8px;
-        font-size: 20px;
       }
-      nav {
+      .views {
         display: flex;
         align-self: stretch;
+        background: var(--card-background-color);
       }
-      :host([narrow]) nav {
-        flex-basis: 100%;
-        justify-content: space-between;
-      }
-      nav a {
+      .views a {
         display: flex;
         align-items: center;
+        gap: 8px;
         min-height: 44px;
-        padding: 2px 10px 0;
-        text-align: center;
+        padding: 2px 12px 0;
         text-decoration: none;
-        color: inherit;
         border-bottom: 2px solid transparent;
       }
-      nav a[aria-current="page"] {
+      .views a[aria-current="page"] {
         border-color: var(--primary-color);
         font-weight: 500;
+      }
+      .views a[aria-current="page"] .icon {
+        fill: var(--primary-color);
+      }
+      :host([narrow]) .views {
+        border-top: 1px solid var(--divider-color);
+      }
+      :host([narrow]) .views a {
+        flex: 1 1 0;
+        flex-direction: column;
+        gap: 0;
+        padding: 6px 2px;
+        border-bottom: none;
+        font-size: 12px;
       }
       main {
         flex: 1;
@@ -1058,7 +1130,7 @@ var ve=Object.defineProperty;var $e=Object.getOwnPropertyDescriptor;var h=(n,s,t
         min-height: 0;
         overflow-y: auto;
       }
-    `],h([w({attribute:!1,hasChanged:ss})],P.prototype,"hass",2),h([w({type:Boolean,reflect:!0})],P.prototype,"narrow",2),h([w({attribute:!1})],P.prototype,"route",2),h([m()],P.prototype,"page",2),h([m()],P.prototype,"failure",2),P=h([y("chatterbox-panel")],P);export{P as ChatterboxPanel};
+    `],h([_({attribute:!1,hasChanged:cs})],C.prototype,"hass",2),h([_({type:Boolean,reflect:!0})],C.prototype,"narrow",2),h([_({attribute:!1})],C.prototype,"route",2),h([m()],C.prototype,"page",2),h([m()],C.prototype,"failure",2),C=h([y("chatterbox-panel")],C);export{C as ChatterboxPanel};
 /*! Bundled license information:
 
 @lit/reactive-element/css-tag.js:
