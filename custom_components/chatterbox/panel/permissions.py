@@ -244,10 +244,10 @@ async def _async_devices(viewer: Viewer, data: Mapping[str, Any]) -> _Devices:
     rooms = Counter(places[one.entity_id] for one in judged if one.verdict is Verdict.ALLOW)
     in_room = [one for one in judged if data.get("area") in (None, places[one.entity_id])]
     fitting = [one for one in in_room if wanted in (None, one.verdict)]
-    shown = fitting[offset : offset + data["limit"]]
+    listed = fitting[offset : offset + data["limit"]]
     language = await async_closest_language(hass, data["language"])
-    actions = await async_action_names(hass, {action for one in shown for action in one.actions}, language)
-    rows = [_row(hass, policy, one, places[one.entity_id], actions) for one in shown]
+    actions = await async_action_names(hass, {action for one in listed for action in one.actions}, language)
+    rows = [_row(hass, policy, one, places[one.entity_id], actions) for one in listed]
     return _Devices(len(fitting), rows, [_Room(*item) for item in rooms.items()])
 
 

@@ -133,11 +133,12 @@ async def test_a_removed_service_leaves_the_assistants_as_they_were_before_its_t
         await frontend.choose_model(dialog, "large-model")
         await frontend.submit(dialog)
         await dialog.get_by_text("Home Assistant (takes it over from Chatterbox)").click()
-        await dialog.get_by_text("A new assistant with this name (Butler)").click()
+        new = dialog.get_by_role("checkbox", name="A new assistant with this name (Butler)")
+        await expect(new).to_be_checked()
         await frontend.see_that_it_fits(dialog)
         await frontend.complete(dialog)
         await dialog.get_by_text("What can I cook with eggs and potatoes?").wait_for()
-        await expect(dialog.get_by_text("choose Home Assistant at the top")).to_be_visible()
+        await expect(dialog.get_by_text("choose Butler at the top")).to_be_visible()
         await frontend.see_that_it_fits(dialog)
         assist = await frontend.try_it(dialog)
         assert await assist.ask("What can I cook with eggs and potatoes?") == "I am the large one."
@@ -202,7 +203,7 @@ async def _add_agent_with_stand_in(frontend: Frontend, camera: Camera) -> None:
     await expect(dialog.get_by_text("Home Assistant (takes it over from Chatterbox)")).to_be_visible()
     await frontend.see_that_it_fits(dialog)
     await frontend.complete(dialog)
-    await expect(dialog.get_by_text("No assistant uses it yet.")).to_be_visible()
+    await expect(dialog.get_by_text("choose Chatterbox 2 at the top")).to_be_visible()
     await frontend.finish(dialog)
 
     await frontend.open_service("Chatterbox")

@@ -69,7 +69,7 @@ async def test_plans_are_changed_in_their_list(
     await expect(page.get_by_text("Call Dad")).to_be_visible()
     assert (await _items(home))["Call Dad"] == before + timedelta(hours=1)
 
-    await page.locator("ha-checkbox").nth(1).click()
+    await page.locator("ha-checkbox").first.click()
     await expect(page.get_by_text("Water the plants")).to_have_count(0)
     await page.get_by_text("The bins").click()
     await dialog.get_by_role("button", name=delete).click()
