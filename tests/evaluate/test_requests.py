@@ -1,5 +1,8 @@
 """The requests of a trial are sentences of Home Assistant, and some of ours, about the devices of a home."""
 
+import asyncio
+from time import thread_time
+
 import pytest
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import HomeAssistant
@@ -8,6 +11,7 @@ from custom_components.chatterbox.evaluate.grading import RequestGroup
 from custom_components.chatterbox.evaluate.requests import async_make_requests
 from tests.support.one_home import in_one_home
 from tests.support.talk import move_into_the_demo_home
+from tests.support.yardstick import json_pass
 
 LANGUAGES = ["de", "en", "es", "fr", "it", "nl", "pl", "pt", "pt-BR", "sv", "zh-Hans"]
 
@@ -48,6 +52,22 @@ async def test_a_name_that_is_part_of_another_is_left_out(hass: HomeAssistant) -
     requests = await async_make_requests(hass, "en", 40)
 
     assert not [one for one in requests if "Bathroom Light" in f"{one.before} {one.text}".replace("Light Strip", "")]
+
+
+async def test_a_large_home_goes_on_meanwhile(hass: HomeAssistant) -> None:
+    await move_into_the_demo_home(hass)
+    for number in range(2_000):
+        hass.states.async_set(f"light.one_{number}", "off", {"friendly_name": f"Lamp {number} of the hall"})
+    making = hass.async_create_task(async_make_requests(hass, "en", 40))
+    longest, passes = 0.0, 0
+    while not making.done():
+        began = thread_time()
+        await asyncio.sleep(0)
+        longest, passes = max(longest, thread_time() - began), passes + 1
+
+    assert len(await making) == 40
+    assert longest < 40 * json_pass()
+    assert passes > 100
 
 
 async def test_another_language_has_what_home_assistant_says(hass: HomeAssistant) -> None:

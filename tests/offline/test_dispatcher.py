@@ -15,6 +15,7 @@ from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.chatterbox.agent.events import Phase, StopReason
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall, Usage
+from custom_components.chatterbox.agent.text import MOST_UNDERSTOOD
 from custom_components.chatterbox.effects.effect import NOTHING, Touches
 from custom_components.chatterbox.offline.dispatcher import MAX_NESTING, offline_languages
 from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE, SENTENCE
@@ -39,6 +40,15 @@ async def built_in_answer(hass: HomeAssistant, text: str, language: str = "en") 
     """Ask Home Assistant's own agent directly."""
     agent = conversation.HOME_ASSISTANT_AGENT
     return await conversation.async_converse(hass, text, None, Context(), language, agent_id=agent)
+
+
+async def test_of_a_text_that_nobody_says_nothing_is_done(home: HomeAssistant) -> None:
+    talk = Talk(home)
+
+    said = await talk.say(f"turn on the counter lamp {' ' * MOST_UNDERSTOOD}")
+
+    assert said.startswith("Sorry, I couldn't understand that")
+    assert home.states.is_state("light.counter", "off")
 
 
 async def test_a_sentence_becomes_an_action_and_the_action_an_answer(home: HomeAssistant) -> None:

@@ -167,6 +167,8 @@ def heard_words(text: str) -> tuple[str, ...]:
 
 MOST_COMPARED: Final = 1_000
 """Characters of a request whose words are compared: nobody says more in one, and an API client may send a book."""
+MOST_UNDERSTOOD: Final = 300
+"""Characters of a sentence that is understood without a model. A longer one is the model's alone."""
 
 
 def contains_phrase(words: Sequence[str], phrase: Sequence[str]) -> bool:

@@ -20,7 +20,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er, intent
 
 from ..agent.messages import JsonValue, ToolCall
-from ..agent.text import HAN, plain_name
+from ..agent.text import HAN, MOST_UNDERSTOOD, plain_name
 from ..home.entity_matches import matching_states
 from ..internals.conversation import async_recognized, built_in_agent
 from ..settings.agent import RequestKind
@@ -69,10 +69,10 @@ class RecognizedRequest:
 
 async def async_recognize(hass: HomeAssistant, user_input: ConversationInput) -> RecognizedRequest | None:
     """Return what a request is, as far as that is certain."""
-    user_input = replace(user_input, text=await async_readable_sentence(hass, user_input.text, user_input.language))
-    agent = built_in_agent(hass)
+    agent = built_in_agent(hass) if len(user_input.text) <= MOST_UNDERSTOOD else None
     if agent is None or await agent.async_get_or_load_intents(user_input.language) is None:
         return None
+    user_input = replace(user_input, text=await async_readable_sentence(hass, user_input.text, user_input.language))
     if await agent.async_recognize_sentence_trigger(user_input):
         return None
     found = await agent.async_recognize_intent(user_input, strict_intents_only=True)
@@ -142,7 +142,8 @@ async def async_is_never_mind(hass: HomeAssistant, user_input: ConversationInput
 async def async_is_request(hass: HomeAssistant, user_input: ConversationInput) -> bool:
     """Return whether Home Assistant would act on a sentence or answer it, by a trigger or an intent that is certain."""
     agent = built_in_agent(hass)
-    if agent and await agent.async_recognize_sentence_trigger(user_input):
+    is_short = len(user_input.text) <= MOST_UNDERSTOOD
+    if agent and is_short and await agent.async_recognize_sentence_trigger(user_input):
         return True
     return await async_recognize(hass, user_input) is not None
 

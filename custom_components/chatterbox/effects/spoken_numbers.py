@@ -14,7 +14,7 @@ from homeassistant.core import HomeAssistant
 from pydantic import BaseModel, ConfigDict
 from unicode_rbnf import RbnfEngine
 
-from ..agent.text import base_language, fold, read_data_file
+from ..agent.text import MOST_UNDERSTOOD, base_language, fold, read_data_file
 from ..home.name_index import names_in, with_known_names
 from ..speech.text.language import number_words
 
@@ -92,6 +92,8 @@ async def async_readable_sentence(hass: HomeAssistant, text: str, language: str)
 
     Of the units of temperatures, these have none but "°", which is that of the home.
     """
+    if len(text) > MOST_UNDERSTOOD:
+        return text
     if (code := base_language(language)) in _WORDS and code not in _numbers:
         await hass.async_add_executor_job(_numbers_of, code)
     unit = hass.config.units.temperature_unit

@@ -6,9 +6,9 @@ Most sentences are Home Assistant's own. What each asks for is known before: it 
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, zip_longest
+from itertools import combinations, islice, zip_longest
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -20,7 +20,7 @@ from homeassistant.core import HomeAssistant, State
 from pydantic import BaseModel
 
 from ..agent.messages import JsonValue
-from ..agent.text import HAN, base_language, compared, read_data_file
+from ..agent.text import HAN, base_language, compared, heard_words, read_data_file
 from ..effects.effect import Touches
 from ..effects.intents import intent_effects
 from ..effects.reported import is_unavailable
@@ -59,6 +59,8 @@ class _Data(BaseModel):
 
 
 _DATA: Final = read_data_file(Path(__file__).with_suffix(".toml"), _Data)
+_MOST_THINGS: Final = 50
+"""Things of which there are commands of one kind."""
 _WORD: Final = re.compile(rf"[^\W\d_]{{3,}}|[{HAN}]")
 """Occurs in a sentence beside the name: "lamp on please" is a command, "lamp 40" is none."""
 
@@ -98,9 +100,12 @@ class _Writer:
     hidden: Mapping[str, State]
     """The same of things that are not exposed."""
 
-    def by_group(self) -> Mapping[RequestGroup, Iterator[TrialRequest]]:
-        """Return requests of each group, without end to those that are made as they are taken."""
-        commands = [one for one in self._commands(self.exposed) if one.changes]
+    async def async_by_group(self) -> Mapping[RequestGroup, Iterator[TrialRequest]]:
+        """Return requests of each group, which are made as they are taken."""
+        commands: list[_Command] = []
+        for one in self._commands(self.exposed):
+            commands += [one] if one.changes else []
+            await asyncio.sleep(0)  # one takes some milliseconds
         # What is said alone is not said again in a compound, as long as there is something else.
         others = [*commands[len(commands) // 2 :], *commands[: len(commands) // 2]]
         group = RequestGroup
@@ -120,7 +125,12 @@ class _Writer:
     def _commands(self, devices: Mapping[str, State]) -> Iterator[_Command]:
         """Yield commands, one of each kind before the second of any."""
         fitting = [
-            [name for name, one in devices.items() if one.domain == act.domain and one.state in act.states]
+            [
+                *islice(
+                    (name for name, one in devices.items() if one.domain == act.domain and one.state in act.states),
+                    _MOST_THINGS,
+                )
+            ]
             for act in _DATA.acts
         ]
         for row in zip_longest(*fitting):
@@ -138,16 +148,23 @@ class _Writer:
 
     def _questions(self) -> Iterator[TrialRequest]:
         group = RequestGroup.ASK
-        states: list[TrialRequest] = []
-        numbers: list[TrialRequest] = []
+        words, named = self.words, self.exposed.items()
+        numbers = (
+            TrialRequest(group, words.value.format(name=name), {}, number=number)
+            for name, state in named
+            if state.domain == "sensor" and words and (number := _number(state.state)) is not None
+        )
+        return (one for row in zip_longest(numbers, self._states()) for one in row if one)
+
+    def _states(self) -> Iterator[TrialRequest]:
+        """Yield questions whether a thing is in a state."""
         for name, state in self.exposed.items():
             asked_state = _DATA.asked_states.get(state.domain)
             if asked_state and (text := self._sentence(_IS_SO._replace(state=asked_state), name, state.domain)):
-                known = TrialRequest(group, f"{text}?", {}, asked_state=asked_state, entity_id=state.entity_id)
-                states.append(replace(known, is_so=state.state == asked_state))
-            elif state.domain == "sensor" and self.words and (number := _number(state.state)) is not None:
-                numbers.append(TrialRequest(group, self.words.value.format(name=name), {}, number=number))
-        return (one for row in zip_longest(numbers, states) for one in row if one)
+                known = TrialRequest(
+                    RequestGroup.ASK, f"{text}?", {}, asked_state=asked_state, entity_id=state.entity_id
+                )
+                yield replace(known, is_so=state.state == asked_state)
 
     def _compounds(self, words: _Words, commands: list[_Command]) -> Iterator[TrialRequest]:
         for one, two in zip(commands[::2], commands[1::2], strict=False):
@@ -214,14 +231,20 @@ def _devices(hass: HomeAssistant) -> tuple[dict[str, State], dict[str, State]]:
     states = sorted(hass.states.async_all(), key=lambda state: state.entity_id)
     names = {one.entity_id: compared(exposed.get(one.entity_id, one.name)) for one in states}
     known = Counter(names.values())
+    parts = Counter(part for entity_id, name in names.items() for part in _parts(entity_id, name))
     found: tuple[dict[str, State], dict[str, State]] = {}, {}
     for state in states:
         name = names[state.entity_id]
-        alike = [other for entity_id, other in names.items() if entity_id.startswith(f"{state.domain}.")]
-        is_clear = known[name] == 1 and not any(name in other for other in alike if other != name)
+        is_clear = known[name] == 1 and parts[state.domain, heard_words(name)] <= 1
         if is_clear and not is_unavailable(hass, state.entity_id):
             found[state.entity_id not in exposed][exposed.get(state.entity_id, state.name)] = state
     return found
+
+
+def _parts(entity_id: str, name: str) -> Iterable[tuple[str, Sequence[str]]]:
+    """Return the parts of a name that may be names of other things of a domain, itself included."""
+    words = heard_words(name)
+    return {(entity_id.partition(".")[0], words[start:end]) for start, end in combinations(range(len(words) + 1), 2)}
 
 
 async def async_make_requests(hass: HomeAssistant, language: str, most: int) -> list[TrialRequest]:
@@ -231,9 +254,9 @@ async def async_make_requests(hass: HomeAssistant, language: str, most: int) -> 
         return []
     writer = _Writer(hass, texts.intents, language, _DATA.words.get(base_language(language)), *_devices(hass))
     made: list[list[TrialRequest]] = []
-    for group, requests in writer.by_group().items():
+    for group, requests in (await writer.async_by_group()).items():
         made.append([])
         for _ in range(-(-_DATA.shares[group] * most // sum(_DATA.shares.values()))):
-            await asyncio.sleep(0)  # one takes some milliseconds
+            await asyncio.sleep(0)
             made[-1] += islice(requests, 1)
     return [one for row in zip_longest(*made) for one in row if one][:most]

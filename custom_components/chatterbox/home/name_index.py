@@ -17,7 +17,7 @@ from homeassistant.components.conversation import DOMAIN as CONVERSATION
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, floor_registry as fr, intent
 
-from ..agent.text import PART, compared, fold, plain_name
+from ..agent.text import MOST_UNDERSTOOD, PART, compared, fold, plain_name
 from .entities import Home, async_get_home
 from .entity_matches import entities_by_name
 
@@ -113,7 +113,8 @@ def _names_of(home: Home) -> NameIndex[Known]:
 
 def names_in(hass: HomeAssistant, text: str) -> Iterator[tuple[int, int, AbstractSet[Known]]]:
     """Yield where a text holds a name of the home, the longest at each place, with all that may be meant."""
-    index, parts, stop = _names_of(async_get_home(hass, CONVERSATION)), [*PART.finditer(text)], 0
+    index, stop = _names_of(async_get_home(hass, CONVERSATION)), 0
+    parts = [*PART.finditer(text, 0, MOST_UNDERSTOOD)]
     for place, begin in enumerate(parts):
         if begin.start() < stop or not index.may_begin(begin[0]):
             continue

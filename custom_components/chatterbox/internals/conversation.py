@@ -13,6 +13,7 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import intent, llm
 from homeassistant.helpers.chat_session import ChatSession
 
+from ..agent.text import MOST_UNDERSTOOD
 from .reliance import Reliance
 
 if TYPE_CHECKING:
@@ -55,7 +56,8 @@ def built_in_agent(hass: HomeAssistant) -> DefaultAgent | None:
 async def async_recognized(hass: HomeAssistant, user_input: ConversationInput) -> RecognizeResult | None:
     """Return what the built-in agent recognizes with certainty, if it finds all that is named."""
     agent = built_in_agent(hass)
-    found = await agent.async_recognize_intent(user_input) if agent else None
+    is_short = len(user_input.text) <= MOST_UNDERSTOOD
+    found = await agent.async_recognize_intent(user_input) if agent and is_short else None
     return None if found is None or found.unmatched_entities else found
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -22,7 +23,7 @@ from pydantic import BaseModel, ConfigDict
 from ..agent.conversation.own_words import NO_MODEL, as_models_read
 from ..agent.json.text import objects_in, parse_json
 from ..agent.messages import AssistantMessage, JsonValue, ToolCall, Transcript, UserMessage
-from ..agent.text import base_language, heard_words, read_data_file
+from ..agent.text import MOST_UNDERSTOOD, base_language, heard_words, read_data_file
 from ..agent.transcript import since_last_user_message
 from ..approvals.answers.yes_or_no import Meaning, understand_answer, understand_choice
 from ..effects.effect import Touches
@@ -64,6 +65,8 @@ _EXACTLY: Final = timedelta(minutes=1)
 """The difference up to which a time means the time of a plan to cancel."""
 _MOST_NAMED: Final = 5
 """Plans in a question."""
+_MOST_TIMES: Final = 6
+"""Times in a sentence, and words around times, that are tried: each costs some milliseconds."""
 _MORNING: Final = range(4, 12)
 """The hours at which an alarm is meant if they come next: nobody wants to be asked which seven o'clock."""
 _AROUND: Final = " .,!?¿¡。，！？"  # noqa: RUF001 Chinese marks
@@ -121,11 +124,13 @@ async def async_recognize_plan(
 ) -> RecognizedRequest | None:
     """Return a request about plans, with the call that does it, or else the one that Home Assistant has `found`."""
     agent = built_in_agent(hass)
-    if agent is None or (found and found.intent not in _TIMERS):
+    if agent is None or len(user_input.text) > MOST_UNDERSTOOD or (found and found.intent not in _TIMERS):
         return found
     if await agent.async_recognize_sentence_trigger(user_input):
         return found
     await hass.async_add_executor_job(prepare, user_input.language)
+    if len(times_in(user_input.text, user_input.language)) > _MOST_TIMES:
+        return found
     clear = await _async_made_clear(hass, user_input, history) or await _async_of_kind(hass, user_input, found)
     clear = clear or await _async_kind_moved(hass, user_input)
     return clear or await _async_recognized(hass, agent, user_input, history, found)
@@ -354,7 +359,7 @@ def _times_in(sentences: _Sentences, text: str, language: str) -> Iterator[TimeI
     """Yield the times in a sentence, then those after other words for "at", then none."""
     of_time = re.compile(rf"\b(?:{'|'.join(sentences.of_time)})(?= )" if sentences.of_time else "(?!)", re.IGNORECASE)
     yield from times_in(text, language, joined=True)
-    for of in of_time.finditer(text):
+    for of in islice(of_time.finditer(text), _MOST_TIMES):
         at = f"{text[: of.start()]}{sentences.of_time[of[0].lower()]}{text[of.end() :]}"
         yield from times_in(at, language, joined=True)
     yield TimeInSentence("", text)
@@ -363,7 +368,8 @@ def _times_in(sentences: _Sentences, text: str, language: str) -> Iterator[TimeI
 def _bounds_in(sentences: _Sentences, text: str, language: str) -> Iterator[tuple[TimeInSentence, bool]]:
     """Yield the times in a sentence and whether they are only bounds, as in "by seven", those that are first."""
     for words, at in sentences.bounds.items():
-        for bound in re.finditer(words if not at else rf"\b(?:{words})(?= )", text, re.IGNORECASE):
+        pattern = words if not at else rf"\b(?:{words})(?= )"
+        for bound in islice(re.finditer(pattern, text, re.IGNORECASE), _MOST_TIMES):
             exact = f"{text[: bound.start()]}{at}{text[bound.end() :]}"
             yield from ((time, True) for time in _times_in(sentences, exact, language) if time.words)
     yield from ((time, False) for time in _times_in(sentences, text, language))

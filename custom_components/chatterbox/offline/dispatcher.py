@@ -20,7 +20,7 @@ from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import intent, llm
 
 from ..agent.messages import JsonObject, ToolCall, ToolOutcome
-from ..agent.text import compared, fold
+from ..agent.text import MOST_UNDERSTOOD, compared, fold
 from ..const import LOGGER
 from ..effects.effect import NOTHING, Effects, actions_of
 from ..effects.recognition import async_is_request, async_speaker_area, async_with_whole_words
@@ -90,7 +90,7 @@ class OfflineDispatcher:
     async def async_effects(self, name: str, arguments: JsonObject) -> Effects:  # noqa: ARG002 there is one tool
         """Return the effects that a sentence would have."""
         sentence = arguments.get(SENTENCE)
-        if not isinstance(sentence, str):
+        if not isinstance(sentence, str) or len(sentence) > MOST_UNDERSTOOD:
             return NOTHING
         if self.past and (question := await self._async_past(sentence)):
             return await self.past.async_effects(question.arguments)
@@ -119,7 +119,11 @@ class OfflineDispatcher:
                 response = self._query_answer(await self.past.async_answer(question.arguments, is_whether=is_whether))
             elif unknown:
                 response = await self._unknown(unknown)
-            elif await self._names_no_zone(query) or await async_is_misread(hass, query, self.conversation_id):
+            elif (
+                len(sentence) > MOST_UNDERSTOOD
+                or await self._names_no_zone(query)
+                or await async_is_misread(hass, query, self.conversation_id)
+            ):
                 response = await self._not_understood()
             else:
                 area, done = async_speaker_area(hass, query), await async_act_on_item(hass, query)

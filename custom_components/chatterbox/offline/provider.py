@@ -23,6 +23,7 @@ from ..agent.messages import (
     canonical_json,
 )
 from ..agent.protocols import CompletionRequest
+from ..agent.text import MOST_UNDERSTOOD
 from ..agent.transcript import since_last_user_message
 from ..effects.recognition import RecognizedRequest
 from ..records.turn_record import parsed_content
@@ -46,8 +47,6 @@ PROCESS_SENTENCE: Final = ToolDefinition(
 
 _FOUND_NOTHING: Final = frozenset({IntentResponseErrorCode.NO_INTENT_MATCH, IntentResponseErrorCode.NO_VALID_TARGETS})
 _LOCAL_CALL: Final = "local_"
-_MAX_SENTENCE: Final = 1_000
-"""Characters. Home Assistant's second recognizer takes a thread for half a minute to read ten times as many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +91,7 @@ class OfflineProvider:
 
 def sentence_call(sentence: str) -> ToolCall:
     """Return a new call of the tool."""
-    arguments = canonical_json({SENTENCE: sentence[:_MAX_SENTENCE]})
+    arguments = canonical_json({SENTENCE: sentence[: MOST_UNDERSTOOD + 1]})  # of more, nothing is understood
     return ToolCall(id=f"sentence_{ulid_now()}", name=PROCESS_SENTENCE.name, arguments=arguments)
 
 

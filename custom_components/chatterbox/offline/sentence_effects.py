@@ -15,7 +15,7 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent
 
 from ..agent.messages import JsonValue
-from ..agent.text import read_data_file
+from ..agent.text import MOST_UNDERSTOOD, read_data_file
 from ..effects.effect import NOTHING, Touches, Unknown, UnknownReason, Unresolved, actions_of, joined, run_by
 from ..effects.intents import delayed_command, intent_effects, is_question_intent, is_reading_intent
 from ..effects.recognition import async_speaker_area
@@ -51,7 +51,8 @@ async def async_sentence_effects(
 
     It is tried in the same conversations and order as when it is processed; see `offline/context.py`.
     """
-    for placed in await async_places(hass, user_input, conversation_id):
+    is_short = len(user_input.text) <= MOST_UNDERSTOOD
+    for placed in await async_places(hass, user_input, conversation_id) if is_short else ():
         effects = await _async_effects(hass, placed)
         if effects is not None:
             return effects
@@ -198,6 +199,8 @@ async def async_is_certain(hass: HomeAssistant, user_input: ConversationInput) -
 async def _async_guess(hass: HomeAssistant, user_input: ConversationInput) -> Interpretation | None:
     guessing, area = gazetteer(hass), async_speaker_area(hass, user_input)
     if guessing is None or not guessing.supports(user_input.language or hass.config.language):
+        return None
+    if len(user_input.text) > MOST_UNDERSTOOD:
         return None
     return (await guessing.async_interpret(user_input.text, user_input.conversation_id or "", area))[1]
 

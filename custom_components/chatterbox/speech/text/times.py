@@ -17,7 +17,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from ...agent.text import base_language, fold, read_language_files
+from ...agent.text import MOST_UNDERSTOOD, base_language, fold, read_language_files
 from .language import LANGUAGES, number_words
 
 type Repetition = Literal["", "day", "workday", "week"]
@@ -47,8 +47,6 @@ _WAKING: Final = 5
 """The hour from which on people are thought to mean the morning."""
 _SOON: Final = 120
 """Seconds up to which a time is said by its distance alone."""
-_LONGEST: Final = 300
-"""Characters of a text in which times are looked for."""
 
 _PERIODS: Final[Mapping[str, tuple[int, int, tuple[int, ...]]]] = {
     "am": (0, _NOON, ()),
@@ -242,7 +240,7 @@ def resolve_time(
         due = written.astimezone(now.tzinfo) if written.tzinfo else _local(written, now)
         moment = Moment(due, "", is_sure=True)
     for tag in dict.fromkeys((base_language(language), _FALLBACK)):
-        if moment is None and len(text) <= _LONGEST and tag in _WORDS:
+        if moment is None and len(text) <= MOST_UNDERSTOOD and tag in _WORDS:
             plain = " ".join(_plain(text).split()).strip(" .,!?")
             encoded = _grammar(tag).encoded(plain)[0]
             parts, end, _ = _grammar(tag).scan(encoded, 0)
@@ -254,7 +252,7 @@ def resolve_time(
 def names_days(words: str, language: str) -> bool:
     """Return whether words for a time name a day or repeated days."""
     grammar = _grammar(base_language(language) if base_language(language) in _WORDS else _FALLBACK)
-    parts, _, _ = grammar.scan(grammar.encoded(" ".join(_plain(words).split()))[0], 0)
+    parts, _, _ = grammar.scan(grammar.encoded(" ".join(_plain(words[:MOST_UNDERSTOOD]).split()))[0], 0)
     return parts.has_day or bool(parts.every)
 
 
@@ -264,7 +262,7 @@ def times_in(sentence: str, language: str, *, joined: bool = False) -> Sequence[
     If `joined`, days and a later time of day ("every day ... at six") are a time as well, before those that it joins.
     """
     tag = base_language(language)
-    if tag not in _WORDS or len(sentence) > _LONGEST:
+    if tag not in _WORDS or len(sentence) > MOST_UNDERSTOOD:
         return []
     grammar, letters = _grammar(tag), [(letter, at) for at, one in enumerate(sentence) for letter in _plain(one)]
     text, places = grammar.encoded("".join(letter for letter, _ in letters))
@@ -470,7 +468,7 @@ def _grammar(tag: str) -> _Grammar:
     number = rf"(?P<number>\d{{1,6}}(?:[.,]\d{{1,2}})?|[{''.join(values)}])"
     piece = "|".join((*pieces, f"{number}(?P<half_more>{half})? ?(?:{units})(?P<and_half>{half})?"))
     unnamed = re.sub(r"\(\?P<\w+>", "(?:", piece)
-    some = rf"(?:{unnamed})(?:[\s,]*(?:{join}\s*)?(?:{unnamed}))*"
+    some = rf"(?:{unnamed})(?:[\s,]*(?:{join}\s*)?(?:{unnamed})){{0,{len(_UNITS) - 1}}}"
     minutes = rf"\d{{1,2}}|[{chr(_CARDINALS)}-{chr(_CARDINALS + _HOUR - 1)}]"
     fillers = {
         "amount": rf"(?:{plain(words.about)})?(?P<amount>{some})(?:{plain(words.or_so)})?",
