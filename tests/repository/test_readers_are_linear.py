@@ -45,7 +45,7 @@ CHEAP: Final = 3
 MOST_GROWTH: Final = 2
 """A text takes as long as 4 times its quarter if time grows with the length, and 4 times as long with its square."""
 TRIES: Final = 12
-FRAGMENTS: Final = 2
+FRAGMENTS: Final = 1
 """Of each language, for each reader; other ones for each."""
 BESIDE: Final = {
     "en": ("from six to ", "turn on the floor lamp and ", "at six and ", "the alarm to six ", "not ", "at night "),

@@ -2,13 +2,17 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from homeassistant.core import HomeAssistant
 from homeassistant.util.json import json_loads_object
+from pydantic import BaseModel, ConfigDict
 
+from ..agent.text import clipped, read_data_file
 from ..effects.actions import groups_among, members_of
 from ..effects.effect import (
+    ANY_ACTION,
     NOTHING,
     ActionKind,
     Annotated,
@@ -17,52 +21,56 @@ from ..effects.effect import (
     Unknown,
     Unresolved,
     actions_of,
+    intents_of,
     kind_of,
 )
 from .answers.language import Action
 from .review import CallReview
 
 _VAGUE: Final = (ActionKind.CHANGE, ActionKind.USE)
+PLAY: Final = "media_player.play_media"
 
-_LEVELS: Final[Mapping[str, str]] = {
-    "climate.set_temperature": "temperature",
-    "cover.set_cover_position": "position",
-    "fan.set_percentage": "percentage",
-    "fan.turn_on": "percentage",
-    "humidifier.set_humidity": "humidity",
-    "light.turn_on": "brightness",
-    "media_player.volume_set": "volume_level",
-    "valve.set_valve_position": "position",
-    "water_heater.set_temperature": "temperature",
-}
-"""The arguments in which calls of Home Assistant's intents hold what an action sets, temperatures or percentages."""
 
+class _Wordings(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    intents: Mapping[str, str]
+    wordings: Mapping[str, str]
+    settings: Mapping[str, Mapping[str, str]]
+
+
+_DATA: Final = read_data_file(Path(__file__).with_suffix(".toml"), _Wordings)
+_STEP: Final = "volume_step"
+_VOLUMES: Final = ("media_player.volume_up", "media_player.volume_down", "media_player.volume_set")
+"""The actions of one intent, of which it does the first or the second."""
+_LONGEST: Final = 60
+"""Characters of a text in a question."""
 _MOST_KINDS: Final = 3
 """Kinds of action in one question."""
 _MOST_MEMBERS: Final = 5
 """With more entities than this, a group is named instead of its members."""
 
 
-class Level(NamedTuple):
-    """The value that an entity is set to."""
+class Setting(NamedTuple):
+    """A value that an entity is set to, or that something is done with."""
 
-    value: float
-    is_temperature: bool
-    """Otherwise it is a percentage."""
+    value: float | str
+    unit: str
+    """"%", "°" for that of the home, or any other; empty for a text."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActionSummary:
     """All actions that one question asks about."""
 
-    actions: Mapping[ActionKind, tuple[str, ...]]
-    """The entities by kind of action, in the order in which they are named."""
+    actions: Mapping[str, tuple[str, ...]]
+    """The entities by the wording of an action, in the order in which they are named."""
     tools: tuple[str, ...] = ()
     """The names of tools that act on no entity."""
     unforeseen: tuple[str, ...] = ()
     """The actions that could do anything, such as `shell_command.open_up`."""
-    levels: Mapping[ActionKind, Level] = field(default_factory=dict)
-    """The value that all entities of a kind are set to."""
+    settings: Mapping[str, tuple[Setting, ...]] = field(default_factory=dict)
+    """The values to which all entities of a wording are set."""
     has_more: bool = False
     """There are further actions, which are not named."""
     is_unclear: bool = False
@@ -75,8 +83,24 @@ class ActionSummary:
         return len(named) + len(self.tools) + len(self.unforeseen) + (self.has_more and bool(named)) > 1
 
 
-def repeatable_action(kind: ActionKind) -> Action | None:
+def wording_of(action: str) -> str:
+    """Return the word for an action in a question: its kind, a word of ours, or the action that Home Assistant names.
+
+    The latter stands for what a kind does not tell apart, such as ways of arming.
+    """
+    kind = kind_of(action)
+    is_named = kind in _VAGUE or kind is ActionKind.ARM or "tilt" in action
+    return _DATA.wordings.get(action, action if is_named and not action.endswith(ANY_ACTION) else str(kind))
+
+
+def sets_value(wording: str) -> bool:
+    """Return whether entities are set to the value of a wording; otherwise, something is done with it."""
+    return _kind(wording) is not ActionKind.USE and wording not in _VOLUMES[:2]
+
+
+def repeatable_action(wording: str) -> Action | None:
     """Return the action that an answer may repeat; None if there is no word for it."""
+    kind = _kind(wording)
     if kind is ActionKind.ARM_FOR_LESS:
         return Action.ARM
     return Action(kind.value) if kind.value in Action else None
@@ -94,39 +118,57 @@ def summarize_calls(hass: HomeAssistant, calls: Iterable[CallReview]) -> ActionS
     requested = set(found.actions)
     for action in sorted(found.besides):
         found.name(action)
-    actions = {kind: _without_groups(hass, entity_ids) for kind, entity_ids in found.actions.items()}
-    ordered = sorted(actions, key=lambda kind: (kind not in requested, list(ActionKind).index(kind)))[:_MOST_KINDS]
+    actions = {wording: _without_groups(hass, entity_ids) for wording, entity_ids in found.actions.items()}
+    ordered = sorted(actions, key=lambda wording: (wording not in requested, list(ActionKind).index(_kind(wording))))[
+        :_MOST_KINDS
+    ]
     return ActionSummary(
-        {kind: entity_ids for kind, entity_ids in actions.items() if kind in ordered},
+        {wording: entity_ids for wording, entity_ids in actions.items() if wording in ordered},
         tuple(found.tools),
         tuple(found.unforeseen),
-        {kind: level for kind, (level, *others) in found.levels.items() if level and not others},
+        {wording: values for wording, (values, *others) in found.settings.items() if values and not others},
         has_more=found.more or len(actions) > len(ordered),
         is_unclear=found.unclear,
     )
 
 
+def _kind(wording: str) -> ActionKind:
+    """Return the kind of the actions of a wording."""
+    kind = kind_of(wording) if "." in wording else wording
+    return ActionKind(kind) if kind in ActionKind else ActionKind.USE
+
+
+def _is_vague(wording: str) -> bool:
+    return _kind(wording) in _VAGUE
+
+
 @dataclass(slots=True)
 class _Collected:
-    named: dict[ActionKind, dict[str, None]] = field(default_factory=dict)
+    named: dict[str, dict[str, None]] = field(default_factory=dict)
     tools: dict[str, None] = field(default_factory=dict)
     unforeseen: dict[str, None] = field(default_factory=dict)
     besides: set[EntityAction] = field(default_factory=set)
     """Actions that need no approval themselves, and are done with the rest."""
-    levels: dict[ActionKind, dict[Level | None, None]] = field(default_factory=dict)
+    settings: dict[str, dict[tuple[Setting, ...], None]] = field(default_factory=dict)
     more: bool = False
     unclear: bool = False
 
     @property
-    def actions(self) -> Mapping[ActionKind, Sequence[str]]:
-        """The entities by kind of action. A vague kind is left out for entities that have a clear one."""
-        plain = {entity_id for kind, ids in self.named.items() if kind not in _VAGUE for entity_id in ids}
-        clearer = {**dict.fromkeys(_VAGUE, plain), ActionKind.ARM: self.named.get(ActionKind.ARM_FOR_LESS, ())}
+    def actions(self) -> Mapping[str, Sequence[str]]:
+        """The entities by wording. A vague one is left out for entities that have a clear one."""
+        plain = {one for wording, ids in self.named.items() if not _is_vague(wording) for one in ids}
+        less = self.named.get(ActionKind.ARM_FOR_LESS, ())
         remaining = {
-            kind: [entity_id for entity_id in ids if entity_id not in clearer.get(kind, ())]
-            for kind, ids in self.named.items()
+            wording: [one for one in ids if one not in (plain if self._says_little(wording) else less)]
+            if self._says_little(wording) or _kind(wording) is ActionKind.ARM
+            else [*ids]
+            for wording, ids in self.named.items()
         }
-        return {kind: ids for kind, ids in remaining.items() if ids}
+        return {wording: ids for wording, ids in remaining.items() if ids}
+
+    def _says_little(self, wording: str) -> bool:
+        """Return whether a wording is vague, and names no value either."""
+        return _is_vague(wording) and not any(self.settings[wording])
 
     def add(self, call: CallReview) -> None:
         """Add the actions of a call."""
@@ -150,13 +192,13 @@ class _Collected:
             self.besides |= set() if belongs_to_one else besides
             origins = []
         for action in (*origins, *subjects):
-            self.name(action, _level(call, action.action))
+            self.name(action, *_said_of(call, action))
 
-    def name(self, action: EntityAction, level: Level | None = None) -> None:
+    def name(self, action: EntityAction, wording: str = "", settings: tuple[Setting, ...] = ()) -> None:
         """Add an action that is named."""
-        kind = kind_of(action.action)
-        self.named.setdefault(kind, {})[action.entity_id] = None
-        self.levels.setdefault(kind, {})[level] = None
+        wording = wording or wording_of(action.action)
+        self.named.setdefault(wording, {})[action.entity_id] = None
+        self.settings.setdefault(wording, {})[settings] = None
 
     def _add_unknowns(self, effects: Touches | Unresolved) -> bool:
         """Add what cannot be foreseen, and return whether it has a name; of a script, its own says enough."""
@@ -168,14 +210,26 @@ class _Collected:
         return bool(names - {""})
 
 
-def _level(call: CallReview, action: str) -> Level | None:
-    """Return what an action sets an entity to, if the call itself says so."""
-    if (argument := _LEVELS.get(action)) is None:
+def _said_of(call: CallReview, action: EntityAction) -> tuple[str, tuple[Setting, ...]]:
+    """Return the wording of an action, and what it sets an entity to, as far as the call or its words say it."""
+    given, wording = json_loads_object(call.acting_call.arguments), wording_of(action.action)
+    for run in intents_of(call.effects):
+        if action in actions_of(run.effects):
+            given, wording = {**given, **run.slots}, _DATA.intents.get(run.intent_type, wording)
+    step = given.get(_STEP)
+    if step is not None and action.action in _VOLUMES:
+        wording = _VOLUMES[str(step).startswith(("d", "-"))]
+    named = _DATA.settings.get(action.action, {})
+    values = ((given.get(name), unit) for name, unit in named.items())
+    settings = (_setting(value, unit) for value, unit in values if isinstance(value, str | int | float))
+    return wording, tuple(filter(None, settings))
+
+
+def _setting(value: str | float, unit: str) -> Setting | None:
+    """Return a value as it is asked about; None for one that tells a direction alone."""
+    if isinstance(value, bool) or (isinstance(value, str) and (unit or not value.strip())):
         return None
-    value = json_loads_object(call.acting_call.arguments).get(argument)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return Level(value, is_temperature=argument == "temperature")
+    return Setting(clipped(value, _LONGEST) if isinstance(value, str) else abs(value), unit)
 
 
 def _asked_about(call: CallReview) -> Iterator[EntityAction]:

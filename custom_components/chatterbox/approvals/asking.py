@@ -18,7 +18,7 @@ from ..agent.events import MessageDone, PendingApproval, PendingCall, TextDelta,
 from ..agent.loop.hooks import covers
 from ..agent.messages import AssistantMessage, JsonValue
 from ..agent.text import character_map, fold, spoken_words
-from ..effects.effect import ActionKind
+from ..effects.effect import ActionKind, kind_of
 from ..home.entities import telling_words
 from ..home.entity_matches import (
     action_name,
@@ -32,7 +32,7 @@ from ..home.entity_matches import (
 )
 from ..people.speakers import Speaker
 from ..speech.sentences import TranslatedComposer
-from .action_summary import ActionSummary, repeatable_action, summarize_calls
+from .action_summary import PLAY, ActionSummary, Setting, repeatable_action, sets_value, summarize_calls
 from .answers.language import ALL_WORDINGS, Phrase, Wording, language_code, phrases_of
 from .answers.yes_or_no import (
     NOTHING_NAMED,
@@ -100,8 +100,8 @@ def asked_of(
     words = _QuestionText(hass, sentences, summary)
     action, names, place = None, tuple[str, ...](), ""
     if len(summary.actions) == 1 and not summary.tools and not summary.unforeseen and not summary.has_more:
-        ((kind, entity_ids),) = summary.actions.items()
-        action = repeatable_action(kind)
+        ((wording_of_all, entity_ids),) = summary.actions.items()
+        action = repeatable_action(wording_of_all)
         if len(entity_ids) == 1:
             place = area_name(hass, entity_ids[0])
             names = unique_names(hass, entity_ids[0], wording, lambda name: words.placed(name, place))
@@ -145,8 +145,8 @@ class _QuestionText:
     def actions(self) -> str:
         """Return the actions, as the question names them; empty if none has a name."""
         parts = [
-            self._action(kind, self._listed([self.name(one, kind) for one in self._named(ids)], len(ids)))
-            for kind, ids in self.summary.actions.items()
+            self._action(wording, self._listed([self.name(one, wording) for one in self._named(ids)], len(ids)))
+            for wording, ids in self.summary.actions.items()
         ]
         for key, names, as_words in (
             (str(ActionKind.USE), self.summary.tools, tool_name),
@@ -159,18 +159,37 @@ class _QuestionText:
         actions = self._joined("and_do", parts)
         return self._say("more", actions=actions) if self.summary.has_more else actions
 
-    def _action(self, kind: ActionKind, targets: str) -> str:
+    def _action(self, wording: str, targets: str) -> str:
         """Return an action with the names of its entities, and with what they are set to."""
-        if (level := self.summary.levels.get(kind)) is None:
-            return self._say(kind, targets=targets)
-        value, unit = f"{level.value:g}", self.hass.config.units.temperature_unit
-        amount = f"{value} {unit}" if level.is_temperature else self._say("percent", value=value)
-        return self._say("set", targets=targets, value=amount)
+        values = [*map(self._value, self.summary.settings.get(wording, ()))]
+        value = reduce(self._beside, values) if values else ""
+        if value and wording == PLAY:
+            return self._say("play", targets=targets, value=value)
+        if value and sets_value(wording):
+            return self._say("set", targets=targets, value=value)
+        if "." not in wording:
+            return self._say(wording, targets=targets)
+        domain, _, service = wording.partition(".")
+        named = f"{targets} ({value})" if value else targets
+        if name := self.sentences.get(f"component.{domain}.services.{service}.name"):
+            return self._say("named", action=name, targets=named)
+        return self._say(kind_of(wording), targets=named)
 
-    def name(self, entity_id: str, kind: ActionKind) -> str:
+    def _value(self, setting: Setting) -> str:
+        """Return a value with its unit."""
+        value = f"{setting.value:g}" if isinstance(setting.value, float | int) else setting.value
+        match setting.unit:
+            case "%":
+                return self._say("percent", value=value)
+            case "°":
+                return f"{value} {self.hass.config.units.temperature_unit}"
+            case unit:
+                return f"{value} {unit}".rstrip()
+
+    def name(self, entity_id: str, kind: str) -> str:
         """Return the name of an entity, with its area if it is the only one, or if others have the same name."""
         name = entity_name(self.hass, entity_id)
-        if kind is ActionKind.RUN:
+        if kind == ActionKind.RUN:
             return name
         place = area_name(self.hass, entity_id) if not self.summary.is_several or self._is_shared(name) else ""
         return self.placed(name, "" if fold(place) in fold(name) else place)

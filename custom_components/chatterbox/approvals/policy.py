@@ -96,7 +96,7 @@ def _equal_calls(hass: HomeAssistant, policy: Policy, call: CallEffects) -> Iter
     for name in named:
         if name.replace("__", ".") in scripts:
             yield replace(call, tool=name)
-        for intent_type, effects in runs:
+        for intent_type, effects, _ in runs:
             is_itself = is_named and is_tool_of_intent(call.tool, intent_type)
             if not is_itself and (is_tool_of_intent(name, intent_type) if intent_type else is_of_intent(hass, name)):
                 yield CallEffects(name, effects, call.level)

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Final, NamedTuple, assert_never
 
-from ..agent.messages import ToolAnnotations
+from ..agent.messages import JsonValue, ToolAnnotations
 from ..settings.rules import TrustLevel
 
 ANY_ACTION: Final = "reproduce_state"
@@ -121,6 +122,7 @@ class IntentRun(NamedTuple):
     intent_type: str
     """Empty where it may be any."""
     effects: Touches | Unresolved
+    slots: Mapping[str, JsonValue] = MappingProxyType({})
 
 
 type Effects = Touches | Unresolved | Annotated
@@ -175,9 +177,11 @@ def joined(several: Iterable[Touches | Unresolved]) -> Touches | Unresolved:
     return replace(effects, beside_entities=is_beside) if isinstance(effects, Touches) else effects
 
 
-def run_by(intent_type: str, effects: Touches | Unresolved) -> Touches | Unresolved:
+def run_by(
+    intent_type: str, effects: Touches | Unresolved, slots: Mapping[str, JsonValue] = MappingProxyType({})
+) -> Touches | Unresolved:
     """Return effects as those of an intent, which may run others."""
-    return replace(effects, intents=(IntentRun(intent_type, effects), *effects.intents))
+    return replace(effects, intents=(IntentRun(intent_type, effects, slots), *effects.intents))
 
 
 def intents_of(effects: Effects) -> tuple[IntentRun, ...]:

@@ -129,7 +129,7 @@ def intent_effects(hass: HomeAssistant, intent_type: str, slots: Slots, assistan
     An intent without a handler, or with invalid slots, has none, and neither has a `delayed_command`, which is refused.
     """
     handler = handler_of(hass, intent_type)
-    return NOTHING if handler is None else run_by(intent_type, _effects(hass, handler, slots, assistant))
+    return NOTHING if handler is None else run_by(intent_type, _effects(hass, handler, slots, assistant), slots)
 
 
 def _effects(hass: HomeAssistant, handler: intent.IntentHandler, slots: Slots, assistant: str) -> Touches | Unresolved:

@@ -4,7 +4,9 @@ It follows the built-in agent: sentence triggers, its two recognizers, and the i
 """
 
 import re
+from collections.abc import Container
 from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -82,6 +84,11 @@ async def _async_effects(hass: HomeAssistant, user_input: ConversationInput) -> 
     if recognized is not None and not recognized.unmatched_entities:
         slots: dict[str, JsonValue] = {entity.name: entity.value for entity in recognized.entities_list}
         effects = _intent_effects(hass, recognized.intent.name, slots)
+        spoken = {
+            one.name: one.text.strip() if isinstance(one.value, str) else one.value for one in recognized.entities_list
+        }
+        runs = tuple(run._replace(slots=spoken) if run.slots == slots else run for run in effects.intents)
+        effects = replace(effects, intents=runs)
         is_refused = is_ambiguous(hass, recognized.intent.name, slots, async_speaker_area(hass, user_input), effects)
         return NOTHING if is_refused else effects
     if recognized is not None and (recognized.intent_metadata or {}).get(METADATA_CUSTOM_SENTENCE):
@@ -164,7 +171,18 @@ def _is_misread(hass: HomeAssistant, meaning: Interpretation) -> bool:
         if isinstance(kelvin, int) and kelvin < _LEAST_OF_LIGHT:
             return True
         asks = 0 in frame.unexplained_tokens and meaning.tokens[0].text in _WORDS["asking"]
-        if words - _WORDS["idle"] if is_question else asks:
+        if words - _WORDS["idle"] if is_question else asks or _begins_otherwise(meaning, frame.unexplained_tokens):
+            return True
+    return False
+
+
+def _begins_otherwise(meaning: Interpretation, unexplained: Container[int]) -> bool:
+    """Return whether a command begins with a word that is not explained, such as the verb of another command."""
+    texts = [token.text for token in meaning.tokens]
+    starts = (at for at in range(len(texts)) if not at or texts[at - 1] in _WORDS["joining"])
+    for start in starts:
+        heads = takewhile(lambda at: at in unexplained, range(start, len(texts)))
+        if not {texts[at] for at in heads} <= _WORDS["polite"]:
             return True
     return False
 

@@ -289,26 +289,30 @@ class TranslatedComposer:
         return self.sentences[f"spoken_{key}"].format_map(placeholders)
 
 
-_sentences: Final = singleton(HassKey[dict[tuple[str, str | None], Mapping[str, str]]](f"{DOMAIN}_sentences"))(
+_sentences: Final = singleton(HassKey[dict[tuple[str, str | None, int], Mapping[str, str]]](f"{DOMAIN}_sentences"))(
     lambda _: {}
 )
-"""Returns loaded sentences by the requested language and the country of the home."""
+"""Returns loaded sentences by the requested language, the country of the home and the number of its components."""
 
 
 async def async_get_sentences(hass: HomeAssistant, language: str) -> Mapping[str, str]:
-    """Return section `common` of the translation that fits `language` best, else of the English one, by bare key."""
+    """Return section `common` of the translation that fits `language` best, else of the English one, by bare key.
+
+    Beside them are the names of the actions of all components, by the keys that Home Assistant has for them.
+    """
     known = _sentences(hass)
-    asked_for = language, hass.config.country
+    asked_for = language, hass.config.country, len(hass.config.top_level_components)
     if sentences := known.get(asked_for):
         return sentences
     prefix = f"component.{DOMAIN}.common."
     questions = await hass.async_add_executor_job(_sentences_of_questions)
     closest = await async_closest_language(hass, language, questions)
     texts = await async_get_translations(hass, closest, "common", [DOMAIN])
+    services = await async_get_translations(hass, closest, "services")
     if len(known) >= _MAX_LANGUAGES:  # API clients may ask for any language
         known.clear()
     complete = {key.removeprefix(prefix): text for key, text in texts.items()}
-    known[asked_for] = {**complete, **questions.get(closest, {})}
+    known[asked_for] = {**services, **complete, **questions.get(closest, {})}
     return known[asked_for]
 
 

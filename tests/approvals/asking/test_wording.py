@@ -195,8 +195,8 @@ async def test_every_action_has_its_word(home: HomeAssistant) -> None:
     cases = [
         ("alarm_control_panel.alarm_arm_away", "Arm the House Alarm?"),
         ("alarm_control_panel.alarm_disarm", "Disarm the House Alarm?"),
-        ("button.press", "Use the Doorbell Chime in the Hallway?"),
-        ("climate.set_temperature", "Change the Living Room Thermostat?"),
+        ("button.press", "Press the Doorbell Chime in the Hallway?"),
+        ("climate.set_temperature", "Set thermostat target temperature: the Living Room Thermostat?"),
         ("cover.close_cover", "Close the Garage Door?"),
         ("cover.toggle", "Open or close the Garage Door?"),
         ("light.toggle", "Turn the Hallway Light on or off?"),
@@ -275,7 +275,11 @@ HALF_OPEN = setting("valve.set_valve_position", "valve.sprinkler", position=50)
         (HALF_OPEN, "Set the Sprinkler in the Garden to 50%?"),
         (setting("cover.set_cover_position", "cover.garage_door", position=0), "Set the Garage Door to 0%?"),
         (setting("light.turn_on", "light.hallway", brightness=30), "Set the Hallway Light to 30%?"),
-        (setting("light.turn_on", "light.hallway", color="red"), "Turn on the Hallway Light?"),
+        (setting("light.turn_on", "light.hallway", color="red"), "Set the Hallway Light to red?"),
+        (
+            setting("light.turn_on", "light.hallway", color="red", brightness=30),
+            "Set the Hallway Light to 30%, red?",
+        ),
         (setting("light.turn_on", "light.hallway", brightness=True), "Turn on the Hallway Light?"),
         (
             setting("climate.set_temperature", "climate.living_room", temperature=21.5),
@@ -307,7 +311,7 @@ async def test_different_levels_are_asked_about_without_any(home: HomeAssistant)
 
 
 async def test_a_position_that_is_not_closed_is_open(home: HomeAssistant) -> None:
-    for action in ("cover.set_cover_position", "cover.set_cover_tilt_position", "valve.set_valve_position"):
+    for action in ("cover.set_cover_position", "valve.set_valve_position"):
         calls = [doing(EntityAction(GARAGE.entity_id, action))]
         assert await question(home, calls) == "Open the Garage Door?"
         assert await answered(home, "yes, open it", calls) is Meaning.YES

@@ -25,6 +25,14 @@ PROHIBITIONS = [
     "turn off all the lights except the desk lamp",
     "did you turn on the hallway light",
 ]
+OTHER_TIMES = [
+    *("next week", "this weekend", "on monday", "in december", "for christmas", "in the summer", "every other day"),
+    *("twice", "at lunch", "soon", "in half an hour or so"),
+]
+OTHER_ACTS = [
+    *("send the vacuum home", "dock the vacuum", "stop the vacuum", "find the vacuum", "have the vacuum go home"),
+    "turn on the hallway light and find the vacuum",
+]
 
 
 @pytest.fixture
@@ -53,6 +61,19 @@ async def test_a_guess_is_asked_about_whatever_the_rules_allow(hass: HomeAssista
     await say(hass, "yes")
     await hass.async_block_till_done()
     assert actions
+
+
+@pytest.mark.usefixtures("permissive")
+@in_one_home("text", [*(f"turn on the hallway light {time}" for time in OTHER_TIMES), *OTHER_ACTS])
+async def test_what_is_said_with_another_time_or_verb_is_not_done_now(hass: HomeAssistant, text: str) -> None:
+    actions = async_capture_events(hass, EVENT_CALL_SERVICE)
+
+    answer = await say(hass, text)
+    await say(hass, "yes")
+    await hass.async_block_till_done()
+
+    assert not answer.response.error_code or speech(answer) == "Sorry, I couldn't understand that"
+    assert actions == []
 
 
 @pytest.mark.usefixtures("permissive")

@@ -48,7 +48,7 @@ async def answer(hass: HomeAssistant, satellite_id: str, text: str, talk: str = 
         ("turn off the tele", "Turn off the TV in the Living Room?"),
         ("Open the grise door.", "Open the Garage Door?"),
         ("turn on the spring cord", "Open the Sprinkler in the Garden?"),
-        ("and milk to the shopping list", "Use the Shopping List?"),
+        ("and milk to the shopping list", "Add to-do list item: the Shopping List (milk)?"),
     ],
 )
 async def test_a_command_that_sounds_alike_is_asked_about(
