@@ -9,6 +9,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Final, Protocol
 
 from home_assistant_intents import ErrorKey
@@ -19,18 +20,19 @@ from homeassistant.core import Context, HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import intent, llm
 
-from ..agent.messages import JsonObject, ToolCall, ToolOutcome
+from ..agent.messages import JsonObject, ToolCall, ToolOutcome, ToolResult
 from ..agent.text import MOST_UNDERSTOOD, compared, fold
 from ..const import LOGGER
-from ..effects.effect import NOTHING, Effects, actions_of
+from ..effects.effect import NOTHING, Effects, IntentRun, actions_of, intents_of
+from ..effects.intents import delayed_command
 from ..effects.recognition import async_is_request, async_speaker_area, async_with_whole_words
 from ..effects.reported import Failures, async_add_reasons, async_check_response, intent_failures, reported_targets
 from ..effects.spoken_numbers import async_readable_sentence
 from ..home.entities import async_get_home
 from ..home.entity_matches import assist_name
-from ..internals.conversation import async_recognized, async_texts, built_in_agent, gazetteer
-from ..records.turn_record import did_nothing, intent_speech, result_content
-from ..speech.sentences import TranslatedComposer, async_get_sentences, confirmed_targets
+from ..internals.conversation import async_recognized, async_texts, built_in_agent, gazetteer, stored_chat_logs
+from ..records.turn_record import did_nothing, intent_response, intent_speech, result_content
+from ..speech.sentences import TranslatedComposer, async_get_sentences, confirmed_targets, in_sentences
 from .context import async_process_in_context
 from .misheard import async_meant
 from .openings import async_add_sensors
@@ -266,9 +268,63 @@ class OfflineDispatcher:
         # In its own task: when an inner conversation ends, Home Assistant resets the current session of the context.
         converse = asyncio.create_task(agent.async_process(query), name="chatterbox offline sentence")
         try:
-            return (await converse).response
+            response = (await converse).response
         except HomeAssistantError as error:
             return self._error(intent.IntentResponseErrorCode.UNKNOWN, str(error))
+        return await self._with_others(query, response) if response.error_code else response
+
+    async def _with_others(
+        self, query: conversation.ConversationInput, response: intent.IntentResponse
+    ) -> intent.IntentResponse:
+        """Return the response to several commands of which one has failed: what was done, then what was not.
+
+        Home Assistant stops at the first that fails, and tells nothing of the others: those after it are done here.
+        """
+        runs = intents_of(await async_sentence_effects(self.hass, query, self.conversation_id))
+        log = stored_chat_logs(self.hass).get(query.conversation_id or "")
+        since = takewhile(
+            lambda one: not isinstance(one, conversation.UserContent), reversed(log.content if log else ())
+        )
+        results = [intent_response(one.result) for one in since if isinstance(one, conversation.ToolResultContent)]
+        parts = [one for one in reversed(results) if one]
+        is_delayed = any(delayed_command(run.intent_type, run.slots) for run in runs)
+        if not 0 < len(parts) <= len(runs) or len(runs) == 1 or is_delayed:
+            return response
+        parts += [await self._async_handle(query, run) for run in runs[len(parts) :]]
+        done, undone = [[one for one in parts if bool(one.error_code) is failed] for failed in (False, True)]
+        if not done:
+            return response
+        merged = intent.IntentResponse(language=self.language, intent=done[0].intent)
+        merged.response_type = done[0].response_type
+        for one in done:
+            merged.success_results += one.success_results
+            merged.failed_results += one.failed_results
+        speech = [intent_speech(llm.ToolResult(llm.IntentResponseDict(one))) for one in (*done, *undone)]
+        merged.async_set_speech(in_sentences([*filter(None, speech)]))
+        return merged
+
+    async def _async_handle(self, query: conversation.ConversationInput, run: IntentRun) -> intent.IntentResponse:
+        """Handle one of several commands, and word its answer."""
+        slots = {slot: {"value": value, "text": value} for slot, value in run.slots.items()}
+        place = query.device_id, query.satellite_id, query.agent_id
+        composer = TranslatedComposer(await async_get_sentences(self.hass, self.language), ())
+        try:
+            response = await intent.async_handle(
+                self.hass,
+                conversation.DOMAIN,
+                run.intent_type,
+                slots,
+                query.text,
+                query.context,
+                self.language,
+                conversation.DOMAIN,
+                *place,
+            )
+        except intent.IntentError:
+            return self._error(intent.IntentResponseErrorCode.FAILED_TO_HANDLE, composer.sentences["spoken_not_done"])
+        native = llm.ToolResult(llm.IntentResponseDict(response))
+        response.async_set_speech(composer.done([ToolResult(run.intent_type, run.intent_type, "", native=native)]))
+        return response
 
     async def _not_understood(self) -> intent.IntentResponse:
         texts = await async_texts(self.hass, self.language)

@@ -1,0 +1,44 @@
+"""Of several commands in a sentence, what was done is said first, then what was not."""
+
+import pytest
+from homeassistant.components import conversation
+from homeassistant.core import HomeAssistant
+from homeassistant.setup import async_setup_component
+
+from tests.demo_house.move_in import move_in
+from tests.support.offline_talk import HOME, Talk
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "lit"),
+    [
+        (
+            "turn on the counter lamp and close the kitchen blinds",
+            "Turned on the light. Sorry, I am not aware of any blind in the kitchen area",
+            ["light.counter"],
+        ),
+        (
+            "close the kitchen blinds and turn on the counter lamp",
+            "Done: Counter Lamp. Sorry, I am not aware of any blind in the kitchen area",
+            ["light.counter"],
+        ),
+        (
+            "turn on the counter lamp and close the kitchen blinds and turn on the kitchen ceiling",
+            "Turned on the light. Done: Kitchen Ceiling. Sorry, I am not aware of any blind in the kitchen area",
+            ["light.counter", "light.kitchen_ceiling"],
+        ),
+        (
+            "close the kitchen blinds and open the kitchen curtains",
+            "Sorry, I am not aware of any blind in the kitchen area",
+            [],
+        ),
+    ],
+)
+async def test_of_several_commands_all_that_can_be_done_is(
+    hass: HomeAssistant, text: str, said: str, lit: list[str]
+) -> None:
+    await move_in(hass, HOME)
+    assert await async_setup_component(hass, conversation.DOMAIN, {})
+
+    assert await Talk(hass).say(text) == said
+    assert [one for one in ("light.counter", "light.kitchen_ceiling") if hass.states.is_state(one, "on")] == lit
