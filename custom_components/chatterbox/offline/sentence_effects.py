@@ -163,7 +163,8 @@ async def async_is_misread(hass: HomeAssistant, user_input: ConversationInput, c
 
 def _is_misread(hass: HomeAssistant, meaning: Interpretation) -> bool:
     for frame in meaning.frames:
-        words = {meaning.tokens[at].text for at in frame.unexplained_tokens}
+        left = {at for at in frame.unexplained_tokens if meaning.tokens[at].text not in _WORDS.get(frame.intent, ())}
+        words = {meaning.tokens[at].text for at in left}
         is_question = is_question_intent(hass, frame.intent) and frame.intent != intent.INTENT_TIMER_STATUS
         if not words.isdisjoint(_WORDS["reversing"] if is_question else _WORDS["reversing"] | _WORDS["conditional"]):
             return True
@@ -171,7 +172,7 @@ def _is_misread(hass: HomeAssistant, meaning: Interpretation) -> bool:
         if isinstance(kelvin, int) and kelvin < _LEAST_OF_LIGHT:
             return True
         asks = 0 in frame.unexplained_tokens and meaning.tokens[0].text in _WORDS["asking"]
-        if words - _WORDS["idle"] if is_question else asks or _begins_otherwise(meaning, frame.unexplained_tokens):
+        if words - _WORDS["idle"] if is_question else asks or _begins_otherwise(meaning, left):
             return True
     return False
 
