@@ -54,7 +54,7 @@ async def test_a_name_that_is_part_of_another_is_left_out(hass: HomeAssistant) -
     assert not [one for one in requests if "Bathroom Light" in f"{one.before} {one.text}".replace("Light Strip", "")]
 
 
-async def test_a_large_home_goes_on_meanwhile(hass: HomeAssistant) -> None:
+async def test_a_home_of_many_devices_goes_on_meanwhile(hass: HomeAssistant) -> None:
     await move_into_the_demo_home(hass)
     for number in range(2_000):
         hass.states.async_set(f"light.one_{number}", "off", {"friendly_name": f"Lamp {number} of the hall"})

@@ -45,9 +45,9 @@ async def built_in_answer(hass: HomeAssistant, text: str, language: str = "en") 
 async def test_of_a_text_that_nobody_says_nothing_is_done(home: HomeAssistant) -> None:
     talk = Talk(home)
 
-    said = await talk.say(f"turn on the counter lamp {' ' * MOST_UNDERSTOOD}")
+    answer = await talk.say(f"turn on the counter lamp {' ' * MOST_UNDERSTOOD}")
 
-    assert said.startswith("Sorry, I couldn't understand that")
+    assert answer.startswith("Sorry, I couldn't understand that")
     assert home.states.is_state("light.counter", "off")
 
 

@@ -101,7 +101,7 @@ ARGUMENTS: Final[Mapping[str, Given]] = {
     "Collection": lambda *_: (),
     "tuple": lambda *_: (),
 }
-"""What a reader is given for a parameter, by its type."""
+"""The arguments for parameters, by their types."""
 
 
 def fitting(annotation: str) -> Given | None:

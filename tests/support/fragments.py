@@ -1,4 +1,4 @@
-"""What the patterns of the product's language data match: pieces of sentences that our readers of words look at."""
+"""Texts that the patterns of the language data match: pieces of sentences that our readers of words look at."""
 
 import re
 import tomllib

@@ -59,8 +59,8 @@ class _Data(BaseModel):
 
 
 _DATA: Final = read_data_file(Path(__file__).with_suffix(".toml"), _Data)
-_MOST_THINGS: Final = 50
-"""Things of which there are commands of one kind."""
+_MOST_DEVICES: Final = 50
+"""Devices for which there are commands of one kind."""
 _WORD: Final = re.compile(rf"[^\W\d_]{{3,}}|[{HAN}]")
 """Occurs in a sentence beside the name: "lamp on please" is a command, "lamp 40" is none."""
 
@@ -128,7 +128,7 @@ class _Writer:
             [
                 *islice(
                     (name for name, one in devices.items() if one.domain == act.domain and one.state in act.states),
-                    _MOST_THINGS,
+                    _MOST_DEVICES,
                 )
             ]
             for act in _DATA.acts

@@ -49,7 +49,7 @@ async def question(
 
 
 @in_one_home("language", LANGUAGES)
-async def test_no_two_actions_of_a_thing_are_asked_about_alike(demo_home: HomeAssistant, language: str) -> None:
+async def test_no_two_actions_of_a_device_are_asked_about_alike(demo_home: HomeAssistant, language: str) -> None:
     services = demo_home.services.async_services()
     for domain in DOMAINS:
         named: dict[str, set[str]] = defaultdict(set)

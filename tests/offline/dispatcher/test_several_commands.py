@@ -1,4 +1,4 @@
-"""Of several commands in a sentence, what was done is said first, then what was not."""
+"""The answer to several commands in a sentence tells what was done before what was not."""
 
 import pytest
 from homeassistant.components import conversation
@@ -10,7 +10,7 @@ from tests.support.offline_talk import HOME, Talk
 
 
 @pytest.mark.parametrize(
-    ("text", "said", "lit"),
+    ("text", "answer", "lit"),
     [
         (
             "turn on the counter lamp and close the kitchen blinds",
@@ -35,10 +35,10 @@ from tests.support.offline_talk import HOME, Talk
     ],
 )
 async def test_of_several_commands_all_that_can_be_done_is(
-    hass: HomeAssistant, text: str, said: str, lit: list[str]
+    hass: HomeAssistant, text: str, answer: str, lit: list[str]
 ) -> None:
     await move_in(hass, HOME)
     assert await async_setup_component(hass, conversation.DOMAIN, {})
 
-    assert await Talk(hass).say(text) == said
+    assert await Talk(hass).say(text) == answer
     assert [one for one in ("light.counter", "light.kitchen_ceiling") if hass.states.is_state(one, "on")] == lit
