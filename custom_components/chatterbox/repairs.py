@@ -106,6 +106,11 @@ def async_report_plans(hass: HomeAssistant, *, is_unreadable: bool) -> None:
     _set(hass, "plans_unreadable", "plans_unreadable", {} if is_unreadable else None, severity=ir.IssueSeverity.ERROR)
 
 
+def async_report_removed_plans(hass: HomeAssistant, agent: str, texts: Iterable[str]) -> None:
+    """Report the plans that were removed with an agent, by its subentry id."""
+    _set(hass, f"plans_removed_{agent}", "plans_removed", {"plans": "\n".join(f"- {text}" for text in texts)})
+
+
 def async_report_history(
     hass: HomeAssistant, address: str, key: str, placeholders: Mapping[str, str], put_aside: str = ""
 ) -> None:

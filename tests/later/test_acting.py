@@ -80,9 +80,16 @@ async def test_a_no_plans_nothing(hass: HomeAssistant, serve: Serve) -> None:
     assert plans(hass) == ()
 
 
-@pytest.mark.parametrize("verdict", ["ask", "deny"])
-async def test_a_rule_that_became_stricter_holds_and_it_is_told(
-    hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory, verdict: str
+@pytest.mark.parametrize(
+    ("verdict", "why"),
+    [
+        ("ask", "It would need a new confirmation, because your rules, or what it does, have changed."),
+        ("pin", "That needs a PIN, but none is set. Please choose one in my settings."),
+        ("deny", "The rules of this home don't allow that."),
+    ],
+)
+async def test_a_rule_that_became_stricter_holds_and_it_is_told(  # with its reason
+    hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory, verdict: str, why: str
 ) -> None:
     await serve(script(later(LIGHT_OFF)))
     await hass.services.async_call("light", "turn_on", {"entity_id": LIGHT}, blocking=True)
@@ -94,7 +101,7 @@ async def test_a_rule_that_became_stricter_holds_and_it_is_told(
 
     assert state(hass, LIGHT) == "on"
     assert types(events) == ["added", "due", "not_done"]
-    assert "I haven't done it: turn off the Kitchen Ceiling Light." in news(hass)[0]
+    assert news(hass)[0].endswith(f"I haven't done it: turn off the Kitchen Ceiling Light. {why}")
 
 
 @pytest.mark.parametrize("is_edited", [False, True])
@@ -114,7 +121,7 @@ async def test_the_yes_is_void_if_it_would_do_more(
     await pass_time(hass, freezer, minutes=20)
 
     assert state(hass, LIGHT) == ("off" if is_edited else "on")
-    assert len(news(hass)) == is_edited
+    assert ["new confirmation" in one for one in news(hass)] == [True] * is_edited
 
 
 async def test_what_is_no_longer_exposed_is_left_alone_and_told(

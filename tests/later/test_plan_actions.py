@@ -5,7 +5,8 @@ from freezegun.api import FrozenDateTimeFactory
 from homeassistant.auth.const import GROUP_ID_USER
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.exceptions import ServiceValidationError
-from pytest_homeassistant_custom_component.common import MockConfigEntry, async_capture_events
+from homeassistant.helpers import issue_registry as ir
+from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_capture_events
 
 from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.later.plans import MOST_OF_A_PERSON, Asker, FuturePlan, async_get_plans
@@ -62,10 +63,27 @@ async def test_what_cannot_be_planned_is_refused(hass: HomeAssistant, data: dict
 
 
 async def test_there_are_bounds(hass: HomeAssistant) -> None:
-    for _ in range(MOST_OF_A_PERSON):
+    for number in range(MOST_OF_A_PERSON):
+        await plan(hass, f"{number}")
+    with pytest.raises(ServiceValidationError, match="too many plans of automations: 20"):
         await plan(hass)
-    with pytest.raises(ServiceValidationError):
-        await plan(hass)
+    assert await plan(hass, "0") == await plan(hass, "0")
+    await async_get_schedule(hass).async_add(act())
+
+
+async def test_a_user_has_it_said_only_at_a_satellite_that_they_control(
+    hass: HomeAssistant, hass_read_only_user: MockUser
+) -> None:
+    where = "assist_satellite.hall"
+    data = {"message": "the bins", "when": "in 20 minutes", "satellite_id": where}
+    context = Context(user_id=hass_read_only_user.id)
+
+    with pytest.raises(ServiceValidationError, match="permission"):
+        await hass.services.async_call(DOMAIN, "plan", data, blocking=True, context=context)
+    hass_read_only_user.mock_policy({"entities": {"entity_ids": {where: True}}})
+    await hass.services.async_call(DOMAIN, "plan", data, blocking=True, context=context)
+
+    assert [planned.asker.satellite_id for planned in plans(hass)] == [where]
 
 
 async def test_a_user_cancels_no_plan_of_somebody_else(hass: HomeAssistant) -> None:
@@ -101,3 +119,6 @@ async def test_plans_go_with_their_agent_and_their_user(hass: HomeAssistant, ent
     await hass.async_block_till_done(wait_background_tasks=True)
 
     assert plans(hass) == ()
+    issue = ir.async_get(hass).async_get_issue(DOMAIN, f"plans_removed_{planned.agent}")
+    told = issue.translation_placeholders if issue else None
+    assert told == ({"plans": "- 09:20: the bins"} if what != "the user" else None)

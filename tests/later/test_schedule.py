@@ -33,6 +33,7 @@ from custom_components.chatterbox.later.plans import (
     waiting_news,
 )
 from custom_components.chatterbox.later.schedule import EVENT_PLAN, WORTH, Schedule, async_resolve
+from custom_components.chatterbox.people.speakers import Speaker
 from custom_components.chatterbox.speech.text.times import Repetition
 from custom_components.chatterbox.turns.input import TurnInput
 from tests.later.talk import AGENT, act, pass_time, remind, types, wait_for
@@ -60,6 +61,9 @@ class Home:
         self.done.append(plan.text)
         await self.may_end.wait()
         return "It is stuck." if plan.text == "stuck" else ""
+
+    async def async_problem(self, plan: FuturePlan, mover: Speaker, *, takes_back: bool) -> None:
+        """Let everybody change plans."""
 
     async def async_ask(self, plan: FuturePlan, reason: str, begin: Begin, here: TurnInput | None = None) -> None:
         """Ask nothing."""

@@ -225,15 +225,60 @@ async def test_of_two_plans_with_a_time_in_their_words_the_one_due_then_is_moved
 
 
 async def test_ten_thousand_plans_are_refused(hass: HomeAssistant) -> None:
-    while "too many" not in await run(hass, CALL_MUM):
-        assert len(plans(hass)) <= MOST_OF_A_PERSON
+    def numbered(number: int) -> JsonObject:
+        return {**CALL_MUM, "text": f"call number {number}"}
+
+    for number in range(MOST_OF_A_PERSON):
+        await run(hass, numbered(number))
+    assert await run(hass, numbered(MOST_OF_A_PERSON)) == "There are too many plans of yours: 20. Cancel one first."
     (plan, *_) = plans(hass)
     for number in range(10_000):
         with suppress(NotPlanned):
             await async_get_plans(hass).async_add(
-                replace(plan, id=f"{number}", asker=Asker(person_id=f"{number // 50}"))
+                replace(plan, id=f"{number}", text=f"{number}", asker=Asker(person_id=f"{number // 50}"))
             )
     assert len(plans(hass)) == MOST_PLANS
+    assert await run(hass, CALL_MUM, BEN) == "There are too many plans in this home: 50. Cancel one first."
+
+
+async def test_each_kind_of_asker_has_room_of_its_own(hass: HomeAssistant) -> None:
+    """Automations cannot take the room of the household, nor it that of a person."""
+    household, automation = Speaker(asking=Asking.PERSON), Speaker(asking=Asking.TRUSTED, caller="automation.a")
+    rooms = {
+        automation: "plans of automations: 20",
+        household: "plans of the household: 20",
+        ANNA: "plans in this home: 50",
+    }
+    for speaker, full in rooms.items():
+        answers = [
+            await run(hass, {**CALL_MUM, "text": f"{number}"}, speaker) for number in range(MOST_OF_A_PERSON + 1)
+        ]
+        assert f"There are too many {full}. Cancel one first." == answers[-1]
+        assert sum("too many" in answer for answer in answers) == (11 if speaker is ANNA else 1)
+
+
+@in_one_home(
+    ("again", "is_same"),
+    [
+        ({}, True),
+        ({"text": "Call mum."}, True),
+        ({"when": "at 17:20"}, False),
+        ({"when": "every day at 18:20"}, False),
+        ({"text": "call Dad"}, False),
+        ({"urgent": True}, False),
+    ],
+)
+async def test_the_same_reminder_twice_is_one(hass: HomeAssistant, again: JsonObject, *, is_same: bool) -> None:
+    first = await run(hass, {**CALL_MUM, "when": "at 18:20"})
+
+    answer = await run(hass, {**CALL_MUM, "when": "at 18:20", **again})
+
+    assert (answer == f"That is planned already. {first}") is is_same
+    assert len(plans(hass)) == (1 if is_same else 2)
+    for elsewhere in ({"speaker": BEN}, {"satellite_id": SATELLITE}):
+        assert "already" not in await run(hass, {**CALL_MUM, "when": "at 18:20"}, **elsewhere)
+    for speaker in (ANNA, BEN):
+        await run(hass, {"kind": "cancel", "text": "all"}, speaker)
 
 
 async def test_a_state_is_waited_for(hass: HomeAssistant) -> None:

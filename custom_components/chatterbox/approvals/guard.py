@@ -107,7 +107,8 @@ _NO_COMMAND: Final = (
     "Not planned: Home Assistant would not do anything for this sentence. Say so, or plan another tool."
 )
 
-_ANYTHING: Final = Unresolved(frozenset({Unknown(UnknownReason.OPAQUE_ACTION)}))
+ANYTHING: Final = Unresolved(frozenset({Unknown(UnknownReason.OPAQUE_ACTION)}))
+"""The effects of a call that cannot be resolved."""
 
 
 class CallGuard(Hooks):
@@ -371,7 +372,7 @@ class CallGuard(Hooks):
             return await self.effects_of(name, arguments)
         except Exception:  # noqa: BLE001  # any integration may raise anything
             LOGGER.exception("Could not resolve the effects of %s", name)
-            return _ANYTHING
+            return ANYTHING
 
     def _refusal(self, needed: Verdict) -> Refusal | None:
         """Return why a call that needs `needed` is refused; None if it may run or be asked about."""

@@ -7,6 +7,7 @@ from homeassistant.helpers.start import async_at_started
 
 from ..approvals.questions import Question
 from ..offline.local_commands import recognizers
+from ..repairs import async_report_removed_plans
 from ..settings.agent import existing_agents
 from ..speech.sentences import async_get_sentences
 from ..tools.own.registry import own_tools
@@ -17,7 +18,8 @@ from .plan_actions import async_register_plan_actions
 from .plans import News
 from .schedule import async_get_schedule
 from .sentences import async_recognize_plan
-from .tool import LATER
+from .telling import moment_text
+from .tool import LATER, due_order
 
 
 def async_setup_later(hass: HomeAssistant) -> None:
@@ -61,6 +63,12 @@ async def async_with_news(
 
 
 async def async_forget_plans(hass: HomeAssistant) -> None:
-    """Remove the plans of removed agents."""
+    """Remove the plans of removed agents, and report them: Home Assistant asks for no confirmation of ours."""
     agents = existing_agents(hass)
-    await async_get_schedule(hass).async_forget(lambda plan: plan.agent not in agents)
+    gone = await async_get_schedule(hass).async_forget(lambda plan: plan.agent not in agents)
+    for agent in {plan.agent for plan in gone}:
+        removed = sorted((plan for plan in gone if plan.agent == agent), key=due_order)
+        times = [f"{moment_text(plan.due)}: " if plan.due else "" for plan in removed]
+        async_report_removed_plans(
+            hass, agent, [f"{time}{plan.text}" for time, plan in zip(times, removed, strict=True)]
+        )

@@ -16,22 +16,23 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.ulid import ulid_now
 
 from ..agent.conversation.own_words import NO_MODEL
-from ..agent.events import CompletionResult, PendingApproval, PendingCall, ProviderEvent
+from ..agent.events import CompletionResult, PendingApproval, PendingCall, ProviderEvent, StopReason
 from ..agent.loop.turn import Limits, Turn
 from ..agent.messages import FinishReason, JsonObject, ToolAnnotations, ToolCall, ToolDefinition
-from ..agent.protocols import Ask, CompletionRequest, Hooks, LLMProvider
+from ..agent.protocols import Ask, CompletionRequest, Deny, Hooks, LLMProvider
 from ..approvals.questions import ANYWHERE, LATER, ApprovalScope, Question, async_get_approvals
-from ..approvals.review import ApprovalWay, CallReview, GivenAnswer
+from ..approvals.review import ApprovalWay, CallReview, GivenAnswer, Refusal
 from ..effects.effect import Annotated
 from ..people.speakers import Speaker
 from ..records.turn_record import TurnRecord
+from ..speech.sentences import async_get_sentences
 from ..tools.turn_tools import TurnTools
 from ..turns.continuity import Continuity, Thread
 from ..turns.input import TurnInput
 from ..turns.resume import async_run_alone
 from ..turns.run import AgentTurns
 from ..turns.source import TurnSource
-from .plans import Asker, FuturePlan, PlannedCall
+from .plans import Asker, FuturePlan, PlannedCall, PlanProblem
 
 _EXPIRES_IN: Final = 60.0
 """Seconds in which the call has to start."""
@@ -112,7 +113,29 @@ class PlanRunner:
         results = record.finished.tool_results if record.finished else ()
         if results and not any(result.is_error for result in results):
             return ""
-        return record.finished.text if record.finished else ""
+        return await self._async_spoken(record, plan.language)
+
+    async def async_problem(self, plan: FuturePlan, mover: Speaker, *, takes_back: bool) -> PlanProblem | None:
+        """Return why somebody may not have the call of a plan now, in its place; None if they may.
+
+        To take it back needs no yes, and a rule against it for everybody keeps nobody from that.
+        """
+        user_input = replace(self._input(plan.asker, plan.language), context=Context(user_id=mover.user_id))
+        turn_input, call = TurnInput(user_input, mover, _PlanSource()), plan.call or PlannedCall("", "{}")
+        judged = ToolCall("", call.tool, call.arguments)
+        decision, review = await self.turns.async_judge(turn_input, judged, asks_scripts=not takes_back)
+        is_theirs = any(rule.users or rule.devices for rule in review.own_rules)
+        match review.refusal:
+            case Refusal.PERMISSION:
+                return PlanProblem.NOT_PERMITTED
+            case Refusal.RULES if is_theirs or not takes_back:
+                return PlanProblem.NOT_ALLOWED
+            case _ if takes_back or decision is None or review.refusal is Refusal.UNREACHABLE:
+                return None
+            case None if isinstance(decision, Deny):  # a script
+                return PlanProblem.NOT_ALLOWED
+            case _:
+                return PlanProblem.NEEDS_YES
 
     async def async_ask(
         self, plan: FuturePlan, reason: str, begin: Begin, here: TurnInput | None = None
@@ -140,6 +163,12 @@ class PlanRunner:
         where = ulid_now(), scope.device_id, scope.satellite_id
         user_input = ConversationInput("", context, *where, question.language, self.agent_id)
         record = await self._async_alone(TurnInput(user_input, question.speaker, _PlanSource(), question))
+        return await self._async_spoken(record, question.language)
+
+    async def _async_spoken(self, record: TurnRecord, language: str) -> str:
+        """Return the answer of a turn. A call whose approval no longer holds was declined by nobody."""
+        if record.finished and record.finished.stop_reason is StopReason.APPROVAL_REQUIRED:
+            return (await async_get_sentences(self.hass, language))["later_stricter"]
         return record.finished.text if record.finished else ""
 
     async def _async_run(

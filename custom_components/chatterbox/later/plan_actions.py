@@ -9,8 +9,10 @@ from homeassistant.core import HomeAssistant, ServiceCall, ServiceResponse, Supp
 from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers import entity_registry as er
 
+from ..approvals.guard import async_is_permitted
 from ..const import DOMAIN
-from ..people.speakers import person_id_of
+from ..effects.effect import EntityAction, Touches
+from ..people.speakers import person_id_of, speaker_of
 from ..runtime.agents import async_agent_entries
 from ..speech.sentences import translated
 from .plans import LONGEST_TEXT, Asker, FuturePlan, NotPlanned, PlanKind, PlanProblem, plans_of
@@ -22,6 +24,7 @@ _MESSAGE: Final = "message"
 _WHEN: Final = "when"
 _SATELLITE: Final = "satellite_id"
 _PLAN_ID: Final = "plan_id"
+_ANNOUNCE: Final = "assist_satellite.announce"
 
 _PLAN_SCHEMA: Final = vol.Schema(
     {
@@ -52,13 +55,16 @@ async def _async_plan(call: ServiceCall) -> ServiceResponse:
     moment = await async_resolve(hass, call.data[_WHEN], language)
     if moment is None or not moment.is_sure or not 0 < len(text) <= LONGEST_TEXT:
         raise NotPlanned(PlanProblem.NO_TIME)
-    satellite = er.async_get(hass).async_get(call.data.get(_SATELLITE, ""))
-    user_id = call.context.user_id
+    satellite_id, user_id = call.data.get(_SATELLITE, ""), call.context.user_id
+    satellite, announcing = er.async_get(hass).async_get(satellite_id), EntityAction(satellite_id, _ANNOUNCE)
+    if satellite_id and not await async_is_permitted(hass, user_id, Touches(actions=frozenset({announcing}))):
+        raise NotPlanned(PlanProblem.NOT_PERMITTED)
     asker = Asker(
         user_id,
         person_id_of(hass, user_id) if user_id else None,
         device_id=satellite.device_id if satellite else None,
-        satellite_id=call.data.get(_SATELLITE),
+        satellite_id=satellite_id or None,
+        is_automation=user_id is None,
     )
     plan = FuturePlan(
         kind=PlanKind.REMIND,
@@ -70,8 +76,8 @@ async def _async_plan(call: ServiceCall) -> ServiceResponse:
         words=call.data[_WHEN],
         every=moment.every,
     )
-    await async_get_schedule(hass).async_add(plan)
-    return {_PLAN_ID: plan.id, "due": moment.due.isoformat()}
+    planned = await async_get_schedule(hass).async_add(plan, speaker_of(hass, user_id))
+    return {_PLAN_ID: planned.id, "due": moment.due.isoformat()}
 
 
 async def _async_cancel(call: ServiceCall) -> None:
@@ -83,4 +89,4 @@ async def _async_cancel(call: ServiceCall) -> None:
         plans = tuple(plans_of(plans, person_id_of(call.hass, user_id)))
     if all(plan.id != call.data[_PLAN_ID] for plan in plans):
         raise NotPlanned(PlanProblem.GONE)
-    await schedule.async_cancel(call.data[_PLAN_ID])
+    await schedule.async_cancel(call.data[_PLAN_ID], speaker_of(call.hass, user_id))

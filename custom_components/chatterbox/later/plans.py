@@ -23,6 +23,7 @@ from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.signal_type import SignalType
 from pydantic import AwareDatetime, TypeAdapter
 
+from ..agent.text import heard_words
 from ..const import DOMAIN, LOGGER
 from ..people.speakers import Asking, Speaker
 from ..speech.text.times import Repetition
@@ -30,9 +31,12 @@ from ..speech.text.times import Repetition
 MOST_PLANS: Final = 50
 """Of the home."""
 MOST_OF_A_PERSON: Final = 20
+"""Of the household, and of automations, too."""
 LONGEST_TEXT: Final = 200
 """Characters."""
 MOST_NEWS: Final = 50
+TIMER_WORDS: Final = "in 0 hours"
+"""Begin the words for the time of a timer, which nobody says."""
 _VERSION: Final = 1
 _ID_BYTES: Final = 3
 
@@ -49,12 +53,22 @@ class PlanProblem(StrEnum):
     """Why nothing was planned or changed. The values are translation keys."""
 
     FULL = "later_full"
+    """The person has as many plans as one may have."""
+    FULL_HOUSEHOLD = "later_full_household"
+    FULL_AUTOMATIONS = "later_full_automations"
+    FULL_HOME = "later_full_home"
     NOT_KEPT = "later_not_kept"
     """It cannot be stored; nothing was changed."""
     UNREADABLE = "later_unreadable"
     """The stored plans cannot be read; the file is left as it is."""
     NO_TIME = "later_no_time"
     """Its time has passed or is too far away, or its text is too long."""
+    NOT_PERMITTED = "later_not_permitted"
+    """Who would change it has no right to control what it does."""
+    NOT_ALLOWED = "later_not_allowed"
+    """The rules or a script of the home refuse it to who would change it."""
+    NEEDS_YES = "later_needs_yes"
+    """It needs a yes for its new time."""
     FIXED = "later_fixed"
     """The yes was given for its time."""
     BEGUN = "later_begun"
@@ -84,6 +98,15 @@ class Asker:
     satellite_id: str | None = None
     is_signed_in: bool = False
     is_api_client: bool = False
+    is_automation: bool = False
+    """Whether nobody was there. It has a share of its own in the room for plans, and is of the household otherwise."""
+
+    @property
+    def full(self) -> PlanProblem:
+        """The problem of too many plans of theirs."""
+        if self.person_id is not None:
+            return PlanProblem.FULL
+        return PlanProblem.FULL_AUTOMATIONS if self.is_automation else PlanProblem.FULL_HOUSEHOLD
 
     @property
     def speaker(self) -> Speaker:
@@ -192,6 +215,13 @@ class FuturePlan:
     is_begun: bool = False
     """It is marked before it acts, so that it never acts twice."""
     id: str = field(default_factory=lambda: secrets.token_hex(_ID_BYTES))
+
+    @property
+    def essence(self) -> tuple[object, ...]:
+        """What it does, for whom, where and when: two plans with the same are one."""
+        timer = self.words if self.words.startswith(TIMER_WORDS) else ""
+        what = self.kind, tuple(heard_words(self.text)), self.condition, self.call, self.agent if self.call else ""
+        return *what, timer, self.asker, self.due, self.every, self.repeats, self.is_urgent, self.is_begun
 
     def put_off(self, time: timedelta) -> FuturePlan:
         """Return a new plan to say once more, after a time, what a reminder says."""
@@ -323,16 +353,23 @@ class Plans:
         """Read the file once. Raises `NotPlanned` (UNREADABLE)."""
         await self.async_change(lambda stored: stored)
 
-    async def async_add(self, plan: FuturePlan) -> None:
-        """Add a plan. Raises `NotPlanned`."""
+    async def async_add(self, plan: FuturePlan) -> FuturePlan:
+        """Add a plan and return it, or the same one that is there already. Raises `NotPlanned`."""
+        share = plan.asker.person_id, plan.asker.is_automation
 
         def add(stored: Stored) -> Stored:
-            own = [one for one in stored.plans if one.asker.person_id == plan.asker.person_id]
-            if len(stored.plans) >= MOST_PLANS or len(own) >= MOST_OF_A_PERSON:
-                raise NotPlanned(PlanProblem.FULL)
-            return replace(stored.without_heard_at(plan.asker.satellite_id), plans=(*stored.plans, plan))
+            left = stored.without_heard_at(plan.asker.satellite_id)
+            if any(one.essence == plan.essence for one in stored.plans):
+                return left
+            own = [one for one in stored.plans if (one.asker.person_id, one.asker.is_automation) == share]
+            if len(own) >= MOST_OF_A_PERSON:
+                raise NotPlanned(plan.asker.full)
+            if len(stored.plans) >= MOST_PLANS:
+                raise NotPlanned(PlanProblem.FULL_HOME)
+            return replace(left, plans=(*stored.plans, plan))
 
-        await self.async_change(add)
+        stored = await self.async_change(add)
+        return next(one for one in stored.plans if one.essence == plan.essence)
 
     async def async_change(self, change: Callable[[Stored], Stored], *, even_unstored: bool = False) -> Stored:
         """Store what `change` returns, and use it once it is stored. Raises `NotPlanned`.

@@ -24,12 +24,16 @@ from homeassistant.helpers.sun import get_astral_event_date
 from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
+from ..approvals.guard import ANYTHING, async_is_permitted
 from ..approvals.notifications import CLEAR, EVENT_TAP, can_announce, phones_of
+from ..approvals.policy import judge
 from ..approvals.questions import Question, async_get_approvals
 from ..const import DOMAIN, LOGGER
-from ..people.speakers import Asking, Speaker
+from ..effects.effect import NOTHING, CallEffects
+from ..people.speakers import Asking, Speaker, speaker_of
 from ..repairs import async_report_plans
-from ..settings.rules import async_get_home_rules
+from ..settings.rules import Verdict, async_get_home_rules
+from ..settings.tool_names import LATER_TOOL
 from ..speech.sentences import async_get_sentences
 from ..speech.text.times import FURTHEST, Moment, exact_words, prepare, resolve_time
 from ..turns.input import TurnInput
@@ -82,6 +86,9 @@ class Runner(Protocol):
 
     async def async_act(self, plan: FuturePlan) -> str:
         """Run the call of a plan, and return why it was not done; empty if it was."""
+
+    async def async_problem(self, plan: FuturePlan, mover: Speaker, *, takes_back: bool) -> PlanProblem | None:
+        """Return why somebody may not have the call of a plan, or take it back; see `acting.PlanRunner`."""
 
     async def async_ask(
         self, plan: FuturePlan, reason: str, begin: Begin, here: TurnInput | None = None
@@ -164,30 +171,64 @@ class Schedule:
         """Return whether an agent can run the calls of plans."""
         return agent in self._agents
 
-    async def async_add(self, plan: FuturePlan) -> None:
-        """Add a plan. Raises `NotPlanned`."""
-        await self.plans.async_add(plan)
-        self._fire(plan, PlanChange.ADDED)
-        self._watch(plan)
+    async def async_problem(
+        self, plan: FuturePlan, mover: Speaker | None, *, takes_back: bool = False
+    ) -> PlanProblem | None:
+        """Return why somebody may not have now what a plan does, or may not take it back; None if they may.
 
-    async def async_change(self, plan_id: str, change: Callable[[FuturePlan], FuturePlan]) -> FuturePlan:
-        """Change a plan that has not begun. Raises `NotPlanned`."""
+        `mover` is None for a change that has been judged, or that nobody asks for. A plan of one's own can always be
+        taken back, and so can what only speaks.
+        """
+        if mover is None or (takes_back and (plan.call is None or _is_of(plan, mover))):
+            return None
+        if plan.call is None:  # rules may be about our tool
+            rules, call = async_get_home_rules(self._hass).current.policy, CallEffects(LATER_TOOL, NOTHING)
+            verdict = judge(self._hass, rules, call, mover, dt_util.now()).verdict
+            return {Verdict.ALLOW: None, Verdict.DENY: PlanProblem.NOT_ALLOWED}.get(verdict, PlanProblem.NEEDS_YES)
+        if runner := self._agents.get(plan.agent):
+            return await runner.async_problem(plan, mover, takes_back=takes_back)
+        if not await async_is_permitted(self._hass, mover.user_id, ANYTHING):
+            return PlanProblem.NOT_PERMITTED
+        return None if takes_back else PlanProblem.NEEDS_YES
 
-        def apply(stored: Stored) -> Stored:
-            if (known := stored.plan(plan_id)).is_begun:
+    async def async_add(self, plan: FuturePlan, mover: Speaker | None = None) -> FuturePlan:
+        """Add a plan, which is judged if there is a `mover`; see `Plans.async_add`. Raises `NotPlanned`."""
+        if problem := await self.async_problem(plan, mover):
+            raise NotPlanned(problem)
+        planned = await self.plans.async_add(plan)
+        if planned is plan:
+            self._fire(plan, PlanChange.ADDED)
+            self._watch(plan)
+        return planned
+
+    async def async_change(
+        self, plan_id: str, change: Callable[[FuturePlan], FuturePlan], mover: Speaker | None = None
+    ) -> FuturePlan:
+        """Change a plan that has not begun, for somebody; see `async_problem`. Raises `NotPlanned`."""
+
+        def changed_plan(known: FuturePlan) -> FuturePlan:
+            if known.is_begun:
                 raise NotPlanned(PlanProblem.GONE)
             changed = change(known)
             if known.call and known.call.terms and changed != known:
                 raise NotPlanned(PlanProblem.FIXED)
-            return stored.replacing(known, changed)
+            return changed
 
+        def apply(stored: Stored) -> Stored:
+            known = stored.plan(plan_id)
+            return stored.replacing(known, changed_plan(known))
+
+        await self.plans.async_load()
+        known = self.plans.stored.plan(plan_id)
+        if changed_plan(known) != known and (problem := await self.async_problem(known, mover)):
+            raise NotPlanned(problem)
         changed = (await self.plans.async_change(apply)).plan(plan_id)
         self._fire(changed, PlanChange.CHANGED)
         self._watch(changed)
         return changed
 
-    async def async_cancel(self, plan_id: str, *, even_begun: bool = False) -> None:
-        """Remove a plan that has not begun. Raises `NotPlanned`."""
+    async def async_cancel(self, plan_id: str, mover: Speaker | None = None, *, even_begun: bool = False) -> None:
+        """Remove a plan that has not begun, for somebody; see `async_problem`. Raises `NotPlanned`."""
 
         def cancel(stored: Stored) -> Stored:
             if (known := stored.plan(plan_id)).is_begun and not even_begun:
@@ -195,16 +236,20 @@ class Schedule:
             return stored.replacing(known)
 
         plan = self.plans.get(plan_id)
+        if plan and not plan.is_begun and (problem := await self.async_problem(plan, mover, takes_back=True)):
+            raise NotPlanned(problem)
         await self.plans.async_change(cancel)
         self._unwatch(plan_id)
         if plan:
             self._fire(plan, PlanChange.CANCELLED)
 
-    async def async_forget(self, is_gone: Callable[[FuturePlan], bool]) -> None:
-        """Remove plans whose agent or person is gone."""
-        for plan in filter(is_gone, self.plans.stored.plans):
+    async def async_forget(self, is_gone: Callable[[FuturePlan], bool]) -> Sequence[FuturePlan]:
+        """Remove and return the plans whose agent or person is gone."""
+        gone = [*filter(is_gone, self.plans.stored.plans)]
+        for plan in gone:
             with suppress(NotPlanned):
                 await self.async_cancel(plan.id, even_begun=True)
+        return gone
 
     def news_for(self, speaker: Speaker, satellite_id: str | None) -> list[News]:
         """Return the news that wait for a person or for somebody in a place."""
@@ -431,14 +476,14 @@ class Schedule:
     async def _async_tapped(self, news: News, plan: FuturePlan, button: Button) -> None:
         """Do what a button says, and show what became of it."""
         sentences = await async_get_sentences(self._hass, plan.language)
-        text, has_buttons = CLEAR, False
+        text, has_buttons, mover = CLEAR, False, speaker_of(self._hass, news.asker.user_id)
         try:
             if button is Button.AGAIN:
                 again = plan.put_off(_AGAIN)
-                await self.async_add(again)
+                await self.async_add(again, mover)
                 text = plan_text(self._hass, sentences, again, plan.language)
             elif button is Button.CANCEL:
-                await self.async_cancel(plan.id)
+                await self.async_cancel(plan.id, mover)
                 text = sentences["later_cancelled"].format(what=plan.text)
             await self.plans.async_change(lambda stored: stored.without_buttons(news.secret), even_unstored=True)
         except NotPlanned:
@@ -529,6 +574,10 @@ async def async_due_at(
     apart = [(abs(moment.due - plan.due), plan) for plan, moment in moments if moment and plan.due]
     distance, nearest = min(apart, key=lambda one: one[0], default=(_ABOUT, None))
     return nearest if distance <= _ABOUT else None
+
+
+def _is_of(plan: FuturePlan, speaker: Speaker) -> bool:
+    return plan.asker.person_id is not None and plan.asker.person_id == speaker.person_id
 
 
 def is_within_bounds(due: datetime) -> bool:

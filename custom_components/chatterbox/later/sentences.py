@@ -37,9 +37,9 @@ from ..offline.sentence_effects import async_named_timer, async_sentence_effects
 from ..people.speakers import person_id_of
 from ..speech.sentences import async_get_sentences
 from ..speech.text.times import Moment, TimeInSentence, exact_words, names_days, prepare, spoken_time, times_in
-from .plans import Asker, FuturePlan, PlanKind, plans_of
+from .plans import TIMER_WORDS, Asker, FuturePlan, PlanKind, plans_of
 from .schedule import async_due_at, async_get_schedule, async_resolve, moment_of
-from .telling import TIMER_WORDS, ReminderKind, async_reminder_kind, plan_text
+from .telling import ReminderKind, async_reminder_kind, plan_text
 from .tool import LATER, due_order, plans_called
 
 if TYPE_CHECKING:

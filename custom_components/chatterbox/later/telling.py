@@ -30,7 +30,7 @@ from ..speech.sentences import async_get_sentences
 from ..speech.text import speakable
 from ..speech.text.times import spoken_time
 from ..turns.input import SATELLITE_DOMAIN
-from .plans import Condition, FuturePlan, News, PlanKind
+from .plans import TIMER_WORDS, Condition, FuturePlan, News, PlanKind
 
 ANNOUNCEMENT_TIMEOUT: Final = 120.0
 """Seconds to wait for a satellite that is busy, and for it to speak."""
@@ -38,8 +38,6 @@ _BUSY: Final = "SatelliteBusyError"
 """Source: homeassistant.components.assist_satellite.errors. Importing it would load the dependencies of satellites."""
 PERSON: Final = "person"
 """The domain of persons. Source: homeassistant.components.person."""
-TIMER_WORDS: Final = "in 0 hours"
-"""Begin the words for the time of a timer, which nobody says."""
 _IDLE: Final = "idle"
 """Source: `AssistSatelliteState.IDLE` (homeassistant.components.assist_satellite.entity)."""
 

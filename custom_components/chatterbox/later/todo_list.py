@@ -12,7 +12,8 @@ from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.util import dt as dt_util
 
 from ..const import DOMAIN
-from .plans import SIGNAL_PLANS, FuturePlan
+from ..people.speakers import Speaker, speaker_of
+from .plans import SIGNAL_PLANS, FuturePlan, NotPlanned, PlanProblem
 from .schedule import async_get_schedule, edited_plan
 from .tool import due_order
 
@@ -56,17 +57,25 @@ class LaterList(TodoListEntity):
     @override
     async def async_update_todo_item(self, item: TodoItem) -> None:
         """Cancel a plan that is completed, or change its time; of a reminder, also its text."""
-        plan_id = item.uid or ""
+        plan_id, mover = item.uid or "", self._mover()
         if item.status == TodoItemStatus.COMPLETED:  # an action passes a plain string
-            await self._schedule.async_cancel(plan_id)
+            await self._schedule.async_cancel(plan_id, mover)
         else:
-            await self._schedule.async_change(plan_id, partial(_changed, item))
+            await self._schedule.async_change(plan_id, partial(_changed, item), mover)
 
     @override
     async def async_delete_todo_items(self, uids: list[str]) -> None:
         """Cancel plans."""
+        mover = self._mover()
         for plan_id in uids:
-            await self._schedule.async_cancel(plan_id)
+            await self._schedule.async_cancel(plan_id, mover)
+
+    def _mover(self) -> Speaker:
+        """Return the speaker of an action. An intent sets no context: its speaker is not known, and changes nothing."""
+        context, self._context = self._context, None
+        if context is None:
+            raise NotPlanned(PlanProblem.NOT_PERMITTED)
+        return speaker_of(self.hass, context.user_id)
 
 
 def _changed(item: TodoItem, plan: FuturePlan) -> FuturePlan:

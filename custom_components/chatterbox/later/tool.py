@@ -14,6 +14,7 @@ from typing import Final
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
 from homeassistant.const import ATTR_DEVICE_CLASS, ATTR_ID
 from homeassistant.util import dt as dt_util
+from homeassistant.util.json import json_loads_object
 
 from ..agent.messages import JsonObject, ToolAnnotations, ToolDefinition, canonical_json
 from ..agent.text import heard_words, plain_name
@@ -21,8 +22,9 @@ from ..const import REDACTED_PIN
 from ..effects.effect import Effects, Touches
 from ..home.description import quoted
 from ..home.entity_matches import entity_name
+from ..people.speakers import Asking
 from ..settings.tool_names import LATER_TOOL
-from ..speech.sentences import async_get_sentences
+from ..speech.sentences import async_error_text, async_get_sentences
 from ..speech.text.times import FURTHEST, Repetition, exact_words
 from ..tools.name_resolver import ARGUMENTS, TOOL, entities_called
 from ..tools.own.own_tool import OwnCall, OwnTool, Prepared, ToolAnswer, error_answer, parameters
@@ -112,16 +114,31 @@ async def _async_prepare(call: OwnCall) -> Prepared | str:
         found = await _async_meant(call)
         sentences = await async_get_sentences(call.hass, call.language)
         texts = [plan_text(call.hass, sentences, plan, call.language) for plan in found]
-        given: JsonObject = {
-            **call.arguments,
-            _TEXT: _ALL if _wants_all(call) or not found else " ".join(plan.id for plan in found),
-        }
-        timed = await _async_timed(call, given, found[0]) if kind == _MOVE else given
-        return Prepared(timed, " ".join(texts) or _NOTHING)
+        given = {name: value for name, value in call.arguments.items() if name not in {TOOL, ARGUMENTS}}
+        given[_TEXT] = _ALL if _wants_all(call) or not found else " ".join(plan.id for plan in found)
+        if kind == _MOVE:
+            given = await _async_timed(call, given, found[0])
+            if (planned := found[0].call) and await _async_can_ask(call, found[0]):
+                moved = _new_plan(call, PlanKind.ACT, given, "")
+                given |= {TOOL: planned.tool, ARGUMENTS: json_loads_object(planned.arguments)}
+                return Prepared(given, f"{time_text(call.hass, sentences, moved, call.language)}.")
+        return Prepared(given, " ".join(texts) or _NOTHING)
     except _Unplannable as error:
         return str(error)
     except NotPlanned as error:
-        return _PROBLEMS[error.problem]
+        return await async_error_text(call.hass, call.language, error.problem)
+
+
+async def _async_can_ask(call: OwnCall, plan: FuturePlan) -> bool:
+    """Return whether an action needs a yes for another time that can be asked for: where it was planned, by its agent.
+
+    Elsewhere, its words may mean something else.
+    """
+    here, there = _asker(call), plan.asker
+    is_here = (here.device_id, here.satellite_id, call.agent) == (there.device_id, there.satellite_id, plan.agent)
+    if not is_here or plan.call is None or plan.call.terms:
+        return False
+    return await async_get_schedule(call.hass).async_problem(plan, call.speaker) is PlanProblem.NEEDS_YES
 
 
 async def _async_put_off(call: OwnCall) -> OwnCall | None:
@@ -283,6 +300,7 @@ def _asker(call: OwnCall) -> Asker:
         call.satellite_id,
         is_signed_in=speaker.is_signed_in,
         is_api_client=speaker.is_api_client,
+        is_automation=speaker.asking is not Asking.PERSON and speaker.person_id is None,
     )
 
 
@@ -326,32 +344,47 @@ async def _async_run(call: OwnCall) -> ToolAnswer:
     try:
         if kind in _PLANS:
             plan = _with_call(call, _new_plan(call, _PLANS[kind], call.arguments, _text_of(call, _PLANS[kind])))
-            await schedule.async_add(plan)
-            return ToolAnswer({}, speech=say(plan))
+            planned = await schedule.async_add(plan)
+            spoken = say(planned) if planned is plan else sentences["later_already"].format(plan=say(planned))
+            return ToolAnswer({}, speech=spoken)
         if kind == _LIST:
             known = sorted(plans_of(schedule.plans.stored.plans, call.speaker.person_id), key=due_order)
             ids = str(call.arguments.get(_TEXT)).split()
             known = [plan for plan in known if plan.id in ids] or known
             return ToolAnswer({}, speech=" ".join(map(say, known)) or sentences["later_none"])
-        plans = await _async_meant(call)
+        plans = sorted(await _async_meant(call), key=due_order)
         if kind == _MOVE:
-            timed = _new_plan(call, plans[0].kind, call.arguments, "")
-            moved = await schedule.async_change(
-                plans[0].id, lambda plan: replace(plan, due=timed.due, words=timed.words, every=timed.every)
-            )
-            return ToolAnswer({}, speech=say(moved))
-        for plan in plans:
+            return ToolAnswer({}, speech=say(await _async_move(call, plans[0])))
+        judged = [(plan, await schedule.async_problem(plan, call.speaker, takes_back=True)) for plan in plans]
+        cancelled = [plan for plan, problem in judged if not problem]
+        problem = next((one for _, one in judged if one), None)
+        why = await async_error_text(call.hass, call.language, problem) if problem else ""
+        if why and not cancelled:
+            return replace(error_answer(why), speech=why)
+        for plan in cancelled:
             await schedule.async_cancel(plan.id)
-        texts = ", ".join(plan.text for plan in plans)
-        kinds = {await async_reminder_kind(call.hass, plan) for plan in plans}
-        same = kinds.pop() if len(kinds) == 1 < len(plans) else None
+        texts = ", ".join(plan.text for plan in cancelled)
+        kinds = {await async_reminder_kind(call.hass, plan) for plan in cancelled}
+        same = kinds.pop() if len(kinds) == 1 < len(cancelled) else None
         key = f"later_cancelled_{same}s" if same else "later_cancelled"
-        cancelled = sentences[key].format(count=len(plans), what=texts) if plans else sentences["later_none"]
-        return ToolAnswer({}, speech=cancelled)
+        spoken = sentences[key].format(count=len(cancelled), what=texts) if cancelled else sentences["later_none"]
+        return ToolAnswer({}, speech=f"{spoken} {why}".rstrip())
     except _Unplannable as error:
         return error_answer(str(error))
     except NotPlanned as error:
-        return error_answer(_PROBLEMS[error.problem])
+        why = await async_error_text(call.hass, call.language, error.problem)
+        return replace(error_answer(why), speech=why)
+
+
+async def _async_move(call: OwnCall, plan: FuturePlan) -> FuturePlan:
+    """Move a plan; one whose action was asked about for its new time has the terms of that yes from now on."""
+    timed, is_judged = _new_plan(call, plan.kind, call.arguments, ""), plan.call is None or TOOL in call.arguments
+
+    def moved(known: FuturePlan) -> FuturePlan:
+        new = replace(known, due=timed.due, words=timed.words, every=timed.every)
+        return _with_call(call, new) if is_judged else new
+
+    return await async_get_schedule(call.hass).async_change(plan.id, moved, None if is_judged else call.speaker)
 
 
 def due_order(plan: FuturePlan) -> tuple[bool, float]:
@@ -392,14 +425,6 @@ async def _async_effects(_call: OwnCall) -> Effects:
 
 
 _NOTHING: Final = "-"
-_PROBLEMS: Final[Mapping[PlanProblem, str]] = {
-    PlanProblem.FULL: "Not planned: there are too many plans. Tell the person so, and ask which ones to cancel.",
-    PlanProblem.NOT_KEPT: "Nothing was changed: it could not be stored. Say so.",
-    PlanProblem.UNREADABLE: "Nothing was changed: the plans cannot be read at the moment. Say so.",
-    PlanProblem.FIXED: "Not moved: the yes was given for its time. Plan it anew with act, and then cancel this one.",
-    PlanProblem.BEGUN: "Not cancelled: it is being done right now. Say so.",
-    PlanProblem.GONE: "There is no such plan any more.",
-}
 
 LATER: Final = OwnTool(
     definition=ToolDefinition(

@@ -262,6 +262,12 @@ def person_id_of(hass: HomeAssistant, user_id: str) -> str:
     return next((known for person in persons if (known := _text(person, ATTR_ID))), user_id)
 
 
+def speaker_of(hass: HomeAssistant, user_id: str | None) -> Speaker:
+    """Return the speaker of an action or a command, for whom nobody is asked: a user, or else Home Assistant itself."""
+    person_id = person_id_of(hass, user_id) if user_id else None
+    return Speaker(user_id, is_signed_in=user_id is not None, person_id=person_id)
+
+
 def _asking(user_input: ConversationInput, callers: Callers, trusted: frozenset[str], *, is_user: bool) -> Asking:
     if callers.entity_ids or callers.is_by_action:
         return Asking.TRUSTED if _is_trusted(callers, trusted) else Asking.NOBODY

@@ -316,6 +316,13 @@ async def async_get_sentences(hass: HomeAssistant, language: str) -> Mapping[str
     return known[asked_for]
 
 
+async def async_error_text(hass: HomeAssistant, language: str, key: str) -> str:
+    """Return the message of an exception of ours in the translation that fits `language` best."""
+    closest = await async_closest_language(hass, language)
+    texts = await async_get_translations(hass, closest, "exceptions", [DOMAIN])
+    return texts[f"component.{DOMAIN}.exceptions.{key}.message"]
+
+
 @cache
 def _sentences_of_questions() -> Mapping[str, Mapping[str, str]]:
     """Read the sentences around a question in the languages that have no translation, by language and bare key."""

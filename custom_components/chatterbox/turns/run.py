@@ -13,12 +13,15 @@ from weakref import WeakValueDictionary
 from homeassistant.components.conversation import ChatLog
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import HomeAssistant, callback
+from homeassistant.util.json import json_loads_object
+from homeassistant.util.ulid import ulid_now
 
 from ..agent.errors import AgentError
 from ..agent.events import StopReason, TurnEvent
+from ..agent.loop.hooks import HookChain
 from ..agent.loop.turn import Turn
-from ..agent.messages import AssistantMessage, ToolCall, ToolResult, UserMessage
-from ..agent.protocols import HookPoint, Hooks
+from ..agent.messages import AssistantMessage, ToolCall, ToolDefinition, ToolResult, UserMessage
+from ..agent.protocols import Ask, Deny, HookPoint, Hooks
 from ..agent.text import MOST_COMPARED
 from ..agent.timeouts import is_cancelled
 from ..agent.transcript import has_outside_content, outside_results
@@ -26,7 +29,7 @@ from ..approvals.asking import ApprovalRequester, actions_text, unmeant_text
 from ..approvals.guard import CallGuard
 from ..approvals.questions import ApprovalScope, Question, async_get_approvals
 from ..approvals.request_check import QUESTION_ENDS, RequestCheck
-from ..approvals.review import ApprovalWay, Refusal
+from ..approvals.review import ApprovalWay, CallReview, Refusal
 from ..const import LOGGER, SUBENTRY_CONVERSATION
 from ..effects.recognition import async_is_never_mind
 from ..history.stores import async_get_histories
@@ -39,7 +42,7 @@ from ..speech.sentences import TranslatedComposer, async_get_sentences, in_sente
 from ..speech.text import AnswerContent, Statement, answer_content, asks_back
 from ..tools.annotations import acts_by_name
 from ..tools.own.own_tool import Promise
-from ..tools.turn_tools import TurnTools
+from ..tools.turn_tools import TurnTools, async_gather_tools
 from .chat_log import async_stream_into_chat_log, history
 from .continuity import Continuity, Thread
 from .input import TurnInput
@@ -136,6 +139,33 @@ class AgentTurns:
         if prepared.template_error != self._template_error:
             self._note_template(prepared.template_error)
         return prepared
+
+    async def async_judge(
+        self, turn_input: TurnInput, call: ToolCall, *, asks_scripts: bool
+    ) -> tuple[Deny | Ask | None, CallReview]:
+        """Judge a call as if the speaker asked for it now, by the rules and the owner's scripts; it does not run."""
+        where, user_input, speaker, agent = ulid_now(), turn_input.user_input, turn_input.speaker, self._agent
+        record, arguments = self._new_record(turn_input), json_loads_object(call.arguments)
+        record.origin = turn_origin(user_input, self._agent_id, where, speaker)
+        with in_turn():
+            tools = await async_gather_tools(
+                *(self._hass, user_input, where, agent.settings),
+                understands_sentences=agent.understands_sentences,
+                agent=agent.id,
+                speaker=replace(speaker, asking=Asking.PERSON),  # a guess has its effects, too
+            )
+            effects_of = tools.dispatcher.async_effects
+            guard = CallGuard(self._hass, None, speaker, effects_of, has_outside_content=False, labels=tools.labels)
+            unknown = ToolDefinition(call.name, "", {})
+            tool = next((one for one in tools.definitions if one.name == call.name), unknown)
+            hooks: Sequence[Hooks] = (guard,)
+            if asks_scripts and agent.settings.scripts:
+                sentences = await async_get_sentences(self._hass, user_input.language)
+                composer = TranslatedComposer(sentences, tools.definitions)
+                hooks = (guard, *self._scripts(turn_input, record, composer, tools))
+            chain = HookChain(hooks, lambda: agent.settings.limits.tool_timeout)
+            result = await chain.pre_tool_use(tool, arguments, lambda value: value)
+        return (result.decision if result.value == arguments else Deny("")), guard.reviews[0]
 
     async def async_stream(
         self, turn_input: TurnInput, prepared: PreparedTurn, thread: Thread, recorder: TurnRecorder

@@ -36,7 +36,10 @@ class ToolAnswer:
     open_world: bool = False
     """Whether it may contain text from outside the home."""
     speech: str = ""
-    """Words that are spoken without a model, and read by it in place of `data`; empty for the sentence of `done`."""
+    """Words that are spoken without a model, and read by it in place of `data`; empty for the sentence of `done`.
+
+    Of an error, they are the reason, and the model reads `data`.
+    """
 
 
 def error_answer(message: str) -> ToolAnswer:

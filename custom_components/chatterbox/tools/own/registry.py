@@ -14,7 +14,7 @@ from ...agent.messages import JsonObject, ToolCall, ToolDefinition, ToolOutcome
 from ...const import DOMAIN
 from ...effects.effect import Effects
 from ...people.speakers import NOBODY, Speaker
-from ...records.turn_record import result_content
+from ...records.turn_record import FailedTarget, result_content
 from ...settings.agent import AgentSettings
 from .find_entities import FIND
 from .get_forecast import GET_FORECAST
@@ -116,5 +116,10 @@ def _native(answer: ToolAnswer, language: str = "") -> llm.ToolResult:
     if not answer.speech:
         return llm.ToolResult(answer.data, error=answer.is_error)
     response = intent.IntentResponse(language=language)
+    if answer.is_error:
+        reported, unnamed = llm.IntentResponseDict(answer.data), intent.IntentResponseTargetType.CUSTOM
+        response.async_set_results([], [FailedTarget("", unnamed, reason=answer.speech)])
+        reported.original = response
+        return llm.ToolResult(reported, error=True)
     response.async_set_speech(answer.speech)
     return llm.ToolResult(llm.IntentResponseDict(response), error=answer.is_error)
