@@ -1,22 +1,27 @@
 """A call that was planned is judged when it is asked for and when it is due, and runs without a model."""
 
+import asyncio
+from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
-from homeassistant.core import HomeAssistant
+from homeassistant.core import Event, HomeAssistant, ServiceCall, callback
+from homeassistant.exceptions import HomeAssistantError
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
-from pytest_homeassistant_custom_component.common import async_capture_events
+from pytest_homeassistant_custom_component.common import async_capture_events, async_fire_time_changed
 
 from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.approvals.questions import async_get_approvals
-from custom_components.chatterbox.const import EVENT_CHANGE
+from custom_components.chatterbox.const import EVENT_CHANGE, EVENT_TURN_FINISHED
 from custom_components.chatterbox.later.plans import FuturePlan, async_get_plans
 from custom_components.chatterbox.later.schedule import EVENT_PLAN
 from tests.later.talk import LIGHT_OFF, UNLOCK, at_hall, later, pass_time, script, state, types
 from tests.support.home_rules import set_home_rules
+from tests.support.loop_clock import LoopClock
 from tests.support.servers.script import ScriptedAnswer
 from tests.support.talk import DOOR, LIGHT, Serve
 
@@ -218,3 +223,85 @@ async def test_a_sentence_that_is_delayed_itself_is_not_planned(hass: HomeAssist
 
     assert (plans(hass), async_get_approvals(hass).waiting) == ((), ())
     assert "add up both times" in str(server.requests[-1].body)
+
+
+LOCK: JsonObject = {"kind": "act", "tool": "HassTurnOn", "arguments": {"name": "Front Door", "domain": "lock"}}
+SENTENCE: JsonObject = {
+    "kind": "act",
+    "tool": "conversation__process_sentence",
+    "arguments": {"sentence": "turn off the kitchen ceiling light"},
+}
+SLOW = {"lock": LOCK, "light": LIGHT_OFF, "sentence": SENTENCE}
+
+
+@dataclass(slots=True)
+class SlowDevice:
+    """A device whose action takes as long as it is let, longer than Home Assistant waits for it."""
+
+    has_begun: asyncio.Event = field(default_factory=asyncio.Event)
+    may_end: asyncio.Event = field(default_factory=asyncio.Event)
+    error: str = ""
+
+    async def act(self, _call: ServiceCall) -> None:
+        self.has_begun.set()
+        await self.may_end.wait()
+        if self.error:
+            raise HomeAssistantError(self.error)
+
+
+def fired(hass: HomeAssistant, event_type: str, kind: str | None = None) -> asyncio.Event:
+    """Return what is set once an event of a type, and of a kind of that, is fired."""
+    is_fired = asyncio.Event()
+
+    @callback
+    def note(event: Event[Any]) -> None:
+        if event.data.get("type") == kind:
+            is_fired.set()
+
+    hass.bus.async_listen(event_type, note)
+    return is_fired
+
+
+async def acting_slowly(hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory, what: str) -> SlowDevice:
+    """Return a device that a plan has just begun to act on, so far that the answer of its turn is complete."""
+    await serve(script(later(SLOW[what])))
+    await hass.services.async_call("light", "turn_on", {"entity_id": LIGHT}, blocking=True)
+    await at_hall(hass, "do it in twenty minutes")
+    finished = fired(hass, EVENT_TURN_FINISHED)
+    device, action = SlowDevice(), ("lock", "lock") if what == "lock" else ("light", "turn_off")
+    hass.services.async_register(*action, device.act)
+    freezer.tick(timedelta(minutes=20))
+    async_fire_time_changed(hass)
+    await device.has_begun.wait()
+    await finished.wait()
+    return device
+
+
+@pytest.mark.parametrize("what", SLOW)
+@pytest.mark.parametrize("error", ["", "The bolt is stuck."])
+async def test_what_takes_longer_than_home_assistant_waits_is_done_once_it_has_ended(
+    hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory, what: str, error: str
+) -> None:
+    device = await acting_slowly(hass, serve, freezer, what)
+
+    assert [plan.is_begun for plan in plans(hass)] == [True], "a kill now is told"
+    device.error = error
+    device.may_end.set()
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+    assert plans(hass) == ()
+    assert [one.partition(". ")[2] for one in news(hass)] == ([error] if error else [])
+
+
+async def test_what_does_not_end_is_told(
+    hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory, loop_clock: LoopClock
+) -> None:
+    told, began = fired(hass, EVENT_PLAN, "not_done"), loop_clock.now
+    device = await acting_slowly(hass, serve, freezer, "lock")
+
+    await told.wait()
+    assert loop_clock.now - began > 100
+    assert news(hass)[0].startswith("This began at ")
+    assert plans(hass) == ()
+    device.may_end.set()
+    await hass.async_block_till_done(wait_background_tasks=True)

@@ -25,6 +25,7 @@ from homeassistant.const import (
     ATTR_ASSUMED_STATE,
     ATTR_ENTITY_ID,
     ATTR_SUPPORTED_FEATURES,
+    EVENT_CALL_SERVICE,
     SERVICE_TURN_OFF,
     SERVICE_TURN_ON,
     STATE_CLOSED,
@@ -108,6 +109,27 @@ def intent_failures() -> Generator[Failures]:
     finally:
         _INTENT_LOGGER.removeHandler(listener)
         _LISTENER.reset(token)
+
+
+@contextmanager
+def actions_in(hass: HomeAssistant, context: Context) -> Generator[AbstractSet[asyncio.Task[object]]]:
+    """Collect the tasks in which actions of a context run: an intent waits 0.2 seconds for one, then leaves it alone.
+
+    Source: `DynamicServiceIntentHandler._run_then_background` in homeassistant.helpers.intent.
+    """
+    tasks = set[asyncio.Task[object]]()
+
+    @callback
+    def note(event: Event[Mapping[str, object]]) -> None:
+        task = asyncio.current_task()
+        if event.context.id == context.id and task is not None:
+            tasks.add(task)
+
+    end = hass.bus.async_listen(EVENT_CALL_SERVICE, note)
+    try:
+        yield tasks
+    finally:
+        end()
 
 
 async def async_reason(hass: HomeAssistant, language: str, error: BaseException | None) -> str:

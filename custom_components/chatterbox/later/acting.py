@@ -23,8 +23,9 @@ from ..agent.protocols import Ask, CompletionRequest, Deny, Hooks, LLMProvider
 from ..approvals.questions import ANYWHERE, LATER, ApprovalScope, Question, async_get_approvals
 from ..approvals.review import ApprovalWay, CallReview, GivenAnswer, Refusal
 from ..effects.effect import Annotated
+from ..effects.reported import actions_in, async_reason
 from ..people.speakers import Speaker
-from ..records.turn_record import TurnRecord
+from ..records.turn_record import TurnRecord, targets_not_done
 from ..speech.sentences import async_get_sentences
 from ..tools.turn_tools import TurnTools
 from ..turns.continuity import Continuity, Thread
@@ -36,6 +37,8 @@ from .plans import Asker, FuturePlan, PlannedCall, PlanProblem
 
 _EXPIRES_IN: Final = 60.0
 """Seconds in which the call has to start."""
+_ENDS_WITHIN: Final = 120.0
+"""Seconds in which a device ends what it was asked for."""
 _MISSED: Final = "missed"
 """Terms that no plan has, so that it is asked about."""
 _ASKED_FOR: Final = 600.0
@@ -108,12 +111,25 @@ class PlanRunner:
     """Entity id."""
 
     async def async_act(self, plan: FuturePlan) -> str:
-        """Run the call of a plan, and return why it was not done; empty if it was."""
-        record = await self._async_run(plan, _PlanSource(), self._input(plan.asker, plan.language), plan.asker.speaker)
+        """Run the call of a plan to its end, and return why it was not done; empty if it was.
+
+        Raises TimeoutError if it still runs after a while.
+        """
+        user_input = self._input(plan.asker, plan.language)
+        with actions_in(self.hass, user_input.context) as actions:
+            record = await self._async_run(plan, _PlanSource(), user_input, plan.asker.speaker)
         results = record.finished.tool_results if record.finished else ()
-        if results and not any(result.is_error for result in results):
+        if not results or any(result.is_error for result in results):
+            return await self._async_spoken(record, plan.language)
+        ended, late = await asyncio.wait(actions, timeout=_ENDS_WITHIN) if actions else (set(), set())
+        if late:
+            raise TimeoutError
+        errors = [task.exception() for task in ended if not task.cancelled()]
+        error = next(filter(None, errors), None)
+        if error is None or any(targets_not_done(result.native) for result in results):
             return ""
-        return await self._async_spoken(record, plan.language)
+        sentences = await async_get_sentences(self.hass, plan.language)
+        return await async_reason(self.hass, plan.language, error) or sentences["spoken_not_done"]
 
     async def async_problem(self, plan: FuturePlan, mover: Speaker, *, takes_back: bool) -> PlanProblem | None:
         """Return why somebody may not have the call of a plan now, in its place; None if they may.

@@ -85,7 +85,10 @@ class Runner(Protocol):
     """Runs the calls of the plans of an agent."""
 
     async def async_act(self, plan: FuturePlan) -> str:
-        """Run the call of a plan, and return why it was not done; empty if it was."""
+        """Run the call of a plan to its end, and return why it was not done; empty if it was.
+
+        Raises TimeoutError if it still runs after a while.
+        """
 
     async def async_problem(self, plan: FuturePlan, mover: Speaker, *, takes_back: bool) -> PlanProblem | None:
         """Return why somebody may not have the call of a plan, or take it back; see `acting.PlanRunner`."""
@@ -366,11 +369,14 @@ class Schedule:
             return
         try:
             why = await runner.async_act(begun)
+            words = await self._async_say("later_failed", plan, why) if why else ""
+        except TimeoutError:
+            words = await self._async_say("later_slow", plan)
         except Exception:  # noqa: BLE001  # whatever happens is told
             LOGGER.exception("A plan of %s failed", plan.agent)
             why = await self._async_say("spoken_agent_failed", plan)
-        words = await self._async_say("later_failed", plan, why) if why else ""
-        await self._async_conclude(begun, PlanChange.NOT_DONE if why else PlanChange.DONE, words)
+            words = await self._async_say("later_failed", plan, why)
+        await self._async_conclude(begun, PlanChange.NOT_DONE if words else PlanChange.DONE, words)
 
     async def _async_interrupted(self, plan: FuturePlan) -> None:
         await self._async_conclude(plan, PlanChange.NOT_DONE, await self._async_say("later_unsure", plan))
