@@ -326,8 +326,8 @@ async def test_a_script_that_decides_hears_of_the_mover(
     assert await MOVES["page"](home) == reason
 
     assert (home.plans == (plan,)) is bool(reason)
-    (asked,) = [call.data["service_data"] for call in calls if call.data["service"] == "judge"]
-    assert (asked["user_id"], asked["arguments"]) == (home.user.id, {"sentence": "lock the front door"})
+    (received,) = [call.data["service_data"] for call in calls if call.data["service"] == "judge"]
+    assert (received["user_id"], received["arguments"]) == (home.user.id, {"sentence": "lock the front door"})
     assert await CANCELS["page"](home) == ""
 
 

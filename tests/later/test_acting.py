@@ -296,10 +296,10 @@ async def test_what_takes_longer_than_home_assistant_waits_is_done_once_it_has_e
 async def test_what_does_not_end_is_told(
     hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory, loop_clock: LoopClock
 ) -> None:
-    told, began = fired(hass, EVENT_PLAN, "not_done"), loop_clock.now
+    is_over, began = fired(hass, EVENT_PLAN, "not_done"), loop_clock.now
     device = await acting_slowly(hass, serve, freezer, "lock")
 
-    await told.wait()
+    await is_over.wait()
     assert loop_clock.now - began > 100
     assert news(hass)[0].startswith("This began at ")
     assert plans(hass) == ()

@@ -120,5 +120,5 @@ async def test_plans_go_with_their_agent_and_their_user(hass: HomeAssistant, ent
 
     assert plans(hass) == ()
     issue = ir.async_get(hass).async_get_issue(DOMAIN, f"plans_removed_{planned.agent}")
-    told = issue.translation_placeholders if issue else None
-    assert told == ({"plans": "- 09:20: the bins"} if what != "the user" else None)
+    placeholders = issue.translation_placeholders if issue else None
+    assert placeholders == ({"plans": "- 09:20: the bins"} if what != "the user" else None)

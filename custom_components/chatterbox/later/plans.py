@@ -64,9 +64,9 @@ class PlanProblem(StrEnum):
     NO_TIME = "later_no_time"
     """Its time has passed or is too far away, or its text is too long."""
     NOT_PERMITTED = "later_not_permitted"
-    """Who would change it has no right to control what it does."""
+    """The person who changes it has no right to control what it does."""
     NOT_ALLOWED = "later_not_allowed"
-    """The rules or a script of the home refuse it to who would change it."""
+    """The rules or a script of the home refuse it to that person."""
     NEEDS_YES = "later_needs_yes"
     """It needs a yes for its new time."""
     FIXED = "later_fixed"
@@ -218,7 +218,7 @@ class FuturePlan:
 
     @property
     def essence(self) -> tuple[object, ...]:
-        """What it does, for whom, where and when: two plans with the same are one."""
+        """Its action or words, its person, place and time: two plans with the same are one."""
         timer = self.words if self.words.startswith(TIMER_WORDS) else ""
         what = self.kind, tuple(heard_words(self.text)), self.condition, self.call, self.agent if self.call else ""
         return *what, timer, self.asker, self.due, self.every, self.repeats, self.is_urgent, self.is_begun
