@@ -29,7 +29,7 @@ export class TryingView extends View {
                     required
                     maxlength=${LONGEST_SENTENCE}
                     value=${asked.get("sentence") ?? ""}
-                    ${ref(focus)}
+                    ${ref(asked.has("sentence") ? focus : undefined)}
                 /></label>
                 <label
                   >${this.text("turns.agent")}<select name="agent">
@@ -83,7 +83,6 @@ export class TryingView extends View {
   }
 }
 
-/** Focus the field once it is there; a phone would show its keyboard over the page. */
 function focus(field: Element | undefined): void {
   if (field instanceof HTMLElement) queueMicrotask(() => field.focus());
 }

@@ -72,7 +72,7 @@ export class TurnsView extends View {
       ...(from ? { since_at: texts.ofField(`${from}T00:00`) } : {}),
       ...(to ? { until_at: texts.ofField(`${to}T23:59`) + 60 } : {}),
     };
-    const list = await this.call<TurnList>("turns/list", { ...others, ...days, ...fields });
+    const list = await this.call<TurnList>("turns/list", { language: texts.language, ...others, ...days, ...fields });
     this.unreachable = list.unreachable;
     return list;
   }

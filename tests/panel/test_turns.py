@@ -7,6 +7,7 @@ import pytest
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import device_registry as dr
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
+from pytest_homeassistant_custom_component.typing import WebSocketGenerator
 
 from custom_components.chatterbox.agent.events import StopReason
 from custom_components.chatterbox.agent.messages import (
@@ -27,7 +28,7 @@ from tests.panel.conftest import OpenPage
 from tests.support.config_entries import offline_entry, only_agent, set_up
 from tests.support.home_rules import set_home_rules
 from tests.support.one_home import in_one_home
-from tests.support.talk import say
+from tests.support.talk import move_into_the_demo_home, say
 
 TIMES: JsonObject = {
     "first_words": 700.0,
@@ -201,6 +202,33 @@ async def test_a_turn_is_shown_with_its_times_calls_and_changes(
     marks = {mark["kind"]: mark["text"] for mark in detail["marks"]}
     assert marks == {"changed": "unlocked Door", "stood_in": "Home Assistant", "outside": ""}
     assert "4711" not in str(detail)
+
+
+@pytest.mark.usefixtures("entry")
+async def test_changes_are_told_in_the_language_of_the_user(
+    hass: HomeAssistant, hass_ws_client: WebSocketGenerator
+) -> None:
+    await move_into_the_demo_home(hass)
+    page = OpenPage(await hass_ws_client(hass))
+    await set_home_rules(hass, rules=[{"verdict": "deny", "entities": ["lock.front_door"]}])
+    await say(hass, "turn on the kitchen pendant")
+    await say(hass, "unlock the front door")
+
+    async def marks(language: str) -> list[str]:
+        rows = (await page.ask("turns/list", language=language))["turns"]
+        assert [row["marks"][0]["kind"] for row in rows] == ["not_done", "changed"]
+        for row in rows:
+            shown = await page.ask("turns/get", turn_id=row["id"], language=language)
+            assert {one["message"] for one in shown["changes"]} == {row["marks"][0]["text"]}
+            assert all("Front Door" in rule for one in shown["changes"] for rule in one["rules"])
+        return [row["marks"][0]["text"] for row in rows]
+
+    assert await marks("en") == ["kept Front Door locked: not allowed by the rules", "turned on Kitchen Pendant"]
+    assert await marks("de") == [
+        "hat Front Door nicht aufgeschlossen: von den Regeln nicht erlaubt",
+        "hat Kitchen Pendant eingeschaltet",
+    ]
+    assert await marks("xx") == await marks("en")
 
 
 @pytest.mark.parametrize(

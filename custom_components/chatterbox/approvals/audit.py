@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from typing import Final, override
+from typing import Any, Final, override
 
 from homeassistant.const import EVENT_HOMEASSISTANT_STOP, EVENT_LOGBOOK_ENTRY, EVENT_STATE_CHANGED
 from homeassistant.core import Context, Event, HomeAssistant, callback
@@ -20,7 +20,7 @@ from ..agent.events import MessageDone, ToolCallReady, ToolFinished, ToolStarted
 from ..agent.messages import JsonObject, JsonValue, ToolAnnotations, ToolCall, ToolDefinition, ToolResult
 from ..agent.protocols import Hooks
 from ..const import DOMAIN, EVENT_CHANGE, LOGGER
-from ..effects.effect import ActionKind, Annotated, kind_of
+from ..effects.effect import ActionKind, Annotated, EntityAction, Touches, kind_of
 from ..history.stores import async_record_change
 from ..home.entity_matches import entity_name, tool_name, written
 from ..records.turn_record import (
@@ -36,7 +36,7 @@ from ..speech.sentences import async_get_sentences
 from .asking import actions_text
 from .guard import CallGuard
 from .questions import SIGNAL_QUESTION, Question, QuestionUpdate, async_get_approvals
-from .review import ApprovalWay, CallReview, CallState, Refusal
+from .review import ApprovalWay, CallReview, CallState, GivenAnswer, Refusal
 
 _MOST_NAMES: Final = 5
 """Names for one kind of action in a sentence."""
@@ -72,10 +72,13 @@ class ChangeTexts:
     sentences: Mapping[str, str]
     """The category `common` of a translation, by bare key."""
 
-    def message(self, review: CallReview) -> str:
-        """Return a sentence with what was done and how it was approved, or what was not done and why."""
-        is_done = review.state in {CallState.DONE, CallState.PARTLY}
-        actions = self._actions(review, "did" if is_done else "kept" if review.state in _KEPT else "did_not")
+    def message(self, review: CallReview, *, is_past: bool = False) -> str:
+        """Return a sentence with what was done and how it was approved, or what was not done and why.
+
+        Of what `is_past`, nobody knows any more which state was kept.
+        """
+        is_done, is_kept = review.state in {CallState.DONE, CallState.PARTLY}, review.state in _KEPT and not is_past
+        actions = self._actions(review, "did" if is_done else "kept" if is_kept else "did_not")
         if review.state is CallState.PLANNED:
             actions = actions_text(self.hass, self.sentences, review) or tool_name(review.acting_call.name)
         if review.state is not CallState.DONE:
@@ -85,6 +88,19 @@ class ChangeTexts:
             error = error if len(error) <= _LONGEST_ERROR else f"{error[: _LONGEST_ERROR - 1]}…"
             return shown_text(self._say(key, actions=actions, error=error))
         return shown_text(self._with_way(review, actions))
+
+    def of_record(self, record: Mapping[str, Any]) -> str:
+        """Return the message of a record in another language than that in which it was stored.
+
+        What was planned, or may have done more, stays in that one: the record does not hold all that would be told.
+        """
+        if record["unknown"] or record["outcome"] == CallState.PLANNED:
+            return _text(record["message"])
+        actions = frozenset(EntityAction(one["entity_id"], one["action"]) for one in record["actions"])
+        answer = GivenAnswer(approved=True, way=ApprovalWay(record["approval"]))
+        review = CallReview(ToolCall("", record["name"], "{}"), Touches(actions), answer=answer, error=record["error"])
+        state, done_to = CallState(record["outcome"]), frozenset(record["done_to"])
+        return self.message(replace(review, state=state, done_to=done_to), is_past=True)
 
     def activity(self, review: CallReview, origin: Mapping[str, JsonValue]) -> str:
         """Return what was done to the only entity, and by whom; empty for anything else.
@@ -162,9 +178,9 @@ class ChangeTexts:
         return self.sentences[f"change_{key}"].format_map(placeholders)
 
 
-async def async_get_change_texts(hass: HomeAssistant) -> ChangeTexts:
-    """Load the texts of audit records in the language of Home Assistant."""
-    return ChangeTexts(hass, await async_get_sentences(hass, hass.config.language))
+async def async_get_change_texts(hass: HomeAssistant, language: str = "") -> ChangeTexts:
+    """Load the texts of audit records in a language, or that of Home Assistant."""
+    return ChangeTexts(hass, await async_get_sentences(hass, language or hass.config.language))
 
 
 def _text(value: object) -> str:

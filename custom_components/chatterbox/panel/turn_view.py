@@ -1,6 +1,7 @@
 """The views of stored turns on the page. Their JSON has the names of these fields; times are in milliseconds."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from itertools import islice
 from typing import Annotated, Final
@@ -13,6 +14,7 @@ from ..agent.events import StopReason
 from ..agent.messages import AssistantMessage, JsonValue, ToolResult, Usage, UserMessage
 from ..agent.text import clipped
 from ..agent.transcript import has_outside_content, outside_results
+from ..approvals.audit import ChangeTexts
 from ..approvals.review import CallState
 from ..const import DOMAIN, REDACTED_PIN
 from ..history.store.query import FoundTurn
@@ -194,6 +196,10 @@ class TurnViews:
     """Makes the views of turns, with the names that agents, places and users have now."""
 
     hass: HomeAssistant
+    language: str = ""
+    """That of the viewer; empty for that of Home Assistant, in which changes are stored."""
+    texts: ChangeTexts | None = None
+    """Those of another language."""
     agents: Mapping[str, str] = field(init=False)
     """Names by subentry id."""
     _secrets: frozenset[str] = field(init=False)
@@ -235,7 +241,7 @@ class TurnViews:
         concluded = [change.body for change in changes if change.body.get("outcome") != CallState.WAITING]
         kinds = ["changed" if body.get("outcome") in _CHANGED else "not_done" for body in concluded]
         for kind, body in zip(kinds, concluded, strict=True):
-            yield Mark(kind, self.cleared(str(body.get("message", ""))))
+            yield Mark(kind, self._message(body))
         handovers = [one.to for one in timings.handovers]
         is_vain = timings.failed and reason is StopReason.COMPLETED
         others = {
@@ -252,8 +258,8 @@ class TurnViews:
         }
         yield from (Mark(kind, texts.get(kind, "")) for kind, holds in others.items() if holds)
 
-    async def async_turn(self, found: FoundTurn, language: str) -> TurnView:
-        """Return everything about a turn, and the rules that decided in a language."""
+    async def async_turn(self, found: FoundTurn) -> TurnView:
+        """Return everything about a turn."""
         turn, timings = found.turn, _timings(found.turn)
         row = self.row(turn, found.changes)
         inferences = [self._inference(one) for one in timings.inferences]
@@ -275,7 +281,7 @@ class TurnViews:
             tools=timings.tools,
             handovers=timings.handovers,
             calls=[*islice(self._calls(turn, found.changes), _MOST_CALLS)],
-            changes=[await self._async_change(one, language) for one in found.changes],
+            changes=[await self._async_change(one) for one in found.changes],
             usage=turn.usage,
             cost=None if None in costs else sum(cost for cost in costs if cost is not None),
             outside=[*dict.fromkeys(tool_name(result.name) for result in outside_results(turn.messages))],
@@ -294,7 +300,7 @@ class TurnViews:
     def _calls(self, turn: StoredTurn, changes: Sequence[AuditRecord]) -> Iterator[CallView]:
         """Yield the calls of a turn; the sentence tells its change."""
         results = {message.call_id: message for message in turn.messages if isinstance(message, ToolResult)}
-        sentences = {change.body.get("tool_call_id"): str(change.body.get("message", "")) for change in changes}
+        sentences = {change.body.get("tool_call_id"): self._message(change.body) for change in changes}
         for message in turn.messages:
             for call in message.tool_calls if isinstance(message, AssistantMessage) else ():
                 result = results.get(call.id)
@@ -309,14 +315,20 @@ class TurnViews:
                     is_outside=result is not None and result.open_world,
                 )
 
-    async def _async_change(self, change: AuditRecord, language: str) -> Mapping[str, JsonValue]:
+    async def _async_change(self, change: AuditRecord) -> Mapping[str, JsonValue]:
         user_id = change.body.get("answered_by")
         user = await self.hass.auth.async_get_user(user_id) if isinstance(user_id, str) else None
         plain = {name: self._json(change.body.get(name)) for name in _SHOWN_OF_CHANGE}
-        rules = await self._async_rules(change.body.get("rules"), language)
-        return {**plain, "rules": rules, "at": change.at, "answered_by": user.name if user else None}
+        rules = await self._async_rules(change.body.get("rules"))
+        return {
+            **plain,
+            "message": self._message(change.body),
+            "rules": rules,
+            "at": change.at,
+            "answered_by": user.name if user else None,
+        }
 
-    async def _async_rules(self, stored: JsonValue, language: str) -> list[JsonValue]:
+    async def _async_rules(self, stored: JsonValue) -> list[JsonValue]:
         """Return stored rules in plain words; none for those that this version cannot read."""
         try:
             policy = policy_from_json(stored or [])
@@ -324,12 +336,21 @@ class TurnViews:
             return []
         if not policy.rules:
             return []
-        labels = await async_get_rule_labels(self.hass, policy, language, with_tools=False)
+        labels = await async_get_rule_labels(
+            self.hass, policy, self.language or self.hass.config.language, with_tools=False
+        )
         text = RuleText(self.hass, labels, registered_names(self.hass, policy))
         return [text.of(rule) for rule in policy.rules]
 
     def _json(self, value: JsonValue) -> JsonValue:
         return without_secrets(without_secret_fields(value), self._secrets)
+
+    def _message(self, change: Mapping[str, JsonValue]) -> str:
+        """Return what became of a call, in the language of the viewer where its record tells enough."""
+        text = change.get("message", "")
+        with suppress(KeyError, TypeError, ValueError):  # another version stored it
+            text = self.texts.of_record(change) if self.texts else text
+        return self.cleared(str(text))
 
     def cleared(self, text: str) -> str:
         """Return a text without what may never be shown."""

@@ -19,6 +19,7 @@ from homeassistant.util.json import json_loads_object
 
 from ..agent.events import StopReason
 from ..agent.text import HAN
+from ..approvals.audit import async_get_change_texts
 from ..const import DOMAIN
 from ..history.store.query import FoundTurn, ListedTurn, TurnList
 from ..history.store.records import StoreUnavailable
@@ -53,8 +54,10 @@ _PARTICLE: Final = 2
 _PRIVATE: Final = frozenset({"person", "place", "conversation_id", "agent_id", "previous", "next"})
 """Fields that a report leaves out."""
 _TIME: Final = vol.All(vol.Any(int, float), vol.Range(min=0, max=1e11))
+_LANGUAGE: Final[dict[vol.Marker, object]] = {vol.Optional("language"): vol.All(str, vol.Length(max=35))}
 _LIST: Final = vol.Schema(
     {
+        **_LANGUAGE,
         vol.Optional("cursor"): vol.All(str, vol.Match(r"^[0-9]{1,18}(\.[0-9]{1,18}){0,99}$")),
         vol.Optional("limit", default=_PAGE): vol.All(int, vol.Range(min=1, max=_MOST_ROWS)),
         vol.Optional("words", default=""): vol.All(str, vol.Length(max=_LONGEST_WORDS)),
@@ -66,14 +69,13 @@ _LIST: Final = vol.Schema(
         vol.Optional("until_at"): _TIME,
     }
 )
-_ONE: Final = vol.Schema({vol.Required("turn_id"): ID_FIELD})
-_GET: Final = _ONE.extend({vol.Optional("language"): vol.All(str, vol.Length(max=35))})
+_ONE: Final = vol.Schema({**_LANGUAGE, vol.Required("turn_id"): ID_FIELD})
 
 
 def async_register_turns(hass: HomeAssistant) -> None:
     """Register the commands."""
     async_register_command(hass, "turns/list", _LIST, _async_list, for_users=True)
-    async_register_command(hass, "turns/get", _GET, _async_get, for_users=True)
+    async_register_command(hass, "turns/get", _ONE, _async_get, for_users=True)
     async_register_command(hass, "turns/report", _ONE, _async_report, for_users=True)
     async_register_command(hass, "turns/delete", _ONE, _async_delete, for_users=True)
     async_register_command(hass, "turns/subscribe", NO_FIELDS, _async_subscribe, for_users=True)
@@ -115,7 +117,7 @@ async def _async_list(viewer: Viewer, data: Mapping[str, Any]) -> TurnPage:
             raise trouble
     found = [answer[0] if isinstance(answer, tuple) else () for answer in answers]
     merged = heapq.merge(*(_of_store(number, page) for number, page in enumerate(found)), key=_age)
-    taken, views, last = [*islice(merged, most)], TurnViews(viewer.hass), [*map(_or_newest, before)]
+    taken, views, last = [*islice(merged, most)], await _async_views(viewer, data), [*map(_or_newest, before)]
     rows: list[TurnRow] = []
     for number, one in taken:
         last[number] = one.seq
@@ -133,6 +135,14 @@ async def _async_list(viewer: Viewer, data: Mapping[str, Any]) -> TurnPage:
             *(one.where for one, answer in zip(stores, answers, strict=True) if isinstance(answer, BaseException)),
         ],
     )
+
+
+async def _async_views(viewer: Viewer, data: Mapping[str, Any]) -> TurnViews:
+    """Return what makes views in the language of the viewer."""
+    usual = viewer.hass.config.language
+    language = await async_closest_language(viewer.hass, data.get("language", usual))
+    texts = None if language == usual else await async_get_change_texts(viewer.hass, language)
+    return TurnViews(viewer.hass, language, texts)
 
 
 def _of_store(number: int, page: Sequence[ListedTurn]) -> list[tuple[int, ListedTurn]]:
@@ -181,14 +191,13 @@ async def _async_found(viewer: Viewer, turn_id: str) -> tuple[HistoryStore, Foun
 
 async def _async_get(viewer: Viewer, data: Mapping[str, Any]) -> object:
     _, found = await _async_found(viewer, data["turn_id"])
-    language = await async_closest_language(viewer.hass, data.get("language", viewer.hass.config.language))
-    return await TurnViews(viewer.hass).async_turn(found, language)
+    return await (await _async_views(viewer, data)).async_turn(found)
 
 
 async def _async_report(viewer: Viewer, data: Mapping[str, Any]) -> object:
     """Return a turn as Markdown to be published: without names of people and places, and without ids of theirs."""
     hass, (_, found) = viewer.hass, await _async_found(viewer, data["turn_id"])
-    view = await TurnViews(hass).async_turn(found, hass.config.language)
+    view = await TurnViews(hass).async_turn(found)
     written = {name: value for name, value in json_loads_object(json_bytes(view)).items() if name not in _PRIVATE}
     text = json.dumps(written, ensure_ascii=False, indent=1)
     users = [user.name or "" for user in await hass.auth.async_get_users() if not user.system_generated]
