@@ -163,7 +163,7 @@ export class PermissionsView extends View {
     const [number, count] = [line.at + 1, line.rules.length];
     const isOfPin = !!line.rules[0]?.is_of_pin;
     const numbers = line.rules.map((_, place) => number + place);
-    const uses = permissions.pin_uses.map((use) => this.page.texts.choice("pin_use", use)).join(", ");
+    const uses = permissions.pin_uses.map((use) => this.page.texts.choice("pin_use", use)).join("; ");
     const text = isOfPin ? this.text("permissions.pin_rule", { uses }) : (line.rules[0]?.text ?? "");
     const name = this.text("permissions.rule", { number });
     const button = (key: "up" | "down" | "edit" | "delete", isOff: boolean, action: () => void) =>

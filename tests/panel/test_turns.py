@@ -218,9 +218,9 @@ async def test_changes_are_told_in_the_language_of_the_user(
         rows = (await page.ask("turns/list", language=language))["turns"]
         assert [row["marks"][0]["kind"] for row in rows] == ["not_done", "changed"]
         for row in rows:
-            shown = await page.ask("turns/get", turn_id=row["id"], language=language)
-            assert {one["message"] for one in shown["changes"]} == {row["marks"][0]["text"]}
-            assert all("Front Door" in rule for one in shown["changes"] for rule in one["rules"])
+            detail = await page.ask("turns/get", turn_id=row["id"], language=language)
+            assert {one["message"] for one in detail["changes"]} == {row["marks"][0]["text"]}
+            assert all("Front Door" in rule for one in detail["changes"] for rule in one["rules"])
         return [row["marks"][0]["text"] for row in rows]
 
     assert await marks("en") == ["kept Front Door locked: not allowed by the rules", "turned on Kitchen Pendant"]

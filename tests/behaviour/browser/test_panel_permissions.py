@@ -71,7 +71,7 @@ async def test_rules_are_made_moved_and_deleted_and_a_pin_is_set(frontend: Front
     await _see(frontend, panel)
     await dialog.get_by_label(text("now.pin")).fill(_PIN)
     await dialog.get_by_role("button", name=text("page.save"), exact=True).click()
-    uses = ", ".join(text(f"pin_use.{use}") for use in ("unlock", "open", "disarm"))
+    uses = "; ".join(text(f"pin_use.{use}") for use in ("unlock", "open", "disarm"))
     await expect(panel.get_by_text(text("permissions.pin_rule", uses=uses))).to_be_visible()
     rules = panel.get_by_role("listitem").filter(has=frontend.page.get_by_role("button", name=text("permissions.up")))
     count = await rules.count()

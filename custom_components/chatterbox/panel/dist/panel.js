@@ -642,7 +642,7 @@ var we=Object.defineProperty;var _e=Object.getOwnPropertyDescriptor;var h=(n,s,t
           ${i.map(({text:a})=>l`<li>${a}</li>`)}
         </ul>
       </details>
-    `}line(t,e,i,r){let{locked:o,rules:a}=r,[c,p]=[t.at+1,t.rules.length],g=!!t.rules[0]?.is_of_pin,u=t.rules.map((M,J)=>c+J),$=r.pin_uses.map(M=>this.page.texts.choice("pin_use",M)).join(", "),f=g?this.text("permissions.pin_rule",{uses:$}):t.rules[0]?.text??"",v=this.text("permissions.rule",{number:c}),x=(M,J,ye)=>this.iconButton(M,this.text(`permissions.${M}`),ye,o||J,v);return l`<li class="card row spread" data-rules=${u.join(" ")} tabindex="-1">
+    `}line(t,e,i,r){let{locked:o,rules:a}=r,[c,p]=[t.at+1,t.rules.length],g=!!t.rules[0]?.is_of_pin,u=t.rules.map((M,J)=>c+J),$=r.pin_uses.map(M=>this.page.texts.choice("pin_use",M)).join("; "),f=g?this.text("permissions.pin_rule",{uses:$}):t.rules[0]?.text??"",v=this.text("permissions.rule",{number:c}),x=(M,J,ye)=>this.iconButton(M,this.text(`permissions.${M}`),ye,o||J,v);return l`<li class="card row spread" data-rules=${u.join(" ")} tabindex="-1">
       <p class="wide">
         <span class="quiet figure">${p>1?`${c}–${c+p-1}`:c}.</span> ${f}
       </p>
