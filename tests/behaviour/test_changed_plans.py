@@ -19,11 +19,11 @@ from custom_components.chatterbox.approvals.questions import async_get_approvals
 from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.later.plans import Asker, FuturePlan, PlannedCall, async_get_plans
 from custom_components.chatterbox.later.schedule import async_get_schedule
-from tests.later.talk import SATELLITE, act, at_hall, pass_time, remind, state
+from tests.later.talk import LIGHT_OFF, SATELLITE, UNLOCK, act, at_hall, later, pass_time, remind, script, state
 from tests.panel.conftest import OpenPage
 from tests.support.config_entries import offline_entry, only_agent, set_up
 from tests.support.home_rules import set_home_rules
-from tests.support.talk import AGENT, DOOR, move_into_the_demo_home, say, speech
+from tests.support.talk import AGENT, DOOR, Serve, move_into_the_demo_home, say, speech
 
 LIST = "todo.later"
 NOT_PERMITTED = "You don't have permission to control that"
@@ -339,3 +339,25 @@ async def test_a_rule_that_asks_about_plans_is_asked_once_in_words(hass: HomeAss
     await at_hall(hass, "yes")
 
     assert [plan.due for plan in home.plans] == [dt_util.utcnow() + timedelta(minutes=10)]
+
+
+@pytest.mark.parametrize("verdict", ["allow", "ask"])
+async def test_a_model_that_moves_a_plan_cannot_have_it_do_something_else(
+    hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory, verdict: str
+) -> None:
+    smuggled = {"kind": "move", "tool": UNLOCK["tool"], "arguments": UNLOCK["arguments"]}
+    await serve(script(later(LIGHT_OFF), later(smuggled, "in 10 minutes")))
+    await at_hall(hass, "turn off the kitchen light in twenty minutes")
+    (before,) = async_get_plans(hass).stored.plans
+    await set_home_rules(hass, rules=[{"verdict": verdict, "domains": ["light"]}])
+
+    await at_hall(hass, "in ten minutes")
+    await at_hall(hass, "yes")
+
+    (plan,) = async_get_plans(hass).stored.plans
+    assert plan.call
+    assert before.call
+    assert (plan.call.tool, plan.call.arguments) == (before.call.tool, before.call.arguments)
+    assert plan.due == dt_util.utcnow() + timedelta(minutes=10)
+    await pass_time(hass, freezer, minutes=11)
+    assert (state(hass, DOOR), async_get_plans(hass).stored.plans) == ("locked", ())

@@ -222,7 +222,7 @@ async def test_a_sentence_that_is_delayed_itself_is_not_planned(hass: HomeAssist
     await at_hall(hass, "in twenty minutes, wait five minutes, then unlock the front door")
 
     assert (plans(hass), async_get_approvals(hass).waiting) == ((), ())
-    assert "add up both times" in str(server.requests[-1].body)
+    assert "would not do anything" in str(server.requests[-1].body)
 
 
 LOCK: JsonObject = {"kind": "act", "tool": "HassTurnOn", "arguments": {"name": "Front Door", "domain": "lock"}}
