@@ -343,7 +343,8 @@ class TestOnAPhone:
 
         await anna.tap(first.buttons["In 10 minutes"])
         refused = await anna.next()
-        assert refused.message == "Nothing was changed, please try again: call Mum."
+        why = "There are too many plans in this home: 50. Cancel one first."
+        assert refused.message == f"Nothing was changed, please try again: call Mum. {why}"
         await async_get_schedule(hass).async_cancel(plans.stored.plans[0].id)
         await anna.tap(refused.buttons["In 10 minutes"])
 

@@ -355,13 +355,13 @@ class Plans:
 
     async def async_add(self, plan: FuturePlan) -> FuturePlan:
         """Add a plan and return it, or the same one that is there already. Raises `NotPlanned`."""
-        share = plan.asker.person_id, plan.asker.is_automation
 
         def add(stored: Stored) -> Stored:
             left = stored.without_heard_at(plan.asker.satellite_id)
             if any(one.essence == plan.essence for one in stored.plans):
                 return left
-            own = [one for one in stored.plans if (one.asker.person_id, one.asker.is_automation) == share]
+            alike = [one.asker for one in stored.plans if one.asker.person_id == plan.asker.person_id]
+            own = [asker for asker in alike if asker.is_automation == plan.asker.is_automation]
             if len(own) >= MOST_OF_A_PERSON:
                 raise NotPlanned(plan.asker.full)
             if len(stored.plans) >= MOST_PLANS:

@@ -34,7 +34,7 @@ from ..people.speakers import Asking, Speaker, speaker_of
 from ..repairs import async_report_plans
 from ..settings.rules import Verdict, async_get_home_rules
 from ..settings.tool_names import LATER_TOOL
-from ..speech.sentences import async_get_sentences
+from ..speech.sentences import async_error_text, async_get_sentences
 from ..speech.text.times import FURTHEST, Moment, exact_words, prepare, resolve_time
 from ..turns.input import TurnInput
 from .acting import Begin
@@ -211,7 +211,7 @@ class Schedule:
 
         def changed_plan(known: FuturePlan) -> FuturePlan:
             if known.is_begun:
-                raise NotPlanned(PlanProblem.GONE)
+                raise NotPlanned(PlanProblem.BEGUN)
             changed = change(known)
             if known.call and known.call.terms and changed != known:
                 raise NotPlanned(PlanProblem.FIXED)
@@ -492,8 +492,9 @@ class Schedule:
                 await self.async_cancel(plan.id, mover)
                 text = sentences["later_cancelled"].format(what=plan.text)
             await self.plans.async_change(lambda stored: stored.without_buttons(news.secret), even_unstored=True)
-        except NotPlanned:
-            text, has_buttons = sentences["later_not_changed"].format(what=plan.text), True
+        except NotPlanned as error:
+            why = await async_error_text(self._hass, plan.language, error.problem)
+            text, has_buttons = f"{sentences['later_not_changed'].format(what=plan.text)} {why}", True
         self._tapped.discard(news.secret)
         await async_notify(self._hass, replace(news, text=text), has_buttons=has_buttons)
 
