@@ -166,7 +166,7 @@ def _of_player(hass: HomeAssistant, llm_context: llm.LLMContext, arguments: Mapp
     return reader.effects()
 
 
-_NOT_DELAYED: Final = (
+NOT_DELAYED: Final = (
     "Nothing was done: a timer here runs no command. For later, use the tool that plans, or say that you cannot."
 )
 UNREADABLE: Final = "The tool did run, but its answer cannot be read. Do not run it again."
@@ -227,7 +227,7 @@ class LlmToolDispatcher:
     async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
         """Run a tool. Every exception becomes an outcome with `is_error`, except for the cancellation of this task."""
         if self._is_delayed(call.name, arguments):
-            return failed_outcome(_NOT_DELAYED)
+            return failed_outcome(NOT_DELAYED)
         # A tool may change its arguments, and the loop records them.
         tool_input = llm.ToolInput(tool_name=call.name, tool_args=deepcopy(arguments), id=call.id)
         began = time.time()

@@ -24,14 +24,14 @@ from ..agent.messages import JsonObject, JsonValue, ToolCall, ToolDefinition, ca
 from ..agent.protocols import Deny, Hooks, Rewrite
 from ..agent.text import compared, compared_names
 from ..effects.effect import actions_of
-from ..effects.intents import Naming, intent_naming, items_meant
+from ..effects.intents import Naming, delayed_command, intent_naming, items_meant
 from ..home.description import listed, quoted
 from ..home.entities import ExposedEntity, Home, async_get_home
 from ..home.entity_matches import matching_states
 from ..home.name_index import NameIndex, name_words, place_name
 from ..internals.llm import KnownTool, known_tool
 from .annotations import unwrapped
-from .dispatch import call_effects
+from .dispatch import NOT_DELAYED, call_effects
 from .own.registry import OwnDispatcher, SharedTool
 from .script_fields import ScriptFields
 
@@ -140,9 +140,11 @@ class NameResolver(Hooks):
         return {one.entity_id for one in self._nearest(home, entities)}
 
     def _text_meant(self, offered: llm.Tool | None, arguments: JsonObject) -> Deny | JsonObject:
-        """Return the item of a list as it stands there."""
+        """Return the item of a list as it stands there. No call may be one that Home Assistant would delay."""
         if not isinstance(own := unwrapped(offered) if offered else None, llm.IntentTool):
             return {}
+        if delayed_command(own.intent_type, arguments):
+            return Deny(NOT_DELAYED)
         items = items_meant(self._hass, own.intent_type, arguments, self._llm_context.assistant)
         if len(items) > 1:
             several = f"several items are called {quoted(str(arguments['item']))}: {_some(items)}"

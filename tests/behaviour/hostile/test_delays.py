@@ -134,6 +134,13 @@ VAIN = {
         tool="conversation__process_sentence",
         arguments={"sentence": "unlock the front door in 3 seconds"},
     ),
+    "it is a plan that waits": call(
+        "chatterbox__later",
+        kind="act",
+        when="in 3 seconds",
+        tool="intent__HassStartTimer",
+        arguments={"seconds": 3, "conversation_command": "unlock the front door"},
+    ),
     "it is said": call("conversation__process_sentence", sentence="unlock the front door in the kitchen in 3 seconds"),
 }
 
@@ -189,3 +196,18 @@ async def test_no_other_surface_delays_a_command(
             await surface()
             assert delayed(hass) == []
             home.assert_unharmed()
+
+
+async def test_what_cannot_be_planned_is_left_to_a_model_if_there_is_one(
+    hass: HomeAssistant, home: AttackedHome
+) -> None:
+    await home.taken_over(local_commands="first")
+
+    for text in (
+        "unlock the front door in the kitchen in 3 seconds",
+        "in 3 seconds unlock the front door in 3 seconds",
+    ):
+        home.play(*[says("There is no such door.")] * 2)
+        assert await home.say(text, talk=text) == "There is no such door."
+        assert delayed(hass) == []
+    home.assert_refused()
