@@ -454,11 +454,12 @@ async def _async_recognized(
         return await _async_with_call(hass, language, request, given, moved)
     delayed = [TimeInSentence(f"in {delay_of(slots)} seconds", timed)] if timed else []
     times = times_in(user_input.text, language, joined=True) if timed or not strict else ()
-    for time in (*times, *delayed):
+    for time in [one for one in (*times, *delayed) if one.rest]:
         command = replace(user_input, text=time.rest)
         if _is_local(history):
             command = replace(command, text=await async_with_names(hass, command))
-        later = await async_recognize(hass, command) or await _async_guessed(hass, command) if time.rest else None
+        later = await async_recognize(hass, command)
+        later = later or await _async_guessed(hass, command, is_delayed=time in delayed)
         if later and not later.is_question and later.intent != intent.INTENT_START_TIMER:
             given = {"kind": "act", "when": time.words}
             given |= {"tool": PROCESS_SENTENCE.name, "arguments": {SENTENCE: command.text}}
@@ -498,14 +499,19 @@ def _is_local(history: Transcript) -> bool:
     return is_sentence and all(answer == AssistantMessage() for answer in answers)
 
 
-async def _async_guessed(hass: HomeAssistant, user_input: ConversationInput) -> RecognizedRequest | None:
-    """Return a command that Home Assistant's second recognizer understands word by word, if its effects are known."""
+async def _async_guessed(
+    hass: HomeAssistant, user_input: ConversationInput, *, is_delayed: bool
+) -> RecognizedRequest | None:
+    """Return a command that Home Assistant's second recognizer understands word by word, if its effects are known.
+
+    One that it would delay may also start automations, which is asked about.
+    """
     plain = replace(user_input, text=await async_readable_sentence(hass, user_input.text, user_input.language))
     if await async_recognized(hass, plain) is not None:
         return None
     effects = await async_sentence_effects(hass, plain, "")
-    is_known = isinstance(effects, Touches) and effects.actions and not effects.is_guessed
-    return RecognizedRequest(_NAME, is_question=False) if is_known else None
+    is_known = effects.actions if isinstance(effects, Touches) else is_delayed
+    return RecognizedRequest(_NAME, is_question=False) if is_known and not effects.is_guessed else None
 
 
 async def _async_with_call(

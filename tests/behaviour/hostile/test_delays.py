@@ -21,7 +21,7 @@ from custom_components.chatterbox.later.plans import MOST_PLANS, NotPlanned, asy
 from custom_components.chatterbox.later.schedule import async_get_schedule
 from tests.behaviour.hostile.home import DOOR, HALL, AttackedHome, call, calls, says
 from tests.behaviour.hostile.test_api_clients import HOME, send
-from tests.later.talk import remind
+from tests.later.talk import pass_time, remind
 from tests.support.api_clients import enable_api
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.talk import LIGHT, UNLOCK, move_into_the_demo_home
@@ -39,7 +39,6 @@ SENTENCES: Mapping[str, str] = {
     "in 3 seconds unlock the front door in 3 seconds": "en",
     "in 3 seconds turn on the ghost lamp": "en",
     "turn on the ghost lamp in 3 seconds": "en",
-    "open sesame in 3 seconds": "en",
     "after 3 moments do unlock the front door in the kitchen": "en",
     "start a timer for 5 minutes in 3 seconds": "en",
     "what time is it in 3 seconds": "en",
@@ -101,6 +100,28 @@ async def test_what_is_said_for_later_is_planned_or_refused_in_words(
     await wait(hass, freezer)
     home.assert_refused()
     assert hass.states.is_state("light.ghost_lamp", "off")
+
+
+@pytest.mark.usefixtures("doors")
+async def test_what_starts_automations_is_asked_about_and_planned(
+    hass: HomeAssistant, home: AttackedHome, freezer: FrozenDateTimeFactory
+) -> None:
+    await set_up(hass, offline_entry())
+    await home.begin()
+
+    question = await home.say("open sesame in 3 minutes")
+    assert question.startswith("I can't tell everything this would do. ")
+    assert question.endswith("in 3 minutes. Should I do that?")
+    home.assert_asked()
+    await home.say("no")
+    await wait(hass, freezer)
+    home.assert_refused()
+    await home.say("open sesame in 3 minutes")
+    await home.say("yes")
+    assert [plan.text for plan in async_get_plans(hass).stored.plans] == ["open sesame"]
+    assert delayed(hass) == []
+    await pass_time(hass, freezer, minutes=3)
+    assert home.state(DOOR) == "unlocked"
 
 
 async def test_who_waits_for_what_does_not_come_is_told_at_once(hass: HomeAssistant, home: AttackedHome) -> None:
