@@ -347,6 +347,8 @@ async def test_a_timer_is_a_reminder_where_the_device_has_none(home: HomeAssista
         await async_get_plans(home).async_add(plan)
         await async_get_plans(home).async_add(replace(plan, id="", asker=Asker(person_id="anna")))
     assert await described(home, "how much time is left on my pizza timer?") == "list pizza"
+    for text in ("how long on the pizza timer", "status egg timer please"):  # guesses of Home Assistant
+        assert (await described(home, text)).startswith("list ")
     assert await described(home, "cancel the 5 minute timer") == "cancel five"
     assert await described(home, "cancel the pizza timer") == "cancel pizza"
     await async_get_plans(home).async_add(replace(remind("Timer"), id="long", words="in 0 hours 5400 seconds"))

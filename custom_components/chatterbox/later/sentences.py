@@ -33,7 +33,7 @@ from ..effects.spoken_numbers import async_readable_sentence
 from ..home.entities import async_get_home
 from ..internals.conversation import async_recognized, built_in_agent
 from ..offline.provider import PROCESS_SENTENCE, SENTENCE, local_call
-from ..offline.sentence_effects import async_named_timer, async_sentence_effects, async_with_names
+from ..offline.sentence_effects import async_guessed_timer, async_sentence_effects, async_with_names
 from ..people.speakers import person_id_of
 from ..speech.sentences import async_get_sentences
 from ..speech.text.times import Moment, TimeInSentence, exact_words, names_days, prepare, spoken_time, times_in
@@ -432,8 +432,8 @@ async def _async_recognized(
     slots: dict[str, JsonValue] = {entity.name: entity.value for entity in strict.entities_list} if strict else {}
     timed = delayed_command(strict.intent.name, slots) if strict else ""
     timer = strict.intent.name if strict else ""
-    if strict is None and found is None and (slots := await async_named_timer(hass, plain)):
-        timer = intent.INTENT_START_TIMER
+    if is_guess := strict is None and found is None:
+        timer, slots = await async_guessed_timer(hass, plain)
     if timer and not timed:
         supports = user_input.device_id and async_device_supports_timers(hass, user_input.device_id)
         is_theirs = supports or timer not in _TIMERS
@@ -446,6 +446,7 @@ async def _async_recognized(
         if given["kind"] == "move" and given.get("text") and moved is None and not timer:
             return found
         is_last_resort = given["kind"] == "remind" and not (given["when"] and given["text"])
+        is_last_resort = is_last_resort or (is_guess and timer == intent.INTENT_TIMER_STATUS)
         if given.get("text") == "":
             given["text"] = (await async_get_sentences(hass, language))["later_alarm"]
         request = RecognizedRequest(_NAME, is_question, is_last_resort=is_last_resort)

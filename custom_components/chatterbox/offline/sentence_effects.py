@@ -117,11 +117,17 @@ def _timer_name(meaning: Interpretation) -> str:
     return " ".join(name) if len(name) == len(at) and last == _TIMER else ""
 
 
-async def async_named_timer(hass: HomeAssistant, user_input: ConversationInput) -> dict[str, JsonValue]:
-    """Return the slots of a timer with a name that Home Assistant starts without it; empty for anything else."""
+async def async_guessed_timer(hass: HomeAssistant, user_input: ConversationInput) -> tuple[str, dict[str, JsonValue]]:
+    """Return the intent and the slots of a guess of Home Assistant that it does not do; none for anything else.
+
+    It starts a timer without its name, and tells of those of devices alone.
+    """
     meaning = await _async_guess(hass, user_input)
-    name = _timer_name(meaning) if meaning and meaning.accepted else ""
-    return {**meaning.frames[0].slots, "name": name} if meaning and name else {}
+    if meaning is None or not meaning.accepted or len(meaning.frames) != 1:
+        return "", {}
+    if name := _timer_name(meaning):
+        return intent.INTENT_START_TIMER, {**meaning.frames[0].slots, "name": name}
+    return (meaning.frames[0].intent, {}) if meaning.frames[0].intent == intent.INTENT_TIMER_STATUS else ("", {})
 
 
 def _unknown_name(meaning: Interpretation) -> str:
