@@ -135,7 +135,7 @@ async def async_is_never_mind(hass: HomeAssistant, user_input: ConversationInput
         return False
     if await agent.async_recognize_sentence_trigger(user_input):
         return False
-    found = await async_recognized(hass, user_input)
+    found = await agent.async_recognize_intent(user_input, strict_intents_only=True)
     return found is not None and found.intent.name == intent.INTENT_NEVERMIND
 
 
