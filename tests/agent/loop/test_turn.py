@@ -1,12 +1,16 @@
 """A turn refuses input that could come to nothing."""
 
+import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from custom_components.chatterbox.agent.events import PendingApproval, PendingCall
+from custom_components.chatterbox.agent.loop.loop import AgenticLoop
 from custom_components.chatterbox.agent.loop.turn import Limits, Turn
 from custom_components.chatterbox.agent.messages import AssistantMessage, ToolCall, ToolResult, Transcript, UserMessage
+from tests.support.doubles import ScriptedDispatcher, ScriptedProvider, say
 
 CALL = ToolCall("1", "light_on", "{}")
 SAID = UserMessage("Light!")
@@ -52,3 +56,22 @@ def test_an_approval_of_nothing_is_refused() -> None:
         Turn("yes", approval=empty)
     pending_calls = replace(empty, calls=(PendingCall(CALL, ""),))
     assert Turn(None, approval=pending_calls).approval == pending_calls
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"chat_history": [{"role": "user", "content": "Hi"}]}, 'history takes messages: UserMessage("…")'),
+        ({"chat_history": "Hi"}, "not str"),
+        ({"chat_history": {"role": "user"}}, "not str"),
+        ({"chat_history": [SAID, None]}, "not NoneType"),
+        ({"tools": [{"type": "function"}]}, "tools takes the definitions of a Toolbox, not dict"),
+        ({"tools": [len]}, "not builtin_function_or_method"),
+        ({"user_text": [{"role": "user", "content": "Hi"}]}, "user_text takes the words of the user, not list"),
+    ],
+)
+async def test_input_of_other_types_is_told_what_is_taken(given: dict[str, Any], told: str) -> None:
+    provider = ScriptedProvider(say("Hello."))
+    with pytest.raises(TypeError, match=re.escape(told)):
+        await AgenticLoop(provider, ScriptedDispatcher()).run(**{"user_text": "x"} | given)
+    assert provider.requests == []

@@ -3,7 +3,9 @@
 The input holds the user's words, history, tools, and the answered approval request.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from types import UnionType
 from typing import Final, NamedTuple
 
 from ..errors import ProviderError
@@ -22,6 +24,7 @@ from ..messages import (
     ToolResult,
     Transcript,
     Usage,
+    UserMessage,
 )
 from ..protocols import LEAST_OUTPUT_TOKENS, NO_WISHES, AnswerOptions, OutputFormat
 
@@ -68,6 +71,13 @@ class Limits:
             raise ValueError(f"max_output_tokens must be at least {LEAST_OUTPUT_TOKENS}")
 
 
+def _check(name: str, values: Iterable[object], kind: type | UnionType, wanted: str) -> None:
+    """Raise TypeError for values of another type: callers need not check their types."""
+    for value in values:
+        if not isinstance(value, kind):
+            raise TypeError(f"{name} takes {wanted}, not {type(value).__name__}")
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """The input of one turn. The caller's history is read, never changed."""
@@ -106,7 +116,12 @@ class Turn:
     """Whether hooks also see calls of client tools before these are handed out."""
 
     def __post_init__(self) -> None:
-        """Reject a turn without input, and a choice of an unknown tool."""
+        """Reject a turn without input, input of other types, and a choice of an unknown tool."""
+        _check("user_text", (self.user_text,), str | None, "the words of the user")
+        _check(
+            "history", self.history, UserMessage | AssistantMessage | ToolResult, 'messages: UserMessage("…") and so on'
+        )
+        _check("tools", self.tools, ToolDefinition, "the definitions of a Toolbox")
         names = [tool.name for tool in self.tools]
         if isinstance(self.tool_choice, NamedTool) and self.tool_choice.name not in names:
             offered = ", ".join(names) or "none"
