@@ -599,3 +599,43 @@ async def test_what_a_question_has_not_named_is_not_chosen_by_its_place(hass: Ho
 async def test_a_model_that_insists_after_a_no_has_not_been_given_a_choice(hass: HomeAssistant) -> None:
     await talk(hass, "Lock the door", on("Front Door"), on("Front Door"), then=["neither"])
     assert hass.states.is_state("lock.front", "unlocked")
+
+
+QUESTIONS = {
+    "de": "Hat jemand den Fan angelassen?",
+    "en": "Did somebody leave the fan running?",
+    "es": "¿Alguien dejó el Fan encendido?",
+    "fr": "Est-ce que quelqu'un a laissé le Fan allumé ?",
+    "it": "Qualcuno ha lasciato acceso il Fan?",
+    "nl": "Heeft iemand de Fan aan gelaten?",
+    "pl": "Czy ktoś zostawił włączony Fan?",
+    "pt": "Alguém deixou o Fan ligado?",
+    "pt-BR": "Alguém deixou o Fan ligado?",
+    "sv": "Har någon lämnat Fan på?",
+    "zh-Hans": "有人忘了关 Fan 吗?",
+}
+
+
+@in_one_home("language", [*QUESTIONS])
+async def test_a_question_changes_nothing(hass: HomeAssistant, model: ScriptedChatCompletions, language: str) -> None:
+    """A call goes back to the model once, and the person is asked if it insists."""
+    once = await heard_last(hass, model, [QUESTIONS[language]], [off("Fan"), SAYS], language=language)
+    assert hass.states.is_state("fan.fan", "on")
+    assert "asked a question" in str(model.requests[-1].body["messages"])
+
+    twice = await heard_last(hass, model, [QUESTIONS[language]], [off("Fan"), off("Fan")], language=language)
+    assert hass.states.is_state("fan.fan", "on")
+
+    assert (once.endswith(("?", "\N{FULLWIDTH QUESTION MARK}")), "Fan" in twice) == (False, True)
+    assert [question.needs_pin for question in async_get_approvals(hass).waiting] == [False]
+    await as_before(hass)
+
+
+@in_one_home(
+    "text", ["Can you turn off the fan?", "Is it possible to turn the fan off?", "Why don't you turn the fan off?"]
+)
+async def test_a_polite_command_is_done_at_once(hass: HomeAssistant, model: ScriptedChatCompletions, text: str) -> None:
+    await heard_last(hass, model, [text], [off("Fan")])
+
+    assert hass.states.is_state("fan.fan", "off")
+    await as_before(hass)

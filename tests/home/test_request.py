@@ -1,5 +1,6 @@
 """The places that the words of a person may mean, and what they want done."""
 
+import pytest
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, floor_registry as fr
 
@@ -129,3 +130,71 @@ async def test_the_longest_phrase_tells_what_is_wanted(
     hass: HomeAssistant, language: str, text: str, wanted: set[str]
 ) -> None:
     assert Request(hass, text, None, language).wanted == wanted
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "Did somebody leave the hallway light burning?"),
+        ("en", "is the front door locked"),
+        ("en", "Can you tell me if the light is on?"),
+        ("en", "Why is the light on"),
+        ("en", "Which lights are on?"),
+        ("de", "Hat jemand das Flurlicht brennen lassen?"),
+        ("de", "Brennt im Flur noch Licht?"),
+        ("de", "Kannst du mir sagen, ob das Licht an ist?"),
+        ("fr", "Est-ce que quelqu'un a laissé la lumière allumée ?"),
+        ("fr", "La lumière du couloir est-elle allumée ?"),
+        ("fr", "La porte est fermée ?"),
+        ("es", "¿Alguien dejó la luz encendida?"),
+        ("es", "¿Está encendida la luz del pasillo?"),
+        ("it", "Qualcuno ha lasciato la luce accesa?"),
+        ("it", "È accesa la luce?"),
+        ("nl", "Heeft iemand het licht aan gelaten?"),
+        ("nl", "Staat het licht in de gang nog aan"),
+        ("pl", "Czy ktoś zostawił włączone światło?"),
+        ("pt", "Alguém deixou a luz acesa?"),
+        ("pt-BR", "A luz do corredor está acesa?"),
+        ("sv", "Har någon lämnat lampan tänd?"),
+        ("sv", "Är dörren låst"),
+        ("zh-Hans", "走廊的灯是不是开着?"),
+        ("zh-Hans", "有人忘了关灯吗"),
+    ],
+)
+def test_words_that_ask_for_a_state_are_a_question(hass: HomeAssistant, language: str, text: str) -> None:
+    assert Request(hass, text, None, language).asks
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "Can you turn on the light?"),
+        ("en", "Why don't you turn off the TV?"),
+        ("en", "Is it possible to turn on the light?"),
+        ("en", "Have the lights on by seven"),
+        ("en", "It is dark in here"),
+        ("en", "What is on tonight? Dim the lights for it"),
+        ("de", "Kannst du das Licht anmachen?"),
+        ("de", "Es ist zu dunkel hier"),
+        ("fr", "Est-ce que tu peux allumer la lumière ?"),
+        ("fr", "Il fait sombre ici"),
+        ("es", "¿Puedes encender la luz que está en el pasillo?"),
+        ("es", "Está oscuro aquí"),
+        ("it", "Puoi accendere la luce?"),
+        ("it", "È buio qui"),
+        ("nl", "Kun je het licht aandoen?"),
+        ("pl", "Czy możesz włączyć światło?"),
+        ("pt", "Podes acender a luz?"),
+        ("pt", "Está escuro aqui"),
+        ("sv", "Kan du tända lampan?"),
+        ("zh-Hans", "可以打开灯吗?"),
+        ("zh-Hans", "把灯打开"),
+        ("ja", "電気はついていますか?"),
+    ],
+)
+def test_a_command_is_no_question_however_polite(hass: HomeAssistant, language: str, text: str) -> None:
+    assert not Request(hass, text, None, language).asks
+
+
+def test_a_book_is_no_question(hass: HomeAssistant) -> None:
+    assert not Request(hass, "is the light on " * MOST_COMPARED).asks

@@ -22,7 +22,7 @@ from ..effects.effect import EntityAction, Touches, actions_of
 from ..home.description import listed, quoted
 from ..home.entities import ExposedEntity, Home, async_get_home, telling_words
 from ..home.entity_matches import has_name_in, is_named_in
-from ..home.request import Request
+from ..home.request import QUESTION_ENDS, Request
 from ..home.search import async_kind_names
 from .answers.language import is_about_all, may_except
 from .review import CallOption, CallReview
@@ -47,6 +47,7 @@ _VERBS: Final = frozenset({"lock", "vacuum"})
 _SOUND: Final = ("mute", "unmute", "louder", "quieter")
 _LOUD: Final = "media_player."
 """Only media players fulfil the wishes of `_SOUND`, so that the words need not name one."""
+_MOST_NAMED: Final = 8
 _SHORT: Final = 3
 """Words of a request that need not name what it is about: "close it please"."""
 
@@ -66,6 +67,8 @@ class RequestCheck:
     """The tools and arguments of calls that the person has chosen."""
     _returned: set[tuple[str, str]] = field(default_factory=set)
     """Calls that went back to the model."""
+    fitting: Sequence[ExposedEntity] = ()
+    """The entities that a plain command may mean, once they are found; none for other words."""
     _wishes: AbstractSet[str] | None = None
 
     @property
@@ -87,11 +90,15 @@ class RequestCheck:
         if key in self.chosen:
             return None
         home, done = async_get_home(self.hass, CONVERSATION), _all_done(tool.name, arguments, effects)
-        if wanted := await self._opposite(home, done, effects):
+        is_asked = self.request.asks and any(
+            one.entity_id.partition(".")[0] not in _UNCHOSEN for one in effects.actions
+        )
+        wanted = "" if is_asked else await self._opposite(home, done, effects)
+        if is_asked or wanted:
             insists = key in self._returned or bool(self.chosen)
             self._returned.add(key)
-            asks = insists and self.can_ask
-            return Ask("", "opposite") if asks else Deny(_OPPOSITE.format(wanted=wanted), is_final=insists)
+            reason = _QUESTION if is_asked else _OPPOSITE.format(wanted=wanted)
+            return Ask("", "opposite") if insists and self.can_ask else Deny(reason, is_final=insists)
         several, leads_away = await self._which_ones(home, arguments, done, effects)
         near = [one for one in several if self.request.area_id and one.area_id == self.request.area_id]
         is_chosen = {action.entity_id for action in effects.actions} == {one.entity_id for one in near}
@@ -115,33 +122,51 @@ class RequestCheck:
         names = listed([quoted(one.names[0]) for one, _ in found])
         return Deny(_NOWHERE.format(place=quoted(place), names=names) if place else _WHICH_ONE.format(names=names))
 
-    async def async_hint(self) -> str:
-        """Return a hint for a model that did nothing: the one entity that a plain command fits; empty if none does.
+    def hint(self) -> str:
+        """Return a hint for a model that did nothing: what a plain command fits; empty if nothing does.
 
         It names the entity and what it can do. The call is the model's, and is judged like each of its calls.
         """
-        text, language, wanted = self.request.text, self.request.language, self._wanted
-        is_plain = wanted and not text.rstrip().endswith(QUESTION_ENDS) and self.can_ask
-        if not is_plain or may_except(text, language) or is_about_all(text, language):
+        if not self.can_ask or not self.is_left_undone():
             return ""
+        home, (one, *_) = async_get_home(self.hass, CONVERSATION), self.fitting
+        if self.fits_several:
+            return _SOME_FIT.format(names=listed([quoted(each.names[0]) for each in self.fitting[:_MOST_NAMED]]))
+        where = f" in {quoted(room[0])}" if (room := _room(home, one.area_id)) else ""
+        entity = f"the {one.domain} {quoted(one.names[0])}{where}"
+        return _ONE_FITS.format(entity=entity, can=listed(_TABLES["can"][one.domain]))
+
+    @property
+    def fits_several(self) -> bool:
+        """Whether a plain command may mean several entities: then only a model that reports an action is told."""
+        return len(self.fitting) > 1 or is_about_all(self.request.text, self.request.language)
+
+    async def async_find_fitting(self) -> None:
+        """Find the entities that a plain command may mean."""
+        text, language, wanted = self.request.text, self.request.language, self._wanted
+        if not wanted or text.rstrip().endswith(QUESTION_ENDS) or may_except(text, language):
+            return
         home = async_get_home(self.hass, CONVERSATION)
         rooms = [room for room in home.rooms if self.request.has_word_of(room.name, *room.aliases)]
         places = {room.area_id for room in rooms}
         in_rooms = self.request.words_of([name for room in rooms for name in (room.name, *room.aliases)])
         able = [one for one in home.entities if one.names and not wanted.isdisjoint(_TABLES["can"].get(one.domain, ()))]
         able = [one for one in able if not places or one.area_id in places]
-        fits = [one for one in able if is_named_in(self.hass, one.entity_id, self._words)]
-        if not fits:
-            of_kind = await self._of_named_kind([one.entity_id for one in home.entities])
+        able = [one for one in able if self.hass.states.get(one.entity_id)]
+        self.fitting = [one for one in able if is_named_in(self.hass, one.entity_id, self._words)]
+        if not self.fitting:
+            of_kind = await self._of_named_kind([one.entity_id for one in home.entities], in_any_form=True)
             led_to = {one.entity_id for one in home.entities if self.request.words_of(one.names) - in_rooms} | of_kind
             is_sound = not wanted.isdisjoint(_SOUND) and all(one.startswith(_LOUD) for one in led_to)
-            fits = [one for one in able if one.entity_id in led_to or (is_sound and one.entity_id.startswith(_LOUD))]
-        if len(fits) != 1 or not self.hass.states.get(fits[0].entity_id):
-            return ""
-        one = fits[0]
-        where = f" in {quoted(room[0])}" if (room := _room(home, one.area_id)) else ""
-        entity = f"the {one.domain} {quoted(one.names[0])}{where}"
-        return _ONE_FITS.format(entity=entity, can=listed(_TABLES["can"][one.domain]))
+            fits = (one for one in able if one.entity_id in led_to or (is_sound and one.entity_id.startswith(_LOUD)))
+            self.fitting = [*fits]
+
+    def is_left_undone(self) -> bool:
+        """Return whether something is not as a plain command wants it; of several that it may mean, none is."""
+        states = [state.state for one in self.fitting if (state := self.hass.states.get(one.entity_id))]
+        wanted = frozenset[str]().union(*(_TABLES["fulfilled"].get(one, ()) for one in self._wanted))
+        is_any = is_about_all(self.request.text, self.request.language)
+        return bool(states) and not wanted.issuperset(states) and (is_any or wanted.isdisjoint(states))
 
     async def _opposite(self, home: Home, done: AbstractSet[str], effects: Touches) -> str:
         """Return what the words want where a call does the opposite; empty if it does not."""
@@ -239,20 +264,33 @@ class RequestCheck:
                 return entity_id in named
         return False
 
+    def _names(self, kind: str, *, in_any_form: bool) -> bool:
+        words = heard_words(kind)
+        is_form = in_any_form and all(words_alike(self._words, (word,)) for word in words)
+        return is_form or contains_phrase(self._words, words)
+
     async def _of_named_kind(
-        self, entity_ids: Collection[str], leave_out: AbstractSet[str] = frozenset()
+        self, entity_ids: Collection[str], leave_out: AbstractSet[str] = frozenset(), *, in_any_form: bool = False
     ) -> AbstractSet[str]:
-        """Return the entities whose kind the words name, as for one of it: "the light"; some domains are left out."""
+        """Return the entities whose kind the words name, as for one of it: "the light"; some domains are left out.
+
+        With `in_any_form`, as for several: "the lights".
+        """
         kinds = {one: _kind(self.hass, one) for one in entity_ids if one.partition(".")[0] not in leave_out}
         languages = (self.request.language, self.hass.config.language)
         names = await async_kind_names(self.hass, languages, kinds.values())
-        named = {
-            kind for kind, ways in names.items() if any(contains_phrase(self._words, heard_words(one)) for one in ways)
-        }
+        named = {kind for kind, ways in names.items() if any(self._names(one, in_any_form=in_any_form) for one in ways)}
         return {one for one, kind in kinds.items() if kind in named}
 
 
-QUESTION_ENDS: Final = ("?", "\N{FULLWIDTH QUESTION MARK}")
+_SOME_FIT: Final = (
+    "You have called no tool, and nothing was done. These fit what the person said: {names}. If the person wants that,"
+    " call the tool now. Otherwise say that it was not done."
+)
+_QUESTION: Final = (
+    "Not run: the person asked a question, which changes nothing. Answer it from the state of the home, or call this"
+    " again if they want it done."
+)
 _ONE_FITS: Final = (
     "You have called no tool, and nothing was done. One thing fits what the person said: {entity}. It can be told:"
     " {can}. If the person wants that, call the tool now. Otherwise answer."

@@ -19,7 +19,8 @@ from .entities import telling_words
 
 type _Phrases = Mapping[str, Sequence[str]]
 
-_NO_WISH: Final = frozenset({"articles", "where"})
+_NO_WISH: Final = frozenset({"articles", "where", "asks", "asks_within", "asks_marked", "unless"})
+QUESTION_ENDS: Final = ("?", "\N{FULLWIDTH QUESTION MARK}")
 
 
 def _pattern(phrase: str, articles: Sequence[str]) -> re.Pattern[str]:
@@ -53,6 +54,20 @@ _PLACES: Final = {
 }
 
 
+def _any_of(phrases: Sequence[str], begin: str = r"\b") -> re.Pattern[str]:
+    return re.compile(rf"{begin}(?:{'|'.join(' '.join(heard_words(one)) for one in phrases) or '(?!)'})\b")
+
+
+_ASKS: Final = {
+    language: (
+        _any_of(phrases.get("asks", ()), "^"),
+        *(_any_of(phrases.get(field, ())) for field in ("asks_within", "asks_marked", "unless")),
+    )
+    for language, phrases in _PHRASES.items()
+}
+"""The patterns of questions, by language."""
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """The words of a person, and where they were said."""
@@ -77,6 +92,17 @@ class Request:
         """The words that stand where a place is named: "in the attic"."""
         pattern = _PLACES.get(base_language(self.language))
         return frozenset(pattern.findall(" ".join(self.words))) if pattern else frozenset()
+
+    @property
+    def asks(self) -> bool:
+        """Whether the words ask how things are, or were, and nothing follows the question."""
+        words, text = " ".join(self.words), self.text.rstrip()
+        bare, patterns = text.rstrip("".join(QUESTION_ENDS)), _ASKS.get(base_language(self.language))
+        if patterns is None or len(text) > MOST_COMPARED or any(mark in bare for mark in QUESTION_ENDS):
+            return False
+        begins, within, marked, unless = patterns
+        is_marked = bare != text and marked.search(words)
+        return bool(within.search(words) or ((begins.search(words) or is_marked) and not unless.search(words)))
 
     @property
     def wanted(self) -> frozenset[str]:

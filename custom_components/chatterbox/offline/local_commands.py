@@ -46,7 +46,8 @@ type Recognizer = Callable[
 
 recognizers: Final = singleton(HassKey[dict[str, Recognizer]](f"{DOMAIN}_recognizers"))(lambda _: {})
 """Returns the recognizers that are asked after Home Assistant's own, by the names of the tools that they call."""
-_GIVES_NO_REASON: Final = frozenset({Statement.DONE, Statement.STATE, Statement.CANNOT})
+REPORTS: Final = frozenset({Statement.DONE, Statement.STATE})
+_GIVES_NO_REASON: Final = REPORTS | {Statement.CANNOT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +64,10 @@ class LocalRequests:
     """Whether the words are a request. Those that answer a question are none."""
     has_model: bool = True
     """Whether a model answers. Without one, the provider handles all but requests with a call or an answer."""
-    async_hint: Callable[[], Awaitable[str]] | None = None
-    """Returns what a model is told that did nothing although one thing fits the words; empty if there is none."""
+    hint: str = ""
+    """The words for a model that did nothing although something fits a command; empty if nothing does."""
+    hints_at_reports: bool = False
+    """Whether they are only for a model that reports an action."""
 
     async def async_recognize(self, words: str, tools: Iterable[ToolDefinition]) -> RecognizedRequest | None:
         """Return what words are that stand by themselves; None for those that follow up on words of the model."""
@@ -84,12 +87,12 @@ class LocalRequests:
             return None
         return found
 
-    async def async_hint_for(self, words: str, tools: Iterable[ToolDefinition]) -> str:
+    def hint_for(self, words: str, tools: Iterable[ToolDefinition]) -> str:
         """Return what a model is told once if it only talks; empty for words that may answer some of its own."""
         last = self.history[-1] if self.history else None
         is_asked = isinstance(last, AssistantMessage) and asks_back(last.text, self.user_input.language)
         is_plain = self.has_model and self.is_new and words and changing_tools(tools) and not is_asked
-        return await self.async_hint() if is_plain and self.async_hint else ""
+        return self.hint if is_plain else ""
 
     def goes_first(self, request: RecognizedRequest) -> bool:
         """Return whether a request does not go to the model."""
@@ -136,7 +139,7 @@ class LocalCommandsProvider(LeavableProvider):
         is_first = may_call and not (self._has_asked_model or results)
         self._has_asked_model = True
         is_open = may_call and not own and self._is_undone(request, results)
-        hint = await self.requests.async_hint_for(words, request.tools) if is_first and not self._recognized else ""
+        hint = self.requests.hint_for(words, request.tools) if is_first and not self._recognized else ""
         hinted = replace(request, directive="\n\n".join(filter(None, (request.directive, hint)))) if hint else None
         async with aclosing(self.model.stream(request)) as events:
             async for event in self._with_take_over(events, words, results, hinted) if is_open or hint else events:
@@ -249,6 +252,8 @@ class LocalCommandsProvider(LeavableProvider):
             return False
         if has_failed:
             return True
+        if self.requests.hints_at_reports and not self._recognized:
+            return statements <= REPORTS
         return bool(statements) and statements <= (frozenset({Statement.DONE}) if has_looked else _GIVES_NO_REASON)
 
 

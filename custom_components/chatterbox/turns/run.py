@@ -28,11 +28,13 @@ from ..agent.transcript import has_outside_content, outside_results
 from ..approvals.asking import ApprovalRequester, actions_text, unmeant_text
 from ..approvals.guard import CallGuard
 from ..approvals.questions import ApprovalScope, Question, async_get_approvals
-from ..approvals.request_check import QUESTION_ENDS, RequestCheck
+from ..approvals.request_check import RequestCheck
 from ..approvals.review import ApprovalWay, CallReview, Refusal
 from ..const import LOGGER, SUBENTRY_CONVERSATION
 from ..effects.recognition import async_is_never_mind
 from ..history.stores import async_get_histories
+from ..home.request import QUESTION_ENDS
+from ..offline.local_commands import REPORTS
 from ..people.speakers import Asking, in_turn
 from ..records.turn_record import TurnRecord
 from ..repairs import async_report_broken_template, async_report_missing_tools
@@ -182,7 +184,8 @@ class AgentTurns:
         if is_new and is_spoken and await async_is_never_mind(self._hass, user_input):
             return reply_events(sentences["spoken_never_mind"])
         composer = TranslatedComposer(sentences, tools.definitions, confirmation, tools.done_keys)
-        check = self._check(turn_input, tools, turn)
+        if check := self._check(turn_input, tools, turn):
+            await check.async_find_fitting()
         guard = self._guard(turn_input, tools, turn, thread, check)
         recorder.audit.reviewed_by(guard)
         if deferred := tools.name_resolver.deferred:
@@ -198,12 +201,12 @@ class AgentTurns:
                 is_new=is_new and not user_input.extra_system_prompt,
             )
             if local_requests and check:
-                local_requests = replace(local_requests, async_hint=check.async_hint)
+                local_requests = replace(local_requests, hint=check.hint(), hints_at_reports=check.fits_several)
         loop = self._agent.build_loop(
             tools,
             turn.limits,
             self._hooks(turn_input, tools, recorder, composer, guard),
-            _Composer(self._hass, composer, guard, turn_input),
+            _Composer(self._hass, composer, guard, turn_input, check),
             partial(self._agent.took_over, composer.sentences),
             falls_back=source.falls_back(),
             local_requests=local_requests,
@@ -345,6 +348,7 @@ class _Composer:
     composer: TranslatedComposer
     guard: CallGuard
     turn_input: TurnInput
+    check: RequestCheck | None
 
     def compose(self, reason: StopReason, tool_results: Sequence[ToolResult], error: AgentError | None) -> str:
         is_declined = self.turn_input.answered is not None and not self.turn_input.approved
@@ -361,11 +365,19 @@ class _Composer:
         return self._content(answer).ends_with_announcement
 
     def _content(self, answer: str) -> AnswerContent:
-        return answer_content(answer, "", self.turn_input.user_input.language)
+        return answer_content(answer, self.turn_input.request, self.turn_input.user_input.language)
+
+    def _reports_done(self, answer: str) -> bool:
+        """Return whether an answer tells of a command as if it was done, while something is not as it was wanted."""
+        content = self._content(answer)
+        is_plain = not content.asks and not content.has_reservations and {*content.statements} <= REPORTS
+        return is_plain and self.check is not None and self.check.is_left_undone()
 
     def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:
         if asks_back(answer, self.turn_input.user_input.language) or (self.guard.refusals and not answer.strip()):
             return ""
+        if not tool_results and self._reports_done(answer):
+            return self.composer.sentences["spoken_not_done"]
         unreachable = self._unreachable()
         offered = {tool.name for tool in self.composer.tools}
         tried = [

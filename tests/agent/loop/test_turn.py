@@ -59,7 +59,7 @@ def test_an_approval_of_nothing_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         ({"chat_history": [{"role": "user", "content": "Hi"}]}, 'history takes messages: UserMessage("…")'),
         ({"chat_history": "Hi"}, "not str"),
@@ -70,8 +70,8 @@ def test_an_approval_of_nothing_is_refused() -> None:
         ({"user_text": [{"role": "user", "content": "Hi"}]}, "user_text takes the words of the user, not list"),
     ],
 )
-async def test_input_of_other_types_is_told_what_is_taken(given: dict[str, Any], told: str) -> None:
+async def test_input_of_other_types_is_told_what_is_taken(given: dict[str, Any], message: str) -> None:
     provider = ScriptedProvider(say("Hello."))
-    with pytest.raises(TypeError, match=re.escape(told)):
+    with pytest.raises(TypeError, match=re.escape(message)):
         await AgenticLoop(provider, ScriptedDispatcher()).run(**{"user_text": "x"} | given)
     assert provider.requests == []

@@ -11,6 +11,7 @@ from tests.demo_house.move_in import move_in
 from tests.support.config_entries import prepare, server_entry, set_up
 from tests.support.home_rules import set_home_rules
 from tests.support.one_home import in_one_home
+from tests.support.sentences import sentence
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.in_process import serving
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
@@ -132,6 +133,49 @@ async def test_nothing_is_told_where_it_is_not_plain(
     assert heard == answer
     assert not any(HINT in one for one in messages)
     assert hass.states.is_state("vacuum.robbie", "docked")
+
+
+LIGHTS = "Would you turn on all of those lights for me now"
+BOTH_ON = [
+    ScriptedAnswer(tool_calls=(ScriptedCall(name="HassTurnOn", arguments={"domain": "light", "area": one}),))
+    for one in ("Hall", "Kitchen")
+]
+NOT_DONE = sentence("common.spoken_not_done")
+
+
+async def test_a_report_about_several_entities_is_put_right(
+    hass: HomeAssistant, model: ScriptedChatCompletions
+) -> None:
+    answers = words("All lights are on now."), *BOTH_ON, words("There you are.")
+    heard, messages = await talk(hass, model, LIGHTS, *answers)
+
+    assert heard == "There you are.", "the report is never spoken"
+    assert "Ceiling, Pendant" in messages[1]
+    assert {one.state for one in hass.states.async_all("light")} == {"on"}
+
+
+@in_one_home(
+    ("text", "answer", "adds"),
+    [
+        (LIGHTS, "All lights are on now.", NOT_DONE),
+        (LIGHTS, "Sure!", NOT_DONE),
+        (LIGHTS, "I've turned on all lights.", NOT_DONE),
+        (LIGHTS, CANNOT, ""),
+        (LIGHTS, "Shall I turn them all on?", ""),
+        ("Could you please lock the front door for me now", "The front door is locked.", ""),
+        ("Could you please unlock the front door for me now", "The front door is unlocked.", NOT_DONE),
+        ("Could you please turn up the TV for me now", "I turned it up.", NOT_DONE),
+        ("My partner turned on all the lights when I left", "The lights are on.", ""),
+        ("What did you say about the light", "The light is on.", ""),
+    ],
+)
+async def test_a_report_without_a_call_is_heard_to_be_none(
+    hass: HomeAssistant, model: ScriptedChatCompletions, text: str, answer: str, adds: str
+) -> None:
+    heard, messages = await talk(hass, model, text, words(answer), words(answer))
+
+    assert heard == f"{answer} {adds}".strip()
+    assert len(messages) == (2 if adds else 1)
 
 
 async def test_words_after_a_question_of_the_model_may_answer_it(
