@@ -57,7 +57,12 @@ export class EvaluateView extends View {
   @state() private opened: Result | undefined;
 
   protected override async load(): Promise<void> {
-    await this.subscribe<Trials>("evaluate/subscribe", (trials) => (this.trials = trials));
+    await this.subscribe<Trials>("evaluate/subscribe", async (trials) => {
+      const isNew = this.trials && this.trials.results[0]?.id !== trials.results[0]?.id;
+      this.trials = trials;
+      await this.updateComplete;
+      if (isNew) this.renderRoot.querySelector(".verdict")?.scrollIntoView({ block: "nearest" });
+    });
     await this.look();
   }
 
@@ -98,20 +103,20 @@ export class EvaluateView extends View {
     if (!preview) return nothing;
     const requests = preview.requests * (this.chosen ?? preview.agents.length);
     return html`<form class="cards" @change=${this.change} @submit=${this.begin}>
-      ${this.cards(
-        preview.agents,
-        "",
-        ({ agent_id, name, service, cost, has_price }) =>
-          html`<label class="check">
-            <input type="checkbox" name="agent_id" value=${agent_id} checked />
-            <span>${name}</span>
-            <span class="quiet">
-              ${service ? this.text("evaluate.service", { service }) : nothing}
-              ${has_price ? nothing : this.text("evaluate.no_price")}
-              ${cost === null ? nothing : this.text("evaluate.price", { price: this.page.texts.money(cost) })}
-            </span>
-          </label>`,
-      )}
+      <div class="card">
+        ${preview.agents.map(
+          ({ agent_id, name, service, cost, has_price }) =>
+            html`<label class="check">
+              <input type="checkbox" name="agent_id" value=${agent_id} checked />
+              <span>${name}</span>
+              <span class="quiet">
+                ${service ? this.text("evaluate.service", { service }) : nothing}
+                ${has_price ? nothing : this.text("evaluate.no_price")}
+                ${cost === null ? nothing : this.text("evaluate.price", { price: this.page.texts.money(cost) })}
+              </span>
+            </label>`,
+        )}
+      </div>
       <div class="row">
         ${this.bound("requests", 1, 40)} ${this.bound("max_price", 0.01, 0.5)}
         <button class="main" ?disabled=${isRunning || !requests}>${this.text("evaluate.start", { requests })}</button>
@@ -175,12 +180,11 @@ export class EvaluateView extends View {
   }
 
   /** Which agents are good enough for the home, and what that means. */
-  private verdict(agents: Figures[]): TemplateResult | typeof nothing {
-    if (!agents.some(({ verdict }) => verdict)) return nothing;
+  private verdict(agents: Figures[]): TemplateResult {
     const named = (wanted: Figures["verdict"]) =>
       agents.flatMap(({ name, verdict }) => (verdict === wanted ? [name] : [])).join(", ");
     const lines = (["good_enough", "not_good_enough", "too_few"] as const).filter((one) => named(one));
-    return html`<div class="card cards" role="status">
+    return html`<div class="card cards verdict" role="status">
       ${lines.map((one) => html`<h3>${this.text(`evaluate.${one}`, { names: named(one) })}</h3>`)}
       <p class="quiet small">${this.text("evaluate.means")}</p>
     </div>`;

@@ -176,11 +176,7 @@ export class PermissionsView extends View {
         ${button("up", !before, () => void this.move(rules, line, before?.at ?? 0))}
         ${button("down", !after, () => void this.move(rules, line, line.at + (after?.rules.length ?? 0)))}
         ${button("edit", false, () => (isOfPin ? this.openPin() : this.edit(line.at)))}
-        ${
-          isOfPin
-            ? button("delete", false, () => void this.removePin())
-            : button("delete", false, () => void this.discard(rules, line.at, text))
-        }
+        ${button("delete", false, () => void (isOfPin ? this.removePin() : this.discard(rules, line.at, text)))}
       </div>
     </li>`;
   }
