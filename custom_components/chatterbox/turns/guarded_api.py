@@ -59,7 +59,8 @@ class _GuardedTool(llm.Tool):
         self, hass: HomeAssistant, tool_input: llm.ToolInput, llm_context: llm.LLMContext
     ) -> llm.ToolResult:
         """Run a call like one of an agent, and record it, or return why it is refused."""
-        context, agent_id = llm_context.context or Context(), llm_context.agent_id or ""
+        context = llm_context.context or Context()
+        agent_id = getattr(llm_context, "agent_id", None) or ""  # since Home Assistant 2026.11
         language = llm_context.language or hass.config.language
         user_input = ConversationInput("", context, None, llm_context.device_id, None, language, agent_id)
         speaker = replace(await async_get_speaker(hass, user_input), asking=Asking.NOBODY)
