@@ -236,7 +236,7 @@ export interface Trial {
 export interface TriedCall {
   sentence: string;
   tool: string;
-  outcome: "runs" | "held" | "refused" | "fails";
+  outcome: "runs" | "planned" | "held" | "refused" | "fails";
   verdict: Verdict;
   why: string;
   rules: number[];

@@ -161,6 +161,12 @@ def is_reading_intent(hass: HomeAssistant, intent_type: str) -> bool:
     return HANDLERS.get(handler_path(handler), _READS).reads
 
 
+def acts_by_services(handler: intent.IntentHandler) -> bool:
+    """Return whether a handler does nothing but call the service of its intent."""
+    path = handler_path(handler)
+    return isinstance(handler, intent.DynamicServiceIntentHandler) and bool(path) and path not in HANDLERS
+
+
 def is_question_intent(hass: HomeAssistant, intent_type: str) -> bool:
     """Return whether an intent answers a question, and never changes anything."""
     handler = handler_of(hass, intent_type)

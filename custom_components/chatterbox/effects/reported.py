@@ -60,6 +60,7 @@ from ..settings.redaction import without_secrets
 from .actions import RUNNING, ActionReader, controlled_by, members_of
 from .effect import Annotated, Effects, EntityAction, Touches, Unknown, UnknownReason, Unresolved, actions_of
 from .intents import intent_effects, is_question_intent
+from .silent_home import is_silent
 
 type Failures = Mapping[str, BaseException]
 """Exceptions by the id of the entity whose action raised them, or by the type of the intent."""
@@ -424,8 +425,8 @@ def _states_after(hass: HomeAssistant, entity_id: str, actions: Sequence[str]) -
 
 async def async_unconfirmed(hass: HomeAssistant, expected: Mapping[str, Expected]) -> dict[str, str]:
     """Return the states of the entities that report another state than expected, after a moment if there are any."""
-    if not (waiting := _unconfirmed(hass, expected)):
-        return waiting
+    if is_silent(hass) or not (waiting := _unconfirmed(hass, expected)):
+        return {}
     changed = asyncio.Event()
 
     @callback

@@ -342,6 +342,8 @@ class Plans:
         """Everything, as it is stored; nothing before it is loaded."""
         self.found = Stored()
         """Everything that the file held when it was read: of earlier runs of Home Assistant."""
+        self.is_tried = False
+        """Whether nothing is stored."""
         self._is_loaded = False
         self._one_at_a_time = asyncio.Lock()
 
@@ -379,7 +381,7 @@ class Plans:
         async with self._one_at_a_time:
             known = await self._async_known()
             changed = change(known)
-            if changed != known:
+            if changed != known and not self.is_tried:
                 await self._async_store(changed, even_unstored=even_unstored)
                 if changed.plans != known.plans:
                     async_dispatcher_send(self._hass, SIGNAL_PLANS)

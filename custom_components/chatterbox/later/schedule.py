@@ -8,11 +8,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from contextvars import Context as Variables
+from copy import copy
 from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import partial
-from typing import Final, Protocol
+from typing import Final, Protocol, override
 
 from homeassistant.auth import EVENT_USER_REMOVED
 from homeassistant.const import EVENT_HOMEASSISTANT_STOP
@@ -30,6 +31,7 @@ from ..approvals.policy import judge
 from ..approvals.questions import Question, async_get_approvals
 from ..const import DOMAIN, LOGGER
 from ..effects.effect import NOTHING, CallEffects
+from ..effects.silent_home import is_silent
 from ..people.speakers import Asking, Speaker, speaker_of
 from ..repairs import async_report_plans
 from ..settings.rules import Verdict, async_get_home_rules
@@ -678,5 +680,32 @@ def _when_it_holds(hass: HomeAssistant, plan: FuturePlan, condition: Condition, 
     return end
 
 
-async_get_schedule: Final = singleton(HassKey[Schedule](f"{DOMAIN}_schedule"))(Schedule)
-"""Returns the schedule of the home."""
+class _TriedSchedule(Schedule):
+    """The plans of the home as they would be, of which nothing is kept, begun or told."""
+
+    def __init__(self, schedule: Schedule) -> None:
+        """Begin with all plans."""
+        vars(self).update(vars(schedule))
+        self.plans = copy(schedule.plans)
+        self.plans.is_tried = True
+
+    @override
+    def _watch(self, plan: FuturePlan) -> None:
+        pass
+
+    @override
+    def _unwatch(self, plan_id: str) -> None:
+        pass
+
+    @override
+    def _fire(self, plan: FuturePlan, change: PlanChange) -> None:
+        pass
+
+
+_schedule: Final = singleton(HassKey[Schedule](f"{DOMAIN}_schedule"))(Schedule)
+
+
+@callback
+def async_get_schedule(hass: HomeAssistant) -> Schedule:
+    """Return the schedule of the home; in a silent home, one that keeps nothing."""
+    return _TriedSchedule(_schedule(hass)) if is_silent(hass) else _schedule(hass)

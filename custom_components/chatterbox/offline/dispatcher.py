@@ -8,6 +8,7 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from copy import copy
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Final, Protocol
@@ -27,6 +28,7 @@ from ..effects.effect import NOTHING, Effects, IntentRun, actions_of, intents_of
 from ..effects.intents import delayed_command
 from ..effects.recognition import async_is_request, async_speaker_area, async_with_whole_words
 from ..effects.reported import Failures, async_add_reasons, async_check_response, intent_failures, reported_targets
+from ..effects.silent_home import handling_home, is_silent
 from ..effects.spoken_numbers import async_readable_sentence
 from ..home.entities import async_get_home
 from ..home.entity_matches import assist_name
@@ -265,6 +267,9 @@ class OfflineDispatcher:
         agent = conversation.async_get_agent(self.hass, query.agent_id)
         if agent is None:
             return await self._not_understood()
+        if is_silent(self.hass) and (own := built_in_agent(self.hass)):
+            agent = copy(own)
+            agent.hass = handling_home(self.hass)
         # In its own task: when an inner conversation ends, Home Assistant resets the current session of the context.
         converse = asyncio.create_task(agent.async_process(query), name="chatterbox offline sentence")
         try:
@@ -310,7 +315,7 @@ class OfflineDispatcher:
         composer = TranslatedComposer(await async_get_sentences(self.hass, self.language), ())
         try:
             response = await intent.async_handle(
-                self.hass,
+                handling_home(self.hass),
                 conversation.DOMAIN,
                 run.intent_type,
                 slots,

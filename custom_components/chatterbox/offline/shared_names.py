@@ -19,6 +19,7 @@ from homeassistant.helpers.template import Template
 from ..agent.messages import JsonValue
 from ..effects.effect import Effects, actions_of
 from ..effects.intents import handler_of, intent_effects, items_meant, missed_by_intent, selection
+from ..effects.silent_home import handling_home
 from ..home.entity_matches import assist_name, matching_states
 from ..internals.conversation import async_recognized, async_texts, mismatch_words
 from .openings import state_sentence
@@ -108,7 +109,15 @@ async def _async_handle(
     place = user_input.device_id, user_input.satellite_id, user_input.agent_id
     try:
         response = await intent.async_handle(
-            hass, DOMAIN, name, values, user_input.text, user_input.context, user_input.language, DOMAIN, *place
+            handling_home(hass),
+            DOMAIN,
+            name,
+            values,
+            user_input.text,
+            user_input.context,
+            user_input.language,
+            DOMAIN,
+            *place,
         )
     except intent.IntentError:
         return None

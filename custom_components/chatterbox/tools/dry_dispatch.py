@@ -12,7 +12,7 @@ from homeassistant.helpers import intent, llm
 
 from ..agent.messages import JsonObject, ToolCall, ToolOutcome
 from ..effects.actions import controlled_by
-from ..effects.effect import Annotated, Effects, Touches, intents_of
+from ..effects.effect import Annotated, Effects, Touches, UnknownReason, Unresolved
 from ..effects.intents import is_question_intent, missed_by_intent
 from ..effects.reported import unavailable_names
 from ..home.entity_matches import entity_name
@@ -25,7 +25,6 @@ from .own.registry import SharedTool, own_tools
 from .turn_tools import TurnTools
 
 _NOT_READ: Final = "Not run: this is only a trial. Answer without it."
-_NOT_UNDERSTOOD: Final = "Not understood."
 _READING: Final = frozenset({"history", "homeassistant", "llm", "search"})
 """Components of Home Assistant whose reading tools call no actions and ask no service."""
 _COMPONENTS: Final = "homeassistant.components."
@@ -62,12 +61,14 @@ class DryDispatcher:
         """Answer a call: as it is if it reads the home, else as if it had run."""
         tool = unwrapped(self._tools[call.name]) if call.name in self._tools else None
         effects = await self.async_effects(call.name, arguments)
-        if self._reads_home(call.name, tool, effects):
+        if self._reads_home(call.name, tool):
             return await self.offer.dispatcher.dispatch(call, arguments)
         if isinstance(effects, Annotated) and effects.annotations.read_only:
             return failed_outcome(_NOT_READ)
-        if call.name == SENTENCE_TOOL and effects == Touches():
-            return failed_outcome(_NOT_UNDERSTOOD)
+        if self._says_itself(call.name, effects):
+            outcome = await self.offer.dispatcher.dispatch(call, arguments)
+            self.calls += [DryCall(call, effects, outcome.is_error)] if effects != Touches() else []
+            return outcome
         if isinstance(tool, llm.IntentTool):
             missed = self._missed(tool, arguments)
             if isinstance(missed, intent.MatchFailedError):
@@ -89,23 +90,25 @@ class DryDispatcher:
         own = (one for one in own_tools(self.hass) if one.definition.annotations == READS and not one.calls_action)
         return frozenset(one.definition.name for one in own)
 
-    def _reads_home(self, name: str, tool: llm.Tool | None, effects: Effects) -> bool:
+    def _reads_home(self, name: str, tool: llm.Tool | None) -> bool:
         """Return whether a call only reads the home, without calling an action or asking a service."""
         match tool:
             case SharedTool(tool=own):
                 return own.definition.name in self._readers
             case llm.IntentTool():
                 return is_question_intent(self.hass, tool.intent_type)
-            case None if name == SENTENCE_TOOL:
-                runs = [run.intent_type for run in intents_of(effects)]
-                asks = bool(runs) and all(one in self._readers or is_question_intent(self.hass, one) for one in runs)
-                return effects == Touches() and asks
             case None:
                 return name in self._readers
             case _:
                 module = type(tool).__module__
                 component = module.removeprefix(_COMPONENTS).partition(".")[0] if _COMPONENTS in module else ""
                 return component in _READING and own_annotations(tool).read_only
+
+    def _says_itself(self, name: str, effects: Effects) -> bool:
+        """Return whether a call tells by itself what it would do: a sentence that triggers nothing, or a plan."""
+        unknowns = effects.unknowns if isinstance(effects, Unresolved) else ()
+        is_sentence = name == SENTENCE_TOOL and all(one.reason is not UnknownReason.SENTENCE for one in unknowns)
+        return is_sentence or any(one.prepare and one.definition.name == name for one in own_tools(self.hass))
 
     def _missed(self, tool: llm.IntentTool, arguments: JsonObject) -> intent.MatchFailedError | frozenset[str]:
         context = self.offer.llm_context

@@ -15,6 +15,7 @@ from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.dispatcher import async_dispatcher_send
+from homeassistant.util.json import json_loads_object
 from homeassistant.util.ulid import ulid_now
 
 from ..agent.conversation.own_words import as_models_read
@@ -25,6 +26,7 @@ from ..approvals.guard import CallGuard
 from ..approvals.questions import Question
 from ..approvals.review import CallReview
 from ..const import DOMAIN
+from ..effects.silent_home import silent_home
 from ..history.stores import TurnRecording
 from ..people.speakers import Speaker, in_turn
 from ..records.turn_record import SIGNAL_REQUEST, RequestRecord, TurnFacts, TurnRecord
@@ -61,6 +63,8 @@ class DryOutcome(StrEnum):
     """The result that a call would have."""
 
     RUNS = "runs"
+    PLANNED = "planned"
+    """It would be done later."""
     HELD = "held"
     """It would wait for a yes, the PIN, or the choice of which one is meant."""
     REFUSED = "refused"
@@ -137,10 +141,11 @@ class DryConversation:
         self._hass = hass
         self._built = built
         self._asker = asker
-        self._agent = replace(built.agent, settings=_without_scripts(built.agent.settings))
+        home = silent_home(hass)
+        self._agent = replace(built.agent, hass=home, settings=_without_scripts(built.agent.settings))
         self._is_model_alone = is_model_alone
-        self._turns = AgentTurns(hass, built.entity_id, built.entry, built.subentry, self._agent)
-        self._chat_log = ChatLog(hass, ulid_now())
+        self._turns = AgentTurns(home, built.entity_id, built.entry, built.subentry, self._agent)
+        self._chat_log = ChatLog(home, ulid_now())
 
     @classmethod
     def with_agent(
@@ -227,6 +232,8 @@ def _results(ran: Sequence[DryCall], guard: CallGuard, question: Question | None
         seen = guard.review(one.call) or CallReview(one.call, one.effects)
         effects = seen.effects if seen.deferred else one.effects
         outcome = DryOutcome.FAILS if one.is_error else DryOutcome.RUNS
+        if seen.deferred and json_loads_object(one.call.arguments).get("kind") != "cancel":
+            outcome = DryOutcome.PLANNED
         found.append(DryResult(outcome, replace(seen, effects=effects)))
     found += [DryResult(DryOutcome.REFUSED, seen) for seen in guard.reviews if seen.refusal]
     held = (*question.calls, *question.later) if question else ()

@@ -1,0 +1,89 @@
+"""A second view of the running home, in which no action runs: for what is only tried.
+
+All else is shared: states, registries, and what is stored. The answers of Home Assistant are those of the real home.
+"""
+
+from copy import copy
+from typing import Any, Final, override
+
+from homeassistant.components.intent import async_device_supports_timers
+from homeassistant.core import HomeAssistant, ServiceRegistry
+from homeassistant.helpers import intent
+
+from ..internals.intent import handler_path
+from .actions import controlled_by
+from .intents import acts_by_services, intent_effects, is_question_intent
+
+_TIMERS: Final = "intent.timers."
+"""Begins the paths of handlers that need a device with timers."""
+
+
+class _SilentServices(ServiceRegistry):
+    """The actions of a home, none of which runs."""
+
+    def __init__(self, hass: HomeAssistant) -> None:
+        super().__init__(hass)
+        self._services = hass.services.async_services()
+
+    @override
+    async def async_call(self, *_: object, **__: object) -> None:
+        """Do nothing."""
+
+
+class _SilentHandler(intent.IntentHandler):
+    """Says what an intent would have done that acts otherwise than by actions."""
+
+    def __init__(self, hass: HomeAssistant, handler: intent.IntentHandler) -> None:
+        self._hass = hass
+        self._handler = handler
+        self.intent_type = handler.intent_type
+
+    @property
+    @override
+    def slot_schema(self) -> dict[Any, Any] | None:
+        return self._handler.slot_schema
+
+    @override
+    async def async_handle(self, intent_obj: intent.Intent) -> intent.IntentResponse:
+        device_id, path = intent_obj.device_id, handler_path(self._handler)
+        if path.startswith(_TIMERS) and not (device_id and async_device_supports_timers(self._hass, device_id)):
+            raise intent.IntentHandleError("no timers", "timer_not_supported")
+        slots = {name: slot["value"] for name, slot in intent_obj.slots.items()}
+        effects = intent_effects(self._hass, self.intent_type, slots, intent_obj.assistant or "")
+        response = intent_obj.create_response()
+        kind, states = (
+            intent.IntentResponseTargetType.ENTITY,
+            map(self._hass.states.get, sorted(controlled_by(effects))),
+        )
+        response.async_set_results(
+            [intent.IntentResponseTarget(state.name, kind, state.entity_id) for state in states if state]
+        )
+        return response
+
+
+def silent_home(hass: HomeAssistant) -> HomeAssistant:
+    """Return a view of a home in which no action runs. Intents have to be handled in its `handling_home`."""
+    home = object.__new__(HomeAssistant)
+    vars(home).update(vars(hass))
+    home.data = copy(hass.data)  # what is first needed now must not be made for this home
+    home.services = _SilentServices(hass)
+    return home
+
+
+def is_silent(hass: HomeAssistant) -> bool:
+    """Return whether no action runs in a home."""
+    return isinstance(hass.services, _SilentServices)
+
+
+def handling_home(hass: HomeAssistant) -> HomeAssistant:
+    """Return the home in which intents are handled: itself, unless it is silent."""
+    if not is_silent(hass):
+        return hass
+    home = silent_home(hass)
+    home.data[intent.DATA_KEY] = {
+        one.intent_type: one
+        if acts_by_services(one) or is_question_intent(hass, one.intent_type)
+        else _SilentHandler(hass, one)
+        for one in intent.async_get(hass)
+    }
+    return home
