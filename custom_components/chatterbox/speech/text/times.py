@@ -27,7 +27,7 @@ type SunTimes = Callable[[SunEvent, date], datetime | None]
 type _Unit = Literal["second", "minute", "hour", "day", "week"]
 type _SpokenUnit = Literal["second", "minute", "hour"]
 type _Kind = Literal[
-    "delay", "sun", "clock", "time", "day", "day_period", "weekday", "date", "every", "workday", "period"
+    "delay", "sun", "clock", "time", "day", "day_period", "weekday", "date", "every", "workday", "period", "unresolved"
 ]
 
 FURTHEST: Final = timedelta(days=366)
@@ -38,6 +38,9 @@ _DAY: Final = 24 * _HOUR
 _NOON: Final = 12 * _HOUR
 _DEFAULT: Final = 8 * _HOUR
 """The time on a day that was named without one."""
+_TOO_FAR: Final = 2 * FURTHEST.total_seconds()
+_AGREEING: Final = timedelta(minutes=1)
+"""The difference up to which a distance from now and a time of day are the same time."""
 _NEAR: Final = timedelta(hours=8)
 """A time is surely the next one of its two readings up to this distance."""
 _NEAR_AT_NIGHT: Final = timedelta(hours=3)
@@ -65,6 +68,11 @@ _CARDINALS, _FRACTIONS, _HOURS = 0xE000, 0xE100, 0xE200
 """Where the private characters for numbers of CLDR, for other ones and for hours begin."""
 _DAY_KINDS: Final = frozenset({"day", "day_period", "every", "workday", "weekday", "date"})
 _BARE_KINDS: Final = frozenset({"clock", "sun"})
+_ANY: Final = "<time>"
+_MARK: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
+"""Stands for a time where a sentence is compared with patterns."""
+_APART: Final = " / "
+"""Between times that are not understood together."""
 _WEEK: Final = 7
 """Days."""
 _WORKDAYS: Final = 5
@@ -75,11 +83,13 @@ _ISO_TIME: Final = re.compile(r"\bt\d")
 _ISO_PARTS: Final[Sequence[tuple[_Kind, Mapping[str, int]]]] = (
     ("date", {"~<year>-<mm>-<dd>": 0}),
     ("clock", {r"(?:at )?t?<hour>:<digits>(?::\d\d)?": 0}),
+    ("unresolved", {r"~(?:19|20)\d\d": 0}),
 )
 _NO_TIME: Final = r"(?<=[\d\ue000-\ue2ff])(?:\d| ?[%°度]|[.,:]\d)"
 """After a number, what makes it no time."""
-_SEPARATOR: Final = re.compile(r"[\s,]*")
+_SEPARATOR: Final = re.compile(r"[\s,的]*")
 _FILLER: Final = re.compile(r"<(\w+)>")
+_NAMED: Final = re.compile(r"\(\?P<\w+>")
 _FORMS: Final = {"one": 0, "few": 1}
 """Places of the forms by plural category. All others are the last one."""
 _APOSTROPHES: Final = str.maketrans(dict.fromkeys("'\N{RIGHT SINGLE QUOTATION MARK}", " "))
@@ -150,8 +160,16 @@ class _Words(_Table):
     """Patterns by the kind of part, in the order in which equally long ones count, with values.
 
     These are days from today, the part of the day, whether the sun is before or after (-1, 1), the minutes of a time,
-    and the minutes to add to the hour of a clock time.
+    the minutes to add to the hour of a clock time, and the doubt about a weekday (see `_Parts`). The kind `unresolved`
+    has words that belong to a time of which nobody knows here what it means: "next week", "until Friday". After "~",
+    they only follow other words of a time.
     """
+    ordinals: str
+    """Numbers of days of a month."""
+    joints: str
+    """Words between times, which mean nothing without them."""
+    topics: str
+    """`<time>` among words that make it a part of a text: "call about tomorrow"."""
     spoken: _Spoken
 
 
@@ -170,6 +188,8 @@ class Moment:
     """Whether the words fit no other time as well."""
     names_hour: bool = False
     """Whether the words name an hour and leave no other day, so that at most the half of the day is unclear."""
+    other: datetime | None = None
+    """The time in the other half of the day, if the words fit both halves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +199,8 @@ class TimeInSentence:
     words: str
     rest: str
     """The sentence without it."""
+    is_alone: bool = True
+    """Whether no other time is left in the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +221,9 @@ class _Parts:
     on: date | None = None
     month_day: tuple[int, int] | None = None
     every: Repetition = ""
+    doubt: int = 0
+    """1 if the weekday may be that of the next week, 2 if it may be each one."""
+    is_unresolved: bool = False
 
     @property
     def has_day(self) -> bool:
@@ -239,48 +264,100 @@ def resolve_time(
             return None
         due = written.astimezone(now.tzinfo) if written.tzinfo else _local(written, now)
         moment = Moment(due, "", is_sure=True)
-    for tag in dict.fromkeys((base_language(language), _FALLBACK)):
-        if moment is None and len(text) <= MOST_UNDERSTOOD and tag in _WORDS:
-            plain = " ".join(_plain(text).split()).strip(" .,!?")
-            encoded = _grammar(tag).encoded(plain)[0]
-            parts, end, _ = _grammar(tag).scan(encoded, 0)
-            if encoded and end == len(encoded):
-                moment = (_moment(_moved(parts, moved), now, sun) if moved else None) or _moment(parts, now, sun)
+    parts = _read(text, language) if moment is None else None
+    if parts and not parts.is_unresolved:
+        moment = (_moment(_moved(parts, moved), now, sun) if moved else None) or _moment(parts, now, sun)
     return moment if moment and timedelta() < moment.due.astimezone(UTC) - now.astimezone(UTC) <= FURTHEST else None
 
 
 def names_days(words: str, language: str) -> bool:
     """Return whether words for a time name a day or repeated days."""
-    grammar = _grammar(base_language(language) if base_language(language) in _WORDS else _FALLBACK)
-    parts, _, _ = grammar.scan(grammar.encoded(" ".join(_plain(words[:MOST_UNDERSTOOD]).split()))[0], 0)
-    return parts.has_day or bool(parts.every)
+    parts = _read(words, language)
+    return bool(parts and (parts.has_day or parts.every))
+
+
+def is_resolved(words: str, language: str) -> bool:
+    """Return whether all of the words are understood as a time, be it the past or too far ahead."""
+    parts = _read(words, language)
+    return bool(_ISO.fullmatch(words.strip()) or (parts and not parts.is_unresolved))
+
+
+def _read(words: str, language: str) -> _Parts | None:
+    """Return the parts of words that are a time as a whole in a language, or else in English."""
+    for tag in dict.fromkeys((base_language(language), _FALLBACK)):
+        if len(words) <= MOST_UNDERSTOOD and tag in _WORDS:
+            grammar = _grammar(tag)
+            plain = "".join(letter for letter, _ in grammar.letters(words))
+            text, _ = grammar.encoded(" ".join(plain.split()).strip(" .,!?"))
+            parts, end, _ = grammar.scan(text, 0)
+            if text and end == len(text):
+                return parts
+    return None
 
 
 def times_in(sentence: str, language: str, *, joined: bool = False) -> Sequence[TimeInSentence]:
     """Return the times in a sentence, the longest first.
 
     If `joined`, days and a later time of day ("every day ... at six") are a time as well, before those that it joins.
+    All of several times are one, too, which is the last and is not understood.
     """
     tag = base_language(language)
     if tag not in _WORDS or len(sentence) > MOST_UNDERSTOOD:
         return []
-    grammar, letters = _grammar(tag), [(letter, at) for at, one in enumerate(sentence) for letter in _plain(one)]
-    text, places = grammar.encoded("".join(letter for letter, _ in letters))
-    found, start = list[tuple[int, int, _Parts]](), 0
-    while start < len(text):
-        parts, end, is_strong = grammar.scan(text, start, in_sentence=True)
-        if is_strong:
-            found.append((letters[places[start]][1], letters[places[end] - 1][1] + 1, parts))
-        start = end if is_strong else start + 1
+    spans = _spans(sentence, tag)
     times = [
         TimeInSentence(
-            f"{sentence[start:end]} {sentence[later:last]}", _without(_without(sentence, later, last), start, end)
+            f"{sentence[start:end]} {sentence[later:last]}",
+            _without(_without(sentence, later, last), start, end),
+            is_alone=len(spans) == 2,  # noqa: PLR2004 those that it joins
         )
-        for (start, end, parts), (later, last, more) in pairwise(found)
+        for (start, end, parts), (later, last, more) in pairwise(spans)
         if joined and parts.names_days_only and more.names_time_only
     ]
-    found.sort(key=lambda span: span[0] - span[1])
-    return [*times, *(TimeInSentence(sentence[start:end], _without(sentence, start, end)) for start, end, _ in found)]
+    times += [
+        TimeInSentence(sentence[start:end], _without(sentence, start, end), is_alone=len(spans) == 1)
+        for start, end, _ in sorted(spans, key=lambda span: span[0] - span[1])
+    ]
+    if joined and len(spans) > 1:
+        words = _APART.join(sentence[start:end] for start, end, _ in spans)
+        times.append(TimeInSentence(words, _without_joints(_around(sentence, spans), _WORDS[tag].joints)))
+    return times
+
+
+type _Span = tuple[int, int, _Parts]
+"""The begin and the end of a time in a sentence, and its parts."""
+
+
+def _spans(sentence: str, tag: str) -> Sequence[_Span]:
+    """Return the times in a sentence, and bare weekdays beside them, but for topics beside other times."""
+    grammar = _grammar(tag)
+    letters = grammar.letters(sentence)
+    text, places = grammar.encoded("".join(letter for letter, _ in letters))
+    found, start, are_strong = list[_Span](), 0, False
+    while start < len(text):
+        parts, end, is_strong = grammar.scan(text, start, in_sentence=True)
+        if is_time := is_strong or parts.weekday is not None:
+            found.append((letters[places[start]][1], letters[places[end] - 1][1] + 1, parts))
+        start, are_strong = end if is_time else start + 1, are_strong or is_strong
+    marked, topics = _MARK.join(_around(sentence, found)), _WORDS[tag].topics.replace(_ANY, _MARK)
+    about = re.finditer(topics, marked, re.IGNORECASE)
+    numbers = {marked.count(_MARK, 0, one.start() + one[0].index(_MARK)) for one in about}
+    others = [span for number, span in enumerate(found) if number not in numbers]
+    return (others or found) if are_strong else []
+
+
+def _around(sentence: str, spans: Sequence[_Span]) -> Sequence[str]:
+    """Return the pieces of a sentence before, between and after some times."""
+    starts, ends = (0, *(end for _, end, _ in spans)), (*(start for start, _, _ in spans), len(sentence))
+    return [sentence[start:end] for start, end in zip(starts, ends, strict=True)]
+
+
+def _without_joints(pieces: Sequence[str], joints: str) -> str:
+    """Return a sentence of the pieces around its times, without the words that join these."""
+    before, after = rf"(?:(?<!\w)(?:{joints})[\s,]*)+$", rf"^(?:[\s,]*(?:{joints})(?!\w))+"
+    ended = [*(re.sub(before, "", piece, flags=re.IGNORECASE) for piece in pieces[:-1]), pieces[-1]]
+    begun = [ended[0], *(re.sub(after, "", piece, flags=re.IGNORECASE) for piece in ended[1:])]
+    return " ".join(filter(None, (piece.strip(" ,，") for piece in begun)))  # noqa: RUF001 Chinese comma
 
 
 def _without(sentence: str, start: int, end: int) -> str:
@@ -319,6 +396,16 @@ class _Grammar:
     amounts: Sequence[int] = ()
     """Minutes of the amounts in one word."""
 
+    def letters(self, text: str) -> Sequence[tuple[str, int]]:
+        """Return the plain letters of a text, each with its place: "3pm" is "3 pm"."""
+        letters, is_number = list[tuple[str, int]](), False
+        for at, one in enumerate(text):
+            if is_number and self.spaces and one.isascii() and one.isalpha():
+                letters.append((" ", at))
+            letters += [(letter, at) for letter in _plain(one)]
+            is_number = one.isdecimal()
+        return letters
+
     def encoded(self, plain: str) -> tuple[str, Sequence[int]]:
         """Return a plain text with one character for each number in words, and the places at which these begin."""
         text, places, at = list[str](), list[int](), 0
@@ -338,11 +425,12 @@ class _Grammar:
     def scan(self, text: str, start: int, *, in_sentence: bool = False) -> tuple[_Parts, int, bool]:
         """Return the parts at a place of a plain text, where they end, and whether they are a time by themselves.
 
-        In a sentence, a bare number is none.
+        In a sentence, a bare number is none, and neither are unresolved words that only follow others.
         """
         parts, end, at, is_strong = _Parts(), start, start, False
         while True:
-            known = (one for one in self.patterns if not (in_sentence and one.is_weak and one.kind in _BARE_KINDS))
+            bare = _BARE_KINDS | ({"unresolved"} if at == start else set())
+            known = (one for one in self.patterns if not (in_sentence and one.is_weak and one.kind in bare))
             matches = [(found, one) for one in known if (found := one.pattern.match(text, at))]
             for found, one in sorted(matches, key=lambda match: -match[0].end()):
                 if (more := self._with(parts, one, found)) is not None:
@@ -368,17 +456,18 @@ class _Grammar:
                 return replace(
                     parts, sun=("sunrise" if found["sunrise"] else "sunset", sign * timedelta(days, seconds))
                 )
-            case ("clock", int(minutes)) if is_open and (readings := self._readings(found, minutes)):
+            case ("clock" | "time", int(minutes)) if is_open and (readings := self._readings(found, minutes)):
                 return replace(parts, readings=readings)
-            case ("time", int(minutes)) if is_open:
-                return replace(parts, readings=(minutes,))
             case ("period", str(period)) if not parts.period:
                 return replace(parts, period=period)
+            case ("unresolved", _):
+                return replace(parts, is_unresolved=True)
             case _:
                 return None
 
     def _with_day(self, parts: _Parts, one: _Pattern, found: re.Match[str]) -> _Parts | None:
-        if parts.has_day or (parts.every and one.kind in {"every", "workday"}):
+        is_dated = one.kind == "date" and parts.weekday is not None and not (parts.on or parts.month_day or parts.every)
+        if (parts.has_day and not is_dated) or (parts.every and one.kind in {"every", "workday"}):
             return None
         match one.kind, one.value:
             case ("day", int(day)):
@@ -391,8 +480,8 @@ class _Grammar:
                 return replace(parts, every=every, weekday=weekday, period=period or parts.period)
             case ("workday", _):
                 return replace(parts, every="workday")
-            case ("weekday", _):
-                return replace(parts, weekday=_weekday(found))
+            case ("weekday", int(doubt)):
+                return replace(parts, weekday=_weekday(found), doubt=doubt)
             case _:
                 return self._with_date(parts, found.groupdict())
 
@@ -425,12 +514,12 @@ class _Grammar:
 
     def _readings(self, found: re.Match[str], minutes: int) -> tuple[int, ...]:
         """Return the minutes of the day that a clock time means: two if its half is open, none if it is no time."""
-        groups, text = found.groupdict(), found["hour"]
+        groups, text = found.groupdict(), found.groupdict().get("hour") or ""
         hour, past, to = (int(self._value(groups.get(one) or "0")) for one in ("hour", "past", "to"))
         start = hour * _HOUR + minutes + past - to
-        if max(hour * _HOUR, start) > _DAY or max(past, to) >= _HOUR:
+        if max(hour * _HOUR, start if text else 0) > _DAY or max(past, to) >= _HOUR:
             return ()
-        is_whole = hour == 0 or hour * _HOUR > _NOON or text.startswith("0") or _ISO_TIME.search(found[0])
+        is_whole = not text or hour == 0 or hour * _HOUR > _NOON or text.startswith("0") or _ISO_TIME.search(found[0])
         return (start,) if is_whole else (start, start + _NOON)
 
 
@@ -467,11 +556,12 @@ def _grammar(tag: str) -> _Grammar:
     half, join = plain(words.half), plain(words.spoken.join.replace("{}", "").strip())
     number = rf"(?P<number>\d{{1,6}}(?:[.,]\d{{1,2}})?|[{''.join(values)}])"
     piece = "|".join((*pieces, f"{number}(?P<half_more>{half})? ?(?:{units})(?P<and_half>{half})?"))
-    unnamed = re.sub(r"\(\?P<\w+>", "(?:", piece)
+    unnamed = _NAMED.sub("(?:", piece)
     some = rf"(?:{unnamed})(?:[\s,]*(?:{join}\s*)?(?:{unnamed})){{0,{len(_UNITS) - 1}}}"
     minutes = rf"\d{{1,2}}|[{chr(_CARDINALS)}-{chr(_CARDINALS + _HOUR - 1)}]"
     fillers = {
         "amount": rf"(?:{plain(words.about)})?(?P<amount>{some})(?:{plain(words.or_so)})?",
+        "ordinal": plain(words.ordinals),
         "sun": "|".join(f"(?P<{event}>{plain(one)})" for event, one in words.sun.items()),
         "weekday": "|".join(f"(?P<weekday{day}>{plain(one)})" for day, one in enumerate(words.weekdays)),
         "hour": rf"(?P<hour>\d{{1,2}}|[{chr(_CARDINALS + 2)}-{chr(_CARDINALS + 24)}{''.join(hours.values())}])",
@@ -492,7 +582,8 @@ def _grammar(tag: str) -> _Grammar:
         for kind, texts in (*_ISO_PARTS, *words.parts.items())
         for text, value in texts.items()
         for at, option in enumerate(text.split("|~"))
-        for filled in [_FILLER.sub(lambda name: f"(?:{fillers[name[1]]})", plain(option.removeprefix("~")))]
+        for named in [_FILLER.sub(lambda name: f"(?:{fillers[name[1]]})", plain(option.removeprefix("~")))]
+        for filled in [_NAMED.sub("(?:", named) if kind == "unresolved" else named]  # it may hold several of a kind
     ]
     return replace(grammar, patterns=patterns, amount=re.compile(piece), amounts=[minutes for _, minutes in amounts])
 
@@ -500,14 +591,10 @@ def _grammar(tag: str) -> _Grammar:
 def _moment(parts: _Parts, now: datetime, sun: SunTimes) -> Moment | None:
     """Return the next time that parts mean."""
     zone, today = now.tzinfo, now.date()
-    has_clock = bool(parts.readings or parts.sun)
+    has_clock, delay = bool(parts.readings or parts.sun), timedelta(seconds=min(parts.delay or 0, _TOO_FAR))
     if parts.delay is not None and not has_clock:
-        soon = parts.delay <= FURTHEST.total_seconds() and not parts.every
-        return (
-            Moment((now.astimezone(UTC) + timedelta(seconds=parts.delay)).astimezone(zone), "", is_sure=True)
-            if soon
-            else None
-        )
+        soon = delay <= FURTHEST and not (parts.has_day or parts.every or parts.period)
+        return Moment((now.astimezone(UTC) + delay).astimezone(zone), "", is_sure=True) if soon else None
     if parts.day is not None and parts.day > FURTHEST.days:
         return None
     if parts.day is not None and parts.same_time and not has_clock and not parts.period:
@@ -523,12 +610,15 @@ def _moment(parts: _Parts, now: datetime, sun: SunTimes) -> Moment | None:
         elif event := sun(parts.sun[0], on):
             times.append(event.astimezone(UTC) + parts.sun[1])
     future = sorted(one for one in {one.astimezone(UTC) for one in times} if one > now)
+    if parts.delay is not None:
+        future = [one for one in future if abs(one - now.astimezone(UTC) - delay) <= _AGREEING]
     if not future:
         return None
     due = future[0].astimezone(zone)
     is_sure = _is_sure(parts, readings, due, now, is_only=len(future) == 1)
     names_hour = bool(parts.readings) and not _may_be_in_a_week(parts, due, now)
-    return Moment(due, parts.every, is_sure, names_hour)
+    other = future[1].astimezone(zone) if len(parts.readings) > 1 and len(readings) > 1 and len(future) > 1 else None
+    return Moment(due, parts.every, is_sure, names_hour, other if not parts.every else None)
 
 
 def _moved(parts: _Parts, moment: Moment) -> _Parts:
@@ -567,12 +657,13 @@ def _fitting_readings(parts: _Parts) -> Sequence[int]:
 
 def _dates(parts: _Parts, today: date) -> Sequence[date]:
     """Return the days that a time may fall on. Its minutes may reach into the next day: yesterday counts, too."""
-    if parts.on:
-        return [parts.on]
-    if parts.month_day:
+    if parts.on or parts.month_day:
         years = (today.year, today.year + 1)
-        month, day = parts.month_day
-        return [date(year, month, day) for year in years if day <= monthrange(year, month)[1]]
+        month, day = parts.month_day or (0, 0)
+        named = (
+            [parts.on] if parts.on else [date(year, month, day) for year in years if day <= monthrange(year, month)[1]]
+        )
+        return [on for on in named if parts.weekday in {None, on.weekday()}]
     if parts.every == "workday" and parts.day is None:
         week = (today + timedelta(days=day) for day in range(-1, _WEEK))
         return [on for on in week if on.weekday() < _WORKDAYS]
@@ -595,7 +686,7 @@ def _is_sure(parts: _Parts, readings: Sequence[int], due: datetime, now: datetim
     if not parts.readings:
         return bool(parts.period) and due.hour * _HOUR + due.minute == readings[0] % _DAY
     if len(readings) == 1:
-        return readings[0] != _DAY or is_today or not parts.has_day
+        return readings[0] < _DAY or is_today or not parts.has_day
     if is_today and is_only:
         return True
     if parts.every or (parts.has_day and not is_today):
@@ -605,8 +696,11 @@ def _is_sure(parts: _Parts, readings: Sequence[int], due: datetime, now: datetim
 
 
 def _may_be_in_a_week(parts: _Parts, due: datetime, now: datetime) -> bool:
-    """Return whether words name the weekday that is today."""
-    return parts.weekday is not None and not parts.every and due.date() == now.date()
+    """Return whether words name the weekday that is today, or one that may be another or each one."""
+    if parts.weekday is None or parts.every or parts.on or parts.month_day:
+        return False
+    is_this_week = due.isocalendar()[:2] == now.isocalendar()[:2]
+    return due.date() == now.date() or parts.doubt > 1 or (parts.doubt == 1 and is_this_week)
 
 
 def _local(wall: datetime, now: datetime) -> datetime:
