@@ -38,12 +38,113 @@ CASES: Final[dict[str, dict[str, str]]] = tomllib.loads(
 KINDS: Final[dict[str, dict[str, str]]] = tomllib.loads(
     Path(__file__).with_name("kinds.toml").read_text(encoding="utf-8")
 )
+REMAINDERS: Final = tomllib.loads(
+    (Path(__file__).parents[1] / "speech" / "text" / "remainders.toml").read_text(encoding="utf-8")
+)
 DEVICE: Final = "a-device"
 NO_TIME: Final = "I can't plan for that time. Please say another one, within a year from now."
+WHEN_EXACTLY: Final = "I can't plan that time as you said it. When exactly?"
+WHAT: Final = "What should I remind you of?"
 TEN_TOMORROW: Final = "At ten tomorrow morning, in 15 hours and 18 minutes: call Mum."
 NOW: Final = "2026-11-26 17:00:00+00:00"
 ABOUT_PLANS: Final[Transcript] = (UserMessage("what is planned?"), ToolResult("id", "chatterbox__later", "{}"))
 
+UNRESOLVED: Final = {
+    "de": ["schalte die Floor Lamp nächste Woche um 18 Uhr an", "weck mich am 7. um 7 Uhr"],
+    "en": [
+        *("turn on the floor lamp at six next week", "turn on the floor lamp next week", "wake me up at 7 on the 7th"),
+        *("on Christmas Eve wake me up at 7 am", "turn on the floor lamp on Mondays and Thursdays at 6 pm"),
+        *("remind me at 6 to call Mum tomorrow", "on the 7th remind me to call Mum at 6 pm"),
+        *("lock the front door every weekend at 10 pm", "remind me to call Mum and Dad next month"),
+    ],
+    "es": ["apaga Floor Lamp el 21 a las 18", "despiértame el 7 a las 7 de la mañana"],
+    "fr": ["éteins Floor Lamp le 21 à 18h", "éteins Floor Lamp après 18h", "réveille-moi le 7 à 7 heures"],
+    "it": ["spegni Floor Lamp il 21 alle 18", "svegliami il 7 alle 7 di mattina"],
+    "nl": ["zet Floor Lamp uit na 18 uur", "maak me volgende week om 7 uur wakker"],
+    "pl": ["wyłącz Floor Lamp w przyszłym tygodniu o 18", "obudź mnie siódmego o siódmej rano"],
+    "pt": ["desliga Floor Lamp no dia 21 às 18h", "acorda-me no dia 7 às 7 da manhã"],
+    "pt-BR": ["desligue Floor Lamp semana que vem às 18h", "me acorda dia 7 às 7 da manhã"],
+    "sv": ["släck Floor Lamp nästa vecka klockan 18", "väck mig den 7 klockan 7"],
+    "zh-Hans": ["下周晚上六点关闭Floor Lamp", "7号早上七点叫我起床"],
+}
+"""Requests of which a part of the time is not understood."""
+UNSURE_TIMERS: Final = ["set a timer for ten minutes next week", "tomorrow at six set a timer for ten minutes"]
+NOT: Final = {
+    "de": [
+        *("erinnere mich nicht um 18 Uhr an den Müll", "Erinnere mich nie um 18 Uhr an den Müll"),
+        *("erinnere mich bitte nicht um 18 Uhr daran, Mama anzurufen", "erinnere mich um 18 Uhr an den Müll nicht"),
+        *("stell keinen Wecker auf 7 Uhr", "weck mich nicht um 7 Uhr", "Stelle nie einen Timer auf 10 Minuten"),
+        *("stelle keinen Timer auf 10 Minuten", "schalte die Floor Lamp um 18 Uhr nicht aus"),
+    ],
+    "en": [
+        *("don't remind me at 6 pm to call Mum", "never remind me at 6 pm to call Mum", "don't wake me up at 7 am"),
+        *(
+            "do not set an alarm for 7 am",
+            "don't set a timer for ten minutes",
+            "never start an egg timer for 5 minutes",
+        ),
+        *("don't turn off the floor lamp at 6 pm", "please don't remind me to call Mum"),
+    ],
+    "es": [
+        *("no me recuerdes a las 18 llamar a mamá", "nunca me recuerdes a las 18 llamar a mamá"),
+        *("no me despiertes a las 7 de la mañana", "no apagues Floor Lamp a las 18", "no pongas una alarma a las 7"),
+    ],
+    "fr": [
+        *("ne me rappelle pas d'appeler Maman à 18h", "rappelle-moi pas d'appeler Maman à 18h"),
+        *(
+            "ne me réveille jamais à 7h du matin",
+            "n'éteins pas Floor Lamp à 18h",
+            "rappelle-moi jamais à 18h de manger",
+        ),
+    ],
+    "it": [
+        *("non ricordarmi alle 18 di chiamare la mamma", "non svegliarmi alle 7 di mattina"),
+        *("non spegnere Floor Lamp alle 18", "non mettere mai una sveglia alle 7"),
+    ],
+    "nl": [
+        *("herinner me er niet aan om 18 uur mama te bellen", "herinner me nooit om 18 uur aan het afval"),
+        *("herinner me om 18 uur niet aan het afval", "zet geen wekker op 7 uur", "maak me niet wakker om 7 uur"),
+        *("zet Floor Lamp niet uit om 18 uur", "zet geen timer op 10 minuten"),
+    ],
+    "pl": [
+        *("nie przypominaj mi o 18 o lekach", "nigdy nie przypominaj mi o 18 o lekach", "nie budź mnie o siódmej rano"),
+        *("nie wyłączaj Floor Lamp o 18", "nie ustawiaj budzika na siódmą rano"),
+    ],
+    "pt": [
+        *("não me lembres às 18 horas de ligar à mãe", "nunca me lembres às 18 horas de ligar à mãe"),
+        *("não me acordes às 7 da manhã", "não desligues Floor Lamp às 18h"),
+    ],
+    "pt-BR": [
+        "não me lembre às 18h de ligar para a mãe",
+        "não me acorde às 7 da manhã",
+        "nunca desligue Floor Lamp às 18h",
+    ],
+    "sv": [
+        *("påminn mig inte om att ringa mamma klockan 18", "påminn mig aldrig klockan 18 om att ringa mamma"),
+        *("väck mig inte klockan 7", "släck inte Floor Lamp klockan 18", "ställ ingen väckarklocka på 7"),
+    ],
+    "zh-Hans": [
+        "不要在晚上六点提醒我吃药",
+        "别提醒我晚上六点吃药",
+        "明天早上七点不要叫我起床",
+        "晚上六点不要关闭Floor Lamp",
+    ],
+}
+"""Requests not to do something."""
+ABOUT_WHAT: Final = {
+    "de": ("erinnere mich um 18 Uhr", "an den Müll", "den Müll"),
+    "en": ("remind me at six pm", "to call Mum", "call Mum"),
+    "es": ("recuérdame a las 18", "llamar a mamá", "llamar a mamá"),
+    "fr": ("rappelle-moi à 18h", "d'appeler Maman", "appeler Maman"),
+    "it": ("ricordami alle 18", "di chiamare la mamma", "chiamare la mamma"),
+    "nl": ("herinner me om 18 uur", "aan het afval", "het afval"),
+    "pl": ("przypomnij mi o 18", "o lekach", "lekach"),
+    "pt": ("lembra-me às 18h", "ligar à mãe", "ligar à mãe"),
+    "pt-BR": ("me lembre às 18h", "de ligar para a mãe", "ligar para a mãe"),
+    "sv": ("påminn mig klockan 18", "om att ringa mamma", "ringa mamma"),
+    "zh-Hans": ("下午六点提醒我", "吃药", "吃药"),
+}
+"""A request without a text, an answer, and the text."""
 FINE: Final = {
     "de": [
         "erinnere mich alle zwei Tage um 19 Uhr an die Blumen",
@@ -254,11 +355,8 @@ async def test_a_reminder_about_an_alarm_is_no_alarm(home_with_alarms: HomeAssis
         ("could you kill the light in a minute or so", "none"),
         ("remind me to feed the cat when I get home", "none"),
         ("remind me to take my pills after lunch", "none"),
-        ("remind me every other day to eat", "none"),
         ("remind me again", "none"),
         ("wake up the TV at 7 pm", "none"),
-        ("wake me up every other day at 7", "none"),
-        ("remind me at six pm", "none"),
         ("forget the heater", "none"),
         ("forget that I like tea", "none"),
         ("forget that", "none"),
@@ -380,6 +478,72 @@ async def test_a_timer_is_a_reminder_where_the_device_has_none(home: HomeAssista
 
     assert await described(home, "set a timer for ten minutes", device_id=DEVICE) == "theirs"
     assert await described(home, "cancel my timer", device_id=DEVICE) == "theirs"
+
+
+@in_one_home("language", [*REMAINDERS])
+async def test_no_reminder_is_planned_for_a_part_of_a_time(home: HomeAssistant, language: str) -> None:
+    question = (await async_get_sentences(home, language))["later_exactly"]
+    texts = {text: REMAINDERS[language]["sentence"].format(text) for text in REMAINDERS[language]["times"]}
+    found = {words: await described(home, text, language) for words, text in texts.items()}
+    unresolved = {words for words, meant in REMAINDERS[language]["times"].items() if meant == "none"}
+    assert {words for words, what in found.items() if what == question} == unresolved
+
+
+@in_one_home("language", [*UNRESOLVED])
+async def test_nothing_is_planned_for_a_part_of_a_time(home: HomeAssistant, language: str) -> None:
+    question = (await async_get_sentences(home, language))["later_exactly"]
+    found = {text: await described(home, text, language) for text in UNRESOLVED[language]}
+    assert found == dict.fromkeys(UNRESOLVED[language], question)
+
+
+@in_one_home("text", UNSURE_TIMERS)
+async def test_no_timer_starts_at_another_time(home: HomeAssistant, text: str) -> None:
+    assert await described(home, text) == NO_TIME
+
+
+@in_one_home("language", [*NOT])
+async def test_not_means_not(home: HomeAssistant, language: str) -> None:
+    declined = (await async_get_sentences(home, language))["spoken_declined"]
+    found = {text: await described(home, text, language) for text in NOT[language]}
+    assert {text: what for text, what in found.items() if what not in {"none", declined}} == {}
+
+
+@in_one_home(
+    ("language", "text", "what"),
+    [
+        ("de", "erinnere mich daran, um 18 Uhr nicht zu rauchen", "remind um 18 Uhr: nicht zu rauchen"),
+        ("en", "remind me at 6 pm to prepare tomorrow's lunch", "remind at 6 pm: prepare tomorrow's lunch"),
+        ("en", "remind me at 6 pm about the Monday meeting", "remind at 6 pm: the Monday meeting"),
+        ("es", "recuérdame a las 18 la reunión de mañana", "remind a las 18: la reunión de mañana"),
+        ("fr", "rappelle-moi à 18h la réunion de demain", "remind à 18h: la réunion de demain"),
+        ("sv", "påminn mig klockan 18 om att inte röka", "remind klockan 18: inte röka"),
+        ("zh-Hans", "晚上六点提醒我准备明天的会议", "remind 晚上六点: 准备明天的会议"),
+        ("zh-Hans", "晚上六点提醒我给小明打电话", "remind 晚上六点: 给小明打电话"),
+        ("zh-Hans", "下午六点提醒我做晚饭", "remind 下午六点: 做晚饭"),
+    ],
+)
+async def test_words_of_time_and_a_not_may_be_the_text(
+    home: HomeAssistant, language: str, text: str, what: str
+) -> None:
+    assert await described(home, text, language) == what
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("set an alarm for half past six", "remind 2026-11-27T06:30:00-08:00: spoken alarm"),
+        ("wake me up at 11", "remind at 11: spoken alarm"),
+        ("wake me up at half past two", "remind at half past two: spoken alarm"),
+        ("wake me up at five", "Did you mean at five this afternoon?"),
+        ("wake me up at 6 pm", "remind at 6 pm: spoken alarm"),
+        ("wake me up at six tonight", "remind at six tonight: spoken alarm"),
+    ],
+)
+async def test_an_alarm_is_in_the_morning_unless_its_other_time_is_soon(
+    home: HomeAssistant, freezer: FrozenDateTimeFactory, text: str, what: str
+) -> None:
+    freezer.move_to("2026-11-26 18:00:00+00:00")  # ten in the morning
+    assert await described(home, text) == what
 
 
 async def test_an_alarm_on_the_weekday_that_is_today_is_asked_about(
@@ -665,6 +829,45 @@ class TestWithoutAModel:
             },
             {"remind me of the bins": "When should I remind you?", "no": "All right, I won't."},
             {
+                "remind me at 7 pm next week to call Mum": WHEN_EXACTLY,
+                "next week": WHEN_EXACTLY,
+                "on Tuesday at 7 pm": "At seven on Tuesday evening: call Mum.",
+            },
+            {
+                "remind me to call Mum at 6 pm and at 8 pm": WHEN_EXACTLY,
+                "at 8 pm": "At eight this evening, in 1 hour and 18 minutes: call Mum.",
+                "move it to 9 pm next week": WHEN_EXACTLY,
+                "tomorrow at 8 pm": "At eight tomorrow evening: call Mum.",
+            },
+            {
+                "turn on the floor lamp at 7 pm next week": WHEN_EXACTLY,
+                "yes": "Sorry, I couldn't understand that",
+                "turn on the floor lamp next week": WHEN_EXACTLY,
+                "tomorrow at 8 pm": "At eight tomorrow evening: turn on the Floor Lamp in the Living Room.",
+            },
+            {
+                "wake me up at 7 am on the 7th": WHEN_EXACTLY,
+                "tomorrow at 7": "At seven tomorrow morning, in 12 hours and 18 minutes: spoken alarm.",
+            },
+            {
+                "set a reminder for tomorrow": WHAT,
+                "call Mum": "Did you mean at eight tomorrow morning?",
+                "at 9 am": "At nine tomorrow morning, in 14 hours and 18 minutes: call Mum.",
+            },
+            {
+                "remind me": WHAT,
+                "to call Mum": "When should I remind you?",
+                "at 8 pm": "At eight this evening, in 1 hour and 18 minutes: call Mum.",
+            },
+            {"remind me at 8 pm": WHAT, "turn on the floor lamp": "Turned on the light"},
+            {"remind me at 8 pm, please": WHAT, "no": "All right, I won't."},
+            {"remind us at 8 pm": WHAT, "what?": "Sorry, I couldn't understand that"},
+            {
+                "please remind me at 8 pm": WHAT,
+                "call Mum on Tuesday": WHEN_EXACTLY,
+                "on Tuesday at 8 pm": "At eight on Tuesday evening: call Mum.",
+            },
+            {
                 "wake me up every day at 7 am": "Every day at seven in the morning: spoken alarm.",
                 "cancel tomorrow's alarm": "Which one should I cancel: "
                 "spoken alarm, every day at seven in the morning?",
@@ -721,8 +924,8 @@ class TestWithoutAModel:
                 "no, not at nine": "Sorry, I couldn't understand that",
             },
             {
-                "remind me every other day at 7 pm to eat": NO_TIME,
-                "every day at 7 pm": "Sorry, I couldn't understand that",
+                "remind me every other day at 7 pm to eat": WHEN_EXACTLY,
+                "every day at 7 pm": "Every day at seven in the evening: eat.",
             },
         ],
         ids=lambda talk: next(iter(talk)),
@@ -791,11 +994,85 @@ class TestWithoutAModel:
     async def test_a_model_understands_more_of_a_reminder_without_a_time(
         self, hass: HomeAssistant, serve: Serve
     ) -> None:
-        await serve(Script(answers=(ScriptedAnswer(content="Which day?"),) * 2), local_commands="first")
+        answers = (ScriptedAnswer(content="Which day?"),)
+        texts = ("remind me to call Mum", "remind me at 7 pm", "wake me up", *UNRESOLVED["en"], UNSURE_TIMERS[0])
+        await serve(Script(answers=answers * len(texts)), local_commands="first")
 
-        for text in ("remind me to call Mum", "wake me up at 7 am"):
+        for text in texts:
             assert speech(await say(hass, text)) == "Which day?"
         assert async_get_plans(hass).stored.plans == ()
+
+    @pytest.mark.parametrize("language", [*CASES])
+    async def test_an_alarm_needs_no_model(
+        self, hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory, language: str
+    ) -> None:
+        freezer.move_to(NOW)
+        server = await serve(Script(), local_commands="first")
+        alarm = (await async_get_sentences(hass, language))["later_alarm"]
+        texts = [text for text, what in CASES[language].items() if what.endswith(f": {alarm}")]
+
+        for text in texts:
+            await say(hass, text, text, language=language)
+
+        assert [plan.text for plan in async_get_plans(hass).stored.plans] == [alarm] * len(texts)
+        assert texts
+        assert server.requests == []
+
+    @pytest.mark.parametrize("language", [*ABOUT_WHAT])
+    async def test_a_reminder_without_a_text_is_asked_for_it(
+        self, hass: HomeAssistant, freezer: FrozenDateTimeFactory, language: str
+    ) -> None:
+        freezer.move_to(NOW)
+        await move_into_the_demo_home(hass)
+        await set_up(hass, offline_entry())
+        request, answer, text = ABOUT_WHAT[language]
+
+        question = speech(await say(hass, request, language=language))
+        assert question == (await async_get_sentences(hass, language))["later_what"]
+        await say(hass, answer, language=language)
+
+        (plan,) = async_get_plans(hass).stored.plans
+        assert plan.text == text
+        assert plan.due
+        assert dt_util.as_local(plan.due).hour == 18
+
+    @pytest.mark.parametrize(
+        ("answer", "due"),
+        [
+            ("in the evening", "2026-11-27T18:00"),
+            ("yes", "2026-11-27T06:00"),
+            ("at seven", "2026-11-27T07:00"),
+            ("in the evening at seven", "2026-11-27T19:00"),
+            ("tomorrow at 8 am", "2026-11-28T08:00"),
+            ("in ten minutes", "2026-11-27T00:10"),
+        ],
+    )
+    async def test_a_day_is_that_of_the_first_words_after_midnight(
+        self, hass: HomeAssistant, freezer: FrozenDateTimeFactory, answer: str, due: str
+    ) -> None:
+        freezer.move_to("2026-11-27 07:59:40+00:00")  # 20 seconds before midnight
+        await move_into_the_demo_home(hass)
+        await set_up(hass, offline_entry())
+
+        assert speech(await say(hass, "remind me tomorrow at six to call Mum")).startswith("Did you mean")
+        freezer.move_to("2026-11-27 08:00:10+00:00")
+        await say(hass, answer)
+
+        (plan,) = async_get_plans(hass).stored.plans
+        assert plan.due
+        assert dt_util.as_local(plan.due).isoformat().startswith(due)
+
+    async def test_a_text_that_is_asked_for_after_midnight_keeps_the_day(
+        self, hass: HomeAssistant, freezer: FrozenDateTimeFactory
+    ) -> None:
+        freezer.move_to("2026-11-27 07:59:40+00:00")
+        await move_into_the_demo_home(hass)
+        await set_up(hass, offline_entry())
+
+        assert speech(await say(hass, "remind me tomorrow at six")) == WHAT
+        freezer.move_to("2026-11-27 08:00:10+00:00")
+        assert speech(await say(hass, "call Mum")).startswith("Did you mean at six this morning?")
+        assert speech(await say(hass, "yes")).startswith("At six this morning, in 6 hours")
 
     async def test_an_answer_to_a_question_puts_no_reminder_off(
         self, hass: HomeAssistant, freezer: FrozenDateTimeFactory
@@ -970,12 +1247,12 @@ class TestWithoutAModel:
         assert state(hass, "light.floor_lamp") == "off"
 
 
-async def test_a_reminder_for_what_comes_more_finely_is_refused(
+async def test_a_reminder_for_what_comes_more_finely_is_asked_about(
     hass: HomeAssistant, freezer: FrozenDateTimeFactory
 ) -> None:
     await set_up(hass, offline_entry())
     freezer.move_to(NOW)
     for language, texts in FINE.items():
-        refusal = (await async_get_sentences(hass, language))["later_no_time"]
+        question = (await async_get_sentences(hass, language))["later_exactly"]
         for text in texts:
-            assert await described(hass, text, language) == refusal, text
+            assert await described(hass, text, language) == question, text

@@ -418,10 +418,12 @@ class Schedule:
             return replace(plan, told_at=dt_util.utcnow())
         if not plan.every or plan.due is None:
             return None
-        moment = await async_resolve(self._hass, plan.words, plan.language, plan.due)
+        after = max(plan.due, dt_util.utcnow())
+        moment = await async_resolve(self._hass, plan.words, plan.language, after)
         if moment and moment.due.replace(tzinfo=None) == dt_util.as_local(plan.due).replace(tzinfo=None):
             # Clocks show it twice that day.
-            moment = await async_resolve(self._hass, plan.words, plan.language, moment.due)
+            after = max(moment.due, dt_util.utcnow())
+            moment = await async_resolve(self._hass, plan.words, plan.language, after)
         return replace(plan, due=moment.due, is_begun=False) if moment else None
 
     @callback
@@ -554,19 +556,14 @@ class Schedule:
 
 
 async def async_resolve(
-    hass: HomeAssistant,
-    words: str,
-    language: str,
-    after: datetime | None = None,
-    *,
-    moved: Moment | None = None,
+    hass: HomeAssistant, words: str, language: str, at: datetime | None = None, *, moved: Moment | None = None
 ) -> Moment | None:
-    """Return the time that words mean now, or after a later time, or for a plan that is moved from another time.
+    """Return the time that words mean now, or at another time, or for a plan that is moved from another time.
 
     It is None if they mean none within a year.
     """
     await hass.async_add_executor_job(prepare, language)
-    now = max(dt_util.now(), dt_util.as_local(after or dt_util.now()), key=datetime.timestamp)
+    now = dt_util.as_local(at or dt_util.utcnow())
     return resolve_time(words, now=now, language=language, sun=partial(get_astral_event_date, hass), moved=moved)
 
 

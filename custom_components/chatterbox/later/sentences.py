@@ -20,9 +20,8 @@ from homeassistant.helpers import intent
 from homeassistant.util import dt as dt_util
 from pydantic import BaseModel, ConfigDict
 
-from ..agent.conversation.own_words import NO_MODEL, as_models_read
-from ..agent.json.text import objects_in, parse_json
-from ..agent.messages import AssistantMessage, JsonValue, ToolCall, Transcript, UserMessage
+from ..agent.conversation.own_words import as_models_read
+from ..agent.messages import AssistantMessage, JsonValue, ToolCall, Transcript
 from ..agent.text import MOST_UNDERSTOOD, base_language, heard_words, read_data_file
 from ..agent.transcript import since_last_user_message
 from ..approvals.answers.yes_or_no import Meaning, understand_answer, understand_choice
@@ -32,11 +31,21 @@ from ..effects.recognition import RecognizedRequest, async_recognize
 from ..effects.spoken_numbers import async_readable_sentence
 from ..home.entities import async_get_home
 from ..internals.conversation import async_recognized, built_in_agent
-from ..offline.provider import PROCESS_SENTENCE, SENTENCE, local_call
+from ..offline.misheard import is_negated
+from ..offline.provider import PROCESS_SENTENCE, SENTENCE, asked_about, local_call
 from ..offline.sentence_effects import async_guessed_timer, async_sentence_effects, async_with_names
 from ..people.speakers import person_id_of
 from ..speech.sentences import async_get_sentences
-from ..speech.text.times import Moment, TimeInSentence, exact_words, names_days, prepare, spoken_time, times_in
+from ..speech.text.times import (
+    Moment,
+    TimeInSentence,
+    exact_words,
+    is_resolved,
+    names_days,
+    prepare,
+    spoken_time,
+    times_in,
+)
 from .plans import TIMER_WORDS, Asker, FuturePlan, PlanKind, plans_of
 from .schedule import async_due_at, async_get_schedule, async_resolve, moment_of
 from .telling import ReminderKind, async_reminder_kind, plan_text
@@ -60,7 +69,8 @@ _TIMERS: Final = frozenset(
 )
 _ADJUSTED: Final = {intent.INTENT_INCREASE_TIMER: 1, intent.INTENT_DECREASE_TIMER: -1}
 _CANCELLED: Final = (intent.INTENT_CANCEL_TIMER, intent.INTENT_CANCEL_ALL_TIMERS)
-_QUESTIONS: Final = ("later_ask", "later_no_time", "later_which", "later_which_plan")
+_SAID_AT: Final = "said_at"
+"""When the words of a request were said, among the arguments of its call until its time is clear."""
 _EXACTLY: Final = timedelta(minutes=1)
 """The difference up to which a time means the time of a plan to cancel."""
 _MOST_NAMED: Final = 5
@@ -82,8 +92,6 @@ class _Sentences(BaseModel):
     """Words that may begin each of them."""
     thanks: str
     """Words that may end those without a text."""
-    often: str
-    """Words of times that no plan has, such as each working day, before the text of a reminder."""
     unclear: str
     """Words with which a reminder without a time may be for something else than a time."""
     list: tuple[str, ...]
@@ -112,6 +120,8 @@ class _Sentences(BaseModel):
     """Requests to move the one of a kind; the groups `old` and `new` hold its times, and may hold other words."""
     remind: tuple[str, ...]
     """Requests for a reminder; the group `text` holds its text."""
+    remind_when: tuple[str, ...]
+    """Requests for a reminder without a text."""
     alarm: tuple[str, ...]
     """Requests to be woken, which a reminder may do."""
 
@@ -133,45 +143,93 @@ async def async_recognize_plan(
         return found
     clear = await _async_made_clear(hass, user_input, history) or await _async_of_kind(hass, user_input, found)
     clear = clear or await _async_kind_moved(hass, user_input)
-    return clear or await _async_recognized(hass, agent, user_input, history, found)
+    clear = clear or await _async_recognized(hass, agent, user_input, history, found)
+    return clear or await _async_with_text(hass, user_input, history)
 
 
 async def _async_made_clear(
     hass: HomeAssistant, user_input: ConversationInput, history: Transcript
 ) -> RecognizedRequest | None:
-    """Return the request of before with its exact time, if words answer the question about that."""
-    last, language = history[-1] if history else None, user_input.language
-    sentences = await async_get_sentences(hass, language)
-    if not isinstance(last, AssistantMessage) or NO_MODEL not in last.provider_items:
+    """Return the request of before with its exact time, if words answer the question about that.
+
+    Words of then mean what they meant then: "tomorrow" is still the same day after midnight.
+    """
+    given, language = asked_about(_NAME, history), user_input.language
+    request, answer = RecognizedRequest(_NAME, is_question=False), user_input.text.strip(_AROUND)
+    if not given or given.get("text") == "":
         return None
-    if not any(sentences[key].partition("{")[0] in last.text for key in _QUESTIONS):
-        return None
-    at = max(at for at, message in enumerate(history) if isinstance(message, UserMessage))
-    before = replace(user_input, text=since_last_user_message(history)[0])
-    request = await async_recognize_plan(hass, before, history[:at], await async_recognize(hass, before))
-    if not (request and request.call and request.answer and last.text.endswith(request.answer)):
-        return None
-    given, answer = objects_in([parse_json(request.call.arguments)])[0], user_input.text.strip(_AROUND)
     if given["kind"] == "cancel":
         return await _async_chosen(hass, user_input, request, str(given["text"]))
-    request, moment = replace(request, answer=""), await async_resolve(hass, when := str(given["when"]), language)
-    old, unclear = moment if names_days(when, language) else None, ""
+    said_at, when = given[_SAID_AT], str(given["when"])
+    is_alarm = given.get("text") == (await async_get_sentences(hass, language))["later_alarm"]
+
+    async def resolve(words: str, said_at: JsonValue, moved: Moment | None = None) -> Moment | None:
+        at = dt_util.parse_datetime(str(said_at))
+        moment = await async_resolve(hass, words, language, at, moved=moved)
+        return _for_alarm(moment) if moment and is_alarm else moment
+
+    moment, unclear = await resolve(when, said_at), dict[str, JsonValue]()
+    old = moment if names_days(when, language) else None
     times = sorted((time.words for time in times_in(answer, language)), key=answer.index, reverse=True)
     rest = _without_times(answer, times)
     denied = moment and moment.due if understand_answer(rest, language) is Meaning.NO else None
     for words in (answer, *(times if _says_no_more(rest, language) else ())):
-        for meant, moved in ((f"{when} {words}".strip(), None), (words, old)):
-            clear = await async_resolve(hass, meant, language, moved=moved)
+        together = [(f"{when} {words}", None, said_at)] if when else []
+        for meant, moved, at in (*together, (words, old, None)):
+            clear = await resolve(meant, at, moved)
             if clear and clear.is_sure and clear.due != denied:
-                return replace(request, call=local_call(_NAME, {**given, "when": exact_words(clear)}))
-            unclear = unclear or meant if clear and not moved else unclear
+                return replace(request, call=_planning(given, exact_words(clear)))
+            if clear and not (moved or unclear):
+                unclear = {**given, "when": meant, _SAID_AT: at}
+    unclear = unclear or ({**given, "when": answer, _SAID_AT: None} if times and not rest else {})
     match understand_answer(answer, language):
         case Meaning.YES if moment:
-            return replace(request, call=local_call(_NAME, {**given, "when": exact_words(moment)}))
+            return replace(request, call=_planning(given, exact_words(moment)))
         case Meaning.NO:
-            return replace(request, answer=sentences["spoken_declined"], call=None)
+            return await _async_declined(hass, language)
         case _:
-            return await _async_with_call(hass, language, request, {**given, "when": unclear}) if unclear else None
+            return await _async_with_call(hass, language, request, unclear) if unclear else None
+
+
+async def _async_declined(hass: HomeAssistant, language: str) -> RecognizedRequest:
+    """Return what is said after a no to a question."""
+    answer = (await async_get_sentences(hass, language))["spoken_declined"]
+    return RecognizedRequest(_NAME, is_question=False, answer=answer)
+
+
+def _planning(given: Mapping[str, JsonValue], when: str) -> ToolCall:
+    """Return the call that plans at a time what was asked about."""
+    return local_call(_NAME, {**{name: value for name, value in given.items() if name != _SAID_AT}, "when": when})
+
+
+def _for_alarm(moment: Moment) -> Moment:
+    """Return the time that is meant for an alarm: in the morning, unless the other one is soon; then it is not sure."""
+    morning = next((one for one in (moment.due, moment.other) if one and one.hour in _MORNING), None)
+    if morning is None or not moment.names_hour or (moment.is_sure and moment.due == morning):
+        return moment
+    return replace(moment, is_sure=False) if moment.is_sure else replace(moment, due=morning, is_sure=True)
+
+
+async def _async_with_text(
+    hass: HomeAssistant, user_input: ConversationInput, history: Transcript
+) -> RecognizedRequest | None:
+    """Return the request for a reminder with words that are no other request as its text, if that was asked for."""
+    given, language, answer = asked_about(_NAME, history), user_input.language, user_input.text.strip(_AROUND)
+    sentences = _SENTENCES.get(base_language(language))
+    is_question = user_input.text.rstrip().endswith(("?", "？"))  # noqa: RUF001 a Chinese mark
+    if sentences is None or given.get("text") != "" or not answer or is_question:
+        return None
+    if understand_answer(answer, language) is Meaning.NO:
+        return await _async_declined(hass, language)
+    request, words = (
+        [TimeInSentence("", said), *times_in(said, language, joined=True)][-1]
+        for said in (since_last_user_message(history)[0], answer)
+    )
+    found = _fitting(sentences, sentences.remind, f"{request.rest.strip(_AROUND)} {words.rest}")
+    text, when = found["text"].strip(_AROUND) if found else words.rest, str(given["when"])
+    both = {_SAID_AT: given[_SAID_AT], "when": f"{when} / {words.words}" if words.words else when}
+    given |= {"text": text, **(both if when else {_SAID_AT: None, "when": words.words})}
+    return await _async_with_call(hass, language, RecognizedRequest(_NAME, is_question=False), given)
 
 
 async def _async_chosen(
@@ -194,8 +252,10 @@ async def _async_chosen(
     if chosen and (len(chosen) == 1 or not times):
         return replace(request, call=_call_for("cancel", chosen), answer="")
     if meaning is Meaning.NO:
-        return replace(request, call=None, answer=(await async_get_sentences(hass, language))["spoken_declined"])
-    return request if chosen or choice is not None else None
+        return await _async_declined(hass, language)
+    if not chosen and choice is None:
+        return None
+    return replace(request, call=_call_for("cancel", plans), answer=await _async_which(hass, user_input, plans))
 
 
 async def _async_called(hass: HomeAssistant, user_input: ConversationInput, words: str) -> Sequence[FuturePlan]:
@@ -219,8 +279,9 @@ async def _async_of_kind(
         return None
     for time, is_bound in _bounds_in(sentences, text, language):
         question = _fitting(sentences, sentences.questions, time.rest)
-        if is_bound and not question and names_days(time.words, language):
-            continue  # "voor morgen" is for tomorrow
+        is_day = is_bound and not question and names_days(time.words, language)  # "voor morgen" is for tomorrow
+        if is_day or (time.words and not is_resolved(time.words, language)):
+            continue
         requests = (_fitting(sentences, [pattern], time.rest) for pattern in sentences.cancel)
         names = (
             _fitting(sentences, [sentences.of_kind], request["plan"])
@@ -434,6 +495,8 @@ async def _async_recognized(
     timer = strict.intent.name if strict else ""
     if is_guess := strict is None and found is None:
         timer, slots = await async_guessed_timer(hass, plain)
+    if timer == intent.INTENT_START_TIMER and not timed and is_negated(plain.text, language):
+        return replace(await _async_declined(hass, language), is_last_resort=True)
     if timer and not timed:
         supports = user_input.device_id and async_device_supports_timers(hass, user_input.device_id)
         is_theirs = supports or timer not in _TIMERS
@@ -445,27 +508,44 @@ async def _async_recognized(
         moved = await _async_moved(hass, user_input, given) if given["kind"] == "move" else None
         if given["kind"] == "move" and given.get("text") and moved is None and not timer:
             return found
-        is_last_resort = given["kind"] == "remind" and not (given["when"] and given["text"])
+        is_whole = given.get("text") != "" and is_resolved(str(given.get("when") or ""), language)
+        is_last_resort = given["kind"] in {"remind", "move"} and not is_whole
         is_last_resort = is_last_resort or (is_guess and timer == intent.INTENT_TIMER_STATUS)
-        if given.get("text") == "":
-            given["text"] = (await async_get_sentences(hass, language))["later_alarm"]
         request = RecognizedRequest(_NAME, is_question, is_last_resort=is_last_resort)
         if undone := await _async_undone(hass, user_input, request, given, timer):
             return undone
         return await _async_with_call(hass, language, request, given, moved)
     delayed = [TimeInSentence(f"in {delay_of(slots)} seconds", timed)] if timed else []
     times = times_in(user_input.text, language, joined=True) if timed or not strict else ()
+    return await _async_command(hass, user_input, history, times, delayed) or found
+
+
+async def _async_command(
+    hass: HomeAssistant,
+    user_input: ConversationInput,
+    history: Transcript,
+    times: Iterable[TimeInSentence],
+    delayed: Sequence[TimeInSentence],
+) -> RecognizedRequest | None:
+    """Return the command that is left of a sentence without one of its times, or that Home Assistant delays."""
+    language = user_input.language
     for time in [one for one in (*times, *delayed) if one.rest]:
         command = replace(user_input, text=time.rest)
         if _is_local(history):
             command = replace(command, text=await async_with_names(hass, command))
         later = await async_recognize(hass, command)
-        later = later or await _async_guessed(hass, command, is_delayed=time in delayed)
-        if later and not later.is_question and later.intent != intent.INTENT_START_TIMER:
-            given = {"kind": "act", "when": time.words}
-            given |= {"tool": PROCESS_SENTENCE.name, "arguments": {SENTENCE: command.text}}
-            return await _async_with_call(hass, language, later, given)
-    return found
+        if later is None and time.is_alone:
+            later = await _async_guessed(hass, command, is_delayed=time in delayed)
+        if later is None or later.is_question:
+            continue
+        later = replace(later, is_last_resort=not is_resolved(time.words, language))
+        if later.intent == intent.INTENT_START_TIMER:  # no timer starts at another time
+            answer = (await async_get_sentences(hass, language))["later_no_time"]
+            return replace(later, answer=answer, is_last_resort=True)
+        given: dict[str, JsonValue] = {"kind": "act", "when": time.words}
+        given |= {"tool": PROCESS_SENTENCE.name, "arguments": {SENTENCE: command.text}}
+        return await _async_with_call(hass, language, later, given)
+    return None
 
 
 async def _async_undone(
@@ -522,24 +602,27 @@ async def _async_with_call(
     given: dict[str, JsonValue],
     moved: FuturePlan | None = None,
 ) -> RecognizedRequest:
-    """Return a request with the call of the tool, and with a question if its time is not clear."""
-    words = "" if request.is_question else str(given.get("when") or "")
-    moment = await async_resolve(hass, words, language, moved=moment_of(moved)) if words else None
-    sentences = await async_get_sentences(hass, language)
-    if not words and given["kind"] == "remind":
-        return replace(request, call=local_call(_NAME, given), answer=sentences["later_ask"])
-    if not words or (moment and moment.is_sure):
+    """Return a request with the call of the tool, and with a question if its time or its text is not clear."""
+    words, said_at = "" if request.is_question else str(given.get("when") or ""), given.get(_SAID_AT)
+    sentences, is_reminder = await async_get_sentences(hass, language), given["kind"] == "remind"
+    asked = local_call(_NAME, {**given, _SAID_AT: said_at or dt_util.utcnow().isoformat()})
+    if is_reminder and not (words and given["text"]):
+        return replace(request, call=asked, answer=sentences["later_ask" if given["text"] else "later_what"])
+    text, old = moved.text if moved else given.get("text") if is_reminder else "", moment_of(moved)
+    at = dt_util.parse_datetime(str(said_at))
+    plain = await async_resolve(hass, words, language, at, moved=old) if words else None
+    moment = _for_alarm(plain) if plain and text == sentences["later_alarm"] else plain
+    if moment and moment.is_sure:
+        is_plain = said_at is None and moment == plain
+        return replace(request, call=_planning(given, words if is_plain else exact_words(moment)))
+    if not words:
         return replace(request, call=local_call(_NAME, given))
-    text = moved.text if moved else given.get("text") if given["kind"] == "remind" else ""
-    is_alarm = text == sentences["later_alarm"]
-    if is_alarm and moment and moment.names_hour and moment.due.hour in _MORNING:
-        return replace(request, call=local_call(_NAME, {**given, "when": exact_words(moment)}))
     if moment is None:
-        call = None if str(given.get("text") or "\n") in words else local_call(_NAME, given)
-        return replace(request, call=call, answer=sentences["later_no_time"])
+        question = sentences["later_no_time" if is_resolved(words, language) else "later_exactly"]
+        return replace(request, call=asked, answer=question)
     time = spoken_time(moment.due, now=dt_util.now(), language=language, every=moment.every, has_distance=False)
     question = sentences["later_which"].format(time=time[:1].lower() + time[1:])
-    return replace(request, call=local_call(_NAME, given), answer=question)
+    return replace(request, call=asked, answer=question)
 
 
 async def _async_moved(
@@ -597,21 +680,24 @@ async def _async_wish(
     hass: HomeAssistant, user_input: ConversationInput, history: Transcript
 ) -> dict[str, JsonValue] | None:
     """Return the arguments of a call that lists, moves or cancels plans or plans a reminder; None if there is none."""
-    sentences, text = _SENTENCES.get(base_language(user_input.language)), user_input.text.replace(_CURLY, "'")
-    if sentences is None:
+    language, text = user_input.language, user_input.text.replace(_CURLY, "'")
+    if (sentences := _SENTENCES.get(base_language(language))) is None:
         return None
-    times = times_in(text, user_input.language)
+    times = times_in(text, language)
     heard = async_get_schedule(hass).last_heard(user_input.satellite_id)
     if heard and (moved := _change_of_it(sentences, text, times)) and moved["kind"] == "move":
         return moved
-    at_times = times_in(text, user_input.language, joined=True)
-    for time in _times_in(sentences, text, user_input.language):
-        found = _fitting(sentences, sentences.remind, time.rest) if time in at_times else None
+    at_times, alarm = times_in(text, language, joined=True), (await async_get_sentences(hass, language))["later_alarm"]
+    requests: Sequence[tuple[Iterable[str], dict[str, JsonValue]]] = (
+        (sentences.list, {"kind": "list"}),
+        (sentences.alarm, {"kind": "remind", "text": alarm}),
+        (sentences.remind_when, {"kind": "remind", "text": ""}),
+    )
+    for time in sorted(_times_in(sentences, text, language), key=lambda time: not is_resolved(time.words, language)):
+        found = _fitting(sentences, sentences.remind, time.rest) if time in at_times and time.is_alone else None
         if found and (words := found["text"].strip(_AROUND)):
-            is_often = re.match(sentences.often, words, re.IGNORECASE)
-            # Together, they are no time, which is the answer.
-            return {"kind": "remind", "when": f"{time.words} {words}" if is_often else time.words, "text": words}
-        for patterns, call in ((sentences.list, {"kind": "list"}), (sentences.alarm, {"kind": "remind", "text": ""})):
+            return {"kind": "remind", "when": time.words, "text": words}
+        for patterns, call in requests:
             if _fitting(sentences, patterns, time.rest):
                 return {**call, "when": time.words}
     found = None if times else _fitting(sentences, sentences.remind, text)
@@ -629,7 +715,7 @@ async def _async_wish(
 
 def _is_plain(sentences: _Sentences, words: str) -> bool:
     """Return whether the text of a reminder holds nothing that may say when."""
-    may_say = re.search(f"^(?:{sentences.often})|{sentences.unclear}", words, re.IGNORECASE)
+    may_say = re.search(sentences.unclear, words, re.IGNORECASE)
     return not (may_say or _fitting(sentences, sentences.move, words))
 
 
@@ -638,7 +724,7 @@ def _change_of_it(sentences: _Sentences, text: str, times: Sequence[TimeInSenten
     if _fitting(sentences, sentences.it, text):
         return {"kind": "cancel"}
     rest = _without_times(text, (time.words for time in times))
-    if times and (not rest or _fitting(sentences, sentences.move, rest)):
+    if len(times) in {1, 2} and (not rest or _fitting(sentences, sentences.move, rest)):
         *others, new = sorted((time.words for time in times), key=text.index)
         return {"kind": "move", "when": new, **({"text": others[0]} if others else {})}
     return None

@@ -32,6 +32,7 @@ from ..settings.agent import AgentSettings, LocalCommands
 from ..speech.text import Statement, answer_content, asks_back
 from .provider import (
     PROCESS_SENTENCE,
+    answer_items,
     found_nothing,
     is_local_call,
     sentence_call,
@@ -119,7 +120,7 @@ class LocalCommandsProvider(LeavableProvider):
             self._recognized = found
             if found.answer:
                 yield TextDelta(found.answer)
-                yield CompletionResult(FinishReason.STOP, provider_items=(NO_MODEL,))
+                yield CompletionResult(FinishReason.STOP, provider_items=answer_items(found))
                 return
             if self.requests.goes_first(found):
                 yield self._ready(words)

@@ -95,7 +95,7 @@ def guesses(home: Home, text: str, language: str) -> Sequence[tuple[str, float]]
     words, found = _WORDS.get(base_language(language)), [*_WORD.finditer(text)]
     if words is None or not words.openings or not 1 < len(found) <= _MOST_WORDS:
         return ()
-    if not {fold(one[0]) for one in found}.isdisjoint(fold(words.negations).split()):
+    if is_negated(text, language):
         return ()
     guessed: dict[str, float] = {}
     times = [time.words for time in times_in(text, language)]
@@ -110,6 +110,12 @@ def guesses(home: Home, text: str, language: str) -> Sequence[tuple[str, float]]
                 guessed[sentence] = max(guessed.get(sentence, 0.0), likeness)
     guessed.pop(text, None)
     return sorted(guessed.items(), key=lambda one: -one[1])[:_MOST_GUESSES]
+
+
+def is_negated(text: str, language: str) -> bool:
+    """Return whether words hold one by which nothing is asked for."""
+    words, heard = _WORDS.get(base_language(language)), {fold(one) for one in _WORD.findall(text)}
+    return words is not None and not heard.isdisjoint(fold(words.negations).split())
 
 
 def _openings(found: Sequence[re.Match[str]], words: _Words) -> Iterator[_Guess]:

@@ -11,15 +11,19 @@ from homeassistant.util.ulid import ulid_now
 from ..agent.conversation.own_words import NO_MODEL, without_attempts
 from ..agent.errors import ProviderRejectedRequest
 from ..agent.events import CompletionResult, ProviderEvent, TextDelta, ToolCallReady
+from ..agent.json.text import objects_in, parse_json
 from ..agent.messages import (
+    AssistantMessage,
     FinishReason,
     JsonObject,
     NamedTool,
+    ProviderItem,
     ToolAnnotations,
     ToolCall,
     ToolChoiceMode,
     ToolDefinition,
     ToolResult,
+    Transcript,
     canonical_json,
 )
 from ..agent.protocols import CompletionRequest
@@ -47,6 +51,8 @@ PROCESS_SENTENCE: Final = ToolDefinition(
 
 _FOUND_NOTHING: Final = frozenset({IntentResponseErrorCode.NO_INTENT_MATCH, IntentResponseErrorCode.NO_VALID_TARGETS})
 _LOCAL_CALL: Final = "local_"
+_ASKED_ABOUT: Final = "asked_about"
+"""Name of the format of provider items that hold a call until the question about it is answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +89,7 @@ class OfflineProvider:
         found = await self.recognize(sentence, request.tools) if self.recognize else None
         if found and found.answer:
             yield TextDelta(" ".join(filter(None, (self.announcement(), found.answer))))
-            yield CompletionResult(FinishReason.STOP, provider_items=(NO_MODEL,))
+            yield CompletionResult(FinishReason.STOP, provider_items=answer_items(found))
             return
         yield ToolCallReady((found and found.call) or sentence_call(sentence))
         yield CompletionResult(FinishReason.TOOL_CALLS, provider_items=(NO_MODEL,))
@@ -98,6 +104,20 @@ def sentence_call(sentence: str) -> ToolCall:
 def local_call(name: str, arguments: JsonObject) -> ToolCall:
     """Return a new call of another tool that was recognized in a sentence."""
     return ToolCall(id=f"{_LOCAL_CALL}{ulid_now()}", name=name, arguments=canonical_json(arguments))
+
+
+def answer_items(request: RecognizedRequest) -> tuple[ProviderItem, ...]:
+    """Return the provider items of a message with the answer of a request, with the call that a question is about."""
+    call = request.call
+    return (NO_MODEL, *([ProviderItem(_ASKED_ABOUT, {call.name: call.arguments})] if call else []))
+
+
+def asked_about(name: str, history: Transcript) -> JsonObject:
+    """Return the arguments of the call of a tool that the last message asks about; empty if it asks about none."""
+    last = history[-1] if history else None
+    items = last.provider_items if isinstance(last, AssistantMessage) else ()
+    held = [parse_json(str(item.data[name])) for item in items if item.format == _ASKED_ABOUT and name in item.data]
+    return next(iter(objects_in(held)), {})
 
 
 def is_local_call(call_id: str) -> bool:

@@ -23,6 +23,7 @@ BERLIN: Final = ZoneInfo("Europe/Berlin")
 ZONES: Final = [BERLIN, *map(ZoneInfo, ("America/New_York", "Australia/Lord_Howe", "Asia/Kolkata"))]
 NOW: Final = datetime(2026, 11, 27, 17, tzinfo=BERLIN)
 TIMES: Final[dict[str, dict[str, str]]] = tomllib.loads(Path(__file__).with_name("times.toml").read_text("utf-8"))
+REMAINDERS: Final = tomllib.loads(Path(__file__).with_name("remainders.toml").read_text("utf-8"))
 LANGUAGES: Final = [*TIMES]
 
 
@@ -48,6 +49,22 @@ def described(moment: Moment | None) -> str:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_words_mean_a_time(language: str) -> None:
     assert {words: described(resolved(words, language=language)) for words in TIMES[language]} == TIMES[language]
+
+
+@pytest.mark.parametrize("language", [*REMAINDERS])
+def test_no_time_is_a_part_of_another(language: str) -> None:
+    """Of each sentence, one time is left alone: it means what it means as a whole, and leaves the text."""
+    table = REMAINDERS[language]
+    found = {
+        words: [time for time in times_in(table["sentence"].format(words), language, joined=True) if time.is_alone]
+        for words in table["times"]
+    }
+    meanings = {
+        words: {described(resolved(one.words, language=language)) for one in times} for words, times in found.items()
+    }
+    assert meanings == {words: {meant} for words, meant in table["times"].items()}
+    text = " ".join(table["sentence"].format("").split())
+    assert {one.rest for times in found.values() for one in times} == {text}
 
 
 @pytest.mark.parametrize("language", ["de-CH", "pt-BR", "zh-Hans", "ar"])

@@ -38,7 +38,6 @@ _DAY: Final = 24 * _HOUR
 _NOON: Final = 12 * _HOUR
 _DEFAULT: Final = 8 * _HOUR
 """The time on a day that was named without one."""
-_TOO_FAR: Final = 2 * FURTHEST.total_seconds()
 _AGREEING: Final = timedelta(minutes=1)
 """The difference up to which a distance from now and a time of day are the same time."""
 _NEAR: Final = timedelta(hours=8)
@@ -68,7 +67,6 @@ _CARDINALS, _FRACTIONS, _HOURS = 0xE000, 0xE100, 0xE200
 """Where the private characters for numbers of CLDR, for other ones and for hours begin."""
 _DAY_KINDS: Final = frozenset({"day", "day_period", "every", "workday", "weekday", "date"})
 _BARE_KINDS: Final = frozenset({"clock", "sun"})
-_ANY: Final = "<time>"
 _MARK: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
 """Stands for a time where a sentence is compared with patterns."""
 _APART: Final = " / "
@@ -87,6 +85,7 @@ _ISO_PARTS: Final[Sequence[tuple[_Kind, Mapping[str, int]]]] = (
 )
 _NO_TIME: Final = r"(?<=[\d\ue000-\ue2ff])(?:\d| ?[%°度]|[.,:]\d)"
 """After a number, what makes it no time."""
+_GLUED: Final = re.compile(r"\d(?=[A-Za-z])")
 _SEPARATOR: Final = re.compile(r"[\s,的]*")
 _FILLER: Final = re.compile(r"<(\w+)>")
 _NAMED: Final = re.compile(r"\(\?P<\w+>")
@@ -304,23 +303,15 @@ def times_in(sentence: str, language: str, *, joined: bool = False) -> Sequence[
     tag = base_language(language)
     if tag not in _WORDS or len(sentence) > MOST_UNDERSTOOD:
         return []
-    spans = _spans(sentence, tag)
-    times = [
-        TimeInSentence(
-            f"{sentence[start:end]} {sentence[later:last]}",
-            _without(_without(sentence, later, last), start, end),
-            is_alone=len(spans) == 2,  # noqa: PLR2004 those that it joins
-        )
-        for (start, end, parts), (later, last, more) in pairwise(spans)
-        if joined and parts.names_days_only and more.names_time_only
-    ]
-    times += [
-        TimeInSentence(sentence[start:end], _without(sentence, start, end), is_alone=len(spans) == 1)
-        for start, end, _ in sorted(spans, key=lambda span: span[0] - span[1])
-    ]
-    if joined and len(spans) > 1:
-        words = _APART.join(sentence[start:end] for start, end, _ in spans)
-        times.append(TimeInSentence(words, _without_joints(_around(sentence, spans), _WORDS[tag].joints)))
+    spans, joints, times = _spans(sentence, tag), _WORDS[tag].joints, list[TimeInSentence]()
+    pairs = [two for two in pairwise(spans) if joined and _are_joined(sentence, *two, joints)]
+    singles = [(span,) for span in sorted(spans, key=lambda span: span[0] - span[1])]
+    groups = [(" ", some) for some in (*pairs, *singles)] + ([(_APART, (*spans,))] if joined and len(spans) > 1 else [])
+    for gap, some in groups:
+        is_resolved = gap == " " and not any(parts.is_unresolved for *_, parts in some)
+        rest = _without(sentence, some, "(?!)" if is_resolved else joints)
+        words = gap.join(sentence[start:end] for start, end, _ in some)
+        times.append(TimeInSentence(words, rest, is_alone=len(some) == len(spans)))
     return times
 
 
@@ -339,7 +330,7 @@ def _spans(sentence: str, tag: str) -> Sequence[_Span]:
         if is_time := is_strong or parts.weekday is not None:
             found.append((letters[places[start]][1], letters[places[end] - 1][1] + 1, parts))
         start, are_strong = end if is_time else start + 1, are_strong or is_strong
-    marked, topics = _MARK.join(_around(sentence, found)), _WORDS[tag].topics.replace(_ANY, _MARK)
+    marked, topics = _MARK.join(_around(sentence, found)), _WORDS[tag].topics.replace("<time>", _MARK)
     about = re.finditer(topics, marked, re.IGNORECASE)
     numbers = {marked.count(_MARK, 0, one.start() + one[0].index(_MARK)) for one in about}
     others = [span for number, span in enumerate(found) if number not in numbers]
@@ -352,18 +343,21 @@ def _around(sentence: str, spans: Sequence[_Span]) -> Sequence[str]:
     return [sentence[start:end] for start, end in zip(starts, ends, strict=True)]
 
 
-def _without_joints(pieces: Sequence[str], joints: str) -> str:
-    """Return a sentence of the pieces around its times, without the words that join these."""
-    before, after = rf"(?:(?<!\w)(?:{joints})[\s,]*)+$", rf"^(?:[\s,]*(?:{joints})(?!\w))+"
-    ended = [*(re.sub(before, "", piece, flags=re.IGNORECASE) for piece in pieces[:-1]), pieces[-1]]
-    begun = [ended[0], *(re.sub(after, "", piece, flags=re.IGNORECASE) for piece in ended[1:])]
-    return " ".join(filter(None, (piece.strip(" ,，") for piece in begun)))  # noqa: RUF001 Chinese comma
+def _are_joined(sentence: str, days: _Span, time: _Span, joints: str) -> bool:
+    """Return whether days and a time of day are one time: not if only numbers and joints divide them."""
+    names_both = days[2].names_days_only and time[2].names_time_only
+    between = rf"(?:[\s,\d]|(?<!\w)(?:{joints})(?!\w))*+"
+    return names_both and re.fullmatch(between, sentence[days[1] : time[0]], re.IGNORECASE) is None
 
 
-def _without(sentence: str, start: int, end: int) -> str:
-    """Return a sentence without a part, and without the pauses beside it."""
-    before, after = sentence[:start].rstrip(" ,，"), sentence[end:].lstrip(" ,，")  # noqa: RUF001 Chinese comma
-    return f"{before} {after}".strip() if before and after and after[0] not in ".!?" else before + after
+def _without(sentence: str, spans: Sequence[_Span], joints: str) -> str:
+    """Return a sentence without some times, the joints before them, and the pauses beside them."""
+    pieces, rest = _around(sentence, spans), ""
+    before = re.compile(rf"(?:(?<!\w)(?:{joints})[\s,]*)+$", re.IGNORECASE)
+    for piece in (*(before.sub("", piece).rstrip("'’") for piece in pieces[:-1]), pieces[-1]):  # noqa: RUF001
+        plain = piece.strip(" ,，")  # noqa: RUF001 Chinese comma
+        rest += f" {plain}" if rest and plain and plain[0] not in ".!?" else plain
+    return rest
 
 
 def _plain(text: str) -> str:
@@ -398,13 +392,9 @@ class _Grammar:
 
     def letters(self, text: str) -> Sequence[tuple[str, int]]:
         """Return the plain letters of a text, each with its place: "3pm" is "3 pm"."""
-        letters, is_number = list[tuple[str, int]](), False
-        for at, one in enumerate(text):
-            if is_number and self.spaces and one.isascii() and one.isalpha():
-                letters.append((" ", at))
-            letters += [(letter, at) for letter in _plain(one)]
-            is_number = one.isdecimal()
-        return letters
+        glued = {one.start() + 1 for one in _GLUED.finditer(text)} if self.spaces else set[int]()
+        spaced = (f" {_plain(one)}" if at in glued else _plain(one) for at, one in enumerate(text))
+        return [(letter, at) for at, letters in enumerate(spaced) for letter in letters]
 
     def encoded(self, plain: str) -> tuple[str, Sequence[int]]:
         """Return a plain text with one character for each number in words, and the places at which these begin."""
@@ -573,10 +563,8 @@ def _grammar(tag: str) -> _Grammar:
         **{name: rf"(?P<{name}>{minutes})" for name in ("past", "to", "mday")},
     }
     begin, end = (r"(?<!\w)", rf"(?!\w|{_NO_TIME})") if words.spaces else ("", rf"(?!{_NO_TIME})")
-    if words.ends:
-        joint = rf"(?=(?:{plain(words.ends)})(?!\w))"
-        begin, end = f"(?:{begin}|{joint})", f"(?:{end}|{joint})"
-
+    joint = rf"(?=(?:{plain(words.ends)})(?!\w))" if words.ends else "(?!)"
+    begin, end = f"(?:{begin}|{joint})", f"(?:{end}|{joint})"
     patterns = [
         _Pattern(kind, value, re.compile(f"{begin}(?:{filled}){end}"), is_weak=at > 0 or text.startswith("~"))
         for kind, texts in (*_ISO_PARTS, *words.parts.items())
@@ -591,12 +579,12 @@ def _grammar(tag: str) -> _Grammar:
 def _moment(parts: _Parts, now: datetime, sun: SunTimes) -> Moment | None:
     """Return the next time that parts mean."""
     zone, today = now.tzinfo, now.date()
-    has_clock, delay = bool(parts.readings or parts.sun), timedelta(seconds=min(parts.delay or 0, _TOO_FAR))
-    if parts.delay is not None and not has_clock:
-        soon = delay <= FURTHEST and not (parts.has_day or parts.every or parts.period)
-        return Moment((now.astimezone(UTC) + delay).astimezone(zone), "", is_sure=True) if soon else None
-    if parts.day is not None and parts.day > FURTHEST.days:
+    if (parts.day or 0) > FURTHEST.days or (parts.delay or 0) > FURTHEST.total_seconds():
         return None
+    has_clock, delay = bool(parts.readings or parts.sun), timedelta(seconds=parts.delay or 0)
+    if parts.delay is not None and not has_clock:
+        is_alone = not (parts.has_day or parts.every or parts.period)
+        return Moment((now.astimezone(UTC) + delay).astimezone(zone), "", is_sure=True) if is_alone else None
     if parts.day is not None and parts.same_time and not has_clock and not parts.period:
         return Moment(_local(now.replace(tzinfo=None) + timedelta(days=parts.day), now), "", is_sure=True)
     readings, times = _fitting_readings(parts), list[datetime]()
