@@ -221,14 +221,14 @@ async def _async_with_text(
         return None
     if understand_answer(answer, language) is Meaning.NO:
         return await _async_declined(hass, language)
-    request, words = (
-        [TimeInSentence("", said), *times_in(said, language, joined=True)][-1]
-        for said in (since_last_user_message(history)[0], answer)
+    request, content = (
+        [TimeInSentence("", words), *times_in(words, language, joined=True)][-1]
+        for words in (since_last_user_message(history)[0], answer)
     )
-    found = _fitting(sentences, sentences.remind, f"{request.rest.strip(_AROUND)} {words.rest}")
-    text, when = found["text"].strip(_AROUND) if found else words.rest, str(given["when"])
-    both = {_SAID_AT: given[_SAID_AT], "when": f"{when} / {words.words}" if words.words else when}
-    given |= {"text": text, **(both if when else {_SAID_AT: None, "when": words.words})}
+    found = _fitting(sentences, sentences.remind, f"{request.rest.strip(_AROUND)} {content.rest}")
+    text, when = found["text"].strip(_AROUND) if found else content.rest, str(given["when"])
+    both = {_SAID_AT: given[_SAID_AT], "when": f"{when} / {content.words}" if content.words else when}
+    given |= {"text": text, **(both if when else {_SAID_AT: None, "when": content.words})}
     return await _async_with_call(hass, language, RecognizedRequest(_NAME, is_question=False), given)
 
 
@@ -605,9 +605,9 @@ async def _async_with_call(
     """Return a request with the call of the tool, and with a question if its time or its text is not clear."""
     words, said_at = "" if request.is_question else str(given.get("when") or ""), given.get(_SAID_AT)
     sentences, is_reminder = await async_get_sentences(hass, language), given["kind"] == "remind"
-    asked = local_call(_NAME, {**given, _SAID_AT: said_at or dt_util.utcnow().isoformat()})
+    waiting = local_call(_NAME, {**given, _SAID_AT: said_at or dt_util.utcnow().isoformat()})
     if is_reminder and not (words and given["text"]):
-        return replace(request, call=asked, answer=sentences["later_ask" if given["text"] else "later_what"])
+        return replace(request, call=waiting, answer=sentences["later_ask" if given["text"] else "later_what"])
     text, old = moved.text if moved else given.get("text") if is_reminder else "", moment_of(moved)
     at = dt_util.parse_datetime(str(said_at))
     plain = await async_resolve(hass, words, language, at, moved=old) if words else None
@@ -619,10 +619,10 @@ async def _async_with_call(
         return replace(request, call=local_call(_NAME, given))
     if moment is None:
         question = sentences["later_no_time" if is_resolved(words, language) else "later_exactly"]
-        return replace(request, call=asked, answer=question)
+        return replace(request, call=waiting, answer=question)
     time = spoken_time(moment.due, now=dt_util.now(), language=language, every=moment.every, has_distance=False)
     question = sentences["later_which"].format(time=time[:1].lower() + time[1:])
-    return replace(request, call=asked, answer=question)
+    return replace(request, call=waiting, answer=question)
 
 
 async def _async_moved(
