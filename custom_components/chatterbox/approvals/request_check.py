@@ -122,24 +122,21 @@ class RequestCheck:
         names = listed([quoted(one.names[0]) for one, _ in found])
         return Deny(_NOWHERE.format(place=quoted(place), names=names) if place else _WHICH_ONE.format(names=names))
 
-    def hint(self) -> str:
+    async def async_hint(self) -> tuple[str, bool]:
         """Return a hint for a model that did nothing: what a plain command fits; empty if nothing does.
 
-        It names the entity and what it can do. The call is the model's, and is judged like each of its calls.
+        It names the entity and what it can do. The call is the model's, and is judged like each of its calls. Where a
+        command may mean several, it is only for a model that reports an action, as the second value tells.
         """
+        await self.async_find_fitting()
         if not self.can_ask or not self.is_left_undone():
-            return ""
-        home, (one, *_) = async_get_home(self.hass, CONVERSATION), self.fitting
-        if self.fits_several:
-            return _SOME_FIT.format(names=listed([quoted(each.names[0]) for each in self.fitting[:_MOST_NAMED]]))
+            return "", False
+        home, (one, *others) = async_get_home(self.hass, CONVERSATION), self.fitting
+        if others or is_about_all(self.request.text, self.request.language):
+            return _SOME_FIT.format(names=listed([quoted(each.names[0]) for each in self.fitting[:_MOST_NAMED]])), True
         where = f" in {quoted(room[0])}" if (room := _room(home, one.area_id)) else ""
         entity = f"the {one.domain} {quoted(one.names[0])}{where}"
-        return _ONE_FITS.format(entity=entity, can=listed(_TABLES["can"][one.domain]))
-
-    @property
-    def fits_several(self) -> bool:
-        """Whether a plain command may mean several entities: then only a model that reports an action is told."""
-        return len(self.fitting) > 1 or is_about_all(self.request.text, self.request.language)
+        return _ONE_FITS.format(entity=entity, can=listed(_TABLES["can"][one.domain])), False
 
     async def async_find_fitting(self) -> None:
         """Find the entities that a plain command may mean."""

@@ -65,10 +65,10 @@ class LocalRequests:
     """Whether the words are a request. Those that answer a question are none."""
     has_model: bool = True
     """Whether a model answers. Without one, the provider handles all but requests with a call or an answer."""
-    hint: str = ""
-    """The words for a model that did nothing although something fits a command; empty if nothing does."""
-    hints_at_reports: bool = False
-    """Whether they are only for a model that reports an action."""
+    async_hint: Callable[[], Awaitable[tuple[str, bool]]] | None = None
+    """Returns the words for a model that did nothing although something fits a command, empty if nothing does; and
+    whether they are only for one that reports an action.
+    """
 
     async def async_recognize(self, words: str, tools: Iterable[ToolDefinition]) -> RecognizedRequest | None:
         """Return what words are that stand by themselves; None for those that follow up on words of the model."""
@@ -88,12 +88,12 @@ class LocalRequests:
             return None
         return found
 
-    def hint_for(self, words: str, tools: Iterable[ToolDefinition]) -> str:
+    async def async_hint_for(self, words: str, tools: Iterable[ToolDefinition]) -> tuple[str, bool]:
         """Return what a model is told once if it only talks; empty for words that may answer some of its own."""
         last = self.history[-1] if self.history else None
         is_asked = isinstance(last, AssistantMessage) and asks_back(last.text, self.user_input.language)
         is_plain = self.has_model and self.is_new and words and changing_tools(tools) and not is_asked
-        return self.hint if is_plain else ""
+        return await self.async_hint() if is_plain and self.async_hint else ("", False)
 
     def goes_first(self, request: RecognizedRequest) -> bool:
         """Return whether a request does not go to the model."""
@@ -109,6 +109,8 @@ class LocalCommandsProvider(LeavableProvider):
     requests: LocalRequests
     _recognized: RecognizedRequest | None = None
     _has_asked_model: bool = False
+    _hints_at_reports: bool = False
+    """Whether only a model that reports an action is told what fits."""
     _undone: str | None = None
     """The words of a model that had done nothing, once they have given way."""
 
@@ -140,7 +142,9 @@ class LocalCommandsProvider(LeavableProvider):
         is_first = may_call and not (self._has_asked_model or results)
         self._has_asked_model = True
         is_open = may_call and not own and self._is_undone(request, results)
-        hint = self.requests.hint_for(words, request.tools) if is_first and not self._recognized else ""
+        hint = ""
+        if is_first and not self._recognized:
+            hint, self._hints_at_reports = await self.requests.async_hint_for(words, request.tools)
         hinted = replace(request, directive="\n\n".join(filter(None, (request.directive, hint)))) if hint else None
         async with aclosing(self.model.stream(request)) as events:
             async for event in self._with_take_over(events, words, results, hinted) if is_open or hint else events:
@@ -253,7 +257,7 @@ class LocalCommandsProvider(LeavableProvider):
             return False
         if has_failed:
             return True
-        if self.requests.hints_at_reports and not self._recognized:
+        if self._hints_at_reports:
             return statements <= REPORTS
         return bool(statements) and statements <= (frozenset({Statement.DONE}) if has_looked else _GIVES_NO_REASON)
 

@@ -184,8 +184,7 @@ class AgentTurns:
         if is_new and is_spoken and await async_is_never_mind(self._hass, user_input):
             return reply_events(sentences["spoken_never_mind"])
         composer = TranslatedComposer(sentences, tools.definitions, confirmation, tools.done_keys)
-        if check := self._check(turn_input, tools, turn):
-            await check.async_find_fitting()
+        check = self._check(turn_input, tools, turn)
         guard = self._guard(turn_input, tools, turn, thread, check)
         recorder.audit.reviewed_by(guard)
         if deferred := tools.name_resolver.deferred:
@@ -201,7 +200,10 @@ class AgentTurns:
                 is_new=is_new and not user_input.extra_system_prompt,
             )
             if local_requests and check:
-                local_requests = replace(local_requests, hint=check.hint(), hints_at_reports=check.fits_several)
+                local_requests = replace(local_requests, async_hint=check.async_hint)
+        is_beside = local_requests is not None and self._agent.goes_beside_model(local_requests)
+        if check and not is_beside and source.provider() is None:  # a model that is tried alone is heard as it is
+            await check.async_find_fitting()
         loop = self._agent.build_loop(
             tools,
             turn.limits,

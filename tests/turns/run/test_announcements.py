@@ -4,6 +4,7 @@ import pytest
 from homeassistant.core import HomeAssistant
 
 from tests.support.one_home import in_one_home
+from tests.support.sentences import sentence
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.script import Script, ScriptedAnswer
 from tests.support.talk import LIGHT_ON, Serve, messages_of, say, speech
@@ -98,3 +99,14 @@ async def test_silence_after_an_action_tells_what_was_done(hass: HomeAssistant, 
     assert speech(await say(hass, "it is dark in the kitchen")).startswith("Done")
 
     assert len(server.requests) == 2
+
+
+async def test_a_report_of_what_was_not_done_is_put_right_where_a_model_gets_all_requests(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    server = await serve(Script(answers=(ScriptedAnswer(content="All blinds are closed now."),)))
+
+    heard = speech(await say(hass, "close all the blinds in the living room"))
+
+    assert heard == f"All blinds are closed now. {sentence('common.spoken_not_done')}"
+    assert len(server.requests) == 1
