@@ -166,6 +166,10 @@ async def test_all_beside_a_name_is_no_entity(
             {"action": "assist_satellite.start_conversation", "target": {"entity_id": "assist_satellite.hall"}},
             UnknownReason.OPAQUE_ACTION,
         ),
+        (
+            {"action": "conversation.process", "target": {"entity_id": "conversation.home_assistant"}},
+            UnknownReason.OPAQUE_ACTION,
+        ),
         ({"scene": "scene.cosy"}, UnknownReason.CONTENT),
         ({"action": "script.turn_on", "target": {"entity_id": "script.gone"}}, UnknownReason.CONTENT),
     ],

@@ -186,8 +186,8 @@ _KNOWN_GENERIC: Final = _GENERIC | {"update_entity"}
 _TELLING: Final = frozenset({"logbook", "persistent_notification", "system_log"})
 """Domains whose actions only show a message at home."""
 _SPEAKING: Final = frozenset({const.Platform.NOTIFY, const.Platform.TTS})
-_INSTRUCTING: Final = ("assist_satellite", "start_conversation")
-"""An action with words for another agent, which knows no rules of ours. Those of a script are its owner's."""
+_INSTRUCTING: Final = frozenset({"assist_satellite.start_conversation", "conversation.process"})
+"""Actions with words for an agent, which may know no rules of ours. Those of a script are its owner's."""
 _PLAY_MEDIA: Final = "media_player.play_media"
 _MEDIA_PARTS: Final = (ATTR_MEDIA_CONTENT_ID, ATTR_MEDIA_CONTENT_TYPE, "media", "extra")
 _MEDIA_BY_NAME: Final = re.compile(
@@ -428,13 +428,12 @@ class ActionReader:
         self.touch([entity_id], domain, _service_of_device_action(domain, kind), step)
 
     def _act(self, domain: str, service: str, data: Mapping[str, object], source: EntityAction | None) -> None:
-        targets = action_targets(self.hass, domain, data)
-        if (domain, service) == _INSTRUCTING and (source is None or decided_by_template(data)):
-            self._unknowns.add(Unknown(UnknownReason.OPAQUE_ACTION, source, action=".".join(_INSTRUCTING)))
+        targets, name = action_targets(self.hass, domain, data), f"{domain}.{service}"
+        if name in _INSTRUCTING and (source is None or decided_by_template(data)):
+            self._unknowns.add(Unknown(UnknownReason.OPAQUE_ACTION, source, action=name))
         if acts_on_own_domain(domain):
             targets = frozenset(target for target in targets if target.partition(".")[0] in (domain, "group"))
         elif domain != HOMEASSISTANT_DOMAIN or service not in _KNOWN_GENERIC:
-            name = f"{domain}.{service}"
             touched: list[EntityAction | None] = [EntityAction(target, name) for target in targets]
             self._unknowns |= {Unknown(UnknownReason.OPAQUE_ACTION, one, action=name) for one in touched or [source]}
         self.touch(targets, domain, service, data, source)
