@@ -22,6 +22,17 @@ PLANS = {
 INTERRUPTED = "turn on the bedside lamp in ten minutes"
 TOLD = ("late reminder, for", "call Mum", "wasn't ready then", "loor Lamp", "so please check", "edside Lamp")
 
+SLOW_PUMP = """
+template:
+  - switch:
+      - name: Slow Pump
+        turn_on: [{ delay: 90 }]
+        turn_off: []
+"""
+"""A device that takes longer than Home Assistant waits for it."""
+MEANWHILE = 20
+"""Sentences that take longer than that, too."""
+
 
 async def say(session: aiohttp.ClientSession, home: KilledHome, text: str) -> str:
     query = {"text": text, "agent_id": home.agent, "language": "en"}
@@ -45,11 +56,13 @@ def let_time_pass(file: Path, plans: Mapping[str, timedelta]) -> None:
     file.write_text(json.dumps(stored))
 
 
-@pytest.mark.timeout(600)  # Home Assistant starts four times
+@pytest.mark.timeout(600)  # Home Assistant starts five times
 @pytest.mark.usefixtures("socket_enabled")
 async def test_plans_outlive_a_kill(tmp_path: Path) -> None:
     async with serving(ScriptedChatCompletions(SCRIPT).application()) as address:
         home = await KilledHome.set_up(tmp_path, address)
+        with (home.folder / "configuration.yaml").open("a", encoding="utf-8") as configuration:
+            configuration.write(SLOW_PUMP)
         file = home.folder / ".storage" / "chatterbox.later"
         file.write_text('{"version": 1, "data": {"plans": [')
         async with home.started() as (home_assistant, session):
@@ -74,4 +87,16 @@ async def test_plans_outlive_a_kill(tmp_path: Path) -> None:
 
         async with home.started() as (home_assistant, session):
             assert await say(session, home, "what is planned?") == "Nothing is planned."
+            assert "Slow Pump" in await say(session, home, "turn on the slow pump in two seconds")
+            while not json.loads(file.read_text())["data"]["plans"][0]["is_begun"]:  # noqa: ASYNC110  # as above
+                await asyncio.sleep(0.05)
+            for _ in range(MEANWHILE):
+                assert "Slow Pump" in await say(session, home, "what is planned?")
+            home_assistant.process.kill()
+
+        async with home.started() as (home_assistant, session):
+            news = ""
+            while "so please check" not in news:
+                news += await say(session, home, "what is planned?")
+            assert "low Pump" in news
             home_assistant.process.kill()
