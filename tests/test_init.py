@@ -14,8 +14,9 @@ from homeassistant.helpers import device_registry as dr, entity_registry as er, 
 from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
 
+from custom_components.chatterbox import async_setup
 from custom_components.chatterbox.approvals.questions import Question, async_get_approvals
-from custom_components.chatterbox.const import DOMAIN, SUBENTRY_AI_TASK, SUBENTRY_CONVERSATION
+from custom_components.chatterbox.const import DOMAIN, ENTRY_VERSION, SUBENTRY_AI_TASK, SUBENTRY_CONVERSATION
 from custom_components.chatterbox.memory.facts import Keeper, async_get_memories
 from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up, state_of
 from tests.support.servers.in_process import (
@@ -125,6 +126,21 @@ async def test_a_removed_entry_leaves_nothing_and_may_be_added_again(hass: HomeA
     assert state_of(again) is ConfigEntryState.LOADED
     assert (state := hass.states.get(AGENT)) is not None
     assert state.state != STATE_UNAVAILABLE
+
+
+async def test_entries_of_another_version_are_migrated_or_refused_with_a_word(hass: HomeAssistant) -> None:
+    entry = await set_up(hass, offline_entry())
+    assert (state_of(entry), entry.version) == (ConfigEntryState.LOADED, ENTRY_VERSION)
+    await hass.config_entries.async_unload(entry.entry_id)
+    hass.config_entries.async_update_entry(entry, version=ENTRY_VERSION + 1)
+
+    assert await async_setup(hass, {})
+    await hass.config_entries.async_setup(entry.entry_id)
+
+    assert state_of(entry) is ConfigEntryState.MIGRATION_ERROR
+    issue = ir.async_get(hass).async_get_issue(DOMAIN, "newer_entries")
+    assert issue
+    assert issue.translation_placeholders == {"services": entry.title}
 
 
 def databases_in(folder: str) -> str:

@@ -224,6 +224,6 @@ async def test_unreadable_facts_show_no_list_and_are_read_again(
     entry = await set_up(hass, offline_entry(remember_facts=True))
 
     assert lists(hass) == {}
-    assert "Restore them from a backup" in caplog.text
+    assert "Open Settings → Repairs" in caplog.text
     assert hass.states.get("conversation.talker") is not None
     assert await hass.config_entries.async_unload(entry.entry_id)

@@ -20,7 +20,7 @@ from .agent.errors import ProviderError
 from .approvals.audit import async_audit_questions
 from .approvals.notifications import ApprovalNotifications
 from .approvals.pin_tries import async_get_pin_tries
-from .const import CONF_RESPONSES_API, DOMAIN, SUBENTRY_AI_TASK
+from .const import CONF_RESPONSES_API, DOMAIN, ENTRY_VERSION, SUBENTRY_AI_TASK
 from .entity import async_remove_entities
 from .evaluate import async_setup_evaluate
 from .evaluate.trials import async_get_trials
@@ -31,6 +31,7 @@ from .memory import async_register_memory_tools
 from .memory.facts import async_get_memories
 from .panel import async_setup_panel
 from .people.speakers import async_get_context_watch
+from .repairs import async_report_newer_entries
 from .responses.views import async_load_api, async_register_api
 from .runtime.agents import ChatterboxConfigEntry, async_forget_conversations, service_of
 from .runtime.composition import async_build, async_build_agent
@@ -40,6 +41,7 @@ from .runtime.moved_parts import async_report_moved
 from .runtime.recent_turns import async_get_recent_turns
 from .runtime.references import MissingReferences, async_follow_entities
 from .settings.rules import async_get_home_rules
+from .settings.stored_file import remove_copies
 from .speech.sentences import as_setup_error
 from .turns.guarded_api import async_offer_guarded_api
 from .usage.tracker import async_get_usage_tracker
@@ -52,6 +54,8 @@ PLATFORMS: Final = (Platform.CONVERSATION, Platform.SENSOR, Platform.TODO)
 async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa: ARG001  # Home Assistant's signature
     """Set up what all entries share, before any agent exists whose calls must be recorded."""
     await async_get_home_rules(hass).async_load()
+    entries = hass.config_entries.async_entries(DOMAIN)
+    async_report_newer_entries(hass, [entry.title for entry in entries if entry.version > ENTRY_VERSION])
     async_get_context_watch(hass)
     async_audit_questions(hass)
     async_follow_entities(hass)
@@ -67,6 +71,12 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa:
     async_register_api(hass)
     await async_setup_panel(hass)
     async_at_started(hass, async_report_moved)
+    return True
+
+
+async def async_migrate_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> bool:
+    """Raise the version of an entry. Home Assistant refuses those of a later version by itself."""
+    hass.config_entries.async_update_entry(entry, version=ENTRY_VERSION)
     return True
 
 
@@ -135,6 +145,7 @@ async def _async_forget(hass: HomeAssistant, entry: ConfigEntry, agents: Iterabl
         await async_get_home_rules(hass).async_remove()
         await async_get_pin_tries(hass).async_remove()
         await async_get_trials(hass).async_remove()
+        await hass.async_add_executor_job(remove_copies, hass.config.config_dir)
     await async_get_memories(hass).async_forget_removed()
     await async_forget_plans(hass)
     async_get_usage_tracker(hass).async_forget_removed()

@@ -76,7 +76,7 @@ _MOST_DESCRIBED: Final = 15
 class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
     """From "Add integration" to an entry with its first conversation agent and, with a model, its first AI task."""
 
-    VERSION = 1
+    VERSION = const.ENTRY_VERSION
     MINOR_VERSION = 1
 
     def __init__(self) -> None:

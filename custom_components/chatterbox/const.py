@@ -11,6 +11,9 @@ DOMAIN: Final = "chatterbox"
 INTEGRATION: Final = __package__ or DOMAIN
 """The package of the integration, for imports while Home Assistant is running."""
 
+ENTRY_VERSION: Final = 2
+"""Major version of config entries. It rises with each change that an earlier version would misread, which then refuses
+to load them. In version 1, agents had rules of their own."""
 # A config entry is one service. Its data: CONF_KIND and what that kind asks for.
 CONF_KIND: Final = "kind"
 CONF_SERVER: Final = "server"

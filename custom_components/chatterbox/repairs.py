@@ -6,7 +6,8 @@ Issues do not survive a restart: a problem that persists is found again.
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, override
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, override
 
 from homeassistant.components.repairs import ConfirmRepairFlow, RepairsFlow, RepairsFlowResult
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
@@ -94,16 +95,47 @@ def async_report_moved_parts(hass: HomeAssistant, abilities: Sequence[str]) -> N
     _set(hass, "internals_missing", "internals_missing", {"abilities": "\n".join(f"- {one}" for one in abilities)})
 
 
-def async_report_home_rules(hass: HomeAssistant, agents: Sequence[str], *, is_unreadable: bool) -> None:
-    """Report unreadable rules of the home, and agents that hold rules of their own; ends what no longer holds."""
-    named = {"home_rules_unreadable": is_unreadable, "home_rules_of_agents": bool(agents)}
-    for key, holds in named.items():
-        _set(hass, key, key, {"agents": ", ".join(agents)} if holds else None, severity=ir.IssueSeverity.ERROR)
+def async_report_rules_of_agents(hass: HomeAssistant, agents: Sequence[str]) -> None:
+    """Report agents that hold rules of their own; an empty list ends the issue."""
+    key = "home_rules_of_agents"
+    _set(hass, key, key, {"agents": ", ".join(agents)} if agents else None, severity=ir.IssueSeverity.ERROR)
 
 
-def async_report_plans(hass: HomeAssistant, *, is_unreadable: bool) -> None:
-    """Report that the plans for later cannot be read, so that none is followed, or that they can again."""
-    _set(hass, "plans_unreadable", "plans_unreadable", {} if is_unreadable else None, severity=ir.IssueSeverity.ERROR)
+def async_report_newer_entries(hass: HomeAssistant, services: Sequence[str]) -> None:
+    """Report services that a later version of Chatterbox has stored; an empty list ends the issue."""
+    placeholders = {"services": ", ".join(services)} if services else None
+    _set(hass, "newer_entries", "newer_entries", placeholders, severity=ir.IssueSeverity.ERROR)
+
+
+_UNREADABLE: Final = {
+    "home_rules": "home_rules_unreadable",
+    "later": "plans_unreadable",
+    "memories": "memories_unreadable",
+}
+"""The keys of issues about files that have one of their own."""
+
+
+def async_report_unreadable_file(
+    hass: HomeAssistant, name: str, path: Path, copy: Path | None, *, is_newer: bool
+) -> None:
+    """Report that a stored file cannot be read, and where it is kept, or that a later version has stored it.
+
+    None ends the issue.
+    """
+    key = "stored_by_newer" if is_newer else _UNREADABLE.get(name, "file_unreadable")
+    placeholders = {"file": _short(path), "kept": _short(copy)} if copy else None
+    issue_id = _UNREADABLE.get(name, f"{name}_unreadable")
+    _set(hass, issue_id, key, placeholders, severity=ir.IssueSeverity.ERROR)
+
+
+def async_report_not_stored(hass: HomeAssistant, name: str, path: Path, obstacle: str | None) -> None:
+    """Report why a file cannot be written: `no_room` or `not_kept`; None ends the issue."""
+    placeholders = {"file": _short(path)} if obstacle else None
+    _set(hass, f"{name}_not_stored", f"file_{obstacle}", placeholders, severity=ir.IssueSeverity.ERROR)
+
+
+def _short(path: Path) -> str:
+    return f"{path.parent.name}/{path.name}"
 
 
 def async_report_removed_plans(hass: HomeAssistant, agent: str, texts: Iterable[str]) -> None:

@@ -158,7 +158,7 @@ async def test_a_broken_file_counts_as_nothing_and_stops_nobody(
 
     assert await PinTries(hass).async_try(HALL, PIN, WRONG) == Wrong(4)
     assert await PinTries(hass).async_try(HALL, PIN, WRONG) == Wrong(3)
-    assert caplog.text.count("Stored PIN tries cannot be read, starting without any") == 1
+    assert caplog.text.count("chatterbox.pin_tries cannot be read") >= 1
 
 
 async def test_tries_are_forgotten_with_the_last_service(hass: HomeAssistant, hass_storage: Stored) -> None:

@@ -1,7 +1,9 @@
 """Whenever Home Assistant is killed, nothing is done twice, and nothing is lost without a word."""
 
 import asyncio
+import os
 import random
+import shutil
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -37,6 +39,7 @@ from custom_components.chatterbox.people.speakers import Speaker
 from custom_components.chatterbox.speech.text.times import Repetition
 from custom_components.chatterbox.turns.input import TurnInput
 from tests.later.talk import AGENT, act, pass_time, remind, types, wait_for
+from tests.support.own_home import own_home
 
 
 class Home:
@@ -300,6 +303,10 @@ async def fail(*_: object) -> None:
     raise OSError("disk full")
 
 
+def refuse(*_: object) -> None:
+    raise OSError("read-only")
+
+
 @pytest.mark.parametrize("every", ["", "day"])
 async def test_what_cannot_be_marked_is_not_done_and_told(
     home: Home, freezer: FrozenDateTimeFactory, monkeypatch: pytest.MonkeyPatch, every: Repetition
@@ -314,6 +321,71 @@ async def test_what_cannot_be_marked_is_not_done_and_told(
     assert home.texts == ["This was planned for now, but I haven't done it: turn off the heater."]
     await pass_time(home.hass, freezer, days=1)
     assert len(home.done) == len(home.schedule.plans.stored.plans) == bool(every)
+
+
+async def test_what_was_told_not_to_be_done_is_not_done_after_a_restart(
+    freezer: FrozenDateTimeFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    freezer.move_to("2026-11-26 22:00:00+00:00")
+    async with own_home() as hass:
+        assert await async_setup_component(hass, "homeassistant", {})
+        home = Home(hass)
+        await home.schedule.async_start(hass)
+        await home.schedule.async_add(act())
+        await home.schedule.async_add(act("close the blinds", minutes=15))
+        with monkeypatch.context() as full:
+            full.setattr("homeassistant.helpers.storage.Store.async_save", fail)
+            full.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(1, 1, 0))  # noqa: SLF001  # its type
+            await pass_time(hass, freezer, minutes=10)
+        (text,) = home.texts
+        assert text.endswith("but I haven't done it: turn off the heater. There's no room on the disk.")
+
+        freezer.tick(timedelta(seconds=20))
+        await home.restart()
+        assert home.done == []
+        (text,) = home.texts
+        assert text.startswith("This was planned for")
+        await pass_time(hass, freezer, minutes=5)
+        assert home.done == ["close the blinds"], "what was not told is done"
+        await home.restart()
+        assert home.done == ["close the blinds"]
+
+
+async def test_where_not_even_that_can_be_noted_it_is_told_once_it_is_too_late(
+    freezer: FrozenDateTimeFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with own_home() as hass:
+        assert await async_setup_component(hass, "homeassistant", {})
+        home = Home(hass)
+        await home.schedule.async_start(hass)
+        await home.schedule.async_add(act())
+        with monkeypatch.context() as read_only:
+            read_only.setattr("homeassistant.helpers.storage.Store.async_save", fail)
+            read_only.setattr(os, "utime", refuse)
+            await pass_time(hass, freezer, minutes=10)
+            assert (home.done, home.texts) == ([], []), "it may yet be done, so nothing is said"
+            for _ in range(7):
+                await pass_time(hass, freezer, seconds=10)
+            (text,) = home.texts
+            assert text.startswith("This was planned for")
+        await home.restart()
+        assert home.done == []
+
+
+async def test_a_clock_that_is_far_ahead_ends_no_plan_for_an_hour(
+    hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory
+) -> None:
+    await home.schedule.async_add(act())
+    await home.schedule.async_add(remind())
+    home.schedule.async_stop()
+    freezer.tick(timedelta(days=400))
+    await home.restart()
+    await pass_time(hass, freezer, minutes=59)
+    assert [plan.text for plan in home.schedule.plans.stored.plans] == ["turn off the heater", "call Mum"]
+
+    await pass_time(hass, freezer, minutes=2)
+    assert not home.schedule.plans.stored.plans
+    assert len(home.texts) == 2
 
 
 async def test_a_reminder_that_cannot_be_stored_is_heard(

@@ -12,7 +12,14 @@ from tests.repository.test_size import modules
 
 _CALLED_BY_HOME_ASSISTANT: Final = frozenset(
     {
-        *("async_setup", "async_setup_entry", "async_unload_entry", "async_remove_entry", "CONFIG_SCHEMA"),
+        *(
+            "async_setup",
+            "async_setup_entry",
+            "async_unload_entry",
+            "async_remove_entry",
+            "async_migrate_entry",
+            "CONFIG_SCHEMA",
+        ),
         *("async_pre_backup", "async_post_backup", "async_describe_events", "async_create_fix_flow"),
         *("async_get_config_entry_diagnostics", "async_get_device_diagnostics", "PARALLEL_UPDATES"),
         "ChatterboxConfigFlow",

@@ -317,8 +317,10 @@ async def test_an_unreadable_file_stops_no_turn(
 
     assert await turn(hass) == "Hello."
 
-    assert number_of(hass, "turns") == stored(hass_storage).of("talker").turns == 1
-    assert "cannot be read and begins at zero" in caplog.text
+    meanwhile = UsageTotals.from_json(hass_storage[f"{FILE}.meanwhile"]["data"])
+    assert number_of(hass, "turns") == meanwhile.of("talker").turns == 1
+    assert hass_storage[FILE] == content
+    assert "chatterbox.usage cannot be read" in caplog.text
 
 
 async def test_agents_that_are_removed_are_forgotten(hass: HomeAssistant, address: str, hass_storage: Storage) -> None:

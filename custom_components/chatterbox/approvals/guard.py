@@ -38,7 +38,7 @@ from ..effects.effect import (
 from ..effects.reported import out_of_reach, unavailable_names
 from ..home.entity_matches import is_named_in
 from ..people.speakers import Asking, Speaker
-from ..settings.rules import HomeRules, OutsideCare, ToolSource, TrustLevel, Verdict, async_get_home_rules
+from ..settings.rules import NO_RULES, HomeRules, OutsideCare, ToolSource, TrustLevel, Verdict, async_get_home_rules
 from ..settings.tool_names import SENTENCE_TOOL
 from .answers.language import is_about_all, may_except
 from .outside_wishes import Wish, kind_of_source
@@ -90,6 +90,7 @@ def acting_call(
 
 _MESSAGES: Final = {
     Refusal.RULES: "Not run: the rules of this household do not allow it. Say so, and do not try it another way.",
+    Refusal.RULES_UNKNOWN: f"Not run. {NO_RULES}",
     Refusal.NOBODY: "Not run: it needs a yes, and nobody is there to give it. Do not try it another way.",
     Refusal.PERMISSION: "Not run: the person has no right to control this. Say so, and do not try it another way.",
     Refusal.OUTSIDE_CONTENT: "Not run: something from outside the home is part of this conversation, and nobody "
@@ -380,7 +381,7 @@ class CallGuard(Hooks):
             case Verdict.ALLOW, _:
                 return None
             case Verdict.DENY, _:
-                return Refusal.RULES
+                return Refusal.RULES_UNKNOWN if self._rules.policy.only_reads else Refusal.RULES
             case Verdict.PIN, Asking.PERSON if self._speaker.is_api_client:
                 return Refusal.PIN_BY_API_CLIENT
             case Verdict.PIN, Asking.PERSON:

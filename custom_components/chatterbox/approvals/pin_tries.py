@@ -9,16 +9,14 @@ from homeassistant.const import Platform
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.singleton import singleton
-from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 
-from ..agent.messages import JsonValue
-from ..const import DOMAIN, LOGGER
+from ..const import DOMAIN
 from ..settings.pin_hash import PinHash
+from ..settings.stored_file import StoredFile
 from .pin.pin_guard import Allowed, Locked, PinGuard
 
-_VERSION: Final = 1
 _MOST_MISHEARD: Final = 2
 """PINs of another length, since the last right one, that cost no try: more would tell how long the PIN is."""
 _NO_SATELLITE: Final = ""
@@ -55,7 +53,7 @@ class PinTries:
     def __init__(self, hass: HomeAssistant) -> None:
         """Create the store, which is read when the first PIN is said."""
         self._hass = hass
-        self._store = Store[list[JsonValue]](hass, _VERSION, f"{DOMAIN}.pin_tries", private=True, atomic_writes=True)
+        self._file = StoredFile(hass, "pin_tries", PinGuard.from_json, grows=True)
         self._guard: PinGuard | None = None
         self._misheard = Counter[str]()
         self._one_at_a_time = asyncio.Lock()
@@ -71,7 +69,7 @@ class PinTries:
             if is_misheard and isinstance(permission, Allowed):
                 self._misheard[device] += 1
                 return None
-            await self._async_keep(guard)
+            await self._async_save(guard)
             match permission:
                 case Locked():
                     return permission
@@ -79,7 +77,7 @@ class PinTries:
                     if not await self._hass.async_add_executor_job(pin.matches, digits):
                         return Wrong(tries_left)
                     del self._misheard[device]
-                    await self._async_keep(guard.succeed(device))
+                    await self._async_save(guard.succeed(device))
                     return Right()
 
     async def async_remove(self) -> None:
@@ -87,23 +85,19 @@ class PinTries:
         async with self._one_at_a_time:
             self._guard = PinGuard()
             self._misheard.clear()
-            await self._store.async_remove()
+            await self._file.async_remove()
 
     async def _async_known(self) -> PinGuard:
         """Return the tries. A file that cannot be read counts as empty, so that nobody is locked out."""
         if self._guard is None:
-            try:
-                self._guard = PinGuard.from_json(await self._store.async_load() or [])
-            except Exception as error:  # noqa: BLE001  # whatever is in the file, a person waits for an answer
-                LOGGER.error("Stored PIN tries cannot be read, starting without any: %s", type(error).__name__)
-                self._guard = PinGuard()
+            self._guard = await self._file.async_load() or PinGuard()
         return self._guard
 
-    async def _async_keep(self, guard: PinGuard) -> None:
+    async def _async_save(self, guard: PinGuard) -> None:
         """Use a new state and store it at once. If the disk is full, it is kept until the next start."""
         if guard != self._guard:
             self._guard = guard
-            await self._store.async_save(guard.as_json())
+            await self._file.async_save(guard.as_json())
 
 
 async_get_pin_tries: Final = singleton(HassKey[PinTries](f"{DOMAIN}_pin_tries"))(PinTries)

@@ -120,6 +120,8 @@ class Refusal(StrEnum):
     """Why a call is refused without a question. The values are parts of translation keys."""
 
     RULES = "not_allowed"
+    RULES_UNKNOWN = "rules_unknown"
+    """The rules cannot be read, or have to be entered again."""
     NOBODY = "nobody_to_ask"
     PIN_NOT_SET = "pin_not_set"
     PIN_BY_API_CLIENT = "pin_by_api_client"

@@ -10,11 +10,11 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
 from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.helpers.singleton import singleton
-from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.signal_type import SignalType
 from homeassistant.util.ulid import ulid_now
+from pydantic import TypeAdapter
 
 from ..agent.messages import JsonObject, JsonValue, Usage
 from ..const import DOMAIN
@@ -22,13 +22,14 @@ from ..home.entity_matches import entity_name
 from ..people.speakers import Asking, Speaker
 from ..records.turn_record import shown_call, shown_text
 from ..settings.redaction import known_secrets, without_secret_fields, without_secrets
+from ..settings.stored_file import StoredFile
 from ..speech.sentences import translated
 from ..turns.dry_run import DryAsker, DryConversation, DryOutcome, DryResult, DryTurn
 from ..usage.tracker import async_get_usage_tracker
 from .grading import Grade, TrialRequest, async_grade
 from .requests import async_make_requests
 
-_VERSION: Final = 1
+_STORED: Final = TypeAdapter(list[JsonObject])
 _MOST_RESULTS: Final = 10
 _MOST_SECONDS: Final = 1_800.0
 _MOST_FAILURES: Final = 3
@@ -95,7 +96,7 @@ class Trials:
     def __init__(self, hass: HomeAssistant) -> None:
         """Read nothing before it is needed."""
         self._hass = hass
-        self._store = Store[list[JsonObject]](hass, _VERSION, f"{DOMAIN}.evaluations", private=True)
+        self._file = StoredFile(hass, "evaluations", _STORED.validate_python, grows=True)
         self._results: list[JsonObject] = []
         self._is_loaded = False
         self._loading = asyncio.Lock()
@@ -105,7 +106,8 @@ class Trials:
         """Return the last results, the newest first."""
         async with self._loading:
             if not self._is_loaded:
-                self._results += await self._store.async_load() or []
+                self._results += await self._file.async_load() or []
+                self._results.sort(key=lambda result: str(result["id"]), reverse=True)  # it begins with the time
                 self._is_loaded = True
         return self._results
 
@@ -137,7 +139,7 @@ class Trials:
         """Stop, and delete all results."""
         self.async_stop()
         self._results.clear()
-        await self._store.async_remove()
+        await self._file.async_remove()
 
     async def _async_run(self, trial: RunningTrial) -> None:
         try:
@@ -153,7 +155,7 @@ class Trials:
             self._notify()
         trial.result = _result(self._hass, trial)
         self._results[:] = [trial.result, *self._results][:_MOST_RESULTS]
-        self._store.async_delay_save(lambda: self._results)
+        await self._file.async_save([*self._results])
         self._notify()
 
     async def _async_ask_all(self, trial: RunningTrial) -> None:

@@ -7,6 +7,7 @@ from typing import Any, override
 import voluptuous as vol
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
 from homeassistant.config_entries import SOURCE_USER, SubentryFlowResult
+from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import entity_registry as er
 
 from ..approvals.assistants import async_unguarded_assistants
@@ -122,7 +123,10 @@ class ConversationAgentFlow(ModelFlow):
         store = async_get_home_rules(self.hass)
         if store.stored is not self._begun_with:
             return self.async_abort(reason="rules_changed_meanwhile")
-        await store.async_enter(self._rules)
+        try:
+            await store.async_enter(self._rules)
+        except HomeAssistantError as error:
+            return self.async_abort(reason=str(error.translation_key))
         return self.async_abort(reason="home_rules_saved")
 
     async def _async_labels(self) -> RuleLabels:

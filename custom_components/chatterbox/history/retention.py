@@ -1,6 +1,7 @@
 """Retention: deletes records that are too old or too many, and the records of removed agents."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -18,18 +19,16 @@ from ..const import (
 from ..settings.tasks import settings_of_subentry
 from .store.query import Retention, Selection
 from .store.records import StoreUnavailable
-from .stores import async_get_histories
+from .stores import DAY, async_get_histories
 
-_EVERY: Final = timedelta(hours=6)
-_DAY: Final = 86_400.0
-"""Seconds."""
+_EVERY: Final = timedelta(hours=1)
 _MEGABYTE: Final = 1_000_000
 _PART: Final = 10
 """Responses are pruned whenever a tenth of their size limit was added."""
 
 
 def async_schedule_retention(hass: HomeAssistant, entry: ConfigEntry) -> None:
-    """Prune the history of an entry now, and then every six hours until it is unloaded."""
+    """Prune the history of an entry now, and then every hour until it is unloaded."""
 
     @callback
     def prune(_now: datetime | None = None) -> None:
@@ -44,10 +43,13 @@ async def _async_prune(hass: HomeAssistant, entry: ConfigEntry) -> None:
     if store is None:
         return
     try:
+        knows_time = await async_get_histories(hass).async_knows_time(store)
         for agent, subentry in entry.subentries.items():
             settings = settings_of_subentry(subentry)
-            await store.prune(agent, _retention(settings.keep_days, settings.keep_megabytes))
-            await store.prune(agent, _response_retention(entry), of_responses=True)
+            of_turns = _retention(settings.keep_days, settings.keep_megabytes)
+            for limits, of_responses in ((of_turns, False), (_response_retention(entry), True)):
+                believed = limits if knows_time else replace(limits, seconds=None)
+                await store.prune(agent, believed, of_responses=of_responses)
     except StoreUnavailable as error:
         LOGGER.debug("Old records are kept until the history is available: %s", error)
 
@@ -83,4 +85,4 @@ def _response_retention(entry: ConfigEntry) -> Retention:
 
 
 def _retention(days: float, megabytes: float) -> Retention:
-    return Retention(days * _DAY if days else None, int(megabytes * _MEGABYTE) if megabytes else None)
+    return Retention(days * DAY if days else None, int(megabytes * _MEGABYTE) if megabytes else None)

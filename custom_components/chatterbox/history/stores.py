@@ -42,6 +42,9 @@ if TYPE_CHECKING:  # it imports SQLAlchemy
 
 _FILE: Final = f"{DOMAIN}.db"
 """In the configuration folder."""
+DAY: Final = 86_400.0
+"""Seconds."""
+_HOUR: Final = 3_600.0
 _LAST_WAIT: Final = 3.0
 """Seconds to wait at shutdown for turns that it cuts off."""
 STORE_MODULE: Final = f"{INTEGRATION}.history.store.history_store"
@@ -92,6 +95,9 @@ class Histories:
         self._is_over = False
         self.began_at: Final = _now()
         """Seconds since the epoch; Home Assistant has forgotten earlier conversations."""
+        self._set_at = hass.loop.time()
+        """Seconds of the event loop at which the clock was set last, or the start."""
+        self._offset = self.began_at - self._set_at
         hass.bus.async_listen_once(EVENT_HOMEASSISTANT_CLOSE, self._async_end)
 
     @contextmanager
@@ -135,6 +141,20 @@ class Histories:
             opened.entries.add(entry.entry_id)
         await self.async_release(entry, but=address)
         return opened.store
+
+    async def async_knows_time(self, store: HistoryStore) -> bool:
+        """Return whether the clock can be believed, so that records may be deleted for their age.
+
+        It can where nobody has set it by more than a day for an hour, and where it goes on from the last turn of the
+        run before: some computers begin with any time, until a server tells them.
+        """
+        now, ticks = _now(), self._hass.loop.time()
+        if abs(now - ticks - self._offset) > DAY:
+            self._offset, self._set_at = now - ticks, ticks
+        if ticks - self._set_at >= _HOUR:
+            return True
+        last = await store.last_end()
+        return last < self.began_at and abs(now - last) <= DAY
 
     async def _async_create(self, address: str) -> HistoryStore | None:
         await async_import_module(self._hass, STORE_MODULE)

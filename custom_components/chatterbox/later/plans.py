@@ -4,28 +4,29 @@ Both are stored once for the home, in one file, so that a plan becomes news in o
 """
 
 import asyncio
+import os
 import secrets
 from collections.abc import Callable, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import StrEnum
 from math import isfinite
-from typing import Any, Final
+from typing import Final
 
 from homeassistant.const import ATTR_UNIT_OF_MEASUREMENT, STATE_UNAVAILABLE, STATE_UNKNOWN
 from homeassistant.core import HomeAssistant, State, StateMachine
 from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.helpers.singleton import singleton
-from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.signal_type import SignalType
 from pydantic import AwareDatetime, TypeAdapter
 
 from ..agent.text import heard_words
-from ..const import DOMAIN, LOGGER
+from ..const import DOMAIN
 from ..people.speakers import Asking, Speaker
+from ..settings.stored_file import StoredFile, Unreadable
 from ..speech.text.times import Repetition
 
 MOST_PLANS: Final = 50
@@ -39,6 +40,8 @@ TIMER_WORDS: Final = "in 0 hours"
 """Begin the words for the time of a timer, which nobody says."""
 _VERSION: Final = 1
 _ID_BYTES: Final = 3
+_STALE: Final = 0
+"""The time of change of a file that could not be replaced, in seconds since the epoch."""
 
 
 class PlanKind(StrEnum):
@@ -59,6 +62,8 @@ class PlanProblem(StrEnum):
     FULL_HOME = "later_full_home"
     NOT_KEPT = "later_not_kept"
     """It cannot be stored; nothing was changed."""
+    NO_ROOM = "later_no_room"
+    """The same, since the disk is full."""
     UNREADABLE = "later_unreadable"
     """The stored plans cannot be read; the file is left as it is."""
     NO_TIME = "later_no_time"
@@ -336,7 +341,7 @@ class Plans:
 
     def __init__(self, hass: HomeAssistant) -> None:
         """Prepare the storage without reading it."""
-        self._store = Store[dict[str, Any]](hass, _VERSION, f"{DOMAIN}.later", private=True, atomic_writes=True)
+        self._file = StoredFile(hass, "later", _STORED.validate_python, version=_VERSION)
         self._hass = hass
         self.stored = Stored()
         """Everything, as it is stored; nothing before it is loaded."""
@@ -344,6 +349,8 @@ class Plans:
         """Everything that the file held when it was read: of earlier runs of Home Assistant."""
         self.is_tried = False
         """Whether nothing is stored."""
+        self.doubtful: frozenset[str] = frozenset()
+        """Ids of plans of earlier runs that may have been told not to be done, which could not be stored then."""
         self._is_loaded = False
         self._one_at_a_time = asyncio.Lock()
 
@@ -390,11 +397,12 @@ class Plans:
     async def _async_known(self) -> Stored:
         if not self._is_loaded:
             try:
-                self.found = _STORED.validate_python(await self._store.async_load() or {})
-            except Exception as error:
-                # Its text may quote what somebody said.
-                LOGGER.error("What is to happen later cannot be read: %s", type(error).__name__)
+                self.found = await self._file.async_load() or Stored()
+            except Unreadable as error:
                 raise NotPlanned(PlanProblem.UNREADABLE) from error
+            if self._file.changed_at == _STALE:
+                now = dt_util.utcnow()
+                self.doubtful = frozenset(plan.id for plan in self.found.plans if plan.due is None or plan.due <= now)
             self._use(self.found)
             async_dispatcher_send(self._hass, SIGNAL_PLANS)
         return self.stored
@@ -404,17 +412,22 @@ class Plans:
         waiting_news(self._hass)[:] = [news for news in stored.news if news.is_kept]
 
     async def _async_store(self, stored: Stored, *, even_unstored: bool) -> None:
-        """Store a new state. Home Assistant only logs when it cannot write a file, so the file is read again."""
         written = _STORED.dump_python(stored, mode="json")
-        try:
-            await self._store.async_save(written)
-            is_stored = await self._store.async_load() == written
-        except Exception as error:  # noqa: BLE001  # the caller has to learn of any failure
-            LOGGER.error("What is to happen later cannot be stored: %s", type(error).__name__)
-            is_stored = False
-        if not is_stored and not even_unstored:
-            raise NotPlanned(PlanProblem.NOT_KEPT)
+        obstacle = await self._file.async_save(written, keeps=even_unstored)
+        if obstacle and not even_unstored:
+            raise NotPlanned(PlanProblem(f"later_{obstacle}"))
         self._use(stored)
+
+    async def async_doubt(self) -> bool:
+        """Note at the file that it should have been replaced, for which no room is needed. Return whether it is noted.
+
+        Then what is due by now is not done after a restart.
+        """
+        try:
+            await self._hass.async_add_executor_job(os.utime, self._file.path, (_STALE, _STALE))
+        except OSError as error:
+            return isinstance(error, FileNotFoundError)
+        return True
 
 
 def plans_of(plans: Sequence[FuturePlan], person_id: str | None) -> list[FuturePlan]:

@@ -17,7 +17,7 @@ from typing import Final, Protocol, override
 
 from homeassistant.auth import EVENT_USER_REMOVED
 from homeassistant.const import EVENT_HOMEASSISTANT_STOP
-from homeassistant.core import CALLBACK_TYPE, Event, EventStateChangedData, HomeAssistant, callback
+from homeassistant.core import CALLBACK_TYPE, Event, EventStateChangedData, HassJob, HomeAssistant, callback
 from homeassistant.helpers import device_registry as dr, entity_registry as er
 from homeassistant.helpers.event import async_call_later, async_track_point_in_time, async_track_state_change_event
 from homeassistant.helpers.singleton import singleton
@@ -33,7 +33,6 @@ from ..const import DOMAIN, LOGGER
 from ..effects.effect import NOTHING, CallEffects
 from ..effects.silent_home import is_silent
 from ..people.speakers import Asking, Speaker, speaker_of
-from ..repairs import async_report_plans
 from ..settings.rules import Verdict, async_get_home_rules
 from ..settings.tool_names import LATER_TOOL
 from ..speech.sentences import async_error_text, async_get_sentences
@@ -71,6 +70,10 @@ WORTH: Final = timedelta(minutes=1)
 """Time after which a call is not worth doing any more, but told."""
 _RETRY: Final = timedelta(minutes=1)
 """Time until a file that could not be read is read again."""
+_HOUR: Final = timedelta(hours=1)
+_WEEK: Final = timedelta(days=7)
+_SOON: Final = timedelta(seconds=10)
+"""Time until a call that could not be marked is tried again."""
 _FILE: Final = ""
 """Stands for the file where ids of plans stand."""
 SELDOM: Final = timedelta(hours=1)
@@ -125,6 +128,8 @@ class Schedule:
         self._agents: dict[str, Runner] = {}
         """By subentry id."""
         self._served = asyncio.Event()
+        self._knows_time_at = hass.loop.time() + _HOUR.total_seconds()
+        """Seconds of the event loop from which on a clock is believed that is long after the time of a plan."""
         self._tapped: set[str] = set()
         """The secrets of the buttons that are being followed."""
 
@@ -140,10 +145,8 @@ class Schedule:
         try:
             await self.plans.async_load()
         except NotPlanned:
-            async_report_plans(self._hass, is_unreadable=True)
             self._watched[_FILE] = async_call_later(self._hass, _RETRY, self._async_follow)
             return
-        async_report_plans(self._hass, is_unreadable=False)
         for news in self.plans.found.news:
             self._deliver(news)
         for plan in self.plans.found.plans:
@@ -303,7 +306,11 @@ class Schedule:
         """Wait for the time or the condition of a plan. What is overdue is due at once."""
         self._unwatch(plan.id)
         if plan.due is not None:
-            if plan.due <= dt_util.utcnow():
+            late = dt_util.utcnow() - plan.due
+            if late > _WEEK and self._hass.loop.time() < self._knows_time_at:
+                again = HassJob(partial(_at_time, partial(self._watch, plan)), cancel_on_shutdown=True)
+                self._watched[plan.id] = async_call_later(self._hass, _HOUR, again)
+            elif late >= timedelta():
                 self._begin(plan.id)
             else:
                 begin = partial(_at_time, partial(self._begin, plan.id))
@@ -358,7 +365,7 @@ class Schedule:
         runner = None if _is_late(plan) else await self._async_agent(plan.agent)
         if self.plans.get(plan.id) != plan or self._hass.is_stopping:  # it was moved or cancelled; it cannot be marked
             return
-        if runner is None or _is_late(plan):
+        if runner is None or _is_late(plan) or plan.id in self.plans.doubtful:
             why = await self._async_say("later_missed_then", plan) if plan.due else ""
             await self._async_conclude(plan, PlanChange.MISSED, await self._async_say("later_missed", plan), why)
             return
@@ -366,8 +373,7 @@ class Schedule:
         try:
             await self.plans.async_change(lambda stored: stored.replacing(plan, begun))  # it never runs twice
         except NotPlanned as error:
-            if error.problem is PlanProblem.NOT_KEPT:
-                await self._async_conclude(plan, PlanChange.NOT_DONE, await self._async_say("later_failed", plan))
+            await self._async_not_marked(plan, error.problem)
             return
         try:
             why = await runner.async_act(begun)
@@ -379,6 +385,20 @@ class Schedule:
             why = await self._async_say("spoken_agent_failed", plan)
             words = await self._async_say("later_failed", plan, why)
         await self._async_conclude(begun, PlanChange.NOT_DONE if words else PlanChange.DONE, words)
+
+    async def _async_not_marked(self, plan: FuturePlan, problem: PlanProblem) -> None:
+        """Tell that a call was not done, since that it begins could not be stored; but not while it may yet be done.
+
+        A restart finds the plan as it was. So it is told once the file says so, or once it is too late for the call.
+        """
+        if problem not in {PlanProblem.NOT_KEPT, PlanProblem.NO_ROOM}:
+            return
+        if not await self.plans.async_doubt():
+            again = HassJob(partial(_at_time, partial(self._begin, plan.id)), cancel_on_shutdown=True)
+            self._watched[plan.id] = async_call_later(self._hass, _SOON, again)
+            return
+        why = await self._async_say("spoken_no_room", plan) if problem is PlanProblem.NO_ROOM else ""
+        await self._async_conclude(plan, PlanChange.NOT_DONE, await self._async_say("later_failed", plan, why))
 
     async def _async_interrupted(self, plan: FuturePlan) -> None:
         await self._async_conclude(plan, PlanChange.NOT_DONE, await self._async_say("later_unsure", plan))

@@ -35,7 +35,7 @@ from ..offline.misheard import is_negated
 from ..offline.provider import PROCESS_SENTENCE, SENTENCE, asked_about, local_call
 from ..offline.sentence_effects import async_guessed_timer, async_sentence_effects, async_with_names
 from ..people.speakers import person_id_of
-from ..speech.sentences import async_get_sentences
+from ..speech.sentences import async_error_text, async_get_sentences
 from ..speech.text.times import (
     Moment,
     TimeInSentence,
@@ -46,7 +46,7 @@ from ..speech.text.times import (
     spoken_time,
     times_in,
 )
-from .plans import TIMER_WORDS, Asker, FuturePlan, PlanKind, plans_of
+from .plans import TIMER_WORDS, Asker, FuturePlan, NotPlanned, PlanKind, plans_of
 from .schedule import async_due_at, async_get_schedule, async_resolve, moment_of
 from .telling import ReminderKind, async_reminder_kind, plan_text
 from .tool import LATER, due_order, plans_called
@@ -141,10 +141,17 @@ async def async_recognize_plan(
     await hass.async_add_executor_job(prepare, user_input.language)
     if len(times_in(user_input.text, user_input.language)) > _MOST_TIMES:
         return found
-    clear = await _async_made_clear(hass, user_input, history) or await _async_of_kind(hass, user_input, found)
-    clear = clear or await _async_kind_moved(hass, user_input)
-    clear = clear or await _async_recognized(hass, agent, user_input, history, found)
-    return clear or await _async_with_text(hass, user_input, history)
+    try:
+        clear = await _async_made_clear(hass, user_input, history) or await _async_of_kind(hass, user_input, found)
+        clear = clear or await _async_kind_moved(hass, user_input)
+        request = clear or await _async_recognized(hass, agent, user_input, history, found)
+        request = request or await _async_with_text(hass, user_input, history)
+        if request and request.call and request.call.name == _NAME:
+            await async_get_schedule(hass).plans.async_load()
+    except NotPlanned as error:  # they cannot be read
+        answer = await async_error_text(hass, user_input.language, error.problem)
+        return RecognizedRequest(_NAME, is_question=False, answer=answer)
+    return request
 
 
 async def _async_made_clear(

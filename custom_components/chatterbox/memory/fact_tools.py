@@ -49,7 +49,9 @@ _PROBLEMS: Final = {
     "Tell them so, and ask which ones to forget.",
     MemoryProblem.GONE: "There is no such fact.",
     MemoryProblem.NOT_KEPT: "Nothing was changed: it could not be kept, because it could not be stored. Say so.",
-    MemoryProblem.UNREADABLE: "Nothing was changed: what is remembered cannot be read at the moment. Say so.",
+    MemoryProblem.NO_ROOM: "Nothing was changed: there is no room on the disk of Home Assistant. Say so.",
+    MemoryProblem.UNREADABLE: "Nothing was changed: what is remembered cannot be read. Say so, and that Settings → "
+    "Repairs in Home Assistant tells why.",
 }
 _PIN: Final = "Not remembered: a PIN is never kept. Say so."
 
@@ -73,15 +75,15 @@ def memory_prompt(facts: Sequence[Fact]) -> str:
 
 
 async def async_get_memory_prompt(hass: HomeAssistant, agent: str, speaker: Speaker) -> str:
-    """Return the section of the prompt about the facts of the speaker. Empty if they are unknown or cannot be read."""
+    """Return the section of the prompt about the facts of the speaker. Empty if they are unknown."""
     person = known_person(speaker)
     if isinstance(person, ToolAnswer):
         return ""
     memories = async_get_memories(hass)
     try:
         await memories.async_load()
-    except NotRemembered:
-        return ""
+    except NotRemembered as error:
+        return _PROBLEMS[error.problem]
     return memory_prompt(memories.facts(Keeper(agent, person)))
 
 

@@ -9,20 +9,21 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.helpers.singleton import singleton
-from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.signal_type import SignalType
 from pydantic import AwareDatetime, TypeAdapter
 
+from ..agent.messages import JsonValue
 from ..agent.text import plain_name
 from ..const import DOMAIN, LOGGER
 from ..settings.agent import existing_agents
+from ..settings.stored_file import StoredFile, Unreadable
 
 MOST_FACTS: Final = 100
 """Of one person with one agent."""
@@ -45,6 +46,8 @@ class MemoryProblem(StrEnum):
     """The fact does not exist."""
     NOT_KEPT = "memory_not_kept"
     """It cannot be stored; nothing was changed."""
+    NO_ROOM = "memory_no_room"
+    """The same, since the disk is full."""
     UNREADABLE = "memory_unreadable"
     """The stored facts cannot be read; the file is left as it is."""
 
@@ -111,7 +114,7 @@ class Memories:
     def __init__(self, hass: HomeAssistant) -> None:
         """Prepare the storage without reading it."""
         self._hass = hass
-        self._store = Store[dict[str, Any]](hass, _VERSION, f"{DOMAIN}.memories", private=True, atomic_writes=True)
+        self._file = StoredFile(hass, "memories", _people_from, version=_VERSION)
         self._people: _People | None = None
         self._one_at_a_time = asyncio.Lock()
 
@@ -177,11 +180,8 @@ class Memories:
     async def _async_known(self) -> _People:
         if self._people is None:
             try:
-                stored = _STORED.validate_python((await self._store.async_load() or {"people": ()})["people"])
-                self._people = {Keeper(one.agent, one.person): one for one in stored}
-            except Exception as error:
-                # Its text may quote what somebody said.
-                LOGGER.error("The memories of agents cannot be read: %s", type(error).__name__)
+                self._people = await self._file.async_load() or {}
+            except Unreadable as error:
                 raise NotRemembered(MemoryProblem.UNREADABLE) from error
         return self._people
 
@@ -201,22 +201,21 @@ class Memories:
         return after.facts
 
     async def _async_store(self, people: _People) -> None:
-        """Store a new state, and use it once it is stored.
-
-        Home Assistant only logs when it cannot write a file, so the file is read again.
-        """
+        """Store a new state, and use it once it is stored."""
         if people == self._people:
             return
         written = {"people": _STORED.dump_python(tuple(people.values()), mode="json")}
-        try:
-            await self._store.async_save(written)
-            is_stored = await self._store.async_load() == written
-        except Exception as error:  # noqa: BLE001  # the caller has to learn of any failure
-            LOGGER.error("The memories of agents cannot be stored: %s", type(error).__name__)
-            is_stored = False
-        if not is_stored:
-            raise NotRemembered(MemoryProblem.NOT_KEPT)
+        if obstacle := await self._file.async_save(written, keeps=False):
+            raise NotRemembered(MemoryProblem(f"memory_{obstacle}"))
         self._people = people
+
+
+def _people_from(stored: JsonValue) -> _People:
+    match stored:
+        case {"people": people}:
+            return {Keeper(one.agent, one.person): one for one in _STORED.validate_python(people)}
+        case _:
+            raise ValueError("no people are stored")
 
 
 def one_line(text: str) -> str:

@@ -20,7 +20,7 @@ from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from ..const import DOMAIN, SUBENTRY_CONVERSATION
 from ..settings.agent import keeps_history
 from ..settings.rules import SIGNAL_HOME_RULES, async_get_home_rules
-from .commands import NO_FIELDS, Viewer, async_register_command
+from .commands import NO_FIELDS, CommandRefused, Viewer, async_register_command
 from .now import async_register_now
 from .permissions import async_register_permissions
 from .turn_view import TurnViews
@@ -142,4 +142,7 @@ def _choices(names: Mapping[str, str]) -> list[_Named]:
 
 async def _async_share(viewer: Viewer, data: Mapping[str, Any]) -> None:
     """Show the page to all users, or to administrators alone."""
-    async_get_home_rules(viewer.hass).async_change(lambda rules: replace(rules, shows_page_to_all=data["everyone"]))
+    store = async_get_home_rules(viewer.hass)
+    if store.current is not store.stored:
+        raise CommandRefused("rules_locked")
+    await store.async_enter(replace(store.stored, shows_page_to_all=data["everyone"]))

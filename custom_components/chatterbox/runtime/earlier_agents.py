@@ -18,21 +18,20 @@ from homeassistant.core import Event, HomeAssistant
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.collection import CHANGE_REMOVED, CollectionChange
 from homeassistant.helpers.singleton import singleton
-from homeassistant.helpers.storage import Store
 from homeassistant.setup import async_when_setup
 from homeassistant.util.hass_dict import HassKey
 from pydantic import TypeAdapter
 
 from ..agent.messages import JsonObject
-from ..const import DOMAIN, LOGGER
+from ..const import DOMAIN
 from ..internals.assist_pipeline import ASSIST_PIPELINE, assistants
 from ..repairs import async_report_disabled_agents
 from ..settings.agent import existing_agents
+from ..settings.stored_file import StoredFile
 
 if TYPE_CHECKING:  # it needs packages of its own
     from homeassistant.components.assist_pipeline.models import Pipeline
 
-_VERSION: Final = 1
 _ENGINE: Final = "conversation_engine"
 _PREFERS_LOCAL: Final = "prefer_local_intents"
 
@@ -112,7 +111,7 @@ class EarlierAgents:
     def __init__(self, hass: HomeAssistant) -> None:
         """Know nothing before the file is read."""
         self._hass = hass
-        self._store = Store[JsonObject](hass, _VERSION, f"{DOMAIN}.assistants", private=True)
+        self._file = StoredFile(hass, "assistants", _STORED.validate_python, grows=True)
         self._takeovers: dict[str, Sequence[Takeover]] | None = None
         """By the id of the assistant; None before the file is read."""
         self._stored: JsonObject = {}
@@ -224,21 +223,21 @@ class EarlierAgents:
     async def _async_known(self) -> dict[str, Sequence[Takeover]]:
         """Return the takeovers. A file that cannot be read counts as empty: Home Assistant's own agent is put back."""
         if self._takeovers is None:
-            stored: Mapping[str, Sequence[Takeover]] = {}
-            try:
-                self._stored = await self._store.async_load() or {}
-                stored = _STORED.validate_python(self._stored)
-            except Exception as error:  # noqa: BLE001  # whatever the file holds, agents have to come up
-                LOGGER.error("The earlier agents of assistants cannot be read: %s", type(error).__name__)
+            stored = await self._file.async_load() or {}
             if self._takeovers is None:
+                self._stored = _to_json(stored)
                 self._takeovers = dict(stored)
         return self._takeovers
 
     async def _async_save(self, takeovers: Mapping[str, Sequence[Takeover]]) -> None:
-        known: JsonObject = _STORED.dump_python({key: (*one,) for key, one in takeovers.items() if one}, mode="json")
-        if known != self._stored:
+        if (known := _to_json(takeovers)) != self._stored:
             self._stored = known
-            await (self._store.async_save(known) if known else self._store.async_remove())
+            await (self._file.async_save(known) if known else self._file.async_remove())
+
+
+def _to_json(takeovers: Mapping[str, Sequence[Takeover]]) -> JsonObject:
+    known: JsonObject = _STORED.dump_python({key: (*one,) for key, one in takeovers.items() if one}, mode="json")
+    return known
 
 
 def _settings(pipeline: Pipeline) -> JsonObject:

@@ -8,20 +8,19 @@ changed until they are entered again. Decision 34, decision 40.
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import time
+from datetime import datetime, time
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated, ClassVar, Final, TypedDict
 
 from homeassistant.config_entries import SIGNAL_CONFIG_ENTRY_CHANGED, ConfigEntry, ConfigEntryChange, ConfigSubentry
-from homeassistant.core import HomeAssistant, callback, valid_entity_id
+from homeassistant.core import HassJob, HomeAssistant, callback, valid_entity_id
+from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers.dispatcher import async_dispatcher_connect, async_dispatcher_send
+from homeassistant.helpers.event import async_call_later
 from homeassistant.helpers.llm import LLM_API_ASSIST
 from homeassistant.helpers.singleton import singleton
-from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
-from homeassistant.util.json import load_json_object
 from homeassistant.util.signal_type import SignalType
 from pydantic import (
     AfterValidator,
@@ -36,8 +35,9 @@ from pydantic import (
 
 from .. import const
 from ..agent.messages import JsonObject, JsonValue
-from ..repairs import async_report_home_rules
+from ..repairs import async_report_rules_of_agents
 from .pin_hash import PinHash
+from .stored_file import RETRY_SECONDS, Obstacle, StoredFile, Unreadable
 
 
 class Verdict(StrEnum):
@@ -333,8 +333,8 @@ def policy_to_json(policy: Policy) -> list[JsonValue]:
 SIGNAL_HOME_RULES: Final[SignalType[()]] = SignalType(f"{const.DOMAIN}_home_rules")
 """Sent when the rules of the home have changed."""
 
-_VERSION: Final = 1
-_KEY: Final = f"{const.DOMAIN}.home_rules"
+WITH_RULES: Final = 2
+"""Minor version of config entries in a home whose rules are stored."""
 
 
 class OutsideCare(StrEnum):
@@ -368,6 +368,11 @@ class HomeRules:
     """When news of plans wait, unless they are urgent or come at a time that a person chose."""
 
 
+NO_RULES: Final = (
+    "The rules of this household are not known, so nothing can be changed. Say so, and that an administrator has to "
+    "open Settings → Repairs in Home Assistant."
+)
+"""Told to models."""
 _LOCKED: Final = HomeRules(Policy(only_reads=True))
 
 
@@ -395,7 +400,7 @@ HOME_RULE_KEYS: Final = frozenset(_Stored.__annotations__)
 """The names of what is stored."""
 
 
-def home_rules_of(data: Mapping[str, JsonValue]) -> HomeRules:
+def home_rules_of(data: object) -> HomeRules:
     """Read stored rules of the home strictly: raises ValueError, which quotes no PIN, for anything else."""
     try:
         stored = _STORED.validate_python(data)
@@ -438,8 +443,9 @@ class HomeRulesStore:
     def __init__(self, hass: HomeAssistant) -> None:
         """Create the store, which is read before the first agent comes up."""
         self._hass = hass
-        self._store = Store[JsonObject](hass, _VERSION, _KEY, private=True, atomic_writes=True)
+        self._file = StoredFile(hass, "home_rules", home_rules_of)
         self._is_loaded, self._is_unreadable = False, False
+        self._has_file = False
         self._loading = asyncio.Lock()
         self.stored = HomeRules()
 
@@ -451,65 +457,89 @@ class HomeRulesStore:
     async def async_load(self) -> None:
         """Read what is stored, once."""
         async with self._loading:
-            if self._is_loaded:
-                return
-            self._is_loaded = True
-            try:
-                # A store puts a damaged file aside, and has none from then on: the next start would find no rules.
-                await self._hass.async_add_executor_job(_check_file, Path(self._store.path))
-                self.stored = home_rules_of(await self._store.async_load() or {})
-            except Exception as error:  # noqa: BLE001  # whatever is in the file, no agent may act without rules
-                const.LOGGER.error("The rules of the home cannot be read, so no agent changes anything: %s", error)
-                self._is_unreadable = True
-            async_dispatcher_connect(self._hass, SIGNAL_CONFIG_ENTRY_CHANGED, self._async_follow_entries)
-            self._report()
+            if not self._is_loaded:
+                self._is_loaded = self._is_unreadable = True  # no agent acts before they are read
+                await self._async_read()
+                async_dispatcher_connect(self._hass, SIGNAL_CONFIG_ENTRY_CHANGED, self._async_follow_entries)
+                self._report()
+
+    async def _async_read(self, _now: datetime | None = None) -> None:
+        """Read what is stored. While that is impossible, it is tried each minute, until rules are entered."""
+        if not self._is_unreadable:
+            return
+        try:
+            found = await self._file.async_load()
+            if found is None and any(entry.minor_version >= WITH_RULES for entry in self._entries):
+                self._file.report(self._file.path)
+                raise Unreadable  # noqa: TRY301  # it is lost
+        except Unreadable:
+            again = HassJob(self._async_read, cancel_on_shutdown=True)
+            async_call_later(self._hass, RETRY_SECONDS, again)
+            return
+        if self._is_unreadable:
+            self._set(found or HomeRules())
+            self._has_file = found is not None
+            self._note_file()
 
     async def async_enter(self, rules: HomeRules) -> None:
-        """Take what a person has entered, at once. Rules that an agent holds are thereby replaced."""
+        """Take what a person has entered, at once. Rules that an agent holds are thereby replaced.
+
+        Raises `HomeAssistantError` if it cannot be stored, and so holds until Home Assistant restarts.
+        """
         self._set(rules)
         for entry, agent in self._with_own_rules():
             data = {key: value for key, value in agent.data.items() if key not in HOME_RULE_KEYS}
             self._hass.config_entries.async_update_subentry(entry, agent, data=data)
         self._report()
-        await self._store.async_save(home_rules_to_json(rules))
+        if obstacle := await self._async_store():
+            raise HomeAssistantError(translation_domain=const.DOMAIN, translation_key=f"home_rules_{obstacle}")
 
     def async_change(self, change: Callable[[HomeRules], HomeRules]) -> None:
         """Change what is stored, unless it cannot be read."""
         if not self._is_unreadable and (rules := change(self.stored)) != self.stored:
             self._set(rules)
-            saving = self._store.async_save(home_rules_to_json(rules))
-            _ = self._hass.async_create_task(saving, "chatterbox rules of the home")  # Home Assistant keeps it
+            _ = self._hass.async_create_task(self._async_store(), "chatterbox rules of the home")  # HA keeps it
+
+    async def _async_store(self) -> Obstacle | None:
+        self._file.report(None)
+        self._has_file = True
+        self._note_file()
+        return await self._file.async_save(home_rules_to_json(self.stored))
 
     async def async_remove(self) -> None:
         """Forget everything."""
         self._set(HomeRules())
+        self._has_file = False
         self._report()
-        await self._store.async_remove()
+        await self._file.async_remove()
 
     def _set(self, rules: HomeRules) -> None:
         self.stored, self._is_unreadable = rules, False
         async_dispatcher_send(self._hass, SIGNAL_HOME_RULES)
 
+    @property
+    def _entries(self) -> list[ConfigEntry]:
+        return self._hass.config_entries.async_entries(const.DOMAIN)
+
     def _with_own_rules(self) -> list[tuple[ConfigEntry, ConfigSubentry]]:
         """Return the agents that hold rules of their own, as those of a development version did."""
-        entries = self._hass.config_entries.async_entries(const.DOMAIN)
-        agents = ((entry, agent) for entry in entries for agent in entry.subentries.values())
+        agents = ((entry, agent) for entry in self._entries for agent in entry.subentries.values())
         return [(entry, agent) for entry, agent in agents if not HOME_RULE_KEYS.isdisjoint(agent.data)]
+
+    def _note_file(self) -> None:
+        """Note at every entry that there is a file, so that a file that is lost is missed."""
+        for entry in self._entries if self._has_file else ():
+            if entry.minor_version < WITH_RULES:
+                self._hass.config_entries.async_update_entry(entry, minor_version=WITH_RULES)
 
     @callback
     def _async_follow_entries(self, _change: ConfigEntryChange, entry: ConfigEntry) -> None:
         if entry.domain == const.DOMAIN:
             self._report()
+            self._note_file()
 
     def _report(self) -> None:
-        agents = [agent.title for _, agent in self._with_own_rules()]
-        async_report_home_rules(self._hass, agents, is_unreadable=self._is_unreadable)
-
-
-def _check_file(path: Path) -> None:
-    """Raise an error if a file exists that holds nothing."""
-    if path.exists() and "data" not in load_json_object(path):
-        raise ValueError("nothing is stored")
+        async_report_rules_of_agents(self._hass, [agent.title for _, agent in self._with_own_rules()])
 
 
 async_get_home_rules: Final = singleton(HassKey[HomeRulesStore](f"{const.DOMAIN}_home_rules"))(HomeRulesStore)

@@ -31,7 +31,7 @@ from ..offline.dispatcher import OfflineDispatcher
 from ..offline.provider import PROCESS_SENTENCE
 from ..people.speakers import NOBODY, Asking, Speaker
 from ..settings.agent import AgentSettings, HomeDetail
-from ..settings.rules import Policy, async_get_home_rules
+from ..settings.rules import NO_RULES, Policy, async_get_home_rules
 from ..settings.tool_names import SENTENCE_TOOL
 from .annotations import annotations_of
 from .call_repair import SET_LIGHT, CallRepairs
@@ -203,6 +203,8 @@ def _permitted(offer: ApiOffer, policy: Policy) -> ApiOffer:
     if "" in only_reading:
         for guide in (GUIDE_TO_CALLS, GUIDE_WITHOUT_LOCKS, control_guide(offer.api.hass)):
             prompt = prompt.replace(guide, "").strip()
+    if policy.only_reads:
+        prompt = f"{prompt}\n{NO_RULES}"
     return offer._replace(tools=permitted, prompt=prompt)
 
 

@@ -16,14 +16,13 @@ from homeassistant.core import Event, HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_connect, async_dispatcher_send
 from homeassistant.helpers.event import async_track_time_change
 from homeassistant.helpers.singleton import singleton
-from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
 from pydantic import TypeAdapter
 
 from ..agent.errors import BudgetPeriod, BudgetSpent
 from ..agent.messages import JsonObject, Usage
-from ..const import DOMAIN, LOGGER
+from ..const import DOMAIN
 from ..history.stores import async_keeps_turns
 from ..records.turn_record import (
     SIGNAL_REQUEST,
@@ -34,6 +33,7 @@ from ..records.turn_record import (
     TurnRecord,
 )
 from ..settings.agent import existing_agents
+from ..settings.stored_file import StoredFile
 
 _MILLION: Final = 1_000_000
 _TURNS_KNOWN: Final = 50
@@ -225,7 +225,6 @@ def _added(sums: Mapping[str, float], more: float, day: date) -> Mapping[str, fl
     return changed
 
 
-_STORAGE_VERSION: Final = 1
 _SAVE_DELAY: Final = 10.0
 """Seconds from the first change until it is stored. A crash loses no more than that, and never a spent budget."""
 
@@ -265,7 +264,7 @@ class UsageTracker:
     def __init__(self, hass: HomeAssistant) -> None:
         """Count nothing before `async_start`."""
         self._hass = hass
-        self._store = Store[JsonObject](hass, _STORAGE_VERSION, f"{DOMAIN}.usage", private=True)
+        self._file = StoredFile(hass, "usage", UsageTotals.from_json, grows=True)
         self._totals = self._stored = UsageTotals()
         self._changed: set[str] = set()
         """Agents whose usage has changed since it was stored."""
@@ -276,11 +275,7 @@ class UsageTracker:
 
     async def async_start(self) -> None:
         """Load the stored usage, and count turns until Home Assistant stops."""
-        try:
-            if (stored := await self._store.async_load()) is not None:
-                self._totals = self._stored = UsageTotals.from_json(stored)
-        except Exception as error:  # noqa: BLE001  # whatever the file holds, agents have to come up
-            LOGGER.error("The usage of agents cannot be read and begins at zero: %s", type(error).__name__)
+        self._totals = self._stored = await self._file.async_load() or UsageTotals()
         async_dispatcher_connect(self._hass, SIGNAL_TURN, self._async_count_turn)
         async_dispatcher_connect(self._hass, SIGNAL_REQUEST, self._async_count_request)
         timers = (
@@ -373,10 +368,10 @@ class UsageTracker:
             self._async_save_now()
         elif not self._is_save_planned:  # otherwise each call would delay the save
             self._is_save_planned = True
-            self._store.async_delay_save(self._async_data_to_store, _SAVE_DELAY)
+            self._file.async_delay_save(self._async_data_to_store, _SAVE_DELAY)
 
     def _async_save_now(self) -> None:
-        saving = self._store.async_save(self._async_data_to_store())
+        saving = self._file.async_save(self._async_data_to_store())
         _ = self._hass.async_create_task(saving, "chatterbox usage")  # Home Assistant keeps it
 
     @callback

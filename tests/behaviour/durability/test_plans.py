@@ -64,10 +64,13 @@ async def test_plans_outlive_a_kill(tmp_path: Path) -> None:
         with (home.folder / "configuration.yaml").open("a", encoding="utf-8") as configuration:
             configuration.write(SLOW_PUMP)
         file = home.folder / ".storage" / "chatterbox.later"
-        file.write_text('{"version": 1, "data": {"plans": [')
+        file.write_text(damaged := '{"version": 1, "data": {"plans": [')
         async with home.started() as (home_assistant, session):
+            for text in ("what is planned?", *PLANS):
+                assert "plans cannot be read" in await say(session, home, text)
+            assert [one.read_text() for one in file.parent.glob("chatterbox.later*")] == [damaged, damaged]
+            file.write_text('{"version": 1, "data": {}}')
             assert await say(session, home, "what is planned?") == "Nothing is planned."
-            assert [damaged.read_text() for damaged in file.parent.glob("chatterbox.later.corrupt.*")]
             for text in (*PLANS, INTERRUPTED):
                 assert "in 10 minutes: " in await say(session, home, text)
             home_assistant.process.kill()

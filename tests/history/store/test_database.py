@@ -1,10 +1,11 @@
 """Faults of the database: callers continue and learn the reason, and no acknowledged record is lost."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import Final
 
 import pytest
 from sqlalchemy import Engine, event
@@ -121,7 +122,16 @@ async def test_a_file_that_may_only_be_read(sqlite: str, file: Path, stores: Sto
     assert await ids(again) == ["turn 1"]
 
 
-@pytest.mark.parametrize("damage", ["not a database", "in the middle"])
+DAMAGES: Final[dict[str, Callable[[bytes], bytes]]] = {
+    "not a database": lambda _: b"x" * 5000,
+    "in the middle": lambda whole: whole[:4096] + b"\xff" * (len(whole) - 4096),
+    "no UTF-8 in the schema": lambda whole: whole.replace(b"CREATE TABLE chatterbox_schema", b"CREATE TABLE \xff" * 2),
+    "no UTF-8 in a type": lambda whole: whole.replace(b"version INTEGER", b"version INTEGE\xff"),
+    "empty": lambda _: b"",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
 async def test_a_damaged_file_is_kept_aside_and_a_new_one_begun(
     sqlite: str, file: Path, stores: Stores, damage: str
 ) -> None:
@@ -130,7 +140,8 @@ async def test_a_damaged_file_is_kept_aside_and_a_new_one_begun(
         store.record(turn(number))
     await store.close()
     content = read_bytes(file)
-    broken = b"x" * 5000 if damage == "not a database" else content[:4096] + b"\xff" * (len(content) - 4096)
+    broken = DAMAGES[damage](content)
+    assert broken != content
     write(file, broken)
 
     again, watch = stores.open(sqlite)
@@ -142,6 +153,12 @@ async def test_a_damaged_file_is_kept_aside_and_a_new_one_begun(
     assert read_bytes(Path(state.put_aside))[4096:] == broken[4096:]  # its header counts how often it was opened
     assert Path(state.put_aside).name.startswith("history.db.corrupt-")
     assert await ids(again) == ["turn 99"]
+
+
+async def test_an_empty_file_may_be_chosen(sqlite: str, file: Path) -> None:
+    write(file, b"")
+    await check_address(sqlite)
+    assert read_bytes(file)
 
 
 async def test_a_file_found_damaged_by_a_reader_is_put_aside(sqlite: str, file: Path, stores: Stores) -> None:

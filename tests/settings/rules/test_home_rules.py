@@ -1,6 +1,9 @@
 """The rules of the home: every agent obeys them, at once, after a restart, and in doubt nothing is done."""
 
+import errno
+import shutil
 from copy import deepcopy
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -9,15 +12,28 @@ from homeassistant.components import conversation
 from homeassistant.config_entries import ConfigSubentryData
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import issue_registry as ir
+from homeassistant.helpers.storage import Store
 from homeassistant.setup import async_setup_component
+from homeassistant.util import dt as dt_util
 from pydantic import JsonValue
-from pytest_homeassistant_custom_component.common import MockConfigEntry, async_test_home_assistant
+from pytest_homeassistant_custom_component.common import (
+    MockConfigEntry,
+    async_fire_time_changed,
+    async_test_home_assistant,
+)
 
-from custom_components.chatterbox.const import CONF_KIND, DOMAIN, SUBENTRY_CONVERSATION, ServiceKind
+from custom_components.chatterbox.const import (
+    CONF_KIND,
+    DOMAIN,
+    ENTRY_VERSION,
+    SUBENTRY_CONVERSATION,
+    ServiceKind,
+)
 from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from custom_components.chatterbox.settings.rules import (
     DEFAULT_RULES,
     HOME_RULE_KEYS,
+    WITH_RULES,
     HomeRules,
     HomeRulesStore,
     PinUse,
@@ -48,6 +64,10 @@ WITH_PIN: Final[dict[str, JsonValue]] = {
 }
 PLEASE_THE_PIN: Final = "Please say the PIN."
 NOT_ALLOWED: Final = "The rules of this home don't allow that."
+NOT_KNOWN: Final = (
+    "The rules of this home can't be read, or have to be entered again, so I change nothing."
+    " Open Settings, Repairs in Home Assistant."
+)
 
 type Storage = dict[str, Any]  # as the test storage of Home Assistant is typed
 
@@ -98,7 +118,7 @@ def issues(hass: HomeAssistant) -> dict[str, str]:
     """Return the agents that issues name, by the key of the issue."""
     found = ir.async_get(hass).issues.items()
     return {
-        issue_id: (one.translation_placeholders or {})["agents"]
+        issue_id: (one.translation_placeholders or {}).get("agents", "")
         for (domain, issue_id), one in found
         if domain == DOMAIN
     }
@@ -236,8 +256,8 @@ async def test_rules_that_cannot_be_read_stop_every_change_until_they_are_entere
     entry = await add_service(demo_home, "One", "Other")
 
     assert issues(hass) == {"home_rules_unreadable": ""}
-    assert await say(hass, "turn on the Kitchen Ceiling Light", ONE) == NOT_ALLOWED
-    assert await unlock(hass, OTHER) == NOT_ALLOWED
+    assert await say(hass, "turn on the Kitchen Ceiling Light", ONE) == NOT_KNOWN
+    assert await unlock(hass, OTHER) == NOT_KNOWN
 
     await enter(hass, await open_form(hass, entry, 1), pin=PIN)
     assert not issues(hass)
@@ -264,6 +284,56 @@ async def test_a_damaged_file_is_found_again_after_the_next_start(hass: HomeAssi
     assert await hass.async_add_executor_job(file.read_text) == text
 
 
+async def test_a_file_of_rules_that_is_lost_is_missed(
+    hass: HomeAssistant, entry: MockConfigEntry, hass_storage: Storage
+) -> None:
+    later = await add_service(hass, "Third")
+    await enter(hass, await open_form(hass, entry), rules=[{"verdict": "Never", "entities": [LIGHT]}])
+    await hass.config_entries.async_remove(entry.entry_id)
+    stored = hass_storage.pop(KEY)
+    assert later.minor_version == (await add_service(hass, "Fourth")).minor_version == WITH_RULES
+
+    store = HomeRulesStore(hass)
+    await store.async_load()
+    assert store.current.policy.only_reads
+    assert [*issues(hass)] == ["home_rules_unreadable"]
+    hass_storage[KEY] = stored
+    async_fire_time_changed(hass, dt_util.utcnow() + timedelta(minutes=1, seconds=1))
+    await hass.async_block_till_done()
+    assert store.current == home_rules_of(stored["data"])
+    assert not issues(hass)
+
+
+async def test_a_home_without_rules_misses_no_file(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+    assert (entry.version, entry.minor_version) == (ENTRY_VERSION, 1)
+    store = HomeRulesStore(hass)
+    await store.async_load()
+    assert store.current == HomeRules()
+
+
+async def fail(*_: object) -> None:
+    raise OSError(errno.ENOSPC, "the disk is full")
+
+
+async def test_a_stricter_rule_that_cannot_be_stored_holds_and_is_not_called_saved(
+    hass: HomeAssistant, entry: MockConfigEntry, hass_storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step = await open_form(hass, entry)
+    with monkeypatch.context() as full:
+        full.setattr(Store, "async_save", fail)
+        full.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(1, 1, 0))  # noqa: SLF001  # its type
+        result = await enter(hass, step, rules=[{"verdict": "Never", "entities": [LIGHT]}])
+        assert result["reason"] == "home_rules_no_room"
+        assert await say(hass, "turn on the Kitchen Ceiling Light", ONE) == NOT_ALLOWED
+        assert [*issues(hass)] == ["home_rules_not_stored"]
+        assert KEY not in hass_storage
+
+    async_fire_time_changed(hass, dt_util.utcnow() + timedelta(minutes=1, seconds=1))
+    await hass.async_block_till_done()
+    assert not issues(hass)
+    assert home_rules_of(hass_storage[KEY]["data"]) == async_get_home_rules(hass).current
+
+
 async def test_rules_that_an_agent_holds_are_refused_aloud(
     hass: HomeAssistant, demo_home: HomeAssistant, subtests: pytest.Subtests
 ) -> None:
@@ -280,8 +350,8 @@ async def test_rules_that_an_agent_holds_are_refused_aloud(
 
     assert issues(hass) == {"home_rules_of_agents": "One"}
     for agent_id in (ONE, OTHER):
-        assert await say(hass, "turn on the Kitchen Ceiling Light", agent_id) == NOT_ALLOWED
-        assert await unlock(hass, agent_id) == NOT_ALLOWED
+        assert await say(hass, "turn on the Kitchen Ceiling Light", agent_id) == NOT_KNOWN
+        assert await unlock(hass, agent_id) == NOT_KNOWN
 
     await enter(hass, await open_form(hass, entry))
     assert not issues(hass)

@@ -61,7 +61,8 @@ class PinGuard:
 
     def begin_try(self, device: str, now: float) -> tuple[Self, Permission]:
         """Count a try. The new state has to be stored before a PIN is compared."""
-        tries = next((one for one in self.tries if one.device == device), Tries(device))
+        known = (one for one in self.tries if one.device == device)  # several from two files
+        tries = max(known, key=lambda one: one.begun, default=Tries(device))
         others = (one for one in self.tries if one.device != device)
         remaining = tuple(one for one in others if one.locked_until is None or one.seconds_locked(now))
         permission: Permission

@@ -74,14 +74,18 @@ _TEXTS: Final = {
 class Database:
     """A database of records, opened by its first user."""
 
-    def __init__(self, url: str) -> None:
-        """Take an SQLAlchemy URL. Raises StoreUnavailable (WRONG_URL, UNSUPPORTED) for an invalid one."""
+    def __init__(self, url: str, *, may_be_empty: bool = False) -> None:
+        """Take an SQLAlchemy URL. Raises StoreUnavailable (WRONG_URL, UNSUPPORTED) for an invalid one.
+
+        A file that exists and is empty is damaged, unless it `may_be_empty`.
+        """
         self._url = _parsed(url)
         self._path: Final = self._url.database or ""
         self.is_file: Final = self._url.get_backend_name() == SQLITE
         """Whether it is an SQLite file, not a server."""
         self.where: Final = _where(self._url)
         """Its name in messages, without user and password."""
+        self._may_be_empty = may_be_empty
         self._lock = threading.Lock()
         self._engine: Engine | None = None
         self._opened_file: tuple[int, int] | None = None
@@ -100,7 +104,7 @@ class Database:
                 connection.execution_options(begin="BEGIN IMMEDIATE" if writes else "BEGIN")
                 with connection.begin():
                     yield connection
-        except SQLAlchemyError as err:
+        except (SQLAlchemyError, UnicodeDecodeError) as err:
             raise failure_of(err, self.where) from None  # its texts quote stored content
         if writes and self._holds_deleted:
             self.shrink(waits=False)
@@ -180,6 +184,9 @@ class Database:
                 self._engine.dispose()  # the file was deleted or replaced
                 self._engine = None
             if self._engine is None:
+                file = Path(self._path)
+                if self.is_file and not self._may_be_empty and file.is_file() and not file.stat().st_size:
+                    raise _unavailable(Trouble.CORRUPT, self.where)
                 engine = self._create_engine()
                 try:
                     with engine.connect() as connection:
@@ -190,7 +197,7 @@ class Database:
                                 create_index(connection)
                 except Exception as err:  # noqa: BLE001  # no record is to blame for any of them
                     engine.dispose()
-                    failure = failure_of(err, self.where) if isinstance(err, SQLAlchemyError) else err
+                    failure = err if isinstance(err, StoreUnavailable) else failure_of(err, self.where)
                     is_told = isinstance(failure, StoreUnavailable)
                     raise failure if is_told else _unavailable(Trouble.OTHER, self.where, type(err).__name__) from None
                 self._engine = engine
@@ -230,8 +237,10 @@ class Database:
         return engine
 
 
-def failure_of(error: SQLAlchemyError, where: str) -> StoreUnavailable | RecordRefused:
+def failure_of(error: Exception, where: str) -> StoreUnavailable | RecordRefused:
     """Translate an error of the database at `where`. Its own text is dropped: it may hold values or a password."""
+    if isinstance(error, UnicodeDecodeError):
+        return _unavailable(Trouble.CORRUPT, where)
     # A plain StatementError did not reach the database: a value of the record cannot be stored.
     if isinstance(error, IntegrityError | DataError) or type(error) is StatementError:
         return RecordRefused(f"The history in {where} does not accept a record ({type(error).__name__}).")
@@ -240,6 +249,8 @@ def failure_of(error: SQLAlchemyError, where: str) -> StoreUnavailable | RecordR
     code = getattr(error.orig, "sqlite_errorcode", None)
     if isinstance(code, int):
         return _unavailable(_SQLITE_ERRORS.get(code & 0xFF, Trouble.OTHER), where, f"SQLite {code}")
+    if isinstance(error.orig, sqlite3.OperationalError):  # it has no code for text that is no UTF-8
+        return _unavailable(Trouble.CORRUPT, where)
     state = getattr(error.orig, "sqlstate", None) or getattr(error.orig, "pgcode", None)
     is_gone = error.connection_invalidated or isinstance(error, OperationalError | InterfaceError)
     trouble = _SQLSTATES.get(str(state), Trouble.SERVER_GONE if is_gone else Trouble.OTHER)

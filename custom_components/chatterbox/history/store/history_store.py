@@ -39,6 +39,7 @@ from .rows import (
     delete_turn,
     find_turn,
     find_turns,
+    last_end,
     list_turns,
     matching,
     select_newest,
@@ -195,6 +196,10 @@ class HistoryStore:
         work = partial(delete_beyond, tables=tables, agent=agent, retention=retention, now=self._clock())
         return await self._delete(work)
 
+    async def last_end(self) -> int:
+        """Return when the last turn has ended, in seconds since the epoch; 0 without any."""
+        return await self._finish(self._writer.do(last_end), self._timeout)
+
     async def export(self, selection: Selection) -> AsyncGenerator[str]:
         """Yield each selected record as a line of JSON without line end, with its `kind`: turn, audit or response."""
         await self._finish(self._writer.do(_no_work), self._timeout)
@@ -254,7 +259,7 @@ class HistoryStore:
 
 async def check_address(url: str, seconds: float = _TIMEOUT) -> None:
     """Open a database and create its tables. Raises StoreUnavailable if it cannot be used."""
-    database = Database(url)
+    database = Database(url, may_be_empty=True)
     try:
         async with asyncio.timeout(seconds):
             await asyncio.to_thread(_open_and_close, database)

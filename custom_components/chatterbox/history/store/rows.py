@@ -280,6 +280,11 @@ def delete_turn(connection: Connection, turn: StoredTurn) -> int:
     return sum(_delete(connection, table, where) for table, where in doomed)
 
 
+def last_end(connection: Connection) -> int:
+    """Return when the turn that was stored last has ended, in seconds since the epoch; 0 without any."""
+    return int(connection.scalar(select(turns.c.at).order_by(turns.c.seq.desc()).limit(1)) or 0)
+
+
 def count_responses(connection: Connection, where: ColumnElement[bool]) -> tuple[int, int]:
     """Return the number of responses, and their size in characters."""
     count, size = connection.execute(select(func.count(), func.sum(responses.c.size)).where(where)).one()
