@@ -465,8 +465,13 @@ class FailedTarget(intent.IntentResponseTarget):
 
 def entities_done(native: object) -> frozenset[str]:
     """Return the ids of the entities that an intent acted on, from its native result."""
+    return frozenset([target.id for target in targets_done(native) if target.id])
+
+
+def targets_done(native: object) -> list[intent.IntentResponseTarget]:
+    """Return the entities that an intent acted on, from its native result."""
     response = intent_response(native)
-    return frozenset([target.id for target in _entities(response.success_results if response else ()) if target.id])
+    return _entities(response.success_results if response else ())
 
 
 def targets_not_done(native: object) -> tuple[FailedTarget, ...]:

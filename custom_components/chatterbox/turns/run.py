@@ -22,7 +22,7 @@ from ..agent.loop.hooks import HookChain
 from ..agent.loop.turn import Turn
 from ..agent.messages import AssistantMessage, ToolCall, ToolDefinition, ToolResult, UserMessage
 from ..agent.protocols import Ask, Deny, HookPoint, Hooks
-from ..agent.text import MOST_COMPARED
+from ..agent.text import MOST_COMPARED, fold
 from ..agent.timeouts import is_cancelled
 from ..agent.transcript import has_outside_content, outside_results
 from ..approvals.asking import ApprovalRequester, actions_text, unmeant_text
@@ -36,7 +36,7 @@ from ..history.stores import async_get_histories
 from ..home.request import QUESTION_ENDS
 from ..offline.local_commands import REPORTS
 from ..people.speakers import Asking, in_turn
-from ..records.turn_record import TurnRecord
+from ..records.turn_record import TurnRecord, targets_done
 from ..repairs import async_report_broken_template, async_report_missing_tools
 from ..runtime.agents import Agent
 from ..runtime.health import async_check_health
@@ -392,7 +392,15 @@ class _Composer:
             Statement.CANNOT
         }:
             undone = ""  # the answer tells that itself
-        return " ".join(filter(None, (self._unmeant() or undone, unreachable)))
+        return " ".join(filter(None, (self._untold(tried, answer), self._unmeant() or undone, unreachable)))
+
+    def _untold(self, tried: Sequence[ToolResult], answer: str) -> str:
+        """Return what was done beside something that was not, if an answer tells of the latter alone."""
+        worked = [result for result in tried if not (result.is_error or result.synthetic)]
+        names = [fold(target.name) for one in worked for target in targets_done(one.native)]
+        is_told = not {Statement.DONE, Statement.STATE}.isdisjoint(self._content(answer).statements)
+        is_told |= any(name in fold(answer) for name in names)
+        return "" if is_told or not names or len(worked) == len(tried) else self.composer.done(worked)
 
     def _unreachable(self) -> str:
         names = self.guard.unreachable()
