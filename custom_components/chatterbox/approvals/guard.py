@@ -105,7 +105,8 @@ _MESSAGES: Final = {
 """The results that the model receives."""
 
 _NO_COMMAND: Final = (
-    "Not planned: this sentence would do nothing, or waits by itself. Plan one that does not, and add up both times."
+    "Not planned: Home Assistant would not do anything for this sentence, or it waits by itself. Plan one that does"
+    " not, and add up both times."
 )
 
 ANYTHING: Final = Unresolved(frozenset({Unknown(UnknownReason.OPAQUE_ACTION)}))
