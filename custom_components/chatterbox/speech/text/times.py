@@ -320,7 +320,7 @@ type _Span = tuple[int, int, _Parts]
 
 
 def _spans(sentence: str, tag: str) -> Sequence[_Span]:
-    """Return the times in a sentence, and bare weekdays beside them, but for topics beside other times."""
+    """Return the times in a sentence, and bare weekdays beside them, but for topics after another time."""
     grammar = _grammar(tag)
     letters = grammar.letters(sentence)
     text, places = grammar.encoded("".join(letter for letter, _ in letters))
@@ -333,8 +333,9 @@ def _spans(sentence: str, tag: str) -> Sequence[_Span]:
     marked, topics = _MARK.join(_around(sentence, found)), _WORDS[tag].topics.replace("<time>", _MARK)
     about = re.finditer(topics, marked, re.IGNORECASE)
     numbers = {marked.count(_MARK, 0, one.start() + one[0].index(_MARK)) for one in about}
-    others = [span for number, span in enumerate(found) if number not in numbers]
-    return (others or found) if are_strong else []
+    first = next((number for number in range(len(found)) if number not in numbers), len(found))
+    others = [span for number, span in enumerate(found) if number not in numbers or number < first]
+    return others if are_strong else []
 
 
 def _around(sentence: str, spans: Sequence[_Span]) -> Sequence[str]:
