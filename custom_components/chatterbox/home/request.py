@@ -19,7 +19,8 @@ from .entities import telling_words
 
 type _Phrases = Mapping[str, Sequence[str]]
 
-_NO_WISH: Final = frozenset({"articles", "where", "asks", "asks_within", "asks_marked", "unless"})
+_ASKING: Final = ("asks", "asks_within", "asks_marked", "unless")
+_NO_WISH: Final = frozenset({"articles", "where", *_ASKING})
 QUESTION_ENDS: Final = ("?", "\N{FULLWIDTH QUESTION MARK}")
 
 
@@ -54,16 +55,12 @@ _PLACES: Final = {
 }
 
 
-def _any_of(phrases: Sequence[str], begin: str = r"\b") -> re.Pattern[str]:
-    return re.compile(rf"{begin}(?:{'|'.join(' '.join(heard_words(one)) for one in phrases) or '(?!)'})\b")
+def _any_of(phrases: Sequence[str]) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(' '.join(heard_words(one)) for one in phrases) or '(?!)'})\b")
 
 
 _ASKS: Final = {
-    language: (
-        _any_of(phrases.get("asks", ()), "^"),
-        *(_any_of(phrases.get(field, ())) for field in ("asks_within", "asks_marked", "unless")),
-    )
-    for language, phrases in _PHRASES.items()
+    language: [_any_of(phrases.get(field, ())) for field in _ASKING] for language, phrases in _PHRASES.items()
 }
 """The patterns of questions, by language."""
 
@@ -102,7 +99,7 @@ class Request:
             return False
         begins, within, marked, unless = patterns
         is_marked = bare != text and marked.search(words)
-        return bool(within.search(words) or ((begins.search(words) or is_marked) and not unless.search(words)))
+        return bool(within.search(words) or ((begins.match(words) or is_marked) and not unless.search(words)))
 
     @property
     def wanted(self) -> frozenset[str]:

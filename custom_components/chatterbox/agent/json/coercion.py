@@ -1,5 +1,6 @@
 """Parses the arguments of a tool call and coerces them to the tool's JSON Schema."""
 
+import json
 import operator
 import re
 from collections.abc import Callable, Mapping
@@ -68,10 +69,6 @@ def fit_object(value: JsonObject, schema: JsonObject, *, text_is_list: bool = Tr
     return fitted
 
 
-_ESCAPE: Final = re.compile(r"\\+(?:u([0-9a-f]{4})|x([0-9a-f]{2})|([nrt\"'/]))|\\+\Z", re.IGNORECASE)
-_MEANINGS: Final = {"n": "\n", "r": "", "t": "\t"}
-
-
 def readable(value: JsonValue, *, escapes: bool) -> JsonValue:
     """Return a value whose texts a person can read: without control characters and, with `escapes`, without those.
 
@@ -82,20 +79,17 @@ def readable(value: JsonValue, *, escapes: bool) -> JsonValue:
             text = mended_text(value)
             if CONTROL.search(text):
                 raise Unfit(f"A character of {display(value)} was lost. Write it again, in plain letters.")
-            return sendable_text(_ESCAPE.sub(_unescaped, text)) if escapes and "\\" in text else text
+            if escapes and "\\" in text:
+                with suppress(ValueError):  # no escapes that were escaped once more
+                    text = str(json.loads(f'"{text.replace("\\x", "\\u00")}"'))
+                text = sendable_text(text.rstrip("\\"))
+            return text
         case list():
             return [readable(item, escapes=escapes) for item in value]
         case dict():
             return {name: readable(item, escapes=escapes) for name, item in value.items()}
         case _:
             return value
-
-
-def _unescaped(escape: re.Match[str]) -> str:
-    """Return the character of an escape that was escaped once more; nothing for a backslash at the end."""
-    if digits := escape[1] or escape[2]:
-        return chr(int(digits, 16))
-    return _MEANINGS.get(escape[3].lower(), escape[3]) if escape[3] else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -343,7 +343,7 @@ def _without_streaming(payload: JsonObject, _: re.Match[str]) -> JsonObject:
 def _with_another_limit(payload: JsonObject, refusal: re.Match[str]) -> JsonObject:
     """Limit the answer under the name that the service asks for, or the other one that is common."""
     known = next((name for name in _LIMITS if name in payload), "")
-    name = refusal["instead"] or _LIMITS.get(known, known)
+    name = refusal["instead"] or _LIMITS.get(known) or known
     return {name if field == known else field: value for field, value in payload.items()}
 
 
@@ -353,12 +353,8 @@ def whole_answer(payload: JsonObject) -> JsonObject:
 
 
 _OF_STREAMS: Final = frozenset({"stream_options", "return_progress"})
-_LIMITS: Final[Mapping[str, str]] = {
-    "max_tokens": "max_completion_tokens",
-    "max_completion_tokens": "max_tokens",
-    "max_output_tokens": "max_output_tokens",
-}
-"""The names of the limit of an answer, with the one to try next."""
+_LIMITS: Final = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens", "max_output_tokens": ""}
+"""The names of the limit of an answer, with the one to try next, if there is one."""
 
 
 _TOOL_FIELDS: Final = frozenset({"tools", "tool_choice", "parallel_tool_calls"})
