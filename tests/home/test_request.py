@@ -140,6 +140,8 @@ async def test_the_longest_phrase_tells_what_is_wanted(
         ("en", "Can you tell me if the light is on?"),
         ("en", "Why is the light on"),
         ("en", "Which lights are on?"),
+        ("en", "The hallway light is on, right?"),
+        ("de", "Das Licht im Flur ist noch an, oder?"),
         ("de", "Hat jemand das Flurlicht brennen lassen?"),
         ("de", "Brennt im Flur noch Licht?"),
         ("de", "Kannst du mir sagen, ob das Licht an ist?"),

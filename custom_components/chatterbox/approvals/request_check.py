@@ -129,7 +129,7 @@ class RequestCheck:
         command may mean several, it is only for a model that reports an action, as the second value tells.
         """
         await self.async_find_fitting()
-        if not self.can_ask or not self.is_left_undone():
+        if not self.is_left_undone():
             return "", False
         home, (one, *others) = async_get_home(self.hass, CONVERSATION), self.fitting
         if others or is_about_all(self.request.text, self.request.language):
