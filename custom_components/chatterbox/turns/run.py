@@ -400,7 +400,10 @@ class _Composer:
         names = [fold(target.name) for one in worked for target in targets_done(one.native)]
         is_told = not {Statement.DONE, Statement.STATE}.isdisjoint(self._content(answer).statements)
         is_told |= any(name in fold(answer) for name in names)
-        return "" if is_told or not names or len(worked) == len(tried) else self.composer.done(worked)
+        failed = {result.name for result in tried if result not in worked}
+        # A call that failed before one of the same tool was repaired.
+        is_partial = bool(failed - {one.name for one in worked} or (tried and tried[-1] not in worked))
+        return self.composer.done(worked) if is_partial and names and not is_told else ""
 
     def _unreachable(self) -> str:
         names = self.guard.unreachable()
