@@ -68,7 +68,7 @@ async def test_diagnostics_hold_the_set_up_and_no_secret(
         "versions": {"chatterbox": "0.1.0", "home_assistant": __version__},
         "entry": {
             "title": "The server",
-            "version": "1.1",
+            "version": "2.1",
             "state": "loaded",
             "data": {"kind": "openai_chat", "base_url": address, "api_key": "**REDACTED**"},
             "options": {},
