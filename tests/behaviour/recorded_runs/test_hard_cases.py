@@ -159,7 +159,7 @@ async def talk_and_compare(hass: HomeAssistant, case: HardCase) -> None:
         assert not MARKUP.search(as_one_line(words)), (case.id, words)
     meant = [case.meaning(number).says for number in range(len(case.asst))]
     spoken_in_signs = [re.sub(r" degrees? (C)elsius| degrees? (F)ahrenheit", r"°\1\2", one) for one in satellite.heard]
-    added = rf"( {re.escape(NOT_DONE)}| That didn't work: [^.]+\.| Done: [^.]+\.)+\Z"
+    added = rf"(\s*{re.escape(NOT_DONE)}|\s*That didn't work: [^.]+\.|\s*Done: [^.]+\.?)+\Z"
     heard = [re.sub(added, "", one) for one in spoken_in_signs]
     assert letters(heard[: len(meant)]) == letters(meant), case.id
     assert spoken.strip(), case.id
