@@ -30,12 +30,13 @@ from custom_components.chatterbox.later.plans import (
     NotPlanned,
     PlanKind,
     PlannedCall,
+    PlanProblem,
     Plans,
     async_get_plans,
     waiting_news,
 )
 from custom_components.chatterbox.later.schedule import EVENT_PLAN, WORTH, Schedule, async_resolve
-from custom_components.chatterbox.people.speakers import Speaker
+from custom_components.chatterbox.people.speakers import NOBODY, Speaker
 from custom_components.chatterbox.speech.text.times import Repetition
 from custom_components.chatterbox.turns.input import TurnInput
 from tests.later.talk import AGENT, act, pass_time, remind, types, wait_for
@@ -48,6 +49,7 @@ class Home:
     def __init__(self, hass: HomeAssistant) -> None:
         self.hass = hass
         self.done: list[str] = []
+        self.problem: PlanProblem | None = None
         self.may_end = asyncio.Event()
         self.may_end.set()
         self.schedule = self.awake()
@@ -65,8 +67,9 @@ class Home:
         await self.may_end.wait()
         return "It is stuck." if plan.text == "stuck" else ""
 
-    async def async_problem(self, plan: FuturePlan, mover: Speaker, *, takes_back: bool) -> None:
-        """Let everybody change plans."""
+    async def async_problem(self, plan: FuturePlan, mover: Speaker, *, takes_back: bool) -> PlanProblem | None:  # noqa: ARG002  # demanded by the protocol
+        """Let everybody change plans, as long as there is no problem."""
+        return self.problem
 
     async def async_ask(self, plan: FuturePlan, reason: str, begin: Begin, here: TurnInput | None = None) -> None:
         """Ask nothing."""
@@ -400,6 +403,17 @@ async def test_a_reminder_that_cannot_be_stored_is_heard(
     assert [news.text for news in waiting_news(hass)] == home.texts
     await home.schedule.async_heard(home.schedule.plans.stored.news)
     assert home.texts == []
+
+
+async def test_who_takes_a_plan_back_is_judged_also_before_the_file_was_read(home: Home) -> None:
+    plan = await home.schedule.async_add(act())
+    home.schedule.async_stop()
+    unread, home.problem = home.awake(), PlanProblem.NOT_PERMITTED
+
+    with pytest.raises(NotPlanned):
+        await unread.async_cancel(plan.id, NOBODY)
+
+    assert unread.plans.get(plan.id) == plan
 
 
 @pytest.mark.parametrize("damage", [{"version": 2}, {"data": {"plans": "none"}}])

@@ -83,6 +83,7 @@ async def _async_plan(call: ServiceCall) -> ServiceResponse:
 async def _async_cancel(call: ServiceCall) -> None:
     """Cancel a plan of the household or of the user who calls; an automation or an administrator may cancel any."""
     schedule, user_id = async_get_schedule(call.hass), call.context.user_id
+    await schedule.plans.async_load()
     user = await call.hass.auth.async_get_user(user_id) if user_id else None
     plans = schedule.plans.stored.plans
     if user_id and not (user and user.is_admin):

@@ -243,13 +243,13 @@ class Schedule:
                 raise NotPlanned(PlanProblem.BEGUN)
             return stored.replacing(known)
 
-        plan = self.plans.get(plan_id)
-        if plan and not plan.is_begun and (problem := await self.async_problem(plan, mover, takes_back=True)):
+        await self.plans.async_load()
+        plan = self.plans.stored.plan(plan_id)
+        if not plan.is_begun and (problem := await self.async_problem(plan, mover, takes_back=True)):
             raise NotPlanned(problem)
         await self.plans.async_change(cancel)
         self._unwatch(plan_id)
-        if plan:
-            self._fire(plan, PlanChange.CANCELLED)
+        self._fire(plan, PlanChange.CANCELLED)
 
     async def async_forget(self, is_gone: Callable[[FuturePlan], bool]) -> Sequence[FuturePlan]:
         """Remove and return the plans whose agent or person is gone."""
