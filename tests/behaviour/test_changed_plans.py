@@ -16,7 +16,7 @@ from pytest_homeassistant_custom_component.common import MockUser, async_capture
 from pytest_homeassistant_custom_component.typing import WebSocketGenerator
 
 from custom_components.chatterbox.approvals.questions import async_get_approvals
-from custom_components.chatterbox.const import DOMAIN
+from custom_components.chatterbox.const import CONF_RULES, DOMAIN
 from custom_components.chatterbox.later.plans import Asker, FuturePlan, PlannedCall, async_get_plans
 from custom_components.chatterbox.later.schedule import async_get_schedule
 from tests.later.talk import LIGHT_OFF, SATELLITE, UNLOCK, act, at_hall, later, pass_time, remind, script, state
@@ -185,6 +185,18 @@ async def test_an_action_is_moved_by_the_rules_for_the_mover(
 
     assert home.plans == (plan,)
     assert not async_get_approvals(home.hass).waiting
+
+
+async def test_no_action_is_moved_while_the_rules_are_not_known(home: Home) -> None:
+    home.may(DOOR)
+    plan = await home.add(home.locking(Asker(satellite_id=SATELLITE)))
+    (entry,) = home.hass.config_entries.async_entries(DOMAIN)
+    agent = entry.subentries[home.agent]
+    home.hass.config_entries.async_update_subentry(entry, agent, data={**agent.data, CONF_RULES: []})
+    await home.hass.async_block_till_done()
+
+    assert NOT_ALLOWED in await MOVES["list"](home)
+    assert home.plans == (plan,)
 
 
 @pytest.mark.parametrize(("is_theirs", "is_kept"), [(True, True), (False, False)])

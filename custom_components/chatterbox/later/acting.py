@@ -4,7 +4,7 @@ A missed call is asked about in such a turn, too, in which nothing has approved 
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextvars import Context as Variables
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,11 +15,10 @@ from homeassistant.core import Context, HomeAssistant
 from homeassistant.util import dt as dt_util
 from homeassistant.util.ulid import ulid_now
 
-from ..agent.conversation.own_words import NO_MODEL
-from ..agent.events import CompletionResult, PendingApproval, PendingCall, ProviderEvent, StopReason
+from ..agent.events import PendingApproval, PendingCall, StopReason
 from ..agent.loop.turn import Limits, Turn
-from ..agent.messages import FinishReason, JsonObject, ToolAnnotations, ToolCall, ToolDefinition
-from ..agent.protocols import Ask, CompletionRequest, Deny, Hooks, LLMProvider
+from ..agent.messages import JsonObject, ToolAnnotations, ToolCall, ToolDefinition
+from ..agent.protocols import Ask, Deny, Hooks, LLMProvider
 from ..approvals.questions import ANYWHERE, LATER, ApprovalScope, Question, async_get_approvals
 from ..approvals.review import ApprovalWay, CallReview, GivenAnswer, Refusal
 from ..effects.effect import Annotated
@@ -32,7 +31,7 @@ from ..turns.continuity import Continuity, Thread
 from ..turns.input import TurnInput
 from ..turns.resume import async_run_alone
 from ..turns.run import AgentTurns
-from ..turns.source import TurnSource
+from ..turns.source import SilentModel, TurnSource
 from .plans import Asker, FuturePlan, PlannedCall, PlanProblem
 
 _EXPIRES_IN: Final = 60.0
@@ -46,14 +45,6 @@ _ASKED_FOR: Final = 600.0
 
 
 type Begin = Callable[[], Awaitable[None]]
-
-
-class _Silence(LLMProvider):
-    """Answers nothing, so that a turn says what its calls have come to."""
-
-    @override
-    async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
-        yield CompletionResult(FinishReason.STOP, provider_items=(NO_MODEL,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +77,7 @@ class _PlanSource(TurnSource):
 
     @override
     def provider(self) -> LLMProvider:
-        return _Silence()
+        return SilentModel()
 
     @override
     async def async_thread(
@@ -144,7 +135,7 @@ class PlanRunner:
         match review.refusal:
             case Refusal.PERMISSION:
                 return PlanProblem.NOT_PERMITTED
-            case Refusal.RULES if is_theirs or not takes_back:
+            case Refusal.RULES | Refusal.RULES_UNKNOWN if is_theirs or not takes_back:
                 return PlanProblem.NOT_ALLOWED
             case _ if takes_back or decision is None or review.refusal is Refusal.UNREACHABLE:
                 return None

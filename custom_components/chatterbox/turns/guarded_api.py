@@ -4,7 +4,6 @@ Home Assistant runs the tools of its own APIs for whoever calls them. Those of t
 repaired, judged, audited. The rules are those of the home, so it belongs to no agent. Decision 55.
 """
 
-from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Final, override
@@ -16,11 +15,10 @@ from homeassistant.helpers import llm
 from homeassistant.helpers.singleton import singleton
 from homeassistant.util.hass_dict import HassKey
 
-from ..agent.events import CompletionResult, ProviderEvent, ToolCallReady, ToolFinished
+from ..agent.events import ToolFinished
 from ..agent.loop.loop import AgenticLoop
 from ..agent.loop.turn import Turn
-from ..agent.messages import FinishReason, ToolCall, canonical_json
-from ..agent.protocols import CompletionRequest, LLMProvider
+from ..agent.messages import ToolCall, canonical_json
 from ..approvals.audit import CallAudit, async_get_change_texts
 from ..approvals.guard import CallGuard
 from ..const import DOMAIN
@@ -31,6 +29,7 @@ from ..speech.sentences import async_get_sentences
 from ..tools.llm_apis import GUARDED_API, UnavailableTool
 from ..tools.turn_tools import TurnTools, async_offer_tools
 from .record import turn_origin
+from .source import SilentModel
 
 
 class _GuardedApi(llm.API):
@@ -72,7 +71,7 @@ class _GuardedTool(llm.Tool):
         audit.reviewed_by(guard)
         async_get_context_watch(hass).take_for_turn(context)
         call = ToolCall(tool_input.id, self.name, canonical_json(tool_input.tool_args))
-        loop, results = AgenticLoop(_OneCall(call), offer.dispatcher, hooks=(offer.name_resolver, guard)), []
+        loop, results = AgenticLoop(SilentModel([call]), offer.dispatcher, hooks=(offer.name_resolver, guard)), []
         try:
             with in_turn():
                 async with aclosing(loop.stream(Turn("", tools=offer.definitions))) as events:
@@ -84,21 +83,6 @@ class _GuardedTool(llm.Tool):
         if isinstance(native := results[0].native, llm.ToolResult):
             return native
         return llm.ToolResult({"error": results[0].content}, error=True)
-
-
-class _OneCall(LLMProvider):
-    """Makes one call, and says nothing."""
-
-    def __init__(self, call: ToolCall) -> None:
-        """Take the call."""
-        self._calls = [call]
-
-    @override
-    async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
-        reason = FinishReason.TOOL_CALLS if self._calls else FinishReason.STOP
-        if self._calls:
-            yield ToolCallReady(self._calls.pop())
-        yield CompletionResult(reason)
 
 
 _held: Final = singleton(HassKey[list[CALLBACK_TYPE]](f"{DOMAIN}_guarded_api"))(lambda _: [])

@@ -4,17 +4,19 @@ A `TurnSource` holds the differences between surfaces; the steps of a turn ask i
 The defaults are those of a conversation, and a surface overrides what differs. Decision 50.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import override
 
 from homeassistant.components.conversation import ChatLog
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 
-from ..agent.events import TurnEvent
+from ..agent.conversation.own_words import NO_MODEL
+from ..agent.events import CompletionResult, ProviderEvent, ToolCallReady, TurnEvent
 from ..agent.loop.turn import Limits, Turn
-from ..agent.messages import ToolChoice, ToolChoiceMode, ToolDefinition, Transcript, UserMessage
-from ..agent.protocols import Hooks, LLMProvider
+from ..agent.messages import FinishReason, ToolCall, ToolChoice, ToolChoiceMode, ToolDefinition, Transcript, UserMessage
+from ..agent.protocols import CompletionRequest, Hooks, LLMProvider
 from ..approvals.questions import Resume
 from ..people.speakers import Speaker
 from ..records.turn_record import TurnRecord
@@ -42,6 +44,20 @@ class ToolSelection:
     def definitions(self) -> tuple[ToolDefinition, ...]:
         """All tools that the model is offered."""
         return (*self.tools.definitions, *self.client_tools)
+
+
+@dataclass(slots=True)
+class SilentModel(LLMProvider):
+    """Makes some calls, and says nothing, so that a turn says what its calls have come to."""
+
+    calls: list[ToolCall] = field(default_factory=list)
+
+    @override
+    async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
+        reason = FinishReason.TOOL_CALLS if self.calls else FinishReason.STOP
+        while self.calls:
+            yield ToolCallReady(self.calls.pop(0))
+        yield CompletionResult(reason, provider_items=(NO_MODEL,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
