@@ -16,7 +16,7 @@ from homeassistant.helpers.typing import VolSchemaType
 
 from ..const import DOMAIN
 from ..history.store.records import StoreUnavailable
-from ..people.speakers import person_id_of
+from ..people.speakers import Speaker, person_id_of, speaker_of
 from ..settings.rules import async_get_home_rules
 
 UNAUTHORIZED: Final = "unauthorized"
@@ -68,6 +68,11 @@ class Viewer:
     def sees(self, person_id: str | None) -> bool:
         """Return whether they see a turn of a person."""
         return self.people is None or person_id in self.people
+
+    @property
+    def speaker(self) -> Speaker:
+        """The speaker of what they do here, for whom nobody is asked."""
+        return speaker_of(self.hass, self.user.id)
 
     @property
     def context(self) -> Context:

@@ -29,7 +29,6 @@ from ..later.plans import SIGNAL_PLANS, FuturePlan, PlanKind, plans_of
 from ..later.schedule import async_get_schedule, edited_plan
 from ..later.telling import condition_text
 from ..later.tool import due_order
-from ..people.speakers import speaker_of
 from ..records.turn_record import SIGNAL_TURN, SIGNAL_USAGE, shown_text
 from ..runtime.agents import HOME_ASSISTANT, Agent, ChatterboxConfigEntry
 from ..runtime.health import SIGNAL_HEALTH
@@ -357,18 +356,15 @@ async def _async_change_plan(viewer: Viewer, data: Mapping[str, Any]) -> PlanNow
     due = dt_util.utc_from_timestamp(data["due_at"]) if "due_at" in data else None
     plan = _known_plan(viewer, data["plan_id"])
     changed = await async_get_schedule(viewer.hass).async_change(
-        plan.id,
-        lambda known: edited_plan(known, data["text"], due or known.due),
-        speaker_of(viewer.hass, viewer.user.id),
+        plan.id, lambda known: edited_plan(known, data["text"], due or known.due), viewer.speaker
     )
     return _plan(TurnViews(viewer.hass), changed)
 
 
 async def _async_cancel_plan(viewer: Viewer, data: Mapping[str, Any]) -> None:
     """Cancel a plan."""
-    await async_get_schedule(viewer.hass).async_cancel(
-        _known_plan(viewer, data["plan_id"]).id, speaker_of(viewer.hass, viewer.user.id)
-    )
+    plan = _known_plan(viewer, data["plan_id"])
+    await async_get_schedule(viewer.hass).async_cancel(plan.id, viewer.speaker)
 
 
 def _known_plan(viewer: Viewer, plan_id: str) -> FuturePlan:

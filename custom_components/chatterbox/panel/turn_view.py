@@ -320,13 +320,8 @@ class TurnViews:
         user = await self.hass.auth.async_get_user(user_id) if isinstance(user_id, str) else None
         plain = {name: self._json(change.body.get(name)) for name in _SHOWN_OF_CHANGE}
         rules = await self._async_rules(change.body.get("rules"))
-        return {
-            **plain,
-            "message": self._message(change.body),
-            "rules": rules,
-            "at": change.at,
-            "answered_by": user.name if user else None,
-        }
+        known = {**plain, "message": self._message(change.body), "rules": rules}
+        return {**known, "at": change.at, "answered_by": user.name if user else None}
 
     async def _async_rules(self, stored: JsonValue) -> list[JsonValue]:
         """Return stored rules in plain words; none for those that this version cannot read."""
@@ -336,9 +331,8 @@ class TurnViews:
             return []
         if not policy.rules:
             return []
-        labels = await async_get_rule_labels(
-            self.hass, policy, self.language or self.hass.config.language, with_tools=False
-        )
+        language = self.language or self.hass.config.language
+        labels = await async_get_rule_labels(self.hass, policy, language, with_tools=False)
         text = RuleText(self.hass, labels, registered_names(self.hass, policy))
         return [text.of(rule) for rule in policy.rules]
 

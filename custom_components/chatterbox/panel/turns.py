@@ -43,10 +43,7 @@ _SLOW: Final = 5.0
 """Seconds without a word from which on a turn is slow."""
 _NOTHING_TAKEN: Final = 10**18 - 1
 """Comes after each `seq`."""
-_ENDS: Final = {
-    "failed": FAILURES,
-    "asked": frozenset({StopReason.APPROVAL_REQUIRED}),
-}
+_ENDS: Final = {"failed": FAILURES, "asked": frozenset({StopReason.APPROVAL_REQUIRED})}
 """Stop reasons of the turns with a mark."""
 
 _PARTICLE: Final = 2

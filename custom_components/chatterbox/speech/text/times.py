@@ -646,12 +646,11 @@ def _fitting_readings(parts: _Parts) -> Sequence[int]:
 
 def _dates(parts: _Parts, today: date) -> Sequence[date]:
     """Return the days that a time may fall on. Its minutes may reach into the next day: yesterday counts, too."""
+    named = [parts.on] if parts.on else list[date]()
+    if parts.month_day:
+        years, (month, day) = (today.year, today.year + 1), parts.month_day
+        named = [date(year, month, day) for year in years if day <= monthrange(year, month)[1]]
     if parts.on or parts.month_day:
-        years = (today.year, today.year + 1)
-        month, day = parts.month_day or (0, 0)
-        named = (
-            [parts.on] if parts.on else [date(year, month, day) for year in years if day <= monthrange(year, month)[1]]
-        )
         return [on for on in named if parts.weekday in {None, on.weekday()}]
     if parts.every == "workday" and parts.day is None:
         week = (today + timedelta(days=day) for day in range(-1, _WEEK))
