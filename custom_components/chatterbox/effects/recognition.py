@@ -20,9 +20,10 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er, intent
 
 from ..agent.messages import JsonValue, ToolCall
-from ..agent.text import HAN, MOST_UNDERSTOOD, plain_name
+from ..agent.text import HAN, plain_name
 from ..home.entity_matches import matching_states
-from ..internals.conversation import async_recognized, built_in_agent
+from ..home.request import QUESTION_ENDS
+from ..internals.conversation import async_recognized, built_in_agent, slots_of
 from ..settings.agent import RequestKind
 from .intents import handler_of, intent_naming, is_question_intent, selection
 from .spoken_numbers import async_readable_sentence
@@ -43,7 +44,6 @@ _LONGEST_NEVER_MIND: Final = 60
 _SMALL_TALK: Final = frozenset({intent.INTENT_NEVERMIND, intent.INTENT_RESPOND})
 _ASKS_ABOUT_ALL: Final = "all"
 """The response to "are all lights off?". In several languages, "all lights off" is taken for that question."""
-_QUESTION_MARKS: Final = ("?", "\N{FULLWIDTH QUESTION MARK}")
 _SELECTING: Final = frozenset({"name", "area", "floor", "domain", "device_class"})
 """The slots that select entities."""
 
@@ -69,7 +69,7 @@ class RecognizedRequest:
 
 async def async_recognize(hass: HomeAssistant, user_input: ConversationInput) -> RecognizedRequest | None:
     """Return what a request is, as far as that is certain."""
-    agent = built_in_agent(hass) if len(user_input.text) <= MOST_UNDERSTOOD else None
+    agent = built_in_agent(hass, user_input.text)
     if agent is None or await agent.async_get_or_load_intents(user_input.language) is None:
         return None
     user_input = replace(user_input, text=await async_readable_sentence(hass, user_input.text, user_input.language))
@@ -78,7 +78,7 @@ async def async_recognize(hass: HomeAssistant, user_input: ConversationInput) ->
     found = await agent.async_recognize_intent(user_input, strict_intents_only=True)
     if found is None or (name := found.intent.name) in _SMALL_TALK or _may_be_command(found, user_input.text):
         return None
-    slots: dict[str, JsonValue] = {entity.name: entity.value for entity in found.entities_list}
+    slots = slots_of(found)
     is_question = is_question_intent(hass, name)
     if (found.intent_metadata or {}).get(METADATA_CUSTOM_SENTENCE):
         return RecognizedRequest(name, is_question)
@@ -141,9 +141,8 @@ async def async_is_never_mind(hass: HomeAssistant, user_input: ConversationInput
 
 async def async_is_request(hass: HomeAssistant, user_input: ConversationInput) -> bool:
     """Return whether Home Assistant would act on a sentence or answer it, by a trigger or an intent that is certain."""
-    agent = built_in_agent(hass)
-    is_short = len(user_input.text) <= MOST_UNDERSTOOD
-    if agent and is_short and await agent.async_recognize_sentence_trigger(user_input):
+    agent = built_in_agent(hass, user_input.text)
+    if agent and await agent.async_recognize_sentence_trigger(user_input):
         return True
     return await async_recognize(hass, user_input) is not None
 
@@ -151,7 +150,7 @@ async def async_is_request(hass: HomeAssistant, user_input: ConversationInput) -
 def _may_be_command(found: RecognizeResult, text: str) -> bool:
     """Return whether words that Home Assistant takes for a question about everything may be a command."""
     is_about_all = found.intent.name == intent.INTENT_GET_STATE and found.response == _ASKS_ABOUT_ALL
-    return is_about_all and not text.rstrip().endswith(_QUESTION_MARKS)
+    return is_about_all and not text.rstrip().endswith(QUESTION_ENDS)
 
 
 def _is_there(

@@ -3,13 +3,16 @@
 All else is shared: states, registries, and what is stored. The answers of Home Assistant are those of the real home.
 """
 
+from collections.abc import Mapping
 from copy import copy
 from typing import Any, Final, override
 
+from homeassistant.components.conversation import DOMAIN as CONVERSATION, ConversationInput
 from homeassistant.components.intent import async_device_supports_timers
 from homeassistant.core import HomeAssistant, ServiceRegistry
 from homeassistant.helpers import intent
 
+from ..agent.messages import JsonValue
 from ..internals.intent import handler_path
 from .actions import controlled_by
 from .intents import acts_by_services, intent_effects, is_question_intent
@@ -51,13 +54,10 @@ class _SilentHandler(intent.IntentHandler):
         slots = {name: slot["value"] for name, slot in intent_obj.slots.items()}
         effects = intent_effects(self._hass, self.intent_type, slots, intent_obj.assistant or "")
         response = intent_obj.create_response()
-        kind, states = (
-            intent.IntentResponseTargetType.ENTITY,
-            map(self._hass.states.get, sorted(controlled_by(effects))),
-        )
-        response.async_set_results(
-            [intent.IntentResponseTarget(state.name, kind, state.entity_id) for state in states if state]
-        )
+        kind = intent.IntentResponseTargetType.ENTITY
+        states = map(self._hass.states.get, sorted(controlled_by(effects)))
+        found = [intent.IntentResponseTarget(state.name, kind, state.entity_id) for state in states if state]
+        response.async_set_results(found)
         return response
 
 
@@ -75,15 +75,32 @@ def is_silent(hass: HomeAssistant) -> bool:
     return isinstance(hass.services, _SilentServices)
 
 
+async def async_handle_intent(
+    hass: HomeAssistant,
+    said: ConversationInput,
+    intent_type: str,
+    slots: Mapping[str, JsonValue],
+    meant: Mapping[str, str],
+) -> intent.IntentResponse:
+    """Handle an intent as the built-in agent would for a sentence, of which some words are `meant` otherwise.
+
+    Raises `intent.IntentError`.
+    """
+    given = {name: {"value": meant.get(name, value), "text": value} for name, value in slots.items()}
+    place = said.device_id, said.satellite_id, said.agent_id
+    words = said.text, said.context, said.language
+    home = handling_home(hass)
+    return await intent.async_handle(home, CONVERSATION, intent_type, given, *words, CONVERSATION, *place)
+
+
 def handling_home(hass: HomeAssistant) -> HomeAssistant:
     """Return the home in which intents are handled: itself, unless it is silent."""
     if not is_silent(hass):
         return hass
     home = silent_home(hass)
-    home.data[intent.DATA_KEY] = {
-        one.intent_type: one
-        if acts_by_services(one) or is_question_intent(hass, one.intent_type)
-        else _SilentHandler(hass, one)
-        for one in intent.async_get(hass)
-    }
+    handlers: dict[str, intent.IntentHandler] = {}
+    for one in intent.async_get(hass):
+        is_silent_now = acts_by_services(one) or is_question_intent(hass, one.intent_type)
+        handlers[one.intent_type] = one if is_silent_now else _SilentHandler(hass, one)
+    home.data[intent.DATA_KEY] = handlers
     return home

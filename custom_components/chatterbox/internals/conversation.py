@@ -13,6 +13,7 @@ from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import intent, llm
 from homeassistant.helpers.chat_session import ChatSession
 
+from ..agent.messages import JsonValue
 from ..agent.text import MOST_UNDERSTOOD
 from .reliance import Reliance
 
@@ -48,17 +49,24 @@ _RECENT: Final = Reliance("pins", f"{_INSIDE}.trace", ("async_clear_traces", "as
 
 
 @callback
-def built_in_agent(hass: HomeAssistant) -> DefaultAgent | None:
-    """Return the agent that understands sentences without a model. Source: `default_agent.DefaultAgent`."""
-    return _BUILT_IN.find(hass)
+def built_in_agent(hass: HomeAssistant, sentence: str = "") -> DefaultAgent | None:
+    """Return the agent that understands sentences without a model; None for one that is too long for that.
+
+    Source: `default_agent.DefaultAgent`.
+    """
+    return _BUILT_IN.find(hass) if len(sentence) <= MOST_UNDERSTOOD else None
 
 
 async def async_recognized(hass: HomeAssistant, user_input: ConversationInput) -> RecognizeResult | None:
     """Return what the built-in agent recognizes with certainty, if it finds all that is named."""
-    agent = built_in_agent(hass)
-    is_short = len(user_input.text) <= MOST_UNDERSTOOD
-    found = await agent.async_recognize_intent(user_input) if agent and is_short else None
+    agent = built_in_agent(hass, user_input.text)
+    found = await agent.async_recognize_intent(user_input) if agent else None
     return None if found is None or found.unmatched_entities else found
+
+
+def slots_of(found: RecognizeResult) -> dict[str, JsonValue]:
+    """Return the values of what is recognized, by the names of their slots."""
+    return {entity.name: entity.value for entity in found.entities_list}
 
 
 async def async_texts(hass: HomeAssistant, language: str) -> LanguageIntents | None:
@@ -76,9 +84,9 @@ def mismatch_words(hass: HomeAssistant, error: intent.MatchFailedError) -> tuple
 
 
 @callback
-def gazetteer(hass: HomeAssistant) -> GazetteerFallback | None:
+def gazetteer(hass: HomeAssistant, sentence: str = "") -> GazetteerFallback | None:
     """Return what the built-in agent guesses with where it does not recognize. Source: `gazetteer`."""
-    return _GAZETTEER.find(hass) if built_in_agent(hass) else None
+    return _GAZETTEER.find(hass) if built_in_agent(hass, sentence) else None
 
 
 @callback

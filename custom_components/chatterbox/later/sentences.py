@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict
 
 from ..agent.conversation.own_words import as_models_read
 from ..agent.messages import AssistantMessage, JsonValue, ToolCall, Transcript
-from ..agent.text import MOST_UNDERSTOOD, base_language, heard_words, read_data_file
+from ..agent.text import base_language, heard_words, read_data_file
 from ..agent.transcript import since_last_user_message
 from ..approvals.answers.yes_or_no import Meaning, understand_answer, understand_choice
 from ..effects.effect import Touches
@@ -30,7 +30,8 @@ from ..effects.intents import delay_of, delayed_command
 from ..effects.recognition import RecognizedRequest, async_recognize
 from ..effects.spoken_numbers import async_readable_sentence
 from ..home.entities import async_get_home
-from ..internals.conversation import async_recognized, built_in_agent
+from ..home.request import QUESTION_ENDS
+from ..internals.conversation import async_recognized, built_in_agent, slots_of
 from ..offline.misheard import is_negated
 from ..offline.provider import PROCESS_SENTENCE, SENTENCE, asked_about, local_call
 from ..offline.sentence_effects import async_guessed_timer, async_sentence_effects, async_with_names
@@ -133,8 +134,8 @@ async def async_recognize_plan(
     hass: HomeAssistant, user_input: ConversationInput, history: Transcript, found: RecognizedRequest | None
 ) -> RecognizedRequest | None:
     """Return a request about plans, with the call that does it, or else the one that Home Assistant has `found`."""
-    agent = built_in_agent(hass)
-    if agent is None or len(user_input.text) > MOST_UNDERSTOOD or (found and found.intent not in _TIMERS):
+    agent = built_in_agent(hass, user_input.text)
+    if agent is None or (found and found.intent not in _TIMERS):
         return found
     if await agent.async_recognize_sentence_trigger(user_input):
         return found
@@ -223,7 +224,7 @@ async def _async_with_text(
     """Return the request for a reminder with words that are no other request as its text, if that was asked for."""
     given, language, answer = asked_about(_NAME, history), user_input.language, user_input.text.strip(_AROUND)
     sentences = _SENTENCES.get(base_language(language))
-    is_question = user_input.text.rstrip().endswith(("?", "？"))  # noqa: RUF001 a Chinese mark
+    is_question = user_input.text.rstrip().endswith(QUESTION_ENDS)
     if sentences is None or given.get("text") != "" or not answer or is_question:
         return None
     if understand_answer(answer, language) is Meaning.NO:
@@ -451,24 +452,24 @@ async def _async_which(hass: HomeAssistant, user_input: ConversationInput, plans
 
 def _named(plans: Sequence[FuturePlan], language: str) -> str:
     """Return the texts and times of the first few of some plans."""
-    return "; ".join(", ".join(filter(None, (plan.text, _time_of(plan, language)))) for plan in plans[:_MOST_NAMED])
+    named = [(plan.text, _time_of(moment_of(plan), language)) for plan in plans[:_MOST_NAMED]]
+    return "; ".join(", ".join(filter(None, names)) for names in named)
 
 
 async def _async_counted(hass: HomeAssistant, user_input: ConversationInput, plans: Sequence[FuturePlan]) -> str:
     """Return how many plans of one kind there are, with their times, and with the texts that tell them apart."""
     sentences = await async_get_sentences(hass, user_input.language)
-    texts = {sentences["later_alarm"], sentences["later_timer"]}
-    named = ((_time_of(plan, user_input.language), "" if plan.text in texts else plan.text) for plan in plans)
-    joined = "; ".join(", ".join(filter(None, names)) for names in named)
+    times = [_time_of(moment_of(plan), user_input.language) for plan in plans]
+    own = ["" if plan.text in {sentences["later_alarm"], sentences["later_timer"]} else plan.text for plan in plans]
+    joined = "; ".join(", ".join(filter(None, names)) for names in zip(times, own, strict=True))
     return sentences["later_count"].format(count=len(plans), plans=joined)
 
 
-def _time_of(plan: FuturePlan, language: str) -> str:
-    """Return when a plan is due, as it is said within a sentence; empty if it has no time."""
-    if plan.due is None:
+def _time_of(moment: Moment | None, language: str) -> str:
+    """Return a time as it is said within a sentence; empty for none."""
+    if moment is None:
         return ""
-    now = dt_util.now()
-    time = spoken_time(dt_util.as_local(plan.due), now=now, language=language, every=plan.every, has_distance=False)
+    time = spoken_time(moment.due, now=dt_util.now(), language=language, every=moment.every, has_distance=False)
     return time[:1].lower() + time[1:]
 
 
@@ -497,7 +498,7 @@ async def _async_recognized(
     language = user_input.language
     plain = replace(user_input, text=await async_readable_sentence(hass, user_input.text, language))
     strict = await agent.async_recognize_intent(plain, strict_intents_only=True)
-    slots: dict[str, JsonValue] = {entity.name: entity.value for entity in strict.entities_list} if strict else {}
+    slots = slots_of(strict) if strict else {}
     timed = delayed_command(strict.intent.name, slots) if strict else ""
     timer = strict.intent.name if strict else ""
     if is_guess := strict is None and found is None:
@@ -627,9 +628,7 @@ async def _async_with_call(
     if moment is None:
         question = sentences["later_no_time" if is_resolved(words, language) else "later_exactly"]
         return replace(request, call=waiting, answer=question)
-    time = spoken_time(moment.due, now=dt_util.now(), language=language, every=moment.every, has_distance=False)
-    question = sentences["later_which"].format(time=time[:1].lower() + time[1:])
-    return replace(request, call=waiting, answer=question)
+    return replace(request, call=waiting, answer=sentences["later_which"].format(time=_time_of(moment, language)))
 
 
 async def _async_moved(

@@ -25,10 +25,9 @@ from ..agent.messages import JsonObject, ToolCall, ToolOutcome, ToolResult
 from ..agent.text import MOST_UNDERSTOOD, compared, fold
 from ..const import LOGGER
 from ..effects.effect import NOTHING, Effects, IntentRun, actions_of, intents_of
-from ..effects.intents import delayed_command
 from ..effects.recognition import async_is_request, async_speaker_area, async_with_whole_words
 from ..effects.reported import Failures, async_add_reasons, async_check_response, intent_failures, reported_targets
-from ..effects.silent_home import handling_home, is_silent
+from ..effects.silent_home import async_handle_intent, handling_home, is_silent
 from ..effects.spoken_numbers import async_readable_sentence
 from ..home.entities import async_get_home
 from ..home.entity_matches import assist_name
@@ -287,13 +286,11 @@ class OfflineDispatcher:
         """
         runs = intents_of(await async_sentence_effects(self.hass, query, self.conversation_id))
         log = stored_chat_logs(self.hass).get(query.conversation_id or "")
-        since = takewhile(
-            lambda one: not isinstance(one, conversation.UserContent), reversed(log.content if log else ())
-        )
+        newest_first = reversed(log.content if log else ())
+        since = takewhile(lambda one: not isinstance(one, conversation.UserContent), newest_first)
         results = [intent_response(one.result) for one in since if isinstance(one, conversation.ToolResultContent)]
         parts = [one for one in reversed(results) if one]
-        is_delayed = any(delayed_command(run.intent_type, run.slots) for run in runs)
-        if not 0 < len(parts) <= len(runs) or len(runs) == 1 or is_delayed:
+        if not 0 < len(parts) <= len(runs) or len(runs) == 1:
             return response
         parts += [await self._async_handle(query, run) for run in runs[len(parts) :]]
         done, undone = [[one for one in parts if bool(one.error_code) is failed] for failed in (False, True)]
@@ -310,21 +307,9 @@ class OfflineDispatcher:
 
     async def _async_handle(self, query: conversation.ConversationInput, run: IntentRun) -> intent.IntentResponse:
         """Handle one of several commands, and word its answer."""
-        slots = {slot: {"value": value, "text": value} for slot, value in run.slots.items()}
-        place = query.device_id, query.satellite_id, query.agent_id
         composer = TranslatedComposer(await async_get_sentences(self.hass, self.language), ())
         try:
-            response = await intent.async_handle(
-                handling_home(self.hass),
-                conversation.DOMAIN,
-                run.intent_type,
-                slots,
-                query.text,
-                query.context,
-                self.language,
-                conversation.DOMAIN,
-                *place,
-            )
+            response = await async_handle_intent(self.hass, query, run.intent_type, run.slots, {})
         except intent.IntentError:
             return self._error(intent.IntentResponseErrorCode.FAILED_TO_HANDLE, composer.sentences["spoken_not_done"])
         native = llm.ToolResult(llm.IntentResponseDict(response))

@@ -22,7 +22,7 @@ from ..effects.effect import NOTHING, Touches, Unknown, UnknownReason, Unresolve
 from ..effects.intents import delayed_command, intent_effects, is_question_intent, is_reading_intent
 from ..effects.recognition import async_speaker_area
 from ..home.entity_matches import entity_name
-from ..internals.conversation import async_recognized, built_in_agent, gazetteer
+from ..internals.conversation import async_recognized, built_in_agent, gazetteer, slots_of
 from .context import async_places
 from .shared_names import is_ambiguous
 
@@ -82,12 +82,10 @@ async def _async_effects(hass: HomeAssistant, user_input: ConversationInput) -> 
         return _TRIGGERED
     recognized = await agent.async_recognize_intent(user_input)
     if recognized is not None and not recognized.unmatched_entities:
-        slots: dict[str, JsonValue] = {entity.name: entity.value for entity in recognized.entities_list}
+        slots = slots_of(recognized)
         effects = _intent_effects(hass, recognized.intent.name, slots)
-        spoken = {
-            one.name: one.text.strip() if isinstance(one.value, str) else one.value for one in recognized.entities_list
-        }
-        runs = tuple(run._replace(slots=spoken) if run.slots == slots else run for run in effects.intents)
+        texts = {one.name: one.text.strip() for one in recognized.entities_list if isinstance(one.value, str)}
+        runs = tuple(run._replace(slots=slots | texts) for run in effects.intents)
         effects = replace(effects, intents=runs)
         is_refused = is_ambiguous(hass, recognized.intent.name, slots, async_speaker_area(hass, user_input), effects)
         return NOTHING if is_refused else effects
@@ -151,7 +149,7 @@ async def async_unknown_name(hass: HomeAssistant, user_input: ConversationInput)
     if agent is None or await agent.async_recognize_sentence_trigger(user_input):
         return ""
     if (found := await async_recognized(hass, user_input)) is not None:
-        command = delayed_command(found.intent.name, {entity.name: entity.value for entity in found.entities_list})
+        command = delayed_command(found.intent.name, slots_of(found))
         return (await async_unknown_name(hass, replace(user_input, text=command)) or "") if command else ""
     meaning = await _async_guess(hass, user_input)
     return _unknown_name(meaning) if meaning and meaning.accepted else None
@@ -200,7 +198,7 @@ async def async_delayed_command(hass: HomeAssistant, user_input: ConversationInp
     if agent is None or await agent.async_recognize_sentence_trigger(user_input):
         return ""
     if found := await async_recognized(hass, user_input):
-        return delayed_command(found.intent.name, {one.name: one.value for one in found.entities_list})
+        return delayed_command(found.intent.name, slots_of(found))
     meaning = await _async_guess(hass, user_input)
     frames = meaning.frames if meaning else ()
     return next(filter(None, (delayed_command(frame.intent, dict(frame.slots)) for frame in frames)), "")
@@ -222,10 +220,8 @@ async def async_is_certain(hass: HomeAssistant, user_input: ConversationInput) -
 
 
 async def _async_guess(hass: HomeAssistant, user_input: ConversationInput) -> Interpretation | None:
-    guessing, area = gazetteer(hass), async_speaker_area(hass, user_input)
+    guessing, area = gazetteer(hass, user_input.text), async_speaker_area(hass, user_input)
     if guessing is None or not guessing.supports(user_input.language or hass.config.language):
-        return None
-    if len(user_input.text) > MOST_UNDERSTOOD:
         return None
     return (await guessing.async_interpret(user_input.text, user_input.conversation_id or "", area))[1]
 

@@ -19,9 +19,9 @@ from homeassistant.helpers.template import Template
 from ..agent.messages import JsonValue
 from ..effects.effect import Effects, actions_of
 from ..effects.intents import handler_of, intent_effects, items_meant, missed_by_intent, selection
-from ..effects.silent_home import handling_home
+from ..effects.silent_home import async_handle_intent
 from ..home.entity_matches import assist_name, matching_states
-from ..internals.conversation import async_recognized, async_texts, mismatch_words
+from ..internals.conversation import async_recognized, async_texts, mismatch_words, slots_of
 from .openings import state_sentence
 
 _MOST_THERMOSTATS: Final = 5
@@ -40,7 +40,7 @@ async def async_mismatch(hass: HomeAssistant, user_input: ConversationInput, are
     """Return why a command fits nothing, in the words of the built-in agent; empty if it fits, or is not understood."""
     found, texts = await async_recognized(hass, user_input), await async_texts(hass, user_input.language)
     preferences = intent.MatchTargetsPreferences(area_id=area.id if area else None)
-    missed = missed_by_intent(hass, found.intent.name, _slots(found), DOMAIN, preferences) if found else None
+    missed = missed_by_intent(hass, found.intent.name, slots_of(found), DOMAIN, preferences) if found else None
     if texts is None or not isinstance(missed, intent.MatchFailedError):
         return ""
     key, values = mismatch_words(hass, missed)
@@ -54,7 +54,7 @@ async def async_act_on_meant(
     """Do what the built-in agent has refused for the name, if only one entity can be meant; None if there is none."""
     if (recognized := await async_recognized(hass, user_input)) is None:
         return None
-    name, slots = recognized.intent.name, _slots(recognized)
+    name, slots = recognized.intent.name, slots_of(recognized)
     touched = {action.entity_id for action in actions_of(intent_effects(hass, name, slots, DOMAIN))}
     if len(touched) != 1 or not _is_shared(hass, name, slots, area):
         return None
@@ -66,7 +66,7 @@ async def async_act_on_item(hass: HomeAssistant, user_input: ConversationInput) 
     """Do what a sentence asks for an item of a list that is written otherwise there; None unless it is the only one."""
     if (recognized := await async_recognized(hass, user_input)) is None:
         return None
-    meant = items_meant(hass, recognized.intent.name, _slots(recognized), DOMAIN)
+    meant = items_meant(hass, recognized.intent.name, slots_of(recognized), DOMAIN)
     return await _async_handle(hass, user_input, recognized, {"item": meant[0]}) if len(meant) == 1 else None
 
 
@@ -81,7 +81,7 @@ async def async_tell_temperatures(
     if recognized is None or texts is None or recognized.intent.name != intent.INTENT_GET_TEMPERATURE:
         return None
     answer = texts.intent_responses.get(recognized.intent.name, {}).get(recognized.response)
-    slots = _slots(recognized)
+    slots = slots_of(recognized)
     here = {"area": area.id} if area and not {"name", "area", "floor"} & slots.keys() else {}
     found = matching_states(hass, selection(slots | here, DOMAIN, {CLIMATE_DOMAIN}))
     known = [state for state in found if state.attributes.get(ATTR_CURRENT_TEMPERATURE) is not None]
@@ -104,31 +104,15 @@ async def _async_handle(
     hass: HomeAssistant, user_input: ConversationInput, recognized: RecognizeResult, meant: Mapping[str, str]
 ) -> intent.IntentResponse | None:
     """Handle a recognized intent with other values of some slots, and answer as Home Assistant; None if it fails."""
-    name, slots = recognized.intent.name, _slots(recognized)
-    values = {slot: {"value": meant.get(slot, value), "text": value} for slot, value in slots.items()}
-    place = user_input.device_id, user_input.satellite_id, user_input.agent_id
+    name, slots = recognized.intent.name, slots_of(recognized)
     try:
-        response = await intent.async_handle(
-            handling_home(hass),
-            DOMAIN,
-            name,
-            values,
-            user_input.text,
-            user_input.context,
-            user_input.language,
-            DOMAIN,
-            *place,
-        )
+        response = await async_handle_intent(hass, user_input, name, slots, meant)
     except intent.IntentError:
         return None
     texts = await async_texts(hass, user_input.language)
     if texts and (answer := texts.intent_responses.get(name, {}).get(recognized.response)):
         response.async_set_speech(state_sentence(hass, answer, slots | response.speech_slots, response))
     return response
-
-
-def _slots(recognized: RecognizeResult) -> dict[str, JsonValue]:
-    return {entity.name: entity.value for entity in recognized.entities_list}
 
 
 def _is_shared(hass: HomeAssistant, intent_type: str, slots: Mapping[str, JsonValue], area: AreaEntry | None) -> bool:
