@@ -118,10 +118,8 @@ def summarize_calls(hass: HomeAssistant, calls: Iterable[CallReview]) -> ActionS
     requested = set(found.actions)
     for action in sorted(found.besides):
         found.name(action)
-    actions = {wording: _without_groups(hass, entity_ids) for wording, entity_ids in found.actions.items()}
-    ordered = sorted(actions, key=lambda wording: (wording not in requested, list(ActionKind).index(_kind(wording))))[
-        :_MOST_KINDS
-    ]
+    actions, kinds = {wording: _without_groups(hass, ids) for wording, ids in found.actions.items()}, [*ActionKind]
+    ordered = sorted(actions, key=lambda wording: (wording not in requested, kinds.index(_kind(wording))))[:_MOST_KINDS]
     return ActionSummary(
         {wording: entity_ids for wording, entity_ids in actions.items() if wording in ordered},
         tuple(found.tools),
@@ -158,12 +156,11 @@ class _Collected:
         """The entities by wording. A vague one is left out for entities that have a clear one."""
         plain = {one for wording, ids in self.named.items() if not _is_vague(wording) for one in ids}
         less = self.named.get(ActionKind.ARM_FOR_LESS, ())
-        remaining = {
-            wording: [one for one in ids if one not in (plain if self._says_little(wording) else less)]
-            if self._says_little(wording) or _kind(wording) is ActionKind.ARM
-            else [*ids]
-            for wording, ids in self.named.items()
-        }
+        remaining = dict[str, Sequence[str]]()
+        for wording, ids in self.named.items():
+            arming = less if _kind(wording) is ActionKind.ARM else ()
+            clearer = plain if self._says_little(wording) else arming
+            remaining[wording] = [one for one in ids if one not in clearer]
         return {wording: ids for wording, ids in remaining.items() if ids}
 
     def _says_little(self, wording: str) -> bool:

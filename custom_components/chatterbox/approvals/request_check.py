@@ -90,9 +90,7 @@ class RequestCheck:
         if key in self.chosen:
             return None
         home, done = async_get_home(self.hass, CONVERSATION), _all_done(tool.name, arguments, effects)
-        is_asked = self.request.asks and any(
-            one.entity_id.partition(".")[0] not in _UNCHOSEN for one in effects.actions
-        )
+        is_asked = self.request.asks and not {one.domain for one in effects.actions} <= _UNCHOSEN
         wanted = "" if is_asked else await self._opposite(home, done, effects)
         if is_asked or wanted:
             insists = key in self._returned or bool(self.chosen)

@@ -125,15 +125,10 @@ class _Writer:
     def _commands(self, devices: Mapping[str, State]) -> Iterator[_Command]:
         """Yield commands, one of each kind before the second of any."""
         fitting = [
-            [
-                *islice(
-                    (name for name, one in devices.items() if one.domain == act.domain and one.state in act.states),
-                    _MOST_DEVICES,
-                )
-            ]
+            [name for name, one in devices.items() if one.domain == act.domain and one.state in act.states]
             for act in _DATA.acts
         ]
-        for row in zip_longest(*fitting):
+        for row in islice(zip_longest(*fitting), _MOST_DEVICES):
             for act, name in zip(_DATA.acts, row, strict=True):
                 kind = _Kind(act.intent, act.combination, str(act.value) if act.slot else "")
                 if name and (text := self._sentence(kind, name, act.domain)):
@@ -161,10 +156,8 @@ class _Writer:
         for name, state in self.exposed.items():
             asked_state = _DATA.asked_states.get(state.domain)
             if asked_state and (text := self._sentence(_IS_SO._replace(state=asked_state), name, state.domain)):
-                known = TrialRequest(
-                    RequestGroup.ASK, f"{text}?", {}, asked_state=asked_state, entity_id=state.entity_id
-                )
-                yield replace(known, is_so=state.state == asked_state)
+                known = TrialRequest(RequestGroup.ASK, f"{text}?", {}, is_so=state.state == asked_state)
+                yield replace(known, asked_state=asked_state, entity_id=state.entity_id)
 
     def _compounds(self, words: _Words, commands: list[_Command]) -> Iterator[TrialRequest]:
         for one, two in zip(commands[::2], commands[1::2], strict=False):

@@ -47,18 +47,16 @@ _WANTED: Final = {
     for language, phrases in _PHRASES.items()
 }
 """Phrases by language and by what they want done; those of `told` and `named` want nothing."""
-_PLACES: Final = {
-    language: re.compile(
-        rf"\b(?:{'|'.join(' '.join(heard_words(one)) for one in phrases.get('where', ('-',)))})\b (\S+)"
-    )
-    for language, phrases in _PHRASES.items()
-}
 
 
 def _any_of(phrases: Sequence[str]) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{'|'.join(' '.join(heard_words(one)) for one in phrases) or '(?!)'})\b")
 
 
+_PLACES: Final = {
+    language: re.compile(rf"{_any_of(phrases.get('where', ())).pattern} (\S+)")
+    for language, phrases in _PHRASES.items()
+}
 _ASKS: Final = {
     language: [_any_of(phrases.get(field, ())) for field in _ASKING] for language, phrases in _PHRASES.items()
 }

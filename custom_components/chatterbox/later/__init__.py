@@ -68,7 +68,5 @@ async def async_forget_plans(hass: HomeAssistant) -> None:
     gone = await async_get_schedule(hass).async_forget(lambda plan: plan.agent not in agents)
     for agent in {plan.agent for plan in gone}:
         removed = sorted((plan for plan in gone if plan.agent == agent), key=due_order)
-        times = [f"{moment_text(plan.due)}: " if plan.due else "" for plan in removed]
-        async_report_removed_plans(
-            hass, agent, [f"{time}{plan.text}" for time, plan in zip(times, removed, strict=True)]
-        )
+        texts = [f"{moment_text(plan.due)}: {plan.text}" if plan.due else plan.text for plan in removed]
+        async_report_removed_plans(hass, agent, texts)

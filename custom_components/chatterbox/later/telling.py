@@ -14,6 +14,7 @@ from homeassistant.const import (
     ATTR_ENTITY_ID,
     ATTR_ID,
     ATTR_UNIT_OF_MEASUREMENT,
+    Platform,
 )
 from homeassistant.core import Context, Event, EventStateChangedData, HomeAssistant, State, callback
 from homeassistant.exceptions import HomeAssistantError
@@ -29,7 +30,6 @@ from ..home.entity_matches import entity_name
 from ..speech.sentences import async_get_sentences
 from ..speech.text import speakable
 from ..speech.text.times import spoken_time
-from ..turns.input import SATELLITE_DOMAIN
 from .plans import TIMER_WORDS, Condition, FuturePlan, News, PlanKind
 
 ANNOUNCEMENT_TIMEOUT: Final = 120.0
@@ -166,7 +166,8 @@ async def async_announce(hass: HomeAssistant, news: News) -> bool:
 async def _async_has_announced(hass: HomeAssistant, data: Mapping[str, object]) -> bool:
     """Announce, and return whether the satellite was free. Raises whatever else its integration does."""
     try:
-        await hass.services.async_call(SATELLITE_DOMAIN, "announce", dict(data), blocking=True, context=Context())
+        said = Platform.ASSIST_SATELLITE, "announce", dict(data)
+        await hass.services.async_call(*said, blocking=True, context=Context())
     except HomeAssistantError as error:
         if type(error).__name__ != _BUSY:
             raise

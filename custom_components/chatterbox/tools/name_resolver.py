@@ -100,13 +100,9 @@ class NameResolver(Hooks):
                 given[f"{prefix}{slot}"] = place_name(self._hass, slot, place)
         search = _search(naming, prefix, given)
         if search and search.name != EVERYTHING and not self._hass.states.get(search.name):
-            match self._meant(tool, search, given):
-                case Deny() as denied:
-                    return denied
-                case str(name):
-                    given[search.slot] = name
-                case None:
-                    pass
+            if isinstance(name := self._meant(tool, search, given), Deny):
+                return name
+            given[search.slot] = name
         if isinstance(texts := self._text_meant(offered, given), Deny):
             return texts
         given |= texts
@@ -151,23 +147,23 @@ class NameResolver(Hooks):
             return Deny(f"Not run: {several}. Give the whole name, or ask which one is meant.")
         return {"item": items[0]} if items else {}
 
-    def _meant(self, tool: ToolDefinition, search: _Search, arguments: JsonObject) -> Deny | str | None:
-        """Return the name of the entity that is meant, if it has to be replaced."""
+    def _meant(self, tool: ToolDefinition, search: _Search, arguments: JsonObject) -> Deny | JsonValue:
+        """Return the name for the entity that is meant: the one that was given, unless it has to be replaced."""
         assistant = self._llm_context.assistant
         names = _names(home := async_get_home(self._hass, assistant))
         known = search.fitting(self._hass, assistant, names.known.get(compared(search.name), ()))
         if len(known) == 1 or (known and tool.annotations.read_only):
-            return None
+            return arguments[search.slot]
         meant = known or _index(home).find(search.name, partial(search.fitting, self._hass, assistant))
         able = [
             one for one in sorted(meant) if tool.annotations.read_only or self._acts_on(one, tool, search, arguments)
         ]
         if known and not able:
-            return None  # the tool tells best why
+            return arguments[search.slot]  # the tool tells best why
         entities = [names.entities[entity_id] for entity_id in able or sorted(meant)]
         match self._nearest(home, entities) if len(entities) > 1 else entities:
             case []:
-                return None
+                return arguments[search.slot]
             case [entity]:
                 same = search.fitting(self._hass, assistant, names.known[compared(entity.names[0])])
                 # Home Assistant accepts an entity id as a name, and it is unique.

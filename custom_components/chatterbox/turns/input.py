@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Final, assert_never
 
 from homeassistant.components.conversation import AssistantContent, ChatLog, ConversationInput, UserContent
+from homeassistant.const import Platform
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
@@ -54,8 +55,6 @@ from ..settings.rules import async_get_home_rules
 from ..speech.sentences import async_get_sentences
 from .source import TurnSource
 
-SATELLITE_DOMAIN: Final = "assist_satellite"
-"""Source: homeassistant.components.assist_satellite. Importing it would load the dependencies of satellites."""
 LATELY: Final = timedelta(minutes=10)
 """Time after the last change of a question for a PIN in which the PIN may still be spoken."""
 
@@ -229,7 +228,7 @@ def _satellite_of(hass: HomeAssistant, user_input: ConversationInput) -> str | N
     if user_input.satellite_id or not user_input.device_id:
         return user_input.satellite_id
     entries = er.async_entries_for_device(er.async_get(hass), user_input.device_id)
-    satellites = [entry.entity_id for entry in entries if entry.domain == SATELLITE_DOMAIN]
+    satellites = [entry.entity_id for entry in entries if entry.domain == Platform.ASSIST_SATELLITE]
     return satellites[0] if len(satellites) == 1 else None
 
 

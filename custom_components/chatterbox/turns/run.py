@@ -193,11 +193,9 @@ class AgentTurns:
         recorder.requester = self._requester(turn_input, record, guard, composer)
         local_requests = None
         if source.falls_back():
+            is_request = is_new and not user_input.extra_system_prompt
             local_requests = self._agent.local_requests(
-                user_input,
-                turn.history,
-                lambda: bool(guard.refusals),
-                is_new=is_new and not user_input.extra_system_prompt,
+                user_input, turn.history, lambda: bool(guard.refusals), is_new=is_request
             )
             if local_requests and check:
                 local_requests = replace(local_requests, async_hint=check.async_hint)

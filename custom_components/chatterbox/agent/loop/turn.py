@@ -118,9 +118,8 @@ class Turn:
     def __post_init__(self) -> None:
         """Reject a turn without input, input of other types, and a choice of an unknown tool."""
         _check("user_text", (self.user_text,), str | None, "the words of the user")
-        _check(
-            "history", self.history, UserMessage | AssistantMessage | ToolResult, 'messages: UserMessage("…") and so on'
-        )
+        message = UserMessage | AssistantMessage | ToolResult
+        _check("history", self.history, message, 'messages: UserMessage("…") and so on')
         _check("tools", self.tools, ToolDefinition, "the definitions of a Toolbox")
         names = [tool.name for tool in self.tools]
         if isinstance(self.tool_choice, NamedTool) and self.tool_choice.name not in names:

@@ -337,9 +337,8 @@ def _bare_calls(tools: OfferedName) -> Iterator[Marker]:
     """Yield the calls without markup: lines that begin with the name of an offered tool."""
     balanced = Region(Kind.MAYBE_CALL)
     line = Region(Kind.MAYBE_CALL, Ends(until=[Opening("\n")]))
-    yield Marker(
-        Opening(_MARKS, OneOf(("", "call:")), _MODULES, tools, _SPACE, then=r"\{"), balanced, keeps_opening=True
-    )
+    called = OneOf(("", "call:"))
+    yield Marker(Opening(_MARKS, called, _MODULES, tools, _SPACE, then=r"\{"), balanced, keeps_opening=True)
     yield Marker(Opening(_MARKS, _MODULES, tools, then=r"\("), balanced, keeps_opening=True)
     yield Marker(Opening(OneOf(("", "call ", "calling ")), _MODULES, tools, " with "), line, keeps_opening=True)
     yield Marker(Opening(tools, "[args]", _SPACE, then=r"\{"), balanced, keeps_opening=True)
