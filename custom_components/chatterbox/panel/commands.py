@@ -81,6 +81,7 @@ class Viewer:
 
 
 NO_FIELDS: Final = vol.Schema({})
+IN_LANGUAGE: Final[dict[vol.Marker, object]] = {vol.Optional("language"): vol.All(str, vol.Length(max=35))}
 ID_FIELD: Final = vol.All(str, vol.Length(min=1, max=100))
 
 

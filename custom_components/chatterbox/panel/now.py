@@ -36,7 +36,7 @@ from ..runtime.recent_turns import async_get_recent_turns
 from ..settings.rules import async_get_home_rules
 from ..speech.sentences import async_closest_language, async_get_sentences
 from ..usage.tracker import async_get_usage_tracker, today
-from .commands import ID_FIELD, NOT_FOUND, REFUSED, CommandRefused, Viewer, async_register_command
+from .commands import ID_FIELD, IN_LANGUAGE, NOT_FOUND, REFUSED, CommandRefused, Viewer, async_register_command
 from .turn_view import TurnViews
 
 _PAUSE: Final = 0.5
@@ -59,7 +59,6 @@ _ANSWER: Final = vol.Schema(
         vol.Optional(CONF_PASSWORD): vol.All(str, vol.Match(r"^[0-9]{1,40}$")),
     }
 )
-_FOLLOWED: Final = vol.Schema({vol.Optional("language"): vol.All(str, vol.Length(max=35))})
 _PLAN: Final = vol.Schema({vol.Required("plan_id"): ID_FIELD})
 _EDIT: Final = _PLAN.extend(
     {
@@ -71,7 +70,7 @@ _EDIT: Final = _PLAN.extend(
 
 def async_register_now(hass: HomeAssistant) -> None:
     """Register the commands."""
-    async_register_command(hass, "now/subscribe", _FOLLOWED, _async_subscribe, for_users=True)
+    async_register_command(hass, "now/subscribe", vol.Schema(IN_LANGUAGE), _async_subscribe, for_users=True)
     async_register_command(hass, "question/answer", _ANSWER, _async_answer, for_users=True)
     async_register_command(hass, "plan/change", _EDIT, _async_change_plan, for_users=True)
     async_register_command(hass, "plan/cancel", _PLAN, _async_cancel_plan, for_users=True)

@@ -28,7 +28,7 @@ from ..records.turn_record import FAILURES, SIGNAL_TURN, TurnRecord
 from ..runtime.agents import async_forget_conversations, async_forget_summaries
 from ..runtime.recent_turns import async_get_recent_turns
 from ..speech.sentences import async_closest_language
-from .commands import ID_FIELD, NO_FIELDS, NOT_FOUND, CommandRefused, Viewer, async_register_command
+from .commands import ID_FIELD, IN_LANGUAGE, NO_FIELDS, NOT_FOUND, CommandRefused, Viewer, async_register_command
 from .turn_view import TurnRow, TurnViews
 
 if TYPE_CHECKING:  # it needs SQLAlchemy, which is imported in a thread
@@ -51,10 +51,9 @@ _PARTICLE: Final = 2
 _PRIVATE: Final = frozenset({"person", "place", "conversation_id", "agent_id", "previous", "next"})
 """Fields that a report leaves out."""
 _TIME: Final = vol.All(vol.Any(int, float), vol.Range(min=0, max=1e11))
-_LANGUAGE: Final[dict[vol.Marker, object]] = {vol.Optional("language"): vol.All(str, vol.Length(max=35))}
 _LIST: Final = vol.Schema(
     {
-        **_LANGUAGE,
+        **IN_LANGUAGE,
         vol.Optional("cursor"): vol.All(str, vol.Match(r"^[0-9]{1,18}(\.[0-9]{1,18}){0,99}$")),
         vol.Optional("limit", default=_PAGE): vol.All(int, vol.Range(min=1, max=_MOST_ROWS)),
         vol.Optional("words", default=""): vol.All(str, vol.Length(max=_LONGEST_WORDS)),
@@ -66,7 +65,7 @@ _LIST: Final = vol.Schema(
         vol.Optional("until_at"): _TIME,
     }
 )
-_ONE: Final = vol.Schema({**_LANGUAGE, vol.Required("turn_id"): ID_FIELD})
+_ONE: Final = vol.Schema({**IN_LANGUAGE, vol.Required("turn_id"): ID_FIELD})
 
 
 def async_register_turns(hass: HomeAssistant) -> None:
