@@ -178,13 +178,10 @@ class _QuestionText:
     def _value(self, setting: Setting) -> str:
         """Return a value with its unit."""
         value = f"{setting.value:g}" if isinstance(setting.value, float | int) else setting.value
-        match setting.unit:
-            case "%":
-                return self._say("percent", value=value)
-            case "°":
-                return f"{value} {self.hass.config.units.temperature_unit}"
-            case unit:
-                return f"{value} {unit}".rstrip()
+        if setting.unit == "%":
+            return self._say("percent", value=value)
+        unit = self.hass.config.units.temperature_unit if setting.unit == "°" else setting.unit
+        return f"{value} {unit}".rstrip()
 
     def name(self, entity_id: str, kind: str) -> str:
         """Return the name of an entity, with its area if it is the only one, or if others have the same name."""

@@ -340,10 +340,7 @@ def _is_pale(color: object) -> bool:
 
 
 def confirmed_or_not(
-    hass: HomeAssistant,
-    target: intent.IntentResponseTarget,
-    reached: AbstractSet[str],
-    unconfirmed: Mapping[str, str],
+    hass: HomeAssistant, target: intent.IntentResponseTarget, reached: AbstractSet[str], unconfirmed: Mapping[str, str]
 ) -> Iterator[intent.IntentResponseTarget]:
     """Yield a target unless nothing that it `reached` has obeyed, then what has not.
 

@@ -229,11 +229,7 @@ class FailoverProvider(LeavableProvider):
 
 
 def _passed_on(
-    event: ProviderEvent,
-    candidate: _Candidate,
-    fitted: FittedRequest | None,
-    permit: Permit,
-    inference: _Inference,
+    event: ProviderEvent, candidate: _Candidate, fitted: FittedRequest | None, permit: Permit, inference: _Inference
 ) -> ProviderEvent:
     """Return an event with the id of the provider, the tools that it was offered, and whether words were declined."""
     provider = candidate.provider

@@ -92,11 +92,7 @@ class PinGuard:
 
 def _tries(stored: JsonValue) -> Tries:
     match stored:
-        case {
-            "device": str(device),
-            "begun": int(begun),
-            "locked_until": None | int() | float() as until,
-        }:
+        case {"device": str(device), "begun": int(begun), "locked_until": None | int() | float() as until}:
             is_locked = until is not None and math.isfinite(until)
             if (1 <= begun < MAX_TRIES and until is None) or (begun == MAX_TRIES and is_locked):
                 return Tries(device, begun, until)
