@@ -77,7 +77,7 @@ def is_silent(hass: HomeAssistant) -> bool:
 
 async def async_handle_intent(
     hass: HomeAssistant,
-    said: ConversationInput,
+    user_input: ConversationInput,
     intent_type: str,
     slots: Mapping[str, JsonValue],
     meant: Mapping[str, str],
@@ -87,8 +87,8 @@ async def async_handle_intent(
     Raises `intent.IntentError`.
     """
     given = {name: {"value": meant.get(name, value), "text": value} for name, value in slots.items()}
-    place = said.device_id, said.satellite_id, said.agent_id
-    words = said.text, said.context, said.language
+    place = user_input.device_id, user_input.satellite_id, user_input.agent_id
+    words = user_input.text, user_input.context, user_input.language
     home = handling_home(hass)
     return await intent.async_handle(home, CONVERSATION, intent_type, given, *words, CONVERSATION, *place)
 

@@ -166,8 +166,8 @@ async def async_announce(hass: HomeAssistant, news: News) -> bool:
 async def _async_has_announced(hass: HomeAssistant, data: Mapping[str, object]) -> bool:
     """Announce, and return whether the satellite was free. Raises whatever else its integration does."""
     try:
-        said = Platform.ASSIST_SATELLITE, "announce", dict(data)
-        await hass.services.async_call(*said, blocking=True, context=Context())
+        action = Platform.ASSIST_SATELLITE, "announce", dict(data)
+        await hass.services.async_call(*action, blocking=True, context=Context())
     except HomeAssistantError as error:
         if type(error).__name__ != _BUSY:
             raise
