@@ -31,6 +31,7 @@ type _ReviewOf = Callable[[JsonObject], Awaitable[CallReview]]
 """Reviews a call of the same tool with other arguments."""
 
 _TABLES: Final = read_data_file(Path(__file__).with_suffix(".toml"), dict[str, dict[str, list[str]]])
+_TOLD: Final = read_data_file(Path(__file__).with_name("told_to_models.toml"), dict[str, dict[str, str]])["checked"]
 _DONE: Final = {action: act for act, actions in _TABLES["done"].items() for action in actions}
 _MOVED: Final = frozenset({"cover.set_cover_position", "valve.set_valve_position"})
 """Actions that set a position; 0 is written as closing."""
@@ -95,14 +96,14 @@ class RequestCheck:
         if is_asked or wanted:
             insists = key in self._returned or bool(self.chosen)
             self._returned.add(key)
-            reason = _QUESTION if is_asked else _OPPOSITE.format(wanted=wanted)
+            reason = _TOLD["question" if is_asked else "opposite"].format(wanted=wanted)
             return Ask("", "opposite") if insists and self.can_ask else Deny(reason, is_final=insists)
         several, leads_away = await self._which_ones(home, arguments, done, effects)
         near = [one for one in several if self.request.area_id and one.area_id == self.request.area_id]
         is_chosen = {action.entity_id for action in effects.actions} == {one.entity_id for one in near}
         if len(several) > 1 and len(near) == 1 and not is_chosen and key not in self._returned:
             self._returned.add(key)
-            return Deny(_NEAR.format(name=quoted(near[0].names[0])), is_final=False)
+            return Deny(_TOLD["near"].format(name=quoted(near[0].names[0])), is_final=False)
         first = CallReview(ToolCall("", tool.name, key[1]), effects)
         found = [(one, await self._option(home, one, arguments, first, review_of)) for one in several]
         # What rules forbid is no choice, unless the words lead to it.
@@ -118,7 +119,7 @@ class RequestCheck:
         if self.can_choose and not place and len(options) == len(found):
             return tuple(options)
         names = listed([quoted(one.names[0]) for one, _ in found])
-        return Deny(_NOWHERE.format(place=quoted(place), names=names) if place else _WHICH_ONE.format(names=names))
+        return Deny(_TOLD["nowhere" if place else "which_one"].format(place=quoted(place), names=names))
 
     async def async_hint(self) -> tuple[str, bool]:
         """Return a hint for a model that did nothing: what a plain command fits; empty if nothing does.
@@ -131,10 +132,11 @@ class RequestCheck:
             return "", False
         home, (one, *others) = async_get_home(self.hass, CONVERSATION), self.fitting
         if others or is_about_all(self.request.text, self.request.language):
-            return _SOME_FIT.format(names=listed([quoted(each.names[0]) for each in self.fitting[:_MOST_NAMED]])), True
+            names = listed([quoted(each.names[0]) for each in self.fitting[:_MOST_NAMED]])
+            return _TOLD["some_fit"].format(names=names), True
         where = f" in {quoted(room[0])}" if (room := _room(home, one.area_id)) else ""
         entity = f"the {one.domain} {quoted(one.names[0])}{where}"
-        return _ONE_FITS.format(entity=entity, can=listed(_TABLES["can"][one.domain])), False
+        return _TOLD["one_fits"].format(entity=entity, can=listed(_TABLES["can"][one.domain])), False
 
     async def async_find_fitting(self) -> None:
         """Find the entities that a plain command may mean."""
@@ -276,35 +278,6 @@ class RequestCheck:
         names = await async_kind_names(self.hass, languages, kinds.values())
         named = {kind for kind, ways in names.items() if any(self._names(one, in_any_form=in_any_form) for one in ways)}
         return {one for one, kind in kinds.items() if kind in named}
-
-
-_SOME_FIT: Final = (
-    "You have called no tool, and nothing was done. These fit what the person said: {names}. If the person wants that,"
-    " call the tool now. Otherwise say that it was not done."
-)
-_QUESTION: Final = (
-    "Not run: the person asked a question, which changes nothing. Answer it from the state of the home, or call this"
-    " again if they want it done."
-)
-_ONE_FITS: Final = (
-    "You have called no tool, and nothing was done. One thing fits what the person said: {entity}. It can be told:"
-    " {can}. If the person wants that, call the tool now. Otherwise answer."
-)
-_OPPOSITE: Final = (
-    "Not run: it would do the opposite of what the person said ({wanted}). Call what they want, or this again if it is"
-    " what they mean."
-)
-_NEAR: Final = (
-    "Not run: the person named none of several, and one is in the room where they are: {name}. Call that one, or this"
-    " one again if the person meant it before."
-)
-_NOWHERE: Final = (
-    "Not run: the person may have named a place, {place}, that this home does not have. These are there: {names}. Say"
-    " so, and ask which one."
-)
-_WHICH_ONE: Final = (
-    "Not run: the person may mean any of these, and their words tell none: {names}. Ask which one, with these names."
-)
 
 
 def _room(home: Home, area_id: str | None) -> tuple[str, ...]:
