@@ -22,7 +22,17 @@ _SETTINGS, _TROUBLE = ((DOCS / name).read_text("utf-8") for name in ("settings.m
 _STEP = "config_subentries.conversation.step"
 _NO_PROBLEM = {
     *("asked_again", "asked_outside", "asked_unclear", "declined", "done", "done_many", "done_targets", "filler"),
-    *("filler_2", "filler_3", "forgotten", "list", "question_dropped", "remembered", "say_pin", "yes_or_no"),
+    *(
+        "filler_2",
+        "filler_3",
+        "forgotten",
+        "list",
+        "never_mind",
+        "question_dropped",
+        "remembered",
+        "say_pin",
+        "yes_or_no",
+    ),
     *("asked_web", "asked_message", "asked_calendar", "outside_not_done"),
     *("past_always", "past_by", "past_last", "past_never_since", "past_no", "past_since", "past_yes"),
 }

@@ -4,7 +4,6 @@ All else is shared: states, registries, and what is stored. The answers of Home 
 """
 
 from collections.abc import Mapping
-from copy import copy
 from typing import Any, Final, override
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION, ConversationInput
@@ -13,6 +12,7 @@ from homeassistant.core import HomeAssistant, ServiceRegistry
 from homeassistant.helpers import intent
 
 from ..agent.messages import JsonValue
+from ..internals.homeassistant import view_of
 from ..internals.intent import handler_path
 from .actions import controlled_by
 from .intents import acts_by_services, intent_effects, is_question_intent
@@ -63,11 +63,7 @@ class _SilentHandler(intent.IntentHandler):
 
 def silent_home(hass: HomeAssistant) -> HomeAssistant:
     """Return a view of a home in which no action runs. Intents have to be handled in its `handling_home`."""
-    home = object.__new__(HomeAssistant)
-    vars(home).update(vars(hass))
-    home.data = copy(hass.data)  # what is first needed now must not be made for this home
-    home.services = _SilentServices(hass)
-    return home
+    return view_of(hass, _SilentServices(hass))
 
 
 def is_silent(hass: HomeAssistant) -> bool:

@@ -1,10 +1,11 @@
-"""The inside of `homeassistant.components.homeassistant`: scenes of the user, and which entities are exposed."""
+"""The inside of `homeassistant.components.homeassistant`, scenes and which entities are exposed, and of `core`."""
 
 from collections.abc import Callable, Collection
+from copy import copy
 from typing import Final
 
 import voluptuous as vol
-from homeassistant.core import HomeAssistant, State, callback
+from homeassistant.core import HomeAssistant, ServiceRegistry, State, callback
 
 from .reliance import Reliance
 
@@ -12,6 +13,16 @@ _EXPOSED: Final = Reliance(
     "home_kept", "homeassistant.components.homeassistant.exposed_entities", ("async_listen_entity_updates",)
 )
 _SCENES: Final = Reliance("scenes", "homeassistant.components.homeassistant.scene", ("DATA_PLATFORM", "STATES_SCHEMA"))
+
+
+@callback
+def view_of(hass: HomeAssistant, services: ServiceRegistry) -> HomeAssistant:
+    """Return a view of the running home with other services, which shares all else. Source: `core.HomeAssistant`."""
+    home = object.__new__(HomeAssistant)
+    vars(home).update(vars(hass))
+    home.data = copy(hass.data)  # what is first needed now must not be made for this home
+    home.services = services
+    return home
 
 
 @callback

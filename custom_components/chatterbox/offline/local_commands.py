@@ -29,7 +29,7 @@ from ..agent.transcript import changing_tools, since_last_user_message
 from ..const import DOMAIN
 from ..effects.recognition import RecognizedRequest, async_recognize
 from ..settings.agent import AgentSettings, LocalCommands
-from ..speech.text import Statement, answer_content, asks_back
+from ..speech.text import REPORTS, Statement, answer_content, asks_back
 from .provider import (
     PROCESS_SENTENCE,
     answer_items,
@@ -47,7 +47,6 @@ type Recognizer = Callable[
 
 recognizers: Final = singleton(HassKey[dict[str, Recognizer]](f"{DOMAIN}_recognizers"))(lambda _: {})
 """Returns the recognizers that are asked after Home Assistant's own, by the names of the tools that they call."""
-REPORTS: Final = frozenset({Statement.DONE, Statement.STATE})
 _GIVES_NO_REASON: Final = REPORTS | {Statement.CANNOT}
 
 

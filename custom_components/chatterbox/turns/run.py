@@ -34,14 +34,13 @@ from ..const import LOGGER, SUBENTRY_CONVERSATION
 from ..effects.recognition import async_is_never_mind
 from ..history.stores import async_get_histories
 from ..home.request import QUESTION_ENDS
-from ..offline.local_commands import REPORTS
 from ..people.speakers import Asking, in_turn
 from ..records.turn_record import TurnRecord, targets_done
 from ..repairs import async_report_broken_template, async_report_missing_tools
 from ..runtime.agents import Agent
 from ..runtime.health import async_check_health
 from ..speech.sentences import TranslatedComposer, async_get_sentences, in_sentences
-from ..speech.text import AnswerContent, Statement, answer_content, asks_back
+from ..speech.text import REPORTS, AnswerContent, Statement, answer_content, asks_back
 from ..tools.annotations import acts_by_name
 from ..tools.own.own_tool import Promise
 from ..tools.turn_tools import TurnTools, async_gather_tools

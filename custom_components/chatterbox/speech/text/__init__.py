@@ -2,9 +2,10 @@
 
 from .speech_filter import SpeechFilter, asks_back, speakable, speakable_in_pieces
 from .spoken_text import names_in_other_words
-from .statements import AnswerContent, Statement, answer_content
+from .statements import REPORTS, AnswerContent, Statement, answer_content
 
 __all__ = [
+    "REPORTS",
     "AnswerContent",
     "SpeechFilter",
     "Statement",

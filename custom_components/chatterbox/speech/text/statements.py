@@ -41,6 +41,10 @@ class Statement(Enum):
     OTHER = auto()
 
 
+REPORTS: Final = frozenset({Statement.DONE, Statement.STATE})
+"""Clauses that may tell that something was done."""
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerContent:
     """The meaning of an answer."""
