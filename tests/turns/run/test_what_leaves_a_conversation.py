@@ -164,7 +164,9 @@ async def test_the_limit_of_an_answer_is_sent_under_the_name_that_the_service_ta
         (r"Oat \\\"drink\\\"", 'Oat "drink"'),
         ("Milk\\\\\\\\", "Milk"),
         (r"AC\\DC record", r"AC\DC record"),
+        (r"Gr\\u0000f8t", "Grøt"),
         (r"Gr\u0001t", None),
+        (r"Gr\\u0001t", None),
     ],
 )
 async def test_no_control_character_or_escape_lands_on_a_list(

@@ -76,13 +76,14 @@ def readable(value: JsonValue, *, escapes: bool) -> JsonValue:
     """
     match value:
         case str():
-            text = mended_text(value)
-            if CONTROL.search(text):
-                raise Unfit(f"A character of {display(value)} was lost. Write it again, in plain letters.")
+            text = value
             if escapes and "\\" in text:
                 with suppress(ValueError):  # no escapes that were escaped once more
-                    text = str(json.loads(f'"{text.replace("\\x", "\\u00")}"'))
+                    text = str(json.loads(f'"{text.replace("\\x", "\\u00")}"', strict=False))
                 text = sendable_text(text.rstrip("\\"))
+            text = mended_text(text)
+            if CONTROL.search(text):
+                raise Unfit(f"A character of {display(value)} was lost. Write it again, in plain letters.")
             return text
         case list():
             return [readable(item, escapes=escapes) for item in value]
