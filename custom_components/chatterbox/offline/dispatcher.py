@@ -178,14 +178,14 @@ class OfflineDispatcher:
         is_worded = texts is not None and speech in texts.error_responses.values()
         if response.error_code is not intent.IntentResponseErrorCode.UNKNOWN or is_worded:
             return response
-        sentences = await async_get_sentences(self.hass, self.language)
         effects = await async_sentence_effects(self.hass, query, self.conversation_id)
         response = intent.IntentResponse(language=self.language)
         response.async_set_results(targets := [*reported_targets(self.hass, actions_of(effects), began)])
         if not targets:
-            response.async_set_error(intent.IntentResponseErrorCode.FAILED_TO_HANDLE, sentences["spoken_agent_failed"])
+            failure = await self._say("spoken_agent_failed")
+            response.async_set_error(intent.IntentResponseErrorCode.FAILED_TO_HANDLE, failure)
         elif done := ", ".join(one.name for one in confirmed_targets(response)):
-            response.async_set_speech(sentences["spoken_done_targets"].format_map({"targets": done}))
+            response.async_set_speech(await self._say("spoken_done_targets", targets=done))
         return response
 
     async def _add_help(self, response: intent.IntentResponse) -> None:
@@ -198,9 +198,8 @@ class OfflineDispatcher:
         texts = await async_texts(self.hass, self.language)
         speech = intent_speech(llm.ToolResult(llm.IntentResponseDict(response)))
         if texts and speech == texts.error_responses.get(ErrorKey.NO_INTENT):
-            sentences = await async_get_sentences(self.hass, self.language)
-            helped = f"{speech.rstrip('.。')}. {sentences['spoken_understood_offline']}"
-            response.async_set_speech(sentences["spoken_needs_model"] if self.has_model else helped)
+            helped = f"{speech.rstrip('.。')}. {await self._say('spoken_understood_offline')}"
+            response.async_set_speech(await self._say("spoken_needs_model") if self.has_model else helped)
 
     @property
     def _guesses(self) -> bool:
@@ -251,9 +250,8 @@ class OfflineDispatcher:
         """Return the answer to a sentence about a thing that does not exist, with things of its kind."""
         home, last = async_get_home(self.hass, conversation.DOMAIN), fold(name).split()[-1]
         alike = [entity.names[0] for entity in home.entities if last in fold(" ".join(entity.names)).split()]
-        sentences = await async_get_sentences(self.hass, self.language)
         key, names = ("unknown_name", ", ".join(alike[:_MOST_NAMES])) if alike else ("unknown_thing", "")
-        text = sentences[f"spoken_{key}"].format_map({"name": name, "names": names})
+        text = await self._say(f"spoken_{key}", name=name, names=names)
         return self._error(intent.IntentResponseErrorCode.NO_VALID_TARGETS, text)
 
     async def _converse(self, query: conversation.ConversationInput) -> intent.IntentResponse:
@@ -318,23 +316,24 @@ class OfflineDispatcher:
 
     async def _not_understood(self) -> intent.IntentResponse:
         texts = await async_texts(self.hass, self.language)
-        sentences = await async_get_sentences(self.hass, self.language)
-        is_off = built_in_agent(self.hass) is None
-        text = sentences["spoken_offline_is_off"] if is_off else texts and texts.error_responses.get(ErrorKey.NO_INTENT)
-        return self._error(intent.IntentResponseErrorCode.NO_INTENT_MATCH, text or "")
+        text = texts.error_responses.get(ErrorKey.NO_INTENT, "") if texts else ""
+        text = text if built_in_agent(self.hass) else await self._say("spoken_offline_is_off")
+        return self._error(intent.IntentResponseErrorCode.NO_INTENT_MATCH, text)
 
     async def _refuse_delayed(self, command: conversation.ConversationInput) -> intent.IntentResponse:
         """Refuse a command for later that is no plan, with the reason if it fits nothing."""
-        sentences = await async_get_sentences(self.hass, self.language)
         reason = await async_mismatch(self.hass, command, async_speaker_area(self.hass, command))
-        text = sentences["later_impossible"].format_map({"command": command.text})
+        text = await self._say("later_impossible", command=command.text)
         return self._error(intent.IntentResponseErrorCode.NO_VALID_TARGETS, f"{text} {reason}".rstrip())
 
     async def _refuse(self) -> intent.IntentResponse:
         """Refuse a sentence that triggers an automation that says it again."""
         LOGGER.warning("A sentence was not processed, because it triggers an automation that says it again")
-        sentences = await async_get_sentences(self.hass, self.language)
-        return self._error(intent.IntentResponseErrorCode.FAILED_TO_HANDLE, sentences["spoken_sentence_calls_itself"])
+        text = await self._say("spoken_sentence_calls_itself")
+        return self._error(intent.IntentResponseErrorCode.FAILED_TO_HANDLE, text)
+
+    async def _say(self, key: str, **placeholders: str) -> str:
+        return (await async_get_sentences(self.hass, self.language))[key].format_map(placeholders)
 
     def _error(self, code: intent.IntentResponseErrorCode, text: str) -> intent.IntentResponse:
         response = intent.IntentResponse(language=self.language)
