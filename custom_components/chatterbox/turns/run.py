@@ -385,10 +385,9 @@ class _Composer:
             if not (result.synthetic and unreachable) and (result.name in offered or acts_by_name(result.name))
         ]
         undone = self.composer.undone(tried, answer)
-        if undone == self.composer.sentences["spoken_not_done"] and {*self._content(answer).statements} == {
-            Statement.CANNOT
-        }:
-            undone = ""  # the answer tells that itself
+        tells_itself = {*self._content(answer).statements} == {Statement.CANNOT}
+        if tells_itself and undone == self.composer.sentences["spoken_not_done"]:
+            undone = ""
         return " ".join(filter(None, (self._untold(tried, answer), self._unmeant() or undone, unreachable)))
 
     def _untold(self, tried: Sequence[ToolResult], answer: str) -> str:
