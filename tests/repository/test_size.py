@@ -25,11 +25,11 @@ LINES_OF_A_FRAGMENT: Final = 60
 """A shorter module with a single importer is a fragment: it might better be a part of its importer."""
 
 CEILINGS: Final = {
-    "lines of code of the product": 35_407,
-    "modules of the product": 283,
-    "lines of code of the tests": 67_438,
+    "lines of code of the product": 36_453,
+    "modules of the product": 287,
+    "lines of code of the tests": 70_221,
     "fragments": 4,
-    "lines of code of the page": 2_506,
+    "lines of code of the page": 2_756,
 }
 
 _NO_CODE: Final = frozenset(
