@@ -34,11 +34,13 @@ from ..const import LOGGER, SUBENTRY_CONVERSATION
 from ..effects.recognition import async_is_never_mind
 from ..history.stores import async_get_histories
 from ..home.request import QUESTION_ENDS
+from ..offline.provider import found_nothing
 from ..people.speakers import Asking, in_turn
 from ..records.turn_record import TurnRecord, targets_done
 from ..repairs import async_report_broken_template, async_report_missing_tools
 from ..runtime.agents import Agent
 from ..runtime.health import async_check_health
+from ..settings.tool_names import SENTENCE_TOOL
 from ..speech.sentences import TranslatedComposer, async_get_sentences, in_sentences
 from ..speech.text import REPORTS, AnswerContent, Statement, answer_content, asks_back
 from ..tools.annotations import acts_by_name
@@ -396,6 +398,8 @@ class _Composer:
         names = [fold(target.name) for one in worked for target in targets_done(one.native)]
         is_told = not {Statement.DONE, Statement.STATE}.isdisjoint(self._content(answer).statements)
         is_told |= any(name in fold(answer) for name in names)
+        # A sentence that Home Assistant could not make anything of counts as if it had not been tried.
+        tried = [result for result in tried if result.name != SENTENCE_TOOL or not found_nothing(result)]
         failed = {result.name for result in tried if result not in worked}
         # A call that failed before one of the same tool was repaired.
         is_partial = bool(failed - {one.name for one in worked} or (tried and tried[-1] not in worked))
