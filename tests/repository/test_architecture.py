@@ -14,7 +14,7 @@ KNOWN_TO: Final = {
     "memory": {"__init__.py", "actions/history.py", "todo.py"},
     "offline": {
         *("later/__init__.py", "later/sentences.py", "runtime/agents.py", "runtime/composition.py"),
-        "tools/turn_tools.py",
+        *("tools/turn_tools.py", "turns/run.py"),
     },
     "responses": {"__init__.py"},
     "usage": {

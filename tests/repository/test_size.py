@@ -25,7 +25,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 """A shorter module with a single importer is a fragment: it might better be a part of its importer."""
 
 CEILINGS: Final = {
-    "lines of code of the product": 36_453,
+    "lines of code of the product": 36_454,
     "modules of the product": 287,
     "lines of code of the tests": 70_221,
     "fragments": 4,
