@@ -64,6 +64,9 @@ def prompt_of(request: ReceivedRequest) -> str:
     return str(messages_of(request)[0]["content"])
 
 
+ON = "Turn on the kitchen ceiling light."
+
+
 async def failure(hass: HomeAssistant, context: Context | None = None, **task: object) -> HomeAssistantError:
     """Return the error that an automation gets."""
     with pytest.raises(HomeAssistantError) as raised:
@@ -218,7 +221,7 @@ async def test_a_task_that_fails_says_why(
 async def test_what_was_done_before_a_failure_is_told(hass: HomeAssistant) -> None:
     script = Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedFailure(status=500, body={})))
     async with working(hass, script, llm_hass_api=["assist"]):
-        error = await failure(hass)
+        error = await failure(hass, instructions=ON)
 
     assert hass.states.is_state(LIGHT, "on")
     assert error.translation_key == "task_not_done"
@@ -228,7 +231,7 @@ async def test_what_was_done_before_a_failure_is_told(hass: HomeAssistant) -> No
 async def test_an_action_without_an_answer_is_confirmed(hass: HomeAssistant) -> None:
     script = Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="")))
     async with working(hass, script, llm_hass_api=["assist"]):
-        assert await have_done(hass) == "Done: Kitchen Ceiling Light."
+        assert await have_done(hass, instructions=ON) == "Done: Kitchen Ceiling Light."
 
 
 async def test_a_tool_that_a_task_brings_along_runs_before_the_answer(hass: HomeAssistant) -> None:
@@ -311,7 +314,8 @@ async def test_tasks_at_the_same_time_have_the_rights_of_who_asked(hass: HomeAss
     end = ScriptedAnswer(content="So be it.", delay_seconds=0.05)
     finished = async_capture_events(hass, EVENT_TOOL_FINISHED)
     async with working(hass, Script(answers=(call, call, end, end)), llm_hass_api=["assist"]):
-        await asyncio.gather(have_done(hass, Context(user_id=anna.id)), have_done(hass, Context(user_id=guest.id)))
+        by = (Context(user_id=user.id) for user in (anna, guest))
+        await asyncio.gather(*(have_done(hass, context, instructions=ON) for context in by))
 
     assert {event.data["user_id"]: event.data["has_run"] for event in finished} == {anna.id: True, guest.id: False}
 

@@ -284,7 +284,7 @@ def unreadable_facts(hass_storage: dict[str, Any]) -> None:
 
 @pytest.mark.usefixtures("unreadable_facts", "store")
 async def test_unreadable_facts_are_reported_before_anything_is_deleted(hass: HomeAssistant) -> None:
-    assert "The memories can't be read" in str(await refusal(hass, SERVICE_PURGE, everything=True, facts=True))
+    assert "What is remembered cannot be read" in str(await refusal(hass, SERVICE_PURGE, everything=True, facts=True))
     assert await stored_texts(hass) == ALL
 
 

@@ -12,7 +12,6 @@ from tests.support.talk import LIGHT_ON, NOT_DONE, Serve
 LONG = "The light in the kitchen is on, and so is the one in the garden, as you have asked. "
 NOBODY_THERE = ScriptedCall(name="HassTurnOn", arguments={"name": "Lighthouse"})
 UNREADABLE = "I have an answer, but it cannot be read aloud."
-NO_ANSWER = "I don't have an answer to that."
 TOO_LOUD = ScriptedCall(name="HassSetVolume", arguments={"name": "TV", "volume_level": 200})
 BROKEN = "I lost the connection to the language model."
 
@@ -20,16 +19,16 @@ ANSWERS = (
     ("```python\nprint('a program that has more than sixty characters in its code')\n```", UNREADABLE),
     ("| room | light |\n|---|---|\n| kitchen | on |", "kitchen, on"),
     ("👍", "Okay."),
-    ("...", "Okay."),
-    ("\u200b", "Okay."),
+    ("...", NOT_DONE),
+    ("\u200b", NOT_DONE),
     ("https://example.com/a/page/with/a/long/address?that=nobody&wants=to&hear=at-all", "a link"),
-    ("\n", NO_ANSWER),
-    ("\u00a0", NO_ANSWER),
+    ("\n", NOT_DONE),
+    ("\u00a0", NOT_DONE),
 )
 ENDS = (
     (
         ScriptedAnswer(reasoning_content="They want a light, and I know all about it, but never come to an end."),
-        NO_ANSWER,
+        NOT_DONE,
     ),
     (ScriptedAnswer(content="", finish_reason="length"), "My answer got too long"),
     (ScriptedAnswer(content="", finish_reason="content_filter"), "declined to answer that"),

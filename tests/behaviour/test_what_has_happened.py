@@ -857,7 +857,7 @@ async def test_only_a_failed_change_is_noted_after_an_answer(
         ((RADIO, LIGHT_ON), "The light is on.", "The light is on."),
         ((THERMOSTAT, WARMER), "It is 22 degrees now.", "It is 22 degrees now."),
         ((RADIO, WEATHER), "The radio is on.", f"The radio is on. {NOT_DONE}"),
-        ((LIGHT_ON, RADIO), "Both are on.", "Both are on. That didn't work: Radioo."),
+        ((LIGHT_ON, RADIO), "Both are on.", "Both are on. Done: Kitchen Ceiling Light. That didn't work: Radioo."),
     ]
     for number, (calls, answer, spoken_text) in enumerate(rows):
         with subtests.test(f"{spoken_text} {calls}"):

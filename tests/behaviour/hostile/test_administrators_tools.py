@@ -124,7 +124,7 @@ async def test_every_way_to_the_garage_is_asked_about(
         (action("shell_command.open_up"), "Perform the action shell command open up?"),
         (
             action("homeassistant.reload_config_entry", {"entity_id": LIGHT}),
-            "Use the Kitchen Ceiling Light and perform the action homeassistant reload config entry?",
+            "Reload config entry: the Kitchen Ceiling Light and perform the action homeassistant reload config entry?",
         ),
     ],
 )
@@ -213,7 +213,7 @@ async def test_what_is_read_of_any_entity_is_from_outside(hass: HomeAssistant, h
     parsed = call("homeassistant__render_template", template="{{ states('sensor.mail') }}")
     home.talk = "mail"
     home.play(calls(parsed), calls(LIGHT_ON))
-    await home.say("what is in my mail?", talk="mail", user_id=anna.id)
+    await home.say("read my mail", talk="mail", user_id=anna.id)
 
     assert home.state(LIGHT) == "off"
     home.assert_asked()

@@ -127,7 +127,7 @@ async def test_many_small_steps_are_not_made_for_a_page(hass: HomeAssistant, hom
     ]
     await home.taken_over(calls(call("look_up")), *steps, llm_hass_api=WEB)
 
-    await home.say("what is on that page?")
+    await home.say("read that page to me")
 
     state = hass.states.get("climate.living_room")
     assert state is not None
@@ -139,7 +139,7 @@ async def test_small_steps_in_many_turns_are_not_made_for_a_page(hass: HomeAssis
     steps = [calls(call("HassClimateSetTemperature", temperature=to, name="Living Room Thermostat")) for to in (24, 27)]
     await home.taken_over(calls(call("look_up")), says("Hello."), steps[0], says("Warmer."), steps[1], llm_hass_api=WEB)
 
-    await home.say("what is on that page?")
+    await home.say("read that page to me")
     assert await home.say("thank you") == "Warmer."
     await home.say("good night")
 

@@ -35,9 +35,10 @@ ANNA = Caller("user")
 
 @pytest.fixture
 async def entry(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> MockConfigEntry:
-    """Set up an agent, a day after all that is stored of it."""
-    freezer.move_to(datetime.fromtimestamp(MORNING + DAY, UTC))
+    """Set up an agent, a day after all that is stored of it, and long enough ago that the clock is believed."""
+    freezer.move_to(datetime.fromtimestamp(MORNING + DAY, UTC) - timedelta(hours=2))
     entry = await set_up(hass, offline_entry())
+    freezer.move_to(datetime.fromtimestamp(MORNING + DAY, UTC))
     await set_options(hass, entry, **{CONF_RESPONSES_API: True})
     return entry
 
