@@ -27,7 +27,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 CEILINGS: Final = {
     "lines of code of the product": 36_454,
     "modules of the product": 287,
-    "lines of code of the tests": 70_221,
+    "lines of code of the tests": 70_223,
     "fragments": 4,
     "lines of code of the page": 2_756,
 }
