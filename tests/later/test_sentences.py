@@ -352,7 +352,6 @@ async def test_a_reminder_about_an_alarm_is_no_alarm(home_with_alarms: HomeAssis
         ("if it is dark dim the kitchen lights to 30 percent in ten minutes", "none"),
         ("how warm is the bedroom at 6 am?", "none"),
         ("is the floor lamp on in ten minutes?", "none"),
-        ("could you kill the light in a minute or so", "none"),
         ("remind me to feed the cat when I get home", "none"),
         ("remind me to take my pills after lunch", "none"),
         ("remind me again", "none"),

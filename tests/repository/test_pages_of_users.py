@@ -39,6 +39,7 @@ _NO_PROBLEM = {
 _RUN_BY = {  # and every `yaml` by test_documented_yaml.py
     ("README.md", "shell"): "here",
     ("diagnostics.md", "json"): "test_diagnostics_page.py",
+    ("languages.md", "toml"): "a pattern to copy",
     ("library.md", "python"): "test_library_page.py",
     ("responses-api.md", "python"): "test_api_clients.py",
     ("responses-api.md", "shell"): "test_api_clients.py",

@@ -25,9 +25,9 @@ LINES_OF_A_FRAGMENT: Final = 60
 """A shorter module with a single importer is a fragment: it might better be a part of its importer."""
 
 CEILINGS: Final = {
-    "lines of code of the product": 36_454,
-    "modules of the product": 287,
-    "lines of code of the tests": 70_223,
+    "lines of code of the product": 37_852,
+    "modules of the product": 296,
+    "lines of code of the tests": 70_502,
     "fragments": 4,
     "lines of code of the page": 2_756,
 }

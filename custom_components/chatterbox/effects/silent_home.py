@@ -8,7 +8,8 @@ from typing import Any, Final, override
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION, ConversationInput
 from homeassistant.components.intent import async_device_supports_timers
-from homeassistant.core import HomeAssistant, ServiceRegistry
+from homeassistant.components.weather import DOMAIN as WEATHER, SERVICE_GET_FORECASTS
+from homeassistant.core import HomeAssistant, ServiceRegistry, ServiceResponse
 from homeassistant.helpers import intent
 
 from ..agent.messages import JsonValue
@@ -17,6 +18,7 @@ from ..internals.intent import handler_path
 from .actions import controlled_by
 from .intents import acts_by_services, intent_effects, is_question_intent
 
+_READING: Final = frozenset({(WEATHER, SERVICE_GET_FORECASTS)})
 _TIMERS: Final = "intent.timers."
 """Begins the paths of handlers that need a device with timers."""
 
@@ -29,8 +31,9 @@ class _SilentServices(ServiceRegistry):
         self._services = hass.services.async_services()
 
     @override
-    async def async_call(self, *_: object, **__: object) -> None:
-        """Do nothing."""
+    async def async_call(self, domain: str, service: str, *data: Any, **options: Any) -> ServiceResponse:
+        """Do nothing, unless the action only reads."""
+        return await super().async_call(domain, service, *data, **options) if (domain, service) in _READING else None
 
 
 class _SilentHandler(intent.IntentHandler):

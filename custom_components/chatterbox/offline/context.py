@@ -48,6 +48,10 @@ class _Thread:
 
     latest: int = 0
     acted: int | None = None
+    unclear: str = ""
+    """The sentence about which was asked what it means."""
+    targets: frozenset[str] = frozenset()
+    """The entities that the last command has changed: "it", "them"."""
 
 
 async def async_places(
@@ -60,6 +64,31 @@ async def async_places(
     for placed in tried:
         await _async_narrow(hass, placed)
     return tried
+
+
+def unclear_sentence(hass: HomeAssistant, conversation_id: str) -> str:
+    """Return the sentence of a conversation that the next one may make clear; empty if there is none."""
+    return _threads(hass).get(conversation_id, _Thread()).unclear
+
+
+def async_note_unclear(hass: HomeAssistant, conversation_id: str, sentence: str) -> None:
+    """Note the sentence that was asked about, or with an empty one that there is none any more."""
+    thread = _threads(hass).get(conversation_id, _Thread())
+    if thread.unclear != sentence:
+        _remember(hass, conversation_id, replace(thread, unclear=sentence))
+
+
+def last_targets(hass: HomeAssistant, conversation_id: str) -> frozenset[str]:
+    """Return the entities that the last command of a conversation has changed."""
+    return _threads(hass).get(conversation_id, _Thread()).targets
+
+
+def async_note_targets(hass: HomeAssistant, conversation_id: str, response: intent.IntentResponse) -> None:
+    """Note the entities that a command has changed, or that a question was about."""
+    targets = frozenset(one.id for one in response.success_results if one.id and hass.states.get(one.id))
+    if targets:
+        thread = _threads(hass).get(conversation_id, _Thread())
+        _remember(hass, conversation_id, replace(thread, targets=targets))
 
 
 async def async_process_in_context(
@@ -77,7 +106,8 @@ async def async_process_in_context(
     if response.response_type is not intent.IntentResponseType.ERROR:
         # A question for the time is ACTION_DONE as well, without a target.
         acted = response.response_type is intent.IntentResponseType.ACTION_DONE and response.success_results
-        _remember(hass, conversation_id, _Thread(place, place if acted else thread.acted))
+        acted_in = place if acted else thread.acted
+        _remember(hass, conversation_id, replace(thread, latest=place, acted=acted_in))
     return response
 
 

@@ -5,7 +5,7 @@ The built-in agent gets conversations of its own, so that it writes nothing into
 
 import asyncio
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import copy
@@ -15,6 +15,7 @@ from typing import Final, Protocol
 
 from home_assistant_intents import ErrorKey
 from homeassistant.components import conversation
+from homeassistant.components.media_player import INTENT_MEDIA_SEARCH_AND_PLAY
 from homeassistant.components.person.const import DOMAIN as PERSON
 from homeassistant.const import STATE_HOME, STATE_UNAVAILABLE, STATE_UNKNOWN
 from homeassistant.core import Context, HomeAssistant
@@ -25,6 +26,8 @@ from ..agent.messages import JsonObject, ToolCall, ToolOutcome, ToolResult
 from ..agent.text import MOST_UNDERSTOOD, compared, fold
 from ..const import LOGGER
 from ..effects.effect import NOTHING, Effects, IntentRun, actions_of, intents_of
+from ..effects.intents import handler_of
+from ..effects.reading import NOTHING_READ, IntentCall
 from ..effects.recognition import async_is_request, async_speaker_area, async_with_whole_words
 from ..effects.reported import Failures, async_add_reasons, async_check_response, intent_failures, reported_targets
 from ..effects.silent_home import async_handle_intent, handling_home, is_silent
@@ -32,20 +35,42 @@ from ..effects.spoken_numbers import async_readable_sentence
 from ..home.entities import async_get_home
 from ..home.entity_matches import assist_name
 from ..internals.conversation import async_recognized, async_texts, built_in_agent, gazetteer, stored_chat_logs
+from ..nlu.lexicon import lexicon
+from ..nlu.reading import telling_text
+from ..nlu.understanding import ListRequest, WorldQuestion
 from ..records.turn_record import did_nothing, intent_response, intent_speech, result_content
 from ..speech.sentences import TranslatedComposer, async_get_sentences, confirmed_targets, in_sentences
-from .context import async_process_in_context
+from .answers import async_answer
+from .context import (
+    async_note_targets,
+    async_note_unclear,
+    async_process_in_context,
+    unclear_sentence,
+)
 from .misheard import async_meant
 from .openings import async_add_sensors
 from .past_questions import PastForm, PastQuestion, past_question
 from .provider import PROCESS_SENTENCE, SENTENCE
-from .sentence_effects import async_delayed_command, async_is_misread, async_sentence_effects, async_unknown_name
-from .shared_names import async_act_on_item, async_act_on_meant, async_mismatch, async_tell_temperatures
+from .sentence_effects import (
+    async_delayed_command,
+    async_is_misread,
+    async_read_sentence,
+    async_sentence_effects,
+    async_unknown_name,
+)
+from .shared_names import (
+    async_act_on_item,
+    async_act_on_meant,
+    async_do_read,
+    async_mismatch,
+    async_tell_temperatures,
+)
 
 MAX_NESTING: Final = 3
 """Sentences that may run inside one another: a sentence may trigger an automation that says another one."""
 
 _MOST_NAMES: Final = 3
+_QUESTION_MARKS: Final = ("?", "\N{FULLWIDTH QUESTION MARK}")
 _FAILED: Final = (intent.IntentResponseErrorCode.FAILED_TO_HANDLE, intent.IntentResponseErrorCode.UNKNOWN)
 
 
@@ -112,35 +137,47 @@ class OfflineDispatcher:
             return ToolOutcome(result_content(native), is_error=True, native=native)
         began = time.time()
         with _entered() as nesting, intent_failures() as failures:
-            hass, (query, unknown, _) = self.hass, await self._async_query(sentence)
+            query, unknown, _ = await self._async_query(sentence)
             if nesting > MAX_NESTING:
                 response = await self._refuse()
-            elif not self._guesses and (await async_sentence_effects(hass, query, self.conversation_id)).is_guessed:
-                response = await self._not_understood()
-            elif self.past and (question := await self._async_past(sentence)):
-                is_whether = question.form is PastForm.WHETHER
-                response = self._query_answer(await self.past.async_answer(question.arguments, is_whether=is_whether))
-            elif unknown:
-                response = await self._unknown(unknown)
-            elif (
-                len(sentence) > MOST_UNDERSTOOD
-                or await self._names_no_zone(query)
-                or await async_is_misread(hass, query, self.conversation_id)
-            ):
-                response = await self._not_understood()
             else:
-                area, done = async_speaker_area(hass, query), await async_act_on_item(hass, query)
-                response = done or await async_process_in_context(hass, query, self.conversation_id, self._converse)
-                response = await self._without_exception(query, response, began)
-                if response.error_code is intent.IntentResponseErrorCode.NO_VALID_TARGETS:
-                    response = await async_act_on_meant(hass, query, area) or response
-                    response = await async_tell_temperatures(hass, query, area) or response
-                await async_add_sensors(hass, query, response)
+                response = await self._async_done(query) or await self._async_processed(sentence, query, unknown, began)
         await self._report_failures(response, failures, began)
+        async_note_targets(self.hass, self.conversation_id, response)
         if is_error := response.response_type is intent.IntentResponseType.ERROR:
             await self._add_help(response)
         native = llm.ToolResult(llm.IntentResponseDict(response), error=is_error)
         return ToolOutcome(result_content(native), is_error=is_error, native=native)
+
+    async def _async_processed(
+        self, sentence: str, query: conversation.ConversationInput, unknown: str, began: float
+    ) -> intent.IntentResponse:
+        """Have the built-in agent act on a sentence, or tell why it does not."""
+        if not self._guesses and (await async_sentence_effects(self.hass, query, self.conversation_id)).is_guessed:
+            response = await self._not_understood()
+        elif self.past and (question := await self._async_past(sentence)):
+            is_whether = question.form is PastForm.WHETHER
+            response = self._query_answer(await self.past.async_answer(question.arguments, is_whether=is_whether))
+        elif unknown:
+            response = await self._unknown(unknown)
+        elif (
+            len(sentence) > MOST_UNDERSTOOD
+            or await self._is_unhandled(query)
+            or await self._names_no_zone(query)
+            or await async_is_misread(self.hass, query, self.conversation_id)
+        ):
+            response = await self._not_understood()
+        else:
+            area, done = async_speaker_area(self.hass, query), await async_act_on_item(self.hass, query)
+            response = done or await async_process_in_context(self.hass, query, self.conversation_id, self._converse)
+            response = await self._without_exception(query, response, began)
+            if response.error_code in _FAILED:
+                response = await self._async_found_media(query) or response
+            if response.error_code is intent.IntentResponseErrorCode.NO_VALID_TARGETS:
+                response = await async_act_on_meant(self.hass, query, area) or response
+                response = await async_tell_temperatures(self.hass, query, area) or response
+            await async_add_sensors(self.hass, query, response)
+        return response
 
     async def _report_failures(self, response: intent.IntentResponse, failures: Failures, began: float) -> None:
         """Make a response say what it could not act on, and why: Home Assistant's sentence does not."""
@@ -213,12 +250,64 @@ class OfflineDispatcher:
         """
         hass, query = self.hass, self._as_input(await async_readable_sentence(self.hass, sentence, self.language))
         query = await async_with_whole_words(hass, query)
+        if unclear := unclear_sentence(hass, self.conversation_id):
+            clear = replace(query, text=f"{unclear}, {query.text}")
+            effects = await async_sentence_effects(hass, clear, self.conversation_id)
+            is_new = await async_sentence_effects(hass, query, self.conversation_id) != NOTHING
+            is_clear = effects != NOTHING and not effects.is_guessed and not is_new
+            if is_clear or await async_read_sentence(hass, clear, self.conversation_id) != NOTHING_READ:
+                return clear, "", False
+        if await async_read_sentence(self.hass, query, self.conversation_id) != NOTHING_READ:
+            return query, "", False
         if not self._guesses or (unknown := await async_unknown_name(hass, query)) == "":
             return query, "", False
         is_guessable = unknown is not None or await async_sentence_effects(hass, query, self.conversation_id) == NOTHING
         if is_guessable and not self.has_model and (meant := await async_meant(hass, query)):
             return replace(query, text=meant), "", True
         return query, unknown or "", False
+
+    async def _async_done(self, query: conversation.ConversationInput) -> intent.IntentResponse | None:
+        """Do what was read in a sentence, and tell it in Home Assistant's words; None if nothing was."""
+        reading = await async_read_sentence(self.hass, query, self.conversation_id)
+        if reading.answered:
+            home = async_get_home(self.hass, conversation.DOMAIN)
+            answer = await async_answer(self.hass, reading.answered, query, home)
+            is_asked = (
+                bool(answer)
+                and not isinstance(reading.answered, WorldQuestion)
+                and str(answer).endswith(_QUESTION_MARKS)
+            )
+            async_note_unclear(self.hass, self.conversation_id, query.text if is_asked else "")
+            is_missing = isinstance(reading.answered, ListRequest) and reading.answered.items and not is_asked
+            if answer and is_missing:
+                return self._error(intent.IntentResponseErrorCode.NO_VALID_TARGETS, answer)
+            return self._query_answer(answer) if answer else None
+        async_note_unclear(self.hass, self.conversation_id, "")
+        if not reading.calls:
+            return None
+        responses = [await async_do_read(self.hass, query, one) for one in reading.calls]
+        if reading.calls[0].intent == INTENT_MEDIA_SEARCH_AND_PLAY and responses[0].error_code:
+            text = (await async_get_sentences(self.hass, self.language))["media_not_found"]
+            return self._error(intent.IntentResponseErrorCode.NO_VALID_TARGETS, text)
+        if len(responses) == 1:
+            return responses[0]
+        return self._told_together(responses) or responses[0]
+
+    async def _async_found_media(self, query: conversation.ConversationInput) -> intent.IntentResponse | None:
+        """Play what the telling words of a request for music find, or tell that nothing does; None for other ones."""
+        found = await async_recognized(self.hass, query)
+        if found is None or found.intent.name != INTENT_MEDIA_SEARCH_AND_PLAY:
+            return None
+        slots = {entity.name: entity.value for entity in found.entities_list if entity.name != "media_class"}
+        words = await self.hass.async_add_executor_job(lexicon, self.language)
+        asked_for = str(slots["search_query"])
+        if words and (telling := telling_text(asked_for, words)) not in {"", asked_for}:
+            call = IntentCall(INTENT_MEDIA_SEARCH_AND_PLAY, {**slots, "search_query": telling})
+            response = await async_do_read(self.hass, query, call)
+            if not response.error_code:
+                return response
+        sentences = await async_get_sentences(self.hass, self.language)
+        return self._error(intent.IntentResponseErrorCode.NO_VALID_TARGETS, sentences["media_not_found"])
 
     async def _async_past(self, sentence: str) -> PastQuestion | None:
         """Return what a sentence asks about the past, unless Home Assistant understands it with certainty."""
@@ -239,6 +328,11 @@ class OfflineDispatcher:
             return False
         zones = {STATE_HOME, *(compared(zone.name) for zone in self.hass.states.async_all("zone"))}
         return compared(str(place.value)) not in zones
+
+    async def _is_unhandled(self, query: conversation.ConversationInput) -> bool:
+        """Return whether nothing does what Home Assistant recognizes: its shopping list may not be set up."""
+        found = await async_recognized(self.hass, query)
+        return found is not None and handler_of(self.hass, found.intent.name) is None
 
     def _query_answer(self, speech: str) -> intent.IntentResponse:
         response = intent.IntentResponse(language=self.language)
@@ -291,16 +385,20 @@ class OfflineDispatcher:
         if not 0 < len(parts) <= len(runs) or len(runs) == 1:
             return response
         parts += [await self._async_handle(query, run) for run in runs[len(parts) :]]
+        return self._told_together(parts) or response
+
+    def _told_together(self, parts: Sequence[intent.IntentResponse]) -> intent.IntentResponse | None:
+        """Return the responses to several commands as one: what was done, then what was not; None if nothing was."""
         done, undone = [[one for one in parts if bool(one.error_code) is failed] for failed in (False, True)]
         if not done:
-            return response
+            return None
         merged = intent.IntentResponse(language=self.language, intent=done[0].intent)
         merged.response_type = done[0].response_type
         for one in done:
             merged.success_results += one.success_results
             merged.failed_results += one.failed_results
         speech = [intent_speech(llm.ToolResult(llm.IntentResponseDict(one))) for one in (*done, *undone)]
-        merged.async_set_speech(in_sentences([*filter(None, speech)]))
+        merged.async_set_speech(in_sentences([*dict.fromkeys(filter(None, speech))]))
         return merged
 
     async def _async_handle(self, query: conversation.ConversationInput, run: IntentRun) -> intent.IntentResponse:

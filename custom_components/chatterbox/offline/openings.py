@@ -16,7 +16,6 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent
 from homeassistant.helpers.template import Template, TemplateState
 
-from ..agent.messages import JsonValue
 from ..effects.intents import selection
 from ..internals.conversation import async_recognized, async_texts
 
@@ -59,7 +58,7 @@ async def async_add_sensors(
 
 
 def state_sentence(
-    hass: HomeAssistant, answer: str, slots: Mapping[str, JsonValue], response: intent.IntentResponse
+    hass: HomeAssistant, answer: str, slots: Mapping[str, object], response: intent.IntentResponse
 ) -> str:
     """Return a sentence of Home Assistant's about the states of a response."""
     matched, unmatched = (

@@ -19,11 +19,12 @@ from homeassistant.helpers import intent
 from ..agent.messages import JsonValue
 from ..agent.text import MOST_UNDERSTOOD, read_data_file
 from ..effects.effect import NOTHING, Touches, Unknown, UnknownReason, Unresolved, actions_of, joined, run_by
-from ..effects.intents import delayed_command, intent_effects, is_question_intent, is_reading_intent
+from ..effects.intents import delayed_command, handler_of, intent_effects, is_question_intent, is_reading_intent
+from ..effects.reading import NOTHING_READ, ReadSentence, async_read
 from ..effects.recognition import async_speaker_area
 from ..home.entity_matches import entity_name
 from ..internals.conversation import async_recognized, built_in_agent, gazetteer, slots_of
-from .context import async_places
+from .context import async_places, last_targets
 from .shared_names import is_ambiguous
 
 if TYPE_CHECKING:
@@ -53,12 +54,55 @@ async def async_sentence_effects(
 
     It is tried in the same conversations and order as when it is processed; see `offline/context.py`.
     """
+    effects = await _async_effects_in_places(hass, user_input, conversation_id)
+    if effects in (None, NOTHING):
+        reading = await async_read_sentence(hass, user_input, conversation_id)
+        if reading.calls:
+            return joined([_intent_effects(hass, one.intent, {**one.slots}) for one in reading.calls])
+    return NOTHING if effects is None else effects
+
+
+async def async_read_sentence(hass: HomeAssistant, user_input: ConversationInput, conversation_id: str) -> ReadSentence:
+    """Return what is read in a sentence that Home Assistant does not understand, or that changes nothing there.
+
+    "Turn off the fan" means the only one in the home, also where there is none in the room.
+    """
+    if await _async_effects_in_places(hass, user_input, conversation_id) not in (None, NOTHING):
+        return NOTHING_READ
+    agent, is_theirs = built_in_agent(hass), False
+    found = await agent.async_recognize_intent(user_input) if agent else None
+    if found is not None and not found.unmatched_entities:
+        slots: dict[str, JsonValue] = {entity.name: entity.value for entity in found.entities_list}
+        is_theirs = _is_theirs(hass, found.intent.name, slots, user_input)
+    elif found is not None and (found.intent_metadata or {}).get(METADATA_CUSTOM_SENTENCE):
+        is_theirs = True
+    elif meaning := await _async_guess(hass, user_input):
+        is_theirs = meaning.accepted and not _is_misread(hass, meaning)
+    return NOTHING_READ if is_theirs else await async_read(hass, user_input, last_targets(hass, conversation_id))
+
+
+def _is_theirs(
+    hass: HomeAssistant, intent_type: str, slots: dict[str, JsonValue], user_input: ConversationInput
+) -> bool:
+    """Return whether Home Assistant answers a sentence that changes nothing, or refuses it for a name of several."""
+    if handler_of(hass, intent_type) is None:
+        return False
+    if is_question_intent(hass, intent_type) or not {"area", "name"} & slots.keys():
+        return True
+    effects = _intent_effects(hass, intent_type, slots)
+    return is_ambiguous(hass, intent_type, slots, async_speaker_area(hass, user_input), effects)
+
+
+async def _async_effects_in_places(
+    hass: HomeAssistant, user_input: ConversationInput, conversation_id: str
+) -> Touches | Unresolved | None:
+    """Return the effects of a sentence where Home Assistant understands it, or None if it does not."""
     is_short = len(user_input.text) <= MOST_UNDERSTOOD
     for placed in await async_places(hass, user_input, conversation_id) if is_short else ():
         effects = await _async_effects(hass, placed)
         if effects is not None:
             return effects
-    return NOTHING
+    return None
 
 
 async def async_with_names(hass: HomeAssistant, user_input: ConversationInput) -> str:

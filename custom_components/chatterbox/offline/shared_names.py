@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from hassil.recognize import RecognizeResult
+from home_assistant_intents import ErrorKey
 from homeassistant.components.climate import ATTR_CURRENT_TEMPERATURE, DOMAIN as CLIMATE_DOMAIN
 from homeassistant.components.conversation import DOMAIN, ConversationInput
 from homeassistant.core import HomeAssistant
@@ -19,6 +20,7 @@ from homeassistant.helpers.template import Template
 from ..agent.messages import JsonValue
 from ..effects.effect import Effects, actions_of
 from ..effects.intents import handler_of, intent_effects, items_meant, missed_by_intent, selection
+from ..effects.reading import IntentCall
 from ..effects.silent_home import async_handle_intent
 from ..home.entity_matches import assist_name, matching_states
 from ..internals.conversation import async_recognized, async_texts, mismatch_words, slots_of
@@ -98,6 +100,29 @@ async def async_tell_temperatures(
     response.async_set_states(known)
     response.async_set_speech(", ".join(sorted(answers)))
     return response
+
+
+async def async_do_read(hass: HomeAssistant, user_input: ConversationInput, call: IntentCall) -> intent.IntentResponse:
+    """Handle an intent that was read in a sentence, and answer as Home Assistant."""
+    texts = await async_texts(hass, user_input.language)
+    spoken = {slot: _spoken(hass, slot, value) for slot, value in call.slots.items()}
+    ids = {slot: str(value) for slot, value in call.slots.items() if spoken[slot] != value}
+    try:
+        response = await async_handle_intent(hass, user_input, call.intent, spoken, ids)
+    except intent.IntentError:
+        response = intent.IntentResponse(user_input.language)
+        failure = texts.error_responses.get(ErrorKey.HANDLE_ERROR, "") if texts else ""
+        response.async_set_error(intent.IntentResponseErrorCode.FAILED_TO_HANDLE, failure)
+        return response
+    if texts and (answer := texts.intent_responses.get(call.intent, {}).get(call.response)):
+        response.async_set_speech(state_sentence(hass, answer, spoken | response.speech_slots, response))
+    return response
+
+
+def _spoken(hass: HomeAssistant, slot: str, value: JsonValue) -> JsonValue:
+    """Return the value of a slot as it is said: the name of an entity for its id."""
+    state = hass.states.get(value) if slot == "name" and isinstance(value, str) else None
+    return assist_name(hass, state.entity_id, state.name) if state else value
 
 
 async def _async_handle(

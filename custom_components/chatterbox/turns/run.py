@@ -34,6 +34,7 @@ from ..const import LOGGER, SUBENTRY_CONVERSATION
 from ..effects.recognition import async_is_never_mind
 from ..history.stores import async_get_histories
 from ..home.request import QUESTION_ENDS
+from ..offline.context import async_note_unclear
 from ..offline.provider import found_nothing
 from ..people.speakers import Asking, in_turn
 from ..records.turn_record import TurnRecord, targets_done
@@ -183,6 +184,7 @@ class AgentTurns:
         is_new = turn_input.answered is None and not turn.attachments
         is_spoken = self._subentry.subentry_type == SUBENTRY_CONVERSATION and source.acts_locally()
         if is_new and is_spoken and await async_is_never_mind(self._hass, user_input):
+            async_note_unclear(self._hass, thread.id, "")
             return reply_events(sentences["spoken_never_mind"])
         composer = TranslatedComposer(sentences, tools.definitions, confirmation, tools.done_keys)
         check = self._check(turn_input, tools, turn)

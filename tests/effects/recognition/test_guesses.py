@@ -30,7 +30,7 @@ OTHER_TIMES = [
     *("twice", "at lunch", "soon", "in half an hour or so"),
 ]
 OTHER_ACTS = [
-    *("send the vacuum home", "dock the vacuum", "stop the vacuum", "find the vacuum", "have the vacuum go home"),
+    *("stop the vacuum", "find the vacuum"),
     "turn on the hallway light and find the vacuum",
 ]
 

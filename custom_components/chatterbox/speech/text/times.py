@@ -755,3 +755,17 @@ def _distance(words: _Spoken, tag: str, wait: timedelta) -> str:
         forms = words.units[unit].split("|")
         texts += [f"{count}{words.gap}{forms[_FORMS.get(plural, len(forms) - 1)]}"] if count else []
     return words.join.format(*texts) if len(texts) > 1 else texts[0]
+
+
+def spoken_weekday(day: date, language: str) -> str:
+    """Return the name of the weekday of a date."""
+    tag = base_language(language) if base_language(language) in _WORDS else _FALLBACK
+    return _capitalized(_WORDS[tag].spoken.weekdays.split()[day.weekday()].replace("_", " "))
+
+
+def spoken_date(day: date, language: str) -> str:
+    """Return a date in words, with its weekday: "Saturday, December 5"."""
+    tag = base_language(language) if base_language(language) in _WORDS else _FALLBACK
+    month = LANGUAGES[tag].dates.months.split()[day.month - 1]
+    written = LANGUAGES[tag].dates.pattern.format(day=day.day, month=month, year=day.year)
+    return f"{spoken_weekday(day, language)}, {written}"

@@ -1,0 +1,379 @@
+"""Reads what a person said as intents of Home Assistant, for words that its own sentences do not know."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple, assert_never
+
+from homeassistant.components import conversation
+from homeassistant.components.climate import ATTR_MAX_TEMP, ATTR_MIN_TEMP
+from homeassistant.components.conversation import ConversationInput
+from homeassistant.components.cover import DOMAIN as COVER
+from homeassistant.components.light import ATTR_BRIGHTNESS, ATTR_SUPPORTED_COLOR_MODES, DOMAIN as LIGHT
+from homeassistant.components.light.const import ColorMode
+from homeassistant.components.media_player import DOMAIN as MEDIA_PLAYER, INTENT_MEDIA_SEARCH_AND_PLAY
+from homeassistant.components.valve import DOMAIN as VALVE
+from homeassistant.const import (
+    ATTR_DEVICE_CLASS,
+    ATTR_TEMPERATURE,
+    STATE_OFF,
+    STATE_ON,
+    STATE_PLAYING,
+    STATE_UNAVAILABLE,
+    STATE_UNKNOWN,
+)
+from homeassistant.core import HomeAssistant, State
+from homeassistant.helpers import area_registry as ar, intent
+from homeassistant.helpers.singleton import singleton
+from homeassistant.util import dt as dt_util
+from homeassistant.util.hass_dict import HassKey
+
+from ..agent.messages import JsonValue
+from ..agent.text import base_language, compared
+from ..const import DOMAIN
+from ..home.entities import Home, async_get_home
+from ..home.entity_matches import entities_by_name
+from ..internals.todo import items_on_list
+from ..nlu.commands import Choice, EntityCommand, Surroundings
+from ..nlu.lexicon import Lexicon, Role, lexicon, tokens
+from ..nlu.understanding import ListRequest, PlayRequest, SpokenRequest, WorldQuestion, understand
+from ..nlu.vocabulary import HomeVocabulary, KnownEntity, NamedPlace
+from ..nlu.zones import zones
+from ..speech.text.times import prepare, resolve_time, times_in
+from .effect import actions_of
+from .intents import intent_effects, items_meant
+from .recognition import async_speaker_area
+
+_STEP: Final = 20
+"""Percent by which a light becomes brighter or darker."""
+_DEGREE: Final = 1
+_COLOURS: Final = {"warm_white": 2700, "cold_white": 4000, "daylight": 6500}
+"""Colour temperatures that have a name, in kelvin."""
+_COLOURED: Final = frozenset({ColorMode.HS, ColorMode.RGB, ColorMode.RGBW, ColorMode.RGBWW, ColorMode.XY})
+_IDLE: Final = frozenset({STATE_OFF, STATE_UNAVAILABLE, STATE_UNKNOWN, "standby"})
+
+
+class IntentCall(NamedTuple):
+    """An intent with its slots, and the key of Home Assistant's answer to it."""
+
+    intent: str
+    slots: Mapping[str, JsonValue]
+    response: str = "default"
+
+
+class ReadSentence(NamedTuple):
+    """The requests of a sentence, as it was read: intents, or one that is answered in words."""
+
+    calls: Sequence[IntentCall] = ()
+    answered: WorldQuestion | ListRequest | Choice | None = None
+
+
+NOTHING_READ: Final = ReadSentence()
+_MOST_NAMED: Final = 6
+"""Entities that a question names: more are too many to listen to."""
+_CLOCK: Final = {"time": intent.INTENT_GET_CURRENT_TIME, "date": intent.INTENT_GET_CURRENT_DATE}
+_OF_ITEMS: Final = {"add": "HassListAddItem", "remove": "HassListRemoveItem", "complete": "HassListCompleteItem"}
+_RESPONSES_OF_ITEMS: Final = {"add": "item_added", "remove": "item_deleted", "complete": "item_completed"}
+
+
+async def async_read(
+    hass: HomeAssistant, user_input: ConversationInput, last: frozenset[str] = frozenset()
+) -> ReadSentence:
+    """Return what a sentence asks for; empty if it is not understood. `last` is what the one before was about."""
+    language = base_language(user_input.language)
+    if language not in _loaded_languages:
+        await hass.async_add_executor_job(_load, language)
+    if (words := lexicon(language)) is None:
+        return NOTHING_READ
+    names = _vocabulary(hass, language, words)
+    if _names_hidden(hass, user_input.text, names):
+        return NOTHING_READ
+    area = async_speaker_area(hass, user_input)
+    surroundings = _surroundings(hass, names, area.id if area else None, last)
+    requests = understand(user_input.text, words, names, surroundings)
+    if not requests:
+        return _read_date(user_input, words, names)
+    calls: list[IntentCall] = []
+    for request in requests:
+        found = [*_intents(hass, request, names)]
+        if not found:
+            is_long = isinstance(request, Choice) and len(request.ids) > _MOST_NAMED
+            if len(requests) == 1 and not is_long and isinstance(request, (WorldQuestion, ListRequest, Choice)):
+                return ReadSentence(answered=request)
+            return NOTHING_READ
+        calls += found
+    return ReadSentence(tuple(calls))
+
+
+def _names_hidden(hass: HomeAssistant, sentence: str, names: HomeVocabulary) -> bool:
+    """Return whether a sentence names what is not exposed, with words that would be taken for something else."""
+    found, known = tokens(sentence), entities_by_name(hass)
+    heard = [token.word for token in found]
+    for start, first in enumerate(found):
+        for end, named in names.phrases.found(heard, start):
+            ids = known.get(compared(sentence[first.start : found[end - 1].end]))
+            if ids and named.role is Role.ENTITY and ids.isdisjoint(names.by_id):
+                return True
+    return False
+
+
+def _read_date(user_input: ConversationInput, words: Lexicon, names: HomeVocabulary) -> ReadSentence:
+    """Return a question about a date that is not one of the days of the lexicon: "the twenty second of March"."""
+    now = dt_util.now()
+    for time in times_in(user_input.text, user_input.language, joined=True):
+        match understand(time.rest, words, names, Surroundings()):
+            case [WorldQuestion(topics=topics, days=()) as question] if topics != ("time",):
+                moment = resolve_time(time.words, now=now, language=user_input.language, sun=lambda _event, _day: None)
+                return ReadSentence(answered=replace(question, on=moment.due.date())) if moment else NOTHING_READ
+            case _:
+                pass
+    return NOTHING_READ
+
+
+def _intents(hass: HomeAssistant, request: SpokenRequest, names: HomeVocabulary) -> Iterator[IntentCall]:
+    """Yield the intents that do what a request asks for; none for one that is answered in words."""
+    match request:
+        case WorldQuestion(topics=topics):
+            is_here = not request.zone and request.on is None
+            yield from (IntentCall(_CLOCK[topic], {}) for topic in topics if is_here and topic in _CLOCK)
+        case ListRequest(act="add", list_id=list_id, items=items) if name := _list(names, list_id):
+            yield from (IntentCall(_OF_ITEMS["add"], {"item": item, "name": name}, "item_added") for item in items)
+        case ListRequest(act, list_id, items) if act in _OF_ITEMS:
+            found = [_item_on_list(hass, names, request, item) for item in items]
+            yield from (call for call in found if call) if all(found) else ()
+        case PlayRequest(query):
+            yield IntentCall(INTENT_MEDIA_SEARCH_AND_PLAY, {"search_query": query})
+        case EntityCommand():
+            yield from _calls(hass, request, names)
+        case ListRequest() | Choice():
+            pass
+        case _:
+            assert_never(request)
+
+
+def _item_on_list(hass: HomeAssistant, names: HomeVocabulary, request: ListRequest, item: str) -> IntentCall | None:
+    """Return what takes an item off the only one of the lists meant that has it; None if there is none, or several."""
+    found: list[IntentCall] = []
+    for entity in names.entities:
+        if entity.domain == "todo" and request.list_id in {"", entity.entity_id}:
+            slots: dict[str, JsonValue] = {"item": item, "name": entity.names[0]}
+            meant = items_meant(hass, _OF_ITEMS[request.act], slots, conversation.DOMAIN)
+            on_list = [one.summary for one in items_on_list(hass, entity.entity_id) if one.summary == item]
+            if len(known := [*meant, *filter(None, on_list)]) == 1:
+                found.append(
+                    IntentCall(_OF_ITEMS[request.act], slots | {"item": known[0]}, _RESPONSES_OF_ITEMS[request.act])
+                )
+    return found[0] if len(found) == 1 else None
+
+
+def _list(names: HomeVocabulary, list_id: str) -> str:
+    """Return the name of a list, or of the only one; empty if there are several."""
+    lists = [entity for entity in names.entities if entity.domain == "todo" and list_id in {"", entity.entity_id}]
+    return lists[0].names[0] if len(lists) == 1 else ""
+
+
+_loaded_languages: Final[set[str]] = set()
+
+
+def _load(language: str) -> None:
+    """Load what is needed to read sentences of a language."""
+    zones()
+    lexicon(language)
+    prepare(language)
+    _loaded_languages.add(language)
+
+
+@singleton(HassKey[dict[str, tuple[Home, HomeVocabulary]]](f"{DOMAIN}_vocabularies"))
+def _vocabularies(_hass: HomeAssistant) -> dict[str, tuple[Home, HomeVocabulary]]:
+    """Return the names of the home by language."""
+    return {}
+
+
+def _vocabulary(hass: HomeAssistant, language: str, words: Lexicon) -> HomeVocabulary:
+    """Return the names of the home, indexed once."""
+    home, known = async_get_home(hass, conversation.DOMAIN), _vocabularies(hass)
+    if language not in known or known[language][0] is not home:
+        known[language] = home, _indexed(hass, home, words)
+    return known[language][1]
+
+
+def _indexed(hass: HomeAssistant, home: Home, words: Lexicon) -> HomeVocabulary:
+    states = {entity.entity_id: hass.states.get(entity.entity_id) for entity in home.all_entities}
+    classes = {key: str(state.attributes.get(ATTR_DEVICE_CLASS) or "") for key, state in states.items() if state}
+    entities = tuple(
+        KnownEntity(one.entity_id, one.domain, one.names, classes.get(one.entity_id, ""), one.area_id)
+        for one in home.all_entities
+        if one.names
+    )
+    rooms = (NamedPlace(room.area_id, (room.name, *room.aliases), frozenset({room.area_id})) for room in home.rooms)
+    on_floor = {
+        floor.floor_id: frozenset(room.area_id for room in home.rooms if room.floor_id == floor.floor_id)
+        for floor in home.floors
+    }
+    floors = (
+        NamedPlace(floor.floor_id, (floor.name, *floor.aliases), on_floor[floor.floor_id]) for floor in home.floors
+    )
+    return HomeVocabulary(entities, (*rooms, *floors), words.idle, words.kinds)
+
+
+def _surroundings(
+    hass: HomeAssistant, names: HomeVocabulary, area_id: str | None, last: frozenset[str]
+) -> Surroundings:
+    players = [
+        state for one in names.entities if one.domain == MEDIA_PLAYER and (state := hass.states.get(one.entity_id))
+    ]
+    playing = [state for state in players if state.state == STATE_PLAYING]
+    active = playing or [state for state in players if state.state not in _IDLE]
+    return Surroundings(area_id, frozenset(state.entity_id for state in active), last)
+
+
+_OF_PLAYERS: Final = {
+    "pause": "HassMediaPause",
+    "stop": "HassMediaPause",
+    "resume": "HassMediaUnpause",
+    "next": "HassMediaNext",
+    "previous": "HassMediaPrevious",
+    "mute": "HassMediaPlayerMute",
+    "unmute": "HassMediaPlayerUnmute",
+}
+_STEPS: Final = {
+    "more": 1,
+    "brighter": 1,
+    "louder": 1,
+    "warmer": 1,
+    "less": -1,
+    "darker": -1,
+    "quieter": -1,
+    "cooler": -1,
+}
+_ON: Final = frozenset({"on", "open", "lock"})
+_OFF: Final = frozenset({"off", "close", "unlock"})
+
+
+def _calls(hass: HomeAssistant, command: EntityCommand, names: HomeVocabulary) -> Iterator[IntentCall]:
+    """Yield the intents of a command, after a look at the states where it depends on them."""
+    states = [state for one in sorted(command.ids) if (state := hass.states.get(one))]
+    if command.act in _STEPS:
+        yield from _stepped(states, command)
+        return
+    if command.act == "set":
+        for state in _able(states, command):
+            yield from _set(state, command)
+        return
+    if whole := _at_once(hass, command, names):
+        yield whole
+        return
+    for state in states:
+        yield from _switched(state, command.act)
+
+
+def _switched(state: State, act: str) -> Iterator[IntentCall]:
+    name: dict[str, JsonValue] = {"name": state.entity_id}
+    match state.domain:
+        case "vacuum":
+            is_start = act in {"on", "start"}
+            yield IntentCall("HassVacuumStart" if is_start else "HassVacuumReturnToBase", name)
+        case "lawn_mower":
+            is_start = act in {"on", "start"}
+            yield IntentCall("HassLawnMowerStartMowing" if is_start else "HassLawnMowerDock", name)
+        case "media_player" if act in _OF_PLAYERS:
+            yield IntentCall(_OF_PLAYERS[act], name)
+        case domain:
+            intent_type = intent.INTENT_TURN_OFF if act in _OFF | {"stop"} else intent.INTENT_TURN_ON
+            yield IntentCall(intent_type, name | {"domain": domain}, _RESPONSES.get(domain, "default"))
+
+
+_RESPONSES: Final = {COVER: "cover", VALVE: "valve", "lock": "lock", "scene": "scene", "script": "script"}
+
+
+def _at_once(hass: HomeAssistant, command: EntityCommand, names: HomeVocabulary) -> IntentCall | None:
+    """Return one intent for all lights of a room, or of the home; None for other entities."""
+    entities = [names.by_id[one] for one in command.ids]
+    areas = {entity.area_id for entity in entities}
+    if len(entities) < 2 or {entity.domain for entity in entities} != {LIGHT} or command.act not in _ON | _OFF:  # noqa: PLR2004 one is named
+        return None
+    slots: dict[str, JsonValue] = {"domain": LIGHT}
+    area = ar.async_get(hass).async_get_area(areas.pop() or "") if len(areas) == 1 else None
+    key = "light_all"
+    if area:
+        slots["area"], key = area.name, "lights_area"
+    intent_type = intent.INTENT_TURN_ON if command.act in _ON else intent.INTENT_TURN_OFF
+    effects = intent_effects(hass, intent_type, slots, conversation.DOMAIN)
+    is_same = {action.entity_id for action in actions_of(effects)} == command.ids
+    return IntentCall(intent_type, slots, key) if is_same else None
+
+
+def _able(states: Sequence[State], command: EntityCommand) -> Sequence[State]:
+    """Return those of some lights that have colours, where a colour is set."""
+    if not command.colour:
+        return states
+    modes = _COLOURED | ({ColorMode.COLOR_TEMP} if command.colour in {*_COLOURS, "white"} else set())
+    return [one for one in states if not modes.isdisjoint(one.attributes.get(ATTR_SUPPORTED_COLOR_MODES) or ())]
+
+
+def _set(state: State, command: EntityCommand) -> Iterator[IntentCall]:
+    name: dict[str, JsonValue] = {"name": state.entity_id}
+    amount = command.amount or 0.0
+    match state.domain:
+        case "light" if command.colour in _COLOURS:
+            yield IntentCall("HassLightSet", name | {"temperature": _COLOURS[command.colour]}, "temperature")
+        case "light" if command.colour:
+            yield IntentCall("HassLightSet", name | {"color": command.colour}, "color")
+        case "light" if command.unit == "kelvin":
+            yield IntentCall("HassLightSet", name | {"temperature": int(amount)}, "temperature")
+        case "light":
+            yield IntentCall("HassLightSet", name | {"brightness": int(amount)}, "brightness")
+        case "climate":
+            yield IntentCall("HassClimateSetTemperature", name | {"temperature": amount})
+        case "fan":
+            yield IntentCall("HassFanSetSpeed", name | {"percentage": int(amount)})
+        case "media_player":
+            yield IntentCall("HassSetVolume", name | {"volume_level": int(amount)})
+        case "cover" | "valve":
+            yield IntentCall("HassSetPosition", name | {"position": int(amount)})
+        case _:
+            pass
+
+
+def _stepped(states: Sequence[State], command: EntityCommand) -> Iterator[IntentCall]:
+    """Yield what changes entities by a step, by an amount, or to an amount.
+
+    Of lights, those that are on change, or all of them if all are off and it is to be brighter.
+    """
+    amount = None if command.amount is None else int(command.amount)
+    lit = [state for state in states if state.domain == LIGHT and state.state == STATE_ON]
+    full = 255 if lit else 0  # of a light that is on, and does not tell
+    for state in states:
+        name: dict[str, JsonValue] = {"name": state.entity_id}
+        match state.domain:
+            case "light" if lit and state not in lit:
+                pass
+            case "light":
+                now = round((state.attributes.get(ATTR_BRIGHTNESS) or full) * 100 / 255)
+                value = min(100, max(1, int(_further(now, command, _STEP))))
+                is_from_dark = not lit and (command.amount is None or command.is_by)
+                if is_from_dark and _STEPS[command.act] > 0:
+                    yield IntentCall(intent.INTENT_TURN_ON, name | {"domain": LIGHT})
+                elif value != now and not is_from_dark:
+                    yield IntentCall("HassLightSet", name | {"brightness": value}, "brightness")
+            case "media_player" if amount is None:
+                direction = "up" if _STEPS[command.act] > 0 else "down"
+                yield IntentCall("HassSetVolumeRelative", name | {"volume_step": direction})
+            case "media_player" if amount is not None and command.is_by:
+                yield IntentCall("HassSetVolumeRelative", name | {"volume_step": amount * _STEPS[command.act]})
+            case "media_player":
+                yield IntentCall("HassSetVolume", name | {"volume_level": amount})
+            case "climate" if (target := state.attributes.get(ATTR_TEMPERATURE)) is not None:
+                low, high = (float(state.attributes.get(key, target)) for key in (ATTR_MIN_TEMP, ATTR_MAX_TEMP))
+                degrees = _further(float(target), command, _DEGREE)
+                possible = min(high, max(low, degrees))
+                said = possible if amount is None else degrees  # an amount out of range is refused
+                yield IntentCall("HassClimateSetTemperature", name | {"temperature": said})
+            case _:
+                pass
+
+
+def _further(now: float, command: EntityCommand, step: float) -> float:
+    """Return the value after a command that changes one by a step, by an amount or to an amount."""
+    if command.amount is not None and not command.is_by:
+        return command.amount
+    return now + _STEPS[command.act] * (step if command.amount is None else command.amount)

@@ -1,0 +1,245 @@
+"""The words of a language by what they do in a request, read from `languages/`.
+
+A phrase with `…` stands around other words: "turn … off". All phrases are folded.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from pydantic import BaseModel, ConfigDict
+
+from ..agent.text import base_language, fold, read_language_files
+from ..speech.text.language import number_words
+
+GAP: Final = "…"
+COMMA: Final = ","
+_TOKEN: Final = re.compile(r"\d+(?:[.,]\d+)?|,|(?<!\w)-(?=\d)|[%°]|[^\W\d_]+(?:'[^\W\d_]+)*|[^\w\s'.!?;:-]")
+"""A number, a comma, a minus, a sign of a unit, a word, or any sign that is more than a pause."""
+
+
+class Role(StrEnum):
+    """The part that a phrase has in a request."""
+
+    ACT = "act"
+    """Something to do; its value is one of the acts of `requests.py`."""
+    VERB = "verb"
+    """The first part of an act around other words; its value is the phrase."""
+    PARTICLE = "particle"
+    """The last part of one."""
+    ENTITY = "entity"
+    """The name of entities, or a part of it that no others have; its value is a `Named`."""
+    PLACE = "place"
+    """A room or a floor of the home."""
+    KIND = "kind"
+    """A kind of entities, such as lights."""
+    ASPECT = "aspect"
+    """A property that can be more or less: brightness, volume."""
+    STATE = "state"
+    AMOUNT = "amount"
+    """A number with its unit."""
+    LEVEL = "level"
+    """An amount in words: the most, half."""
+    COLOUR = "colour"
+    QUANTIFIER = "quantifier"
+    PRONOUN = "pronoun"
+    QUESTION = "question"
+    BE = "be"
+    """A form of "to be", which begins a question or tells of a state."""
+    AND = "and"
+    FILLER = "filler"
+    """Words that change nothing: courtesy, articles, prepositions."""
+    PREPOSITION = "preposition"
+    """The same, before a place or a list."""
+    TOPIC = "topic"
+    """The subject of a question about the world around the home: the time, the weather."""
+    DAY = "day"
+    ZONE = "zone"
+    """A place elsewhere in the world, whose time is known; its value is a time zone."""
+    UNIT = "unit"
+    TEXT = "text"
+    """Words of the person's own, such as those of an item on a list."""
+    REVERSING = "reversing"
+    """Words with which a sentence is no plain request: negations, conditions, reports, exceptions."""
+    UNKNOWN = "unknown"
+
+
+class _Words(BaseModel):
+    """The words of one language: for each role, its values, and their phrases divided by commas."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    act: Mapping[str, str]
+    kind: Mapping[str, str]
+    aspect: Mapping[str, str]
+    state: Mapping[str, str]
+    level: Mapping[str, str]
+    colour: Mapping[str, str]
+    quantifier: Mapping[str, str]
+    pronoun: Mapping[str, str]
+    question: Mapping[str, str]
+    topic: Mapping[str, str]
+    day: Mapping[str, str]
+    place: Mapping[str, str]
+    preposition: Mapping[str, str]
+    """`to` and `by` stand before an amount, the others before a place or a list."""
+    unit: Mapping[str, str]
+    zone: Mapping[str, str] = {}
+    """Names of places elsewhere, beside those of the time zone database, by their zones."""
+    be: str
+    joining: str
+    filler: str
+    indefinite: str
+    """Texts that name no item of a list."""
+    reversing: str
+
+
+@dataclass(frozen=True, slots=True)
+class PhraseMeaning:
+    """One meaning of a phrase."""
+
+    role: Role
+    value: str = ""
+
+
+@dataclass(slots=True)
+class PhraseTree[Value]:
+    """Phrases by their words."""
+
+    values: list[Value] = field(default_factory=list)
+    next: dict[str, PhraseTree[Value]] = field(default_factory=dict)
+
+    def add(self, words: Iterable[str], value: Value) -> None:
+        """Add a meaning of a phrase."""
+        node = self
+        for word in words:
+            node = node.next.setdefault(word, PhraseTree())
+        if value not in node.values:
+            node.values.append(value)
+
+    def found(self, words: Sequence[str], start: int) -> Iterator[tuple[int, Value]]:
+        """Yield the ends and meanings of the phrases that begin at a word."""
+        node = self
+        for end in range(start, len(words)):
+            if (following := node.next.get(words[end])) is None:
+                return
+            node = following
+            for value in node.values:
+                yield end + 1, value
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Lexicon:
+    """The words of a language. It equals itself alone."""
+
+    phrases: PhraseTree[PhraseMeaning]
+    acts: Mapping[tuple[str, str], tuple[str, ...]]
+    """Acts by the two parts of phrases around other words."""
+    numbers: PhraseTree[int]
+    """Numbers in words."""
+    acts_of_verbs: Mapping[str, frozenset[str]]
+    """All acts whose first part is a phrase."""
+    indefinite: frozenset[str]
+    """Folded texts that name no item of a list."""
+    kinds: frozenset[str]
+    """Single words for kinds of entities."""
+    idle: frozenset[str]
+    """Single words with a meaning of their own, which tell no entity of a home from others."""
+
+    def begins(self, meaning: PhraseMeaning, acts: AbstractSet[str]) -> bool:
+        """Return whether a phrase is, or begins, one of some acts."""
+        if meaning.role is Role.ACT:
+            return meaning.value in acts
+        return meaning.role is Role.VERB and not acts.isdisjoint(self.acts_of_verbs.get(meaning.value, ()))
+
+
+class Token(NamedTuple):
+    """A word of a sentence, folded, and where it stands there."""
+
+    word: str
+    start: int
+    end: int
+
+
+def tokens(text: str) -> list[Token]:
+    """Return the words, numbers and signs of a text; a comma stands between parts."""
+    plain = text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+    return [Token(fold(found[0]), found.start(), found.end()) for found in _TOKEN.finditer(plain)]
+
+
+def tokens_of_phrase(text: str) -> list[str]:
+    """Return the words of a phrase."""
+    return [token.word for token in tokens(text)]
+
+
+def _read(words: _Words, language: str) -> Lexicon:
+    tree, acts = PhraseTree[PhraseMeaning](), dict[tuple[str, str], tuple[str, ...]]()
+    for role, values in (
+        *((role, getattr(words, role)) for role in _BY_VALUE),
+        (Role.BE, {"": words.be}),
+        (Role.AND, {"": words.joining}),
+        (Role.FILLER, {"": words.filler}),
+        (Role.REVERSING, {"": words.reversing}),
+    ):
+        for value, texts in values.items():
+            for text in texts.split(","):
+                first, _, last = (" ".join(tokens_of_phrase(part)) for part in text.partition(GAP))
+                tree.add(f"{first} {last}".split(), PhraseMeaning(role, value))
+                if GAP in text:
+                    tree.add(first.split(), PhraseMeaning(Role.VERB, first))
+                    tree.add(last.split(), PhraseMeaning(Role.PARTICLE, last))
+                    acts[first, last] = (*acts.get((first, last), ()), value)
+    numbers = PhraseTree[int]()
+    for text, number in number_words(language).items():
+        numbers.add(tokens_of_phrase(text), number)
+    of_verbs = {
+        verb: frozenset(act for (one, _), found in acts.items() if one == verb for act in found) for verb, _ in acts
+    }
+    return Lexicon(
+        tree,
+        acts,
+        numbers,
+        of_verbs,
+        frozenset(" ".join(tokens_of_phrase(one)) for one in words.indefinite.split(",")),
+        _single(tree, Role.KIND),
+        _idle(tree),
+    )
+
+
+def _single(tree: PhraseTree[PhraseMeaning], role: Role) -> frozenset[str]:
+    """Return the single words that have a role."""
+    return frozenset(word for word, node in tree.next.items() if any(one.role is role for one in node.values))
+
+
+def _idle(tree: PhraseTree[PhraseMeaning]) -> frozenset[str]:
+    """Return the words that tell no entity from others. A word for one entity of a kind may: "the heater"."""
+    return frozenset(
+        word
+        for word, node in tree.next.items()
+        if any(one.role is not Role.KIND or one.value in _MANY for one in node.values)
+    )
+
+
+_MANY: Final = frozenset(
+    {
+        *("light", "lights", "fans", "plugs", "covers", "garages", "doors", "windows", "locks"),
+        *("thermostats", "players", "tvs", "valves", "list", "lists"),
+    }
+)
+"""Kinds of which there are mostly several."""
+_BY_VALUE: Final = (
+    *(Role.ACT, Role.KIND, Role.ASPECT, Role.STATE, Role.LEVEL, Role.COLOUR, Role.QUANTIFIER, Role.PRONOUN),
+    *(Role.QUESTION, Role.TOPIC, Role.DAY, Role.PLACE, Role.PREPOSITION, Role.UNIT, Role.ZONE),
+)
+_LANGUAGES: Final = read_language_files(Path(__file__).with_name("languages"), _Words)
+
+
+@cache
+def lexicon(language: str) -> Lexicon | None:
+    """Return the words of a language, if there are any."""
+    words = _LANGUAGES.get(code := base_language(language))
+    return _read(words, code) if words else None

@@ -1,0 +1,210 @@
+"""Reads a sentence: covers all its words with phrases of known roles, by dynamic programming, never greedily.
+
+Several readings are kept, the most likely first; the rules of `understanding.py` decide which of them is meant.
+Decision 57.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from heapq import nsmallest
+from typing import Final
+
+from ..agent.text import MOST_UNDERSTOOD
+from .lexicon import COMMA, Lexicon, Role, Token, tokens
+from .vocabulary import HomeVocabulary, Named
+from .zones import zones
+
+MOST_WORDS: Final = 40
+"""Words of a sentence that is read. A longer one is a story."""
+MOST_READINGS: Final = 24
+_COSTS: Final[Mapping[Role, float]] = {
+    Role.FILLER: 0.6,
+    Role.PREPOSITION: 0.6,
+    Role.AND: 0.7,
+    Role.ACT: 0.9,
+    Role.VERB: 1.0,
+    Role.PARTICLE: 0.9,
+    Role.ZONE: 1.5,
+    Role.UNKNOWN: 6.0,
+}
+_COST: Final = 1.0
+_COST_OF_PART: Final = 1.3
+"""The cost of a part of a name, before which other readings of the same words go."""
+_COST_OF_ONLY_PART: Final = 0.95
+"""The cost of a part of a name that only one entity has. It goes before a kind: "the heater"."""
+_COST_OF_TEXT: Final = 2.0
+_COST_OF_WORD: Final = 0.7
+"""The cost of each word of a text."""
+_MOST_TEXT: Final = 12
+_BEFORE_TEXT: Final = frozenset({"add", "remove", "complete", "play"})
+"""Acts after which a text of the person's own may stand."""
+_NUMBER: Final = re.compile(r"\d+(?:\.\d\d?)?")
+"""A number, unless its point may divide thousands."""
+_SMALL: Final = frozenset({Role.FILLER, Role.PREPOSITION})
+_NOT_TELLING: Final = _SMALL | {Role.KIND}
+
+
+@dataclass(frozen=True, slots=True)
+class PhraseSpan:
+    """Some words of a sentence with their role."""
+
+    start: int
+    end: int
+    role: Role
+    value: str = ""
+    named: Named | None = None
+    number: float = 0.0
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The phrases of a request, by their roles."""
+
+    spans: Sequence[PhraseSpan]
+
+    @cached_property
+    def by_role(self) -> Mapping[Role, Sequence[PhraseSpan]]:
+        """The spans of each role that occurs."""
+        found: dict[Role, list[PhraseSpan]] = {}
+        for span in self.spans:
+            found.setdefault(span.role, []).append(span)
+        return found
+
+    def all(self, role: Role) -> Sequence[PhraseSpan]:
+        """Return the spans of a role."""
+        return self.by_role.get(role, ())
+
+    def values(self, role: Role) -> list[str]:
+        """Return the values of a role, each once."""
+        return [*dict.fromkeys(span.value for span in self.all(role))]
+
+    def act(self, words: Lexicon) -> str:
+        """Return what is to be done, by one act or by two parts of one; empty if that is not clear."""
+        acts, verbs, particles = (self.all(role) for role in (Role.ACT, Role.VERB, Role.PARTICLE))
+        if len(acts) == 1 and not verbs and not particles:
+            return acts[0].value
+        if acts or len(verbs) != 1 or len(particles) != 1:
+            return ""
+        joined = words.acts.get((verbs[0].value, particles[0].value), ())
+        return joined[0] if len(joined) == 1 and verbs[0].start < particles[0].start else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The words of a sentence, divided into phrases that cover all of them."""
+
+    sentence: str
+    words: tuple[Token, ...]
+    spans: tuple[PhraseSpan, ...]
+    cost: float
+
+    def text(self, start: int, end: int) -> str:
+        """Return some words as they were said."""
+        return self.sentence[self.words[start].start : self.words[end - 1].end] if start < end else ""
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The words that nothing explains."""
+        return tuple(self.text(span.start, span.end) for span in self.spans if span.role is Role.UNKNOWN)
+
+
+def read(sentence: str, words: Lexicon, names: HomeVocabulary) -> Sequence[Reading]:
+    """Return the readings of a sentence, the most likely first; none for one that is too long."""
+    found = tokens(sentence) if len(sentence) <= MOST_UNDERSTOOD else []
+    if not 0 < len(found) <= MOST_WORDS:
+        return ()
+    heard = [token.word for token in found]
+    texts = _starts_of_text(heard, words)
+    best: list[list[tuple[float, tuple[PhraseSpan, ...]]]] = [[] for _ in heard] + [[(0.0, ())]]
+    for start in range(len(heard) - 1, -1, -1):
+        ways = (
+            (_cost(span) + cost, (span, *rest))
+            for span in _spans(heard, start, words, names, texts)
+            for cost, rest in best[span.end]
+        )
+        best[start] = nsmallest(MOST_READINGS, ways, key=lambda way: way[0])
+    return [Reading(sentence, tuple(found), spans, cost) for cost, spans in best[0]]
+
+
+def _starts_of_text(heard: Sequence[str], words: Lexicon) -> frozenset[int]:
+    """Return where a text may begin: after an act that takes one."""
+    found = (one for start in range(len(heard)) for one in words.phrases.found(heard, start))
+    return frozenset(end for end, meaning in found if words.begins(meaning, _BEFORE_TEXT))
+
+
+def _cost(span: PhraseSpan) -> float:
+    if span.role is Role.TEXT:
+        return _COST_OF_TEXT + _COST_OF_WORD * (span.end - span.start)
+    if span.named and not span.named.is_whole:
+        return _COST_OF_ONLY_PART if len(span.named.ids) == 1 else _COST_OF_PART
+    return _COSTS.get(span.role, _COST)
+
+
+def _spans(
+    heard: Sequence[str], start: int, words: Lexicon, names: HomeVocabulary, texts: frozenset[int]
+) -> Iterator[PhraseSpan]:
+    """Yield what may begin at a word; the word alone as unknown if nothing does.
+
+    Words that reverse a request are never read as others, unless a longer phrase has them, and the last part of an act
+    is none of the words that change nothing: "schalte das Licht ein und den Fernseher aus".
+    """
+    known = [*_known(heard, start, words, names)]
+    least = max((span.end for span in known if span.role is Role.REVERSING), default=start)
+    last = {span.end for span in known if span.role is Role.PARTICLE and _ends_part(heard, span.end, words)}
+    known = [
+        span
+        for span in known
+        if (span.end > least or span.role is Role.REVERSING) and (span.end not in last or span.role not in _SMALL)
+    ]
+    yield from known
+    if start in texts:
+        ends = range(start + 1, min(len(heard), start + _MOST_TEXT) + 1)
+        yield from (PhraseSpan(start, end, Role.TEXT) for end in ends)
+    if not known:
+        yield PhraseSpan(start, start + 1, Role.UNKNOWN)
+
+
+def _ends_part(heard: Sequence[str], end: int, words: Lexicon) -> bool:
+    """Return whether a word stands before the end, a joining word or a preposition."""
+    following = (meaning.role for _, meaning in words.phrases.found(heard, end))
+    return end == len(heard) or heard[end] == COMMA or not {Role.AND, Role.PREPOSITION}.isdisjoint(following)
+
+
+def _known(heard: Sequence[str], start: int, words: Lexicon, names: HomeVocabulary) -> Iterator[PhraseSpan]:
+    meanings = [*words.phrases.found(heard, start)]
+    is_state = start > 0 and (len(heard), Role.STATE) in [(end, meaning.role) for end, meaning in meanings]
+    for end, meaning in meanings:
+        if meaning.role is not Role.ACT or end < len(heard) or not is_state:  # "garage door open" may tell of it
+            yield PhraseSpan(start, end, meaning.role, meaning.value)
+    for end, named in names.phrases.found(heard, start):
+        yield PhraseSpan(start, end, named.role, named=named)
+    for end, zone in zones().found(heard, start):
+        yield PhraseSpan(start, end, Role.ZONE, zone)
+    if heard[start] == COMMA:
+        yield PhraseSpan(start, start + 1, Role.AND)
+    for end, number in _numbers(heard, start, words):
+        yield PhraseSpan(start, end, Role.AMOUNT, number=number)
+        for end_of_unit, meaning in words.phrases.found(heard, end):
+            if meaning.role is Role.UNIT:
+                yield PhraseSpan(start, end_of_unit, Role.AMOUNT, meaning.value, number=number)
+
+
+def _numbers(heard: Sequence[str], start: int, words: Lexicon) -> Iterator[tuple[int, float]]:
+    """Yield the ends and values of the numbers that begin at a word."""
+    if _NUMBER.fullmatch(written := heard[start].replace(",", ".")):
+        yield start + 1, float(written)
+    yield from words.numbers.found(heard, start)
+
+
+def telling_text(text: str, words: Lexicon) -> str:
+    """Return a text without idle words and kinds: "beatles" of "some music by the beatles"."""
+    heard, telling, at = [token.word for token in tokens(text)], list[str](), 0
+    while at < len(heard):
+        found = (one for one in words.phrases.found(heard, at) if one[1].role in _NOT_TELLING)
+        end = max((end for end, _ in found), default=at)
+        if end == at:
+            telling.append(heard[at])
+        at = max(end, at + 1)
+    return " ".join(telling)

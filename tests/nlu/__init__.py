@@ -1,0 +1,1 @@
+"""Tests of the reading of what a person said."""

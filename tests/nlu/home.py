@@ -1,0 +1,56 @@
+"""The names of the demo's home, as sentences are read in it."""
+
+from functools import cache
+from pathlib import Path
+
+from pydantic import BaseModel
+from yaml import safe_load
+
+from custom_components.chatterbox.nlu.lexicon import Lexicon
+from custom_components.chatterbox.nlu.vocabulary import HomeVocabulary, KnownEntity, NamedPlace
+
+HOME = Path(__file__).parents[2] / "demo" / "home.yaml"
+
+
+class _Part(BaseModel):
+    id: str
+    name: str
+    aliases: tuple[str, ...] = ()
+    floor: str | None = None
+    area: str | None = None
+    device: str | None = None
+    attributes: dict[str, object] = {}
+
+
+class _Home(BaseModel):
+    floors: list[_Part]
+    areas: list[_Part]
+    devices: list[_Part]
+    entities: list[_Part]
+
+
+@cache
+def demo_names(words: Lexicon) -> HomeVocabulary:
+    """Return the names of the demo's home."""
+    home = _Home.model_validate(safe_load(HOME.read_text("utf-8")))
+    areas = {device.id: device.area for device in home.devices}
+    entities = tuple(
+        KnownEntity(
+            one.id,
+            one.id.partition(".")[0],
+            (one.name, *one.aliases),
+            str(one.attributes.get("device_class") or ""),
+            one.area or areas.get(one.device or ""),
+        )
+        for one in home.entities
+    )
+    rooms = tuple(NamedPlace(area.id, (area.name, *area.aliases), frozenset({area.id})) for area in home.areas)
+    floors = tuple(
+        NamedPlace(
+            floor.id,
+            (floor.name, *floor.aliases),
+            frozenset(area.id for area in home.areas if area.floor == floor.id),
+        )
+        for floor in home.floors
+    )
+    return HomeVocabulary(entities, rooms + floors, words.idle, words.kinds)

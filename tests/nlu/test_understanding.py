@@ -1,0 +1,234 @@
+"""Tests of what sentences mean, by language, and of what is never taken for a request."""
+
+import sys
+import tomllib
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from custom_components.chatterbox.nlu import lexicon as lexicons
+from custom_components.chatterbox.nlu.commands import Choice, EntityCommand, Surroundings
+from custom_components.chatterbox.nlu.lexicon import Lexicon, lexicon, tokens
+from custom_components.chatterbox.nlu.reading import MOST_READINGS, MOST_WORDS, read
+from custom_components.chatterbox.nlu.understanding import (
+    ListRequest,
+    PlayRequest,
+    SpokenRequest,
+    WorldQuestion,
+    understand,
+)
+
+from .home import demo_names
+
+HERE = Surroundings("living_room", frozenset({"media_player.living_room_speaker"}))
+LANGUAGES = Path(lexicons.__file__).with_name("languages")
+SENTENCES = {
+    file.stem: tomllib.loads(file.read_text("utf-8")) for file in Path(__file__).parent.glob("sentences/*.toml")
+}
+"""By language and section: `requests` with what they mean, `none` are not understood."""
+
+
+def words_of(language: str) -> Lexicon:
+    """Return the words of a language, which has some."""
+    words = lexicon(language)
+    assert words
+    return words
+
+
+def understood(sentence: str, language: str) -> str:
+    """Return what a sentence means, in short."""
+    words = words_of(language)
+    return "; ".join(map(short, understand(sentence, words, demo_names(words), HERE)))
+
+
+def short(request: SpokenRequest) -> str:
+    """Return a request in short: "set light.desk_lamp 50 percent"."""
+    match request:
+        case EntityCommand(act=act, ids=ids, amount=amount, unit=unit, colour=colour, is_by=is_by):
+            value = f"{amount:g} {unit}".strip() if amount is not None else colour
+            return " ".join(filter(None, (act, *sorted(ids), value, "more" if is_by else "")))
+        case Choice(ids=ids):
+            return f"which {' '.join(sorted(ids))}"
+        case WorldQuestion(topics=topics, days=days, is_whether=is_whether, zone=zone):
+            return " ".join(filter(None, ("whether" if is_whether else "ask", *topics, *days, zone)))
+        case ListRequest(act=act, list_id=list_id, items=items, is_all=is_all):
+            return " ".join(filter(None, (act, "lists" if is_all else list_id or "list", ", ".join(items))))
+        case PlayRequest(query=query):
+            return f"play {query}"
+
+
+def rows(section: str) -> list[tuple[str, str, str]]:
+    """Return the sentences of a section in all languages, with what they mean."""
+    return [
+        (language, sentence, meaning)
+        for language, sections in SENTENCES.items()
+        for meaning, texts in sections.get(section, {}).items()
+        for sentence in texts
+    ]
+
+
+@pytest.mark.parametrize(("language", "sentence", "meaning"), rows("requests"))
+def test_a_sentence_has_one_meaning(language: str, sentence: str, meaning: str) -> None:
+    assert understood(sentence, language) == meaning
+
+
+@pytest.mark.parametrize(("language", "sentence", "_"), rows("none"))
+def test_what_is_no_plain_request_is_not_understood(language: str, sentence: str, _: str) -> None:
+    assert understood(sentence, language) == ""
+
+
+@pytest.mark.parametrize("language", SENTENCES)
+def test_words_that_reverse_a_request_are_never_left_out(language: str) -> None:
+    words, reversing = words_of(language), SENTENCES[language]["reversing"]["words"]
+    commands = [row[1] for row in rows("requests") if row[0] == language and row[2].partition(" ")[0] in {"on", "off"}]
+    sentences = [f"{word} {command}" for word in reversing for command in commands]
+    assert sentences
+    assert {one for one in sentences if understand(one, words, demo_names(words), HERE)} == set()
+
+
+TARGETS = {
+    "en": ("the lights", "the kitchen lights", "the floor lamp", "the fans", "the tv", "the garage door"),
+    "de": ("das Licht", "alle Lichter", "den Fernseher", "die Jalousien", "alles", "Kitchen Pendant"),
+}
+FORMS = {
+    "en": (
+        "turn on {}",
+        "switch {} off",
+        "{} on",
+        "open {}",
+        "close {}",
+        "unlock {}",
+        "set {} to 40 percent",
+        "turn up {}",
+    ),
+    "de": (
+        "mach {} an",
+        "schalte {} aus",
+        "{} an",
+        "öffne {}",
+        "mach {} zu",
+        "stell {} auf 40 Prozent",
+        "mach {} heller",
+    ),
+}
+CHANGES = {
+    "en": (
+        *("don't {}", "please do not {}", "{} not", "{} or not", "{} instead", "nobody should {}", "forget to {}"),
+        *("if it rains {}", "{} when it gets dark", "{} until seven", "{} at 7", "{} in five minutes", "{} every day"),
+        *("{} except the desk lamp", "{} but not in the kitchen", "half of {}", "{} or the radio", "{} twice"),
+        *("he said {}", "{} was what i said", "why did you {}", "how do i {}", "did you {}", "should i {}", '"{}"'),
+        *("{} in the attic", "{} in london", "{} at work", "{} of my neighbour", "{} in room 5", "peter's {}"),
+    ),
+    "de": (
+        *(
+            "{} nicht",
+            "nie {}",
+            "kein {}",
+            "nicht {}",
+            "{} oder nicht",
+            "man sollte {}",
+            "vergiss {}",
+            "{} statt dessen",
+        ),
+        *("wenn es regnet {}", "{} wenn ich komme", "{} bis sieben", "{} um 7", "{} in 5 Minuten", "{} jeden Tag"),
+        *("{} außer in der Küche", "die Hälfte von {}", "er sagte {}", "warum {}", "hast du {}", "soll ich {}"),
+        *("{} auf dem Dachboden", "{} in London", "{} beim Nachbarn", "{} im dritten Stock", "{} von Peter"),
+    ),
+}
+
+
+@pytest.mark.parametrize("language", CHANGES)
+def test_a_command_with_words_that_change_it_is_not_understood(language: str) -> None:
+    words = words_of(language)
+    commands = [form.format(target) for form in FORMS[language] for target in TARGETS[language]]
+    sentences = [change.format(command) for change in CHANGES[language] for command in commands]
+    done = [one for one in sentences if understand(one, words, demo_names(words), HERE)]
+    assert done == []
+
+
+@pytest.mark.parametrize("language", SENTENCES)
+def test_no_phrase_that_reverses_a_request_is_read_as_other_words(language: str) -> None:
+    data = tomllib.loads((LANGUAGES / f"{language}.toml").read_text("utf-8"))
+    commands = [form.format(TARGETS[language][0]).split() for form in FORMS[language]]
+    sentences = [
+        " ".join((*command[:at], phrase.strip(), *command[at:]))
+        for phrase in data["reversing"].replace("\n", " ").split(",")
+        for command in commands
+        for at in range(len(command) + 1)
+    ]
+    assert [one for one in sentences if understood(one, language)] == []
+
+
+PIECES = {
+    language: [
+        *(phrase for section in SENTENCES[language].values() for texts in section.values() for phrase in texts),
+        *(
+            "kitchen",
+            "and",
+            "und",
+            ",",
+            "?",
+            "-5",
+            "½",
+            "²",
+            "1e9",
+            "2,700",
+            "99999999999999999999",
+            "ß",
+            "e\u0301",
+            "\u200b",
+            "…",
+        ),
+    ]
+    for language in SENTENCES
+}
+
+
+@pytest.mark.parametrize("language", SENTENCES)
+@given(data=st.data())
+def test_a_reading_has_each_word_once(language: str, data: st.DataObject) -> None:
+    words = words_of(language)
+    pieces = data.draw(st.lists(st.sampled_from(PIECES[language]) | st.text(max_size=5), min_size=1, max_size=5))
+    sentence = " ".join(pieces)
+    for reading in read(sentence, words, demo_names(words)):
+        covered = [at for span in reading.spans for at in range(span.start, span.end)]
+        assert covered == [*range(len(tokens(sentence)))]
+        understand(sentence, words, demo_names(words), HERE)
+
+
+REPEATED = ("turn off the lights and", "on", "the kitchen", "add milk and", "remind me to", "5", "schalte das Licht")
+MOST_CALLS = 40 * MOST_READINGS
+"""Calls of functions for each word of a sentence, at most: phrases have few words, and texts at most twelve."""
+
+
+@pytest.mark.parametrize("language", SENTENCES)
+@pytest.mark.parametrize("piece", REPEATED)
+def test_each_word_is_read_in_few_steps(language: str, piece: str) -> None:
+    words = words_of(language)
+    names = demo_names(words)
+    sentence = " ".join((piece.split() * MOST_WORDS)[:MOST_WORDS])
+    assert calls_of(partial(read, sentence, words, names)) < MOST_CALLS * MOST_WORDS
+
+
+def test_a_long_story_is_not_read() -> None:
+    words = words_of("en")
+    assert read("on " * (MOST_WORDS + 1), words, demo_names(words)) == ()
+
+
+def calls_of(action: Callable[[], object]) -> int:
+    """Return how many functions an action calls."""
+    count = 0
+
+    def profile(_frame: object, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event == "call"
+
+    sys.setprofile(profile)
+    try:
+        action()
+    finally:
+        sys.setprofile(None)
+    return count

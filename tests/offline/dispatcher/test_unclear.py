@@ -1,0 +1,42 @@
+"""An answer to "Which one?" makes the request before it clear, and nothing else does."""
+
+import pytest
+from homeassistant.core import HomeAssistant
+from pytest_homeassistant_custom_component.common import async_capture_events
+
+from custom_components.chatterbox.const import CONF_KIND, CONF_LOCAL_COMMANDS, ServiceKind
+from tests.support.talk import add_agent, move_into_the_demo_home, say, speech
+
+WHICH = "Which one: Bathroom Fan, Bedroom Fan?"
+BATHROOM, BEDROOM = "fan.bathroom", "fan.bedroom"
+
+
+@pytest.mark.parametrize(
+    ("answers", "turned_on"),
+    [
+        (("bathroom",), {BATHROOM}),
+        (("in the bedroom please",), {BEDROOM}),
+        (("the bedroom fan",), {BEDROOM}),
+        (("both",), {BATHROOM, BEDROOM}),
+        (("no",), set()),
+        (("neither",), set()),
+        (("not the bathroom",), set()),
+        (("the kitchen",), set()),
+        (("turn off the tv",), set()),
+        (("never mind", "bathroom"), set()),
+        (("thanks", "bathroom"), set()),
+        (("what time is it", "bathroom"), set()),
+    ],
+)
+async def test_the_answer_to_which_one(hass: HomeAssistant, answers: tuple[str, ...], turned_on: set[str]) -> None:
+    await move_into_the_demo_home(hass)
+    await add_agent(hass, {CONF_KIND: ServiceKind.OFFLINE}, {CONF_LOCAL_COMMANDS: "first"})
+    calls = async_capture_events(hass, "call_service")
+
+    assert speech(await say(hass, "turn on the fan")) == WHICH
+    for answer in answers:
+        await say(hass, answer)
+    await hass.async_block_till_done()
+
+    asked = [call.data["service_data"]["entity_id"] for call in calls if call.data["domain"] == "fan"]
+    assert {one for ids in asked for one in ids} == turned_on
