@@ -219,7 +219,7 @@ async def test_the_facts_of_a_removed_agent_are_deleted(hass: HomeAssistant, rem
         hass.config_entries.async_remove_subentry(entry, keeper.agent)
     else:
         await hass.config_entries.async_remove(entry.entry_id)
-    await hass.async_block_till_done()
+    await hass.async_block_till_done(wait_background_tasks=True)
 
     assert texts(memories, keeper) == texts(await restarted(hass), keeper) == []
 
