@@ -174,7 +174,7 @@ def test_there_are_enough_sentences() -> None:
     assert len(SENTENCES) >= 200
 
 
-@pytest.mark.usefixtures("offline")
+@pytest.mark.usefixtures("offline", "freezer")
 @in_one_home(("language", "text"), SENTENCES)
 async def test_a_trial_says_what_the_turn_says(
     hass: HomeAssistant, hass_admin_user: MockUser, language: str, text: str
