@@ -371,10 +371,11 @@ class _Answer(Exception):
         (ProgrammingError("SELECT", {}, _Answer(sqlstate="42501")), Trouble.OTHER),
         (ProgrammingError("SELECT", {}, _Answer()), Trouble.OTHER),
         (PoolTimeout("hunter2"), Trouble.OTHER),
+        (UnicodeDecodeError("utf-8", b"hunter2", 0, 1, "hunter2"), Trouble.CORRUPT),
     ],
     ids=lambda value: value.value if isinstance(value, Trouble) else None,
 )
-def test_errors_of_a_database_are_translated(error: SQLAlchemyError, trouble: Trouble) -> None:
+def test_errors_of_a_database_are_translated(error: Exception, trouble: Trouble) -> None:
     failure = failure_of(error, "postgresql://db/history")
     assert isinstance(failure, StoreUnavailable)
     assert failure.trouble is trouble
