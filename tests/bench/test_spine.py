@@ -11,9 +11,9 @@ pytestmark = pytest.mark.usefixtures("socket_enabled")
 @pytest.mark.parametrize(
     ("scenario", "sentence", "most", "most_switches", "entered_too"),
     [
-        ("light", "turn on the kitchen light", 91, 1_770, "tools/dispatch.py"),
-        ("approval", "unlock the front door", 96, 3_960, "approvals/questions.py"),
-        ("api", "turn on the kitchen light", 103, 1_620, "responses/views.py"),
+        ("light", "turn on the kitchen light", 89, 1_310, "tools/dispatch.py"),
+        ("approval", "unlock the front door", 96, 3_920, "approvals/questions.py"),
+        ("api", "turn on the kitchen light", 101, 1_340, "responses/views.py"),
     ],
 )
 async def test_a_turn_enters_a_bounded_number_of_files(

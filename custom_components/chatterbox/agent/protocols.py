@@ -191,7 +191,7 @@ class ResponseComposer(Protocol):
         It must not be empty.
         """
 
-    def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:
+    async def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:
         """Return a sentence on changes that calls attempted and that failed; empty if none did.
 
         It follows the model's own `answer`, which may say otherwise. Beside a question of the model it is empty.

@@ -68,8 +68,8 @@ class RequestCheck:
     """The tools and arguments of calls that the person has chosen."""
     _returned: set[tuple[str, str]] = field(default_factory=set)
     """Calls that went back to the model."""
-    fitting: Sequence[ExposedEntity] = ()
-    """The entities that a plain command may mean, once they are found; none for other words."""
+    _fitting: Sequence[ExposedEntity] | None = None
+    """The entities that a plain command may mean, once they are looked for; none for other words."""
     _wishes: AbstractSet[str] | None = None
 
     @property
@@ -127,22 +127,26 @@ class RequestCheck:
         It names the entity and what it can do. The call is the model's, and is judged like each of its calls. Where a
         command may mean several, it is only for a model that reports an action, as the second value tells.
         """
-        await self.async_find_fitting()
-        if not self.is_left_undone():
+        if not await self.async_is_left_undone():
             return "", False
-        home, (one, *others) = async_get_home(self.hass, CONVERSATION), self.fitting
+        fitting = await self._async_fitting()
+        home, (one, *others) = async_get_home(self.hass, CONVERSATION), fitting
         if others or is_about_all(self.request.text, self.request.language):
-            names = listed([quoted(each.names[0]) for each in self.fitting[:_MOST_NAMED]])
+            names = listed([quoted(each.names[0]) for each in fitting[:_MOST_NAMED]])
             return _TOLD["some_fit"].format(names=names), True
         where = f" in {quoted(room[0])}" if (room := _room(home, one.area_id)) else ""
         entity = f"the {one.domain} {quoted(one.names[0])}{where}"
         return _TOLD["one_fits"].format(entity=entity, can=listed(_TABLES["can"][one.domain])), False
 
-    async def async_find_fitting(self) -> None:
-        """Find the entities that a plain command may mean."""
+    async def _async_fitting(self) -> Sequence[ExposedEntity]:
+        if self._fitting is None:
+            self._fitting = await self._async_find_fitting()
+        return self._fitting
+
+    async def _async_find_fitting(self) -> Sequence[ExposedEntity]:
         text, language, wanted = self.request.text, self.request.language, self._wanted
         if not wanted or text.rstrip().endswith(QUESTION_ENDS) or may_except(text, language):
-            return
+            return ()
         home = async_get_home(self.hass, CONVERSATION)
         rooms = [room for room in home.rooms if self.request.has_word_of(room.name, *room.aliases)]
         places = {room.area_id for room in rooms}
@@ -150,17 +154,16 @@ class RequestCheck:
         able = [one for one in home.entities if one.names and not wanted.isdisjoint(_TABLES["can"].get(one.domain, ()))]
         able = [one for one in able if not places or one.area_id in places]
         able = [one for one in able if self.hass.states.get(one.entity_id)]
-        self.fitting = [one for one in able if is_named_in(self.hass, one.entity_id, self._words)]
-        if not self.fitting:
-            of_kind = await self._of_named_kind([one.entity_id for one in home.entities], in_any_form=True)
-            led_to = {one.entity_id for one in home.entities if self.request.words_of(one.names) - in_rooms} | of_kind
-            is_sound = not wanted.isdisjoint(_SOUND) and all(one.startswith(_LOUD) for one in led_to)
-            fits = (one for one in able if one.entity_id in led_to or (is_sound and one.entity_id.startswith(_LOUD)))
-            self.fitting = [*fits]
+        if named := [one for one in able if is_named_in(self.hass, one.entity_id, self._words)]:
+            return named
+        of_kind = await self._of_named_kind([one.entity_id for one in home.entities], in_any_form=True)
+        led_to = {one.entity_id for one in home.entities if self.request.words_of(one.names) - in_rooms} | of_kind
+        is_sound = not wanted.isdisjoint(_SOUND) and all(one.startswith(_LOUD) for one in led_to)
+        return [one for one in able if one.entity_id in led_to or (is_sound and one.entity_id.startswith(_LOUD))]
 
-    def is_left_undone(self) -> bool:
+    async def async_is_left_undone(self) -> bool:
         """Return whether something is not as a plain command wants it; of several that it may mean, none is."""
-        states = [state.state for one in self.fitting if (state := self.hass.states.get(one.entity_id))]
+        states = [state.state for one in await self._async_fitting() if (state := self.hass.states.get(one.entity_id))]
         wanted = frozenset[str]().union(*(_TABLES["fulfilled"].get(one, ()) for one in self._wanted))
         is_any = is_about_all(self.request.text, self.request.language)
         return bool(states) and not wanted.issuperset(states) and (is_any or wanted.isdisjoint(states))

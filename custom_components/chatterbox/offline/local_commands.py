@@ -108,6 +108,10 @@ class LocalCommandsProvider(LeavableProvider):
     requests: LocalRequests
     _recognized: RecognizedRequest | None = None
     _has_asked_model: bool = False
+    _may_hint: bool = False
+    """Whether the model is told what fits if it only talks. That is looked for once it begins to."""
+    _hinted: CompletionRequest | None = None
+    """The request that tells a model what fits."""
     _hints_at_reports: bool = False
     """Whether only a model that reports an action is told what fits."""
     _undone: str | None = None
@@ -141,13 +145,20 @@ class LocalCommandsProvider(LeavableProvider):
         is_first = may_call and not (self._has_asked_model or results)
         self._has_asked_model = True
         is_open = may_call and not own and self._is_undone(request, results)
-        hint = ""
-        if is_first and not self._recognized:
-            hint, self._hints_at_reports = await self.requests.async_hint_for(words, request.tools)
-        hinted = replace(request, directive="\n\n".join(filter(None, (request.directive, hint)))) if hint else None
+        self._may_hint = is_first and not self._recognized
         async with aclosing(self.model.stream(request)) as events:
-            async for event in self._with_take_over(events, words, results, hinted) if is_open or hint else events:
+            is_held = is_open or self._may_hint
+            async for event in self._with_take_over(events, words, results, request) if is_held else events:
                 yield event
+
+    async def _async_withholds(self, text: str, words: str, request: CompletionRequest) -> bool:
+        """Return whether the words of a model may give way."""
+        if not self._may_hint or self._hinted or not text.strip():
+            return True
+        hint, self._hints_at_reports = await self.requests.async_hint_for(words, request.tools)
+        if hint:
+            self._hinted = replace(request, directive="\n\n".join(filter(None, (request.directive, hint))))
+        return bool(hint)
 
     def _needs_no_model(self, result: ToolResult) -> bool:
         """Return whether a result is that of a sentence: in a turn that resumes, its call has another id."""
@@ -183,38 +194,38 @@ class LocalCommandsProvider(LeavableProvider):
         events: AsyncGenerator[ProviderEvent],
         words: str,
         results: Sequence[ToolResult],
-        hinted: CompletionRequest | None,
+        request: CompletionRequest,
     ) -> AsyncGenerator[ProviderEvent]:
         """Yield the events of a model. If it only talks, an answer without a reason gives way to the command.
 
-        With a `hinted` request, it gives way to the model's answer to that.
+        Where something fits that was not recognized, it gives way to the model's answer to a request that tells so.
         """
         withheld: list[TextDelta] | None = []
         end: CompletionResult | None = None
         async for event in events:
             match event:
-                case TextDelta() if withheld is not None:
+                case TextDelta(text) if withheld is not None and await self._async_withholds(text, words, request):
                     withheld.append(event)
                 case CompletionResult(FinishReason.STOP) if (
                     withheld is not None
                     and self._gives_way(answer := "".join(delta.text for delta in withheld), words, results)
-                    and (answer.strip() or not hinted)
+                    and (answer.strip() or not self._may_hint)
                 ):
-                    if hinted:
+                    if self._hinted:
                         end = event
                         continue
                     self._undone = answer
                     yield self._ready(words)
                     yield replace(event, finish_reason=FinishReason.TOOL_CALLS, provider_items=(NO_MODEL,))
-                case ToolCallReady() | CompletionResult():
+                case TextDelta() | ToolCallReady() | CompletionResult():
                     for delta in withheld or ():
                         yield delta
                     withheld = None
                     yield event
                 case _:
                     yield event
-        if hinted and end:
-            async for event in self._asked_again(hinted, withheld or (), end):
+        if self._hinted and end:
+            async for event in self._asked_again(self._hinted, withheld or (), end):
                 yield event
 
     async def _asked_again(

@@ -174,7 +174,7 @@ def in_sentences(texts: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TranslatedComposer:
-    """The `ResponseComposer` of the voice surface, in the language of the speaker."""
+    """Writes what turns say of their endings and of their tools, in the language of the speaker."""
 
     sentences: Mapping[str, str]
     """Section `common` of a translation, by bare key."""

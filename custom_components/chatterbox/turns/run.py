@@ -202,14 +202,12 @@ class AgentTurns:
             )
             if local_requests and check:
                 local_requests = replace(local_requests, async_hint=check.async_hint)
-        is_beside = local_requests is not None and self._agent.goes_beside_model(local_requests)
-        if check and not is_beside and source.provider() is None:  # a model that is tried alone is heard as it is
-            await check.async_find_fitting()
+        is_tried_alone = source.provider() is not None  # then it is heard as it is
         loop = self._agent.build_loop(
             tools,
             turn.limits,
             self._hooks(turn_input, tools, recorder, composer, guard),
-            _Composer(self._hass, composer, guard, turn_input, check),
+            _Composer(self._hass, composer, guard, turn_input, None if is_tried_alone else check),
             partial(self._agent.took_over, composer.sentences),
             falls_back=source.falls_back(),
             local_requests=local_requests,
@@ -370,16 +368,16 @@ class _Composer:
     def _content(self, answer: str) -> AnswerContent:
         return answer_content(answer, self.turn_input.request, self.turn_input.user_input.language)
 
-    def _reports_done(self, answer: str) -> bool:
+    async def _reports_done(self, answer: str) -> bool:
         """Return whether an answer tells of a command as if it was done, while something is not as it was wanted."""
         content = self._content(answer)
         is_plain = not content.asks and not content.has_reservations and {*content.statements} <= REPORTS
-        return is_plain and self.check is not None and self.check.is_left_undone()
+        return is_plain and self.check is not None and await self.check.async_is_left_undone()
 
-    def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:
+    async def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:
         if asks_back(answer, self.turn_input.user_input.language) or (self.guard.refusals and not answer.strip()):
             return ""
-        if not tool_results and self._reports_done(answer):
+        if not tool_results and await self._reports_done(answer):
             return self.composer.sentences["spoken_not_done"]
         unreachable = self._unreachable()
         offered = {tool.name for tool in self.composer.tools}

@@ -117,8 +117,8 @@ class EnglishComposer(PlainComposer):
     """Recognizes questions and announcements in English, as the composer of voice does."""
 
     @override
-    def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:
-        return "" if asks_back(answer, "en") else super().undone(tool_results, answer)
+    async def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:
+        return "" if asks_back(answer, "en") else await super().undone(tool_results, answer)
 
     @override
     def announces(self, answer: str) -> bool:

@@ -178,6 +178,22 @@ async def test_a_report_without_a_call_is_heard_to_be_none(
     assert len(messages) == (2 if adds else 1)
 
 
+@in_one_home(
+    ("before", "answers"),
+    [
+        ("", (ScriptedAnswer(tool_calls=(ScriptedCall(name="GetLiveContext"),)), words("I've started Robbie."))),
+        ("Could you clean up", (words("Shall I start Robbie?"), words("I've started Robbie."))),
+    ],
+)
+async def test_a_report_is_heard_to_be_none_after_a_look_and_after_a_question(
+    hass: HomeAssistant, model: ScriptedChatCompletions, before: str, answers: tuple[ScriptedAnswer, ...]
+) -> None:
+    heard, messages = await talk(hass, model, COMMAND, *answers, before=before)
+
+    assert heard == f"I've started Robbie. {NOT_DONE}"
+    assert len(messages) == 2
+
+
 async def test_words_after_a_question_of_the_model_may_answer_it(
     hass: HomeAssistant, model: ScriptedChatCompletions
 ) -> None:

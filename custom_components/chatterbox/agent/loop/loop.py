@@ -47,7 +47,7 @@ class PlainComposer:
             ending = f"{ending} ({error})"
         return f"Done: {done}. {ending}" if done else ending
 
-    def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:
+    async def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:
         """Say that nothing was done if every call has failed, unless the model asks."""
         is_undone = bool(tool_results) and all(result.is_error for result in tool_results)
         return _ENDINGS[StopReason.NOT_DONE] if is_undone and not answer.rstrip().endswith("?") else ""
