@@ -1,4 +1,4 @@
-"""What is read in a sentence changes what was said, by what was said, and nothing else."""
+"""A sentence that is read changes the things that it names, by its values, and nothing else."""
 
 import pytest
 from homeassistant.components.light import ATTR_BRIGHTNESS
@@ -61,8 +61,8 @@ async def test_weather_that_nobody_knows_is_not_told(
     home: HomeAssistant, state: str, attributes: dict[str, object], words: str
 ) -> None:
     home.states.async_set("weather.home", state, attributes)
-    told = speech(await say(home, words))
-    assert not told.startswith(("Yes", "No.", "Now"))
+    spoken_text = speech(await say(home, words))
+    assert not spoken_text.startswith(("Yes", "No.", "Now"))
 
 
 async def test_nothing_is_done_for_parts_of_a_sentence(home: HomeAssistant) -> None:

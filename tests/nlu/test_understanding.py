@@ -222,7 +222,7 @@ def calls_of(action: Callable[[], object]) -> int:
     """Return how many functions an action calls."""
     count = 0
 
-    def profile(_frame: object, event: str, _argument: object) -> None:
+    def profile(_code: object, event: str, _argument: object) -> None:
         nonlocal count
         count += event == "call"
 

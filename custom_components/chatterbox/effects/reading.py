@@ -366,8 +366,8 @@ def _stepped(states: Sequence[State], command: EntityCommand) -> Iterator[Intent
                 low, high = (float(state.attributes.get(key, target)) for key in (ATTR_MIN_TEMP, ATTR_MAX_TEMP))
                 degrees = _further(float(target), command, _DEGREE)
                 possible = min(high, max(low, degrees))
-                said = possible if amount is None else degrees  # an amount out of range is refused
-                yield IntentCall("HassClimateSetTemperature", name | {"temperature": said})
+                wanted = possible if amount is None else degrees  # an amount out of range is refused
+                yield IntentCall("HassClimateSetTemperature", name | {"temperature": wanted})
             case _:
                 pass
 

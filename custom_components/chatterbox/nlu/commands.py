@@ -163,11 +163,11 @@ def commands(
     parts: Parts, words: Lexicon, names: HomeVocabulary, surroundings: Surroundings
 ) -> Sequence[EntityCommand | Choice] | None:
     """Return what the words of one act ask for, a command for each group of entities; None if they ask for nothing."""
-    said = parts.act(words)
-    act = said or _act_without_verb(parts)
+    verb = parts.act(words)
+    act = verb or _act_without_verb(parts)
     is_away = "from" in parts.values(Role.PREPOSITION)
     is_explained = _ROLES.issuperset(parts.by_role) and not is_away and set(parts.values(Role.KIND)) <= KINDS.keys()
-    if not act or not is_explained or (said and parts.all(Role.STATE)) or parts.spans[-1].role is Role.PREPOSITION:
+    if not act or not is_explained or (verb and parts.all(Role.STATE)) or parts.spans[-1].role is Role.PREPOSITION:
         return None
     if (command := _with_value(act, parts)) is None:
         return None

@@ -38,5 +38,5 @@ async def test_the_answer_to_which_one(hass: HomeAssistant, answers: tuple[str, 
         await say(hass, answer)
     await hass.async_block_till_done()
 
-    asked = [call.data["service_data"]["entity_id"] for call in calls if call.data["domain"] == "fan"]
-    assert {one for ids in asked for one in ids} == turned_on
+    targets = [call.data["service_data"]["entity_id"] for call in calls if call.data["domain"] == "fan"]
+    assert {one for ids in targets for one in ids} == turned_on
