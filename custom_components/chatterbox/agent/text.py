@@ -54,10 +54,9 @@ _PAUSES: Final = re.compile(r"[\s.,!;:…\-‐-—¡。，！、；：·・〜�
 """Also the marks of direction, which stand beside Hebrew and Arabic words and are not heard."""
 _UNREAD: Final = dict.fromkeys((*range(0x0591, 0x05BE), 0x05BF, 0x05C1, 0x05C2, 0x0640, *range(0x064B, 0x0653)))
 """Vowels that Hebrew and Arabic may leave out, and the Arabic stroke that only widens a word."""
-_ELIDED: Final = re.compile(
-    r"(?<!\w)([cdjlmnst]|(?:d?a|de|ne|co|su|be|que)ll|(?:jus|lors|puis)?qu|un|quest|tutt)'(?=\w)"
-)
+ELIDED: Final = r"(?<!\w)(?:[cdjlmnst]|(?:d?a|de|ne|co|su|be|que)ll|(?:jus|lors|puis)?qu|un|quest|tutt)(?='\w)"
 """An article or a preposition before a word, as in French, Italian and Portuguese."""
+_ELIDED: Final = re.compile(rf"({ELIDED})'")
 _APOSTROPHE: Final = str.maketrans(dict.fromkeys("\N{RIGHT SINGLE QUOTATION MARK}\N{MODIFIER LETTER APOSTROPHE}", "'"))
 _IN_WORDS: Final = _APOSTROPHE | _UNREAD
 """Characters of words that are written in other ways, too."""

@@ -109,7 +109,7 @@ def _names_hidden(hass: HomeAssistant, sentence: str, names: HomeVocabulary) -> 
     found, known = tokens(sentence), entities_by_name(hass)
     heard = [token.word for token in found]
     for start, first in enumerate(found):
-        for end, named in names.phrases.found(heard, start):
+        for end, named in names.found(heard, start):
             ids = known.get(compared(sentence[first.start : found[end - 1].end]))
             if ids and named.role is Role.ENTITY and ids.isdisjoint(names.by_id):
                 return True
@@ -212,7 +212,7 @@ def _indexed(hass: HomeAssistant, home: Home, words: Lexicon) -> HomeVocabulary:
     floors = (
         NamedPlace(floor.floor_id, (floor.name, *floor.aliases), on_floor[floor.floor_id]) for floor in home.floors
     )
-    return HomeVocabulary(entities, (*rooms, *floors), words.idle, words.kinds)
+    return HomeVocabulary(entities, (*rooms, *floors), words)
 
 
 def _surroundings(

@@ -4,7 +4,7 @@ A phrase with `…` stands around other words: "turn … off". All phrases are f
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
@@ -13,13 +13,22 @@ from typing import Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from ..agent.text import base_language, fold, read_language_files
+from ..agent.text import ELIDED, HAN, base_language, fold, read_language_files
 from ..speech.text.language import number_words
 
 GAP: Final = "…"
+ARTICLE: Final = "article"
 COMMA: Final = ","
-_TOKEN: Final = re.compile(r"\d+(?:[.,]\d+)?|,|(?<!\w)-(?=\d)|[%°]|[^\W\d_]+(?:'[^\W\d_]+)*|[^\w\s'.!?;:-]")
-"""A number, a comma, a minus, a sign of a unit, a word, or any sign that is more than a pause."""
+_LETTER: Final = rf"[^\W\d_{HAN}]"
+_PAUSES: Final = ".!?;:¡¿。！？；：…"  # noqa: RUF001 - also Chinese marks
+_TOKEN: Final = re.compile(
+    rf"\d+(?:[.,]\d+)?|,|(?<!\w)-(?=\d)|[%°{HAN}]|{ELIDED}|{_LETTER}+(?:'{_LETTER}+)*|[^\w\s'{_PAUSES}-]"
+)
+"""A number, a comma, a minus, a sign of a unit, a word, or any sign that is more than a pause.
+
+A Chinese character is a word, and so is what is elided before one: "l'entrée" are two.
+"""
+_SHORTEST_STEM: Final = 3
 
 
 class Role(StrEnum):
@@ -88,6 +97,12 @@ class _Words(BaseModel):
     preposition: Mapping[str, str]
     """`to` and `by` stand before an amount, the others before a place or a list."""
     unit: Mapping[str, str]
+    article: str = ""
+    """Words that change nothing, and are dropped before an item of a list."""
+    endings: str = ""
+    """Endings that the words of names may have, such as those of cases."""
+    clitics: str = ""
+    """Pronouns that are written in one word with the verb before them."""
     zone: Mapping[str, str] = {}
     """Names of places elsewhere, beside those of the time zone database, by their zones."""
     be: str
@@ -96,6 +111,10 @@ class _Words(BaseModel):
     indefinite: str
     """Texts that name no item of a list."""
     reversing: str
+
+
+SMALL: Final = frozenset({Role.FILLER, Role.PREPOSITION})
+"""The roles of words that name nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +140,11 @@ class PhraseTree[Value]:
         if value not in node.values:
             node.values.append(value)
 
-    def found(self, words: Sequence[str], start: int) -> Iterator[tuple[int, Value]]:
-        """Yield the ends and meanings of the phrases that begin at a word."""
+    def found(self, words: Sequence[str], start: int, form: Callable[[str], str] = str) -> Iterator[tuple[int, Value]]:
+        """Yield the ends and meanings of the phrases that begin at a word; `form` returns the form of words there."""
         node = self
         for end in range(start, len(words)):
-            if (following := node.next.get(words[end])) is None:
+            if (following := node.next.get(form(words[end]))) is None:
                 return
             node = following
             for value in node.values:
@@ -145,16 +164,41 @@ class Lexicon:
     """All acts whose first part is a phrase."""
     indefinite: frozenset[str]
     """Folded texts that name no item of a list."""
-    kinds: frozenset[str]
-    """Single words for kinds of entities."""
-    idle: frozenset[str]
-    """Single words with a meaning of their own, which tell no entity of a home from others."""
+    endings: frozenset[str]
+    """Endings that the words of names may have."""
+    clitics: frozenset[str]
+    """Pronouns that are written in one word with the verb before them."""
 
     def begins(self, meaning: PhraseMeaning, acts: AbstractSet[str]) -> bool:
         """Return whether a phrase is, or begins, one of some acts."""
         if meaning.role is Role.ACT:
             return meaning.value in acts
         return meaning.role is Role.VERB and not acts.isdisjoint(self.acts_of_verbs.get(meaning.value, ()))
+
+    def stem(self, word: str) -> str:
+        """Return a word of a name without its ending: "kuchni" and "kuchnia" are the same room."""
+        starts = range(_SHORTEST_STEM, len(word)) if self.endings else ()
+        return next((word[:start] for start in starts if word[start:] in self.endings), word)
+
+    def is_kind(self, words: Sequence[str]) -> bool:
+        """Return whether some words are words for kinds of entities alone."""
+        return self._are(words, lambda meaning: meaning.role is Role.KIND)
+
+    def is_small(self, *words: str) -> bool:
+        """Return whether one of some words is a preposition, or changes nothing."""
+        return any(meaning.role in SMALL for word in words for _, meaning in self.phrases.found([word], 0))
+
+    def is_idle(self, words: Sequence[str]) -> bool:
+        """Return whether some words have meanings of their own, and tell no entity of a home from others.
+
+        A word for one entity of a kind may: "the heater".
+        """
+        return self._are(words, lambda meaning: meaning.role is not Role.KIND or meaning.value in _MANY)
+
+    def _are(self, words: Sequence[str], is_one: Callable[[PhraseMeaning], bool]) -> bool:
+        """Return whether phrases with some meanings cover all words."""
+        ends = (end for end, meaning in self.phrases.found(words, 0) if is_one(meaning))
+        return not words or any(self._are(words[end:], is_one) for end in ends)
 
 
 class Token(NamedTuple):
@@ -182,11 +226,11 @@ def _read(words: _Words, language: str) -> Lexicon:
         *((role, getattr(words, role)) for role in _BY_VALUE),
         (Role.BE, {"": words.be}),
         (Role.AND, {"": words.joining}),
-        (Role.FILLER, {"": words.filler}),
+        (Role.FILLER, {"": words.filler, ARTICLE: words.article}),
         (Role.REVERSING, {"": words.reversing}),
     ):
         for value, texts in values.items():
-            for text in texts.split(","):
+            for text in filter(str.strip, texts.split(",")):
                 first, _, last = (" ".join(tokens_of_phrase(part)) for part in text.partition(GAP))
                 tree.add(f"{first} {last}".split(), PhraseMeaning(role, value))
                 if GAP in text:
@@ -205,22 +249,8 @@ def _read(words: _Words, language: str) -> Lexicon:
         numbers,
         of_verbs,
         frozenset(" ".join(tokens_of_phrase(one)) for one in words.indefinite.split(",")),
-        _single(tree, Role.KIND),
-        _idle(tree),
-    )
-
-
-def _single(tree: PhraseTree[PhraseMeaning], role: Role) -> frozenset[str]:
-    """Return the single words that have a role."""
-    return frozenset(word for word, node in tree.next.items() if any(one.role is role for one in node.values))
-
-
-def _idle(tree: PhraseTree[PhraseMeaning]) -> frozenset[str]:
-    """Return the words that tell no entity from others. A word for one entity of a kind may: "the heater"."""
-    return frozenset(
-        word
-        for word, node in tree.next.items()
-        if any(one.role is not Role.KIND or one.value in _MANY for one in node.values)
+        frozenset(words.endings.replace(",", " ").split()),
+        frozenset(words.clitics.replace(",", " ").split()),
     )
 
 

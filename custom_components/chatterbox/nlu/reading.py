@@ -5,14 +5,14 @@ Decision 57.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import nsmallest
 from typing import Final
 
-from ..agent.text import MOST_UNDERSTOOD
-from .lexicon import COMMA, Lexicon, Role, Token, tokens
+from ..agent.text import MOST_UNDERSTOOD, plain
+from .lexicon import COMMA, SMALL, Lexicon, Role, Token, tokens
 from .vocabulary import HomeVocabulary, Named
 from .zones import zones
 
@@ -42,8 +42,7 @@ _BEFORE_TEXT: Final = frozenset({"add", "remove", "complete", "play"})
 """Acts after which a text of the person's own may stand."""
 _NUMBER: Final = re.compile(r"\d+(?:\.\d\d?)?")
 """A number, unless its point may divide thousands."""
-_SMALL: Final = frozenset({Role.FILLER, Role.PREPOSITION})
-_NOT_TELLING: Final = _SMALL | {Role.KIND}
+_NOT_TELLING: Final = SMALL | {Role.KIND}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +104,11 @@ class Reading:
         return self.sentence[self.words[start].start : self.words[end - 1].end] if start < end else ""
 
     @property
+    def is_asked(self) -> bool:
+        """Whether the sentence is written as a question."""
+        return "?" in plain(self.sentence)
+
+    @property
     def unknown(self) -> tuple[str, ...]:
         """The words that nothing explains."""
         return tuple(self.text(span.start, span.end) for span in self.spans if span.role is Role.UNKNOWN)
@@ -112,7 +116,7 @@ class Reading:
 
 def read(sentence: str, words: Lexicon, names: HomeVocabulary) -> Sequence[Reading]:
     """Return the readings of a sentence, the most likely first; none for one that is too long."""
-    found = tokens(sentence) if len(sentence) <= MOST_UNDERSTOOD else []
+    found = _divided(tokens(sentence) if len(sentence) <= MOST_UNDERSTOOD else (), words, names)
     if not 0 < len(found) <= MOST_WORDS:
         return ()
     heard = [token.word for token in found]
@@ -126,6 +130,26 @@ def read(sentence: str, words: Lexicon, names: HomeVocabulary) -> Sequence[Readi
         )
         best[start] = nsmallest(MOST_READINGS, ways, key=lambda way: way[0])
     return [Reading(sentence, tuple(found), spans, cost) for cost, spans in best[0]]
+
+
+def _divided(said: Iterable[Token], words: Lexicon, names: HomeVocabulary) -> list[Token]:
+    """Return the words of a sentence; two for one of which only the parts are known: "Küchenlicht", "apágalas"."""
+    found: list[Token] = []
+    for token in said:
+        word = token.word
+        is_known = any(names.found([word], 0)) or any(words.phrases.found([word], 0))
+        cuts = range(2, len(word)) if not is_known else ()
+        parts = ((word[:cut], word[cut:]) for cut in cuts)
+        pair = next((one for one in parts if _is_pair(*one, words, names)), (word,))
+        found += [Token(part, token.start, token.end) for part in pair]
+    return found
+
+
+def _is_pair(first: str, last: str, words: Lexicon, names: HomeVocabulary) -> bool:
+    """Return whether two words may be written as one: a place with a kind, or an act with a pronoun."""
+    if last in words.clitics:
+        return any(one.role in {Role.ACT, Role.VERB} for _, one in words.phrases.found([first], 0))
+    return words.is_kind([last]) and any(one.role is Role.PLACE for _, one in names.found([first], 0))
 
 
 def _starts_of_text(heard: Sequence[str], words: Lexicon) -> frozenset[int]:
@@ -156,7 +180,7 @@ def _spans(
     known = [
         span
         for span in known
-        if (span.end > least or span.role is Role.REVERSING) and (span.end not in last or span.role not in _SMALL)
+        if (span.end > least or span.role is Role.REVERSING) and (span.end not in last or span.role not in SMALL)
     ]
     yield from known
     if start in texts:
@@ -178,22 +202,31 @@ def _known(heard: Sequence[str], start: int, words: Lexicon, names: HomeVocabula
     for end, meaning in meanings:
         if meaning.role is not Role.ACT or end < len(heard) or not is_state:  # "garage door open" may tell of it
             yield PhraseSpan(start, end, meaning.role, meaning.value)
-    for end, named in names.phrases.found(heard, start):
+    for end, named in names.found(heard, start):
         yield PhraseSpan(start, end, named.role, named=named)
     for end, zone in zones().found(heard, start):
         yield PhraseSpan(start, end, Role.ZONE, zone)
     if heard[start] == COMMA:
         yield PhraseSpan(start, start + 1, Role.AND)
-    for end, number in _numbers(heard, start, words):
-        yield PhraseSpan(start, end, Role.AMOUNT, number=number)
-        for end_of_unit, meaning in words.phrases.found(heard, end):
-            if meaning.role is Role.UNIT:
-                yield PhraseSpan(start, end_of_unit, Role.AMOUNT, meaning.value, number=number)
+    yield from _amounts(heard, start, words)
+
+
+def _amounts(heard: Sequence[str], start: int, words: Lexicon) -> Iterator[PhraseSpan]:
+    """Yield the numbers that begin at a word, alone and with a unit after or before them: "百分之五十"."""
+    for at, unit in ((start, ""), *_units(heard, start, words)):
+        for end, number in _numbers(heard, at, words):
+            for until, unit_after in ((end, unit), *_units(heard, end, words)):
+                yield PhraseSpan(start, until, Role.AMOUNT, unit_after, number=number)
+
+
+def _units(heard: Sequence[str], start: int, words: Lexicon) -> list[tuple[int, str]]:
+    """Return the ends and values of the units that begin at a word."""
+    return [(end, meaning.value) for end, meaning in words.phrases.found(heard, start) if meaning.role is Role.UNIT]
 
 
 def _numbers(heard: Sequence[str], start: int, words: Lexicon) -> Iterator[tuple[int, float]]:
     """Yield the ends and values of the numbers that begin at a word."""
-    if _NUMBER.fullmatch(written := heard[start].replace(",", ".")):
+    if start < len(heard) and _NUMBER.fullmatch(written := heard[start].replace(",", ".")):
         yield start + 1, float(written)
     yield from words.numbers.found(heard, start)
 

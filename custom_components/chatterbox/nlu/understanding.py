@@ -11,9 +11,9 @@ from itertools import pairwise
 from typing import Final
 
 from .commands import Choice, EntityCommand, Surroundings, commands
-from .lexicon import COMMA, Lexicon, PhraseMeaning, PhraseTree, Role
+from .lexicon import ARTICLE, COMMA, Lexicon, PhraseMeaning, PhraseTree, Role
 from .reading import Parts, PhraseSpan, Reading, read, telling_text
-from .vocabulary import HomeVocabulary, Named
+from .vocabulary import HomeVocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,11 @@ _OF_LISTS: Final = _SILENT | {
 }
 _LIST: Final = "todo"
 _LISTS: Final = frozenset({"list", "lists"})
+_OF_COMMANDS: Final = (
+    *(Role.ACT, Role.VERB, Role.KIND, Role.ASPECT, Role.LEVEL, Role.COLOUR, Role.UNIT, Role.QUANTIFIER, Role.PRONOUN),
+)
+"""The roles of phrases that are no title where the act may be another one."""
+_ACTING: Final = frozenset({Role.ACT, Role.VERB})
 _OF_ITEMS: Final = frozenset({"add", "remove", "complete"})
 
 
@@ -85,7 +90,7 @@ def _requests(
     reading: Reading, words: Lexicon, names: HomeVocabulary, surroundings: Surroundings
 ) -> Sequence[SpokenRequest]:
     """Return the requests of a reading; empty if one of them is none."""
-    if question := _question(Parts(reading.spans)):
+    if question := _question(Parts(reading.spans), is_marked=reading.is_asked):
         return [question]
     found: list[SpokenRequest] = []
     for spans in _divided(reading.spans):
@@ -93,7 +98,7 @@ def _requests(
         if other := _of_list(parts, reading, words, names) or _to_play(parts, reading, words, names):
             found.append(other)
             continue
-        if "?" in reading.sentence and not parts.all(Role.ACT) and not parts.all(Role.VERB):
+        if reading.is_asked and not parts.all(Role.ACT) and not parts.all(Role.VERB):
             return ()  # "lights on?"
         several = commands(parts, words, names, surroundings)
         if not several:
@@ -105,21 +110,30 @@ def _requests(
 
 
 def _divided(spans: Sequence[PhraseSpan]) -> list[Sequence[PhraseSpan]]:
-    """Return the spans of each request: a new one begins with an act after a joining word."""
+    """Return the spans of each request: after a joining word, a new one begins with an act, or ends with one.
+
+    An act may stand last: "het licht uitdoen en de gordijnen sluiten", "Licht ausmachen und Tor schließen".
+    """
     starts = [
         at
         for at, (before, span) in enumerate(pairwise(spans), start=1)
-        if before.role is Role.AND and span.role in {Role.ACT, Role.VERB}
+        if before.role is Role.AND and (span.role in _ACTING or _has_two_acts(spans, at))
     ]
     bounds = [0, *starts, len(spans)]
     return [_without_joining(spans[start:end]) for start, end in pairwise(bounds)]
+
+
+def _has_two_acts(spans: Sequence[PhraseSpan], at: int) -> bool:
+    """Return whether an act ends before the joining word before a span, and another one follows."""
+    is_ended = at > 1 and spans[at - 2].role in {Role.ACT, Role.PARTICLE}
+    return is_ended and any(span.role in _ACTING for span in spans[at:])
 
 
 def _without_joining(spans: Sequence[PhraseSpan]) -> Sequence[PhraseSpan]:
     return spans[:-1] if len(spans) > 1 and spans[-1].role is Role.AND else spans
 
 
-def _question(parts: Parts) -> WorldQuestion | None:
+def _question(parts: Parts, *, is_marked: bool) -> WorldQuestion | None:
     """Return the question about the time or the weather that all words ask."""
     topics = parts.values(Role.TOPIC)
     is_elsewhere = any(span.named for span in parts.all(Role.PLACE))
@@ -137,9 +151,10 @@ def _question(parts: Parts) -> WorldQuestion | None:
         return None
     forms = parts.values(Role.QUESTION)
     days = parts.values(Role.DAY) or ["0"] * any(one in {"will", "need"} for one in forms)
-    is_asked = bool(forms or parts.all(Role.BE))
     phenomena = tuple(topic for topic in topics if topic != "weather")
     is_whether = bool(parts.all(Role.BE) or not {"is", "will", "need"}.isdisjoint(forms)) and "what" not in forms
+    is_whether = is_whether or bool(is_marked and phenomena and not forms)  # "¿llueve mañana?"
+    is_asked = is_whether or bool(forms)
     if (is_whether and len(phenomena) > 1) or not (is_asked or days or topics == ["weather"]):
         return None
     return WorldQuestion(phenomena or ("weather",), tuple(days), is_whether)
@@ -172,8 +187,11 @@ def _of_list(parts: Parts, reading: Reading, words: Lexicon, names: HomeVocabula
         return ListRequest(act, list_id, is_all="lists" in kinds)
     following = next((span for span in parts.spans if span.start == texts[0].end), None)
     items = _items(reading, texts[0], words)
+    is_after_list = following is None and any(
+        span.role in {Role.KIND, Role.ENTITY} and span.end <= texts[0].start for span in parts.spans
+    )
     is_before_list = following is not None and following.role in {Role.PREPOSITION, Role.PARTICLE}
-    return ListRequest(act, list_id, items) if is_before_list and items else None
+    return ListRequest(act, list_id, items) if (is_before_list or is_after_list) and items else None
 
 
 def _items(reading: Reading, text: PhraseSpan, words: Lexicon) -> tuple[str, ...]:
@@ -188,7 +206,8 @@ def _items(reading: Reading, text: PhraseSpan, words: Lexicon) -> tuple[str, ...
             starts.append(at)
         else:
             at += 1
-    spans = [(start, end) for start, end in zip(starts, [*ends, text.end], strict=True) if start < end]
+    bounds = zip(starts, [*ends, text.end], strict=True)
+    spans = [(_after_articles(heard[:end], start, words), end) for start, end in bounds if start < end]
     is_vague = any(" ".join(heard[start:end]) in words.indefinite for start, end in spans)
     if is_vague or _has(reading, text, words.phrases, Role.REVERSING):
         return ()
@@ -196,12 +215,23 @@ def _items(reading: Reading, text: PhraseSpan, words: Lexicon) -> tuple[str, ...
     return items if all(telling_text(item, words) for item in items) else ()
 
 
-def _has(
-    reading: Reading, text: PhraseSpan, phrases: PhraseTree[PhraseMeaning] | PhraseTree[Named], *roles: Role
-) -> bool:
+def _after_articles(heard: Sequence[str], start: int, words: Lexicon) -> int:
+    """Return where an item begins after its articles: "leche" of "la leche"."""
+    ends = [end for end, meaning in words.phrases.found(heard, start) if meaning.value == ARTICLE]
+    return _after_articles(heard, max(ends), words) if ends and max(ends) < len(heard) else start
+
+
+def _has(reading: Reading, text: PhraseSpan, phrases: PhraseTree[PhraseMeaning] | HomeVocabulary, *roles: Role) -> bool:
     """Return whether a text has phrases of some roles."""
     heard = [token.word for token in reading.words]
     return any(one.role in roles for at in range(text.start, text.end) for _, one in phrases.found(heard, at))
+
+
+def _has_other_acts(reading: Reading, end: int, words: Lexicon) -> bool:
+    """Return whether the act before a text may be another one: "pon" stands before lights, too."""
+    heard = [token.word for token in reading.words[:end]]
+    found = {one for start in range(end) for until, one in words.phrases.found(heard, start) if until == end}
+    return any(one.role is Role.VERB or (one.role is Role.ACT and one.value != "play") for one in found)
 
 
 def _to_play(parts: Parts, reading: Reading, words: Lexicon, names: HomeVocabulary) -> PlayRequest | None:
@@ -210,7 +240,8 @@ def _to_play(parts: Parts, reading: Reading, words: Lexicon, names: HomeVocabula
     is_whole = {*parts.by_role} <= {*_SILENT, Role.ACT, Role.TEXT}
     if parts.act(words) != "play" or not is_whole or len(texts) != 1 or parts.spans[-1] is not texts[0]:
         return None
-    is_elsewhere = _has(reading, texts[0], names.phrases, Role.PLACE, Role.ENTITY)
+    is_elsewhere = _has(reading, texts[0], names, Role.PLACE, Role.ENTITY)
     query = telling_text(reading.text(texts[0].start, texts[0].end), words)
-    is_plain = not is_elsewhere and not _has(reading, texts[0], words.phrases, Role.REVERSING, Role.DAY)
+    known = _OF_COMMANDS if _has_other_acts(reading, texts[0].start, words) else ()
+    is_plain = not is_elsewhere and not _has(reading, texts[0], words.phrases, Role.REVERSING, Role.DAY, *known)
     return PlayRequest(query) if query and is_plain else None

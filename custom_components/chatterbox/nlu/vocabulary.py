@@ -1,11 +1,11 @@
 """The names of a home as phrases: entities, rooms and floors, by whole names and by the words that tell them apart."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from .lexicon import PhraseTree, Role, tokens_of_phrase
+from .lexicon import Lexicon, PhraseTree, Role, tokens_of_phrase
 
 _LONGEST_NAME: Final = 8
 """Words. Of a longer name, only the whole is known."""
@@ -52,45 +52,60 @@ class HomeVocabulary:
 
     entities: tuple[KnownEntity, ...]
     places: tuple[NamedPlace, ...]
-    idle: frozenset[str] = frozenset()
-    """Folded words that name nothing alone, such as articles."""
-    kinds: frozenset[str] = frozenset()
-    """Folded words for kinds, which tell an entity from others in its name, but not in an alias."""
+    words: Lexicon
+    """The language of the names."""
     by_id: Mapping[str, KnownEntity] = field(init=False)
 
     def __post_init__(self) -> None:
         """Index the entities."""
         object.__setattr__(self, "by_id", {entity.entity_id: entity for entity in self.entities})
 
+    def found(self, heard: Sequence[str], start: int) -> Iterator[tuple[int, Named]]:
+        """Yield the ends and meanings of the names that begin at a word."""
+        return self._phrases.found(heard, start, self.words.stem)
+
     @cached_property
-    def phrases(self) -> PhraseTree[Named]:
-        """The phrases that name something, with all that they may name."""
+    def _phrases(self) -> PhraseTree[Named]:
+        """The phrases that name something, with all that they may name, by their stems.
+
+        Words for kinds tell an entity from others in its name, but not in an alias.
+        """
         whole: dict[tuple[str, ...], set[str]] = {}
         parts: dict[tuple[str, ...], set[str]] = {}
+        kinds: set[tuple[str, ...]] = set()
         for entity in self.entities:
             for at, name in enumerate(entity.names):
                 words = tuple(tokens_of_phrase(name))
-                whole.setdefault(words, set()).add(entity.entity_id)
-                for part in _parts(words) if len(words) <= _LONGEST_NAME else ():
-                    if at == 0 or not self.kinds.issuperset(part):
-                        parts.setdefault(part, set()).add(entity.entity_id)
+                whole.setdefault(self._stems(words), set()).add(entity.entity_id)
+                for part in _parts(words, self.words) if len(words) <= _LONGEST_NAME else ():
+                    is_kind = self.words.is_kind(part)
+                    if (at == 0 or not is_kind) and not self.words.is_idle(part):
+                        parts.setdefault(self._stems(part), set()).add(entity.entity_id)
+                        kinds |= {self._stems(part)} if is_kind else set()
         rooms: dict[tuple[str, ...], set[str]] = {}
         for place in self.places:
             for name in place.names:
-                rooms.setdefault(tuple(tokens_of_phrase(name)), set()).update(place.area_ids)
+                rooms.setdefault(self._stems(tokens_of_phrase(name)), set()).update(place.area_ids)
         tree = PhraseTree[Named]()
         _add(tree, Role.ENTITY, whole.items(), is_whole=True)
-        telling = ((part, ids) for part, ids in parts.items() if part not in rooms and not self.idle.issuperset(part))
-        _add(tree, Role.ENTITY, telling, is_whole=False, kinds=self.kinds)
+        telling = ((part, ids) for part, ids in parts.items() if part not in rooms)
+        _add(tree, Role.ENTITY, telling, is_whole=False, kinds=kinds)
         _add(tree, Role.PLACE, rooms.items(), is_whole=True)
         return tree
 
+    def _stems(self, words: Iterable[str]) -> tuple[str, ...]:
+        return tuple(map(self.words.stem, words))
 
-def _parts(words: Sequence[str]) -> Iterable[tuple[str, ...]]:
-    """Return the phrases within a name, without itself."""
+
+def _parts(words: Sequence[str], language: Lexicon) -> Iterable[tuple[str, ...]]:
+    """Return the phrases within a name that may tell it from others, without itself.
+
+    Single characters do not, and none begins or ends with a preposition or an article: "de la cocina" is a place.
+    """
     count = len(words)
     spans = ((start, end) for start in range(count) for end in range(start + 1, count + 1))
-    return (tuple(words[start:end]) for start, end in spans if end - start < count)
+    parts = (tuple(words[start:end]) for start, end in spans if end - start < count)
+    return (part for part in parts if len("".join(part)) > 1 and not language.is_small(part[0], part[-1]))
 
 
 def _add(
@@ -99,8 +114,8 @@ def _add(
     phrases: Iterable[tuple[tuple[str, ...], set[str]]],
     *,
     is_whole: bool,
-    kinds: frozenset[str] = frozenset(),
+    kinds: AbstractSet[tuple[str, ...]] = frozenset(),
 ) -> None:
     for words, ids in phrases:
         if words:
-            tree.add(words, Named(role, frozenset(ids), is_whole, kinds.issuperset(words)))
+            tree.add(words, Named(role, frozenset(ids), is_whole, words in kinds))
