@@ -28,6 +28,7 @@ from demo.owner import Owner, create_owner
 from demo.printing import state_as_json, state_as_text, turn_as_json, turn_as_text
 from demo.scripted_model import NEEDS, SENTENCES, running_scripted_model
 from demo.show import ENTRY_ID, PIN, SCENES, price_of, show_entries, show_rules
+from demo.translated import translated_home
 from demo.web_api import HomeAssistantClient
 
 INTERRUPTED = 130
@@ -48,10 +49,12 @@ async def run(options: DemoOptions) -> None:
         port = _port(options)
         async with _entries(options) as entries:
             rules = await asyncio.to_thread(show_rules) if entries else {}
-            write_configuration(folder, Configuration(port=port, entries=entries, home_rules=rules))
+            write_configuration(
+                folder, Configuration(port=port, language=options.language, entries=entries, home_rules=rules)
+            )
             _tell(f"demo: starting Home Assistant; its log goes to {log}")
             async with running_home_assistant(folder, port, log) as home_assistant:
-                async with _home(home_assistant, options) as (client, pipeline_id):
+                async with _home(home_assistant, options, folder) as (client, pipeline_id):
                     if options.shows:
                         await _show(client, pipeline_id, options)
                         return
@@ -80,16 +83,18 @@ async def _entries(options: DemoOptions) -> AsyncIterator[tuple[dict[str, JsonVa
 
 @contextlib.asynccontextmanager
 async def _home(
-    home_assistant: RunningHomeAssistant, options: DemoOptions
+    home_assistant: RunningHomeAssistant, options: DemoOptions, folder: Path
 ) -> AsyncIterator[tuple[HomeAssistantClient, str]]:
     """Make the home; hold the owner's connection until the block is left."""
     code = await create_owner(home_assistant.url, Owner())
     async with HomeAssistantClient.connected(home_assistant.url, code) as client:
-        await set_up_home(client)
+        home_file = folder / "home.yaml"
+        home_file.write_text(translated_home(options.language), "utf-8")
+        await set_up_home(client, home_file)
         if options.has_scripted_model:
             pipeline_id = await set_up_shown_assistant(client, ENTRY_ID)
         else:
-            pipeline_id = await set_up_assistant(client, options.server)
+            pipeline_id = await set_up_assistant(client, options.server, language=options.language)
         yield client, pipeline_id
 
 

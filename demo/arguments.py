@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from demo.home import ChatCompletionsServer
 from demo.log_file import LOG_FOLDER
+from demo.translated import ENGLISH, languages
 
 API_KEY_VARIABLE = "CHATTERBOX_API_KEY"
 """The environment variable that may hold the key: other users of a machine can read a command line."""
@@ -30,6 +31,7 @@ examples:
   script/demo
   script/demo --show
   script/demo --say "turn on the kitchen lights" --say "turn them off again" --state light.kitchen_ceiling
+  script/demo --language de --say "mach das Licht in der Küche an"
   script/demo --say "unlock the front door" --say "yes" --state lock.front_door
   script/demo --base-url http://127.0.0.1:8080/v1 --model my-model --say "is anything still on upstairs?"
 
@@ -49,6 +51,8 @@ class DemoOptions:
     """Number of requests with which the model is tried; 0 for none."""
     as_json: bool
     server: ChatCompletionsServer | None
+    language: str
+    """The language of the house and its assistant."""
     port: int | None
     log: Path | None
     """Where Home Assistant's log is to go; None for a file of the run's own."""
@@ -74,6 +78,7 @@ def read_arguments(arguments: Sequence[str]) -> DemoOptions:
         evaluates=parsed.evaluate,
         as_json=parsed.json,
         server=server,
+        language=parsed.language,
         port=parsed.port,
         log=None if parsed.log is None else parsed.log.absolute(),
     )
@@ -88,6 +93,7 @@ class _Arguments(argparse.Namespace):
     base_url: str | None
     model: str | None
     api_key: str | None
+    language: str
     port: int | None
     log: Path | None
 
@@ -129,6 +135,12 @@ def _parser() -> argparse.ArgumentParser:
         metavar="KEY",
         help=f"its key, when it asks for one; other users of this machine can see it here: {API_KEY_VARIABLE} in the "
         "environment hides it from them",
+    )
+    parser.add_argument(
+        "--language",
+        choices=languages(),
+        default=ENGLISH,
+        help="the language of the house, of its names and of what is said; the default is en",
     )
     parser.add_argument("--port", type=int, help="the port of the page; default: any free one")
     parser.add_argument(

@@ -27,7 +27,7 @@ homeassistant:
   name: Demo home
   country: GB
   currency: GBP
-  language: en
+  language: {language}
   unit_system: metric
   latitude: 51.48
   longitude: 0.0
@@ -80,6 +80,7 @@ class Configuration:
     """The differences between one demo and another."""
 
     port: int
+    language: str = "en"
     sign_in: SignIn = SignIn.AUTOMATIC
     custom_components: tuple[Path, ...] = (
         REPOSITORY / "custom_components" / "chatterbox",
@@ -95,7 +96,9 @@ class Configuration:
 def write_configuration(folder: Path, configuration: Configuration) -> None:
     """Fill the empty `folder` with everything Home Assistant needs for a first start."""
     providers = (_SIGNED_IN_ON_LOOPBACK if configuration.sign_in is SignIn.AUTOMATIC else "") + _BY_NAME_AND_WORD
-    text = _CONFIGURATION.format(time_zone=local_time_zone(), auth_providers=providers.rstrip())
+    text = _CONFIGURATION.format(
+        time_zone=local_time_zone(), language=configuration.language, auth_providers=providers.rstrip()
+    )
     components = [*configuration.custom_components]
     if configuration.entries:
         text += _WEB

@@ -11,11 +11,10 @@ from pathlib import Path
 from pydantic import BaseModel, JsonValue, RootModel
 
 from demo.config_flow_client import CreatedEntry, Step, answer, choose, entry_of, offered_values, open_flow
-from demo.configuration import REPOSITORY
 from demo.errors import DemoError
+from demo.translated import HOME_FILE
 from demo.web_api import HomeAssistantClient
 
-HOME_FILE = REPOSITORY / "demo" / "home.yaml"
 CHATTERBOX = "chatterbox"
 RUNNING_TIMEOUT_SECONDS = 60.0
 _VOICE_SETTINGS = (
@@ -106,11 +105,11 @@ async def set_up_home(client: HomeAssistantClient, home_file: Path = HOME_FILE) 
 
 
 async def set_up_assistant(
-    client: HomeAssistantClient, server: ChatCompletionsServer | None, name: str = "Chatterbox"
+    client: HomeAssistantClient, server: ChatCompletionsServer | None, name: str = "Chatterbox", language: str = "en"
 ) -> str:
     """Add an agent, offline or with a server, and make it the assistant of the home; return the pipeline's id."""
     entry = await (_add_offline_service(client, name) if server is None else _add_server(client, server, name))
-    return await _add_pipeline(client, name, entry.entry_id)
+    return await _add_pipeline(client, name, entry.entry_id, language)
 
 
 async def set_up_shown_assistant(client: HomeAssistantClient, entry_id: str) -> str:
@@ -120,24 +119,24 @@ async def set_up_shown_assistant(client: HomeAssistantClient, entry_id: str) -> 
     return await _add_pipeline(client, "Butler", entry_id)
 
 
-async def _add_pipeline(client: HomeAssistantClient, name: str, entry_id: str) -> str:
+async def _add_pipeline(client: HomeAssistantClient, name: str, entry_id: str, language: str = "en") -> str:
     """Make the agent of an entry the assistant of the home; return the pipeline's id."""
-    pipeline_id = await create_pipeline(client, name, await _agent_of(client, entry_id))
+    pipeline_id = await create_pipeline(client, name, await _agent_of(client, entry_id), language=language)
     await client.command("assist_pipeline/pipeline/set_preferred", _Ignored, pipeline_id=pipeline_id)
     return pipeline_id
 
 
 async def create_pipeline(
-    client: HomeAssistantClient, name: str, agent: str, *, prefer_local_intents: bool = False
+    client: HomeAssistantClient, name: str, agent: str, *, prefer_local_intents: bool = False, language: str = "en"
 ) -> str:
     """Create an assistant that answers with an agent; return the pipeline's id."""
     pipeline = await client.command(
         "assist_pipeline/pipeline/create",
         _Pipeline,
         name=name,
-        language="en",
+        language=language,
         conversation_engine=agent,
-        conversation_language="en",
+        conversation_language=language,
         prefer_local_intents=prefer_local_intents,
         **dict.fromkeys(_VOICE_SETTINGS),
     )

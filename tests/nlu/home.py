@@ -1,15 +1,13 @@
 """The names of the demo's home, as sentences are read in it."""
 
 from functools import cache
-from pathlib import Path
 
 from pydantic import BaseModel
 from yaml import safe_load
 
 from custom_components.chatterbox.nlu.lexicon import Lexicon
 from custom_components.chatterbox.nlu.vocabulary import HomeVocabulary, KnownEntity, NamedPlace
-
-HOME = Path(__file__).parents[2] / "demo" / "home.yaml"
+from demo.translated import translated_home
 
 
 class _Part(BaseModel):
@@ -30,9 +28,9 @@ class _Home(BaseModel):
 
 
 @cache
-def demo_names(words: Lexicon) -> HomeVocabulary:
-    """Return the names of the demo's home."""
-    home = _Home.model_validate(safe_load(HOME.read_text("utf-8")))
+def demo_names(language: str, words: Lexicon) -> HomeVocabulary:
+    """Return the names of the demo's home in a language."""
+    home = _Home.model_validate(safe_load(translated_home(language)))
     areas = {device.id: device.area for device in home.devices}
     entities = tuple(
         KnownEntity(
@@ -53,4 +51,4 @@ def demo_names(words: Lexicon) -> HomeVocabulary:
         )
         for floor in home.floors
     )
-    return HomeVocabulary(entities, rooms + floors, words.idle, words.kinds)
+    return HomeVocabulary(entities, rooms + floors, words)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
+from custom_components.chatterbox.agent.text import base_language
 from custom_components.chatterbox.nlu import lexicon as lexicons
 from custom_components.chatterbox.nlu.commands import Choice, EntityCommand, Surroundings
 from custom_components.chatterbox.nlu.lexicon import Lexicon, lexicon, tokens
@@ -28,7 +29,9 @@ LANGUAGES = Path(lexicons.__file__).with_name("languages")
 SENTENCES = {
     file.stem: tomllib.loads(file.read_text("utf-8")) for file in Path(__file__).parent.glob("sentences/*.toml")
 }
-"""By language and section: `requests` with what they mean, `none` are not understood."""
+"""By language and section: `requests` with what they mean, `unreached` with what they should mean, and `none`."""
+LEAST_REQUESTS, LEAST_RIGHT = 100, 0.9
+LEAST_HOSTILE = 15
 
 
 def words_of(language: str) -> Lexicon:
@@ -41,7 +44,7 @@ def words_of(language: str) -> Lexicon:
 def understood(sentence: str, language: str) -> str:
     """Return what a sentence means, in short."""
     words = words_of(language)
-    return "; ".join(map(short, understand(sentence, words, demo_names(words), HERE)))
+    return "; ".join(map(short, understand(sentence, words, demo_names(language, words), HERE)))
 
 
 def short(request: SpokenRequest) -> str:
@@ -75,6 +78,18 @@ def test_a_sentence_has_one_meaning(language: str, sentence: str, meaning: str) 
     assert understood(sentence, language) == meaning
 
 
+@pytest.mark.parametrize("language", SENTENCES)
+def test_most_of_what_is_said_in_a_day_is_understood(language: str) -> None:
+    right, unreached = (sum(row[0] == language for row in rows(section)) for section in ("requests", "unreached"))
+    assert right + unreached >= LEAST_REQUESTS
+    assert right / (right + unreached) >= LEAST_RIGHT
+
+
+@pytest.mark.parametrize(("language", "sentence", "meaning"), rows("unreached"))
+def test_what_is_not_reached_yet_is_not_mistaken(language: str, sentence: str, meaning: str) -> None:
+    assert understood(sentence, language) in {"", meaning}
+
+
 @pytest.mark.parametrize(("language", "sentence", "_"), rows("none"))
 def test_what_is_no_plain_request_is_not_understood(language: str, sentence: str, _: str) -> None:
     assert understood(sentence, language) == ""
@@ -86,73 +101,25 @@ def test_words_that_reverse_a_request_are_never_left_out(language: str) -> None:
     commands = [row[1] for row in rows("requests") if row[0] == language and row[2].partition(" ")[0] in {"on", "off"}]
     sentences = [f"{word} {command}" for word in reversing for command in commands]
     assert sentences
-    assert {one for one in sentences if understand(one, words, demo_names(words), HERE)} == set()
+    assert {one for one in sentences if understand(one, words, demo_names(language, words), HERE)} == set()
 
 
-TARGETS = {
-    "en": ("the lights", "the kitchen lights", "the floor lamp", "the fans", "the tv", "the garage door"),
-    "de": ("das Licht", "alle Lichter", "den Fernseher", "die Jalousien", "alles", "Kitchen Pendant"),
-}
-FORMS = {
-    "en": (
-        "turn on {}",
-        "switch {} off",
-        "{} on",
-        "open {}",
-        "close {}",
-        "unlock {}",
-        "set {} to 40 percent",
-        "turn up {}",
-    ),
-    "de": (
-        "mach {} an",
-        "schalte {} aus",
-        "{} an",
-        "öffne {}",
-        "mach {} zu",
-        "stell {} auf 40 Prozent",
-        "mach {} heller",
-    ),
-}
-CHANGES = {
-    "en": (
-        *("don't {}", "please do not {}", "{} not", "{} or not", "{} instead", "nobody should {}", "forget to {}"),
-        *("if it rains {}", "{} when it gets dark", "{} until seven", "{} at 7", "{} in five minutes", "{} every day"),
-        *("{} except the desk lamp", "{} but not in the kitchen", "half of {}", "{} or the radio", "{} twice"),
-        *("he said {}", "{} was what i said", "why did you {}", "how do i {}", "did you {}", "should i {}", '"{}"'),
-        *("{} in the attic", "{} in london", "{} at work", "{} of my neighbour", "{} in room 5", "peter's {}"),
-    ),
-    "de": (
-        *(
-            "{} nicht",
-            "nie {}",
-            "kein {}",
-            "nicht {}",
-            "{} oder nicht",
-            "man sollte {}",
-            "vergiss {}",
-            "{} statt dessen",
-        ),
-        *("wenn es regnet {}", "{} wenn ich komme", "{} bis sieben", "{} um 7", "{} in 5 Minuten", "{} jeden Tag"),
-        *("{} außer in der Küche", "die Hälfte von {}", "er sagte {}", "warum {}", "hast du {}", "soll ich {}"),
-        *("{} auf dem Dachboden", "{} in London", "{} beim Nachbarn", "{} im dritten Stock", "{} von Peter"),
-    ),
-}
-
-
-@pytest.mark.parametrize("language", CHANGES)
+@pytest.mark.parametrize("language", SENTENCES)
 def test_a_command_with_words_that_change_it_is_not_understood(language: str) -> None:
-    words = words_of(language)
-    commands = [form.format(target) for form in FORMS[language] for target in TARGETS[language]]
-    sentences = [change.format(command) for change in CHANGES[language] for command in commands]
-    done = [one for one in sentences if understand(one, words, demo_names(words), HERE)]
-    assert done == []
+    hostile = SENTENCES[language]["hostile"]
+    commands = [form.format(target) for form in hostile["forms"] for target in hostile["targets"]]
+    assert len(hostile["changes"]) >= LEAST_HOSTILE
+    assert any(understood(command, language) for command in commands)
+    assert [
+        one for change in hostile["changes"] for one in map(change.format, commands) if understood(one, language)
+    ] == []
 
 
 @pytest.mark.parametrize("language", SENTENCES)
 def test_no_phrase_that_reverses_a_request_is_read_as_other_words(language: str) -> None:
-    data = tomllib.loads((LANGUAGES / f"{language}.toml").read_text("utf-8"))
-    commands = [form.format(TARGETS[language][0]).split() for form in FORMS[language]]
+    data = tomllib.loads((LANGUAGES / f"{base_language(language)}.toml").read_text("utf-8"))
+    hostile = SENTENCES[language]["hostile"]
+    commands = [form.format(hostile["targets"][0]).split() for form in hostile["forms"]]
     sentences = [
         " ".join((*command[:at], phrase.strip(), *command[at:]))
         for phrase in data["reversing"].replace("\n", " ").split(",")
@@ -193,10 +160,11 @@ def test_a_reading_has_each_word_once(language: str, data: st.DataObject) -> Non
     words = words_of(language)
     pieces = data.draw(st.lists(st.sampled_from(PIECES[language]) | st.text(max_size=5), min_size=1, max_size=5))
     sentence = " ".join(pieces)
-    for reading in read(sentence, words, demo_names(words)):
+    for reading in read(sentence, words, demo_names(language, words)):
         covered = [at for span in reading.spans for at in range(span.start, span.end)]
-        assert covered == [*range(len(tokens(sentence)))]
-        understand(sentence, words, demo_names(words), HERE)
+        assert covered == [*range(len(reading.words))]
+        assert "".join(one.word for one in reading.words) == "".join(one.word for one in tokens(sentence))
+        understand(sentence, words, demo_names(language, words), HERE)
 
 
 REPEATED = ("turn off the lights and", "on", "the kitchen", "add milk and", "remind me to", "5", "schalte das Licht")
@@ -208,14 +176,14 @@ MOST_CALLS = 40 * MOST_READINGS
 @pytest.mark.parametrize("piece", REPEATED)
 def test_each_word_is_read_in_few_steps(language: str, piece: str) -> None:
     words = words_of(language)
-    names = demo_names(words)
+    names = demo_names(language, words)
     sentence = " ".join((piece.split() * MOST_WORDS)[:MOST_WORDS])
     assert calls_of(partial(read, sentence, words, names)) < MOST_CALLS * MOST_WORDS
 
 
 def test_a_long_story_is_not_read() -> None:
     words = words_of("en")
-    assert read("on " * (MOST_WORDS + 1), words, demo_names(words)) == ()
+    assert read("on " * (MOST_WORDS + 1), words, demo_names("en", words)) == ()
 
 
 def calls_of(action: Callable[[], object]) -> int:
