@@ -52,7 +52,7 @@ class DemoOptions:
     as_json: bool
     server: ChatCompletionsServer | None
     language: str
-    """The language of the house and its assistant."""
+    """The language of the home and its assistant."""
     port: int | None
     log: Path | None
     """Where Home Assistant's log is to go; None for a file of the run's own."""
@@ -140,7 +140,7 @@ def _parser() -> argparse.ArgumentParser:
         "--language",
         choices=languages(),
         default=ENGLISH,
-        help="the language of the house, of its names and of what is said; the default is en",
+        help="the language of the home, of its names and of what is said; the default is en",
     )
     parser.add_argument("--port", type=int, help="the port of the page; default: any free one")
     parser.add_argument(

@@ -132,10 +132,10 @@ def read(sentence: str, words: Lexicon, names: HomeVocabulary) -> Sequence[Readi
     return [Reading(sentence, tuple(found), spans, cost) for cost, spans in best[0]]
 
 
-def _divided(said: Iterable[Token], words: Lexicon, names: HomeVocabulary) -> list[Token]:
+def _divided(spoken: Iterable[Token], words: Lexicon, names: HomeVocabulary) -> list[Token]:
     """Return the words of a sentence; two for one of which only the parts are known: "Küchenlicht", "apágalas"."""
     found: list[Token] = []
-    for token in said:
+    for token in spoken:
         word = token.word
         is_known = any(names.found([word], 0)) or any(words.phrases.found([word], 0))
         cuts = range(2, len(word)) if not is_known else ()
