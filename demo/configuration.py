@@ -80,7 +80,6 @@ class Configuration:
     """The differences between one demo and another."""
 
     port: int
-    language: str = "en"
     sign_in: SignIn = SignIn.AUTOMATIC
     custom_components: tuple[Path, ...] = (
         REPOSITORY / "custom_components" / "chatterbox",
@@ -91,6 +90,7 @@ class Configuration:
     """Config entries that are there from the start, as Home Assistant stores them."""
     home_rules: Mapping[str, JsonValue] = field(default_factory=dict)
     """Those of Chatterbox, as it stores them."""
+    language: str = "en"
 
 
 def write_configuration(folder: Path, configuration: Configuration) -> None:

@@ -19,8 +19,8 @@ from homeassistant.helpers import area_registry as ar, device_registry as dr
 from homeassistant.runner import RuntimeConfig
 
 from demo.configuration import Configuration, write_configuration
-from demo.home import HOME_FILE
 from demo.home_assistant import free_port
+from demo.translated import HOME_FILE
 
 type Home = int | Literal["demo"]
 """An ordinary home of so many entities, or the home of `script/demo` with Home Assistant as it is configured there."""
