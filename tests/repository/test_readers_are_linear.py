@@ -63,6 +63,7 @@ NEVER_ALONE: Final = frozenset(
         "history.store.search.has_words",
         "home.search.async_entity_query",
         "later.schedule.edited_plan",
+        "nlu.past.past_question",
         "nlu.reading.read",
         "nlu.reading.telling_text",
         "offline.answers.async_answer",
@@ -183,7 +184,7 @@ def test_readers_are_found_by_what_they_take() -> None:
         "speech.text.times.times_in",
         "home.name_index.names_in",
         "approvals.answers.yes_or_no.understand_answer",
-        "offline.past_questions.past_question",
+        "effects.reading.async_past_question",
     } <= READERS.keys() - NEVER_ALONE
 
 

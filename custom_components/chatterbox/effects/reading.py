@@ -35,6 +35,7 @@ from ..home.entity_matches import entities_by_name
 from ..internals.todo import items_on_list
 from ..nlu.commands import Choice, EntityCommand, Surroundings
 from ..nlu.lexicon import Lexicon, Role, lexicon, tokens
+from ..nlu.past import PastQuestion, past_lexicon, past_question
 from ..nlu.understanding import ListRequest, PlayRequest, SpokenRequest, WorldQuestion, understand
 from ..nlu.vocabulary import HomeVocabulary, KnownEntity, NamedPlace
 from ..nlu.zones import zones
@@ -79,9 +80,7 @@ async def async_read(
     hass: HomeAssistant, user_input: ConversationInput, last: frozenset[str] = frozenset()
 ) -> ReadSentence:
     """Return what a sentence asks for; empty if it is not understood. `last` is what the one before was about."""
-    language = base_language(user_input.language)
-    if language not in _loaded_languages:
-        await hass.async_add_executor_job(_load, language)
+    language = await _async_loaded(hass, user_input.language)
     if (words := lexicon(language)) is None:
         return NOTHING_READ
     names = _vocabulary(hass, language, words)
@@ -102,6 +101,19 @@ async def async_read(
             return NOTHING_READ
         calls += found
     return ReadSentence(tuple(calls))
+
+
+async def async_past_question(hass: HomeAssistant, sentence: str, language: str) -> PastQuestion | None:
+    """Return what a sentence asks about what was; None for any other one."""
+    words = past_lexicon(code := await _async_loaded(hass, language))
+    return past_question(sentence, words, _vocabulary(hass, f"{code}, past", words)) if words else None
+
+
+async def _async_loaded(hass: HomeAssistant, language: str) -> str:
+    """Load what is needed to read sentences of a language, and return its code."""
+    if (code := base_language(language)) not in _loaded_languages:
+        await hass.async_add_executor_job(_load, code)
+    return code
 
 
 def _names_hidden(hass: HomeAssistant, sentence: str, names: HomeVocabulary) -> bool:
@@ -178,6 +190,7 @@ def _load(language: str) -> None:
     """Load what is needed to read sentences of a language."""
     zones()
     lexicon(language)
+    past_lexicon(language)
     prepare(language)
     _loaded_languages.add(language)
 

@@ -77,26 +77,26 @@ class Role(StrEnum):
     UNKNOWN = "unknown"
 
 
-class _Words(BaseModel):
+class Words(BaseModel):
     """The words of one language: for each role, its values, and their phrases divided by commas."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    act: Mapping[str, str]
-    kind: Mapping[str, str]
-    aspect: Mapping[str, str]
-    state: Mapping[str, str]
-    level: Mapping[str, str]
-    colour: Mapping[str, str]
-    quantifier: Mapping[str, str]
-    pronoun: Mapping[str, str]
-    question: Mapping[str, str]
-    topic: Mapping[str, str]
-    day: Mapping[str, str]
-    place: Mapping[str, str]
-    preposition: Mapping[str, str]
+    act: Mapping[str, str] = {}
+    kind: Mapping[str, str] = {}
+    aspect: Mapping[str, str] = {}
+    state: Mapping[str, str] = {}
+    level: Mapping[str, str] = {}
+    colour: Mapping[str, str] = {}
+    quantifier: Mapping[str, str] = {}
+    pronoun: Mapping[str, str] = {}
+    question: Mapping[str, str] = {}
+    topic: Mapping[str, str] = {}
+    day: Mapping[str, str] = {}
+    place: Mapping[str, str] = {}
+    preposition: Mapping[str, str] = {}
     """`to` and `by` stand before an amount, the others before a place or a list."""
-    unit: Mapping[str, str]
+    unit: Mapping[str, str] = {}
     article: str = ""
     """Words that change nothing, and are dropped before an item of a list."""
     endings: str = ""
@@ -105,12 +105,12 @@ class _Words(BaseModel):
     """Pronouns that are written in one word with the verb before them."""
     zone: Mapping[str, str] = {}
     """Names of places elsewhere, beside those of the time zone database, by their zones."""
-    be: str
-    joining: str
-    filler: str
-    indefinite: str
+    be: str = ""
+    joining: str = ""
+    filler: str = ""
+    indefinite: str = ""
     """Texts that name no item of a list."""
-    reversing: str
+    reversing: str = ""
 
 
 SMALL: Final = frozenset({Role.FILLER, Role.PREPOSITION})
@@ -220,7 +220,8 @@ def tokens_of_phrase(text: str) -> list[str]:
     return [token.word for token in tokens(text)]
 
 
-def _read(words: _Words, language: str) -> Lexicon:
+def read_lexicon(words: Words, language: str) -> Lexicon:
+    """Return the words of a language for sentences to be read."""
     tree, acts = PhraseTree[PhraseMeaning](), dict[tuple[str, str], tuple[str, ...]]()
     for role, values in (
         *((role, getattr(words, role)) for role in _BY_VALUE),
@@ -265,11 +266,11 @@ _BY_VALUE: Final = (
     *(Role.ACT, Role.KIND, Role.ASPECT, Role.STATE, Role.LEVEL, Role.COLOUR, Role.QUANTIFIER, Role.PRONOUN),
     *(Role.QUESTION, Role.TOPIC, Role.DAY, Role.PLACE, Role.PREPOSITION, Role.UNIT, Role.ZONE),
 )
-_LANGUAGES: Final = read_language_files(Path(__file__).with_name("languages"), _Words)
+_LANGUAGES: Final = read_language_files(Path(__file__).with_name("languages"), Words)
 
 
 @cache
 def lexicon(language: str) -> Lexicon | None:
     """Return the words of a language, if there are any."""
     words = _LANGUAGES.get(code := base_language(language))
-    return _read(words, code) if words else None
+    return read_lexicon(words, code) if words else None

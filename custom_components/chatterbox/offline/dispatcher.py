@@ -27,7 +27,7 @@ from ..agent.text import MOST_UNDERSTOOD, compared, fold
 from ..const import LOGGER
 from ..effects.effect import NOTHING, Effects, IntentRun, actions_of, intents_of
 from ..effects.intents import handler_of
-from ..effects.reading import NOTHING_READ, IntentCall
+from ..effects.reading import NOTHING_READ, IntentCall, async_past_question
 from ..effects.recognition import async_is_request, async_speaker_area, async_with_whole_words
 from ..effects.reported import Failures, async_add_reasons, async_check_response, intent_failures, reported_targets
 from ..effects.silent_home import async_handle_intent, handling_home, is_silent
@@ -36,6 +36,7 @@ from ..home.entities import async_get_home
 from ..home.entity_matches import assist_name
 from ..internals.conversation import async_recognized, async_texts, built_in_agent, gazetteer, stored_chat_logs
 from ..nlu.lexicon import lexicon
+from ..nlu.past import PastForm, PastQuestion
 from ..nlu.reading import telling_text
 from ..nlu.understanding import ListRequest, WorldQuestion
 from ..records.turn_record import did_nothing, intent_response, intent_speech, result_content
@@ -49,7 +50,6 @@ from .context import (
 )
 from .misheard import async_meant
 from .openings import async_add_sensors
-from .past_questions import PastForm, PastQuestion, past_question
 from .provider import PROCESS_SENTENCE, SENTENCE
 from .sentence_effects import (
     async_delayed_command,
@@ -121,7 +121,7 @@ class OfflineDispatcher:
         if not isinstance(sentence, str) or len(sentence) > MOST_UNDERSTOOD:
             return NOTHING
         if self.past and (question := await self._async_past(sentence)):
-            return await self.past.async_effects(question.arguments)
+            return await self.past.async_effects({**question.arguments})
         query, unknown, is_guess = await self._async_query(sentence)
         if unknown:
             return NOTHING
@@ -157,7 +157,7 @@ class OfflineDispatcher:
             response = await self._not_understood()
         elif self.past and (question := await self._async_past(sentence)):
             is_whether = question.form is PastForm.WHETHER
-            response = self._query_answer(await self.past.async_answer(question.arguments, is_whether=is_whether))
+            response = self._query_answer(await self.past.async_answer({**question.arguments}, is_whether=is_whether))
         elif unknown:
             response = await self._unknown(unknown)
         elif (
@@ -246,7 +246,7 @@ class OfflineDispatcher:
     async def _async_query(self, sentence: str) -> tuple[conversation.ConversationInput, str, bool]:
         """Return the sentence to process, the name in it that nothing has, and whether the sentence is a guess.
 
-        Without a model, a sentence that is not understood may be one that was misheard.
+        Without a model, a sentence that was said and is not understood may have been misheard. Typed text stays.
         """
         hass, query = self.hass, self._as_input(await async_readable_sentence(self.hass, sentence, self.language))
         query = await async_with_whole_words(hass, query)
@@ -262,7 +262,8 @@ class OfflineDispatcher:
         if not self._guesses or (unknown := await async_unknown_name(hass, query)) == "":
             return query, "", False
         is_guessable = unknown is not None or await async_sentence_effects(hass, query, self.conversation_id) == NOTHING
-        if is_guessable and not self.has_model and (meant := await async_meant(hass, query)):
+        is_spoken = self.device_id is not None or self.satellite_id is not None
+        if is_guessable and is_spoken and not self.has_model and (meant := await async_meant(hass, query)):
             return replace(query, text=meant), "", True
         return query, unknown or "", False
 
@@ -311,7 +312,7 @@ class OfflineDispatcher:
 
     async def _async_past(self, sentence: str) -> PastQuestion | None:
         """Return what a sentence asks about the past, unless Home Assistant understands it with certainty."""
-        question = past_question(async_get_home(self.hass, conversation.DOMAIN), sentence, self.language)
+        question = await async_past_question(self.hass, sentence, self.language)
         is_present = question is not None and await async_is_request(self.hass, self._as_input(sentence))
         return None if is_present else question
 

@@ -34,7 +34,7 @@ async def offline(hass: HomeAssistant, kitchen: str) -> str:
     return kitchen
 
 
-async def answer(hass: HomeAssistant, satellite_id: str, text: str, talk: str = "") -> str:
+async def answer(hass: HomeAssistant, satellite_id: str | None, text: str, talk: str = "") -> str:
     """Return the answer, in a new conversation unless its id is given."""
     result = await conversation.async_converse(hass, text, talk or text, Context(), "en", AGENT, satellite_id)
     await hass.async_block_till_done()
@@ -172,6 +172,14 @@ async def test_a_report_of_the_old_state_confirms_nothing_and_is_not_denied(hass
     response = await answer(hass, offline, "set the living room thermostat to twenty two point five")
 
     assert response == "Asked, but not confirmed yet: Living Room Thermostat."
+
+
+@pytest.mark.usefixtures("offline")
+async def test_typed_text_is_not_guessed(hass: HomeAssistant) -> None:
+    said = await answer(hass, None, "Turn on the 4 lamp.")
+
+    assert "?" not in said
+    assert not async_get_approvals(hass).waiting
 
 
 async def test_with_a_model_nothing_is_guessed(hass: HomeAssistant, kitchen: str) -> None:

@@ -8,14 +8,13 @@ import pytest
 from hassil.intents import Intents, RangeSlotList, SlotList, TextSlotList, WildcardSlotList
 from hassil.sample import sample_sentence
 from home_assistant_intents import get_intents
-from homeassistant.components.conversation import DOMAIN as CONVERSATION
 from homeassistant.core import HomeAssistant
 from pydantic import BaseModel
 
 from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.agent.text import read_data_file
-from custom_components.chatterbox.home.entities import async_get_home
-from custom_components.chatterbox.offline.past_questions import PastForm, PastQuestion, past_question
+from custom_components.chatterbox.effects.reading import async_past_question
+from custom_components.chatterbox.nlu.past import PastForm, PastQuestion
 from tests.demo_house.move_in import move_in
 from tests.support.one_home import in_one_home
 
@@ -57,12 +56,12 @@ class Question(BaseModel):
     call: JsonObject
 
 
-QUESTIONS = read_data_file(Path(__file__).with_name("past_questions.toml"), dict[str, list[Question]])["question"]
+QUESTIONS = read_data_file(Path(__file__).with_name("past.toml"), dict[str, list[Question]])["question"]
 
 
 @in_one_home("question", QUESTIONS)
 async def test_questions_are_recognized(home: HomeAssistant, question: Question) -> None:
-    found = past_question(async_get_home(home, CONVERSATION), question.text, question.language)
+    found = await async_past_question(home, question.text, question.language)
 
     assert found == PastQuestion(question.form, question.call)
     assert {one.language for one in QUESTIONS} == {*NAMES}
@@ -75,13 +74,18 @@ async def test_questions_are_recognized(home: HomeAssistant, question: Question)
         "is the front door open",
         "open the front door last",
         "was the front door purple last night",
+        "I opened the front door last night",
+        "the front door was open last night",
+        "open the front door tonight",
+        "is the front door open today",
+        "when was the front door opened yesterday",
         f"when was the front door last opened{' today' * 20}",
         "",
     ],
 )
 async def test_other_sentences_are_not(home: HomeAssistant, text: str) -> None:
-    assert past_question(async_get_home(home, CONVERSATION), text, "en") is None
-    assert past_question(async_get_home(home, CONVERSATION), "when was the front door last opened", "xx") is None
+    assert await async_past_question(home, text, "en") is None
+    assert await async_past_question(home, "when was the front door last opened", "xx") is None
 
 
 OF_A_TEMPLATE = 4
@@ -111,8 +115,7 @@ def sentences(language: str) -> Iterator[str]:
 
 
 async def test_no_sentence_of_home_assistant_is_one(home: HomeAssistant) -> None:
-    exposed = async_get_home(home, CONVERSATION)
     for language in NAMES:
         tried = [*sentences(language)]
         assert len(tried) > 1_000, language
-        assert [one for one in tried if past_question(exposed, one, language)] == []
+        assert [one for one in tried if await async_past_question(home, one, language)] == []

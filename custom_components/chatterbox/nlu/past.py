@@ -1,0 +1,89 @@
+"""Understands questions about what was: when something was last so, whether it was so, and for how long.
+
+Home Assistant's own sentences ask about the present. The words by language are in `past.toml`; their order is free, as
+long as every one of them is explained.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from ..agent.text import base_language, read_data_file
+from .lexicon import Lexicon, Role, Words, read_lexicon
+from .reading import Parts, read
+from .vocabulary import HomeVocabulary
+
+_ROLES: Final = frozenset(
+    {Role.FILLER, Role.AND, Role.QUESTION, Role.STATE, Role.DAY, Role.ENTITY, Role.KIND, Role.PLACE}
+)
+
+
+class PastForm(StrEnum):
+    """A kind of question."""
+
+    LAST = "last"
+    """When something was last so."""
+    WHETHER = "whether"
+    LENGTH = "length"
+    """For how long it was so."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastQuestion:
+    """A question about what was."""
+
+    form: PastForm
+    arguments: Mapping[str, str]
+    """Those of the tool that tells what was."""
+
+
+_LANGUAGES: Final = read_data_file(Path(__file__).with_suffix(".toml"), dict[str, Words])
+
+
+@cache
+def past_lexicon(language: str) -> Lexicon | None:
+    """Return the words of questions about what was in a language, if there are any."""
+    words = _LANGUAGES.get(code := base_language(language))
+    return read_lexicon(words, code) if words else None
+
+
+def past_question(sentence: str, words: Lexicon, names: HomeVocabulary) -> PastQuestion | None:
+    """Return what a sentence asks about the past of entities of the home; None for any other one."""
+    readings = (Parts(one.spans) for one in read(sentence, words, names) if _ROLES.issuperset(Parts(one.spans).by_role))
+    return next(filter(None, (_question(parts, names) for parts in readings)), None)
+
+
+def _question(parts: Parts, names: HomeVocabulary) -> PastQuestion | None:
+    states, periods, about = parts.values(Role.STATE), parts.values(Role.DAY), _about(parts, names)
+    form = _form({*parts.values(Role.QUESTION)}, parts.spans[0].value, has_period=bool(periods))
+    if form is None or about is None or len(states) != 1 or len(periods) > 1:
+        return None
+    return PastQuestion(form, about | {"state": states[0]} | ({"period": periods[0]} if periods else {}))
+
+
+def _form(asked: set[str], first: str, *, has_period: bool) -> PastForm | None:
+    is_past = not asked.isdisjoint({"was", "asks", "last"})
+    is_last = "since" in asked or ("who" in asked and "is" not in asked) or ("when" in asked and is_past)
+    if has_period:
+        is_length, is_whether = "length" in asked, "asks" in asked or first == "was"
+        return None if is_last else PastForm.LENGTH if is_length else PastForm.WHETHER if is_whether else None
+    is_length = "length" in asked and (is_past or "is" in asked)
+    return PastForm.LAST if is_last or is_length else None
+
+
+def _about(parts: Parts, names: HomeVocabulary) -> dict[str, str] | None:
+    """Return the arguments for what is named: an entity, or a kind of them in the whole home or in a room."""
+    entities, places = ([span.named for span in parts.all(role) if span.named] for role in (Role.ENTITY, Role.PLACE))
+    match entities, parts.values(Role.KIND), places:
+        case [named], [], [] if named.is_whole:
+            return {"name": names.by_id[min(named.ids)].names[0]}
+        case [], [kind], []:
+            return {"kind": kind}
+        case [], [kind], [place]:
+            rooms = [room.names[0] for room in names.places if room.area_ids == place.ids]
+            return {"kind": kind, "area": rooms[0]}
+        case _:
+            return None
