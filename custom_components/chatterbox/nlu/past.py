@@ -64,13 +64,13 @@ def _question(parts: Parts, names: HomeVocabulary) -> PastQuestion | None:
     return PastQuestion(form, about | {"state": states[0]} | ({"period": periods[0]} if periods else {}))
 
 
-def _form(asked: set[str], first: str, *, has_period: bool) -> PastForm | None:
-    is_past = not asked.isdisjoint({"was", "asks", "last"})
-    is_last = "since" in asked or ("who" in asked and "is" not in asked) or ("when" in asked and is_past)
+def _form(forms: set[str], first: str, *, has_period: bool) -> PastForm | None:
+    is_past = not forms.isdisjoint({"was", "asks", "last"})
+    is_last = "since" in forms or ("who" in forms and "is" not in forms) or ("when" in forms and is_past)
     if has_period:
-        is_length, is_whether = "length" in asked, "asks" in asked or first == "was"
+        is_length, is_whether = "length" in forms, "asks" in forms or first == "was"
         return None if is_last else PastForm.LENGTH if is_length else PastForm.WHETHER if is_whether else None
-    is_length = "length" in asked and (is_past or "is" in asked)
+    is_length = "length" in forms and (is_past or "is" in forms)
     return PastForm.LAST if is_last or is_length else None
 
 

@@ -176,9 +176,9 @@ async def test_a_report_of_the_old_state_confirms_nothing_and_is_not_denied(hass
 
 @pytest.mark.usefixtures("offline")
 async def test_typed_text_is_not_guessed(hass: HomeAssistant) -> None:
-    said = await answer(hass, None, "Turn on the 4 lamp.")
+    text = await answer(hass, None, "Turn on the 4 lamp.")
 
-    assert "?" not in said
+    assert "?" not in text
     assert not async_get_approvals(hass).waiting
 
 
