@@ -11,8 +11,6 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
-
 from ..agent.text import ELIDED, HAN, base_language, fold, read_language_files
 from ..speech.text.language import number_words
 
@@ -59,7 +57,7 @@ class Role(StrEnum):
     QUESTION = "question"
     BE = "be"
     """A form of "to be", which begins a question or tells of a state."""
-    AND = "and"
+    AND = "joining"
     FILLER = "filler"
     """Words that change nothing: courtesy, articles, prepositions."""
     PREPOSITION = "preposition"
@@ -77,40 +75,13 @@ class Role(StrEnum):
     UNKNOWN = "unknown"
 
 
-class Words(BaseModel):
-    """The words of one language: for each role, its values, and their phrases divided by commas."""
+type PhraseTable = dict[str, dict[str, str] | str]
+"""The words of one language: for each role, its phrases divided by commas, mostly by their values.
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    act: Mapping[str, str] = {}
-    kind: Mapping[str, str] = {}
-    aspect: Mapping[str, str] = {}
-    state: Mapping[str, str] = {}
-    level: Mapping[str, str] = {}
-    colour: Mapping[str, str] = {}
-    quantifier: Mapping[str, str] = {}
-    pronoun: Mapping[str, str] = {}
-    question: Mapping[str, str] = {}
-    topic: Mapping[str, str] = {}
-    day: Mapping[str, str] = {}
-    place: Mapping[str, str] = {}
-    preposition: Mapping[str, str] = {}
-    """`to` and `by` stand before an amount, the others before a place or a list."""
-    unit: Mapping[str, str] = {}
-    article: str = ""
-    """Words that change nothing, and are dropped before an item of a list."""
-    endings: str = ""
-    """Endings that the words of names may have, such as those of cases."""
-    clitics: str = ""
-    """Pronouns that are written in one word with the verb before them."""
-    zone: Mapping[str, str] = {}
-    """Names of places elsewhere, beside those of the time zone database, by their zones."""
-    be: str = ""
-    joining: str = ""
-    filler: str = ""
-    indefinite: str = ""
-    """Texts that name no item of a list."""
-    reversing: str = ""
+Beside roles, it has `article`, the fillers that are dropped before an item of a list, and the texts of `_MARKS`.
+"""
+_MARKS: Final = ("indefinite", "endings", "clitics")
+"""The texts that name no item of a list, the endings of names, and the pronouns in one word with a verb."""
 
 
 SMALL: Final = frozenset({Role.FILLER, Role.PREPOSITION})
@@ -220,18 +191,14 @@ def tokens_of_phrase(text: str) -> list[str]:
     return [token.word for token in tokens(text)]
 
 
-def read_lexicon(words: Words, language: str) -> Lexicon:
+def read_lexicon(table: PhraseTable, language: str) -> Lexicon:
     """Return the words of a language for sentences to be read."""
     tree, acts = PhraseTree[PhraseMeaning](), dict[tuple[str, str], tuple[str, ...]]()
-    for role, values in (
-        *((role, getattr(words, role)) for role in _BY_VALUE),
-        (Role.BE, {"": words.be}),
-        (Role.AND, {"": words.joining}),
-        (Role.FILLER, {"": words.filler, ARTICLE: words.article}),
-        (Role.REVERSING, {"": words.reversing}),
-    ):
-        for value, texts in values.items():
-            for text in filter(str.strip, texts.split(",")):
+    for key, section in table.items():
+        values = section if isinstance(section, dict) else {key if key == ARTICLE else "": section}
+        for value, texts in values.items() if key not in _MARKS else ():
+            role = Role.FILLER if key == ARTICLE else Role(key)
+            for text in _phrases(texts):
                 first, _, last = (" ".join(tokens_of_phrase(part)) for part in text.partition(GAP))
                 tree.add(f"{first} {last}".split(), PhraseMeaning(role, value))
                 if GAP in text:
@@ -249,10 +216,12 @@ def read_lexicon(words: Words, language: str) -> Lexicon:
         acts,
         numbers,
         of_verbs,
-        frozenset(" ".join(tokens_of_phrase(one)) for one in words.indefinite.split(",")),
-        frozenset(words.endings.replace(",", " ").split()),
-        frozenset(words.clitics.replace(",", " ").split()),
+        *(frozenset(" ".join(tokens_of_phrase(one)) for one in _phrases(str(table.get(mark, "")))) for mark in _MARKS),
     )
+
+
+def _phrases(texts: str) -> list[str]:
+    return [text for text in map(str.strip, texts.split(",")) if text]
 
 
 _MANY: Final = frozenset(
@@ -262,11 +231,7 @@ _MANY: Final = frozenset(
     }
 )
 """Kinds of which there are mostly several."""
-_BY_VALUE: Final = (
-    *(Role.ACT, Role.KIND, Role.ASPECT, Role.STATE, Role.LEVEL, Role.COLOUR, Role.QUANTIFIER, Role.PRONOUN),
-    *(Role.QUESTION, Role.TOPIC, Role.DAY, Role.PLACE, Role.PREPOSITION, Role.UNIT, Role.ZONE),
-)
-_LANGUAGES: Final = read_language_files(Path(__file__).with_name("languages"), Words)
+_LANGUAGES: Final = read_language_files(Path(__file__).with_name("languages"), dict[str, dict[str, str] | str])
 
 
 @cache

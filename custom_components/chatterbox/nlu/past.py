@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from ..agent.text import base_language, read_data_file
-from .lexicon import Lexicon, Role, Words, read_lexicon
+from .lexicon import Lexicon, Role, read_lexicon
 from .reading import Parts, read
 from .vocabulary import HomeVocabulary
 
@@ -40,7 +40,7 @@ class PastQuestion:
     """Those of the tool that tells what was."""
 
 
-_LANGUAGES: Final = read_data_file(Path(__file__).with_suffix(".toml"), dict[str, Words])
+_LANGUAGES: Final = read_data_file(Path(__file__).with_suffix(".toml"), dict[str, dict[str, dict[str, str] | str]])
 
 
 @cache
