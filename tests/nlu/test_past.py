@@ -11,7 +11,6 @@ from home_assistant_intents import get_intents
 from homeassistant.core import HomeAssistant
 from pydantic import BaseModel
 
-from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.agent.text import read_data_file
 from custom_components.chatterbox.effects.reading import async_past_question
 from custom_components.chatterbox.nlu.past import PastForm, PastQuestion
@@ -53,7 +52,7 @@ class Question(BaseModel):
     language: str
     text: str
     form: PastForm
-    call: JsonObject
+    call: dict[str, str]
 
 
 QUESTIONS = read_data_file(Path(__file__).with_name("past.toml"), dict[str, list[Question]])["question"]
