@@ -54,6 +54,15 @@ async def download(hass_client: ClientSessionGenerator, entry: ConfigEntry, devi
     return data
 
 
+async def test_rules_that_cannot_be_read_are_not_told_as_none(
+    hass: HomeAssistant, hass_storage: dict[str, object], hass_client: ClientSessionGenerator
+) -> None:
+    hass_storage["chatterbox.home_rules"] = {"version": 1, "data": 5}
+    data = await download(hass_client, await set_up(hass, offline_entry()))
+
+    assert (data["unreadable_files"], data["home_rules"]) == (["home_rules"], None)
+
+
 async def test_diagnostics_hold_the_set_up_and_no_secret(
     hass: HomeAssistant, hass_client: ClientSessionGenerator
 ) -> None:
@@ -73,6 +82,7 @@ async def test_diagnostics_hold_the_set_up_and_no_secret(
             "data": {"kind": "openai_chat", "base_url": address, "api_key": "**REDACTED**"},
             "options": {},
         },
+        "unreadable_files": [],
         "home_rules": {},
         "history": {
             "database": database,

@@ -20,6 +20,7 @@ from .agent.providers.managed_provider import ManagedProvider
 from .const import DOMAIN
 from .history.store.records import StoreUnavailable
 from .history.stores import async_get_histories
+from .repairs import unreadable_files
 from .runtime.agents import ChatterboxConfigEntry
 from .runtime.recent_turns import async_get_recent_turns
 from .settings.agent import AgentSettings
@@ -99,7 +100,7 @@ async def _async_diagnose(
     hass: HomeAssistant, entry: ChatterboxConfigEntry, agents: Iterable[ConfigSubentry]
 ) -> dict[str, Any]:
     integration = await async_get_integration(hass, DOMAIN)
-    secrets = known_secrets(hass)
+    secrets, unreadable = known_secrets(hass), unreadable_files(hass)
     parts = {
         "versions": {"chatterbox": str(integration.version), "home_assistant": home_assistant_version},
         "entry": {
@@ -109,7 +110,8 @@ async def _async_diagnose(
             "data": entry.data,
             "options": entry.options,
         },
-        "home_rules": home_rules_to_json(async_get_home_rules(hass).stored),
+        "unreadable_files": unreadable,
+        "home_rules": None if "home_rules" in unreadable else home_rules_to_json(async_get_home_rules(hass).stored),
         "history": await _async_history(hass, entry),
         "agents": [await _async_agent(hass, entry, agent) for agent in agents],
     }

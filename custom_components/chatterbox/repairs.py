@@ -107,6 +107,8 @@ def async_report_newer_entries(hass: HomeAssistant, services: Sequence[str]) -> 
     _set(hass, "newer_entries", "newer_entries", placeholders, severity=ir.IssueSeverity.ERROR)
 
 
+_IS_UNREADABLE: Final = "_unreadable"
+"""The end of the ids of issues about files, after the name of the file."""
 _UNREADABLE: Final = {
     "home_rules": "home_rules_unreadable",
     "later": "plans_unreadable",
@@ -124,8 +126,13 @@ def async_report_unreadable_file(
     """
     key = "stored_by_newer" if is_newer else _UNREADABLE.get(name, "file_unreadable")
     placeholders = {"file": _short(path), "kept": _short(copy)} if copy else None
-    issue_id = _UNREADABLE.get(name, f"{name}_unreadable")
-    _set(hass, issue_id, key, placeholders, severity=ir.IssueSeverity.ERROR)
+    _set(hass, f"{name}{_IS_UNREADABLE}", key, placeholders, severity=ir.IssueSeverity.ERROR)
+
+
+def unreadable_files(hass: HomeAssistant) -> list[str]:
+    """Return the names of the stored files that are reported to be unreadable."""
+    reported = (one.issue_id for one in ir.async_get(hass).issues.values() if one.domain == DOMAIN and one.active)
+    return [issue_id.removesuffix(_IS_UNREADABLE) for issue_id in reported if issue_id.endswith(_IS_UNREADABLE)]
 
 
 def async_report_not_stored(hass: HomeAssistant, name: str, path: Path, obstacle: str | None) -> None:

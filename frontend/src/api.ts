@@ -23,6 +23,8 @@ export interface Now {
   agents: AgentNow[];
   questions: WaitingQuestion[];
   plans: Plan[];
+  /** The stored files that cannot be read, such as `later`. */
+  unreadable: string[];
 }
 
 export interface AgentNow {

@@ -45,6 +45,7 @@ interface Result extends Table {
 
 interface Trials {
   running: Progress | null;
+  unreadable: string[];
   results: Table[];
 }
 
@@ -86,6 +87,7 @@ export class EvaluateView extends View {
         <p>${this.text("evaluate.note")}</p>
         ${trials?.running ? this.progress(trials.running) : nothing} ${this.startForm(!!trials?.running)}
       </section>
+      ${this.alert(!!trials?.unreadable.includes("evaluations") && this.text("error.missing"))}
       ${trials?.results.map((one) => this.table(one))}
     </div>`;
   }

@@ -52,6 +52,7 @@ export class NowView extends View {
               }
               <section>
                 <h2>${this.text("now.agents")}</h2>
+                ${this.alert(this.page.info.is_admin && now.unreadable.includes("usage") && this.text("error.missing"))}
                 ${this.rows(now.agents, (agent) => this.agent(agent), "now.no_agents")}
                 ${
                   this.page.info.is_admin && now.agents.length
@@ -61,7 +62,11 @@ export class NowView extends View {
               </section>
               <section>
                 <h2>${this.text("now.plans")}</h2>
-                ${this.rows(now.plans, (plan) => this.plan(plan), "now.no_plans")}
+                ${
+                  now.unreadable.includes("later")
+                    ? this.alert(this.page.texts.reason("later_unreadable"))
+                    : this.rows(now.plans, (plan) => this.plan(plan), "now.no_plans")
+                }
               </section>
               ${
                 this.page.info.is_admin

@@ -132,10 +132,10 @@ export class PermissionsView extends View {
           ? html`<ol class="cards">
               ${lines.map((line, place) => this.line(line, lines[place - 1], lines[place + 1], permissions))}
             </ol>`
-          : html`<p>${this.text("permissions.no_rules")}</p>`
+          : html`<p ?hidden=${locked}>${this.text("permissions.no_rules")}</p>`
       }
       ${
-        permissions.pin_uses.length
+        permissions.pin_uses.length || locked
           ? nothing
           : html`<div class="card row spread">
               <p class="wide">${this.text(permissions.has_pin ? "permissions.pin_is_set" : "permissions.no_pin")}</p>

@@ -120,7 +120,7 @@ export abstract class View extends LitElement {
   }
 
   /** A sentence that everybody should see, if there is one. */
-  protected alert(text: string | false): TemplateResult | typeof nothing {
+  protected alert(text: string | false | undefined): TemplateResult | typeof nothing {
     return text ? html`<p class="card" role="alert">${text}</p>` : nothing;
   }
 

@@ -55,7 +55,7 @@ async def test_an_agent_without_a_model_has_no_price(hass: HomeAssistant, hass_w
 async def test_a_trial_is_followed_to_its_result(client: MockHAClientWebSocket) -> None:
     await client.send_json_auto_id({"type": "chatterbox/evaluate/subscribe"})
     assert (await client.receive_json())["success"]
-    assert (await client.receive_json())["event"] == {"running": None, "results": []}
+    assert (await client.receive_json())["event"] == {"running": None, "results": [], "unreadable": []}
     await client.send_json_auto_id({"type": "chatterbox/evaluate/start", "requests": 3})
 
     events: list[Mapping[str, Any]] = []

@@ -433,12 +433,12 @@ async def test_plans_are_followed_once_they_can_be_read(
     with pytest.raises(NotPlanned):
         await home.schedule.async_add(remind())
     assert file == {**whole, **damage}, "nothing is overwritten"
-    assert issues.async_get_issue(DOMAIN, "plans_unreadable")
+    assert issues.async_get_issue(DOMAIN, "later_unreadable")
 
     file.update(whole)
     await home.schedule.async_add(act("close the blinds", minutes=20))
     await pass_time(home.hass, freezer, minutes=1)
-    assert not issues.async_get_issue(DOMAIN, "plans_unreadable")
+    assert not issues.async_get_issue(DOMAIN, "later_unreadable")
     await pass_time(home.hass, freezer, minutes=9)
     await pass_time(home.hass, freezer, minutes=11)
     assert home.done == ["turn off the heater", "close the blinds"]

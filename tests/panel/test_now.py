@@ -376,6 +376,29 @@ async def test_plans_are_shown_changed_and_cancelled(hass: HomeAssistant, page: 
     assert [plan.id for plan in left] == [plans[name].id for name in ("reminder", "approved", "news")]
 
 
+@pytest.fixture
+def damaged(hass_storage: dict[str, object]) -> None:
+    for name in ("later", "usage", "evaluations"):
+        hass_storage[f"chatterbox.{name}"] = {"version": 1, "data": 5}
+
+
+@pytest.mark.usefixtures("damaged")
+async def test_what_cannot_be_read_is_not_shown_as_empty(
+    hass: HomeAssistant, page: OpenPage, hass_storage: dict[str, dict[str, object]]
+) -> None:
+    shown = await now(page)
+    assert (shown["plans"], shown["unreadable"]) == ([], ["usage", "later"])
+    assert hass.states.is_state("todo.later", "unavailable")
+
+    hass_storage["chatterbox.later"]["data"] = {"plans": []}
+    async_fire_time_changed(hass, dt_util.utcnow() + timedelta(minutes=1, seconds=1))
+    assert (await page.event())["unreadable"] == ["usage"]
+    assert hass.states.is_state("todo.later", "0")
+
+    await page.ask("evaluate/subscribe")
+    assert (await page.event())["unreadable"] == ["usage", "evaluations"]
+
+
 async def test_plans_come_in_order_of_time(hass: HomeAssistant, page: OpenPage) -> None:
     hass.states.async_set("sensor.washer", "on")
     plans = [wait_for("last", Condition("sensor.washer", "off")), act("third", 30), act("first", 10), act("second", 20)]

@@ -142,7 +142,7 @@ class Kind(NamedTuple):
 
 KINDS: Final = (
     Kind("home_rules", rules_readable, "home_rules_unreadable", "home_rules_unreadable", '{"notify": ["notify.a"]}'),
-    Kind("later", plans_readable, "plans_unreadable", "plans_unreadable", '{"plans": []}'),
+    Kind("later", plans_readable, "later_unreadable", "plans_unreadable", '{"plans": []}'),
     Kind("memories", memories_readable, "memories_unreadable", "memories_unreadable", '{"people": []}'),
     Kind("usage", read_usage, "usage_unreadable", "file_unreadable", '{"agents": {}, "turns": []}'),
     Kind("pin_tries", read_pin_tries, "pin_tries_unreadable", "file_unreadable", "[]"),

@@ -13,6 +13,7 @@ from ..agent.messages import JsonObject
 from ..const import CONF_BASE_URL, CONF_KIND, ServiceKind
 from ..home.entity_matches import entity_name
 from ..panel.commands import NO_FIELDS, NOT_FOUND, CommandRefused, Viewer, async_register_command
+from ..repairs import unreadable_files
 from ..runtime.agents import async_agent_entries
 from ..settings.service_address import is_local_address
 from .requests import async_make_requests
@@ -107,7 +108,8 @@ async def _async_subscribe(viewer: Viewer, data: Mapping[str, Any]) -> None:
     def send() -> None:
         tables = [{name: value for name, value in one.items() if name != "requests"} for one in results]
         progress = trials.running.progress() if trials.running else None
-        connection.send_event(number, {"running": progress, "results": tables})
+        unreadable = unreadable_files(viewer.hass)
+        connection.send_event(number, {"running": progress, "results": tables, "unreadable": unreadable})
 
     connection.subscriptions[number] = async_dispatcher_connect(viewer.hass, SIGNAL_TRIALS, send)
     viewer.hass.loop.call_soon(send)  # after the answer to the command

@@ -351,7 +351,7 @@ class Plans:
         """Whether nothing is stored."""
         self.doubtful: frozenset[str] = frozenset()
         """Ids of plans of earlier runs that may have been told not to be done, which could not be stored then."""
-        self._is_loaded = False
+        self.is_loaded = False
         self._one_at_a_time = asyncio.Lock()
 
     def get(self, plan_id: str) -> FuturePlan | None:
@@ -395,7 +395,7 @@ class Plans:
             return changed
 
     async def _async_known(self) -> Stored:
-        if not self._is_loaded:
+        if not self.is_loaded:
             try:
                 self.found = await self._file.async_load() or Stored()
             except Unreadable as error:
@@ -408,7 +408,7 @@ class Plans:
         return self.stored
 
     def _use(self, stored: Stored) -> None:
-        self.stored, self._is_loaded = stored, True
+        self.stored, self.is_loaded = stored, True
         waiting_news(self._hass)[:] = [news for news in stored.news if news.is_kept]
 
     async def _async_store(self, stored: Stored, *, even_unstored: bool) -> None:

@@ -41,6 +41,12 @@ class LaterList(TodoListEntity):
 
     @property
     @override
+    def available(self) -> bool:
+        """Return whether the plans were read."""
+        return self._schedule.plans.is_loaded
+
+    @property
+    @override
     def todo_items(self) -> list[TodoItem]:
         """Return the plans, in order of time."""
         return [

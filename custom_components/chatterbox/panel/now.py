@@ -30,6 +30,7 @@ from ..later.schedule import async_get_schedule, edited_plan
 from ..later.telling import condition_text
 from ..later.tool import due_order
 from ..records.turn_record import SIGNAL_TURN, SIGNAL_USAGE, shown_text
+from ..repairs import unreadable_files
 from ..runtime.agents import HOME_ASSISTANT, Agent, ChatterboxConfigEntry
 from ..runtime.health import SIGNAL_HEALTH
 from ..runtime.recent_turns import async_get_recent_turns
@@ -148,6 +149,8 @@ class Now:
     agents: Sequence[AgentNow]
     questions: Sequence[QuestionNow]
     plans: Sequence[PlanNow]
+    unreadable: Sequence[str]
+    """The names of the stored files that cannot be read, of which something is missing here."""
 
 
 async def _async_subscribe(viewer: Viewer, data: Mapping[str, Any]) -> None:
@@ -182,7 +185,8 @@ async def _async_now(viewer: Viewer, language: str) -> Now:
     sentences = await async_get_sentences(viewer.hass, language)
     sentences = {**sentences, "spoken_say_pin": sentences["enter_pin"]}
     questions = [await _async_question(viewer, views, sentences, language, one) for one in _questions(viewer)]
-    return Now([*_agents(viewer, sentences)], questions, [_plan(views, plan) for plan in _plans(viewer)])
+    plans = [_plan(views, plan) for plan in _plans(viewer)]
+    return Now([*_agents(viewer, sentences)], questions, plans, unreadable_files(viewer.hass))
 
 
 def _agents(viewer: Viewer, sentences: Mapping[str, str]) -> Iterator[AgentNow]:

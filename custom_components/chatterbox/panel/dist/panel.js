@@ -294,6 +294,7 @@ var we=Object.defineProperty;var _e=Object.getOwnPropertyDescriptor;var h=(n,s,t
         <p>${this.text("evaluate.note")}</p>
         ${s?.running?this.progress(s.running):d} ${this.startForm(!!s?.running)}
       </section>
+      ${this.alert(!!s?.unreadable.includes("evaluations")&&this.text("error.missing"))}
       ${s?.results.map(t=>this.table(t))}
     </div>`}progress({done:s,total:t,cost:e}){return l`<div class="row">
       <progress class="wide" aria-label=${this.text("evaluate.title")} max=${t} value=${s}></progress>
@@ -358,12 +359,13 @@ var we=Object.defineProperty;var _e=Object.getOwnPropertyDescriptor;var h=(n,s,t
                     </section>`:d}
               <section>
                 <h2>${this.text("now.agents")}</h2>
+                ${this.alert(this.page.info.is_admin&&t.unreadable.includes("usage")&&this.text("error.missing"))}
                 ${this.rows(t.agents,e=>this.agent(e),"now.no_agents")}
                 ${this.page.info.is_admin&&t.agents.length?l`<p><a href="/chatterbox/evaluate">${this.text("evaluate.title")}</a></p>`:d}
               </section>
               <section>
                 <h2>${this.text("now.plans")}</h2>
-                ${this.rows(t.plans,e=>this.plan(e),"now.no_plans")}
+                ${t.unreadable.includes("later")?this.alert(this.page.texts.reason("later_unreadable")):this.rows(t.plans,e=>this.plan(e),"now.no_plans")}
               </section>
               ${this.page.info.is_admin?l`<label class="check">
                       <input type="checkbox" ?checked=${this.page.info.everyone} @change=${this.share} />
@@ -631,8 +633,8 @@ var we=Object.defineProperty;var _e=Object.getOwnPropertyDescriptor;var h=(n,s,t
       <p class="quiet">${this.text("permissions.rules_note")}</p>
       ${e.length?l`<ol class="cards">
               ${o.map((a,c)=>this.line(a,o[c-1],o[c+1],t))}
-            </ol>`:l`<p>${this.text("permissions.no_rules")}</p>`}
-      ${t.pin_uses.length?d:l`<div class="card row spread">
+            </ol>`:l`<p ?hidden=${r}>${this.text("permissions.no_rules")}</p>`}
+      ${t.pin_uses.length||r?d:l`<div class="card row spread">
               <p class="wide">${this.text(t.has_pin?"permissions.pin_is_set":"permissions.no_pin")}</p>
               <button ?disabled=${r} @click=${()=>this.openPin()}>
                 ${this.text(t.has_pin?"permissions.change_pin":"permissions.set_pin")}
