@@ -70,10 +70,10 @@ export interface Plan extends Origin {
   due_at: number | null;
   every: string;
   condition: string | null;
-  is_begun: boolean;
-  /** Whether its time can be changed; it can always be cancelled. */
+  /** Whether the person may change its time. */
   can_change: boolean;
   can_rename: boolean;
+  can_cancel: boolean;
 }
 
 export type TurnKind = "failed" | "slow" | "asked";

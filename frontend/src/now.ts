@@ -202,11 +202,10 @@ export class NowView extends View {
         <p class="quiet">${[texts.choice("plan", plan.kind), ...when].join(" · ")}<br />${from}</p>
       </div>
       ${
-        plan.is_begun
-          ? nothing
-          : html`<div class="row">
+        plan.can_cancel
+          ? html`<div class="row">
               ${
-                (plan.can_change && plan.due_at !== null) || plan.can_rename
+                plan.can_change || plan.can_rename
                   ? html`<button
                       aria-label="${this.text("now.edit")}: ${plan.text}"
                       @click=${() => (this.edited = plan)}
@@ -219,6 +218,7 @@ export class NowView extends View {
                 ${this.text("now.cancel")}
               </button>
             </div>`
+          : nothing
       }
     `;
   }

@@ -213,6 +213,22 @@ async def test_a_rule_against_the_speaker_keeps_a_plan_and_one_for_everybody_doe
     assert (answer, len(home.plans)) == ((NOT_ALLOWED, 1) if is_kept else ("", 0))
 
 
+async def test_the_page_offers_the_changes_that_a_user_may_make(home: Home) -> None:
+    async def offered() -> list[str]:
+        await home.page.ask("now/subscribe")
+        (row,) = (await home.page.event())["plans"]
+        return [name for name in ("can_change", "can_rename", "can_cancel") if row[name]]
+
+    await home.add(home.locking())
+    assert await offered() == []
+
+    home.may(DOOR)
+    assert await offered() == ["can_change", "can_cancel"]
+
+    await set_home_rules(home.hass, shows_page_to_all=True, rules=[{"verdict": "ask", "domains": ["lock"]}])
+    assert await offered() == ["can_cancel"]
+
+
 @pytest.mark.parametrize("change", MOVES.values(), ids=MOVES)
 async def test_the_yes_for_its_time_is_told(home: Home, change: Change) -> None:
     home.may(DOOR)

@@ -67,7 +67,14 @@ class Home:
         await self.may_end.wait()
         return "It is stuck." if plan.text == "stuck" else ""
 
-    async def async_problem(self, plan: FuturePlan, mover: Speaker, *, takes_back: bool) -> PlanProblem | None:  # noqa: ARG002  # demanded by the protocol
+    async def async_problem(
+        self,
+        plan: FuturePlan,  # noqa: ARG002  # demanded by the protocol, as the others
+        mover: Speaker,  # noqa: ARG002
+        *,
+        takes_back: bool,  # noqa: ARG002
+        asks_scripts: bool,  # noqa: ARG002
+    ) -> PlanProblem | None:
         """Let everybody change plans, as long as there is no problem."""
         return self.problem
 

@@ -350,7 +350,7 @@ async def test_plans_are_shown_changed_and_cancelled(hass: HomeAssistant, page: 
     )
     assert {name: (row["can_change"], row["can_rename"]) for name, row in by_name.items()} == {
         "reminder": (True, True),
-        "call": (True, False),
+        "call": (False, False),  # its agent is gone
         "approved": (False, False),
         "news": (False, True),
     }

@@ -122,7 +122,9 @@ class PlanRunner:
         sentences = await async_get_sentences(self.hass, plan.language)
         return await async_reason(self.hass, plan.language, error) or sentences["spoken_not_done"]
 
-    async def async_problem(self, plan: FuturePlan, mover: Speaker, *, takes_back: bool) -> PlanProblem | None:
+    async def async_problem(
+        self, plan: FuturePlan, mover: Speaker, *, takes_back: bool, asks_scripts: bool
+    ) -> PlanProblem | None:
         """Return why somebody may not have the call of a plan now, in its place; None if they may.
 
         To take it back needs no yes, and a rule against it for everybody keeps nobody from that.
@@ -130,7 +132,7 @@ class PlanRunner:
         user_input = replace(self._input(plan.asker, plan.language), context=Context(user_id=mover.user_id))
         turn_input, call = TurnInput(user_input, mover, _PlanSource()), plan.call or PlannedCall("", "{}")
         judged = ToolCall("", call.tool, call.arguments)
-        decision, review = await self.turns.async_judge(turn_input, judged, asks_scripts=not takes_back)
+        decision, review = await self.turns.async_judge(turn_input, judged, asks_scripts=asks_scripts)
         is_theirs = any(rule.users or rule.devices for rule in review.own_rules)
         match review.refusal:
             case Refusal.PERMISSION:

@@ -95,7 +95,9 @@ class Runner(Protocol):
         Raises TimeoutError if it still runs after a while.
         """
 
-    async def async_problem(self, plan: FuturePlan, mover: Speaker, *, takes_back: bool) -> PlanProblem | None:
+    async def async_problem(
+        self, plan: FuturePlan, mover: Speaker, *, takes_back: bool, asks_scripts: bool
+    ) -> PlanProblem | None:
         """Return why somebody may not have the call of a plan, or take it back; see `acting.PlanRunner`."""
 
     async def async_ask(
@@ -180,12 +182,12 @@ class Schedule:
         return agent in self._agents
 
     async def async_problem(
-        self, plan: FuturePlan, mover: Speaker | None, *, takes_back: bool = False
+        self, plan: FuturePlan, mover: Speaker | None, *, takes_back: bool = False, asks_scripts: bool = True
     ) -> PlanProblem | None:
         """Return why somebody may not have now what a plan does, or may not take it back; None if they may.
 
         `mover` is None for a change that has been judged, or that nobody asks for. A plan of one's own can always be
-        taken back, and so can what only speaks.
+        taken back, and so can what only speaks. The owner's scripts are only asked before something is done.
         """
         if mover is None or (takes_back and (plan.call is None or _is_of(plan, mover))):
             return None
@@ -194,7 +196,8 @@ class Schedule:
             verdict = judge(self._hass, rules, call, mover, dt_util.now()).verdict
             return {Verdict.ALLOW: None, Verdict.DENY: PlanProblem.NOT_ALLOWED}.get(verdict, PlanProblem.NEEDS_YES)
         if runner := self._agents.get(plan.agent):
-            return await runner.async_problem(plan, mover, takes_back=takes_back)
+            asks_scripts = asks_scripts and not takes_back
+            return await runner.async_problem(plan, mover, takes_back=takes_back, asks_scripts=asks_scripts)
         if not await async_is_permitted(self._hass, mover.user_id, ANYTHING):
             return PlanProblem.NOT_PERMITTED
         return None if takes_back else PlanProblem.NEEDS_YES

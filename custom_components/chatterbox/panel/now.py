@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
 from typing import Any, Final
 
@@ -137,9 +138,10 @@ class PlanNow:
     due_at: float | None
     every: str
     condition: str | None
-    is_begun: bool
     can_change: bool
+    """Whether the user may move it."""
     can_rename: bool
+    can_cancel: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +187,7 @@ async def _async_now(viewer: Viewer, language: str) -> Now:
     sentences = await async_get_sentences(viewer.hass, language)
     sentences = {**sentences, "spoken_say_pin": sentences["enter_pin"]}
     questions = [await _async_question(viewer, views, sentences, language, one) for one in _questions(viewer)]
-    plans = [_plan(views, plan) for plan in _plans(viewer)]
+    plans = [await _async_plan(viewer, views, plan) for plan in _plans(viewer)]
     return Now([*_agents(viewer, sentences)], questions, plans, unreadable_files(viewer.hass))
 
 
@@ -336,8 +338,10 @@ def _plans(viewer: Viewer) -> Sequence[FuturePlan]:
     return sorted(plans if viewer.is_admin else plans_of(plans, viewer.person_id), key=due_order)
 
 
-def _plan(views: TurnViews, plan: FuturePlan) -> PlanNow:
-    is_fixed = plan.is_begun or bool(plan.call and plan.call.terms)
+async def _async_plan(viewer: Viewer, views: TurnViews, plan: FuturePlan) -> PlanNow:
+    may = partial(async_get_schedule(viewer.hass).async_problem, plan, viewer.speaker, asks_scripts=False)
+    can_cancel = not plan.is_begun and await may(takes_back=True) is None
+    is_free = can_cancel and not (plan.call and plan.call.terms) and await may() is None
     return PlanNow(
         id=plan.id,
         kind=plan.kind,
@@ -348,9 +352,9 @@ def _plan(views: TurnViews, plan: FuturePlan) -> PlanNow:
         due_at=plan.due.timestamp() if plan.due else None,
         every=plan.every,
         condition=condition_text(views.hass, plan.condition) if plan.condition else None,
-        is_begun=plan.is_begun,
-        can_change=plan.due is not None and not is_fixed,
-        can_rename=plan.kind is PlanKind.REMIND and not is_fixed,
+        can_change=plan.due is not None and is_free,
+        can_rename=plan.kind is PlanKind.REMIND and is_free,
+        can_cancel=can_cancel,
     )
 
 
@@ -361,7 +365,7 @@ async def _async_change_plan(viewer: Viewer, data: Mapping[str, Any]) -> PlanNow
     changed = await async_get_schedule(viewer.hass).async_change(
         plan.id, lambda known: edited_plan(known, data["text"], due or known.due), viewer.speaker
     )
-    return _plan(TurnViews(viewer.hass), changed)
+    return await _async_plan(viewer, TurnViews(viewer.hass), changed)
 
 
 async def _async_cancel_plan(viewer: Viewer, data: Mapping[str, Any]) -> None:

@@ -416,8 +416,8 @@ var we=Object.defineProperty;var _e=Object.getOwnPropertyDescriptor;var h=(n,s,t
         <h3 class="sentence">${t.text}</h3>
         <p class="quiet">${[e.choice("plan",t.kind),...i].join(" · ")}<br />${r}</p>
       </div>
-      ${t.is_begun?d:l`<div class="row">
-              ${t.can_change&&t.due_at!==null||t.can_rename?l`<button
+      ${t.can_cancel?l`<div class="row">
+              ${t.can_change||t.can_rename?l`<button
                       aria-label="${this.text("now.edit")}: ${t.text}"
                       @click=${()=>this.edited=t}
                     >
@@ -426,7 +426,7 @@ var we=Object.defineProperty;var _e=Object.getOwnPropertyDescriptor;var h=(n,s,t
               <button aria-label="${this.text("now.cancel")}: ${t.text}" @click=${()=>{this.cancel(t)}}>
                 ${this.text("now.cancel")}
               </button>
-            </div>`}
+            </div>`:d}
     `}async cancel(t){await this.confirm(this.text("now.cancel_question",{plan:t.text}),this.text("now.cancel"))&&await this.attempt(()=>this.call("plan/cancel",{plan_id:t.id}))}editor(t){let{texts:e}=this.page;return this.dialog(t.text,l`${t.can_rename?l`<label
               >${this.text("now.text")}<input name="text" required maxlength="200" .value=${t.text}
             /></label>`:d}
