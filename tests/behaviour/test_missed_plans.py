@@ -1,5 +1,6 @@
 """A missed action is asked about: at the satellite, on the phone of the person, or when they speak next."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 
@@ -7,14 +8,23 @@ import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.auth.const import GROUP_ID_ADMIN, GROUP_ID_USER
 from homeassistant.components.conversation import AssistantContent
-from homeassistant.core import Context, HomeAssistant
+from homeassistant.core import Context, HomeAssistant, ServiceCall
 from homeassistant.exceptions import Unauthorized
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
 from custom_components.chatterbox.approvals.questions import async_get_approvals
+from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnswer
 from custom_components.chatterbox.const import DOMAIN
-from custom_components.chatterbox.later.plans import Asker, FuturePlan, News, PlannedCall, Stored, async_get_plans
+from custom_components.chatterbox.later.plans import (
+    Asker,
+    FuturePlan,
+    News,
+    PlannedCall,
+    Plans,
+    Stored,
+    async_get_plans,
+)
 from custom_components.chatterbox.later.schedule import async_get_schedule
 from tests.later.talk import act, pass_time, state
 from tests.support.config_entries import offline_entry, set_up
@@ -97,6 +107,35 @@ class TestAtASatellite:
         assert plans.stored == Stored()
         await at_satellite(hass, "yes")
         assert state(hass, LIGHT) == "off"
+
+    @pytest.mark.parametrize("surface", ["words", "page"])
+    async def test_a_kill_while_it_is_done_is_told(
+        self, hass: HomeAssistant, satellite: Satellite, surface: str
+    ) -> None:
+        await miss(hass, Asker(satellite_id=SATELLITE))
+        plans, may_end = async_get_plans(hass), asyncio.Event()
+
+        async def turn_off(_call: ServiceCall) -> None:
+            await may_end.wait()
+
+        hass.services.async_register("light", "turn_off", turn_off)
+        if surface == "words":
+            await at_satellite(hass, "yes")
+        else:
+            (question,) = async_get_approvals(hass).waiting
+            await async_get_approvals(hass).answer(question.id, GivenAnswer(approved=True, way=ApprovalWay.PAGE))
+
+        interrupted = Plans(hass)
+        await interrupted.async_load()
+        may_end.set()
+        await hass.async_block_till_done(wait_background_tasks=True)
+        assert plans.stored == Stored(), "it has ended"
+        await plans.async_change(lambda _: interrupted.stored)
+        plans.__init__(hass)  # type: ignore[misc]  # what is stored is left
+        await async_get_schedule(hass).async_start(hass)
+        await hass.async_block_till_done(wait_background_tasks=True)
+        words = "I was interrupted while doing this at 22:20, so please check: turn off the light."
+        assert (satellite.heard[0], satellite.heard[-1]) == (QUESTION, words)
 
     async def test_a_no_ends_it(self, hass: HomeAssistant) -> None:
         await miss(hass, Asker(satellite_id=SATELLITE))

@@ -21,8 +21,8 @@ from pytest_homeassistant_custom_component.common import (
     async_test_home_assistant,
 )
 
+from custom_components.chatterbox.approvals.questions import Running
 from custom_components.chatterbox.const import DOMAIN
-from custom_components.chatterbox.later.acting import Begin
 from custom_components.chatterbox.later.plans import (
     Asker,
     Condition,
@@ -78,7 +78,7 @@ class Home:
         """Let everybody change plans, as long as there is no problem."""
         return self.problem
 
-    async def async_ask(self, plan: FuturePlan, reason: str, begin: Begin, here: TurnInput | None = None) -> None:
+    async def async_ask(self, plan: FuturePlan, reason: str, running: Running, here: TurnInput | None = None) -> None:
         """Ask nothing."""
 
     async def restart(self) -> None:

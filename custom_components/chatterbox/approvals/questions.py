@@ -5,6 +5,7 @@ Nothing is stored, so no question survives a restart. Decision 13.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -68,6 +69,9 @@ class ApprovalScope:
         return self.conversation_id == earlier.conversation_id
 
 
+type Running = Callable[[Context], AbstractAsyncContextManager[None]]
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """One question for all calls of a message that need approval."""
@@ -90,6 +94,8 @@ class Question:
     """The answer to the question as a whole; those to its calls are in `pending`."""
     later: tuple[CallReview, ...] = ()
     """Calls of the same message that are asked about once it is known which one is meant."""
+    running: Running | None = None
+    """Is entered while approved calls of it run, with the context of their turn."""
     is_personal: bool = False
     """Whether it is sent to the phones of the speaker alone, and no other user may answer it elsewhere."""
 

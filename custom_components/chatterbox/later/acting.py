@@ -4,7 +4,7 @@ A missed call is asked about in such a turn, too, in which nothing has approved 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from contextvars import Context as Variables
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,7 +19,7 @@ from ..agent.events import PendingApproval, PendingCall, StopReason
 from ..agent.loop.turn import Limits, Turn
 from ..agent.messages import JsonObject, ToolAnnotations, ToolCall, ToolDefinition
 from ..agent.protocols import Ask, Deny, Hooks, LLMProvider
-from ..approvals.questions import ANYWHERE, LATER, ApprovalScope, Question, async_get_approvals
+from ..approvals.questions import ANYWHERE, LATER, ApprovalScope, Question, Running, async_get_approvals
 from ..approvals.review import ApprovalWay, CallReview, GivenAnswer, Refusal
 from ..effects.effect import Annotated
 from ..effects.reported import actions_in, async_reason
@@ -36,15 +36,12 @@ from .plans import Asker, FuturePlan, PlannedCall, PlanProblem
 
 _EXPIRES_IN: Final = 60.0
 """Seconds in which the call has to start."""
-_ENDS_WITHIN: Final = 120.0
+ENDS_WITHIN: Final = 120.0
 """Seconds in which a device ends what it was asked for."""
 _MISSED: Final = "missed"
 """Terms that no plan has, so that it is asked about."""
 _ASKED_FOR: Final = 600.0
 """Seconds in which it can be answered whether to do now what was missed."""
-
-
-type Begin = Callable[[], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +109,7 @@ class PlanRunner:
         results = record.finished.tool_results if record.finished else ()
         if not results or any(result.is_error for result in results):
             return await self._async_spoken(record, plan.language)
-        ended, late = await asyncio.wait(actions, timeout=_ENDS_WITHIN) if actions else (set(), set())
+        ended, late = await asyncio.wait(actions, timeout=ENDS_WITHIN) if actions else (set(), set())
         if late:
             raise TimeoutError
         errors = [task.exception() for task in ended if not task.cancelled()]
@@ -147,27 +144,26 @@ class PlanRunner:
                 return PlanProblem.NEEDS_YES
 
     async def async_ask(
-        self, plan: FuturePlan, reason: str, begin: Begin, here: TurnInput | None = None
+        self, plan: FuturePlan, reason: str, running: Running, here: TurnInput | None = None
     ) -> Question | None:
         """Ask whether to do now what was missed: as part of the turn `here`, or wherever the plan was made.
 
-        The call is judged as if it was asked for now. Return None if it cannot be asked about. `begin` notes that the
-        call is about to run, and raises an error if that cannot be noted.
+        The call is judged as if it was asked for now. Return None if it cannot be asked about. `running` is entered
+        while the call runs.
         """
         user_input, speaker, scope = self._input(plan.asker, plan.language), plan.asker.speaker, ANYWHERE
         if here:
             given, speaker = here.user_input, here.speaker
             scope, context = str(given.conversation_id), Context(user_id=given.context.user_id)
             user_input = replace(given, text="", conversation_id=ulid_now(), context=context, extra_system_prompt=None)
-        resume = partial(self._async_resume, begin)
-        source = _PlanSource(reason=reason, resume=resume, question_scope=scope, is_personal=True)
+        asking = _PlanSource(reason=reason, resume=self._async_resume, question_scope=scope, is_personal=True)
+        source = replace(asking, running=running)
         record = await self._async_run(plan, source, user_input, speaker, LATER)
         pending = record.finished.pending if record.finished else None
         waiting = async_get_approvals(self.hass).waiting
         return next((question for question in waiting if pending and question.id == pending.id), None)
 
-    async def _async_resume(self, begin: Begin, question: Question) -> str:
-        await begin()
+    async def _async_resume(self, question: Question) -> str:
         scope, context = question.scope, question.context
         where = ulid_now(), scope.device_id, scope.satellite_id
         user_input = ConversationInput("", context, *where, question.language, self.agent_id)

@@ -5,8 +5,8 @@ twice, and nothing is lost without a word.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence, Set as AbstractSet
+from contextlib import asynccontextmanager, suppress
 from contextvars import Context as Variables
 from copy import copy
 from dataclasses import replace
@@ -17,7 +17,7 @@ from typing import Final, Protocol, override
 
 from homeassistant.auth import EVENT_USER_REMOVED
 from homeassistant.const import EVENT_HOMEASSISTANT_STOP
-from homeassistant.core import CALLBACK_TYPE, Event, EventStateChangedData, HassJob, HomeAssistant, callback
+from homeassistant.core import CALLBACK_TYPE, Context, Event, EventStateChangedData, HassJob, HomeAssistant, callback
 from homeassistant.helpers import device_registry as dr, entity_registry as er
 from homeassistant.helpers.event import async_call_later, async_track_point_in_time, async_track_state_change_event
 from homeassistant.helpers.singleton import singleton
@@ -28,9 +28,10 @@ from homeassistant.util.hass_dict import HassKey
 from ..approvals.guard import ANYTHING, async_is_permitted
 from ..approvals.notifications import CLEAR, EVENT_TAP, can_announce, phones_of
 from ..approvals.policy import judge
-from ..approvals.questions import Question, async_get_approvals
+from ..approvals.questions import Question, Running, async_get_approvals
 from ..const import DOMAIN, LOGGER
 from ..effects.effect import NOTHING, CallEffects
+from ..effects.reported import actions_in
 from ..effects.silent_home import is_silent
 from ..people.speakers import Asking, Speaker, speaker_of
 from ..settings.rules import Verdict, async_get_home_rules
@@ -38,7 +39,7 @@ from ..settings.tool_names import LATER_TOOL
 from ..speech.sentences import async_error_text, async_get_sentences
 from ..speech.text.times import FURTHEST, Moment, exact_words, prepare, resolve_time
 from ..turns.input import TurnInput
-from .acting import Begin
+from .acting import ENDS_WITHIN
 from .plans import (
     LONGEST_TEXT,
     Asker,
@@ -101,7 +102,7 @@ class Runner(Protocol):
         """Return why somebody may not have the call of a plan, or take it back; see `acting.PlanRunner`."""
 
     async def async_ask(
-        self, plan: FuturePlan, reason: str, begin: Begin, here: TurnInput | None = None
+        self, plan: FuturePlan, reason: str, running: Running, here: TurnInput | None = None
     ) -> Question | None:
         """Ask whether to do now what was missed; see `acting.PlanRunner`."""
 
@@ -285,14 +286,30 @@ class Schedule:
         """
         plan, question = news.plan, None
         if plan and (runner := self._agents.get(plan.agent)):
-            question = await runner.async_ask(plan, news.missed, partial(self._async_take, news), here)
+            running = partial(self._async_running, news, plan)
+            question = await runner.async_ask(plan, news.missed, running, here)
         if question is None:
             await self._async_keep(replace(news, missed=""))
         return question
 
-    async def _async_take(self, news: News) -> None:
-        """Forget news whose call may run from now on. Raises `NotPlanned`."""
-        await self.plans.async_change(lambda stored: stored.without_news({news.id}))
+    @asynccontextmanager
+    async def _async_running(self, news: News, plan: FuturePlan, context: Context) -> AsyncGenerator[None]:
+        """Mark a missed call while it runs, and what it began after it, so that an interruption is told."""
+        begun = replace(plan, is_begun=True, every="", due=dt_util.utcnow())
+        left = {news.id}
+        await self.plans.async_change(lambda stored: stored.without_news(left).with_plan(begun), even_unstored=True)
+        with actions_in(self._hass, context) as actions:
+            try:
+                yield
+            finally:
+                self._run(self._async_ended(begun, actions), f"chatterbox plan {plan.id}")
+
+    async def _async_ended(self, begun: FuturePlan, actions: AbstractSet[asyncio.Task[object]]) -> None:
+        """Forget a call that has run, once its actions have ended."""
+        if actions:
+            await asyncio.wait(actions, timeout=ENDS_WITHIN)
+        if not self._hass.is_stopping:
+            await self.plans.async_change(lambda stored: stored.replacing(begun), even_unstored=True)
 
     async def _async_keep(self, news: News) -> None:
         await self.plans.async_change(lambda stored: stored.with_same_news(news), even_unstored=True)
@@ -484,7 +501,7 @@ class Schedule:
         approvals, has_phone = async_get_approvals(self._hass), bool(phones_of(self._hass, news.asker.user_id))
         with suppress(NotPlanned):
             if is_announced or (has_phone and not question.needs_pin):
-                await self._async_take(news)
+                await self.plans.async_change(lambda stored: stored.without_news({news.id}))
                 if is_announced:
                     approvals.note_heard(question.id)
                 return True

@@ -7,6 +7,7 @@ called.
 
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, assert_never
@@ -317,6 +318,12 @@ class TurnInput:
     def approved(self) -> tuple[PendingCall, ...]:
         """The approved calls, with the PIN where one is required."""
         return self.answered.pending.approved if self.answered else ()
+
+    @property
+    def running(self) -> AbstractAsyncContextManager[None]:
+        """What is entered while the turn runs; see `Question.running`."""
+        running = self.answered.running if self.answered and self.approved else None
+        return running(self.user_input.context) if running else nullcontext()
 
     @property
     def agreed(self) -> Question | None:

@@ -104,7 +104,8 @@ class AgentTurns:
         """Run a turn. A source that may request unknown tools has it prepared first. Raises only for bugs."""
         try:
             with async_get_histories(self._hass).awaiting():
-                return await self._async_run(turn_input, chat_log, prepared)
+                async with turn_input.running:
+                    return await self._async_run(turn_input, chat_log, prepared)
         finally:
             async_check_health(self._hass)
 
@@ -299,7 +300,7 @@ class AgentTurns:
     def _keep(self, source: TurnSource, question: Question, expires_in: float) -> bool:
         if self._is_over or source.resume is None:
             return False
-        question = replace(question, is_personal=source.is_personal)
+        question = replace(question, is_personal=source.is_personal, running=source.running)
         async_get_approvals(self._hass).ask(question, expires_in, source.resume)
         return True
 

@@ -17,7 +17,7 @@ from ..agent.events import CompletionResult, ProviderEvent, ToolCallReady, TurnE
 from ..agent.loop.turn import Limits, Turn
 from ..agent.messages import FinishReason, ToolCall, ToolChoice, ToolChoiceMode, ToolDefinition, Transcript, UserMessage
 from ..agent.protocols import CompletionRequest, Hooks, LLMProvider
-from ..approvals.questions import Resume
+from ..approvals.questions import Resume, Running
 from ..people.speakers import Speaker
 from ..records.turn_record import TurnRecord
 from ..runtime.summaries import ConversationSummaries
@@ -70,6 +70,8 @@ class TurnSource:
     """The conversation in which a question of the turn can be answered; None for the turn's own."""
     is_personal: bool = False
     """Whether a question is for the speaker alone; see `Question.is_personal`."""
+    running: Running | None = None
+    """See `Question.running`."""
 
     def new_record(self, text: str, agent: str) -> TurnRecord:
         """Return the record of a turn, whose clock starts now."""
