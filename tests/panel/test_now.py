@@ -386,8 +386,8 @@ def damaged(hass_storage: dict[str, object]) -> None:
 async def test_what_cannot_be_read_is_not_shown_as_empty(
     hass: HomeAssistant, page: OpenPage, hass_storage: dict[str, dict[str, object]]
 ) -> None:
-    shown = await now(page)
-    assert (shown["plans"], shown["unreadable"]) == ([], ["usage", "later"])
+    content = await now(page)
+    assert (content["plans"], content["unreadable"]) == ([], ["usage", "later"])
     assert hass.states.is_state("todo.later", "unavailable")
 
     hass_storage["chatterbox.later"]["data"] = {"plans": []}

@@ -321,7 +321,7 @@ class TurnInput:
 
     @property
     def running(self) -> AbstractAsyncContextManager[None]:
-        """What is entered while the turn runs; see `Question.running`."""
+        """The context manager around the turn; see `Question.running`."""
         running = self.answered.running if self.answered and self.approved else None
         return running(self.user_input.context) if running else nullcontext()
 
