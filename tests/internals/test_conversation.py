@@ -4,7 +4,7 @@ import pytest
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 
-from custom_components.chatterbox.internals.conversation import previous_targets, set_tools
+from custom_components.chatterbox.internals.conversation import set_tools
 from custom_components.chatterbox.speech.sentences import async_get_sentences
 from tests.support.llm_apis import llm_context_of
 from tests.support.moved_names import take_away
@@ -24,35 +24,6 @@ async def test_without_the_built_in_agent_a_sentence_is_not_understood(
 
     assert hass.states.is_state(LIGHT, "off")
     assert hass.states.is_state("lock.front_door", "locked")
-
-
-@pytest.mark.usefixtures("offline")
-async def test_without_the_gazetteer_only_certain_sentences_run_and_rules_hold(
-    hass: HomeAssistant, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    take_away(monkeypatch, hass, "wordings")
-
-    assert "Turned on" in speech(await say(hass, "turn on the kitchen ceiling light"))
-    assert "couldn't understand" in speech(await say(hass, "turn it off again"))
-    assert "couldn't understand" in speech(
-        await say(hass, "turn off the kitchen ceiling light and unlock the front door")
-    )
-    assert hass.states.is_state(LIGHT, "on")
-    assert "needs confirmation" in speech(await say(hass, "unlock the front door"))
-    assert hass.states.is_state("lock.front_door", "locked")
-
-
-@pytest.mark.usefixtures("offline")
-async def test_pronouns_are_understood_without_a_choice_among_several(
-    hass: HomeAssistant, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    take_away(monkeypatch, hass, "pronouns")
-
-    await say(hass, "turn on the kitchen ceiling light")
-    await say(hass, "turn it off again")
-
-    assert hass.states.is_state(LIGHT, "off")
-    assert previous_targets(hass, "kitchen-talk") == ()
 
 
 @pytest.mark.usefixtures("offline")

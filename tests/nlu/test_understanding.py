@@ -2,7 +2,7 @@
 
 import sys
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -11,14 +11,15 @@ from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.text import base_language
 from custom_components.chatterbox.nlu import lexicon as lexicons
-from custom_components.chatterbox.nlu.commands import Choice, EntityCommand, Surroundings
+from custom_components.chatterbox.nlu.commands import Choice, EntityCommand, Surroundings, UnknownName
 from custom_components.chatterbox.nlu.lexicon import Lexicon, lexicon, tokens
+from custom_components.chatterbox.nlu.questions import StateQuestion, WorldQuestion
 from custom_components.chatterbox.nlu.reading import MOST_READINGS, MOST_WORDS, read
 from custom_components.chatterbox.nlu.understanding import (
     ListRequest,
     PlayRequest,
     SpokenRequest,
-    WorldQuestion,
+    TimerRequest,
     understand,
 )
 
@@ -43,8 +44,14 @@ def words_of(language: str) -> Lexicon:
 
 def understood(sentence: str, language: str) -> str:
     """Return what a sentence means, in short."""
+    return "; ".join(map(short, requests_of(sentence, language)))
+
+
+def requests_of(sentence: str, language: str) -> Sequence[SpokenRequest]:
+    """Return what a sentence asks for, nothing if all of it is unknown."""
     words = words_of(language)
-    return "; ".join(map(short, understand(sentence, words, demo_names(language, words), HERE)))
+    requests = understand(sentence, words, demo_names(language, words), HERE)
+    return () if all(isinstance(one, UnknownName) for one in requests) else requests
 
 
 def short(request: SpokenRequest) -> str:
@@ -61,6 +68,12 @@ def short(request: SpokenRequest) -> str:
             return " ".join(filter(None, (act, "lists" if is_all else list_id or "list", ", ".join(items))))
         case PlayRequest(query=query):
             return f"play {query}"
+        case TimerRequest(durations=durations, name=name):
+            return " ".join(filter(None, ("timer", *(f"{number} {unit}" for unit, number in durations.items()), name)))
+        case UnknownName(text=text, alike=alike):
+            return " ".join(("unknown", text, *alike))
+        case StateQuestion(ids=ids, form=form, state=state):
+            return " ".join(filter(None, (form, *sorted(ids), state)))
 
 
 def rows(section: str) -> list[tuple[str, str, str]]:
@@ -95,13 +108,20 @@ def test_what_is_no_plain_request_is_not_understood(language: str, sentence: str
     assert understood(sentence, language) == ""
 
 
+@pytest.mark.parametrize(("language", "sentence", "name"), rows("unknown"))
+def test_a_name_that_nothing_has_is_told_as_it_was_said(language: str, sentence: str, name: str) -> None:
+    words = words_of(language)
+    unknown = understand(sentence, words, demo_names(language, words), HERE)
+    assert [one.text for one in unknown if isinstance(one, UnknownName)] == [name] * bool(name)
+
+
 @pytest.mark.parametrize("language", SENTENCES)
 def test_words_that_reverse_a_request_are_never_left_out(language: str) -> None:
-    words, reversing = words_of(language), SENTENCES[language]["reversing"]["words"]
+    reversing = SENTENCES[language]["reversing"]["words"]
     commands = [row[1] for row in rows("requests") if row[0] == language and row[2].partition(" ")[0] in {"on", "off"}]
     sentences = [f"{word} {command}" for word in reversing for command in commands]
     assert sentences
-    assert {one for one in sentences if understand(one, words, demo_names(language, words), HERE)} == set()
+    assert {one for one in sentences if requests_of(one, language)} == set()
 
 
 @pytest.mark.parametrize("language", SENTENCES)

@@ -68,7 +68,6 @@ NEVER_ALONE: Final = frozenset(
         "nlu.reading.telling_text",
         "offline.answers.async_answer",
         "offline.answers.async_weather_answer",
-        "offline.context.async_process_in_context",
         "offline.openings.async_add_sensors",
         "offline.openings.state_sentence",
         "offline.shared_names.async_do_read",

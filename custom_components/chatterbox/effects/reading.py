@@ -33,10 +33,18 @@ from ..const import DOMAIN
 from ..home.entities import Home, async_get_home
 from ..home.entity_matches import entities_by_name
 from ..internals.todo import items_on_list
-from ..nlu.commands import Choice, EntityCommand, Surroundings
+from ..nlu.commands import Choice, EntityCommand, Surroundings, UnknownName
 from ..nlu.lexicon import Lexicon, Role, lexicon, tokens
 from ..nlu.past import PastQuestion, past_lexicon, past_question
-from ..nlu.understanding import ListRequest, PlayRequest, SpokenRequest, WorldQuestion, understand
+from ..nlu.questions import StateQuestion, WorldQuestion
+from ..nlu.reading import read
+from ..nlu.understanding import (
+    ListRequest,
+    PlayRequest,
+    SpokenRequest,
+    TimerRequest,
+    understand,
+)
 from ..nlu.vocabulary import HomeVocabulary, KnownEntity, NamedPlace
 from ..nlu.zones import zones
 from ..speech.text.times import prepare, resolve_time, times_in
@@ -65,7 +73,14 @@ class ReadSentence(NamedTuple):
     """The requests of a sentence, as it was read: intents, or one that is answered in words."""
 
     calls: Sequence[IntentCall] = ()
-    answered: WorldQuestion | ListRequest | Choice | None = None
+    answered: WorldQuestion | StateQuestion | ListRequest | Choice | None = None
+    unknown: Sequence[UnknownName] = ()
+    """What is not at home. What else was asked for is done."""
+
+    @property
+    def is_understood(self) -> bool:
+        """Return whether anything is to be done or answered."""
+        return bool(self.calls or self.answered)
 
 
 NOTHING_READ: Final = ReadSentence()
@@ -80,10 +95,9 @@ async def async_read(
     hass: HomeAssistant, user_input: ConversationInput, last: frozenset[str] = frozenset()
 ) -> ReadSentence:
     """Return what a sentence asks for; empty if it is not understood. `last` is what the one before was about."""
-    language = await _async_loaded(hass, user_input.language)
-    if (words := lexicon(language)) is None:
+    if (words := await _async_lexicon(hass, user_input.language)) is None:
         return NOTHING_READ
-    names = _vocabulary(hass, language, words)
+    names = _vocabulary(hass, base_language(user_input.language), words)
     if _names_hidden(hass, user_input.text, names):
         return NOTHING_READ
     area = async_speaker_area(hass, user_input)
@@ -92,15 +106,35 @@ async def async_read(
     if not requests:
         return _read_date(user_input, words, names)
     calls: list[IntentCall] = []
+    unknown = [request for request in requests if isinstance(request, UnknownName)]
     for request in requests:
+        if isinstance(request, UnknownName):
+            continue
         found = [*_intents(hass, request, names)]
         if not found:
             is_long = isinstance(request, Choice) and len(request.ids) > _MOST_NAMED
-            if len(requests) == 1 and not is_long and isinstance(request, (WorldQuestion, ListRequest, Choice)):
+            if (
+                len(requests) == 1
+                and not is_long
+                and isinstance(request, (WorldQuestion, StateQuestion, ListRequest, Choice))
+            ):
                 return ReadSentence(answered=request)
             return NOTHING_READ
         calls += found
-    return ReadSentence(tuple(calls))
+    return ReadSentence(tuple(calls), unknown=unknown)
+
+
+async def async_is_explained(hass: HomeAssistant, user_input: ConversationInput) -> bool:
+    """Return whether a lexicon has all words of a sentence but numbers, so that none of them was misheard."""
+    if (words := await _async_lexicon(hass, user_input.language)) is None:
+        return False
+    readings = read(user_input.text, words, _vocabulary(hass, base_language(user_input.language), words))
+    return any({Role.UNKNOWN, Role.AMOUNT}.isdisjoint(span.role for span in one.spans) for one in readings[:1])
+
+
+async def _async_lexicon(hass: HomeAssistant, language: str) -> Lexicon | None:
+    """Return the words of a language, if there are any."""
+    return lexicon(await _async_loaded(hass, language))
 
 
 async def async_past_question(hass: HomeAssistant, sentence: str, language: str) -> PastQuestion | None:
@@ -156,7 +190,9 @@ def _intents(hass: HomeAssistant, request: SpokenRequest, names: HomeVocabulary)
             yield IntentCall(INTENT_MEDIA_SEARCH_AND_PLAY, {"search_query": query})
         case EntityCommand():
             yield from _calls(hass, request, names)
-        case ListRequest() | Choice():
+        case TimerRequest(durations, name):
+            yield IntentCall(intent.INTENT_START_TIMER, {**durations, **({"name": name} if name else {})})
+        case ListRequest() | Choice() | StateQuestion() | UnknownName():
             pass
         case _:
             assert_never(request)

@@ -1,9 +1,9 @@
 """The inside of `homeassistant.components.conversation`: its built-in agent, chat logs and traces.
 
-The built-in agent is of `default_agent`, and guesses with `gazetteer`; logs are of `chat_log`, traces of `trace`.
+The built-in agent is of `default_agent`; logs are of `chat_log`, traces of `trace`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from homeassistant.components import conversation
@@ -20,7 +20,6 @@ from .reliance import Reliance
 if TYPE_CHECKING:
     from hassil.recognize import RecognizeResult
     from homeassistant.components.conversation.default_agent import DefaultAgent, LanguageIntents
-    from homeassistant.components.conversation.gazetteer import GazetteerFallback
 
 _INSIDE: Final = "homeassistant.components.conversation"
 
@@ -29,17 +28,11 @@ def _agent(hass: HomeAssistant) -> object:
     return conversation.async_get_agent(hass, conversation.HOME_ASSISTANT_AGENT)
 
 
-def _gazetteer(hass: HomeAssistant) -> object:
-    return getattr(agent, "_gazetteer", object()) if (agent := _agent(hass)) else None
-
-
 _RECOGNIZING: Final = ("async_get_or_load_intents", "async_recognize_intent", "async_recognize_sentence_trigger")
 _BUILT_IN: Final[Reliance[DefaultAgent]] = Reliance("sentences", f"{_INSIDE}.default_agent", _RECOGNIZING, _agent)
-_MISMATCH: Final = Reliance("sentences", f"{_INSIDE}.default_agent", ("_get_match_error_response",))
-_GUESSING: Final = ("async_interpret", "supports")
-_GAZETTEER: Final[Reliance[GazetteerFallback]] = Reliance("wordings", f"{_INSIDE}.gazetteer", _GUESSING, _gazetteer)
-_KNOWN: Final = ("_previous_targets", "async_remember")
-_TARGETS: Final[Reliance[GazetteerFallback]] = Reliance("pronouns", f"{_INSIDE}.gazetteer", _KNOWN, _gazetteer)
+_MISMATCH: Final = Reliance(
+    "sentences", f"{_INSIDE}.default_agent", ("_get_match_error_response", "_get_unmatched_response")
+)
 _CHAT_LOGS: Final = Reliance("conversations", f"{_INSIDE}.chat_log", ("DATA_CHAT_LOGS",))
 _KEEPING: Final = ("DATA_CHAT_SESSION", "DATA_CHAT_SESSION_CLEANUP")
 _SESSIONS: Final = Reliance("conversations", "homeassistant.helpers.chat_session", _KEEPING)
@@ -76,24 +69,20 @@ async def async_texts(hass: HomeAssistant, language: str) -> LanguageIntents | N
 
 
 @callback
-def mismatch_words(hass: HomeAssistant, error: intent.MatchFailedError) -> tuple[str, Mapping[str, object]]:
-    """Return the key and the values of the sentence about what an intent did not find. Source: `default_agent`."""
-    found = _MISMATCH.find(hass)
-    words: tuple[str, Mapping[str, object]] = found._get_match_error_response(error) if found else ("", {})  # noqa: SLF001  # its sentences
+def mismatch_words(
+    hass: HomeAssistant, missed: intent.MatchFailedError | RecognizeResult
+) -> tuple[str, Mapping[str, object]]:
+    """Return the key and the values of the sentence about what was not found: by an intent, or by the built-in agent.
+
+    Source: `default_agent`.
+    """
+    if (found := _MISMATCH.find(hass)) is None:
+        return "", {}
+    is_match = isinstance(missed, intent.MatchFailedError)
+    words: tuple[str, Mapping[str, object]] = (
+        found._get_match_error_response(missed) if is_match else found._get_unmatched_response(missed)  # noqa: SLF001  # its sentences
+    )
     return words
-
-
-@callback
-def gazetteer(hass: HomeAssistant, sentence: str = "") -> GazetteerFallback | None:
-    """Return what the built-in agent guesses with where it does not recognize. Source: `gazetteer`."""
-    return _GAZETTEER.find(hass) if built_in_agent(hass, sentence) else None
-
-
-@callback
-def previous_targets(hass: HomeAssistant, conversation_id: str) -> Sequence[object]:
-    """Return what "them" refers to in a conversation of the built-in agent. Source: `gazetteer.GazetteerFallback`."""
-    known: Mapping[str, Sequence[object]] = getattr(_TARGETS.find(hass), "_previous_targets", {})
-    return known.get(conversation_id, ())
 
 
 @callback

@@ -34,7 +34,7 @@ from ..home.request import QUESTION_ENDS
 from ..internals.conversation import async_recognized, built_in_agent, slots_of
 from ..offline.misheard import is_negated
 from ..offline.provider import PROCESS_SENTENCE, SENTENCE, asked_about, local_call
-from ..offline.sentence_effects import async_guessed_timer, async_sentence_effects, async_with_names
+from ..offline.sentence_effects import async_read_sentence, async_sentence_effects, async_with_names
 from ..people.speakers import person_id_of
 from ..speech.sentences import async_error_text, async_get_sentences
 from ..speech.text.times import (
@@ -502,7 +502,10 @@ async def _async_recognized(
     timed = delayed_command(strict.intent.name, slots) if strict else ""
     timer = strict.intent.name if strict else ""
     if is_guess := strict is None and found is None:
-        timer, slots = await async_guessed_timer(hass, plain)
+        calls = (await async_read_sentence(hass, plain, "")).calls
+        timer, slots = (
+            (calls[0].intent, {**calls[0].slots}) if len(calls) == 1 and calls[0].intent in _TIMERS else ("", {})
+        )
     if timer == intent.INTENT_START_TIMER and not timed and is_negated(plain.text, language):
         return replace(await _async_declined(hass, language), is_last_resort=True)
     if timer and not timed:
@@ -591,7 +594,7 @@ def _is_local(history: Transcript) -> bool:
 async def _async_guessed(
     hass: HomeAssistant, user_input: ConversationInput, *, is_delayed: bool
 ) -> RecognizedRequest | None:
-    """Return a command that Home Assistant's second recognizer understands word by word, if its effects are known.
+    """Return a command that is read word by word, if its effects are known.
 
     One that it would delay may also start automations, which is asked about.
     """

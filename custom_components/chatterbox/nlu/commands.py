@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from .lexicon import Lexicon, Role
-from .reading import Parts, PhraseSpan
+from .reading import Parts, PhraseSpan, Reading
 from .vocabulary import HomeVocabulary, KnownEntity
 
 
@@ -33,6 +33,15 @@ class Choice:
     """A command that several entities fit, one of which is meant."""
 
     ids: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownName:
+    """Words of a command for what is not at home, or not there."""
+
+    text: str
+    alike: tuple[str, ...] = ()
+    """Names of things of its kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +138,8 @@ _ACTS_ON: Final[Mapping[str, frozenset[str]]] = {
     **dict.fromkeys(("louder", "quieter", "next", "previous", "mute", "unmute"), _PLAYER),
 }
 """The domains that an act is for."""
+PLAIN_ACTS: Final = _ACTS_ON.keys() - {"brew", "set", "start"}
+"""Acts whose words mean nothing else."""
 _BY_ASPECT: Final[Mapping[str, frozenset[str]]] = {
     "brightness": _LIGHT,
     "colour": _LIGHT,
@@ -146,13 +157,14 @@ _BY_UNIT: Final[Mapping[str, frozenset[str]]] = {
 _STEPS: Final = frozenset({"more", "less", "brighter", "darker", "louder", "quieter", "warmer", "cooler"})
 _ALONE: Final = frozenset({"warmer", "cooler", "more", "less", "set", "dock"})
 """Acts that tell by themselves for what they are, as far as there is only one in the room, or at home."""
-_PASSIVE: Final = frozenset({"binary_sensor", "event", "sensor", "update", "weather"})
+PASSIVE: Final = frozenset({"binary_sensor", "event", "sensor", "update", "weather"})
 _ROLES: Final = frozenset(
     {
         *(Role.FILLER, Role.PREPOSITION, Role.AND, Role.ACT, Role.VERB, Role.PARTICLE, Role.ENTITY, Role.PLACE),
         *(Role.KIND, Role.ASPECT, Role.AMOUNT, Role.LEVEL, Role.COLOUR, Role.QUANTIFIER, Role.PRONOUN, Role.STATE),
     }
 )
+_NAMING: Final = frozenset({Role.ENTITY, Role.PLACE, Role.KIND})
 _VALUES: Final = (Role.AMOUNT, Role.LEVEL, Role.COLOUR)
 _TWO: Final = 2
 _ALL: Final = 100
@@ -160,9 +172,12 @@ _ALL: Final = 100
 
 
 def commands(
-    parts: Parts, words: Lexicon, names: HomeVocabulary, surroundings: Surroundings
-) -> Sequence[EntityCommand | Choice] | None:
-    """Return what the words of one act ask for, a command for each group of entities; None if they ask for nothing."""
+    parts: Parts, reading: Reading, words: Lexicon, names: HomeVocabulary, surroundings: Surroundings
+) -> Sequence[EntityCommand | Choice | UnknownName] | None:
+    """Return what the words of one act ask for, a command for each group of entities; None if they ask for nothing.
+
+    If a group means nothing, it is all that is returned.
+    """
     verb = parts.act(words)
     act = verb or _act_without_verb(parts)
     is_away = "from" in parts.values(Role.PREPOSITION)
@@ -175,7 +190,11 @@ def commands(
     for group in _groups(parts.spans):
         match _Targets(Parts(group), command.act, domains, names, surroundings).found():
             case None:
-                return None
+                named = [span for span in group if span.role in _NAMING]
+                is_there = _Targets(Parts(group), command.act, _every_domain(names), names, surroundings).found()
+                if is_there or all(span.role is Role.PLACE for span in named):
+                    return None
+                return [UnknownName(reading.text(named[0].start, named[-1].end))]
             case Choice() as choice:
                 found.append(choice)
             case ids:
@@ -191,7 +210,8 @@ def _act_without_verb(parts: Parts) -> str:
     states = [value for value in parts.values(Role.STATE) if value in {"on", "off"} and not is_music]
     if any(parts.all(role) for role in _VALUES):
         return "" if parts.all(Role.STATE) else "set"
-    return states[0] if states and len(parts.all(Role.STATE)) == 1 and parts.spans[-1].role is Role.STATE else ""
+    is_outside = Role.STATE in {parts.spans[0].role, parts.spans[-1].role}
+    return states[0] if states and len(parts.all(Role.STATE)) == 1 and is_outside else ""
 
 
 def _groups(spans: Sequence[PhraseSpan]) -> Iterator[Sequence[PhraseSpan]]:
@@ -224,7 +244,7 @@ def _with_value(act: str, parts: Parts) -> EntityCommand | None:
         return None
     command = EntityCommand(act, aspect=aspects[0] if aspects else "")
     if not values:
-        return None if act == "set" else command
+        return None if act == "set" or (aspects and act not in _STEPS) else command
     before = next((one.value for one in parts.all(Role.PREPOSITION) if one.end == values[0].start), "")
     is_of_some = before not in {"to", "at", "by"} and any(one.start > values[0].start for one in parts.all(Role.KIND))
     if is_of_some:
@@ -232,7 +252,8 @@ def _with_value(act: str, parts: Parts) -> EntityCommand | None:
     match values[0].role:
         case Role.AMOUNT:
             is_by = before not in {"to", "at"} and act in _STEPS
-            if (before == "by" and not is_by) or not (values[0].value or before == "to" or aspects):
+            is_measured = bool(values[0].value) or before == "to" or (bool(aspects) and (before == "by" or not is_by))
+            if (before == "by" and not is_by) or not is_measured:
                 return None  # "the 4 lamp" is a lamp, "at 4" is a time
             command = replace(command, amount=values[0].number, unit=values[0].value, is_by=is_by)
         case Role.LEVEL:
@@ -261,6 +282,28 @@ def _domains(command: EntityCommand) -> frozenset[str]:
     return domains
 
 
+def places_of(
+    spans: Iterable[PhraseSpan], quantifiers: Iterable[str], surroundings: Surroundings
+) -> Sequence[frozenset[str | None]]:
+    """Return the areas of each place that is named, without areas for one that is not known.
+
+    "Upstairs and in the kitchen" are two places, "the bedroom upstairs" is one.
+    """
+    runs: list[list[frozenset[str | None]]] = [[]]
+    for span in spans:
+        if span.role is Role.AND:
+            runs.append([])
+        elif span.role is Role.PLACE:
+            runs[-1].append(frozenset(span.named.ids if span.named else ()))
+    if "here" in quantifiers:
+        runs[-1].append(frozenset({surroundings.area_id} - {None}))
+    return [run[0].intersection(*run) for run in runs if run]
+
+
+def _every_domain(names: HomeVocabulary) -> frozenset[str]:
+    return frozenset(entity.domain for entity in names.entities)
+
+
 @dataclass(frozen=True)
 class _Targets:
     """The entities that one group of words means."""
@@ -276,7 +319,7 @@ class _Targets:
         able = {entity.entity_id for entity in self.names.entities if entity.domain in self.domains}
         if self.parts.all(Role.PRONOUN):
             return self._referred(able)
-        if places := self._places():
+        if places := places_of(self.parts.spans, self._quantifiers, self.surroundings):
             able = {one for one in able if any(self.names.by_id[one].area_id in areas for areas in places)}
         kinds = [KINDS[value] for value in self.parts.values(Role.KIND)]
         if kinds:
@@ -304,21 +347,6 @@ class _Targets:
         is_alone = not any(self.parts.all(role) for role in (Role.ENTITY, Role.KIND, Role.PLACE))
         return (self.surroundings.last & able or None) if is_alone else None
 
-    def _places(self) -> Sequence[frozenset[str | None]]:
-        """Return the areas of each place that is named, without areas for one that is not known.
-
-        "Upstairs and in the kitchen" are two places, "the bedroom upstairs" is one.
-        """
-        runs: list[list[frozenset[str | None]]] = [[]]
-        for span in self.parts.spans:
-            if span.role is Role.AND:
-                runs.append([])
-            elif span.role is Role.PLACE:
-                runs[-1].append(frozenset(span.named.ids if span.named else ()))
-        if "here" in self._quantifiers:
-            runs[-1].append(frozenset({self.surroundings.area_id} - {None}))
-        return [run[0].intersection(*run) for run in runs if run]
-
     def _named(self, able: AbstractSet[str]) -> frozenset[str] | Choice | None:
         """Return the entity that the names mean together.
 
@@ -327,7 +355,7 @@ class _Targets:
         named = [span.named for span in self.parts.all(Role.ENTITY) if span.named]
         meant = frozenset(self.names.by_id).intersection(*(one.ids for one in named))
         others = {domain for one in meant if (domain := self.names.by_id[one].domain) not in self.domains}
-        if others - _PASSIVE and not any(one.is_whole for one in named):
+        if others - PASSIVE and not any(one.is_whole for one in named):
             return None
         ids = meant & able
         ids = self._near(ids) or ids

@@ -12,7 +12,7 @@ from heapq import nsmallest
 from typing import Final
 
 from ..agent.text import MOST_UNDERSTOOD, plain
-from .lexicon import COMMA, SMALL, Lexicon, Role, Token, tokens
+from .lexicon import COMMA, SMALL, Lexicon, PhraseMeaning, Role, Token, tokens
 from .vocabulary import HomeVocabulary, Named
 from .zones import zones
 
@@ -154,8 +154,19 @@ def _is_pair(first: str, last: str, words: Lexicon, names: HomeVocabulary) -> bo
 
 def _starts_of_text(heard: Sequence[str], words: Lexicon) -> frozenset[int]:
     """Return where a text may begin: after an act that takes one."""
-    found = (one for start in range(len(heard)) for one in words.phrases.found(heard, start))
-    return frozenset(end for end, meaning in found if words.begins(meaning, _BEFORE_TEXT))
+    found = [one for start in range(len(heard)) for one in words.phrases.found(heard, start)]
+    is_timed = any(meaning.value == "timer" for _, meaning in found)
+    return frozenset(
+        end
+        for end, meaning in found
+        if words.begins(meaning, _BEFORE_TEXT) or (is_timed and _begins_name(meaning, words))
+    )
+
+
+def _begins_name(meaning: PhraseMeaning, words: Lexicon) -> bool:
+    """Return whether the name of a timer may stand after a phrase."""
+    is_duration = meaning.role is Role.UNIT and meaning.value not in {"percent", "degrees", "kelvin"}
+    return is_duration or meaning.value == "for" or words.begins(meaning, {"set", "start"})
 
 
 def _cost(span: PhraseSpan) -> float:
@@ -215,8 +226,12 @@ def _amounts(heard: Sequence[str], start: int, words: Lexicon) -> Iterator[Phras
     """Yield the numbers that begin at a word, alone and with a unit after or before them: "百分之五十"."""
     for at, unit in ((start, ""), *_units(heard, start, words)):
         for end, number in _numbers(heard, at, words):
-            for until, unit_after in ((end, unit), *_units(heard, end, words)):
+            for until, unit_after in ((end, unit), *(_units(heard, end, words) if not unit else ())):
                 yield PhraseSpan(start, until, Role.AMOUNT, unit_after, number=number)
+    for end, measure in _units(heard, start, words):
+        count, _, unit = measure.partition(" ")
+        if unit:  # "half an hour"
+            yield PhraseSpan(start, end, Role.AMOUNT, unit, number=float(count))
 
 
 def _units(heard: Sequence[str], start: int, words: Lexicon) -> list[tuple[int, str]]:

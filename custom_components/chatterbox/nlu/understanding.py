@@ -3,31 +3,17 @@
 What the rules cannot explain is not understood. They are tried on the readings of a sentence, the most likely first.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from .commands import Choice, EntityCommand, Surroundings, commands
-from .lexicon import ARTICLE, COMMA, Lexicon, PhraseMeaning, PhraseTree, Role
+from .commands import KINDS, PLAIN_ACTS, Choice, EntityCommand, Surroundings, UnknownName, commands
+from .lexicon import ARTICLE, COMMA, Lexicon, PhraseMeaning, PhraseTree, Role, tokens, tokens_of_phrase
+from .questions import StateQuestion, WorldQuestion, state_question, world_question
 from .reading import Parts, PhraseSpan, Reading, read, telling_text
 from .vocabulary import HomeVocabulary
-
-
-@dataclass(frozen=True, slots=True)
-class WorldQuestion:
-    """A question about the world around the home: the time, the date, the weather."""
-
-    topics: tuple[str, ...]
-    days: tuple[str, ...] = ()
-    is_whether: bool = False
-    """Whether its answer begins with yes or no."""
-    zone: str = ""
-    """The time zone of the place whose time is asked for; empty for here."""
-    on: date | None = None
-    """The date that is asked about, if it is none of the `days`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +36,20 @@ class PlayRequest:
     query: str
 
 
-type SpokenRequest = EntityCommand | Choice | WorldQuestion | ListRequest | PlayRequest
+@dataclass(frozen=True, slots=True)
+class TimerRequest:
+    """A timer to start."""
 
-_WEATHER: Final = frozenset({"weather", "rain", "snow", "sun", "wind", "fog", "clouds", "storm", "feel"})
-_CLOCK: Final = frozenset({"time", "date"})
-_NOW: Final = frozenset({"0", "now"})
+    durations: Mapping[str, int]
+    """Numbers by `hours`, `minutes` and `seconds`."""
+    name: str = ""
+
+
+type SpokenRequest = (
+    EntityCommand | Choice | UnknownName | WorldQuestion | StateQuestion | ListRequest | PlayRequest | TimerRequest
+)
+
 _SILENT: Final = frozenset({Role.FILLER, Role.PREPOSITION, Role.AND})
-_OF_QUESTIONS: Final = _SILENT | {
-    *(Role.QUESTION, Role.BE, Role.TOPIC, Role.ZONE, Role.DAY, Role.QUANTIFIER, Role.PLACE, Role.PRONOUN),
-}
 _OF_LISTS: Final = _SILENT | {
     *(Role.ACT, Role.VERB, Role.PARTICLE, Role.ENTITY, Role.KIND, Role.TEXT, Role.DAY, Role.QUESTION, Role.BE),
     Role.QUANTIFIER,
@@ -71,6 +62,14 @@ _OF_COMMANDS: Final = (
 """The roles of phrases that are no title where the act may be another one."""
 _ACTING: Final = frozenset({Role.ACT, Role.VERB})
 _OF_ITEMS: Final = frozenset({"add", "remove", "complete"})
+_DURATIONS: Final = frozenset({"hours", "minutes", "seconds"})
+_LONGEST_UNKNOWN: Final = 3
+_BEFORE_NAMES: Final = frozenset({Role.ACT, Role.VERB, Role.AND, Role.PREPOSITION})
+_BEFORE_TIMES: Final = frozenset({"at", "by", "for", "to"})
+_AFTER_NAMES: Final = frozenset(
+    {Role.AND, Role.PREPOSITION, Role.PARTICLE, Role.KIND, Role.AMOUNT, Role.COLOUR, Role.LEVEL}
+)
+_MOST_ALIKE: Final = 3
 
 
 @lru_cache(maxsize=64)
@@ -78,29 +77,40 @@ def understand(
     sentence: str, words: Lexicon, names: HomeVocabulary, surroundings: Surroundings
 ) -> Sequence[SpokenRequest]:
     """Return what a sentence asks for; empty if it is not understood. A turn asks often, and reads once."""
-    for reading in read(sentence, words, names):
+    readings = read(sentence, words, names)
+    best: Sequence[SpokenRequest] = ()
+    for reading in readings:
         if reading.unknown:
             break
-        if requests := _requests(reading, words, names, surroundings):
-            return requests
-    return ()
+        requests = _requests(reading, words, names, surroundings)
+        if not any(isinstance(one, UnknownName) for one in requests):
+            if requests:
+                return requests
+        else:
+            best = best or requests
+    unknown = _unknown_name(readings[0], names) if readings and not best else None
+    return [unknown] if unknown else best
 
 
 def _requests(
     reading: Reading, words: Lexicon, names: HomeVocabulary, surroundings: Surroundings
 ) -> Sequence[SpokenRequest]:
     """Return the requests of a reading; empty if one of them is none."""
-    if question := _question(Parts(reading.spans), is_marked=reading.is_asked):
+    whole = Parts(reading.spans)
+    if question := world_question(whole, is_marked=reading.is_asked) or state_question(
+        whole, reading, names, surroundings
+    ):
         return [question]
     found: list[SpokenRequest] = []
     for spans in _divided(reading.spans):
         parts = Parts(spans)
-        if other := _of_list(parts, reading, words, names) or _to_play(parts, reading, words, names):
+        listed, timed = _of_list(parts, reading, words, names), _of_timer(parts, reading, words)
+        if other := listed or timed or _to_play(parts, reading, words, names):
             found.append(other)
             continue
         if reading.is_asked and not parts.all(Role.ACT) and not parts.all(Role.VERB):
             return ()  # "lights on?"
-        several = commands(parts, words, names, surroundings)
+        several = commands(parts, reading, words, names, surroundings)
         if not several:
             return ()
         found += several
@@ -131,43 +141,6 @@ def _has_two_acts(spans: Sequence[PhraseSpan], at: int) -> bool:
 
 def _without_joining(spans: Sequence[PhraseSpan]) -> Sequence[PhraseSpan]:
     return spans[:-1] if len(spans) > 1 and spans[-1].role is Role.AND else spans
-
-
-def _question(parts: Parts, *, is_marked: bool) -> WorldQuestion | None:
-    """Return the question about the time or the weather that all words ask."""
-    topics = parts.values(Role.TOPIC)
-    is_elsewhere = any(span.named for span in parts.all(Role.PLACE))
-    is_told = parts.spans[0].role is Role.PRONOUN  # "it is cold"
-    if not topics or is_elsewhere or is_told or not _OF_QUESTIONS.issuperset(parts.by_role):
-        return None
-    if _CLOCK.issuperset(topics):
-        return _about_clock(parts, topics)
-    if topics == ["song"]:
-        return (
-            WorldQuestion(("song",)) if _NOW.issuperset(parts.values(Role.DAY)) and not parts.all(Role.ZONE) else None
-        )
-    is_indoors = bool(parts.all(Role.QUANTIFIER)) and "feel" in topics
-    if parts.all(Role.ZONE) or is_indoors or not _WEATHER.issuperset(topics):
-        return None
-    forms = parts.values(Role.QUESTION)
-    days = parts.values(Role.DAY) or ["0"] * any(one in {"will", "need"} for one in forms)
-    phenomena = tuple(topic for topic in topics if topic != "weather")
-    is_whether = bool(parts.all(Role.BE) or not {"is", "will", "need"}.isdisjoint(forms)) and "what" not in forms
-    is_whether = is_whether or bool(is_marked and phenomena and not forms)  # "¿llueve mañana?"
-    is_asked = is_whether or bool(forms)
-    if (is_whether and len(phenomena) > 1) or not (is_asked or days or topics == ["weather"]):
-        return None
-    return WorldQuestion(phenomena or ("weather",), tuple(days), is_whether)
-
-
-def _about_clock(parts: Parts, topics: Sequence[str]) -> WorldQuestion | None:
-    zones = parts.values(Role.ZONE)
-    is_asked = bool(parts.all(Role.QUESTION) or parts.all(Role.BE)) or parts.spans[0].role is Role.TOPIC
-    if not is_asked or parts.all(Role.PLACE) or not _NOW.issuperset(parts.values(Role.DAY)):
-        return None
-    if len(zones) > 1 or (zones and topics != ["time"]):
-        return None
-    return WorldQuestion(tuple(topics), zone=zones[0] if zones else "")
 
 
 def _of_list(parts: Parts, reading: Reading, words: Lexicon, names: HomeVocabulary) -> ListRequest | None:
@@ -243,5 +216,53 @@ def _to_play(parts: Parts, reading: Reading, words: Lexicon, names: HomeVocabula
     is_elsewhere = _has(reading, texts[0], names, Role.PLACE, Role.ENTITY)
     query = telling_text(reading.text(texts[0].start, texts[0].end), words)
     known = _OF_COMMANDS if _has_other_acts(reading, texts[0].start, words) else ()
-    is_plain = not is_elsewhere and not _has(reading, texts[0], words.phrases, Role.REVERSING, Role.DAY, *known)
+    is_plain = not is_elsewhere and not _has(
+        reading, texts[0], words.phrases, Role.REVERSING, Role.DAY, Role.UNIT, *known
+    )
     return PlayRequest(query) if query and is_plain else None
+
+
+def _of_timer(parts: Parts, reading: Reading, words: Lexicon) -> TimerRequest | None:
+    """Return a timer to start, with its name: "a 5 minute pasta timer", "a timer for the pasta, 9 minutes"."""
+    amounts, texts, acts = parts.all(Role.AMOUNT), parts.all(Role.TEXT), (Role.ACT, Role.VERB, Role.PARTICLE)
+    durations = {span.value: int(span.number) for span in amounts if span.number == int(span.number)}
+    is_started = parts.act(words) in {"set", "start", "on"} or not any(parts.all(role) for role in acts)
+    is_changed = "to" in parts.values(Role.PREPOSITION)
+    is_whole = not is_changed and not parts.by_role.keys() - {*_SILENT, *acts, Role.AMOUNT, Role.KIND, Role.TEXT}
+    if not (is_started and is_whole and parts.values(Role.KIND) == ["timer"]) or len(texts) > 1:
+        return None
+    if not durations or len(durations) < len(amounts) or not durations.keys() <= _DURATIONS:
+        return None
+    if not texts:
+        return TimerRequest(durations)
+    before = max((span for span in parts.spans if span.end <= texts[0].start), key=lambda span: span.end)
+    after = next((span.role for span in parts.spans if span.start == texts[0].end), None)
+    is_before = after is Role.KIND or before.value == "for"
+    is_plain = not _has(reading, texts[0], words.phrases, Role.REVERSING, Role.DAY, Role.UNIT, Role.AND)
+    name = telling_text(reading.text(texts[0].start, texts[0].end), words)
+    return TimerRequest(durations, name) if name and is_before and is_plain else None
+
+
+def _unknown_name(reading: Reading, names: HomeVocabulary) -> UnknownName | None:
+    """Return the name in a command that nothing has, if that is all that is not explained."""
+    spans = [span for span in reading.spans if span.role is not Role.FILLER]
+    unknown = [at for at, span in enumerate(spans) if span.role is Role.UNKNOWN]
+    if not 0 < len(unknown) <= _LONGEST_UNKNOWN or unknown[-1] - unknown[0] >= len(unknown):
+        return None
+    first, end = spans[unknown[0]], spans[unknown[-1]].end
+    before, after = spans[: unknown[0]], spans[unknown[-1] + 1 :]
+    kind = KINDS.get(after[0].value) if after and after[0].role is Role.KIND and after[0].start == end else None
+    is_for_things = any(span.role is Role.ACT and span.value in PLAIN_ACTS for span in (*before, *after))
+    is_set = any(span.role in {Role.PARTICLE, Role.AMOUNT, Role.LEVEL, Role.COLOUR} for span in after)
+    is_noun = (
+        bool(before)
+        and before[-1].role in _BEFORE_NAMES
+        and before[-1].value not in _BEFORE_TIMES
+        and (not after or after[0].role in _AFTER_NAMES)
+    )
+    if not is_noun or not (kind or is_for_things or is_set) or any(span.role is Role.REVERSING for span in spans):
+        return None
+    text = reading.text(first.start, after[0].end if kind else end)
+    of_kind = [one.names[0] for one in names.entities if kind and kind.has(one)]
+    called = [name for name in of_kind if tokens(text)[-1].word in tokens_of_phrase(name)]
+    return UnknownName(text, tuple(dict.fromkeys((*called, *of_kind)))[:_MOST_ALIKE])

@@ -6,11 +6,21 @@ from datetime import date, timedelta
 from math import isfinite
 from typing import Final, assert_never
 
+from homeassistant.components.binary_sensor import DOMAIN as BINARY_SENSOR
+from homeassistant.components.climate import DOMAIN as CLIMATE
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.components.media_player import ATTR_MEDIA_ARTIST, ATTR_MEDIA_TITLE, DOMAIN as MEDIA_PLAYER
 from homeassistant.components.todo.const import DOMAIN as TODO, TodoItemStatus
 from homeassistant.components.weather import DOMAIN as WEATHER, SERVICE_GET_FORECASTS, WeatherEntityFeature
-from homeassistant.const import ATTR_ENTITY_ID, ATTR_SUPPORTED_FEATURES, STATE_PLAYING, STATE_UNAVAILABLE, STATE_UNKNOWN
+from homeassistant.const import (
+    ATTR_ENTITY_ID,
+    ATTR_SUPPORTED_FEATURES,
+    STATE_OFF,
+    STATE_ON,
+    STATE_PLAYING,
+    STATE_UNAVAILABLE,
+    STATE_UNKNOWN,
+)
 from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers import intent
 from homeassistant.helpers.translation import async_get_translations
@@ -21,7 +31,8 @@ from ..home.entity_matches import assist_name
 from ..internals.conversation import async_texts
 from ..internals.todo import items_on_list
 from ..nlu.commands import Choice
-from ..nlu.understanding import ListRequest, WorldQuestion
+from ..nlu.questions import StateQuestion, WorldQuestion
+from ..nlu.understanding import ListRequest
 from ..speech.sentences import async_get_sentences
 from ..speech.text.times import spoken_date, spoken_weekday
 from .openings import state_sentence
@@ -130,6 +141,38 @@ def _list_answer(hass: HomeAssistant, request: ListRequest, home: Home, sentence
             return sentences["list_empty"].format(list=name)
         case _:
             return None
+
+
+async def async_state_answer(hass: HomeAssistant, question: StateQuestion, language: str) -> intent.IntentResponse:
+    """Return the answer to a question about states, in Home Assistant's words."""
+    response, texts = intent.IntentResponse(language), await async_texts(hass, language)
+    response.response_type = intent.IntentResponseType.QUERY_ANSWER
+    states = [state for one in sorted(question.ids) if (state := hass.states.get(one))]
+    matched = [state for state in states if not question.state or _is_in(state, question.state)]
+    response.async_set_states(matched, [state for state in states if state not in matched])
+    kind = intent.IntentResponseTargetType.ENTITY
+    response.async_set_results([intent.IntentResponseTarget(one.name, kind, one.entity_id) for one in states])
+    answer = texts.intent_responses.get(intent.INTENT_GET_STATE, {}).get(question.form, "") if texts else ""
+    told = [response]
+    if question.form == "one":
+        told = [intent.IntentResponse(language) for _ in states]
+        for one, state in zip(told, states, strict=True):
+            one.async_set_states([state])
+    slots = ({"name": assist_name(hass, one.entity_id, one.name), "state": question.said} for one in states)
+    speech = (state_sentence(hass, answer, slot, one) for slot, one in zip(slots, told, strict=False))
+    response.async_set_speech("; ".join(speech))
+    return response
+
+
+def _is_in(state: State, wanted: str) -> bool:
+    """Return whether an entity is in a state of the lexicon."""
+    match wanted:
+        case "on" if state.domain in {CLIMATE, MEDIA_PLAYER}:
+            return state.state not in {STATE_OFF, STATE_UNAVAILABLE, STATE_UNKNOWN}
+        case "open" | "closed" if state.domain == BINARY_SENSOR:
+            return state.state == (STATE_ON if wanted == "open" else STATE_OFF)
+        case _:
+            return state.state == wanted
 
 
 async def async_weather_answer(

@@ -21,42 +21,39 @@ from homeassistant.const import STATE_HOME, STATE_UNAVAILABLE, STATE_UNKNOWN
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import intent, llm
+from homeassistant.helpers.template import Template
 
 from ..agent.messages import JsonObject, ToolCall, ToolOutcome, ToolResult
-from ..agent.text import MOST_UNDERSTOOD, compared, fold
+from ..agent.text import MOST_UNDERSTOOD, compared
 from ..const import LOGGER
 from ..effects.effect import NOTHING, Effects, IntentRun, actions_of, intents_of
 from ..effects.intents import handler_of
-from ..effects.reading import NOTHING_READ, IntentCall, async_past_question
+from ..effects.reading import IntentCall, async_past_question
 from ..effects.recognition import async_is_request, async_speaker_area, async_with_whole_words
 from ..effects.reported import Failures, async_add_reasons, async_check_response, intent_failures, reported_targets
 from ..effects.silent_home import async_handle_intent, handling_home, is_silent
 from ..effects.spoken_numbers import async_readable_sentence
 from ..home.entities import async_get_home
 from ..home.entity_matches import assist_name
-from ..internals.conversation import async_recognized, async_texts, built_in_agent, gazetteer, stored_chat_logs
+from ..internals.conversation import async_recognized, async_texts, built_in_agent, mismatch_words, stored_chat_logs
+from ..nlu.commands import UnknownName
 from ..nlu.lexicon import lexicon
 from ..nlu.past import PastForm, PastQuestion
+from ..nlu.questions import StateQuestion, WorldQuestion
 from ..nlu.reading import telling_text
-from ..nlu.understanding import ListRequest, WorldQuestion
+from ..nlu.understanding import ListRequest
 from ..records.turn_record import did_nothing, intent_response, intent_speech, result_content
 from ..speech.sentences import TranslatedComposer, async_get_sentences, confirmed_targets, in_sentences
-from .answers import async_answer
-from .context import (
-    async_note_targets,
-    async_note_unclear,
-    async_process_in_context,
-    unclear_sentence,
-)
+from .answers import async_answer, async_state_answer
+from .context import async_is_first_help, async_note_targets, async_note_unclear, unclear_sentence
 from .misheard import async_meant
 from .openings import async_add_sensors
 from .provider import PROCESS_SENTENCE, SENTENCE
 from .sentence_effects import (
     async_delayed_command,
-    async_is_misread,
+    async_own_effects,
     async_read_sentence,
     async_sentence_effects,
-    async_unknown_name,
 )
 from .shared_names import (
     async_act_on_item,
@@ -69,8 +66,10 @@ from .shared_names import (
 MAX_NESTING: Final = 3
 """Sentences that may run inside one another: a sentence may trigger an automation that says another one."""
 
-_MOST_NAMES: Final = 3
+_CONVERSATION_ID_PREFIX: Final = "chatterbox-offline-sentences"
+"""Begins the ids of the built-in agent's conversations: longer than a ULID, which Home Assistant may replace."""
 _QUESTION_MARKS: Final = ("?", "\N{FULLWIDTH QUESTION MARK}")
+_ENGLISH: Final = "en"
 _FAILED: Final = (intent.IntentResponseErrorCode.FAILED_TO_HANDLE, intent.IntentResponseErrorCode.UNKNOWN)
 
 
@@ -122,12 +121,10 @@ class OfflineDispatcher:
             return NOTHING
         if self.past and (question := await self._async_past(sentence)):
             return await self.past.async_effects({**question.arguments})
-        query, unknown, is_guess = await self._async_query(sentence)
-        if unknown:
-            return NOTHING
+        query, is_guess = await self._async_query(sentence)
         effects = await async_sentence_effects(self.hass, query, self.conversation_id)
         effects = replace(effects, is_guessed=True) if is_guess and effects != NOTHING else effects
-        return NOTHING if effects.is_guessed and not self._guesses else effects
+        return NOTHING if effects.is_guessed and not self.can_ask else effects
 
     async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
         """Let the built-in agent act on a sentence. The native of a failure has its error code and its own sentence."""
@@ -137,11 +134,11 @@ class OfflineDispatcher:
             return ToolOutcome(result_content(native), is_error=True, native=native)
         began = time.time()
         with _entered() as nesting, intent_failures() as failures:
-            query, unknown, _ = await self._async_query(sentence)
+            query, _ = await self._async_query(sentence)
             if nesting > MAX_NESTING:
                 response = await self._refuse()
             else:
-                response = await self._async_done(query) or await self._async_processed(sentence, query, unknown, began)
+                response = await self._async_done(query) or await self._async_processed(sentence, query, began)
         await self._report_failures(response, failures, began)
         async_note_targets(self.hass, self.conversation_id, response)
         if is_error := response.response_type is intent.IntentResponseType.ERROR:
@@ -150,26 +147,21 @@ class OfflineDispatcher:
         return ToolOutcome(result_content(native), is_error=is_error, native=native)
 
     async def _async_processed(
-        self, sentence: str, query: conversation.ConversationInput, unknown: str, began: float
+        self, sentence: str, query: conversation.ConversationInput, began: float
     ) -> intent.IntentResponse:
         """Have the built-in agent act on a sentence, or tell why it does not."""
-        if not self._guesses and (await async_sentence_effects(self.hass, query, self.conversation_id)).is_guessed:
-            response = await self._not_understood()
+        effects = await async_own_effects(self.hass, query)
+        if effects is not None and effects.is_guessed and not self.can_ask:
+            response = await self._not_understood(query)
         elif self.past and (question := await self._async_past(sentence)):
             is_whether = question.form is PastForm.WHETHER
             response = self._query_answer(await self.past.async_answer({**question.arguments}, is_whether=is_whether))
-        elif unknown:
-            response = await self._unknown(unknown)
-        elif (
-            len(sentence) > MOST_UNDERSTOOD
-            or await self._is_unhandled(query)
-            or await self._names_no_zone(query)
-            or await async_is_misread(self.hass, query, self.conversation_id)
-        ):
-            response = await self._not_understood()
+        elif effects is None or await self._is_unhandled(query) or await self._names_no_zone(query):
+            response = await self._not_understood(query)
         else:
             area, done = async_speaker_area(self.hass, query), await async_act_on_item(self.hass, query)
-            response = done or await async_process_in_context(self.hass, query, self.conversation_id, self._converse)
+            inner_id = f"{_CONVERSATION_ID_PREFIX}-{self.conversation_id}"
+            response = done or await self._converse(replace(query, conversation_id=inner_id))
             response = await self._without_exception(query, response, began)
             if response.error_code in _FAILED:
                 response = await self._async_found_media(query) or response
@@ -226,25 +218,27 @@ class OfflineDispatcher:
         return response
 
     async def _add_help(self, response: intent.IntentResponse) -> None:
-        """Put what is missing in the place of "I couldn't understand that", or add what would be understood.
+        """Put what is missing in the place of "I couldn't understand that", or add what would be understood, once.
 
         No satellite says the latter.
         """
-        if not self.has_model and (self.device_id or self.satellite_id):
-            return
         texts = await async_texts(self.hass, self.language)
         speech = intent_speech(llm.ToolResult(llm.IntentResponseDict(response)))
-        if texts and speech == texts.error_responses.get(ErrorKey.NO_INTENT):
+        if texts is None or speech != texts.error_responses.get(ErrorKey.NO_INTENT):
+            return
+        if self.has_model:
+            response.async_set_speech(await self._say("spoken_needs_model"))
+        elif not self._is_spoken and async_is_first_help(self.hass, self.conversation_id):
             helped = f"{speech.rstrip('.。')}. {await self._say('spoken_understood_offline')}"
-            response.async_set_speech(await self._say("spoken_needs_model") if self.has_model else helped)
+            response.async_set_speech(helped)
 
     @property
-    def _guesses(self) -> bool:
-        """Whether a sentence may run that is not certain: somebody can be asked, and its effects are known before."""
-        return self.can_ask and gazetteer(self.hass) is not None
+    def _is_spoken(self) -> bool:
+        """Whether a satellite has heard the sentence. Typed words are never taken for others that sound alike."""
+        return bool(self.device_id or self.satellite_id)
 
-    async def _async_query(self, sentence: str) -> tuple[conversation.ConversationInput, str, bool]:
-        """Return the sentence to process, the name in it that nothing has, and whether the sentence is a guess.
+    async def _async_query(self, sentence: str) -> tuple[conversation.ConversationInput, bool]:
+        """Return the sentence to process, and whether it is a guess.
 
         Without a model, a sentence that was said and is not understood may have been misheard. Typed text stays.
         """
@@ -252,24 +246,26 @@ class OfflineDispatcher:
         query = await async_with_whole_words(hass, query)
         if unclear := unclear_sentence(hass, self.conversation_id):
             clear = replace(query, text=f"{unclear}, {query.text}")
-            effects = await async_sentence_effects(hass, clear, self.conversation_id)
             is_new = await async_sentence_effects(hass, query, self.conversation_id) != NOTHING
-            is_clear = effects != NOTHING and not effects.is_guessed and not is_new
-            if is_clear or await async_read_sentence(hass, clear, self.conversation_id) != NOTHING_READ:
-                return clear, "", False
-        if await async_read_sentence(self.hass, query, self.conversation_id) != NOTHING_READ:
-            return query, "", False
-        if not self._guesses or (unknown := await async_unknown_name(hass, query)) == "":
-            return query, "", False
-        is_guessable = unknown is not None or await async_sentence_effects(hass, query, self.conversation_id) == NOTHING
-        is_spoken = self.device_id is not None or self.satellite_id is not None
-        if is_guessable and is_spoken and not self.has_model and (meant := await async_meant(hass, query)):
-            return replace(query, text=meant), "", True
-        return query, unknown or "", False
+            is_clear = not is_new and await async_sentence_effects(hass, clear, self.conversation_id) != NOTHING
+            before = await async_read_sentence(hass, replace(query, text=unclear), self.conversation_id)
+            together = await async_read_sentence(hass, clear, self.conversation_id)
+            if is_clear or (together.is_understood and together != before):
+                return clear, False
+        if self.has_model or not (self.can_ask and self._is_spoken):
+            return query, False
+        if await async_own_effects(hass, query) not in (None, NOTHING):
+            return query, False
+        if (await async_read_sentence(hass, query, self.conversation_id)).is_understood:
+            return query, False
+        meant = await async_meant(hass, query)
+        return (replace(query, text=meant), True) if meant else (query, False)
 
     async def _async_done(self, query: conversation.ConversationInput) -> intent.IntentResponse | None:
         """Do what was read in a sentence, and tell it in Home Assistant's words; None if nothing was."""
         reading = await async_read_sentence(self.hass, query, self.conversation_id)
+        if isinstance(reading.answered, StateQuestion):
+            return await async_state_answer(self.hass, reading.answered, self.language)
         if reading.answered:
             home = async_get_home(self.hass, conversation.DOMAIN)
             answer = await async_answer(self.hass, reading.answered, query, home)
@@ -287,6 +283,7 @@ class OfflineDispatcher:
         if not reading.calls:
             return None
         responses = [await async_do_read(self.hass, query, one) for one in reading.calls]
+        responses += [await self._unknown(one) for one in reading.unknown]
         if reading.calls[0].intent == INTENT_MEDIA_SEARCH_AND_PLAY and responses[0].error_code:
             text = (await async_get_sentences(self.hass, self.language))["media_not_found"]
             return self._error(intent.IntentResponseErrorCode.NO_VALID_TARGETS, text)
@@ -341,14 +338,6 @@ class OfflineDispatcher:
         response.async_set_speech(speech)
         return response
 
-    async def _unknown(self, name: str) -> intent.IntentResponse:
-        """Return the answer to a sentence about a thing that does not exist, with things of its kind."""
-        home, last = async_get_home(self.hass, conversation.DOMAIN), fold(name).split()[-1]
-        alike = [entity.names[0] for entity in home.entities if last in fold(" ".join(entity.names)).split()]
-        key, names = ("unknown_name", ", ".join(alike[:_MOST_NAMES])) if alike else ("unknown_thing", "")
-        text = await self._say(f"spoken_{key}", name=name, names=names)
-        return self._error(intent.IntentResponseErrorCode.NO_VALID_TARGETS, text)
-
     async def _converse(self, query: conversation.ConversationInput) -> intent.IntentResponse:
         """Have the built-in agent process a sentence, unless it would run a command later: under no rule then.
 
@@ -358,7 +347,7 @@ class OfflineDispatcher:
             return await self._refuse_delayed(replace(query, text=command))
         agent = conversation.async_get_agent(self.hass, query.agent_id)
         if agent is None:
-            return await self._not_understood()
+            return await self._not_understood(query)
         if is_silent(self.hass) and (own := built_in_agent(self.hass)):
             agent = copy(own)
             agent.hass = handling_home(self.hass)
@@ -413,15 +402,35 @@ class OfflineDispatcher:
         response.async_set_speech(composer.done([ToolResult(run.intent_type, run.intent_type, "", native=native)]))
         return response
 
-    async def _not_understood(self) -> intent.IntentResponse:
-        texts = await async_texts(self.hass, self.language)
-        text = texts.error_responses.get(ErrorKey.NO_INTENT, "") if texts else ""
-        text = text if built_in_agent(self.hass) else await self._say("spoken_offline_is_off")
-        return self._error(intent.IntentResponseErrorCode.NO_INTENT_MATCH, text)
+    async def _not_understood(self, query: conversation.ConversationInput) -> intent.IntentResponse:
+        """Return what is not understood of a sentence: a name that nothing has, or all of it."""
+        if (agent := built_in_agent(self.hass)) is None:
+            text = await self._say("spoken_offline_is_off")
+            return self._error(intent.IntentResponseErrorCode.NO_INTENT_MATCH, text)
+        if unknown := (await async_read_sentence(self.hass, query, self.conversation_id)).unknown:
+            return await self._unknown(unknown[0])
+        texts = await async_texts(self.hass, self.language) or await async_texts(self.hass, _ENGLISH)
+        errors = texts.error_responses if texts else {}
+        is_read = await self.hass.async_add_executor_job(lexicon, self.language) is not None
+        found = None if is_read or len(query.text) > MOST_UNDERSTOOD else await agent.async_recognize_intent(query)
+        key, values = mismatch_words(self.hass, found) if found and found.unmatched_entities else ("", {})
+        if key in {"", ErrorKey.NO_INTENT}:
+            return self._error(intent.IntentResponseErrorCode.NO_INTENT_MATCH, errors.get(ErrorKey.NO_INTENT, ""))
+        text = Template(errors.get(key, ""), self.hass).async_render(values, parse_result=False)
+        return self._error(intent.IntentResponseErrorCode.NO_VALID_TARGETS, str(text))
+
+    async def _unknown(self, unknown: UnknownName) -> intent.IntentResponse:
+        """Return the answer to a command for what is not at home, with things of its kind."""
+        key = "spoken_unknown_name" if unknown.alike else "spoken_unknown_thing"
+        text = await self._say(key, name=unknown.text, names=", ".join(unknown.alike))
+        return self._error(intent.IntentResponseErrorCode.NO_VALID_TARGETS, text)
 
     async def _refuse_delayed(self, command: conversation.ConversationInput) -> intent.IntentResponse:
         """Refuse a command for later that is no plan, with the reason if it fits nothing."""
         reason = await async_mismatch(self.hass, command, async_speaker_area(self.hass, command))
+        unknown = (await async_read_sentence(self.hass, command, self.conversation_id)).unknown
+        if unknown and not reason:
+            return await self._unknown(unknown[0])
         text = await self._say("later_impossible", command=command.text)
         return self._error(intent.IntentResponseErrorCode.NO_VALID_TARGETS, f"{text} {reason}".rstrip())
 

@@ -3,7 +3,7 @@
 Names and beginnings are replaced by those that sound alike, and a guess counts only if Home Assistant understands the
 whole sentence then. It is always asked about. Sounds are compared by letters and by groups of consonants that
 recognizers mix up, with `difflib`. Weighed: rapidfuzz and jellyfish, which Home Assistant does not install and which
-build from C or Rust; Metaphone, which knows English alone; `gazetteer_matcher.fuzzy`, a private part of a dependency.
+build from C or Rust; Metaphone, which knows English alone.
 """
 
 import re
@@ -25,10 +25,11 @@ from unicode_rbnf import RbnfEngine
 
 from ..agent.text import base_language, fold, read_data_file
 from ..effects.effect import NOTHING, ActionKind, Touches, Unresolved, actions_of, kind_of
+from ..effects.reading import async_is_explained
 from ..effects.recognition import async_recognize
 from ..home.entities import Home, async_get_home
 from ..speech.text.times import times_in
-from .sentence_effects import async_is_certain, async_sentence_effects
+from .sentence_effects import async_read_sentence, async_sentence_effects
 
 _ALIKE: Final = 0.58
 """Likeness from which two names may have been the same."""
@@ -215,6 +216,9 @@ async def async_meant(hass: HomeAssistant, user_input: ConversationInput) -> str
     Questions are not guessed: their answers do not tell what was understood. Neither is a command whose effects are not
     known, since nobody would be asked about it, nor one that may have been its opposite.
     """
+    is_unknown = bool((await async_read_sentence(hass, user_input, "")).unknown)
+    if not is_unknown and await async_is_explained(hass, user_input):
+        return ""
     home, language = async_get_home(hass, conversation.DOMAIN), user_input.language
     guessed = await hass.async_add_executor_job(lambda: guesses(home, user_input.text, language))
     best, likest = "", 0.0
@@ -222,7 +226,8 @@ async def async_meant(hass: HomeAssistant, user_input: ConversationInput) -> str
     for text, likeness in guessed:
         guess = replace(user_input, text=text)
         found = await async_recognize(hass, guess)
-        if (found is None or found.is_question) and not await async_is_certain(hass, guess):
+        is_read = (await async_read_sentence(hass, guess, "")).calls
+        if (found is None or found.is_question) and not is_read:
             continue
         effects = await async_sentence_effects(hass, guess, "")
         if effects == NOTHING:

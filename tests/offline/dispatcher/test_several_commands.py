@@ -14,22 +14,22 @@ from tests.support.offline_talk import HOME, Talk
     [
         (
             "turn on the counter lamp and close the kitchen blinds",
-            "Turned on the light. Sorry, I am not aware of any blind in the kitchen area",
+            "Turned on the light. I don't know anything called kitchen blinds.",
             ["light.counter"],
         ),
         (
             "close the kitchen blinds and turn on the counter lamp",
-            "Done: Counter Lamp. Sorry, I am not aware of any blind in the kitchen area",
+            "Turned on the light. I don't know anything called kitchen blinds.",
             ["light.counter"],
         ),
         (
             "turn on the counter lamp and close the kitchen blinds and turn on the kitchen ceiling",
-            "Turned on the light. Done: Kitchen Ceiling. Sorry, I am not aware of any blind in the kitchen area",
+            "Turned on the light. I don't know anything called kitchen blinds.",
             ["light.counter", "light.kitchen_ceiling"],
         ),
         (
             "close the kitchen blinds and open the kitchen curtains",
-            "Sorry, I am not aware of any blind in the kitchen area",
+            "I don't know anything called kitchen blinds.",
             [],
         ),
     ],

@@ -26,6 +26,7 @@ BATHROOM, BEDROOM = "fan.bathroom", "fan.bedroom"
         (("never mind", "bathroom"), set()),
         (("thanks", "bathroom"), set()),
         (("what time is it", "bathroom"), set()),
+        (("remind me at six to call mum", "bathroom"), set()),
     ],
 )
 async def test_the_answer_to_which_one(hass: HomeAssistant, answers: tuple[str, ...], turned_on: set[str]) -> None:

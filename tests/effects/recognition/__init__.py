@@ -1,1 +1,0 @@
-"""Tests of `effects/recognition.py`, by topic."""
