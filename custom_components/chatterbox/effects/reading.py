@@ -75,7 +75,7 @@ class ReadSentence(NamedTuple):
     calls: Sequence[IntentCall] = ()
     answered: WorldQuestion | StateQuestion | ListRequest | Choice | None = None
     unknown: Sequence[UnknownName] = ()
-    """What is not at home. What else was asked for is done."""
+    """Names that nothing at home has. All else that was asked for is done."""
 
     @property
     def is_understood(self) -> bool:

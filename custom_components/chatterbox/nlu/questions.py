@@ -34,7 +34,7 @@ class StateQuestion:
     """The key of Home Assistant's answer."""
     state: str = ""
     """The state that is asked for, a value of the lexicon; empty for any."""
-    said: str = ""
+    spoken_state: str = ""
     """The same, as it was said."""
 
 
@@ -86,7 +86,7 @@ def state_question(
     if begin not in {Role.QUESTION, Role.BE} or not _OF_STATES.issuperset(parts.by_role) or len(states) > 1:
         return None
     state = states[0].value if states else ""
-    said = reading.text(states[0].start, states[0].end) if states else ""
+    spoken = reading.text(states[0].start, states[0].end) if states else ""
     is_named = bool(parts.all(Role.ENTITY) or parts.all(Role.PRONOUN))
     is_whether = {*forms} <= {"is"}
     ids = _asked_about(parts, state, names, surroundings, is_whether=is_whether)
@@ -96,17 +96,17 @@ def state_question(
         is_value = (is_named or bool(parts.all(Role.ASPECT))) and not parts.all(Role.KIND)
         return StateQuestion(ids, "one") if is_value and "what" in forms and len(ids) <= _MOST_TOLD else None
     if is_whether and (is_named or len(ids) == 1):
-        return StateQuestion(ids, "one_yesno", state, said) if len(ids) == 1 else None
+        return StateQuestion(ids, "one_yesno", state, spoken) if len(ids) == 1 else None
     if is_whether:
         form = "all" if "all" in parts.values(Role.QUANTIFIER) else "any"
-        return StateQuestion(ids, form, state, said) if parts.all(Role.KIND) else None
+        return StateQuestion(ids, form, state, spoken) if parts.all(Role.KIND) else None
     is_some = (
         not is_named
         and (bool(parts.all(Role.KIND)) or state in {"on", "open"})
         and bool(parts.all(Role.BE) or "what" in forms)
     )
     form = next((one for one in ("how_many", "which") if one in forms), "which" if forms == ["what"] else "")
-    return StateQuestion(ids, form, state, said) if form and is_some else None
+    return StateQuestion(ids, form, state, spoken) if form and is_some else None
 
 
 def _asked_about(

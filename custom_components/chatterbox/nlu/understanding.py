@@ -252,7 +252,7 @@ def _unknown_name(reading: Reading, names: HomeVocabulary) -> UnknownName | None
     first, end = spans[unknown[0]], spans[unknown[-1]].end
     before, after = spans[: unknown[0]], spans[unknown[-1] + 1 :]
     kind = KINDS.get(after[0].value) if after and after[0].role is Role.KIND and after[0].start == end else None
-    is_for_things = any(span.role is Role.ACT and span.value in PLAIN_ACTS for span in (*before, *after))
+    is_for_entities = any(span.role is Role.ACT and span.value in PLAIN_ACTS for span in (*before, *after))
     is_set = any(span.role in {Role.PARTICLE, Role.AMOUNT, Role.LEVEL, Role.COLOUR} for span in after)
     is_noun = (
         bool(before)
@@ -260,7 +260,7 @@ def _unknown_name(reading: Reading, names: HomeVocabulary) -> UnknownName | None
         and before[-1].value not in _BEFORE_TIMES
         and (not after or after[0].role in _AFTER_NAMES)
     )
-    if not is_noun or not (kind or is_for_things or is_set) or any(span.role is Role.REVERSING for span in spans):
+    if not is_noun or not (kind or is_for_entities or is_set) or any(span.role is Role.REVERSING for span in spans):
         return None
     text = reading.text(first.start, after[0].end if kind else end)
     of_kind = [one.names[0] for one in names.entities if kind and kind.has(one)]

@@ -153,13 +153,13 @@ async def async_state_answer(hass: HomeAssistant, question: StateQuestion, langu
     kind = intent.IntentResponseTargetType.ENTITY
     response.async_set_results([intent.IntentResponseTarget(one.name, kind, one.entity_id) for one in states])
     answer = texts.intent_responses.get(intent.INTENT_GET_STATE, {}).get(question.form, "") if texts else ""
-    told = [response]
+    answers = [response]
     if question.form == "one":
-        told = [intent.IntentResponse(language) for _ in states]
-        for one, state in zip(told, states, strict=True):
+        answers = [intent.IntentResponse(language) for _ in states]
+        for one, state in zip(answers, states, strict=True):
             one.async_set_states([state])
-    slots = ({"name": assist_name(hass, one.entity_id, one.name), "state": question.said} for one in states)
-    speech = (state_sentence(hass, answer, slot, one) for slot, one in zip(slots, told, strict=False))
+    slots = ({"name": assist_name(hass, one.entity_id, one.name), "state": question.spoken_state} for one in states)
+    speech = (state_sentence(hass, answer, slot, one) for slot, one in zip(slots, answers, strict=False))
     response.async_set_speech("; ".join(speech))
     return response
 

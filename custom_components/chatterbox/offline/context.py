@@ -1,4 +1,4 @@
-"""What the next sentence of a conversation may refer to: the last targets, and a request that is not clear yet."""
+"""Remembers of a conversation the last targets, and a request that is not clear yet, for the next sentence."""
 
 from dataclasses import dataclass, replace
 from typing import Final
@@ -16,7 +16,7 @@ from ..nlu.commands import PASSIVE
 
 @dataclass(frozen=True, slots=True)
 class _Thread:
-    """What was said in one of our conversations."""
+    """The memory of one of our conversations."""
 
     unclear: str = ""
     """The sentence about which was asked what it means."""
