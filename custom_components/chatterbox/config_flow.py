@@ -19,6 +19,7 @@ from homeassistant.config_entries import (
 from homeassistant.const import CONF_API_KEY, CONF_MODEL, CONF_NAME
 from homeassistant.core import callback
 from homeassistant.data_entry_flow import AbortFlow, UnknownFlow
+from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import entity_registry as er
 
 from . import const
@@ -60,7 +61,7 @@ from .settings.options import new_agent_data
 from .settings.rules import HomeRules, async_get_home_rules
 from .settings.service_address import InvalidAddress, parse_address, place_of
 from .settings.tasks import new_task_data, task_settings_of
-from .speech.sentences import async_get_sentences
+from .speech.sentences import async_error_text, async_get_sentences
 
 _STEP_INTERNET: Final = "internet"
 _STEP_OWN_SERVER: Final = "own_server"
@@ -291,15 +292,27 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
     @override
     async def async_on_create_entry(self, result: ConfigFlowResult) -> ConfigFlowResult:
         """Have the chosen assistants use the agent, and say what one could ask it."""
-        if self._change_rules:
-            async_get_home_rules(self.hass).async_change(self._change_rules)
+        problem = await self._async_change_rules()
         (agent,) = result["result"].get_subentries_of_type(const.SUBENTRY_CONVERSATION)
         registry = er.async_get(self.hass)
         if entity_id := registry.async_get_entity_id(CONVERSATION_DOMAIN, const.DOMAIN, agent.subentry_id):
             await async_use_agent(self.hass, entity_id, agent.title, self._use_in)
         ready = await async_ready(self.hass, self._service.kind, agent.title, self._use_in, agent.data)
+        ready["try_it"] = "\n\n".join(filter(None, (problem, ready["try_it"])))
         result["description"], result["description_placeholders"] = "ready", ready
         return result
+
+    async def _async_change_rules(self) -> str:
+        """Take the PIN that was chosen, if any. Return why it is not kept."""
+        rules = async_get_home_rules(self.hass)
+        if self._change_rules is None:
+            return ""
+        try:
+            await rules.async_enter(self._change_rules(rules.stored))
+        except HomeAssistantError as error:
+            language = await async_viewer_language(self.hass)
+            return f"**PIN:** {await async_error_text(self.hass, language, str(error.translation_key))}"
+        return ""
 
     async def async_step_reauth(self, entry_data: Mapping[str, Any]) -> ConfigFlowResult:  # noqa: ARG002 the entry is asked itself
         """Begin when the service no longer accepts its key."""

@@ -67,7 +67,7 @@ class FirstAgentForm:
     def schema(self) -> vol.Schema:
         """Return the form; what the home has nothing for is left out."""
         fields: dict[vol.Marker, object] = {vol.Required(CONF_NAME): selector.TextSelector(), **self.assistants_schema}
-        if self.asks_about and not self.home_rules.pin:
+        if self.asks_about and not (self.home_rules.pin or self.home_rules.policy.only_reads):
             fields[vol.Optional(CONF_PIN)] = PASSWORD
             fields[vol.Optional(FIELD_PIN_FOR)] = PIN_USES
         if self.kind is not ServiceKind.OFFLINE:
@@ -100,6 +100,8 @@ class FirstAgentForm:
     @property
     def approval(self) -> str:
         """Return a sentence about what needs an approval."""
+        if self.home_rules.policy.only_reads:
+            return self.sentences["spoken_rules_unknown"]
         if not self.asks_about:
             return self.sentences["first_asks_nothing"]
         names = ", ".join(f"**{escaped(name)}**" for name in self.asks_about[:_MOST_NAMES])

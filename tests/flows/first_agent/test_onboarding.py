@@ -1,6 +1,7 @@
 """From "Add integration" to an agent that assistants use: what is found, tried, asked and said."""
 
 import asyncio
+import errno
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, ClassVar, override
@@ -13,6 +14,7 @@ from homeassistant.config_entries import ConfigFlowResult, SubentryFlowResult
 from homeassistant.const import CONF_MODEL, CONF_NAME
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
+from homeassistant.helpers.storage import Store
 from homeassistant.setup import async_setup_component
 from pydantic import JsonValue
 
@@ -544,6 +546,36 @@ async def test_without_a_model_a_sentence_that_home_assistant_does_not_understan
     assert sentences_in(result) == ["Włącz Lamp", "Zablokuj Front Door", "Odblokuj Front Door", only_model]
     result = await submit(hass, await choose_offline(hass), name="Jeeves")
     assert sentences_in(result) == ["Włącz Lamp"]
+
+
+async def test_a_pin_that_is_not_kept_is_told(hass: HomeAssistant, monkeypatch: pytest.MonkeyPatch) -> None:
+    await door_and_lamp(hass)
+    step = await choose_offline(hass)
+    save = Store.async_save
+
+    async def refuse(store: Store[Any], data: Any) -> None:
+        if store.key == "chatterbox.home_rules":
+            raise OSError(errno.ENOSPC, "it is full")
+        await save(store, data)
+
+    with monkeypatch.context() as full:
+        full.setattr(Store, "async_save", refuse)
+        result = await submit(hass, step, name="Butler", pin="8351", pin_for=["unlock"])
+
+    warning = (result["description_placeholders"] or {})["try_it"].partition("\n\n")[0]
+    assert warning.startswith("**PIN:** These rules hold now, but they could not be saved: ")
+    assert async_get_home_rules(hass).current.pin
+
+
+async def test_no_pin_replaces_rules_that_cannot_be_read(hass: HomeAssistant, hass_storage: dict[str, object]) -> None:
+    damaged = hass_storage["chatterbox.home_rules"] = {"version": 1, "data": 5}
+    await door_and_lamp(hass)
+    step = await choose_offline(hass)
+
+    assert CONF_PIN not in (step["data_schema"] or {}).schema  # type: ignore[union-attr]  # it is a form
+    assert "can't be read" in (step["description_placeholders"] or {})["asked"]
+    await submit(hass, step, name="Butler")
+    assert hass_storage["chatterbox.home_rules"] is damaged
 
 
 async def test_where_nothing_is_asked_about_there_is_no_pin(hass: HomeAssistant) -> None:
