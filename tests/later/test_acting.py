@@ -293,6 +293,44 @@ async def test_what_takes_longer_than_home_assistant_waits_is_done_once_it_has_e
     assert [one.partition(". ")[2] for one in news(hass)] == ([error] if error else [])
 
 
+KITCHEN: JsonObject = {"kind": "act", "tool": "HassTurnOff", "arguments": {"area": "Kitchen", "domain": ["light"]}}
+PARTLY = "This was planned for now, but only part of it was done: turn off"
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+async def test_what_was_done_in_part_is_told_as_that(
+    hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory, *, is_late: bool
+) -> None:
+    await serve(script(later(KITCHEN)))
+    stuck, *others = lights = [one for one in hass.states.async_entity_ids("light") if "kitchen" in one]
+    assert others
+    await hass.services.async_call("light", "turn_on", {"entity_id": lights}, blocking=True)
+    await at_hall(hass, "do it in twenty minutes")
+    may_fail = asyncio.Event()
+    if not is_late:
+        may_fail.set()
+
+    async def turn_off(call: ServiceCall) -> None:
+        if stuck in call.data["entity_id"]:
+            await may_fail.wait()
+            raise HomeAssistantError("Its wire is loose.")
+        for entity_id in call.data["entity_id"]:
+            hass.states.async_set(entity_id, "off")
+
+    hass.services.async_register("light", "turn_off", turn_off)
+    finished = fired(hass, EVENT_TURN_FINISHED)
+    freezer.tick(timedelta(minutes=20))
+    async_fire_time_changed(hass)
+    await finished.wait()
+    may_fail.set()
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+    (text,) = news(hass)
+    assert text.startswith(PARTLY)
+    assert text.endswith("Its wire is loose.")
+    assert plans(hass) == ()
+
+
 async def test_what_does_not_end_is_told(
     hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory, loop_clock: LoopClock
 ) -> None:

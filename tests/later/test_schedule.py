@@ -23,6 +23,7 @@ from pytest_homeassistant_custom_component.common import (
 
 from custom_components.chatterbox.approvals.questions import Running
 from custom_components.chatterbox.const import DOMAIN
+from custom_components.chatterbox.later.acting import Outcome
 from custom_components.chatterbox.later.plans import (
     Asker,
     Condition,
@@ -61,11 +62,13 @@ class Home:
         schedule.async_serve(AGENT, self)
         return schedule
 
-    async def async_act(self, plan: FuturePlan) -> str:
+    async def async_act(self, plan: FuturePlan) -> Outcome:
         await asyncio.sleep(0)
         self.done.append(plan.text)
         await self.may_end.wait()
-        return "It is stuck." if plan.text == "stuck" else ""
+        if plan.text == "late":
+            raise TimeoutError
+        return Outcome("later_failed", "It is stuck.") if plan.text == "stuck" else Outcome()
 
     async def async_problem(
         self,
@@ -170,6 +173,16 @@ async def test_why_it_was_not_done_is_told(hass: HomeAssistant, home: Home, free
     await pass_time(hass, freezer, minutes=10)
 
     assert home.texts == ["This was planned for now, but I haven't done it: stuck. It is stuck."]
+
+
+async def test_a_time_that_passes_elsewhere_is_a_failure(
+    hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory
+) -> None:
+    await home.schedule.async_add(act("late"))
+
+    await pass_time(hass, freezer, minutes=10)
+
+    assert home.texts[0].startswith("This was planned for now, but I haven't done it: late.")
 
 
 async def test_it_comes_again_every_day(hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory) -> None:

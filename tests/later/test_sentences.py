@@ -359,6 +359,7 @@ async def test_a_reminder_about_an_alarm_is_no_alarm(home_with_alarms: HomeAssis
         ("forget the heater", "none"),
         ("forget that I like tea", "none"),
         ("forget that", "none"),
+        ("delete ♥", "none"),
         ("not at six, at seven", "none"),
         ("at seven", "none"),
         ("what did the radio announce at six?", "none"),

@@ -1,5 +1,6 @@
 """Every ending of a turn has a sentence, in the speaker's language, that says what was done and what can be done."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
@@ -185,7 +186,8 @@ def sentence_result(code: intent.IntentResponseErrorCode) -> ToolResult:
     """Return the result of a sentence with which Home Assistant did nothing."""
     response = intent.IntentResponse("en")
     response.async_set_error(code, "Sorry.")
-    return replace(result(llm.ToolResult(llm.IntentResponseDict(response), error=True)), is_error=True)
+    native, content = llm.ToolResult(llm.IntentResponseDict(response), error=True), json.dumps(response.as_dict())
+    return replace(result(native), content=content, is_error=True)
 
 
 @in_one_home(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextvars import Context as Variables
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, override
+from typing import Final, Literal, override
 
 from homeassistant.components.conversation import ChatLog, ConversationInput
 from homeassistant.core import Context, HomeAssistant
@@ -90,6 +90,15 @@ class _PlanSource(TurnSource):
 
 
 @dataclass(frozen=True, slots=True)
+class Outcome:
+    """The outcome of the call of a plan."""
+
+    problem: Literal["", "later_failed", "later_partly", "later_slow"] = ""
+    """The key of the sentence that tells it; empty if the call was done."""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class PlanRunner:
     """Runs the calls of the plans of one agent."""
 
@@ -98,26 +107,27 @@ class PlanRunner:
     agent_id: str
     """Entity id."""
 
-    async def async_act(self, plan: FuturePlan) -> str:
-        """Run the call of a plan to its end, and return why it was not done; empty if it was.
-
-        Raises TimeoutError if it still runs after a while.
-        """
+    async def async_act(self, plan: FuturePlan) -> Outcome:
+        """Run the call of a plan to its end, and return what came of it."""
         user_input = self._input(plan.asker, plan.language)
         with actions_in(self.hass, user_input.context) as actions:
             record = await self._async_run(plan, _PlanSource(), user_input, plan.asker.speaker)
         results = record.finished.tool_results if record.finished else ()
+        spoken_text = await self._async_spoken(record, plan.language)
         if not results or any(result.is_error for result in results):
-            return await self._async_spoken(record, plan.language)
+            return Outcome("later_failed", spoken_text)
         ended, late = await asyncio.wait(actions, timeout=ENDS_WITHIN) if actions else (set(), set())
         if late:
-            raise TimeoutError
+            return Outcome("later_slow")
+        spoken_text = spoken_text if any(targets_not_done(result.native) for result in results) else ""
         errors = [task.exception() for task in ended if not task.cancelled()]
-        error = next(filter(None, errors), None)
-        if error is None or any(targets_not_done(result.native) for result in results):
-            return ""
+        reasons = [await async_reason(self.hass, plan.language, error) for error in errors if error]
+        if not (spoken_text or reasons):
+            return Outcome()
         sentences = await async_get_sentences(self.hass, plan.language)
-        return await async_reason(self.hass, plan.language, error) or sentences["spoken_not_done"]
+        unspoken = [reason for reason in dict.fromkeys(reasons) if reason not in spoken_text]
+        why = " ".join(filter(None, (spoken_text, *unspoken))) or sentences["spoken_not_done"]
+        return Outcome("later_partly" if spoken_text or None in errors else "later_failed", why)
 
     async def async_problem(
         self, plan: FuturePlan, mover: Speaker, *, takes_back: bool, asks_scripts: bool

@@ -39,7 +39,7 @@ from ..settings.tool_names import LATER_TOOL
 from ..speech.sentences import async_error_text, async_get_sentences
 from ..speech.text.times import FURTHEST, Moment, exact_words, prepare, resolve_time
 from ..turns.input import TurnInput
-from .acting import ENDS_WITHIN
+from .acting import ENDS_WITHIN, Outcome
 from .plans import (
     LONGEST_TEXT,
     Asker,
@@ -90,11 +90,8 @@ _AGAIN: Final = timedelta(minutes=10)
 class Runner(Protocol):
     """Runs the calls of the plans of an agent."""
 
-    async def async_act(self, plan: FuturePlan) -> str:
-        """Run the call of a plan to its end, and return why it was not done; empty if it was.
-
-        Raises TimeoutError if it still runs after a while.
-        """
+    async def async_act(self, plan: FuturePlan) -> Outcome:
+        """Run the call of a plan to its end, and return what came of it."""
 
     async def async_problem(
         self, plan: FuturePlan, mover: Speaker, *, takes_back: bool, asks_scripts: bool
@@ -396,14 +393,11 @@ class Schedule:
             await self._async_not_marked(plan, error.problem)
             return
         try:
-            why = await runner.async_act(begun)
-            words = await self._async_say("later_failed", plan, why) if why else ""
-        except TimeoutError:
-            words = await self._async_say("later_slow", plan)
+            outcome = await runner.async_act(begun)
         except Exception:  # noqa: BLE001  # whatever happens is told
             LOGGER.exception("A plan of %s failed", plan.agent)
-            why = await self._async_say("spoken_agent_failed", plan)
-            words = await self._async_say("later_failed", plan, why)
+            outcome = Outcome("later_failed", await self._async_say("spoken_agent_failed", plan))
+        words = await self._async_say(outcome.problem, plan, outcome.why) if outcome.problem else ""
         await self._async_conclude(begun, PlanChange.NOT_DONE if words else PlanChange.DONE, words)
 
     async def _async_not_marked(self, plan: FuturePlan, problem: PlanProblem) -> None:

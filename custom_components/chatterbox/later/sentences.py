@@ -29,7 +29,7 @@ from ..effects.effect import Touches
 from ..effects.intents import delay_of, delayed_command
 from ..effects.recognition import RecognizedRequest, async_recognize
 from ..effects.spoken_numbers import async_readable_sentence
-from ..home.entities import async_get_home
+from ..home.entities import async_get_home, telling_words
 from ..home.request import QUESTION_ENDS
 from ..internals.conversation import async_recognized, built_in_agent, slots_of
 from ..offline.misheard import is_negated
@@ -679,9 +679,9 @@ def _timer_words(seconds: int) -> str:
 
 
 async def _async_is_known(hass: HomeAssistant, user_input: ConversationInput, words: str) -> bool:
-    """Return whether the speaker has a plan with these words."""
+    """Return whether the speaker has a plan with these words, of which one is more than "the" and the like."""
     named = {*heard_words(words)}
-    plans = await _async_plans(hass, user_input)
+    plans = await _async_plans(hass, user_input) if telling_words(words) else ()
     return any(named <= {*heard_words(f"{plan.text} {plan.words}")} for plan in plans)
 
 

@@ -28,12 +28,12 @@ from ..agent.protocols import CompletionRequest, LeavableProvider, LLMProvider
 from ..agent.transcript import changing_tools, since_last_user_message
 from ..const import DOMAIN
 from ..effects.recognition import RecognizedRequest, async_recognize
+from ..records.turn_record import found_nothing
 from ..settings.agent import AgentSettings, LocalCommands
 from ..speech.text import REPORTS, Statement, answer_content, asks_back
 from .provider import (
     PROCESS_SENTENCE,
     answer_items,
-    found_nothing,
     is_local_call,
     sentence_call,
     speech_of,

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from homeassistant.helpers.intent import IntentResponseErrorCode
 from homeassistant.util.ulid import ulid_now
 
 from ..agent.conversation.own_words import NO_MODEL, without_attempts
@@ -30,7 +29,7 @@ from ..agent.protocols import CompletionRequest
 from ..agent.text import MOST_UNDERSTOOD
 from ..agent.transcript import since_last_user_message
 from ..effects.recognition import RecognizedRequest
-from ..records.turn_record import parsed_content
+from ..records.turn_record import found_nothing, parsed_content
 from ..settings.tool_names import SENTENCE_TOOL
 
 SENTENCE: Final = "sentence"
@@ -49,7 +48,6 @@ PROCESS_SENTENCE: Final = ToolDefinition(
 )
 """The tool of this provider. Its result is the JSON of an `intent.IntentResponse`."""
 
-_FOUND_NOTHING: Final = frozenset({IntentResponseErrorCode.NO_INTENT_MATCH, IntentResponseErrorCode.NO_VALID_TARGETS})
 _LOCAL_CALL: Final = "local_"
 _ASKED_ABOUT: Final = "asked_about"
 """Name of the format of provider items that hold a call until the question about it is answered."""
@@ -132,15 +130,6 @@ def speech_of(result: ToolResult) -> str:
             return speech.strip()
         case _:
             return ""
-
-
-def found_nothing(result: ToolResult) -> bool:
-    """Return whether a sentence came to nothing, so that the model can be asked as if it had not been tried."""
-    match parsed_content(result):
-        case {"response_type": "error", "data": {"code": str(code)}}:
-            return code in _FOUND_NOTHING
-        case _:
-            return False
 
 
 without_sentences: Final = partial(without_attempts, PROCESS_SENTENCE.name, found_nothing)

@@ -232,6 +232,11 @@ def _parsed(text: str) -> JsonValue:
         return text
 
 
+_FOUND_NOTHING: Final = frozenset(
+    {intent.IntentResponseErrorCode.NO_INTENT_MATCH, intent.IntentResponseErrorCode.NO_VALID_TARGETS}
+)
+
+
 @dataclass(slots=True, weakref_slot=True)
 class TurnRecord:
     """The record of one turn, complete when the turn is over."""
@@ -494,6 +499,15 @@ def did_nothing(native: object) -> bool:
 
 def _entities(targets: Sequence[intent.IntentResponseTarget]) -> list[intent.IntentResponseTarget]:
     return [target for target in targets if target.type is intent.IntentResponseTargetType.ENTITY]
+
+
+def found_nothing(result: ToolResult) -> bool:
+    """Return whether Home Assistant recognized nothing to do in a sentence: then it is as if it had not been tried."""
+    match parsed_content(result):
+        case {"response_type": "error", "data": {"code": str(code)}}:
+            return code in _FOUND_NOTHING
+        case _:
+            return False
 
 
 def error_text(result: ToolResult) -> str:

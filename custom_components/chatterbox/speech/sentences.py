@@ -60,6 +60,7 @@ from ..records.turn_record import (
     FailedTarget,
     UnconfirmedTarget,
     entities_done,
+    found_nothing,
     intent_response,
     intent_speech,
 )
@@ -118,10 +119,6 @@ _REASONS: Final[Mapping[str, str]] = {
 _ENDS: Final = (".", "!", "?", "…", "।", "。", "\N{FULLWIDTH EXCLAMATION MARK}", "\N{FULLWIDTH QUESTION MARK}")
 _MAX_NAMES: Final = 5
 """Names that are spoken in one sentence."""
-_FOUND_NOTHING: Final = (
-    intent.IntentResponseErrorCode.NO_INTENT_MATCH,
-    intent.IntentResponseErrorCode.NO_VALID_TARGETS,
-)
 _FALLBACK_LANGUAGE: Final = "en"
 _MAX_LANGUAGES: Final = 64
 
@@ -203,7 +200,7 @@ class TranslatedComposer:
 
         A result whose own speech is part of the answer is not repeated.
         """
-        tried = [result for result in tool_results if not _found_nothing(result)]
+        tried = [result for result in tool_results if not found_nothing(result)]
         done = frozenset[str]().union(*(entities_done(result.native) for result in tried))
         untold = [one for one in tried if not (speech := intent_speech(one.native)) or speech not in answer]
         has_worked = not all(result.is_error for result in tried)
@@ -341,12 +338,6 @@ async def async_closest_language(hass: HomeAssistant, language: str, more: Itera
 def _stems(folder: Path) -> tuple[str, ...]:
     """Return the languages that have a translation file."""
     return tuple(sorted(file.stem for file in folder.glob("*.json")))
-
-
-def _found_nothing(result: ToolResult) -> bool:
-    """Return whether Home Assistant recognized nothing to do in a sentence."""
-    response = intent_response(result.native)
-    return response is not None and response.error_code in _FOUND_NOTHING
 
 
 def _is_action(result: ToolResult) -> bool:

@@ -35,9 +35,8 @@ from ..effects.recognition import async_is_never_mind
 from ..history.stores import async_get_histories
 from ..home.request import QUESTION_ENDS
 from ..offline.context import async_note_unclear
-from ..offline.provider import found_nothing
 from ..people.speakers import Asking, in_turn
-from ..records.turn_record import TurnRecord, targets_done
+from ..records.turn_record import TurnRecord, found_nothing, targets_done
 from ..repairs import async_report_broken_template, async_report_missing_tools
 from ..runtime.agents import Agent
 from ..runtime.health import async_check_health
