@@ -33,7 +33,7 @@ from ..const import DOMAIN
 from ..home.entities import Home, async_get_home
 from ..home.entity_matches import entities_by_name
 from ..internals.todo import items_on_list
-from ..nlu.commands import Choice, EntityCommand, Surroundings, UnknownName
+from ..nlu.commands import Choice, EntityCommand, OpenQuestion, Surroundings, UnknownName
 from ..nlu.lexicon import Lexicon, Role, lexicon, tokens
 from ..nlu.past import PastQuestion, past_lexicon, past_question
 from ..nlu.questions import StateQuestion, WorldQuestion
@@ -69,11 +69,15 @@ class IntentCall(NamedTuple):
     response: str = "default"
 
 
+type Answered = WorldQuestion | StateQuestion | ListRequest | Choice | OpenQuestion
+"""Requests that are answered in words."""
+
+
 class ReadSentence(NamedTuple):
     """The requests of a sentence, as it was read: intents, or one that is answered in words."""
 
     calls: Sequence[IntentCall] = ()
-    answered: WorldQuestion | StateQuestion | ListRequest | Choice | None = None
+    answered: Answered | None = None
     unknown: Sequence[UnknownName] = ()
     """Names that nothing at home has. All else that was asked for is done."""
 
@@ -110,13 +114,13 @@ async def async_read(
     for request in requests:
         if isinstance(request, UnknownName):
             continue
-        found = [*_intents(hass, request, names)]
+        found = [*_intents(hass, request, names, area)]
         if not found:
             is_long = isinstance(request, Choice) and len(request.ids) > _MOST_NAMED
             if (
                 len(requests) == 1
                 and not is_long
-                and isinstance(request, (WorldQuestion, StateQuestion, ListRequest, Choice))
+                and isinstance(request, (WorldQuestion, StateQuestion, ListRequest, Choice, OpenQuestion))
             ):
                 return ReadSentence(answered=request)
             return NOTHING_READ
@@ -175,7 +179,9 @@ def _read_date(user_input: ConversationInput, words: Lexicon, names: HomeVocabul
     return NOTHING_READ
 
 
-def _intents(hass: HomeAssistant, request: SpokenRequest, names: HomeVocabulary) -> Iterator[IntentCall]:
+def _intents(
+    hass: HomeAssistant, request: SpokenRequest, names: HomeVocabulary, area: ar.AreaEntry | None
+) -> Iterator[IntentCall]:
     """Yield the intents that do what a request asks for; none for one that is answered in words."""
     match request:
         case WorldQuestion(topics=topics):
@@ -186,13 +192,15 @@ def _intents(hass: HomeAssistant, request: SpokenRequest, names: HomeVocabulary)
         case ListRequest(act, list_id, items) if act in _OF_ITEMS:
             found = [_item_on_list(hass, names, request, item) for item in items]
             yield from (call for call in found if call) if all(found) else ()
-        case PlayRequest(query):
-            yield IntentCall(INTENT_MEDIA_SEARCH_AND_PLAY, {"search_query": query})
+        case PlayRequest(words=text):
+            here = {one.area_id for one in names.entities if one.domain == MEDIA_PLAYER}
+            place = {"area": area.name} if area and area.id in here else {}
+            yield IntentCall(INTENT_MEDIA_SEARCH_AND_PLAY, {"search_query": text, **place})
         case EntityCommand():
             yield from _calls(hass, request, names)
         case TimerRequest(durations, name):
             yield IntentCall(intent.INTENT_START_TIMER, {**durations, **({"name": name} if name else {})})
-        case ListRequest() | Choice() | StateQuestion() | UnknownName():
+        case ListRequest() | Choice() | OpenQuestion() | StateQuestion() | UnknownName():
             pass
         case _:
             assert_never(request)
@@ -319,7 +327,7 @@ def _switched(state: State, act: str) -> Iterator[IntentCall]:
     name: dict[str, JsonValue] = {"name": state.entity_id}
     match state.domain:
         case "vacuum":
-            is_start = act in {"on", "start"}
+            is_start = act in {"clean", "on", "start"}
             yield IntentCall("HassVacuumStart" if is_start else "HassVacuumReturnToBase", name)
         case "lawn_mower":
             is_start = act in {"on", "start"}

@@ -36,6 +36,16 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """A request that lacks something."""
+
+    lacks: str
+    """`value` or `item`."""
+    sentence: str = ""
+    """The sentence with `…` in the place of what it lacks; empty if an answer may follow it."""
+
+
+@dataclass(frozen=True, slots=True)
 class UnknownName:
     """Words of a command for what is not at home, or not there."""
 
@@ -102,6 +112,8 @@ KINDS: Final[Mapping[str, EntityKind]] = {
     "thermostat": _kind("climate"),
     "thermostats": _kind("climate", plural=True),
     "player": _kind("media_player"),
+    "music": _kind("media_player"),
+    "radio": _kind("media_player"),
     "players": _kind("media_player", plural=True),
     "tv": _kind("media_player", "tv"),
     "tvs": _kind("media_player", "tv", plural=True),
@@ -114,6 +126,8 @@ KINDS: Final[Mapping[str, EntityKind]] = {
 """Kinds of entities to control, by the values of the lexicon. Others, such as lists and alarms, are none."""
 _LIGHT: Final = frozenset({"light"})
 _PLAYER: Final = frozenset({"media_player"})
+_SOUNDS: Final = frozenset({"music", "radio"})
+"""Kinds that mean what a player plays."""
 _ROBOTS: Final = frozenset({"vacuum", "lawn_mower"})
 _ACTS_ON: Final[Mapping[str, frozenset[str]]] = {
     "on": _ON_OFF | {"vacuum", "valve", "scene", "script"},
@@ -131,6 +145,7 @@ _ACTS_ON: Final[Mapping[str, frozenset[str]]] = {
     "less": frozenset({"light", "media_player", "climate"}),
     "set": frozenset({"light", "climate", "cover", "valve", "fan", "media_player"}),
     "start": _ROBOTS | {"switch", "script"},
+    "clean": frozenset({"vacuum"}),
     "stop": _PLAYER,
     "pause": _PLAYER,
     "resume": _PLAYER,
@@ -155,7 +170,7 @@ _BY_UNIT: Final[Mapping[str, frozenset[str]]] = {
     "": frozenset({"light", "climate", "media_player"}),
 }
 _STEPS: Final = frozenset({"more", "less", "brighter", "darker", "louder", "quieter", "warmer", "cooler"})
-_ALONE: Final = frozenset({"warmer", "cooler", "more", "less", "set", "dock"})
+_ALONE: Final = frozenset({"warmer", "cooler", "more", "less", "set", "dock", "clean"})
 """Acts that tell by themselves for what they are, as far as there is only one in the room, or at home."""
 PASSIVE: Final = frozenset({"binary_sensor", "event", "sensor", "update", "weather"})
 _ROLES: Final = frozenset(
@@ -165,6 +180,7 @@ _ROLES: Final = frozenset(
     }
 )
 _NAMING: Final = frozenset({Role.ENTITY, Role.PLACE, Role.KIND})
+_SETTABLE: Final = frozenset({"brightness", "colour", "position", "temperature", "volume"})
 _VALUES: Final = (Role.AMOUNT, Role.LEVEL, Role.COLOUR)
 _TWO: Final = 2
 _ALL: Final = 100
@@ -173,13 +189,15 @@ _ALL: Final = 100
 
 def commands(
     parts: Parts, reading: Reading, words: Lexicon, names: HomeVocabulary, surroundings: Surroundings
-) -> Sequence[EntityCommand | Choice | UnknownName] | None:
+) -> Sequence[EntityCommand | Choice | OpenQuestion | UnknownName] | None:
     """Return what the words of one act ask for, a command for each group of entities; None if they ask for nothing.
 
     If a group means nothing, it is all that is returned.
     """
     verb = parts.act(words)
     act = verb or _act_without_verb(parts)
+    if sounds := _SOUNDS & {*parts.values(Role.KIND)}:
+        act = {"on": "resume" if "music" in sounds else "", "off": "pause"}.get(act, act)
     is_away = "from" in parts.values(Role.PREPOSITION)
     is_explained = _ROLES.issuperset(parts.by_role) and not is_away and set(parts.values(Role.KIND)) <= KINDS.keys()
     if not act or not is_explained or (verb and parts.all(Role.STATE)) or parts.spans[-1].role is Role.PREPOSITION:
@@ -187,6 +205,7 @@ def commands(
     if (command := _with_value(act, parts)) is None:
         return None
     domains, found = _domains(command) & _ACTS_ON.get(act, frozenset()), list[EntityCommand | Choice]()
+    lacks_value = command.act == "set" and command.amount is None and not command.colour
     for group in _groups(parts.spans):
         match _Targets(Parts(group), command.act, domains, names, surroundings).found():
             case None:
@@ -199,15 +218,14 @@ def commands(
                 found.append(choice)
             case ids:
                 found.append(replace(command, ids=ids))
-    return found
+    return [OpenQuestion("value")] if lacks_value else found
 
 
 def _act_without_verb(parts: Parts) -> str:
     """Return what is to be done where no verb tells: "desk lamp off", "kitchen 50 percent"; empty if nothing does."""
     if any(parts.all(role) for role in (Role.ACT, Role.VERB, Role.PARTICLE)):
         return ""
-    is_music = "player" in parts.values(Role.KIND)
-    states = [value for value in parts.values(Role.STATE) if value in {"on", "off"} and not is_music]
+    states = [value for value in parts.values(Role.STATE) if value in {"on", "off"}]
     if any(parts.all(role) for role in _VALUES):
         return "" if parts.all(Role.STATE) else "set"
     is_outside = Role.STATE in {parts.spans[0].role, parts.spans[-1].role}
@@ -244,9 +262,12 @@ def _with_value(act: str, parts: Parts) -> EntityCommand | None:
         return None
     command = EntityCommand(act, aspect=aspects[0] if aspects else "")
     if not values:
-        return None if act == "set" or (aspects and act not in _STEPS) else command
+        is_set = act == "set" and command.aspect in _SETTABLE
+        return command if is_set or act in _STEPS or not (aspects or act == "set") else None
     before = next((one.value for one in parts.all(Role.PREPOSITION) if one.end == values[0].start), "")
-    is_of_some = before not in {"to", "at", "by"} and any(one.start > values[0].start for one in parts.all(Role.KIND))
+    after = [one for one in parts.spans if one.start > values[0].start]
+    following = [one.role for one in after if one.role in {Role.KIND, Role.PREPOSITION}]
+    is_of_some = before not in {"to", "at", "by"} and following[:1] == [Role.KIND]
     if is_of_some:
         return None  # "half the lights" are some of them
     match values[0].role:
@@ -283,7 +304,7 @@ def _domains(command: EntityCommand) -> frozenset[str]:
 
 
 def places_of(
-    spans: Iterable[PhraseSpan], quantifiers: Iterable[str], surroundings: Surroundings
+    spans: Iterable[PhraseSpan], quantifiers: Iterable[str], names: HomeVocabulary, surroundings: Surroundings
 ) -> Sequence[frozenset[str | None]]:
     """Return the areas of each place that is named, without areas for one that is not known.
 
@@ -294,7 +315,7 @@ def places_of(
         if span.role is Role.AND:
             runs.append([])
         elif span.role is Role.PLACE:
-            runs[-1].append(frozenset(span.named.ids if span.named else ()))
+            runs[-1].append(frozenset(span.named.ids if span.named else names.areas_of(span.value)))
     if "here" in quantifiers:
         runs[-1].append(frozenset({surroundings.area_id} - {None}))
     return [run[0].intersection(*run) for run in runs if run]
@@ -319,7 +340,7 @@ class _Targets:
         able = {entity.entity_id for entity in self.names.entities if entity.domain in self.domains}
         if self.parts.all(Role.PRONOUN):
             return self._referred(able)
-        if places := places_of(self.parts.spans, self._quantifiers, self.surroundings):
+        if places := places_of(self.parts.spans, self._quantifiers, self.names, self.surroundings):
             able = {one for one in able if any(self.names.by_id[one].area_id in areas for areas in places)}
         kinds = [KINDS[value] for value in self.parts.values(Role.KIND)]
         if kinds:
@@ -396,6 +417,8 @@ class _Targets:
         elif is_placed:
             is_vague = self.act in {"brew", "start", "open", "close"}  # "clean the kitchen" is no order for coffee
             found = {one for one in able if not is_vague or KINDS["garage"].has(self.names.by_id[one])}
+        elif self.act in {"brighter", "darker"}:
+            return self._near(able) or None
         else:
             found = (self._near(able) or able) if self.act in _ALONE else frozenset()
         return frozenset(found) if len(found) == 1 else None

@@ -128,7 +128,7 @@ def _asked_about(
                 or (names.by_id[one].domain == "binary_sensor" and names.by_id[one].device_class in sensed)
             )
         }
-    for areas in (places := places_of(parts.spans, parts.values(Role.QUANTIFIER), surroundings)):
+    for areas in (places := places_of(parts.spans, parts.values(Role.QUANTIFIER), names, surroundings)):
         able = {one for one in able if names.by_id[one].area_id in areas}
     if parts.all(Role.PRONOUN):
         return frozenset(surroundings.last & able)
@@ -164,9 +164,11 @@ def world_question(parts: Parts, *, is_marked: bool) -> WorldQuestion | None:
     if parts.all(Role.ZONE) or is_indoors or not _WEATHER.issuperset(topics):
         return None
     forms = parts.values(Role.QUESTION)
-    days = parts.values(Role.DAY) or ["0"] * any(one in {"will", "need"} for one in forms)
+    days = parts.values(Role.DAY) or ["week"] * ("when" in forms) or ["0"] * (not {"will", "need"}.isdisjoint(forms))
     phenomena = tuple(topic for topic in topics if topic != "weather")
-    is_whether = bool(parts.all(Role.BE) or not {"is", "will", "need"}.isdisjoint(forms)) and "what" not in forms
+    is_whether = (
+        bool(parts.all(Role.BE) or not {"is", "need", "when", "will"}.isdisjoint(forms)) and "what" not in forms
+    )
     is_whether = is_whether or bool(is_marked and phenomena and not forms)  # "¿llueve mañana?"
     is_asked = is_whether or bool(forms)
     if (is_whether and len(phenomena) > 1) or not (is_asked or days or topics == ["weather"]):

@@ -154,12 +154,14 @@ def _is_pair(first: str, last: str, words: Lexicon, names: HomeVocabulary) -> bo
 
 def _starts_of_text(heard: Sequence[str], words: Lexicon) -> frozenset[int]:
     """Return where a text may begin: after an act that takes one."""
-    found = [one for start in range(len(heard)) for one in words.phrases.found(heard, start)]
-    is_timed = any(meaning.value == "timer" for _, meaning in found)
+    found = [(start, *one) for start in range(len(heard)) for one in words.phrases.found(heard, start)]
+    is_timed, is_asked = (any(meaning.value == kind for _, _, meaning in found) for kind in ("timer", "list"))
     return frozenset(
         end
-        for end, meaning in found
-        if words.begins(meaning, _BEFORE_TEXT) or (is_timed and _begins_name(meaning, words))
+        for start, end, meaning in found
+        if words.begins(meaning, _BEFORE_TEXT)
+        or (is_timed and _begins_name(meaning, words))
+        or (is_asked and start == 0 and meaning.role in {Role.BE, Role.QUESTION})
     )
 
 

@@ -9,8 +9,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from .commands import KINDS, PLAIN_ACTS, Choice, EntityCommand, Surroundings, UnknownName, commands
-from .lexicon import ARTICLE, COMMA, Lexicon, PhraseMeaning, PhraseTree, Role, tokens, tokens_of_phrase
+from .commands import KINDS, PLAIN_ACTS, Choice, EntityCommand, OpenQuestion, Surroundings, UnknownName, commands
+from .lexicon import ARTICLE, COMMA, GAP, Lexicon, PhraseMeaning, PhraseTree, Role, tokens, tokens_of_phrase
 from .questions import StateQuestion, WorldQuestion, state_question, world_question
 from .reading import Parts, PhraseSpan, Reading, read, telling_text
 from .vocabulary import HomeVocabulary
@@ -34,6 +34,9 @@ class PlayRequest:
     """A request for music that is searched for."""
 
     query: str
+    """The words that tell what is meant."""
+    words: str = ""
+    """All words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,15 @@ class TimerRequest:
 
 
 type SpokenRequest = (
-    EntityCommand | Choice | UnknownName | WorldQuestion | StateQuestion | ListRequest | PlayRequest | TimerRequest
+    EntityCommand
+    | Choice
+    | OpenQuestion
+    | UnknownName
+    | WorldQuestion
+    | StateQuestion
+    | ListRequest
+    | PlayRequest
+    | TimerRequest
 )
 
 _SILENT: Final = frozenset({Role.FILLER, Role.PREPOSITION, Role.AND})
@@ -83,7 +94,7 @@ def understand(
         if reading.unknown:
             break
         requests = _requests(reading, words, names, surroundings)
-        if not any(isinstance(one, UnknownName) for one in requests):
+        if not any(isinstance(one, (OpenQuestion, UnknownName)) for one in requests):
             if requests:
                 return requests
         else:
@@ -143,12 +154,15 @@ def _without_joining(spans: Sequence[PhraseSpan]) -> Sequence[PhraseSpan]:
     return spans[:-1] if len(spans) > 1 and spans[-1].role is Role.AND else spans
 
 
-def _of_list(parts: Parts, reading: Reading, words: Lexicon, names: HomeVocabulary) -> ListRequest | None:
+def _of_list(
+    parts: Parts, reading: Reading, words: Lexicon, names: HomeVocabulary
+) -> ListRequest | OpenQuestion | None:
     """Return what is to be done with a list and the items on it."""
-    act, texts, kinds = parts.act(words), parts.all(Role.TEXT), parts.values(Role.KIND)
-    if act not in {*_OF_ITEMS, "read"} or not _OF_LISTS.issuperset(parts.by_role):
+    texts, kinds, forms = parts.all(Role.TEXT), parts.values(Role.KIND), parts.values(Role.QUESTION)
+    act = parts.act(words) or _act_of_question(parts, forms)
+    if act not in {*_OF_ITEMS, "read", "has"} or not _OF_LISTS.issuperset(parts.by_role):
         return None
-    if len(texts) != (act in _OF_ITEMS) or (texts and parts.all(Role.DAY)):
+    if len(texts) != (act in {*_OF_ITEMS, "has"}) or (texts and parts.all(Role.DAY)):
         return None
     lists = {one for span in parts.all(Role.ENTITY) if span.named for one in span.named.ids}
     is_list = all(names.by_id[one].domain == _LIST for one in lists) and _LISTS.issuperset(kinds)
@@ -164,7 +178,21 @@ def _of_list(parts: Parts, reading: Reading, words: Lexicon, names: HomeVocabula
         span.role in {Role.KIND, Role.ENTITY} and span.end <= texts[0].start for span in parts.spans
     )
     is_before_list = following is not None and following.role in {Role.PREPOSITION, Role.PARTICLE}
-    return ListRequest(act, list_id, items) if (is_before_list or is_after_list) and items else None
+    if not (is_before_list or is_after_list):
+        return None
+    text = reading.text(texts[0].start, texts[0].end)
+    if " ".join(tokens_of_phrase(text)) in words.indefinite:
+        return OpenQuestion("item", reading.sentence.replace(text, GAP, 1))
+    return ListRequest(act, list_id, items) if items else None
+
+
+def _act_of_question(parts: Parts, forms: Sequence[str]) -> str:
+    """Return what a question about lists without an act wants: their names, or whether an item is there."""
+    if any(parts.all(role) for role in (Role.ACT, Role.VERB, Role.PARTICLE)):
+        return ""
+    is_whether = {*forms} <= {"is"} and parts.spans[0].role in {Role.BE, Role.QUESTION}
+    is_which = "lists" in parts.values(Role.KIND) and not {"what", "which"}.isdisjoint(forms)
+    return "has" if is_whether else "read" if is_which else ""
 
 
 def _items(reading: Reading, text: PhraseSpan, words: Lexicon) -> tuple[str, ...]:
@@ -209,17 +237,23 @@ def _has_other_acts(reading: Reading, end: int, words: Lexicon) -> bool:
 
 def _to_play(parts: Parts, reading: Reading, words: Lexicon, names: HomeVocabulary) -> PlayRequest | None:
     """Return what is to be played, up to the end of the words, which name no place and no time."""
-    texts = parts.all(Role.TEXT)
-    is_whole = {*parts.by_role} <= {*_SILENT, Role.ACT, Role.TEXT}
-    if parts.act(words) != "play" or not is_whole or len(texts) != 1 or parts.spans[-1] is not texts[0]:
+    texts, music = parts.all(Role.TEXT), [span for span in parts.all(Role.KIND) if span.value == "music"]
+    is_whole = {*parts.by_role} <= {*_SILENT, Role.ACT, Role.TEXT, Role.KIND}
+    if parts.act(words) != "play" or not is_whole or len(texts) + len(parts.all(Role.KIND)) != 1:
+        return None
+    if music:
+        text = reading.text(music[0].start, music[0].end)
+        return PlayRequest(text, text)
+    if not texts or parts.spans[-1] is not texts[0]:
         return None
     is_elsewhere = _has(reading, texts[0], names, Role.PLACE, Role.ENTITY)
-    query = telling_text(reading.text(texts[0].start, texts[0].end), words)
+    text = reading.text(texts[0].start, texts[0].end)
+    query = telling_text(text, words)
     known = _OF_COMMANDS if _has_other_acts(reading, texts[0].start, words) else ()
     is_plain = not is_elsewhere and not _has(
         reading, texts[0], words.phrases, Role.REVERSING, Role.DAY, Role.UNIT, *known
     )
-    return PlayRequest(query) if query and is_plain else None
+    return PlayRequest(query, text) if query and is_plain else None
 
 
 def _of_timer(parts: Parts, reading: Reading, words: Lexicon) -> TimerRequest | None:

@@ -64,6 +64,20 @@ class HomeVocabulary:
         """Yield the ends and meanings of the names that begin at a word."""
         return self._phrases.found(heard, start, self.words.stem)
 
+    def areas_of(self, kind: str) -> frozenset[str]:
+        """Return the areas of the places called by a word for a kind of places, such as "outside"."""
+        return self._areas.get(kind, frozenset())
+
+    @cached_property
+    def _areas(self) -> Mapping[str, frozenset[str]]:
+        found: dict[str, frozenset[str]] = {}
+        for place in self.places:
+            for heard in map(tokens_of_phrase, place.names):
+                for end, meaning in self.words.phrases.found(heard, 0):
+                    if end == len(heard) and meaning.role is Role.PLACE:
+                        found[meaning.value] = found.get(meaning.value, frozenset()) | place.area_ids
+        return found
+
     @cached_property
     def _phrases(self) -> PhraseTree[Named]:
         """The phrases that name something, with all that they may name, by their stems.

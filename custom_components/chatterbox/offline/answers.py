@@ -26,11 +26,13 @@ from homeassistant.helpers import intent
 from homeassistant.helpers.translation import async_get_translations
 from homeassistant.util import dt as dt_util
 
+from ..agent.text import compared
+from ..effects.reading import Answered
 from ..home.entities import Home
 from ..home.entity_matches import assist_name
 from ..internals.conversation import async_texts
 from ..internals.todo import items_on_list
-from ..nlu.commands import Choice
+from ..nlu.commands import Choice, OpenQuestion
 from ..nlu.questions import StateQuestion, WorldQuestion
 from ..nlu.understanding import ListRequest
 from ..speech.sentences import async_get_sentences
@@ -68,9 +70,7 @@ class _Day:
         return self.condition in _CONDITIONS.get(topic, ()) or (topic == "rain" and self.rain >= _LIKELY)
 
 
-async def async_answer(
-    hass: HomeAssistant, request: WorldQuestion | ListRequest | Choice, user_input: ConversationInput, home: Home
-) -> str | None:
+async def async_answer(hass: HomeAssistant, request: Answered, user_input: ConversationInput, home: Home) -> str | None:
     """Return the answer to a question, or the question that an unclear request needs; None if there is none."""
     sentences = await async_get_sentences(hass, user_input.language)
     match request:
@@ -84,6 +84,10 @@ async def async_answer(
             return await async_weather_answer(hass, request, user_input, home)
         case ListRequest():
             return _list_answer(hass, request, home, sentences)
+        case OpenQuestion(lacks=lacks):
+            return sentences[f"which_{lacks}"]
+        case StateQuestion():
+            return None
         case Choice(ids=ids):
             states = (hass.states.get(one) for one in sorted(ids))
             names = ", ".join(assist_name(hass, one.entity_id, one.name) for one in states if one)
@@ -132,7 +136,15 @@ def _list_answer(hass: HomeAssistant, request: ListRequest, home: Home, sentence
         return sentences["which_one"].format(names=names)
     ((list_id, name),) = named.items()
     items = [str(item.summary) for item in items_on_list(hass, list_id) if item.status is TodoItemStatus.NEEDS_ACTION]
+    return _items_answer(request, name, items, sentences)
+
+
+def _items_answer(request: ListRequest, name: str, items: Sequence[str], sentences: Mapping[str, str]) -> str | None:
+    """Return which items are on a list, how many, or whether some are."""
     match request.act:
+        case "has":
+            known = {compared(item) for item in items}
+            return sentences["answer_yes" if known.issuperset(map(compared, request.items)) else "answer_no"]
         case "read" if items:
             return sentences["list_items"].format(list=name, items=", ".join(items))
         case "count":

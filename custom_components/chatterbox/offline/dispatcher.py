@@ -5,7 +5,7 @@ The built-in agent gets conversations of its own, so that it writes nothing into
 
 import asyncio
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import copy
@@ -23,7 +23,7 @@ from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import intent, llm
 from homeassistant.helpers.template import Template
 
-from ..agent.messages import JsonObject, ToolCall, ToolOutcome, ToolResult
+from ..agent.messages import JsonObject, JsonValue, ToolCall, ToolOutcome, ToolResult
 from ..agent.text import MOST_UNDERSTOOD, compared
 from ..const import LOGGER
 from ..effects.effect import NOTHING, Effects, IntentRun, actions_of, intents_of
@@ -35,9 +35,16 @@ from ..effects.silent_home import async_handle_intent, handling_home, is_silent
 from ..effects.spoken_numbers import async_readable_sentence
 from ..home.entities import async_get_home
 from ..home.entity_matches import assist_name
-from ..internals.conversation import async_recognized, async_texts, built_in_agent, mismatch_words, stored_chat_logs
-from ..nlu.commands import UnknownName
-from ..nlu.lexicon import lexicon
+from ..internals.conversation import (
+    async_recognized,
+    async_texts,
+    built_in_agent,
+    mismatch_words,
+    slots_of,
+    stored_chat_logs,
+)
+from ..nlu.commands import OpenQuestion, UnknownName
+from ..nlu.lexicon import GAP, lexicon
 from ..nlu.past import PastForm, PastQuestion
 from ..nlu.questions import StateQuestion, WorldQuestion
 from ..nlu.reading import telling_text
@@ -164,7 +171,9 @@ class OfflineDispatcher:
             response = done or await self._converse(replace(query, conversation_id=inner_id))
             response = await self._without_exception(query, response, began)
             if response.error_code in _FAILED:
-                response = await self._async_found_media(query) or response
+                found = await async_recognized(self.hass, query)
+                if found and found.intent.name == INTENT_MEDIA_SEARCH_AND_PLAY:
+                    response = await self._async_found_media(query, slots_of(found))
             if response.error_code is intent.IntentResponseErrorCode.NO_VALID_TARGETS:
                 response = await async_act_on_meant(self.hass, query, area) or response
                 response = await async_tell_temperatures(self.hass, query, area) or response
@@ -245,7 +254,8 @@ class OfflineDispatcher:
         hass, query = self.hass, self._as_input(await async_readable_sentence(self.hass, sentence, self.language))
         query = await async_with_whole_words(hass, query)
         if unclear := unclear_sentence(hass, self.conversation_id):
-            clear = replace(query, text=f"{unclear}, {query.text}")
+            text = unclear.replace(GAP, query.text) if GAP in unclear else f"{unclear}, {query.text}"
+            clear = replace(query, text=text)
             is_new = await async_sentence_effects(hass, query, self.conversation_id) != NOTHING
             is_clear = not is_new and await async_sentence_effects(hass, clear, self.conversation_id) != NOTHING
             before = await async_read_sentence(hass, replace(query, text=unclear), self.conversation_id)
@@ -274,7 +284,8 @@ class OfflineDispatcher:
                 and not isinstance(reading.answered, WorldQuestion)
                 and str(answer).endswith(_QUESTION_MARKS)
             )
-            async_note_unclear(self.hass, self.conversation_id, query.text if is_asked else "")
+            lacking = reading.answered.sentence if isinstance(reading.answered, OpenQuestion) else ""
+            async_note_unclear(self.hass, self.conversation_id, (lacking or query.text) if is_asked else "")
             is_missing = isinstance(reading.answered, ListRequest) and reading.answered.items and not is_asked
             if answer and is_missing:
                 return self._error(intent.IntentResponseErrorCode.NO_VALID_TARGETS, answer)
@@ -285,22 +296,20 @@ class OfflineDispatcher:
         responses = [await async_do_read(self.hass, query, one) for one in reading.calls]
         responses += [await self._unknown(one) for one in reading.unknown]
         if reading.calls[0].intent == INTENT_MEDIA_SEARCH_AND_PLAY and responses[0].error_code:
-            text = (await async_get_sentences(self.hass, self.language))["media_not_found"]
-            return self._error(intent.IntentResponseErrorCode.NO_VALID_TARGETS, text)
+            return await self._async_found_media(query, reading.calls[0].slots)
         if len(responses) == 1:
             return responses[0]
         return self._told_together(responses) or responses[0]
 
-    async def _async_found_media(self, query: conversation.ConversationInput) -> intent.IntentResponse | None:
-        """Play what the telling words of a request for music find, or tell that nothing does; None for other ones."""
-        found = await async_recognized(self.hass, query)
-        if found is None or found.intent.name != INTENT_MEDIA_SEARCH_AND_PLAY:
-            return None
-        slots = {entity.name: entity.value for entity in found.entities_list if entity.name != "media_class"}
+    async def _async_found_media(
+        self, query: conversation.ConversationInput, slots: Mapping[str, JsonValue]
+    ) -> intent.IntentResponse:
+        """Play what the telling words of a request for music find, or tell that nothing does."""
         words = await self.hass.async_add_executor_job(lexicon, self.language)
         asked_for = str(slots["search_query"])
         if words and (telling := telling_text(asked_for, words)) not in {"", asked_for}:
-            call = IntentCall(INTENT_MEDIA_SEARCH_AND_PLAY, {**slots, "search_query": telling})
+            wide = {name: value for name, value in slots.items() if name != "media_class"}
+            call = IntentCall(INTENT_MEDIA_SEARCH_AND_PLAY, {**wide, "search_query": telling})
             response = await async_do_read(self.hass, query, call)
             if not response.error_code:
                 return response

@@ -8,9 +8,11 @@ import re
 from dataclasses import replace
 from typing import Final
 
+from hassil.recognize import RecognizeResult
 from homeassistant.components import conversation
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.components.conversation.const import METADATA_CUSTOM_SENTENCE
+from homeassistant.components.media_player import INTENT_MEDIA_SEARCH_AND_PLAY
 from homeassistant.core import HomeAssistant
 
 from ..agent.messages import JsonValue
@@ -51,13 +53,28 @@ async def async_read_sentence(hass: HomeAssistant, user_input: ConversationInput
     """
     if await async_own_effects(hass, user_input) not in (None, NOTHING):
         return NOTHING_READ
-    agent, is_theirs = built_in_agent(hass, user_input.text), False
-    found = await agent.async_recognize_intent(user_input) if agent else None
+    found, is_theirs = await _async_recognized(hass, user_input), False
     if found is not None and not found.unmatched_entities:
         is_theirs = _is_theirs(hass, found.intent.name, slots_of(found), user_input)
     elif found is not None:  # after a custom sentence, the built-in agent tries no other recognizer
-        is_theirs = bool((found.intent_metadata or {}).get(METADATA_CUSTOM_SENTENCE))
+        is_theirs = _is_custom(found)
     return NOTHING_READ if is_theirs else await async_read(hass, user_input, last_targets(hass, conversation_id))
+
+
+async def _async_recognized(hass: HomeAssistant, user_input: ConversationInput) -> RecognizeResult | None:
+    """Return what Home Assistant recognizes; None where words that may be any are understood: "milk and eggs"."""
+    agent = built_in_agent(hass, user_input.text)
+    if agent is None or (found := await agent.async_recognize_intent(user_input)) is None:
+        return None
+    has_text = not found.unmatched_entities and any(one.is_wildcard for one in found.entities_list)
+    reading = await async_read(hass, user_input) if has_text and not _is_custom(found) else NOTHING_READ
+    is_same = any(call.intent == found.intent.name == INTENT_MEDIA_SEARCH_AND_PLAY for call in reading.calls)
+    return None if reading.is_understood and not is_same else found
+
+
+def _is_custom(found: RecognizeResult) -> bool:
+    """Return whether somebody wrote a sentence."""
+    return bool((found.intent_metadata or {}).get(METADATA_CUSTOM_SENTENCE))
 
 
 def _is_theirs(
@@ -93,7 +110,7 @@ async def async_own_effects(hass: HomeAssistant, user_input: ConversationInput) 
         return _UNFORESEEN
     if await agent.async_recognize_sentence_trigger(user_input):
         return _TRIGGERED
-    recognized = await agent.async_recognize_intent(user_input)
+    recognized = await _async_recognized(hass, user_input)
     if recognized is None or recognized.unmatched_entities:
         return None
     slots = slots_of(recognized)
