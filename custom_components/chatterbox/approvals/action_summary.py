@@ -1,6 +1,6 @@
 """The summary of the actions that a question asks about: a few kinds of action, each with its entities."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -173,15 +173,16 @@ class _Collected:
         if isinstance(effects, Annotated):
             if not effects.is_complete or effects.named == NOTHING:
                 self.tools[call.acting_call.name] = None
-            self._add_unknowns(effects.named)
-            for action in sorted(actions_of(effects)):
+            named = sorted(actions_of(effects))
+            self._add_unknowns(effects.named, named)
+            for action in named:
                 self.name(action)
             return
-        is_named = self._add_unknowns(effects)
         subjects = list(dict.fromkeys(_asked_about(call)))
+        is_named = self._add_unknowns(effects, subjects)
         known = actions_of(call.effects)
-        named = {action.entity_id for action in subjects}
-        besides = {action for action in known if action.entity_id not in named}
+        entity_ids = {action.entity_id for action in subjects}
+        besides = {action for action in known if action.entity_id not in entity_ids}
         origins = sorted(action for action in besides if kind_of(action.action) is ActionKind.RUN)
         if len(origins) != 1:
             belongs_to_one = any(kind_of(action.action) is ActionKind.RUN for action in subjects)
@@ -197,10 +198,14 @@ class _Collected:
         self.named.setdefault(wording, {})[action.entity_id] = None
         self.settings.setdefault(wording, {})[settings] = None
 
-    def _add_unknowns(self, effects: Touches | Unresolved) -> bool:
-        """Add what cannot be foreseen, and return whether it has a name; of a script, its own says enough."""
+    def _add_unknowns(self, effects: Touches | Unresolved, named: Container[EntityAction]) -> bool:
+        """Add what cannot be foreseen beside named actions, and return whether it has a name.
+
+        Of a script, its own name says enough.
+        """
         unknowns = effects.unknowns if isinstance(effects, Unresolved) else ()
-        names = {one.action for one in unknowns if one.source is None or one.source.action == one.action}
+        by_itself = [one for one in unknowns if one.source is None or one.source.action == one.action]
+        names = {one.action for one in by_itself if one.source is None or one.source not in named}
         self.unforeseen |= dict.fromkeys(sorted(names - {""}))
         self.more |= "" in names
         self.unclear |= bool(unknowns)

@@ -171,9 +171,10 @@ class _QuestionText:
             return self._say(wording, targets=targets)
         domain, _, service = wording.partition(".")
         named = f"{targets} ({value})" if value else targets
-        if name := self.sentences.get(f"component.{domain}.services.{service}.name"):
-            return self._say("named", action=name, targets=named)
-        return self._say(kind_of(wording), targets=named)
+        name, kind = self.sentences.get(f"component.{domain}.services.{service}.name"), kind_of(wording)
+        if name or kind == ActionKind.USE:
+            return self._say("named", action=name or action_name(wording), targets=named)
+        return self._say(kind, targets=named)
 
     def _value(self, setting: Setting) -> str:
         """Return a value with its unit."""

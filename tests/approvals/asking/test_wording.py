@@ -154,7 +154,7 @@ async def test_a_question_names_what_would_be_done(home: HomeAssistant) -> None:
         ),
         (
             [review_of(effects_of((), (SPRAYING,)), SPRAYING)],
-            "I can't tell everything this would do. Use the Sprinkler in the Garden?",
+            "I can't tell everything this would do. Garden spray: the Sprinkler in the Garden?",
         ),
         (KINDS["a tool"], "Use send email?"),
         (KINDS["a scene that cannot be read"], "I can't tell everything this would do. Run Movie Night?"),
@@ -219,7 +219,7 @@ async def test_an_action_that_could_do_anything_is_named(home: HomeAssistant) ->
             [review_of(effects_of((), (plain, other)), plain, other)],
             "Perform the action rest command order 2 and shell command open up?",
         ),
-        ([review_of(effects_of((), (spraying,)), spraying)], "Use the Sprinkler and perform the action garden spray?"),
+        ([review_of(effects_of((), (spraying,)), spraying)], "Garden spray: the Sprinkler in the Garden?"),
         (
             [review_of(effects_of((), (plain, LATER)), plain)],
             "Perform the action shell command open up along with the rest?",

@@ -124,7 +124,15 @@ async def test_every_way_to_the_garage_is_asked_about(
         (action("shell_command.open_up"), "Perform the action shell command open up?"),
         (
             action("homeassistant.reload_config_entry", {"entity_id": LIGHT}),
-            "Reload config entry: the Kitchen Ceiling Light and perform the action homeassistant reload config entry?",
+            "Reload config entry: the Kitchen Ceiling Light?",
+        ),
+        (
+            action("homeassistant.reload_config_entry", {"entity_id": [LIGHT, GARAGE]}, entry_id="one"),
+            "Reload config entry: the Garage Door and the Kitchen Ceiling Light?",
+        ),
+        (
+            action("homeassistant.reload_config_entry", entry_id="one"),
+            "Perform the action homeassistant reload config entry?",
         ),
     ],
 )
