@@ -69,6 +69,8 @@ export interface Plan extends Origin {
   text: string;
   due_at: number | null;
   every: string;
+  /** How it comes again, in words; empty if it does not. */
+  repeats: string;
   condition: string | null;
   /** Whether the person may change its time. */
   can_change: boolean;

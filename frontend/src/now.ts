@@ -193,7 +193,7 @@ export class NowView extends View {
     const when = [
       plan.due_at === null ? "" : texts.moment(plan.due_at),
       plan.condition ?? "",
-      plan.every ? texts.choice("every", plan.every) : "",
+      plan.repeats,
     ].filter(Boolean);
     const from = [plan.agent, plan.person, plan.place].filter(Boolean).join(" · ");
     return html`

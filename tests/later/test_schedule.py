@@ -436,7 +436,7 @@ async def test_who_takes_a_plan_back_is_judged_also_before_the_file_was_read(hom
     assert unread.plans.get(plan.id) == plan
 
 
-@pytest.mark.parametrize("damage", [{"version": 2}, {"data": {"plans": "none"}}])
+@pytest.mark.parametrize("damage", [{"version": 3}, {"data": {"plans": "none"}}])
 async def test_plans_are_followed_once_they_can_be_read(
     home: Home,
     freezer: FrozenDateTimeFactory,
@@ -691,3 +691,32 @@ async def test_a_clock_that_is_put_back_does_nothing_early_or_twice(home: Home, 
     freezer.move_to("2026-11-26 22:00:00+00:00")
     await pass_time(home.hass, freezer, minutes=10)
     assert home.done == ["turn off the heater"]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("every other day at 18:00", "2 days: 29 01 03"),
+        ("every three days at 18:00", "3 days: 30 03 06"),
+        ("on Mondays and Thursdays at 18:00", "0,3: 03 07 10"),
+        ("every other Thursday at 18:00", "2 weeks: 17 31 14"),
+        ("every month on the 26th at 18:00", "month: 26 26 26"),
+        ("every second day at sunset", "2 days: 29 01 03"),
+    ],
+)
+async def test_what_comes_again_keeps_its_rhythm(
+    hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory, words: str, expected: str
+) -> None:
+    moment, found = await async_resolve(hass, words, "en"), list[str]()
+    assert moment
+    await home.schedule.async_add(replace(remind(), id="one", due=moment.due, every=moment.every, words=words))
+    for _ in range(3):
+        plan = home.schedule.plans.get("one")
+        assert plan
+        assert plan.due
+        await pass_time(hass, freezer, seconds=(plan.due - dt_util.utcnow()).total_seconds() + 1)
+        plan = home.schedule.plans.get("one")
+        assert plan
+        assert plan.due
+        found.append(f"{plan.due:%d}")
+    assert f"{moment.every}: {' '.join(found)}" == expected

@@ -37,7 +37,7 @@ from ..people.speakers import Asking, Speaker, speaker_of
 from ..settings.rules import Verdict, async_get_home_rules
 from ..settings.tool_names import LATER_TOOL
 from ..speech.sentences import async_error_text, async_get_sentences
-from ..speech.text.times import FURTHEST, Moment, exact_words, prepare, resolve_time
+from ..speech.text.times import FURTHEST, Moment, exact_words, pause_after, prepare, resolve_time
 from ..turns.input import TurnInput
 from .acting import ENDS_WITHIN, Outcome
 from .plans import (
@@ -452,8 +452,11 @@ class Schedule:
             return replace(plan, told_at=dt_util.utcnow())
         if not plan.every or plan.due is None:
             return None
-        after = max(plan.due, dt_util.utcnow())
-        moment = await async_resolve(self._hass, plan.words, plan.language, after)
+        after, pause = max(plan.due, dt_util.utcnow()), pause_after(plan.every)
+        start = plan.due + pause
+        while pause and start + pause < after:
+            start += pause + timedelta(hours=12)
+        moment = await async_resolve(self._hass, plan.words, plan.language, start if pause else after)
         if moment and moment.due.replace(tzinfo=None) == dt_util.as_local(plan.due).replace(tzinfo=None):
             # Clocks show it twice that day.
             after = max(moment.due, dt_util.utcnow())

@@ -43,7 +43,9 @@ from ..speech.text.times import (
     exact_words,
     is_resolved,
     names_days,
+    parts_of_time,
     prepare,
+    recurs_on,
     spoken_time,
     times_in,
 )
@@ -416,8 +418,8 @@ def _is_due_at(plan: FuturePlan, first: datetime, moment: Moment) -> bool:
     later = dt_util.as_local(moment.due) - dt_util.as_local(first)
     if not plan.every:
         return not moment.every and abs(later) <= _EXACTLY
-    days = {"day": True, "workday": moment.due.weekday() not in {5, 6}, "week": later.days % 7 == 0}
-    return days[plan.every] and later >= timedelta() and later.seconds <= _EXACTLY.seconds
+    is_day = recurs_on(moment.due.date(), dt_util.as_local(first).date(), plan.every)
+    return is_day and later >= timedelta() and later.seconds <= _EXACTLY.seconds
 
 
 def _call_for(kind: str, plans: Iterable[FuturePlan]) -> ToolCall:
@@ -694,7 +696,7 @@ async def _async_wish(
         return None
     times = times_in(text, language)
     heard = async_get_schedule(hass).last_heard(user_input.satellite_id)
-    if heard and (moved := _change_of_it(sentences, text, times)) and moved["kind"] == "move":
+    if heard and (moved := _change_of_it(sentences, text, times, language)) and moved["kind"] == "move":
         return moved
     at_times, alarm = times_in(text, language, joined=True), (await async_get_sentences(hass, language))["later_alarm"]
     requests: Sequence[tuple[Iterable[str], dict[str, JsonValue]]] = (
@@ -715,7 +717,7 @@ async def _async_wish(
     if _fitting(sentences, sentences.all, text):
         return {"kind": "cancel", "text": "all"}
     _, results = since_last_user_message(history)
-    if any(result.name == _NAME for result in results) and (given := _change_of_it(sentences, text, times)):
+    if any(result.name == _NAME for result in results) and (given := _change_of_it(sentences, text, times, language)):
         return given
     found = None if _fitting(sentences, sentences.it, text) else _fitting(sentences, sentences.cancel, text)
     is_known = found is not None and await _async_is_known(hass, user_input, found["plan"])
@@ -728,13 +730,16 @@ def _is_plain(sentences: _Sentences, words: str) -> bool:
     return not (may_say or _fitting(sentences, sentences.move, words))
 
 
-def _change_of_it(sentences: _Sentences, text: str, times: Sequence[TimeInSentence]) -> dict[str, JsonValue] | None:
+def _change_of_it(
+    sentences: _Sentences, text: str, times: Sequence[TimeInSentence], language: str
+) -> dict[str, JsonValue] | None:
     """Return the arguments of a call that cancels or moves the plan that was just made or named."""
     if _fitting(sentences, sentences.it, text):
         return {"kind": "cancel"}
-    rest = _without_times(text, (time.words for time in times))
-    if len(times) in {1, 2} and (not rest or _fitting(sentences, sentences.move, rest)):
-        *others, new = sorted((time.words for time in times), key=text.index)
+    words = sorted((time.words for time in times), key=text.index)
+    rest, parts = _without_times(text, words), [part for one in words for part in parts_of_time(one, language)]
+    if len(parts) in {1, 2} and (not rest or _fitting(sentences, sentences.move, rest)):
+        *others, new = parts
         return {"kind": "move", "when": new, **({"text": others[0]} if others else {})}
     return None
 

@@ -76,6 +76,12 @@ def time_text(hass: HomeAssistant, sentences: Mapping[str, str], plan: FuturePla
     return spoken_time(dt_util.as_local(plan.due), now=dt_util.now(), language=language, every=plan.every)
 
 
+def repetition_text(plan: FuturePlan, language: str) -> str:
+    """Return how a plan comes again, in words; empty for one that waits for a state."""
+    now = dt_util.now()
+    return spoken_time(plan.due, now=now, language=language, every=plan.every) if plan.due else ""
+
+
 async def async_reminder_kind(hass: HomeAssistant, plan: FuturePlan) -> ReminderKind | None:
     """Return the kind of a plan that reminds, which its words tell; None for another plan."""
     if plan.kind is not PlanKind.REMIND:

@@ -5,7 +5,7 @@ resolved from words by code, never by a model.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -25,7 +25,7 @@ from ..home.entity_matches import entity_name
 from ..people.speakers import Asking
 from ..settings.tool_names import LATER_TOOL
 from ..speech.sentences import async_error_text, async_get_sentences
-from ..speech.text.times import FURTHEST, Repetition, exact_words
+from ..speech.text.times import FURTHEST, as_repetition, exact_words
 from ..tools.name_resolver import ARGUMENTS, TOOL, entities_called
 from ..tools.own.own_tool import OwnCall, OwnTool, Prepared, ToolAnswer, error_answer, parameters
 from ..tools.own.registry import can_act
@@ -64,7 +64,6 @@ _LONGEST_WAIT: Final = 24 * 60 * 60
 """Seconds."""
 _STATES: Final = {"open": "on", "opened": "on", "closed": "off", "running": "on", "done": "off", "finished": "off"}
 """States of binary sensors and switches by the words for them."""
-_REPETITIONS: Final[Mapping[str, Repetition]] = {"day": "day", "workday": "workday", "week": "week"}
 _PLANS: Final = {**{str(kind): kind for kind in PlanKind}, _TELL_ALWAYS: PlanKind.TELL}
 _KINDS: Final = (*_PLANS, _LIST, _MOVE, _CANCEL)
 _BOUND: Final = re.compile(r"([<>])\s*(.+)")
@@ -281,7 +280,7 @@ def _new_plan(call: OwnCall, kind: PlanKind, given: JsonObject, text: str) -> Fu
         text=text,
         due=due,
         words=str(given.get(_WHEN) or ""),
-        every=_REPETITIONS.get(str(given.get(_EVERY)), ""),
+        every=as_repetition(str(given.get(_EVERY) or "")),
         condition=condition,
         until=None if due else dt_util.utcnow() + FURTHEST,
         is_urgent=given.get(_URGENT) is True or is_danger,

@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from heapq import nsmallest
 from typing import Final
 
 from ..agent.text import MOST_UNDERSTOOD, plain
+from ..speech.text.covering import coverings
 from .lexicon import COMMA, SMALL, Lexicon, PhraseMeaning, Role, Token, tokens
 from .vocabulary import HomeVocabulary, Named
 from .zones import zones
@@ -121,15 +121,8 @@ def read(sentence: str, words: Lexicon, names: HomeVocabulary) -> Sequence[Readi
         return ()
     heard = [token.word for token in found]
     texts = _starts_of_text(heard, words)
-    best: list[list[tuple[float, tuple[PhraseSpan, ...]]]] = [[] for _ in heard] + [[(0.0, ())]]
-    for start in range(len(heard) - 1, -1, -1):
-        ways = (
-            (_cost(span) + cost, (span, *rest))
-            for span in _spans(heard, start, words, names, texts)
-            for cost, rest in best[span.end]
-        )
-        best[start] = nsmallest(MOST_READINGS, ways, key=lambda way: way[0])
-    return [Reading(sentence, tuple(found), spans, cost) for cost, spans in best[0]]
+    ways = coverings(len(heard), lambda start: _spans(heard, start, words, names, texts), _cost, MOST_READINGS)
+    return [Reading(sentence, tuple(found), spans, cost) for cost, spans in ways]
 
 
 def _divided(spoken: Iterable[Token], words: Lexicon, names: HomeVocabulary) -> list[Token]:

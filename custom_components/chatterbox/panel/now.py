@@ -28,7 +28,7 @@ from ..history.stores import async_keeps_turns
 from ..home.entity_matches import tool_name
 from ..later.plans import SIGNAL_PLANS, FuturePlan, PlanKind, plans_of
 from ..later.schedule import async_get_schedule, edited_plan
-from ..later.telling import condition_text
+from ..later.telling import condition_text, repetition_text
 from ..later.tool import due_order
 from ..records.turn_record import SIGNAL_TURN, SIGNAL_USAGE, shown_text
 from ..repairs import unreadable_files
@@ -137,6 +137,8 @@ class PlanNow:
     place: str | None
     due_at: float | None
     every: str
+    repeats: str
+    """How it comes again, in words; empty if it does not."""
     condition: str | None
     can_change: bool
     """Whether the user may move it."""
@@ -183,7 +185,7 @@ async def _async_subscribe(viewer: Viewer, data: Mapping[str, Any]) -> None:
 
 
 async def _async_now(viewer: Viewer, language: str) -> Now:
-    views = TurnViews(viewer.hass)
+    views = TurnViews(viewer.hass, language)
     sentences = await async_get_sentences(viewer.hass, language)
     sentences = {**sentences, "spoken_say_pin": sentences["enter_pin"]}
     questions = [await _async_question(viewer, views, sentences, language, one) for one in _questions(viewer)]
@@ -351,6 +353,7 @@ async def _async_plan(viewer: Viewer, views: TurnViews, plan: FuturePlan) -> Pla
         place=views.place(plan.asker.device_id, plan.asker.satellite_id),
         due_at=plan.due.timestamp() if plan.due else None,
         every=plan.every,
+        repeats=repetition_text(plan, views.language or views.hass.config.language) if plan.every else "",
         condition=condition_text(views.hass, plan.condition) if plan.condition else None,
         can_change=plan.due is not None and is_free,
         can_rename=plan.kind is PlanKind.REMIND and is_free,

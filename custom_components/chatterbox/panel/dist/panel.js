@@ -411,7 +411,7 @@ var we=Object.defineProperty;var _e=Object.getOwnPropertyDescriptor;var h=(n,s,t
                 >${e.reason(t.may_answer)??this.text(`now.${t.who}`)}</span
               >`}
       </form>
-    `}answer(t,e){t.preventDefault();let i=t.target,r=t.submitter?.value!=="no",o=String(new FormData(i).get("pin")??"");i.reset(),this.attempt(async()=>{let a={question_id:e.id,approved:r,...r&&o?{password:o}:{}};this.outcome=(await this.call("question/answer",a)).speech},r&&o?e.id:"")}plan(t){let{texts:e}=this.page,i=[t.due_at===null?"":e.moment(t.due_at),t.condition??"",t.every?e.choice("every",t.every):""].filter(Boolean),r=[t.agent,t.person,t.place].filter(Boolean).join(" · ");return l`
+    `}answer(t,e){t.preventDefault();let i=t.target,r=t.submitter?.value!=="no",o=String(new FormData(i).get("pin")??"");i.reset(),this.attempt(async()=>{let a={question_id:e.id,approved:r,...r&&o?{password:o}:{}};this.outcome=(await this.call("question/answer",a)).speech},r&&o?e.id:"")}plan(t){let{texts:e}=this.page,i=[t.due_at===null?"":e.moment(t.due_at),t.condition??"",t.repeats].filter(Boolean),r=[t.agent,t.person,t.place].filter(Boolean).join(" · ");return l`
       <div class="wide">
         <h3 class="sentence">${t.text}</h3>
         <p class="quiet">${[e.choice("plan",t.kind),...i].join(" · ")}<br />${r}</p>
