@@ -147,7 +147,7 @@ class _Words(_Table):
     or_so: str = ""
     """Words after one."""
     ordinal_ends: str = ""
-    """What follows the digits of an ordinal."""
+    """Signs and letters after the digits of an ordinal."""
     last: str
     """Words for the last one, among ordinals."""
     numbers: Mapping[str, float] = {}

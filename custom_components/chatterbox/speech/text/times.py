@@ -132,7 +132,7 @@ class _Parts:
     day: int | None = None
     """Days from today."""
     plus: Amount | None = None
-    """What is added to the day."""
+    """An amount that is added to the day."""
     weekdays: frozenset[int] = frozenset()
     doubt: int = 0
     """1 if the weekday may be that of the next week, 2 if it may be each one."""
