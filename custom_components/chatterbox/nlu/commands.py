@@ -144,7 +144,7 @@ _ACTS_ON: Final[Mapping[str, frozenset[str]]] = {
     "more": frozenset({"light", "media_player", "climate"}),
     "less": frozenset({"light", "media_player", "climate"}),
     "set": frozenset({"light", "climate", "cover", "valve", "fan", "media_player"}),
-    "start": _ROBOTS | {"switch", "script"},
+    "start": _ROBOTS | {"switch", "scene", "script"},
     "clean": frozenset({"vacuum"}),
     "stop": _PLAYER,
     "pause": _PLAYER,
@@ -194,15 +194,23 @@ def commands(
 
     If a group means nothing, it is all that is returned.
     """
-    verb = parts.act(words)
-    act = verb or _act_without_verb(parts)
-    if sounds := _SOUNDS & {*parts.values(Role.KIND)}:
-        act = {"on": "resume" if "music" in sounds else "", "off": "pause"}.get(act, act)
+    verbs = parts.acts(words)
     is_away = "from" in parts.values(Role.PREPOSITION)
     is_explained = _ROLES.issuperset(parts.by_role) and not is_away and set(parts.values(Role.KIND)) <= KINDS.keys()
-    if not act or not is_explained or (verb and parts.all(Role.STATE)) or parts.spans[-1].role is Role.PREPOSITION:
+    if not is_explained or (verbs and parts.all(Role.STATE)) or parts.spans[-1].role is Role.PREPOSITION:
         return None
-    if (command := _with_value(act, parts)) is None:
+    acts = verbs or (_act_without_verb(parts),)
+    if sounds := _SOUNDS & {*parts.values(Role.KIND)}:
+        acts = [{"on": "resume" if "music" in sounds else "", "off": "pause"}.get(act, act) for act in acts]
+    found = [one for act in acts if (one := _commands(act, parts, reading, names, surroundings))]
+    return min(found, key=lambda one: isinstance(one[0], UnknownName), default=None)
+
+
+def _commands(
+    act: str, parts: Parts, reading: Reading, names: HomeVocabulary, surroundings: Surroundings
+) -> Sequence[EntityCommand | Choice | OpenQuestion | UnknownName] | None:
+    """Return the commands of an act; None if it is not for what the words name."""
+    if not act or (command := _with_value(act, parts)) is None:
         return None
     domains, found = _domains(command) & _ACTS_ON.get(act, frozenset()), list[EntityCommand | Choice]()
     lacks_value = command.act == "set" and command.amount is None and not command.colour
@@ -267,8 +275,8 @@ def _with_value(act: str, parts: Parts) -> EntityCommand | None:
     before = next((one.value for one in parts.all(Role.PREPOSITION) if one.end == values[0].start), "")
     after = [one for one in parts.spans if one.start > values[0].start]
     following = [one.role for one in after if one.role in {Role.KIND, Role.PREPOSITION}]
-    is_of_some = before not in {"to", "at", "by"} and following[:1] == [Role.KIND]
-    if is_of_some:
+    is_part = before not in {"to", "at", "by"} and values[0].value != "100"
+    if is_part and following[:1] == [Role.KIND]:
         return None  # "half the lights" are some of them
     match values[0].role:
         case Role.AMOUNT:
@@ -381,8 +389,9 @@ class _Targets:
         ids = meant & able
         ids = self._near(ids) or ids
         if any(span.named and span.named.is_kind for span in self.parts.all(Role.ENTITY)) and not self._near(ids):
-            domains = {self.names.by_id[one].domain for one in ids}
-            ids |= self._near(one for one in able if self.names.by_id[one].domain in domains)
+            narrow = (kind for value, kind in KINDS.items() if value != "everything")
+            kinds = [kind for kind in narrow if any(kind.has(self.names.by_id[one]) for one in ids)]
+            ids |= self._near(one for one in able if any(kind.has(self.names.by_id[one]) for kind in kinds))
         if len(ids) > 1:
             return Choice(ids)
         return ids or None
@@ -414,6 +423,8 @@ class _Targets:
             is_mixed = self.act not in {"on", "off"} and any(self.names.by_id[one].domain == "climate" for one in able)
             lights = frozenset(one for one in able if self.names.by_id[one].domain == "light")
             return None if is_mixed else lights or None
+        elif self.domains == _LIGHT:
+            return self._near(able) or None  # "brighter"
         elif is_placed:
             is_vague = self.act in {"brew", "start", "open", "close"}  # "clean the kitchen" is no order for coffee
             found = {one for one in able if not is_vague or KINDS["garage"].has(self.names.by_id[one])}

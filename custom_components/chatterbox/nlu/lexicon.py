@@ -16,6 +16,7 @@ from ..speech.text.language import number_words
 
 GAP: Final = "…"
 ARTICLE: Final = "article"
+ACCENTED: Final = "accented"
 COMMA: Final = ","
 _LETTER: Final = rf"[^\W\d_{HAN}]"
 _PAUSES: Final = ".!?;:¡¿。！？；：…"  # noqa: RUF001 - also Chinese marks
@@ -27,6 +28,7 @@ _TOKEN: Final = re.compile(
 A Chinese character is a word, and so is what is elided before one: "l'entrée" are two.
 """
 _SHORTEST_STEM: Final = 3
+_LONGEST_ENDING: Final = 5
 
 
 class Role(StrEnum):
@@ -78,7 +80,8 @@ class Role(StrEnum):
 type PhraseTable = dict[str, dict[str, str] | str]
 """The words of one language: for each role, its phrases divided by commas, mostly by their values.
 
-Beside roles, it has `article`, the fillers that are dropped before an item of a list, and the texts of `_MARKS`.
+Beside roles, it has `article`, the fillers that are dropped before an item of a list, the texts of `_MARKS`, and
+`accented`, words of reports that differ from those of requests in an accent alone: "apagué".
 """
 _MARKS: Final = ("indefinite", "endings", "clitics")
 """The texts that name no item of a list, the endings of names, and the pronouns in one word with a verb."""
@@ -139,6 +142,8 @@ class Lexicon:
     """Endings that the words of names may have."""
     clitics: frozenset[str]
     """Pronouns that are written in one word with the verb before them."""
+    accented: frozenset[str]
+    """Words of reports, with their accents."""
 
     def begins(self, meaning: PhraseMeaning, acts: AbstractSet[str]) -> bool:
         """Return whether a phrase is, or begins, one of some acts."""
@@ -147,9 +152,16 @@ class Lexicon:
         return meaning.role is Role.VERB and not acts.isdisjoint(self.acts_of_verbs.get(meaning.value, ()))
 
     def stem(self, word: str) -> str:
-        """Return a word of a name without its ending: "kuchni" and "kuchnia" are the same room."""
-        starts = range(_SHORTEST_STEM, len(word)) if self.endings else ()
-        return next((word[:start] for start in starts if word[start:] in self.endings), word)
+        """Return a word of a name without its ending: "kuchni" and "kuchnia" are the same room.
+
+        A word for several of a kind is kept: "światła" are more than what is called "Światło".
+        """
+        found = self.phrases.found([word], 0) if self.endings else ()
+        stem = "" if any(one.role is Role.KIND and one.value.endswith("s") for _, one in found) else word
+        while stem:
+            word, starts = stem, range(max(_SHORTEST_STEM, len(stem) - _LONGEST_ENDING), len(stem))
+            stem = next((word[:start] for start in starts if word[start:] in self.endings), "")
+        return word
 
     def is_kind(self, words: Sequence[str]) -> bool:
         """Return whether some words are words for kinds of entities alone."""
@@ -180,10 +192,12 @@ class Token(NamedTuple):
     end: int
 
 
-def tokens(text: str) -> list[Token]:
+def tokens(text: str, *, keep_accents: bool = False) -> list[Token]:
     """Return the words, numbers and signs of a text; a comma stands between parts."""
     plain = text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
-    return [Token(fold(found[0]), found.start(), found.end()) for found in _TOKEN.finditer(plain)]
+    return [
+        Token(fold(found[0], keep_accents=keep_accents), found.start(), found.end()) for found in _TOKEN.finditer(plain)
+    ]
 
 
 def tokens_of_phrase(text: str) -> list[str]:
@@ -196,7 +210,7 @@ def read_lexicon(table: PhraseTable, language: str) -> Lexicon:
     tree, acts = PhraseTree[PhraseMeaning](), dict[tuple[str, str], tuple[str, ...]]()
     for key, section in table.items():
         values = section if isinstance(section, dict) else {key if key == ARTICLE else "": section}
-        for value, texts in values.items() if key not in _MARKS else ():
+        for value, texts in values.items() if key not in {*_MARKS, ACCENTED} else ():
             role = Role.FILLER if key == ARTICLE else Role(key)
             for text in _phrases(texts):
                 first, _, last = (" ".join(tokens_of_phrase(part)) for part in text.partition(GAP))
@@ -211,13 +225,9 @@ def read_lexicon(table: PhraseTable, language: str) -> Lexicon:
     of_verbs = {
         verb: frozenset(act for (one, _), found in acts.items() if one == verb for act in found) for verb, _ in acts
     }
-    return Lexicon(
-        tree,
-        acts,
-        numbers,
-        of_verbs,
-        *(frozenset(" ".join(tokens_of_phrase(one)) for one in _phrases(str(table.get(mark, "")))) for mark in _MARKS),
-    )
+    marks = [frozenset(" ".join(tokens_of_phrase(one)) for one in _phrases(str(table.get(key, "")))) for key in _MARKS]
+    marks.append(frozenset(_phrases(fold(str(table.get(ACCENTED, "")), keep_accents=True))))
+    return Lexicon(tree, acts, numbers, of_verbs, *marks)
 
 
 def _phrases(texts: str) -> list[str]:

@@ -171,7 +171,7 @@ def world_question(parts: Parts, *, is_marked: bool) -> WorldQuestion | None:
     )
     is_whether = is_whether or bool(is_marked and phenomena and not forms)  # "¿llueve mañana?"
     is_asked = is_whether or bool(forms)
-    if (is_whether and len(phenomena) > 1) or not (is_asked or days or topics == ["weather"]):
+    if (is_whether and len(phenomena) > 1) or not (is_asked or days or topics == ["weather"] or len(parts.spans) == 1):
         return None
     return WorldQuestion(phenomena or ("weather",), tuple(days), is_whether)
 

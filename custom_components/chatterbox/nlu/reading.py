@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Final
 
-from ..agent.text import MOST_UNDERSTOOD, plain
+from ..agent.text import HAN, MOST_UNDERSTOOD, plain
 from ..speech.text.covering import coverings
 from .lexicon import COMMA, SMALL, Lexicon, PhraseMeaning, Role, Token, tokens
 from .vocabulary import HomeVocabulary, Named
@@ -24,7 +25,7 @@ _COSTS: Final[Mapping[Role, float]] = {
     Role.PREPOSITION: 0.6,
     Role.AND: 0.7,
     Role.ACT: 0.9,
-    Role.VERB: 1.0,
+    Role.VERB: 0.5,
     Role.PARTICLE: 0.9,
     Role.ZONE: 1.5,
     Role.UNKNOWN: 6.0,
@@ -42,6 +43,8 @@ _BEFORE_TEXT: Final = frozenset({"add", "remove", "complete", "play"})
 """Acts after which a text of the person's own may stand."""
 _NUMBER: Final = re.compile(r"\d+(?:\.\d\d?)?")
 """A number, unless its point may divide thousands."""
+_BETWEEN_HAN: Final = re.compile(rf"(?<=[{HAN}]) (?=[{HAN}])")
+_IN_PAIRS: Final = frozenset({Role.VERB, Role.PARTICLE})
 _NOT_TELLING: Final = SMALL | {Role.KIND}
 
 
@@ -80,14 +83,19 @@ class Parts:
         return [*dict.fromkeys(span.value for span in self.all(role))]
 
     def act(self, words: Lexicon) -> str:
-        """Return what is to be done, by one act or by two parts of one; empty if that is not clear."""
+        """Return what is to be done; empty if that is not clear."""
+        acts = self.acts(words)
+        return acts[0] if len(acts) == 1 else ""
+
+    def acts(self, words: Lexicon) -> Sequence[str]:
+        """Return what may be to be done, by one act or by two parts of one: "把…打开" is to open, or to turn on."""
         acts, verbs, particles = (self.all(role) for role in (Role.ACT, Role.VERB, Role.PARTICLE))
         if len(acts) == 1 and not verbs and not particles:
-            return acts[0].value
+            return (acts[0].value,)
         if acts or len(verbs) != 1 or len(particles) != 1:
-            return ""
+            return ()
         joined = words.acts.get((verbs[0].value, particles[0].value), ())
-        return joined[0] if len(joined) == 1 and verbs[0].start < particles[0].start else ""
+        return joined if verbs[0].start < particles[0].start else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +125,22 @@ class Reading:
 def read(sentence: str, words: Lexicon, names: HomeVocabulary) -> Sequence[Reading]:
     """Return the readings of a sentence, the most likely first; none for one that is too long."""
     found = _divided(tokens(sentence) if len(sentence) <= MOST_UNDERSTOOD else (), words, names)
-    if not 0 < len(found) <= MOST_WORDS:
+    if not 0 < len(found) <= MOST_WORDS or _is_report(sentence, words):
         return ()
     heard = [token.word for token in found]
-    texts = _starts_of_text(heard, words)
-    ways = coverings(len(heard), lambda start: _spans(heard, start, words, names, texts), _cost, MOST_READINGS)
+    texts, pairs = _starts_of_text(heard, words), _pairs(heard, words)
+
+    def spans_at(start: int) -> Iterator[PhraseSpan]:
+        found = _spans(heard, start, words, names, texts)
+        return (span for span in found if span.role not in _IN_PAIRS or (start, span.value) in pairs)
+
+    ways = coverings(len(heard), spans_at, _cost, MOST_READINGS)
     return [Reading(sentence, tuple(found), spans, cost) for cost, spans in ways]
+
+
+def _is_report(sentence: str, words: Lexicon) -> bool:
+    """Return whether a word tells of something done, by its accent: "apagué la luz"."""
+    return bool(words.accented) and any(one.word in words.accented for one in tokens(sentence, keep_accents=True))
 
 
 def _divided(spoken: Iterable[Token], words: Lexicon, names: HomeVocabulary) -> list[Token]:
@@ -162,6 +180,23 @@ def _begins_name(meaning: PhraseMeaning, words: Lexicon) -> bool:
     """Return whether the name of a timer may stand after a phrase."""
     is_duration = meaning.role is Role.UNIT and meaning.value not in {"percent", "degrees", "kelvin"}
     return is_duration or meaning.value == "for" or words.begins(meaning, {"set", "start"})
+
+
+def _pairs(heard: Sequence[str], words: Lexicon) -> frozenset[tuple[int, str]]:
+    """Return the starts and values of the first and last parts of acts of which both are there."""
+    found = [
+        (start, meaning)
+        for start in range(len(heard))
+        for _, meaning in words.phrases.found(heard, start)
+        if meaning.role in _IN_PAIRS
+    ]
+    both = (
+        ((start, verb.value), (end, particle.value))
+        for start, verb in found
+        for end, particle in found
+        if start < end and (verb.value, particle.value) in words.acts
+    )
+    return frozenset(chain.from_iterable(both))
 
 
 def _cost(span: PhraseSpan) -> float:
@@ -250,4 +285,4 @@ def telling_text(text: str, words: Lexicon) -> str:
         if end == at:
             telling.append(heard[at])
         at = max(end, at + 1)
-    return " ".join(telling)
+    return _BETWEEN_HAN.sub("", " ".join(telling))

@@ -210,7 +210,10 @@ def _items(reading: Reading, text: PhraseSpan, words: Lexicon) -> tuple[str, ...
     bounds = zip(starts, [*ends, text.end], strict=True)
     spans = [(_after_articles(heard[:end], start, words), end) for start, end in bounds if start < end]
     is_vague = any(" ".join(heard[start:end]) in words.indefinite for start, end in spans)
-    if is_vague or _has(reading, text, words.phrases, Role.REVERSING):
+    is_list = any(
+        one.value in _LISTS for at in range(text.start, text.end) for _, one in words.phrases.found(heard, at)
+    )
+    if is_vague or is_list or _has(reading, text, words.phrases, Role.REVERSING):
         return ()
     items = tuple(reading.text(start, end) for start, end in spans)
     return items if all(telling_text(item, words) for item in items) else ()

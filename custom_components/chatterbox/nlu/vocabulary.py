@@ -102,7 +102,7 @@ class HomeVocabulary:
                 rooms.setdefault(self._stems(tokens_of_phrase(name)), set()).update(place.area_ids)
         tree = PhraseTree[Named]()
         _add(tree, Role.ENTITY, whole.items(), is_whole=True)
-        telling = ((part, ids) for part, ids in parts.items() if part not in rooms)
+        telling = ((part, ids) for part, ids in parts.items() if part not in rooms and whole.get(part, ids) <= ids)
         _add(tree, Role.ENTITY, telling, is_whole=False, kinds=kinds)
         _add(tree, Role.PLACE, rooms.items(), is_whole=True)
         return tree
