@@ -67,6 +67,8 @@ class IntentCall(NamedTuple):
     intent: str
     slots: Mapping[str, JsonValue]
     response: str = "default"
+    spoken: Mapping[str, JsonValue] = {}
+    """The words for its slots, where they are others than their values."""
 
 
 type Answered = WorldQuestion | StateQuestion | ListRequest | Choice | OpenQuestion

@@ -20,13 +20,13 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er, intent
 
 from ..agent.messages import JsonValue, ToolCall
-from ..agent.text import HAN, plain_name
+from ..agent.text import HAN, MOST_UNDERSTOOD, plain_name
 from ..home.entity_matches import matching_states
+from ..home.name_index import with_known_names
 from ..home.request import QUESTION_ENDS
 from ..internals.conversation import async_recognized, built_in_agent, slots_of
 from ..settings.agent import RequestKind
 from .intents import handler_of, intent_naming, is_question_intent, selection
-from .spoken_numbers import async_readable_sentence
 
 _KINDS: Final = {
     INTENT_GET_WEATHER: RequestKind.WEATHER,
@@ -72,7 +72,7 @@ async def async_recognize(hass: HomeAssistant, user_input: ConversationInput) ->
     agent = built_in_agent(hass, user_input.text)
     if agent is None or await agent.async_get_or_load_intents(user_input.language) is None:
         return None
-    user_input = replace(user_input, text=await async_readable_sentence(hass, user_input.text, user_input.language))
+    user_input = replace(user_input, text=readable_sentence(hass, user_input.text))
     if await agent.async_recognize_sentence_trigger(user_input):
         return None
     found = await agent.async_recognize_intent(user_input, strict_intents_only=True)
@@ -97,6 +97,15 @@ async def async_recognize(hass: HomeAssistant, user_input: ConversationInput) ->
     is_name = template is not None and not template.get_required_clauses(rules)
     is_elliptic = is_name or not {*names.values()} & {*naming}
     return RecognizedRequest(name, is_question, kind, is_elliptic=bool(naming) and is_elliptic)
+
+
+def readable_sentence(hass: HomeAssistant, text: str) -> str:
+    """Return a sentence with its names as Home Assistant knows them.
+
+    Of the units of temperatures, its sentences have none but "°", which is that of the home.
+    """
+    plain = re.sub(rf"(?<=\d)\s?{hass.config.units.temperature_unit}\b", "°", text)
+    return with_known_names(hass, plain) if len(text) <= MOST_UNDERSTOOD else text
 
 
 async def async_with_whole_words(hass: HomeAssistant, user_input: ConversationInput) -> ConversationInput:

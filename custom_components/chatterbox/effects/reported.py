@@ -58,7 +58,7 @@ from ..internals.trace import exception_of, traces_of
 from ..records.turn_record import SCRIPT_ENDS, UNABLE, UNREACHABLE, FailedTarget, UnconfirmedTarget
 from ..settings.redaction import without_secrets
 from .actions import RUNNING, ActionReader, controlled_by, members_of
-from .effect import Annotated, Effects, EntityAction, Touches, Unknown, UnknownReason, Unresolved, actions_of
+from .effect import Annotated, Effects, Touches, Unknown, UnknownReason, Unresolved, actions_of
 from .intents import intent_effects, is_question_intent
 from .silent_home import is_silent
 
@@ -354,24 +354,6 @@ def confirmed_or_not(
         yield target
     for one in named:
         yield UnconfirmedTarget(entity_name(hass, one), _ENTITY, one, unconfirmed[one])
-
-
-def reported_targets(
-    hass: HomeAssistant, actions: Iterable[EntityAction], began: float
-) -> Iterator[intent.IntentResponseTarget]:
-    """Yield the entities of actions that have begun at a time, confirmed if they report what they were asked for.
-
-    That is the values that they were set to, or else a state that has changed since: one that is reported again is no
-    proof, and neither does it tell that nothing was done.
-    """
-    values = defaultdict[str, list[tuple[str, float]]](list)
-    for action in sorted(actions):
-        values[action.entity_id] += action.settings
-    for state in filter(None, map(hass.states.get, values)):
-        has_changed = state.last_updated_timestamp >= began
-        is_so = [state.attributes.get(name) == value for name, value in values[state.entity_id]] or [has_changed]
-        name = assist_name(hass, state.entity_id, state.name)
-        yield (intent.IntentResponseTarget if all(is_so) else UnconfirmedTarget)(name, _ENTITY, state.entity_id)
 
 
 def _asked_for(

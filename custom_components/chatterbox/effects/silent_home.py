@@ -3,16 +3,13 @@
 All else is shared: states, registries, and what is stored. The answers of Home Assistant are those of the real home.
 """
 
-from collections.abc import Mapping
 from typing import Any, Final, override
 
-from homeassistant.components.conversation import DOMAIN as CONVERSATION, ConversationInput
 from homeassistant.components.intent import async_device_supports_timers
 from homeassistant.components.weather import DOMAIN as WEATHER, SERVICE_GET_FORECASTS
 from homeassistant.core import HomeAssistant, ServiceRegistry, ServiceResponse
 from homeassistant.helpers import intent
 
-from ..agent.messages import JsonValue
 from ..internals.homeassistant import view_of
 from ..internals.intent import handler_path
 from .actions import controlled_by
@@ -72,24 +69,6 @@ def silent_home(hass: HomeAssistant) -> HomeAssistant:
 def is_silent(hass: HomeAssistant) -> bool:
     """Return whether no action runs in a home."""
     return isinstance(hass.services, _SilentServices)
-
-
-async def async_handle_intent(
-    hass: HomeAssistant,
-    user_input: ConversationInput,
-    intent_type: str,
-    slots: Mapping[str, JsonValue],
-    meant: Mapping[str, str],
-) -> intent.IntentResponse:
-    """Handle an intent as the built-in agent would for a sentence, of which some words are `meant` otherwise.
-
-    Raises `intent.IntentError`.
-    """
-    given = {name: {"value": meant.get(name, value), "text": value} for name, value in slots.items()}
-    place = user_input.device_id, user_input.satellite_id, user_input.agent_id
-    words = user_input.text, user_input.context, user_input.language
-    home = handling_home(hass)
-    return await intent.async_handle(home, CONVERSATION, intent_type, given, *words, CONVERSATION, *place)
 
 
 def handling_home(hass: HomeAssistant) -> HomeAssistant:

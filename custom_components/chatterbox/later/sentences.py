@@ -27,8 +27,7 @@ from ..agent.transcript import since_last_user_message
 from ..approvals.answers.yes_or_no import Meaning, understand_answer, understand_choice
 from ..effects.effect import Touches
 from ..effects.intents import delay_of, delayed_command
-from ..effects.recognition import RecognizedRequest, async_recognize
-from ..effects.spoken_numbers import async_readable_sentence
+from ..effects.recognition import RecognizedRequest, async_recognize, readable_sentence
 from ..home.entities import async_get_home, telling_words
 from ..home.request import QUESTION_ENDS
 from ..internals.conversation import async_recognized, built_in_agent, slots_of
@@ -498,7 +497,7 @@ async def _async_recognized(
     found: RecognizedRequest | None,
 ) -> RecognizedRequest | None:
     language = user_input.language
-    plain = replace(user_input, text=await async_readable_sentence(hass, user_input.text, language))
+    plain = replace(user_input, text=readable_sentence(hass, user_input.text))
     strict = await agent.async_recognize_intent(plain, strict_intents_only=True)
     slots = slots_of(strict) if strict else {}
     timed = delayed_command(strict.intent.name, slots) if strict else ""
@@ -600,7 +599,7 @@ async def _async_guessed(
 
     One that it would delay may also start automations, which is asked about.
     """
-    plain = replace(user_input, text=await async_readable_sentence(hass, user_input.text, user_input.language))
+    plain = replace(user_input, text=readable_sentence(hass, user_input.text))
     if await async_recognized(hass, plain) is not None:
         return None
     effects = await async_sentence_effects(hass, plain, "")

@@ -83,8 +83,8 @@ type PhraseTable = dict[str, dict[str, str] | str]
 Beside roles, it has `article`, the fillers that are dropped before an item of a list, the texts of `_MARKS`, and
 `accented`, words of reports that differ from those of requests in an accent alone: "apagué".
 """
-_MARKS: Final = ("indefinite", "endings", "clitics")
-"""The texts that name no item of a list, the endings of names, and the pronouns in one word with a verb."""
+_MARKS: Final = ("indefinite", "endings", "clitics", "point")
+"""Texts that name no item of a list, endings of names, pronouns in one word with a verb, and decimal points."""
 
 
 SMALL: Final = frozenset({Role.FILLER, Role.PREPOSITION})
@@ -142,6 +142,8 @@ class Lexicon:
     """Endings that the words of names may have."""
     clitics: frozenset[str]
     """Pronouns that are written in one word with the verb before them."""
+    point: frozenset[str]
+    """Words for the decimal separator."""
     accented: frozenset[str]
     """Words of reports, with their accents."""
 

@@ -273,7 +273,10 @@ def _numbers(heard: Sequence[str], start: int, words: Lexicon) -> Iterator[tuple
     """Yield the ends and values of the numbers that begin at a word."""
     if start < len(heard) and _NUMBER.fullmatch(written := heard[start].replace(",", ".")):
         yield start + 1, float(written)
-    yield from words.numbers.found(heard, start)
+    for end, whole in words.numbers.found(heard, start):
+        yield end, whole
+        if end < len(heard) and heard[end] in words.point:
+            yield from ((last, float(f"{whole}.{part}")) for last, part in words.numbers.found(heard, end + 1))
 
 
 def telling_text(text: str, words: Lexicon) -> str:

@@ -5,14 +5,13 @@ The built-in agent gets conversations of its own, so that it writes nothing into
 
 import asyncio
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from copy import copy
 from dataclasses import dataclass, replace
-from itertools import takewhile
 from typing import Final, Protocol
 
+from hassil.recognize import RecognizeResult
 from home_assistant_intents import ErrorKey
 from homeassistant.components import conversation
 from homeassistant.components.media_player import INTENT_MEDIA_SEARCH_AND_PLAY
@@ -23,52 +22,32 @@ from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import intent, llm
 from homeassistant.helpers.template import Template
 
-from ..agent.messages import JsonObject, JsonValue, ToolCall, ToolOutcome, ToolResult
+from ..agent.messages import JsonObject, ToolCall, ToolOutcome
 from ..agent.text import MOST_UNDERSTOOD, compared
 from ..const import LOGGER
-from ..effects.effect import NOTHING, Effects, IntentRun, actions_of, intents_of
-from ..effects.intents import handler_of
+from ..effects.effect import NOTHING, Effects
+from ..effects.intents import delayed_command, handler_of
 from ..effects.reading import IntentCall, async_past_question
-from ..effects.recognition import async_is_request, async_speaker_area, async_with_whole_words
-from ..effects.reported import Failures, async_add_reasons, async_check_response, intent_failures, reported_targets
-from ..effects.silent_home import async_handle_intent, handling_home, is_silent
-from ..effects.spoken_numbers import async_readable_sentence
+from ..effects.recognition import async_is_request, async_speaker_area, async_with_whole_words, readable_sentence
+from ..effects.reported import Failures, async_add_reasons, async_check_response, intent_failures
 from ..home.entities import async_get_home
 from ..home.entity_matches import assist_name
-from ..internals.conversation import (
-    async_recognized,
-    async_texts,
-    built_in_agent,
-    mismatch_words,
-    slots_of,
-    stored_chat_logs,
-)
+from ..internals.conversation import async_recognized, async_texts, built_in_agent, mismatch_words, slots_of
 from ..nlu.commands import OpenQuestion, UnknownName
 from ..nlu.lexicon import GAP, lexicon
 from ..nlu.past import PastForm, PastQuestion
 from ..nlu.questions import StateQuestion, WorldQuestion
 from ..nlu.reading import telling_text
 from ..nlu.understanding import ListRequest
-from ..records.turn_record import did_nothing, intent_response, intent_speech, result_content
+from ..records.turn_record import did_nothing, intent_speech, result_content
 from ..speech.sentences import TranslatedComposer, async_get_sentences, confirmed_targets, in_sentences
 from .answers import async_answer, async_state_answer
 from .context import async_is_first_help, async_note_targets, async_note_unclear, unclear_sentence
+from .handling import async_handle, async_mismatch, async_tell_temperatures, recognized_call
 from .misheard import async_meant
 from .openings import async_add_sensors
 from .provider import PROCESS_SENTENCE, SENTENCE
-from .sentence_effects import (
-    async_delayed_command,
-    async_own_effects,
-    async_read_sentence,
-    async_sentence_effects,
-)
-from .shared_names import (
-    async_act_on_item,
-    async_act_on_meant,
-    async_do_read,
-    async_mismatch,
-    async_tell_temperatures,
-)
+from .sentence_effects import TRIGGERED, async_own_effects, async_read_sentence, async_sentence_effects
 
 MAX_NESTING: Final = 3
 """Sentences that may run inside one another: a sentence may trigger an automation that says another one."""
@@ -145,7 +124,7 @@ class OfflineDispatcher:
             if nesting > MAX_NESTING:
                 response = await self._refuse()
             else:
-                response = await self._async_done(query) or await self._async_processed(sentence, query, began)
+                response = await self._async_done(query) or await self._async_processed(sentence, query)
         await self._report_failures(response, failures, began)
         async_note_targets(self.hass, self.conversation_id, response)
         if is_error := response.response_type is intent.IntentResponseType.ERROR:
@@ -153,32 +132,41 @@ class OfflineDispatcher:
         native = llm.ToolResult(llm.IntentResponseDict(response), error=is_error)
         return ToolOutcome(result_content(native), is_error=is_error, native=native)
 
-    async def _async_processed(
-        self, sentence: str, query: conversation.ConversationInput, began: float
-    ) -> intent.IntentResponse:
+    async def _async_processed(self, sentence: str, query: conversation.ConversationInput) -> intent.IntentResponse:
         """Have the built-in agent act on a sentence, or tell why it does not."""
-        effects = await async_own_effects(self.hass, query)
+        effects, found = await async_own_effects(self.hass, query), await async_recognized(self.hass, query)
         if effects is not None and effects.is_guessed and not self.can_ask:
             response = await self._not_understood(query)
         elif self.past and (question := await self._async_past(sentence)):
             is_whether = question.form is PastForm.WHETHER
             response = self._query_answer(await self.past.async_answer({**question.arguments}, is_whether=is_whether))
-        elif effects is None or await self._is_unhandled(query) or await self._names_no_zone(query):
+        elif effects is None or (found and self._is_unhandled(found)):
             response = await self._not_understood(query)
+        elif found is None or effects == TRIGGERED:
+            response = await self._converse(query)
+        elif command := delayed_command(found.intent.name, slots_of(found)):
+            response = await self._refuse_delayed(replace(query, text=command))
         else:
-            area, done = async_speaker_area(self.hass, query), await async_act_on_item(self.hass, query)
-            inner_id = f"{_CONVERSATION_ID_PREFIX}-{self.conversation_id}"
-            response = done or await self._converse(replace(query, conversation_id=inner_id))
-            response = await self._without_exception(query, response, began)
-            if response.error_code in _FAILED:
-                found = await async_recognized(self.hass, query)
-                if found and found.intent.name == INTENT_MEDIA_SEARCH_AND_PLAY:
-                    response = await self._async_found_media(query, slots_of(found))
+            area = async_speaker_area(self.hass, query)
+            response = await self._async_handled(query, recognized_call(self.hass, found, area))
             if response.error_code is intent.IntentResponseErrorCode.NO_VALID_TARGETS:
-                response = await async_act_on_meant(self.hass, query, area) or response
                 response = await async_tell_temperatures(self.hass, query, area) or response
             await async_add_sensors(self.hass, query, response)
         return response
+
+    async def _async_handled(self, query: conversation.ConversationInput, call: IntentCall) -> intent.IntentResponse:
+        """Handle an intent. What its words do not find of music, the telling ones of them may."""
+        response = await async_handle(self.hass, query, call)
+        if response.error_code not in _FAILED or call.intent != INTENT_MEDIA_SEARCH_AND_PLAY:
+            return response
+        words = await self.hass.async_add_executor_job(lexicon, self.language)
+        asked_for = str(call.slots["search_query"])
+        if words and (telling := telling_text(asked_for, words)) not in {"", asked_for}:
+            slots = {slot: value for slot, value in call.slots.items() if slot != "media_class"}
+            response = await async_handle(self.hass, query, IntentCall(call.intent, slots | {"search_query": telling}))
+        text = await self._say("media_not_found")
+        code = intent.IntentResponseErrorCode.NO_VALID_TARGETS
+        return self._error(code, text) if response.error_code else response
 
     async def _report_failures(self, response: intent.IntentResponse, failures: Failures, began: float) -> None:
         """Make a response say what it could not act on, and why: Home Assistant's sentence does not."""
@@ -203,28 +191,6 @@ class OfflineDispatcher:
         if (unreachable or unknown) and not (others or response.matched_states):  # not "No": nobody knows
             speech = " ".join(filter(None, (composer.unreachable(unreachable), composer.unknown(unknown))))
             response.async_set_speech(speech)
-
-    async def _without_exception(
-        self, query: conversation.ConversationInput, response: intent.IntentResponse, began: float
-    ) -> intent.IntentResponse:
-        """Return a response with words for people in place of the text of an exception.
-
-        Home Assistant may fail to word its answer after it has acted: the states since the sentence `began` tell.
-        """
-        texts = await async_texts(self.hass, self.language)
-        speech = intent_speech(llm.ToolResult(llm.IntentResponseDict(response)))
-        is_worded = texts is not None and speech in texts.error_responses.values()
-        if response.error_code is not intent.IntentResponseErrorCode.UNKNOWN or is_worded:
-            return response
-        effects = await async_sentence_effects(self.hass, query, self.conversation_id)
-        response = intent.IntentResponse(language=self.language)
-        response.async_set_results(targets := [*reported_targets(self.hass, actions_of(effects), began)])
-        if not targets:
-            failure = await self._say("spoken_agent_failed")
-            response.async_set_error(intent.IntentResponseErrorCode.FAILED_TO_HANDLE, failure)
-        elif done := ", ".join(one.name for one in confirmed_targets(response)):
-            response.async_set_speech(await self._say("spoken_done_targets", targets=done))
-        return response
 
     async def _add_help(self, response: intent.IntentResponse) -> None:
         """Put what is missing in the place of "I couldn't understand that", or add what would be understood, once.
@@ -251,7 +217,7 @@ class OfflineDispatcher:
 
         Without a model, a sentence that was said and is not understood may have been misheard. Typed text stays.
         """
-        hass, query = self.hass, self._as_input(await async_readable_sentence(self.hass, sentence, self.language))
+        hass, query = self.hass, self._as_input(readable_sentence(self.hass, sentence))
         query = await async_with_whole_words(hass, query)
         if unclear := unclear_sentence(hass, self.conversation_id):
             text = unclear.replace(GAP, query.text) if GAP in unclear else f"{unclear}, {query.text}"
@@ -293,28 +259,11 @@ class OfflineDispatcher:
         async_note_unclear(self.hass, self.conversation_id, "")
         if not reading.calls:
             return None
-        responses = [await async_do_read(self.hass, query, one) for one in reading.calls]
+        responses = [await self._async_handled(query, one) for one in reading.calls]
         responses += [await self._unknown(one) for one in reading.unknown]
-        if reading.calls[0].intent == INTENT_MEDIA_SEARCH_AND_PLAY and responses[0].error_code:
-            return await self._async_found_media(query, reading.calls[0].slots)
         if len(responses) == 1:
             return responses[0]
         return self._told_together(responses) or responses[0]
-
-    async def _async_found_media(
-        self, query: conversation.ConversationInput, slots: Mapping[str, JsonValue]
-    ) -> intent.IntentResponse:
-        """Play what the telling words of a request for music find, or tell that nothing does."""
-        words = await self.hass.async_add_executor_job(lexicon, self.language)
-        asked_for = str(slots["search_query"])
-        if words and (telling := telling_text(asked_for, words)) not in {"", asked_for}:
-            wide = {name: value for name, value in slots.items() if name != "media_class"}
-            call = IntentCall(INTENT_MEDIA_SEARCH_AND_PLAY, {**wide, "search_query": telling})
-            response = await async_do_read(self.hass, query, call)
-            if not response.error_code:
-                return response
-        sentences = await async_get_sentences(self.hass, self.language)
-        return self._error(intent.IntentResponseErrorCode.NO_VALID_TARGETS, sentences["media_not_found"])
 
     async def _async_past(self, sentence: str) -> PastQuestion | None:
         """Return what a sentence asks about the past, unless Home Assistant understands it with certainty."""
@@ -326,20 +275,15 @@ class OfflineDispatcher:
         agent, place = conversation.HOME_ASSISTANT_AGENT, (self.device_id, self.satellite_id)
         return conversation.ConversationInput(text, self.context, None, *place, self.language, agent)
 
-    async def _names_no_zone(self, query: conversation.ConversationInput) -> bool:
-        """Return whether Home Assistant takes any word for a zone, as in "who is at the door?": nobody is in it."""
-        found = await async_recognized(self.hass, query)
-        slots = {entity.name: entity for entity in found.entities_list} if found else {}
-        domain, place = slots.get("domain"), slots.get("state")
-        if domain is None or domain.value != PERSON or place is None or not place.is_wildcard:
-            return False
-        zones = {STATE_HOME, *(compared(zone.name) for zone in self.hass.states.async_all("zone"))}
-        return compared(str(place.value)) not in zones
+    def _is_unhandled(self, found: RecognizeResult) -> bool:
+        """Return whether nothing does what Home Assistant recognizes: its shopping list may not be set up.
 
-    async def _is_unhandled(self, query: conversation.ConversationInput) -> bool:
-        """Return whether nothing does what Home Assistant recognizes: its shopping list may not be set up."""
-        found = await async_recognized(self.hass, query)
-        return found is not None and handler_of(self.hass, found.intent.name) is None
+        It takes any word for a zone, as in "who is at the door?": nobody is in it.
+        """
+        place, of_persons = found.entities.get("state"), slots_of(found).get("domain") == PERSON
+        zones = {STATE_HOME, *(compared(zone.name) for zone in self.hass.states.async_all("zone"))}
+        is_nowhere = of_persons and place and place.is_wildcard and compared(str(place.value)) not in zones
+        return bool(is_nowhere) or handler_of(self.hass, found.intent.name) is None
 
     def _query_answer(self, speech: str) -> intent.IntentResponse:
         response = intent.IntentResponse(language=self.language)
@@ -348,43 +292,21 @@ class OfflineDispatcher:
         return response
 
     async def _converse(self, query: conversation.ConversationInput) -> intent.IntentResponse:
-        """Have the built-in agent process a sentence, unless it would run a command later: under no rule then.
+        """Have the built-in agent run a sentence trigger.
 
         Activity does not say that it responded, too, as nobody has asked it.
         """
-        if command := await async_delayed_command(self.hass, query):
-            return await self._refuse_delayed(replace(query, text=command))
         agent = conversation.async_get_agent(self.hass, query.agent_id)
         if agent is None:
             return await self._not_understood(query)
-        if is_silent(self.hass) and (own := built_in_agent(self.hass)):
-            agent = copy(own)
-            agent.hass = handling_home(self.hass)
+        inner = replace(query, conversation_id=f"{_CONVERSATION_ID_PREFIX}-{self.conversation_id}")
         # In its own task: when an inner conversation ends, Home Assistant resets the current session of the context.
-        converse = asyncio.create_task(agent.async_process(query), name="chatterbox offline sentence")
+        converse = asyncio.create_task(agent.async_process(inner), name="chatterbox offline sentence")
         try:
-            response = (await converse).response
-        except HomeAssistantError as error:
-            return self._error(intent.IntentResponseErrorCode.UNKNOWN, str(error))
-        return await self._with_others(query, response) if response.error_code else response
-
-    async def _with_others(
-        self, query: conversation.ConversationInput, response: intent.IntentResponse
-    ) -> intent.IntentResponse:
-        """Return the response to several commands of which one has failed: what was done, then what was not.
-
-        Home Assistant stops at the first that fails, and tells nothing of the others: those after it are done here.
-        """
-        runs = intents_of(await async_sentence_effects(self.hass, query, self.conversation_id))
-        log = stored_chat_logs(self.hass).get(query.conversation_id or "")
-        newest_first = reversed(log.content if log else ())
-        since = takewhile(lambda one: not isinstance(one, conversation.UserContent), newest_first)
-        results = [intent_response(one.result) for one in since if isinstance(one, conversation.ToolResultContent)]
-        parts = [one for one in reversed(results) if one]
-        if not 0 < len(parts) <= len(runs) or len(runs) == 1:
-            return response
-        parts += [await self._async_handle(query, run) for run in runs[len(parts) :]]
-        return self._told_together(parts) or response
+            return (await converse).response
+        except HomeAssistantError:
+            text = await self._say("spoken_agent_failed")
+            return self._error(intent.IntentResponseErrorCode.FAILED_TO_HANDLE, text)
 
     def _told_together(self, parts: Sequence[intent.IntentResponse]) -> intent.IntentResponse | None:
         """Return the responses to several commands as one: what was done, then what was not; None if nothing was."""
@@ -399,17 +321,6 @@ class OfflineDispatcher:
         speech = [intent_speech(llm.ToolResult(llm.IntentResponseDict(one))) for one in (*done, *undone)]
         merged.async_set_speech(in_sentences([*dict.fromkeys(filter(None, speech))]))
         return merged
-
-    async def _async_handle(self, query: conversation.ConversationInput, run: IntentRun) -> intent.IntentResponse:
-        """Handle one of several commands, and word its answer."""
-        composer = TranslatedComposer(await async_get_sentences(self.hass, self.language), ())
-        try:
-            response = await async_handle_intent(self.hass, query, run.intent_type, run.slots, {})
-        except intent.IntentError:
-            return self._error(intent.IntentResponseErrorCode.FAILED_TO_HANDLE, composer.sentences["spoken_not_done"])
-        native = llm.ToolResult(llm.IntentResponseDict(response))
-        response.async_set_speech(composer.done([ToolResult(run.intent_type, run.intent_type, "", native=native)]))
-        return response
 
     async def _not_understood(self, query: conversation.ConversationInput) -> intent.IntentResponse:
         """Return what is not understood of a sentence: a name that nothing has, or all of it."""

@@ -22,12 +22,12 @@ from ..effects.intents import delayed_command, handler_of, intent_effects, is_qu
 from ..effects.reading import NOTHING_READ, ReadSentence, async_read
 from ..effects.recognition import async_speaker_area
 from ..home.entity_matches import entity_name
-from ..internals.conversation import async_recognized, built_in_agent, slots_of
+from ..internals.conversation import built_in_agent, slots_of
 from .context import last_targets
-from .shared_names import is_ambiguous
+from .handling import is_ambiguous
 
-_TRIGGERED: Final = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}))
-_UNKNOWN: Final = run_by("", _TRIGGERED)
+TRIGGERED: Final = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}))
+_UNKNOWN: Final = run_by("", TRIGGERED)
 _PRONOUNS: Final = re.compile(r"\b(?:it|them|back|again)\b", re.IGNORECASE)
 """Those that it understands, and the words that may come with them."""
 _UNFORESEEN: Final = replace(_UNKNOWN, is_guessed=True)
@@ -109,7 +109,7 @@ async def async_own_effects(hass: HomeAssistant, user_input: ConversationInput) 
     if (agent := built_in_agent(hass)) is None:
         return _UNFORESEEN
     if await agent.async_recognize_sentence_trigger(user_input):
-        return _TRIGGERED
+        return TRIGGERED
     recognized = await _async_recognized(hass, user_input)
     if recognized is None or recognized.unmatched_entities:
         return None
@@ -120,15 +120,6 @@ async def async_own_effects(hass: HomeAssistant, user_input: ConversationInput) 
     effects = replace(effects, intents=runs)
     is_refused = is_ambiguous(hass, recognized.intent.name, slots, async_speaker_area(hass, user_input), effects)
     return NOTHING if is_refused else effects
-
-
-async def async_delayed_command(hass: HomeAssistant, user_input: ConversationInput) -> str:
-    """Return the command that a timer of Home Assistant would run by itself for a sentence; empty for all others."""
-    agent = built_in_agent(hass)
-    if agent is None or await agent.async_recognize_sentence_trigger(user_input):
-        return ""
-    found = await async_recognized(hass, user_input)
-    return delayed_command(found.intent.name, slots_of(found)) if found else ""
 
 
 def _intent_effects(hass: HomeAssistant, intent_type: str, slots: dict[str, JsonValue]) -> Touches | Unresolved:

@@ -1,8 +1,8 @@
-"""Tells which of several entities with one name, and which item of a list, a sentence means: the only one possible.
+"""Handles what a sentence asks for as the built-in agent does, and answers in its words.
 
-"Unlock smart lock" means the lock, not the sensor of that name. The built-in agent refuses both, so the lock is
-controlled here. Of two locks of that name none is meant, and nobody is asked about what would be refused after the yes.
-The temperature of each of several thermostats is told.
+Of several entities with one name, and of items of a list, the only one that can be meant is. "Unlock smart lock" means
+the lock, not the sensor of that name; of two locks of that name none is meant, and nobody is asked about what would be
+refused after the yes. The temperature of each of several thermostats is told.
 """
 
 from collections.abc import Mapping
@@ -13,6 +13,7 @@ from home_assistant_intents import ErrorKey
 from homeassistant.components.climate import ATTR_CURRENT_TEMPERATURE, DOMAIN as CLIMATE_DOMAIN
 from homeassistant.components.conversation import DOMAIN, ConversationInput
 from homeassistant.core import HomeAssistant
+from homeassistant.exceptions import TemplateError
 from homeassistant.helpers import intent
 from homeassistant.helpers.area_registry import AreaEntry
 from homeassistant.helpers.template import Template
@@ -21,9 +22,11 @@ from ..agent.messages import JsonValue
 from ..effects.effect import Effects, actions_of
 from ..effects.intents import handler_of, intent_effects, items_meant, missed_by_intent, selection
 from ..effects.reading import IntentCall
-from ..effects.silent_home import async_handle_intent
+from ..effects.recognition import async_speaker_area
+from ..effects.silent_home import handling_home
 from ..home.entity_matches import assist_name, matching_states
 from ..internals.conversation import async_recognized, async_texts, mismatch_words, slots_of
+from ..speech.sentences import async_get_sentences
 from .openings import state_sentence
 
 _MOST_THERMOSTATS: Final = 5
@@ -48,28 +51,6 @@ async def async_mismatch(hass: HomeAssistant, user_input: ConversationInput, are
     key, values = mismatch_words(hass, missed)
     answer = Template(texts.error_responses.get(key, ""), hass)
     return str(answer.async_render(values, parse_result=False))
-
-
-async def async_act_on_meant(
-    hass: HomeAssistant, user_input: ConversationInput, area: AreaEntry | None
-) -> intent.IntentResponse | None:
-    """Do what the built-in agent has refused for the name, if only one entity can be meant; None if there is none."""
-    if (recognized := await async_recognized(hass, user_input)) is None:
-        return None
-    name, slots = recognized.intent.name, slots_of(recognized)
-    touched = {action.entity_id for action in actions_of(intent_effects(hass, name, slots, DOMAIN))}
-    if len(touched) != 1 or not _is_shared(hass, name, slots, area):
-        return None
-    # Home Assistant accepts an entity id as a name.
-    return await _async_handle(hass, user_input, recognized, {"name": touched.pop()})
-
-
-async def async_act_on_item(hass: HomeAssistant, user_input: ConversationInput) -> intent.IntentResponse | None:
-    """Do what a sentence asks for an item of a list that is written otherwise there; None unless it is the only one."""
-    if (recognized := await async_recognized(hass, user_input)) is None:
-        return None
-    meant = items_meant(hass, recognized.intent.name, slots_of(recognized), DOMAIN)
-    return await _async_handle(hass, user_input, recognized, {"item": meant[0]}) if len(meant) == 1 else None
 
 
 async def async_tell_temperatures(
@@ -102,20 +83,41 @@ async def async_tell_temperatures(
     return response
 
 
-async def async_do_read(hass: HomeAssistant, user_input: ConversationInput, call: IntentCall) -> intent.IntentResponse:
-    """Handle an intent that was read in a sentence, and answer as Home Assistant."""
+async def async_handle(hass: HomeAssistant, user_input: ConversationInput, call: IntentCall) -> intent.IntentResponse:
+    """Handle an intent, and answer in the words of the built-in agent."""
     texts = await async_texts(hass, user_input.language)
-    spoken = {slot: _spoken(hass, slot, value) for slot, value in call.slots.items()}
-    ids = {slot: str(value) for slot, value in call.slots.items() if spoken[slot] != value}
+    spoken = {slot: call.spoken.get(slot) or _spoken(hass, slot, value) for slot, value in call.slots.items()}
+    given = {slot: {"value": value, "text": spoken[slot]} for slot, value in call.slots.items()}
+    if area := async_speaker_area(hass, user_input):
+        given["preferred_area_id"] = {"value": area.id}
+    words = user_input.text, user_input.context, user_input.language
+    place = user_input.device_id, user_input.satellite_id, user_input.agent_id
     try:
-        response = await async_handle_intent(hass, user_input, call.intent, spoken, ids)
-    except intent.IntentError:
-        response = intent.IntentResponse(user_input.language)
-        failure = texts.error_responses.get(ErrorKey.HANDLE_ERROR, "") if texts else ""
-        response.async_set_error(intent.IntentResponseErrorCode.FAILED_TO_HANDLE, failure)
-        return response
-    if texts and (answer := texts.intent_responses.get(call.intent, {}).get(call.response)):
-        response.async_set_speech(state_sentence(hass, answer, spoken | response.speech_slots, response))
+        response = await intent.async_handle(handling_home(hass), DOMAIN, call.intent, given, *words, DOMAIN, *place)
+    except intent.IntentError as error:
+        return _failed(hass, user_input.language, texts.error_responses if texts else {}, error)
+    if texts and not response.speech and (answer := texts.intent_responses.get(call.intent, {}).get(call.response)):
+        try:
+            response.async_set_speech(state_sentence(hass, answer, spoken | response.speech_slots, response))
+        except TemplateError:  # it cannot word what it has done
+            sentence = (await async_get_sentences(hass, user_input.language))["spoken_done_targets"]
+            response.async_set_speech(sentence.format(targets=", ".join(one.name for one in response.success_results)))
+    return response
+
+
+def _failed(
+    hass: HomeAssistant, language: str, texts: Mapping[str, str], error: intent.IntentError
+) -> intent.IntentResponse:
+    """Return the response to an intent that was not handled."""
+    response, code = intent.IntentResponse(language), intent.IntentResponseErrorCode.UNKNOWN
+    key: str | None = None
+    values: Mapping[str, object] = {}
+    if isinstance(error, intent.MatchFailedError):
+        code, (key, values) = intent.IntentResponseErrorCode.NO_VALID_TARGETS, mismatch_words(hass, error)
+    elif isinstance(error, intent.IntentHandleError):
+        code, key = intent.IntentResponseErrorCode.FAILED_TO_HANDLE, error.response_key
+    text = Template(texts.get(key or ErrorKey.HANDLE_ERROR, ""), hass)
+    response.async_set_error(code, str(text.async_render(values, parse_result=False)))
     return response
 
 
@@ -125,19 +127,16 @@ def _spoken(hass: HomeAssistant, slot: str, value: JsonValue) -> JsonValue:
     return assist_name(hass, state.entity_id, state.name) if state else value
 
 
-async def _async_handle(
-    hass: HomeAssistant, user_input: ConversationInput, recognized: RecognizeResult, meant: Mapping[str, str]
-) -> intent.IntentResponse | None:
-    """Handle a recognized intent with other values of some slots, and answer as Home Assistant; None if it fails."""
-    name, slots = recognized.intent.name, slots_of(recognized)
-    try:
-        response = await async_handle_intent(hass, user_input, name, slots, meant)
-    except intent.IntentError:
-        return None
-    texts = await async_texts(hass, user_input.language)
-    if texts and (answer := texts.intent_responses.get(name, {}).get(recognized.response)):
-        response.async_set_speech(state_sentence(hass, answer, slots | response.speech_slots, response))
-    return response
+def recognized_call(hass: HomeAssistant, found: RecognizeResult, area: AreaEntry | None) -> IntentCall:
+    """Return the intent that the built-in agent recognizes, for the only thing that its words can mean."""
+    name, slots = found.intent.name, slots_of(found)
+    items = items_meant(hass, name, slots, DOMAIN)
+    touched = {action.entity_id for action in actions_of(intent_effects(hass, name, slots, DOMAIN))}
+    meant: dict[str, JsonValue] = {"item": items[0]} if len(items) == 1 else {}
+    if len(touched) == 1 and _is_shared(hass, name, slots, area):
+        meant["name"] = touched.pop()  # Home Assistant accepts an entity id as a name
+    texts = {one.name: one.text for one in found.entities_list if one.text and isinstance(one.value, str)}
+    return IntentCall(name, slots | meant, found.response or "", texts)
 
 
 def _is_shared(hass: HomeAssistant, intent_type: str, slots: Mapping[str, JsonValue], area: AreaEntry | None) -> bool:

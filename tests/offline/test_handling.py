@@ -1,5 +1,7 @@
 """Of several entities with one name, the only one that a sentence can act on is meant."""
 
+from pathlib import Path
+
 import pytest
 from homeassistant.components import conversation
 from homeassistant.components.climate import ClimateEntityFeature
@@ -14,6 +16,7 @@ from custom_components.chatterbox.offline.sentence_effects import async_sentence
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import satellite
 from tests.support.offline_talk import HOME, Talk
+from tests.support.one_home import in_one_home
 
 SENSOR = "  - { name: Front Door, id: binary_sensor.front_door, area: hallway, attributes: { device_class: lock } }\n"
 SECOND = "  - { name: Front Door, id: lock.second, area: kitchen, state: locked }\n"
@@ -92,3 +95,65 @@ async def test_the_temperature_of_each_thermostat_is_told(
     talk.device_id = satellite(hass, place) if place else None
 
     assert await talk.say(text) == answer
+
+
+THERMOSTAT = """
+areas:
+  - { id: salon, name: Salon }
+entities:
+  - id: climate.salon
+    name: Thermostat
+    area: salon
+    state: heat
+    attributes: { current_temperature: 20, target_temperature: 19, target_temperature_step: 0.5 }
+"""
+
+
+@in_one_home(
+    ("language", "text", "temperature"),
+    [
+        ("en", "set the temperature in the salon to twenty three point five degrees", 23.5),
+        ("en", "set the temperature in the salon to 19.5 °C", 19.5),
+        ("de", "stelle die Temperatur im Salon auf einundzwanzig Komma fünf Grad", 21.5),
+        ("es", "pon la temperatura de Salon a veintidós coma cinco grados", 22.5),
+        ("fr", "règle la température du Salon à vingt et un virgule cinq degrés", 21.5),
+        ("it", "imposta la temperatura in Salon a ventitré virgola cinque gradi", 23.5),
+        ("nl", "zet de temperatuur in Salon op tweeëntwintig komma vijf graden", 22.5),
+        ("pl", "ustaw temperaturę w Salon na dwadzieścia dwa przecinek pięć stopni", 22.5),
+        ("pt", "define a temperatura em Salon para vinte e dois vírgula cinco graus", 22.5),
+        ("sv", "sätt temperaturen i Salon till tjugotvå grader", 22),
+        ("zh-Hans", "把Salon温度调到二十三点五度", 23.5),
+    ],
+)
+async def test_a_number_in_words_is_set_and_told(
+    thermostat: HomeAssistant, language: str, text: str, temperature: float
+) -> None:
+    talk = Talk(thermostat, language, text)
+
+    answer = await talk.say(text)
+
+    state = thermostat.states.get("climate.salon")
+    assert state
+    assert state.attributes["temperature"] == temperature
+    assert answer
+    assert not any(result.is_error for result in talk.results)
+
+
+@pytest.fixture
+async def thermostat(hass: HomeAssistant) -> HomeAssistant:
+    await talk_in(hass, THERMOSTAT)
+    return hass
+
+
+async def test_what_cannot_be_worded_is_told_as_done(hass: HomeAssistant) -> None:
+    sentences = Path(hass.config.config_dir) / "custom_sentences" / "en"
+    sentences.mkdir(parents=True)
+    (sentences / "broken.yaml").write_text(
+        'language: en\nintents:\n  HassTurnOff:\n    data:\n      - sentences: ["let it be dark at {name}"]\n'
+        '        response: broken\nresponses:\n  intents:\n    HassTurnOff:\n      broken: "{{ 1 / 0 }}"\n',
+        encoding="utf-8",
+    )
+    talk = await talk_in(hass, HOME)
+
+    assert await talk.say("let it be dark at Hallway Light") == "Done: Hallway Light."
+    assert hass.states.is_state("light.hallway", "off")
