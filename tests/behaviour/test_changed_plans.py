@@ -154,6 +154,14 @@ async def test_who_takes_an_action_of_the_household_back_needs_the_right_to_it(h
     assert not home.plans
 
 
+async def test_a_plan_without_its_agent_needs_the_right_to_control_entities(home: Home) -> None:
+    plan = await home.add(replace(home.locking(), agent="elsewhere"))
+
+    assert NOT_PERMITTED in await CANCELS["page"](home)
+    assert NOT_PERMITTED in await MOVES["page"](home)
+    assert home.plans == (plan,)
+
+
 @pytest.mark.parametrize("change", CANCELS.values(), ids=CANCELS)
 async def test_ones_own_plan_and_a_reminder_are_taken_back_without_rights(home: Home, change: Change) -> None:
     own = Asker(home.user.id, home.user.id)
@@ -336,12 +344,19 @@ async def test_a_home_itself_and_its_administrators_move_and_cancel(
         assert not home.plans
 
 
-@pytest.mark.parametrize(("decision", "reason"), [("deny", NOT_ALLOWED), ("ask", NOT_ALLOWED), ("allow", "")])
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ({"decision": "deny", "reason": "The baby sleeps."}, NOT_ALLOWED),
+        ({"decision": "ask", "reason": "The baby sleeps."}, NOT_ALLOWED),
+        ({"decision": "allow", "arguments": {"sentence": "turn off the kitchen ceiling light"}}, NOT_ALLOWED),
+        ({"decision": "allow"}, ""),
+    ],
+)
 async def test_a_script_that_decides_hears_of_the_mover(
-    hass: HomeAssistant, home: Home, decision: str, reason: str
+    hass: HomeAssistant, home: Home, answer: dict[str, object], reason: str
 ) -> None:
     home.may(DOOR)
-    answer = {"decision": decision, **({} if decision == "allow" else {"reason": "The baby sleeps."})}
     judge = [{"variables": {"answer": answer}}, {"stop": "decided", "response_variable": "answer"}]
     assert await async_setup_component(hass, "script", {"script": {"judge": {"sequence": judge}}})
     (entry,) = hass.config_entries.async_entries(DOMAIN)

@@ -351,7 +351,7 @@ async def test_plans_are_shown_changed_and_cancelled(hass: HomeAssistant, page: 
     assert reminder["repeats"].startswith("Every day at ")
     assert {name: (row["can_change"], row["can_rename"]) for name, row in by_name.items()} == {
         "reminder": (True, True),
-        "call": (False, False),  # its agent is gone
+        "call": (True, False),
         "approved": (False, False),
         "news": (False, True),
     }

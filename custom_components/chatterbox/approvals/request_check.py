@@ -129,7 +129,7 @@ class RequestCheck:
         """
         if not await self.async_is_left_undone():
             return "", False
-        fitting = await self._async_fitting()
+        fitting = self._fitting or ()
         home, (one, *others) = async_get_home(self.hass, CONVERSATION), fitting
         if others or is_about_all(self.request.text, self.request.language):
             names = listed([quoted(each.names[0]) for each in fitting[:_MOST_NAMED]])
@@ -137,11 +137,6 @@ class RequestCheck:
         where = f" in {quoted(room[0])}" if (room := _room(home, one.area_id)) else ""
         entity = f"the {one.domain} {quoted(one.names[0])}{where}"
         return _TOLD["one_fits"].format(entity=entity, can=listed(_TABLES["can"][one.domain])), False
-
-    async def _async_fitting(self) -> Sequence[ExposedEntity]:
-        if self._fitting is None:
-            self._fitting = await self._async_find_fitting()
-        return self._fitting
 
     async def _async_find_fitting(self) -> Sequence[ExposedEntity]:
         text, language, wanted = self.request.text, self.request.language, self._wanted
@@ -163,7 +158,9 @@ class RequestCheck:
 
     async def async_is_left_undone(self) -> bool:
         """Return whether something is not as a plain command wants it; of several that it may mean, none is."""
-        states = [state.state for one in await self._async_fitting() if (state := self.hass.states.get(one.entity_id))]
+        if self._fitting is None:
+            self._fitting = await self._async_find_fitting()
+        states = [state.state for one in self._fitting if (state := self.hass.states.get(one.entity_id))]
         wanted = frozenset[str]().union(*(_TABLES["fulfilled"].get(one, ()) for one in self._wanted))
         is_any = is_about_all(self.request.text, self.request.language)
         return bool(states) and not wanted.issuperset(states) and (is_any or wanted.isdisjoint(states))

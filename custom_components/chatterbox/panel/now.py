@@ -141,7 +141,7 @@ class PlanNow:
     """How it comes again, in words; empty if it does not."""
     condition: str | None
     can_change: bool
-    """Whether the user may move it."""
+    """Whether the user may move it, as far as that can be told without asking the owner's scripts."""
     can_rename: bool
     can_cancel: bool
 
@@ -341,9 +341,9 @@ def _plans(viewer: Viewer) -> Sequence[FuturePlan]:
 
 
 async def _async_plan(viewer: Viewer, views: TurnViews, plan: FuturePlan) -> PlanNow:
-    may = partial(async_get_schedule(viewer.hass).async_problem, plan, viewer.speaker, asks_scripts=False)
-    can_cancel = not plan.is_begun and await may(takes_back=True) is None
-    is_free = can_cancel and not (plan.call and plan.call.terms) and await may() is None
+    problem = partial(async_get_schedule(viewer.hass).async_problem, plan, viewer.speaker, asks_scripts=False)
+    can_cancel = not plan.is_begun and (viewer.is_admin or await problem(takes_back=True) is None)
+    is_free = can_cancel and not (plan.call and plan.call.terms) and (viewer.is_admin or await problem() is None)
     return PlanNow(
         id=plan.id,
         kind=plan.kind,

@@ -113,7 +113,7 @@ class Agent:
             self.hass, self.settings, user_input, history, is_refused, is_new=is_new, has_model=has_model
         )
 
-    def goes_beside_model(self, requests: LocalRequests) -> bool:
+    def _goes_beside_model(self, requests: LocalRequests) -> bool:
         """Return whether Home Assistant handles requests also while a model answers.
 
         A script that judges each call knows the tools of models, so the model handles all then.
@@ -154,7 +154,7 @@ class Agent:
         if provider is None:
             providers = self.chain.providers(took_over, local_requests) if falls_back else self.chain.models()
             provider = FailoverProvider(providers, within=limits.deadline)
-        if local_requests is not None and acts_locally and self.goes_beside_model(local_requests):
+        if local_requests is not None and acts_locally and self._goes_beside_model(local_requests):
             provider = LocalCommandsProvider(provider, local_requests)
         return AgenticLoop(provider, tools.dispatcher, hooks=hooks, composer=composer)
 
