@@ -291,8 +291,14 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
 
     @override
     async def async_on_create_entry(self, result: ConfigFlowResult) -> ConfigFlowResult:
-        """Have the chosen assistants use the agent, and say what one could ask it."""
-        problem = await self._async_change_rules()
+        """Take the PIN, have the chosen assistants use the agent, and say what one could ask it."""
+        rules, problem = async_get_home_rules(self.hass), ""
+        if self._change_rules:
+            try:
+                await rules.async_enter(self._change_rules(rules.stored))
+            except HomeAssistantError as error:
+                language = await async_viewer_language(self.hass)
+                problem = f"**PIN:** {await async_error_text(self.hass, language, str(error.translation_key))}"
         (agent,) = result["result"].get_subentries_of_type(const.SUBENTRY_CONVERSATION)
         registry = er.async_get(self.hass)
         if entity_id := registry.async_get_entity_id(CONVERSATION_DOMAIN, const.DOMAIN, agent.subentry_id):
@@ -301,18 +307,6 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         ready["try_it"] = "\n\n".join(filter(None, (problem, ready["try_it"])))
         result["description"], result["description_placeholders"] = "ready", ready
         return result
-
-    async def _async_change_rules(self) -> str:
-        """Take the PIN that was chosen, if any. Return why it is not kept."""
-        rules = async_get_home_rules(self.hass)
-        if self._change_rules is None:
-            return ""
-        try:
-            await rules.async_enter(self._change_rules(rules.stored))
-        except HomeAssistantError as error:
-            language = await async_viewer_language(self.hass)
-            return f"**PIN:** {await async_error_text(self.hass, language, str(error.translation_key))}"
-        return ""
 
     async def async_step_reauth(self, entry_data: Mapping[str, Any]) -> ConfigFlowResult:  # noqa: ARG002 the entry is asked itself
         """Begin when the service no longer accepts its key."""

@@ -286,10 +286,6 @@ class Stored:
             raise NotPlanned(PlanProblem.GONE)
         return found
 
-    def with_plan(self, plan: FuturePlan) -> Stored:
-        """Return it with one more plan."""
-        return replace(self, plans=(*self.plans, plan))
-
     def replacing(self, known: FuturePlan, *changed: FuturePlan) -> Stored:
         """Return it with a plan replaced or removed. Raises `NotPlanned` (GONE) if it is not as it was known."""
         if known not in self.plans:
@@ -379,7 +375,7 @@ class Plans:
                 raise NotPlanned(plan.asker.full)
             if len(stored.plans) >= MOST_PLANS:
                 raise NotPlanned(PlanProblem.FULL_HOME)
-            return left.with_plan(plan)
+            return replace(left, plans=(*stored.plans, plan))
 
         stored = await self.async_change(add)
         return next(one for one in stored.plans if one.essence == plan.essence)

@@ -293,8 +293,11 @@ class Schedule:
     async def _async_running(self, news: News, plan: FuturePlan, context: Context) -> AsyncGenerator[None]:
         """Mark a missed call while it runs, and what it began after it, so that an interruption is told."""
         begun = replace(plan, is_begun=True, every="", due=dt_util.utcnow())
-        left = {news.id}
-        await self.plans.async_change(lambda stored: stored.without_news(left).with_plan(begun), even_unstored=True)
+
+        def begin(stored: Stored) -> Stored:
+            return replace(stored.without_news({news.id}), plans=(*stored.plans, begun))
+
+        await self.plans.async_change(begin, even_unstored=True)
         with actions_in(self._hass, context) as actions:
             try:
                 yield
