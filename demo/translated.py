@@ -37,7 +37,7 @@ def translated_home(language: str) -> str:
     devices = {device["id"]: device for device in home["devices"]}
     for entity in home["entities"]:
         device, attributes = devices.get(entity.get("device", "")), entity.get("attributes")
-        if device and not str(entity["name"]).startswith(str(device["name"])):
+        if device and not f"{entity['name']} ".startswith(f"{device['name']} "):
             del entity["device"]  # Home Assistant would put the name of the device first
             entity["area"] = device["area"]
         if isinstance(attributes, dict) and isinstance(items := attributes.get("todo_items"), list):

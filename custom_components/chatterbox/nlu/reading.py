@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple
 
 from ..agent.text import HAN, MOST_UNDERSTOOD, plain
 from ..speech.text.covering import coverings
@@ -128,13 +128,8 @@ def read(sentence: str, words: Lexicon, names: HomeVocabulary) -> Sequence[Readi
     if not 0 < len(found) <= MOST_WORDS or _is_report(sentence, words):
         return ()
     heard = [token.word for token in found]
-    texts, pairs = _starts_of_text(heard, words), _pairs(heard, words)
-
-    def spans_at(start: int) -> Iterator[PhraseSpan]:
-        found = _spans(heard, start, words, names, texts)
-        return (span for span in found if span.role not in _IN_PAIRS or (start, span.value) in pairs)
-
-    ways = coverings(len(heard), spans_at, _cost, MOST_READINGS)
+    sentence_words = _SentenceWords(heard, _starts_of_text(heard, words), _pairs(heard, words))
+    ways = coverings(len(heard), lambda start: _spans(sentence_words, start, words, names), _cost, MOST_READINGS)
     return [Reading(sentence, tuple(found), spans, cost) for cost, spans in ways]
 
 
@@ -207,15 +202,28 @@ def _cost(span: PhraseSpan) -> float:
     return _COSTS.get(span.role, _COST)
 
 
-def _spans(
-    heard: Sequence[str], start: int, words: Lexicon, names: HomeVocabulary, texts: frozenset[int]
-) -> Iterator[PhraseSpan]:
+class _SentenceWords(NamedTuple):
+    """The folded words of a sentence, and what is known of all of them."""
+
+    words: Sequence[str]
+    texts: frozenset[int]
+    """Where a text may begin."""
+    pairs: frozenset[tuple[int, str]]
+    """The starts and values of the parts of acts of which the other part is there, too."""
+
+
+def _spans(sentence: _SentenceWords, start: int, words: Lexicon, names: HomeVocabulary) -> Iterator[PhraseSpan]:
     """Yield what may begin at a word; the word alone as unknown if nothing does.
 
     Words that reverse a request are never read as others, unless a longer phrase has them, and the last part of an act
     is none of the words that change nothing: "schalte das Licht ein und den Fernseher aus".
     """
-    known = [*_known(heard, start, words, names)]
+    heard = sentence.words
+    known = [
+        span
+        for span in _known(heard, start, words, names)
+        if span.role not in _IN_PAIRS or (start, span.value) in sentence.pairs
+    ]
     least = max((span.end for span in known if span.role is Role.REVERSING), default=start)
     last = {span.end for span in known if span.role is Role.PARTICLE and _ends_part(heard, span.end, words)}
     known = [
@@ -224,7 +232,7 @@ def _spans(
         if (span.end > least or span.role is Role.REVERSING) and (span.end not in last or span.role not in SMALL)
     ]
     yield from known
-    if start in texts:
+    if start in sentence.texts:
         ends = range(start + 1, min(len(heard), start + _MOST_TEXT) + 1)
         yield from (PhraseSpan(start, end, Role.TEXT) for end in ends)
     if not known:
