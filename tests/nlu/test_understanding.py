@@ -33,6 +33,7 @@ SENTENCES = {
 """By language and section: `requests` with what they mean, `unreached` with what they should mean, and `none`."""
 LEAST_REQUESTS, LEAST_RIGHT = 100, 0.9
 LEAST_HOSTILE = 15
+SOME_FORMS = 3
 
 
 def words_of(language: str) -> Lexicon:
@@ -144,7 +145,7 @@ def test_a_command_with_words_that_change_it_is_not_understood(language: str) ->
 def test_no_phrase_that_reverses_a_request_is_read_as_other_words(language: str) -> None:
     data = tomllib.loads((LANGUAGES / f"{base_language(language)}.toml").read_text("utf-8"))
     hostile = SENTENCES[language]["hostile"]
-    commands = [form.format(hostile["targets"][0]).split() for form in hostile["forms"]]
+    commands = [form.format(hostile["targets"][0]).split() for form in hostile["forms"][:SOME_FORMS]]
     sentences = [
         " ".join((*command[:at], phrase.strip(), *command[at:]))
         for phrase in data["reversing"].replace("\n", " ").split(",")

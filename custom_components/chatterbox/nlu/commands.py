@@ -197,7 +197,9 @@ def commands(
     verbs = parts.acts(words)
     is_away = "from" in parts.values(Role.PREPOSITION)
     is_explained = _ROLES.issuperset(parts.by_role) and not is_away and set(parts.values(Role.KIND)) <= KINDS.keys()
-    if not is_explained or (verbs and parts.all(Role.STATE)) or parts.spans[-1].role is Role.PREPOSITION:
+    following = [*(span.role for span in parts.spans[1:]), Role.AND]
+    is_cut = (Role.PREPOSITION, Role.AND) in zip((span.role for span in parts.spans), following, strict=True)
+    if not is_explained or (verbs and parts.all(Role.STATE)) or is_cut:
         return None
     acts = verbs or (_act_without_verb(parts),)
     if sounds := _SOUNDS & {*parts.values(Role.KIND)}:
