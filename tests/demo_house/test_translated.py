@@ -16,7 +16,7 @@ def area_of(home: Home, entity: HomeEntity) -> str | None:
 
 
 @pytest.mark.parametrize("language", languages())
-def test_a_language_names_all_of_the_house(language: str) -> None:
+def test_a_language_names_all_of_the_home(language: str) -> None:
     home = read_home(translated_home(language))
 
     assert [one.id for one in home.entities] == [one.id for one in ENGLISH_HOME.entities]
