@@ -95,7 +95,8 @@ def state_question(
     if not states:
         is_value = (is_named or bool(parts.all(Role.ASPECT))) and not parts.all(Role.KIND)
         return StateQuestion(ids, "one") if is_value and "what" in forms and len(ids) <= _MOST_TOLD else None
-    if is_whether and (is_named or len(ids) == 1):
+    is_plural = any(kind.is_plural for value in parts.values(Role.KIND) if (kind := KINDS.get(value)))
+    if is_whether and (is_named or (len(ids) == 1 and not is_plural)):
         return StateQuestion(ids, "one_yesno", state, spoken) if len(ids) == 1 else None
     if is_whether:
         form = "all" if "all" in parts.values(Role.QUANTIFIER) else "any"

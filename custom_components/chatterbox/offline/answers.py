@@ -37,7 +37,7 @@ from ..nlu.questions import StateQuestion, WorldQuestion
 from ..nlu.understanding import ListRequest
 from ..speech.sentences import async_get_sentences
 from ..speech.text.times import spoken_date, spoken_weekday
-from .openings import state_sentence
+from .handling import state_sentence
 
 _CONDITIONS: Final[Mapping[str, frozenset[str]]] = {
     "rain": frozenset({"rainy", "pouring", "lightning-rainy", "snowy-rainy"}),

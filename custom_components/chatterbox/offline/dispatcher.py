@@ -43,9 +43,8 @@ from ..records.turn_record import did_nothing, intent_speech, result_content
 from ..speech.sentences import TranslatedComposer, async_get_sentences, confirmed_targets, in_sentences
 from .answers import async_answer, async_state_answer
 from .context import async_is_first_help, async_note_targets, async_note_unclear, unclear_sentence
-from .handling import async_handle, async_mismatch, async_tell_temperatures, recognized_call
+from .handling import async_handle, async_mismatch, async_tell_temperatures, opening_question, recognized_call
 from .misheard import async_meant
-from .openings import async_add_sensors
 from .provider import PROCESS_SENTENCE, SENTENCE
 from .sentence_effects import TRIGGERED, async_own_effects, async_read_sentence, async_sentence_effects
 
@@ -146,12 +145,13 @@ class OfflineDispatcher:
             response = await self._converse(query)
         elif command := delayed_command(found.intent.name, slots_of(found)):
             response = await self._refuse_delayed(replace(query, text=command))
+        elif states := opening_question(self.hass, found):
+            response = await async_state_answer(self.hass, states, self.language)
         else:
             area = async_speaker_area(self.hass, query)
             response = await self._async_handled(query, recognized_call(self.hass, found, area))
             if response.error_code is intent.IntentResponseErrorCode.NO_VALID_TARGETS:
                 response = await async_tell_temperatures(self.hass, query, area) or response
-            await async_add_sensors(self.hass, query, response)
         return response
 
     async def _async_handled(self, query: conversation.ConversationInput, call: IntentCall) -> intent.IntentResponse:

@@ -10,13 +10,15 @@ from typing import Final
 
 from hassil.recognize import RecognizeResult
 from home_assistant_intents import ErrorKey
+from homeassistant.components.binary_sensor import DOMAIN as BINARY_SENSOR_DOMAIN
 from homeassistant.components.climate import ATTR_CURRENT_TEMPERATURE, DOMAIN as CLIMATE_DOMAIN
 from homeassistant.components.conversation import DOMAIN, ConversationInput
+from homeassistant.components.cover import DOMAIN as COVER_DOMAIN
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import TemplateError
 from homeassistant.helpers import intent
 from homeassistant.helpers.area_registry import AreaEntry
-from homeassistant.helpers.template import Template
+from homeassistant.helpers.template import Template, TemplateState
 
 from ..agent.messages import JsonValue
 from ..effects.effect import Effects, actions_of
@@ -26,9 +28,11 @@ from ..effects.recognition import async_speaker_area
 from ..effects.silent_home import handling_home
 from ..home.entity_matches import assist_name, matching_states
 from ..internals.conversation import async_recognized, async_texts, mismatch_words, slots_of
+from ..nlu.questions import StateQuestion
 from ..speech.sentences import async_get_sentences
-from .openings import state_sentence
 
+_SENSED: Final[Mapping[str, str]] = {"door": "door", "garage": "garage_door", "window": "window"}
+"""The device classes of contact sensors by those of covers."""
 _MOST_THERMOSTATS: Final = 5
 """Whose temperatures are told in one answer."""
 
@@ -51,6 +55,22 @@ async def async_mismatch(hass: HomeAssistant, user_input: ConversationInput, are
     key, values = mismatch_words(hass, missed)
     answer = Template(texts.error_responses.get(key, ""), hass)
     return str(answer.async_render(values, parse_result=False))
+
+
+def opening_question(hass: HomeAssistant, found: RecognizeResult) -> StateQuestion | None:
+    """Return a question about all windows, doors or garages, if contact sensors tell of them, too; None for others.
+
+    The built-in agent looks at covers alone: a home with an open window and no motorized one heard "No".
+    """
+    slots, state = slots_of(found), found.entities.get("state")
+    of_covers = slots.get("device_class")  # in French, a list: one word means blinds and shades
+    sensed = _SENSED.get(of_covers) if isinstance(of_covers, str) and "name" not in slots else None
+    if found.intent.name != intent.INTENT_GET_STATE or slots.get("domain") != COVER_DOMAIN or not (sensed and state):
+        return None
+    sensors = slots | {"domain": BINARY_SENSOR_DOMAIN, "device_class": sensed}
+    covers, contacts = (matching_states(hass, selection(one, DOMAIN, None)) for one in (slots, sensors))
+    ids = frozenset(one.entity_id for one in (*covers, *contacts))
+    return StateQuestion(ids, found.response or "", str(state.value), state.text) if contacts else None
 
 
 async def async_tell_temperatures(
@@ -149,3 +169,16 @@ def _is_shared(hass: HomeAssistant, intent_type: str, slots: Mapping[str, JsonVa
     preferences = intent.MatchTargetsPreferences(area_id=area.id if area else None)
     found = intent.async_match_targets(hass, constraints, preferences)
     return found.no_match_reason is intent.MatchFailedReason.DUPLICATE_NAME
+
+
+def state_sentence(
+    hass: HomeAssistant, answer: str, slots: Mapping[str, object], response: intent.IntentResponse
+) -> str:
+    """Return a sentence of Home Assistant's about the states of a response."""
+    matched, unmatched = (
+        [TemplateState(hass, state) for state in states]
+        for states in (response.matched_states, response.unmatched_states)
+    )
+    state, query = next(iter((*matched, *unmatched)), None), {"matched": matched, "unmatched": unmatched}
+    sentence = Template(answer, hass).async_render({"slots": slots, "state": state, "query": query}, parse_result=False)
+    return " ".join(str(sentence).split())
