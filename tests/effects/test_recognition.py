@@ -10,7 +10,6 @@ from homeassistant.setup import async_setup_component
 from custom_components.chatterbox.effects.recognition import (
     RecognizedRequest,
     async_recognize,
-    async_with_whole_words,
 )
 from custom_components.chatterbox.settings.agent import RequestKind
 from tests.demo_house.move_in import move_in
@@ -185,24 +184,3 @@ async def test_a_sentence_of_the_owner_is_recognized_as_its_intent(hass: HomeAss
     assert await async_setup_component(hass, conversation.DOMAIN, {conversation.DOMAIN: own})
 
     assert await recognized(hass, "release the dragons") == RecognizedRequest("Dragons", is_question=False)
-
-
-@in_one_home(
-    ("language", "text", "whole"),
-    [
-        ("es", "añade huevos a la lista de la compra", "añade huevos a lista de la compra"),
-        ("es", "Añade la leche a la Lista de la compra", "Añade la leche a Lista de la compra"),
-        ("es", "añade lana a Groceries", ""),
-        ("en", "add milk to my groceries list", ""),
-        ("de", "füge Milch zur Groceries Liste hinzu", ""),
-        ("zh-CN", "把牛奶加到Groceries", ""),
-        ("ne", "ठूलो दूधलाई Groceries मा थप", ""),
-        ("en", "turn on the counter lamp bin 5 minutes", ""),
-        ("en", "do something else", ""),
-    ],
-)
-async def test_a_text_ends_with_a_word(home: HomeAssistant, language: str, text: str, whole: str) -> None:
-    agent = conversation.HOME_ASSISTANT_AGENT
-    user_input = ConversationInput(text, Context(), None, None, None, language, agent)
-
-    assert (await async_with_whole_words(home, user_input)).text == (whole or text)

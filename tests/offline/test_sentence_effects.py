@@ -16,7 +16,8 @@ from homeassistant.helpers import area_registry as ar, device_registry as dr, en
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.chatterbox.effects.effect import NOTHING, Touches, Unknown, UnknownReason, Unresolved
+from custom_components.chatterbox.effects.effect import NOTHING, Touches, Unknown, UnknownReason, Unresolved, intents_of
+from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE, SENTENCE
 from custom_components.chatterbox.offline.sentence_effects import (
     async_sentence_effects,
     async_with_names,
@@ -208,3 +209,16 @@ async def test_the_room_of_the_satellite_is_meant(talk: Talk) -> None:
         *both,
         ("lock.front_door", "lock.lock"),
     }
+
+
+async def test_the_text_of_an_item_ends_with_a_word(hass: HomeAssistant) -> None:
+    """In Spanish, Home Assistant would add "huevos a l"."""
+    await move_in(hass, "entities:\n  - { name: Lista de la compra, id: todo.compra }\n")
+    assert await async_setup_component(hass, conversation.DOMAIN, {})
+
+    for text, item in (
+        ("añade huevos a la lista de la compra", "huevos"),
+        ("Añade la leche a la Lista de la compra", "leche"),
+    ):
+        found = await Talk(hass, "es").dispatcher().async_effects(PROCESS_SENTENCE.name, {SENTENCE: text})
+        assert [run.slots["item"] for run in intents_of(found)] == [item]

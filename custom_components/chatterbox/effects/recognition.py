@@ -20,11 +20,11 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er, intent
 
 from ..agent.messages import JsonValue, ToolCall
-from ..agent.text import HAN, MOST_UNDERSTOOD, plain_name
+from ..agent.text import MOST_UNDERSTOOD, plain_name
 from ..home.entity_matches import matching_states
 from ..home.name_index import with_known_names
 from ..home.request import QUESTION_ENDS
-from ..internals.conversation import async_recognized, built_in_agent, slots_of
+from ..internals.conversation import built_in_agent, slots_of
 from ..settings.agent import RequestKind
 from .intents import handler_of, intent_naming, is_question_intent, selection
 
@@ -106,35 +106,6 @@ def readable_sentence(hass: HomeAssistant, text: str) -> str:
     """
     plain = re.sub(rf"(?<=\d)\s?{hass.config.units.temperature_unit}\b", "°", text)
     return with_known_names(hass, plain) if len(text) <= MOST_UNDERSTOOD else text
-
-
-async def async_with_whole_words(hass: HomeAssistant, user_input: ConversationInput) -> ConversationInput:
-    """Return a sentence about a list without the word within which Home Assistant would end the text of an item.
-
-    "Añade huevos a la lista" would add "huevos a l". A word that is cut to take off its ending stays.
-    """
-    found = await async_recognized(hass, user_input)
-    whole = replace(user_input, text=_without_cut_word(found, user_input.text))
-    if whole == user_input:
-        return user_input
-    again = await async_recognized(hass, whole)
-    is_same = _selected(again) == _selected(found)
-    return whole if is_same and _without_cut_word(again, whole.text) == whole.text else user_input
-
-
-def _selected(found: RecognizeResult | None) -> tuple[str, dict[str, object]] | None:
-    """Return an intent with its slots that are no free text."""
-    slots = {entity.name: entity.value for entity in found.entities_list if not entity.is_wildcard} if found else {}
-    return (found.intent.name, slots) if found else None
-
-
-def _without_cut_word(found: RecognizeResult | None, text: str) -> str:
-    is_about_list = found is not None and _KINDS.get(found.intent.name) is RequestKind.LISTS
-    for entity in found.entities_list if found and is_about_list else ():
-        cut = rf"({re.escape(entity.text.strip())}(?<=\w))(?![{HAN}])\w+\s*" if entity.is_wildcard else "(?!)"
-        if cut_word := re.search(cut, text):
-            return re.sub(r"\w+$", "", text[: cut_word.end(1)]) + text[cut_word.end() :]
-    return text
 
 
 async def async_is_never_mind(hass: HomeAssistant, user_input: ConversationInput) -> bool:

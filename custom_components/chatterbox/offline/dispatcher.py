@@ -28,7 +28,7 @@ from ..const import LOGGER
 from ..effects.effect import NOTHING, Effects
 from ..effects.intents import delayed_command, handler_of
 from ..effects.reading import IntentCall, async_past_question
-from ..effects.recognition import async_is_request, async_speaker_area, async_with_whole_words, readable_sentence
+from ..effects.recognition import async_is_request, async_speaker_area, readable_sentence
 from ..effects.reported import Failures, async_add_reasons, async_check_response, intent_failures
 from ..home.entities import async_get_home
 from ..home.entity_matches import assist_name
@@ -218,7 +218,6 @@ class OfflineDispatcher:
         Without a model, a sentence that was said and is not understood may have been misheard. Typed text stays.
         """
         hass, query = self.hass, self._as_input(readable_sentence(self.hass, sentence))
-        query = await async_with_whole_words(hass, query)
         if unclear := unclear_sentence(hass, self.conversation_id):
             text = unclear.replace(GAP, query.text) if GAP in unclear else f"{unclear}, {query.text}"
             clear = replace(query, text=text)
