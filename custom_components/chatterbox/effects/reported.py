@@ -201,6 +201,8 @@ _EXPECTED: Final[Mapping[str, frozenset[str]]] = {
 _NEEDED: Final = {"cover.open_cover": 1, "cover.close_cover": 2, "valve.open_valve": 1, "valve.close_valve": 2}
 """Features without which an entity of an area or a group is passed over: `CoverEntityFeature`, `ValveEntityFeature`."""
 _SET_LIGHT: Final = "HassLightSet"
+_OFF_AT_ZERO: Final = {_SET_LIGHT: "brightness", "HassFanSetSpeed": "percentage"}
+"""Slots of intents that turn something off if they are 0."""
 _SET_ON_LIGHTS: Final = ("brightness", "color", "temperature")
 """Slots of the intent that sets lights."""
 _PALE: Final = 200
@@ -364,10 +366,12 @@ def _asked_for(
     The response of a compound sentence has entities of other intents. Of an entity that two of its intents have acted
     on, it is unknown which was the last.
     """
-    if given.intent_type not in (intent.INTENT_TURN_ON, intent.INTENT_TURN_OFF, intent.INTENT_SET_POSITION):
+    slots, intent_type = {name: slot.get("value") for name, slot in given.slots.items()}, given.intent_type
+    if slots.get(value := _OFF_AT_ZERO.get(intent_type, ""), 1) == 0:
+        slots, intent_type = {name: one for name, one in slots.items() if name != value}, intent.INTENT_TURN_OFF
+    if intent_type not in (intent.INTENT_TURN_ON, intent.INTENT_TURN_OFF, intent.INTENT_SET_POSITION):
         return {}
-    slots = {name: slot.get("value") for name, slot in given.slots.items()}
-    actions = intent_effects(hass, given.intent_type, slots, CONVERSATION).actions
+    actions = intent_effects(hass, intent_type, slots, CONVERSATION).actions
     own = {one for one, times in Counter(entity_ids).items() if times == 1 and not one.startswith("script.")}
     reader = ActionReader(hass)
     for action in actions:
