@@ -201,6 +201,14 @@ class CallGuard(Hooks):
     async def pre_tool_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:
         decision = await self._judge(tool, arguments, self._agreed)
         seen = self._reviews[tool.name, canonical_json(arguments)]
+        if self._check and tool.name in self._check.asked_about:
+            always, reason = self._check.asked_about[tool.name]
+            if decision is None and (always or is_risky(self._hass, seen.effects, self._temperatures)):
+                self._reviews[seen.call.name, seen.call.arguments] = replace(seen, is_asked=True)
+                decision = Ask("", "undone")
+            return replace(decision, reason=reason) if isinstance(decision, Ask) else decision
+        if isinstance(decision, Ask) and self._check and (some := await self._check.async_leaves_out(seen.entity_ids)):
+            return some
         acting, given, preface = acting_call(self._planned, tool, arguments)
         is_own = acting.name != SENTENCE_TOOL  # a sentence is what the person said
         if isinstance(decision, Deny) or self._check is None or not (is_own and isinstance(seen.effects, Touches)):

@@ -5,8 +5,9 @@ model chose counts if the words lead to it: they name it, its room or its alias 
 it is the only one of these in the room of the person. Otherwise the person is asked which one. Decision 51.
 """
 
-from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence, Set as AbstractSet
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field
+from itertools import batched
 from pathlib import Path
 from typing import Final
 
@@ -17,13 +18,19 @@ from homeassistant.core import HomeAssistant
 
 from ..agent.messages import JsonObject, ToolCall, ToolDefinition, canonical_json
 from ..agent.protocols import Ask, Deny
-from ..agent.text import contains_phrase, fold, heard_words, read_data_file, words_alike
+from ..agent.text import MOST_COMPARED, contains_phrase, find_tool, fold, heard_words, read_data_file, words_alike
 from ..effects.effect import EntityAction, Touches, actions_of
+from ..effects.reading import async_unexplained
 from ..home.description import listed, quoted
-from ..home.entities import ExposedEntity, Home, async_get_home, telling_words
+from ..home.entities import ExposedEntity, Floor, Home, async_get_home, telling_words
 from ..home.entity_matches import has_name_in, is_named_in
 from ..home.request import QUESTION_ENDS, Request
 from ..home.search import async_kind_names
+from ..nlu.commands import KINDS, EntityKind
+from ..nlu.lexicon import Role, lexicon, tokens_of_phrase
+from ..nlu.vocabulary import KnownEntity
+from ..offline.provider import local_call
+from ..speech.text.times import times_in
 from .answers.language import is_about_all, may_except
 from .review import CallOption, CallReview
 
@@ -35,6 +42,8 @@ _TOLD: Final = read_data_file(Path(__file__).with_name("told_to_models.toml"), d
 _DONE: Final = {action: act for act, actions in _TABLES["done"].items() for action in actions}
 _MOVED: Final = frozenset({"cover.set_cover_position", "valve.set_valve_position"})
 """Actions that set a position; 0 is written as closing."""
+_LEVELS: Final = {"fan.set_percentage": "percentage", "fan.turn_on": "percentage", "light.turn_on": "brightness"}
+"""Arguments with which something is off if they are 0, and on otherwise, by action."""
 _WHOLLY_OPEN: Final = 100
 """%."""
 _SELECTING: Final = frozenset({"area", "device_class", "domain", "floor", "name"})
@@ -66,6 +75,20 @@ class RequestCheck:
     """Whether somebody is there that can be asked which one, in words."""
     chosen: AbstractSet[tuple[str, str]] = frozenset()
     """The tools and arguments of calls that the person has chosen."""
+    tools: Sequence[ToolDefinition] = ()
+    """The tools of calls that are proposed where a model leaves something undone; none if nothing is."""
+    asked_about: dict[str, tuple[bool, str]] = field(default_factory=dict)
+    """The tools of calls that were proposed: whether the person is asked about any, or only about a risky one, and what
+    the person is told before.
+    """
+    proposes: bool = False
+    """Whether calls are proposed in place of those of a model, which are the opposite, or leave out some of all."""
+    _opposed: AbstractSet[str] = frozenset()
+    """The entities to which a model would have done the opposite."""
+    _taken: set[str] = field(default_factory=set)
+    """The entities of calls that nothing was objected to."""
+    _offered: AbstractSet[str] = frozenset()
+    """The entities between which the person is to choose."""
     _returned: set[tuple[str, str]] = field(default_factory=set)
     """Calls that went back to the model."""
     _fitting: Sequence[ExposedEntity] | None = None
@@ -91,16 +114,16 @@ class RequestCheck:
         if key in self.chosen:
             return None
         home, done = async_get_home(self.hass, CONVERSATION), _all_done(tool.name, arguments, effects)
-        is_asked = self.request.asks and not {one.domain for one in effects.actions} <= _UNCHOSEN
-        wanted = "" if is_asked else await self._opposite(home, done, effects)
-        if is_asked or wanted:
-            insists = key in self._returned or bool(self.chosen)
-            self._returned.add(key)
-            reason = _TOLD["question" if is_asked else "opposite"].format(wanted=wanted)
-            return Ask("", "opposite") if insists and self.can_ask else Deny(reason, is_final=insists)
+        targets = {action.entity_id for action in effects.actions}
+        if objection := await self._against_words(home, key, done, effects):
+            return objection
+        if targets and targets <= self._offered:
+            return Deny(_TOLD["choosing"])
+        if elsewhere := self._elsewhere(home, targets):
+            return Deny(elsewhere)
         several, leads_away = await self._which_ones(home, arguments, done, effects)
         near = [one for one in several if self.request.area_id and one.area_id == self.request.area_id]
-        is_chosen = {action.entity_id for action in effects.actions} == {one.entity_id for one in near}
+        is_chosen = targets == {one.entity_id for one in near}
         if len(several) > 1 and len(near) == 1 and not is_chosen and key not in self._returned:
             self._returned.add(key)
             return Deny(_TOLD["near"].format(name=quoted(near[0].names[0])), is_final=False)
@@ -109,6 +132,7 @@ class RequestCheck:
         # What rules forbid is no choice, unless the words lead to it.
         found = [(one, review) for one, review in found if leads_away or review is None or not review.refusal]
         if len(found) < 2:  # noqa: PLR2004  # and another one
+            self._taken |= targets
             return None
         place = self._unknown_place(home)
         options = [
@@ -117,9 +141,50 @@ class RequestCheck:
             if review and isinstance(review.effects, Touches)
         ]
         if self.can_choose and not place and len(options) == len(found):
+            self._offered = {option.entity_id for option in options}
             return tuple(options)
         names = listed([quoted(one.names[0]) for one, _ in found])
         return Deny(_TOLD["nowhere" if place else "which_one"].format(place=quoted(place), names=names))
+
+    async def _against_words(
+        self, home: Home, key: tuple[str, str], done: AbstractSet[str], effects: Touches
+    ) -> Deny | Ask | None:
+        """Return why a call does not run that changes something for a question, or does the opposite of a command."""
+        is_asked = self.request.asks and not {one.domain for one in effects.actions} <= _UNCHOSEN
+        wanted = "" if is_asked else await self._opposite(home, done, effects)
+        if not (is_asked or wanted):
+            return None
+        insists = key in self._returned or bool(self.chosen)
+        self._returned.add(key)
+        reason = _TOLD["question" if is_asked else "opposite"].format(wanted=wanted)
+        if wanted:
+            self._opposed = {action.entity_id for action in effects.actions}
+            self.proposes = insists and bool(await self.async_propose())
+        asks = insists and self.can_ask and not self.proposes
+        return Ask("", "opposite") if asks else Deny(reason, is_final=insists)
+
+    def _elsewhere(self, home: Home, targets: AbstractSet[str]) -> str:
+        """Return what a model is told whose call is not for the floor that the words name; empty if it is."""
+        floors = self._named_floors(home)
+        on_floor = {room.area_id for room in home.rooms if room.floor_id in {floor.floor_id for floor in floors}}
+        of_floors = self.request.words_of(name for floor in floors for name in (floor.name, *floor.aliases))
+        away = [
+            one
+            for one in home.all_entities
+            if one.entity_id in targets
+            and one.area_id not in on_floor
+            and self.request.words_of(one.names).isdisjoint(of_floors)
+            and not self._is_called((*one.names, *_room(home, one.area_id)))
+        ]
+        if not floors or not away:
+            return ""
+        domains = {one.domain for one in away}
+        there = [one for one in home.entities if one.area_id in on_floor and one.domain in domains]
+        floor = listed([quoted(floor.name) for floor in floors])
+        return _TOLD["elsewhere"].format(floor=floor, names=_first_names(away), there=_first_names(there) or "nothing")
+
+    def _named_floors(self, home: Home) -> Sequence[Floor]:
+        return [floor for floor in home.floors if self._is_called((floor.name, *floor.aliases))]
 
     async def async_hint(self) -> tuple[str, bool]:
         """Return a hint for a model that did nothing: what a plain command fits; empty if nothing does.
@@ -129,14 +194,89 @@ class RequestCheck:
         """
         if not await self.async_is_left_undone():
             return "", False
-        fitting = self._fitting or ()
+        fitting = await self._async_fitting()
         home, (one, *others) = async_get_home(self.hass, CONVERSATION), fitting
         if others or is_about_all(self.request.text, self.request.language):
-            names = listed([quoted(each.names[0]) for each in fitting[:_MOST_NAMED]])
-            return _TOLD["some_fit"].format(names=names), True
+            return _TOLD["some_fit"].format(names=_first_names(fitting)), True
         where = f" in {quoted(room[0])}" if (room := _room(home, one.area_id)) else ""
         entity = f"the {one.domain} {quoted(one.names[0])}{where}"
         return _TOLD["one_fits"].format(entity=entity, can=listed(_TABLES["can"][one.domain])), False
+
+    @property
+    def may_be_command(self) -> bool:
+        """Whether the words may be a command, and nothing but that."""
+        text = self.request.text
+        may_be = len(self._words) > 1 and not text.rstrip().endswith(QUESTION_ENDS)
+        return may_be and not (self.request.asks or may_except(text, self.request.language))
+
+    def ask_about(self, call: ToolCall, reason: str = "", *, always: bool = True) -> None:
+        """Have the person asked about a call, after a reason, whatever the rules say; else only if it is risky."""
+        self.asked_about[call.name] = always, reason
+
+    async def async_propose(self) -> Sequence[ToolCall]:
+        """Return calls that do what the words want, and that the person is asked about; none if that is not plain."""
+        meant = await self._async_meant() if self.tools and self.can_ask else ()
+        calls = [call for one in meant if self._is_left(one) and (call := self._call_for(one))]
+        return calls if len(calls) <= _MOST_NAMED else ()
+
+    async def async_leaves_out(self, targets: AbstractSet[str]) -> Deny | None:
+        """Return why a call does not run that is for some of all that the words mean: calls for all are proposed."""
+        meant = await self._async_meant() if self.is_about_all else ()
+        left = {one.entity_id for one in meant if self._is_left(one)}
+        if not targets < left or len(await self.async_propose()) != len(left):
+            return None
+        self.proposes = True
+        return Deny(_TOLD["some_of_all"])
+
+    @property
+    def is_about_all(self) -> bool:
+        """Whether the words are about all things of a kind."""
+        return is_about_all(self.request.text, self.request.language)
+
+    async def _async_meant(self) -> Sequence[ExposedEntity]:
+        """Return what a model has opposed, else the one thing that the words fit, or all if all are meant."""
+        text, language = self.request.text, self.request.language
+        home = async_get_home(self.hass, CONVERSATION)
+        meant = [one for one in home.entities if one.entity_id in self._opposed] or [*await self._async_fitting()]
+        numbers = {word for word in self._words if word.isdecimal()} - self.request.words_of(
+            name for one in meant for name in (*one.names, *_room(home, one.area_id))
+        )
+        if not meant or numbers or times_in(text, language) or self._unknown_place(home):
+            return ()
+        meant = [one for one in meant if not await self._async_is_about_other(home, one)]
+        return meant if len(meant) == 1 or self.is_about_all else ()
+
+    async def _async_is_about_other(self, home: Home, one: ExposedEntity) -> bool:
+        """Return whether the words hold others than those of an entity, its room and its kind, that may name things."""
+        if one.entity_id in self._opposed or is_named_in(self.hass, one.entity_id, self._words):
+            return False
+        kind, languages = _kind(self.hass, one.entity_id), (self.request.language, self.hass.config.language)
+        if await async_unexplained(self.hass, self.request.text, self.request.language):
+            return True
+        of_kind = (await async_kind_names(self.hass, languages, [kind]))[kind]
+        names = [name for other in home.all_entities for name in other.names]
+        names += [name for room in home.rooms for name in (room.name, *room.aliases)]
+        return not self.request.words_of(names) <= self._words_for(home, one) | self.request.words_of(of_kind)
+
+    def _is_left(self, one: ExposedEntity) -> bool:
+        """Return whether an entity is not as the words want it."""
+        state = self.hass.states.get(one.entity_id)
+        return state is not None and not any(state.state in _TABLES["fulfilled"].get(wish, ()) for wish in self._wanted)
+
+    def _call_for(self, one: ExposedEntity) -> ToolCall | None:
+        """Return the call by which an entity does what the words want; None if that is not one call."""
+        calls, able = _TABLES["calls"], self._wanted & {*_TABLES["can"].get(one.domain, ()), "pause"}
+        ways = [calls.get(f"{one.domain}.{wish}", calls.get(wish)) for wish in self._wanted if wish in able]
+        way = ways[0] if ways and able == self._wanted else None
+        tool = find_tool(way[0], self.tools) if way else None
+        if way is None or tool is None or any(other != way for other in ways):
+            return None
+        return local_call(tool.name, {"name": one.entity_id, **dict(batched(way[1:], 2, strict=True))})
+
+    async def _async_fitting(self) -> Sequence[ExposedEntity]:
+        if self._fitting is None:
+            self._fitting = await self._async_find_fitting()
+        return self._fitting
 
     async def _async_find_fitting(self) -> Sequence[ExposedEntity]:
         text, language, wanted = self.request.text, self.request.language, self._wanted
@@ -144,13 +284,19 @@ class RequestCheck:
             return ()
         home = async_get_home(self.hass, CONVERSATION)
         rooms = [room for room in home.rooms if self.request.has_word_of(room.name, *room.aliases)]
-        places = {room.area_id for room in rooms}
-        in_rooms = self.request.words_of([name for room in rooms for name in (room.name, *room.aliases)])
+        floors = self._named_floors(home)
+        on_floor = {room.area_id for room in home.rooms if room.floor_id in {floor.floor_id for floor in floors}}
+        places = {room.area_id for room in rooms} or on_floor
+        in_rooms = self.request.words_of(
+            [name for named in (rooms, floors) for place in named for name in (place.name, *place.aliases)]
+        )
         able = [one for one in home.entities if one.names and not wanted.isdisjoint(_TABLES["can"].get(one.domain, ()))]
         able = [one for one in able if not places or one.area_id in places]
         able = [one for one in able if self.hass.states.get(one.entity_id)]
-        if named := [one for one in able if is_named_in(self.hass, one.entity_id, self._words)]:
-            return named
+        if named := [one for one in home.all_entities if is_named_in(self.hass, one.entity_id, self._words)]:
+            is_other = any(one.domain in _TABLES["can"] for one in named)
+            if is_other or not {*named}.isdisjoint(able):
+                return [one for one in able if one in named]
         of_kind = await self._of_named_kind([one.entity_id for one in home.entities], in_any_form=True)
         led_to = {one.entity_id for one in home.entities if self.request.words_of(one.names) - in_rooms} | of_kind
         is_sound = not wanted.isdisjoint(_SOUND) and all(one.startswith(_LOUD) for one in led_to)
@@ -158,9 +304,7 @@ class RequestCheck:
 
     async def async_is_left_undone(self) -> bool:
         """Return whether something is not as a plain command wants it; of several that it may mean, none is."""
-        if self._fitting is None:
-            self._fitting = await self._async_find_fitting()
-        states = [state.state for one in self._fitting if (state := self.hass.states.get(one.entity_id))]
+        states = [state.state for one in await self._async_fitting() if (state := self.hass.states.get(one.entity_id))]
         wanted = frozenset[str]().union(*(_TABLES["fulfilled"].get(one, ()) for one in self._wanted))
         is_any = is_about_all(self.request.text, self.request.language)
         return bool(states) and not wanted.issuperset(states) and (is_any or wanted.isdisjoint(states))
@@ -207,11 +351,14 @@ class RequestCheck:
         meant = {one.entity_id: self._words_for(home, one) for one in alike}
         rivals = [one for one in alike if meant[one.entity_id] >= meant[target]]
         near = [one for one in rivals if request.area_id and one.area_id == request.area_id]
-        needless = frozenset[str]({STATE_UNAVAILABLE}).union(*(_TABLES["reached"].get(one, ()) for one in done))
-        states = {one.entity_id: self.hass.states.get(one.entity_id) for one in rivals}
-        useful = [one for one in rivals if (state := states[one.entity_id]) and state.state not in needless]
-        # Words that lead to another one outweigh the room of the person, and what needs doing.
+        rivals = [one for one in rivals if one.entity_id not in self._taken - targets]
+        reached = frozenset[str]().union(*(_TABLES["reached"].get(one, ()) for one in done))
+        states = {one.entity_id: state.state for one in rivals if (state := self.hass.states.get(one.entity_id))}
+        needless = {STATE_UNAVAILABLE, *reached}
+        useful = [one for one in rivals if states.get(one.entity_id, STATE_UNAVAILABLE) not in needless]
+        # Words that lead to another one outweigh the room of the person, and, if they say its name, what needs doing.
         led_to = [one for one in rivals if meant[one.entity_id] > meant[target]]
+        led_to = [one for one in led_to if states.get(one.entity_id) not in reached or self._is_called(one.names)]
         is_only = any([one.entity_id for one in those] == [target] for those in (near, rivals, useful))
         if not led_to and (is_only or not useful):
             return (), False
@@ -243,6 +390,10 @@ class RequestCheck:
             if isinstance(review.effects, Touches) and review.effects.actions == wanted:
                 return review
         return None
+
+    def _is_called(self, names: Iterable[str]) -> bool:
+        """Return whether the words hold all telling words of one of some names, in any order."""
+        return any(all(map(self.request.has_word_of, words)) for name in names if (words := telling_words(name)))
 
     def _unknown_place(self, home: Home) -> str:
         """Return what the words name as a place where the home knows none of them; empty if it does."""
@@ -277,7 +428,21 @@ class RequestCheck:
         languages = (self.request.language, self.hass.config.language)
         names = await async_kind_names(self.hass, languages, kinds.values())
         named = {kind for kind, ways in names.items() if any(self._names(one, in_any_form=in_any_form) for one in ways)}
-        return {one for one, kind in kinds.items() if kind in named}
+        said = [kind for kind in await self._async_kinds_said() if in_any_form or not kind.is_plural]
+        as_known = {one: KnownEntity(one, kind[0], (), kind[1], None) for one, kind in kinds.items()}
+        return {one for one, kind in kinds.items() if kind in named or any(each.has(as_known[one]) for each in said)}
+
+    async def _async_kinds_said(self) -> Sequence[EntityKind]:
+        """Return the kinds that are words of the request, as the language is read: "the water", "the list"."""
+        words = await self.hass.async_add_executor_job(lexicon, self.request.language)
+        heard = tokens_of_phrase(self.request.text[-MOST_COMPARED:])
+        found = [one for at in range(len(heard)) for _, one in words.phrases.found(heard, at)] if words else []
+        kinds = {**KINDS, "list": EntityKind(frozenset({TODO})), "lists": EntityKind(frozenset({TODO}), is_plural=True)}
+        return [kinds[one.value] for one in found if one.role is Role.KIND and one.value in kinds]
+
+
+def _first_names(entities: Sequence[ExposedEntity]) -> str:
+    return listed([quoted(one.names[0]) for one in entities if one.names][:_MOST_NAMED])
 
 
 def _room(home: Home, area_id: str | None) -> tuple[str, ...]:
@@ -307,10 +472,12 @@ def _by_tool(tool: str, arguments: JsonObject) -> Iterator[str]:
 
 
 def _done(action: EntityAction, arguments: JsonObject) -> str:
-    """Return what an action does, as the words have it; empty for others, and for one that sets something to 0 %."""
+    """Return what an action does, as the words have it; empty for others."""
     domain, _, service = action.action.partition(".")
     if domain not in _UNCHOSEN and service in {"turn_on", "turn_off"} and arguments.keys() <= _SELECTING:
         return service.removeprefix("turn_")
     if action.action in _MOVED and arguments.get("position") == _WHOLLY_OPEN:
         return "open"
+    if (level := arguments.get(_LEVELS.get(action.action, ""))) is not None:
+        return "on" if level else "off"
     return _DONE.get(action.action, "")

@@ -130,6 +130,14 @@ async def async_read(
     return ReadSentence(tuple(calls), unknown=unknown)
 
 
+async def async_unexplained(hass: HomeAssistant, sentence: str, language: str) -> frozenset[str]:
+    """Return the words of a sentence that neither the lexicon of a language nor a name at home explains."""
+    if (words := await _async_lexicon(hass, language)) is None:
+        return frozenset()
+    readings = read(sentence, words, _vocabulary(hass, base_language(language), words))
+    return frozenset(word for one in readings[:1] for word in one.unknown)
+
+
 async def async_is_explained(hass: HomeAssistant, user_input: ConversationInput) -> bool:
     """Return whether a lexicon has all words of a sentence but numbers, so that none of them was misheard."""
     if (words := await _async_lexicon(hass, user_input.language)) is None:

@@ -3,10 +3,12 @@
 Either way it is a tool call of the turn, under the same rules. In later turns, the model is told of it.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Container, Iterable, Sequence
+import re
+from collections.abc import AsyncGenerator, Awaitable, Callable, Container, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from typing import Final
+from enum import Enum, auto
+from typing import Final, NamedTuple, Protocol
 
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.core import HomeAssistant
@@ -19,15 +21,19 @@ from ..agent.events import CompletionResult, ProviderEvent, TextDelta, ToolCallR
 from ..agent.messages import (
     AssistantMessage,
     FinishReason,
+    ToolCall,
     ToolChoiceMode,
     ToolDefinition,
     ToolResult,
     Transcript,
+    Usage,
 )
 from ..agent.protocols import CompletionRequest, LeavableProvider, LLMProvider
 from ..agent.transcript import changing_tools, since_last_user_message
 from ..const import DOMAIN
+from ..effects.effect import actions_of
 from ..effects.recognition import RecognizedRequest, async_recognize
+from ..home.request import QUESTION_ENDS
 from ..records.turn_record import found_nothing
 from ..settings.agent import AgentSettings, LocalCommands
 from ..speech.text import REPORTS, Statement, answer_content, asks_back
@@ -39,6 +45,7 @@ from .provider import (
     speech_of,
     without_sentences,
 )
+from .sentence_effects import async_read_sentence, async_sentence_effects
 
 type Recognizer = Callable[
     [HomeAssistant, ConversationInput, Transcript, RecognizedRequest | None], Awaitable[RecognizedRequest | None]
@@ -48,6 +55,36 @@ type Recognizer = Callable[
 recognizers: Final = singleton(HassKey[dict[str, Recognizer]](f"{DOMAIN}_recognizers"))(lambda _: {})
 """Returns the recognizers that are asked after Home Assistant's own, by the names of the tools that they call."""
 _GIVES_NO_REASON: Final = REPORTS | {Statement.CANNOT}
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*|\n+")  # noqa: RUF001 - as it is written
+
+
+class ModelCheck(Protocol):
+    """Compares what a model does with the words of the person."""
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether somebody is there that can be asked."""
+
+    @property
+    def proposes(self) -> bool:
+        """Whether calls are proposed in place of those of the model."""
+
+    @property
+    def is_about_all(self) -> bool:
+        """Whether the words are about all things of a kind."""
+
+    @property
+    def may_be_command(self) -> bool:
+        """Whether the words may be a command, and nothing but that."""
+
+    async def async_hint(self) -> tuple[str, bool]:
+        """Return what a model is told that did nothing; see `RequestCheck.async_hint`."""
+
+    async def async_propose(self) -> Sequence[ToolCall]:
+        """Return calls that do what the words want, and that the person is asked about; none if that is not plain."""
+
+    def ask_about(self, call: ToolCall, reason: str = "", *, always: bool = True) -> None:
+        """Have the person asked about a call, after a reason, whatever the rules say; else only if it is risky."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +101,13 @@ class LocalRequests:
     """Whether the words are a request. Those that answer a question are none."""
     has_model: bool = True
     """Whether a model answers. Without one, the provider handles all but requests with a call or an answer."""
-    async_hint: Callable[[], Awaitable[tuple[str, bool]]] | None = None
-    """Returns the words for a model that did nothing although something fits a command, empty if nothing does; and
-    whether they are only for one that reports an action.
-    """
+    check: ModelCheck | None = None
+    """None for words that are compared with nothing."""
+
+    @property
+    def acts(self) -> bool:
+        """Whether Home Assistant acts beside the model. Otherwise it only asks about what the model leaves undone."""
+        return not self.has_model or self.settings.local_commands is not LocalCommands.NEVER
 
     async def async_recognize(self, words: str, tools: Iterable[ToolDefinition]) -> RecognizedRequest | None:
         """Return what words are that stand by themselves; None for those that follow up on words of the model."""
@@ -92,12 +132,44 @@ class LocalRequests:
         last = self.history[-1] if self.history else None
         is_asked = isinstance(last, AssistantMessage) and asks_back(last.text, self.user_input.language)
         is_plain = self.has_model and self.is_new and words and changing_tools(tools) and not is_asked
-        return await self.async_hint() if is_plain and self.async_hint else ("", False)
+        return await self.check.async_hint() if is_plain and self.check else ("", False)
+
+    def may_propose(self, tools: Iterable[ToolDefinition]) -> bool:
+        """Return whether words are a request, and not for a model that has just spoken without doing anything."""
+        has_talked = _last_words(self.history) and not _has_acted(self.history, changing_tools(tools))
+        return self.is_new and not has_talked
+
+    async def async_read(self, words: str) -> tuple[RecognizedRequest | None, bool]:
+        """Return the command that words are as they are read, and whether they name what the home does not have."""
+        user_input = replace(self.user_input, text=words)
+        reading = await async_read_sentence(self.hass, user_input, user_input.conversation_id or "")
+        is_whole = bool(reading.calls) and not reading.unknown
+        found = RecognizedRequest(reading.calls[0].intent, is_question=False) if is_whole else None
+        return found, bool(reading.unknown)
 
     def goes_first(self, request: RecognizedRequest) -> bool:
         """Return whether a request does not go to the model."""
         first = self.settings.local_commands is LocalCommands.FIRST
         return first and request.kind not in self.settings.model_requests
+
+
+class _Kind(Enum):
+    """What an answer is to a command of which nothing was done."""
+
+    STANDS = auto()
+    """It is heard as it is."""
+    PLAIN = auto()
+    """It reports, or says that the model cannot, without a reason: nothing is lost with it."""
+    ASKS = auto()
+    TELLS = auto()
+    """It may give a reason, and is heard before a question."""
+
+
+class _Answer(NamedTuple):
+    """A whole answer of a model."""
+
+    text: str
+    end: CompletionResult
 
 
 @dataclass(slots=True)
@@ -108,10 +180,14 @@ class LocalCommandsProvider(LeavableProvider):
     requests: LocalRequests
     _recognized: RecognizedRequest | None = None
     _has_asked_model: bool = False
-    _may_hint: bool = False
-    """Whether the model is told what fits if it only talks. That is looked for once it begins to."""
-    _hinted: CompletionRequest | None = None
-    """The request that tells a model what fits."""
+    _may_propose: bool = False
+    """Whether what was left undone may be asked about: the words are no answer, and name only what exists."""
+    _has_acted: bool = False
+    """Whether something was changed in the turn."""
+    _is_first: bool = False
+    """Whether the model is asked for the first time, with tools."""
+    _hint: str | None = None
+    """What a model is told that only talks, once that was looked for."""
     _hints_at_reports: bool = False
     """Whether only a model that reports an action is told what fits."""
     _undone: str | None = None
@@ -120,57 +196,50 @@ class LocalCommandsProvider(LeavableProvider):
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Run one inference; see `LLMProvider.stream`."""
         words, results = since_last_user_message(request.transcript)
-        may_call = request.tool_choice is ToolChoiceMode.AUTO
-        if not results and may_call and (found := await self.requests.async_recognize(words, request.tools)):
-            self._recognized = found
-            if found.answer:
-                yield TextDelta(found.answer)
-                yield CompletionResult(FinishReason.STOP, provider_items=answer_items(found))
-                return
-            if self.requests.goes_first(found):
-                yield self._ready(words)
-                yield CompletionResult(FinishReason.TOOL_CALLS, provider_items=(NO_MODEL,))
-                return
-        own = [result for result in results if self._needs_no_model(result)]
-        is_ours = self._undone is not None or (not self._has_asked_model and len(own) == len(results))
-        if own and is_ours:
-            if (speech := self._ending(own)) is not None:
-                if speech:
-                    yield TextDelta(speech)
-                is_by_model = self._undone is not None and speech == self._undone
-                yield CompletionResult(FinishReason.STOP, provider_items=() if is_by_model else (NO_MODEL,))
-                return
-            if len(own) == 1 and found_nothing(own[0]):
-                request = without_sentences(request)  # for all providers, as if it had not been tried
-        is_first = may_call and not (self._has_asked_model or results)
-        self._has_asked_model = True
-        is_open = may_call and not own and self._is_undone(request, results)
-        self._may_hint = is_first and not self._recognized
-        async with aclosing(self.model.stream(request)) as events:
-            is_held = is_open or self._may_hint
-            async for event in self._with_take_over(events, words, results, request) if is_held else events:
+        may_call, own = request.tool_choice is ToolChoiceMode.AUTO, self._own_of(request.transcript, results)
+        is_ours = bool(own) and (self._undone is not None or (not self._has_asked_model and len(own) == len(results)))
+        if without_model := await self._async_without_model(request, words, results, own if is_ours else ()):
+            for event in without_model:
+                yield event
+            return
+        if is_ours and len(own) == 1 and found_nothing(own[0]):
+            request = without_sentences(request)  # for all providers, as if it had not been tried
+        check, self._has_acted = self.requests.check, not _is_undone(request, results)
+        is_open = may_call and not own and not (self._has_acted and not (check and check.is_about_all))
+        self._is_first, self._has_asked_model = may_call and not results and not self._has_asked_model, True
+        events = self.model.stream(request)
+        async with aclosing(self._with_take_over(events, request) if is_open else events) as events:
+            async for event in events:
                 yield event
 
-    async def _async_withholds(self, text: str, words: str, request: CompletionRequest) -> bool:
-        """Return whether the words of a model may give way."""
-        if not self._may_hint or self._hinted or not text.strip():
-            return True
-        hint, self._hints_at_reports = await self.requests.async_hint_for(words, request.tools)
-        if hint:
-            self._hinted = replace(request, directive="\n\n".join(filter(None, (request.directive, hint))))
-        return bool(hint)
+    async def _async_without_model(
+        self, request: CompletionRequest, words: str, results: Sequence[ToolResult], own: Sequence[ToolResult]
+    ) -> Sequence[ProviderEvent]:
+        """Return the events of an inference that needs no model; none if it is asked."""
+        requests, check, may_call = self.requests, self.requests.check, request.tool_choice is ToolChoiceMode.AUTO
+        if not results and may_call and requests.acts:
+            self._recognized = found = await requests.async_recognize(words, request.tools)
+            if found and found.answer:
+                return TextDelta(found.answer), CompletionResult(FinishReason.STOP, provider_items=answer_items(found))
+            return [*_calling([self._call(words)])] if found and requests.goes_first(found) else ()
+        if own and (speech := self._ending(own)) is not None:
+            is_by_model = self._undone is not None and speech == self._undone
+            end = CompletionResult(FinishReason.STOP, provider_items=() if is_by_model else (NO_MODEL,))
+            return (TextDelta(speech), end) if speech else (end,)
+        if may_call and not own and check and check.proposes:
+            return [*_calling(await self._async_proposed(check))]
+        return ()
 
-    def _needs_no_model(self, result: ToolResult) -> bool:
-        """Return whether a result is that of a sentence: in a turn that resumes, its call has another id."""
-        requests = self.requests
-        is_resumed = not requests.is_new and result.name in recognizers(requests.hass)
-        is_sentence = requests.has_model and result.name == PROCESS_SENTENCE.name
-        return is_sentence or is_resumed or is_local_call(result.call_id)
+    def _own_of(self, transcript: Transcript, results: Sequence[ToolResult]) -> Sequence[ToolResult]:
+        """Return the results of sentences, and of other calls of ours: in a turn that resumes, they have other ids."""
+        if results and _is_own(transcript):
+            return results
+        sentence = PROCESS_SENTENCE.name if self.requests.has_model else ""
+        return [one for one in results if one.name == sentence or is_local_call(one.call_id)]
 
-    def _ready(self, words: str) -> ToolCallReady:
+    def _call(self, words: str) -> ToolCall:
         """Return the call that does what was recognized in the words."""
-        call = (self._recognized.call if self._recognized else None) or sentence_call(words)
-        return ToolCallReady(call, frozenset({call.name}))
+        return (self._recognized.call if self._recognized else None) or sentence_call(words)
 
     def _ending(self, own: Sequence[ToolResult]) -> str | None:
         """Return what is said after a sentence was processed; None if it failed, and the model has to go on."""
@@ -180,96 +249,192 @@ class LocalCommandsProvider(LeavableProvider):
             return ""  # it was refused, nobody said yes, or nobody else can help: the turn says why
         return self._undone
 
-    def _is_undone(self, request: CompletionRequest, results: Iterable[ToolResult]) -> bool:
-        """Return whether the words are a command of which nothing has been done yet."""
-        changing = changing_tools(request.tools)
-        return (
-            self._recognized is not None
-            and not self._recognized.is_question
-            and not any(result.name in changing and not (result.is_error or result.synthetic) for result in results)
-        )
+    async def _async_may_be_command(self, words: str, request: CompletionRequest) -> bool:
+        """Return whether the words are a command that something fits, as far as it was left undone."""
+        requests, check = self.requests, self.requests.check
+        _, results = since_last_user_message(request.transcript)
+        self._may_propose = check is not None and bool(results or requests.may_propose(request.tools))
+        if self._recognized is None and self._may_propose and check and check.may_be_command:
+            found = None if requests.acts else await requests.async_recognize(words, request.tools)
+            read, is_unknown = (found, False) if found else await requests.async_read(words)
+            self._recognized, self._may_propose = read, not is_unknown
+        if self._is_first and self._hint is None and (self._recognized is None or not requests.acts):
+            self._hint, self._hints_at_reports = await requests.async_hint_for(words, request.tools)
+        if self._is_command or self._hint:
+            return True
+        return bool(self._may_propose and check and await check.async_propose())
+
+    @property
+    def _is_command(self) -> bool:
+        """Whether a command was recognized in the words."""
+        found = self._recognized
+        return found is not None and not (found.is_question or found.answer or self._has_acted)
 
     async def _with_take_over(
-        self,
-        events: AsyncGenerator[ProviderEvent],
-        words: str,
-        results: Sequence[ToolResult],
-        request: CompletionRequest,
+        self, events: AsyncGenerator[ProviderEvent], request: CompletionRequest, first: _Answer | None = None
     ) -> AsyncGenerator[ProviderEvent]:
-        """Yield the events of a model. If it only talks, an answer without a reason gives way to the command.
+        """Yield the events of a model that has done nothing so far. If it only talks, its answer may give way.
 
-        Where something fits that was not recognized, it gives way to the model's answer to a request that tells so.
+        The `first` answer, which has given way to this one, counts if this one is empty or breaks off.
         """
-        withheld: list[TextDelta] | None = []
-        end: CompletionResult | None = None
-        async for event in events:
-            match event:
-                case TextDelta(text) if withheld is not None and await self._async_withholds(text, words, request):
-                    withheld.append(event)
-                case CompletionResult(FinishReason.STOP) if (
-                    withheld is not None
-                    and self._gives_way(answer := "".join(delta.text for delta in withheld), words, results)
-                    and (answer.strip() or not self._may_hint)
-                ):
-                    if self._hinted:
-                        end = event
-                        continue
-                    self._undone = answer
-                    yield self._ready(words)
-                    yield replace(event, finish_reason=FinishReason.TOOL_CALLS, provider_items=(NO_MODEL,))
-                case TextDelta() | ToolCallReady() | CompletionResult():
-                    for delta in withheld or ():
-                        yield delta
-                    withheld = None
-                    yield event
-                case _:
-                    yield event
-        if self._hinted and end:
-            async for event in self._asked_again(self._hinted, withheld or (), end):
-                yield event
-
-    async def _asked_again(
-        self, request: CompletionRequest, answer: Sequence[TextDelta], end: CompletionResult
-    ) -> AsyncGenerator[ProviderEvent]:
-        """Yield the events of a second answer of the model; the first one stands if nothing comes of it."""
-        is_empty = True
+        answer, is_heard, usage = first, False, first.end.usage if first else Usage()
         try:
-            async with aclosing(self.model.stream(request)) as events:
-                async for event in events:
+            async with aclosing(self._held(events, request, may_give_way=bool(first) or None)) as passed:
+                async for event in passed:
                     match event:
+                        case _Answer(text, end):
+                            kept = event if text.strip() or first is None else first
+                            answer = _Answer(kept.text, replace(kept.end, usage=usage + end.usage))
                         case CompletionResult():
-                            end = replace(end if is_empty else event, usage=end.usage + event.usage)
-                        case TextDelta() if is_empty and not event.text.strip():
-                            pass
+                            answer = None
+                            yield replace(event, usage=usage + event.usage)
                         case _:
-                            is_empty = is_empty and not isinstance(event, TextDelta | ToolCallReady)
+                            is_heard = is_heard or isinstance(event, TextDelta | ToolCallReady)
                             yield event
         except ProviderError:
-            if not is_empty:
+            if first is None or is_heard:
                 raise
-        for delta in answer if is_empty else ():
-            yield delta
-        yield end
+            answer = first
+        if answer is None:
+            return
+        async with aclosing(self._concluded(answer, request, is_first=first is None)) as concluded:
+            async for event in concluded:
+                yield event
 
-    def _gives_way(self, answer: str, words: str, results: Sequence[ToolResult]) -> bool:
-        """Return whether the command is run in place of an answer: one that neither asks nor gives a reason.
+    async def _held(
+        self, events: AsyncGenerator[ProviderEvent], request: CompletionRequest, *, may_give_way: bool | None
+    ) -> AsyncGenerator[ProviderEvent | _Answer]:
+        """Yield the events of a model: its whole answer as one where it only talks, and may give way.
+
+        Whether it may is found out when it begins to talk, unless that is known.
+        """
+        words, _ = since_last_user_message(request.transcript)
+        held: list[TextDelta] = []
+        async for event in events:
+            match event:
+                case TextDelta(text):
+                    held.append(event)
+                    if may_give_way is None and text.strip():
+                        may_give_way = await self._async_may_be_command(words, request)
+                case CompletionResult(FinishReason.STOP) if may_give_way is not False:
+                    yield _Answer("".join(delta.text for delta in held), event)
+                    continue
+                case ToolCallReady() | CompletionResult():
+                    may_give_way = False
+                case _:
+                    pass
+            if may_give_way is False:
+                for delta in held:
+                    yield delta
+                held.clear()
+            if not isinstance(event, TextDelta):
+                yield event
+
+    async def _concluded(
+        self, answer: _Answer, request: CompletionRequest, *, is_first: bool
+    ) -> AsyncGenerator[ProviderEvent]:
+        """Yield an answer, or what it gives way to: another answer of the model, and after that the command itself."""
+        words, results = since_last_user_message(request.transcript)
+        if not answer.text.strip():
+            await self._async_may_be_command(words, request)
+        kind = self._kind(answer.text, words, results)
+        may_tell = not self._hints_at_reports and self.requests.may_propose(request.tools)
+        is_told = self._is_first and is_first and answer.text.strip() and kind is not _Kind.STANDS
+        if is_told and self._hint and (kind is _Kind.PLAIN or may_tell):
+            hinted = replace(request, directive="\n\n".join(filter(None, (request.directive, self._hint))))
+            async with aclosing(self._with_take_over(self.model.stream(hinted), request, answer)) as events:
+                async for event in events:
+                    yield event
+            return
+        calls = await self._async_calls(request, answer.text.strip(), kind)
+        if not calls:
+            if answer.text:
+                yield TextDelta(answer.text)
+            yield answer.end
+            return
+        self._undone = answer.text
+        for event in _calling(calls, answer.end):
+            yield event
+
+    async def _async_calls(self, request: CompletionRequest, answer: str, kind: _Kind) -> Sequence[ToolCall]:
+        """Return the calls that do what the words want; none where the answer of the model stands."""
+        words, _ = since_last_user_message(request.transcript)
+        requests, check = self.requests, self.requests.check
+        reason = _without_questions(answer) if kind is _Kind.TELLS else ""
+        if kind is _Kind.STANDS:
+            return ()
+        if not self._is_command:
+            is_asked_again = self._is_first and not answer  # with tools, by the loop
+            if check is None or is_asked_again or not self._may_propose:
+                return ()
+            return await self._async_proposed(check, reason)
+        call = self._call(words)
+        if kind is _Kind.PLAIN and requests.acts:
+            return (call,)
+        if check is None or not check.can_ask or call.name != PROCESS_SENTENCE.name:
+            return ()
+        user_input = replace(requests.user_input, text=words)
+        effects = await async_sentence_effects(requests.hass, user_input, user_input.conversation_id or "")
+        if not actions_of(effects):
+            return ()  # a question would not say what it is about
+        check.ask_about(call, reason, always=kind is _Kind.TELLS or not requests.acts)
+        return (call,)
+
+    @staticmethod
+    async def _async_proposed(check: ModelCheck, reason: str = "") -> Sequence[ToolCall]:
+        calls = await check.async_propose()
+        for call in calls:
+            check.ask_about(call, reason)
+        return calls
+
+    def _kind(self, answer: str, words: str, results: Sequence[ToolResult]) -> _Kind:
+        """Return what an answer is to a command.
 
         After a look at the home, only the report of an action is certain to be no reason; "The light is on" may be one.
         """
         if self.requests.is_refused():
-            return False
+            return _Kind.STANDS
         has_failed, has_looked = any(result.is_error for result in results), bool(results)
         if not answer.strip():
-            return has_failed or not has_looked
-        content = answer_content(answer, words, self.requests.user_input.language)
-        statements = frozenset(content.statements)
-        if content.asks or content.has_reservations or Statement.ANNOUNCEMENT in statements:
-            return False
-        if has_failed:
-            return True
-        if self._hints_at_reports:
-            return statements <= REPORTS
-        return bool(statements) and statements <= (frozenset({Statement.DONE}) if has_looked else _GIVES_NO_REASON)
+            return _Kind.PLAIN if has_failed or not has_looked else _Kind.STANDS
+        language = self.requests.user_input.language
+        asks = answer_content(answer, words, language).asks
+        content = answer_content(_without_questions(answer), words, language)
+        statements, asks = frozenset(content.statements), asks or content.has_conditions
+        if Statement.ANNOUNCEMENT in statements:
+            return _Kind.STANDS
+        if has_failed and not (asks or content.has_reservations):
+            return _Kind.PLAIN
+        plain = REPORTS if self._hints_at_reports or self._has_acted else _GIVES_NO_REASON
+        plain = frozenset({Statement.DONE}) if has_looked and not self._has_acted else plain
+        if not content.has_reservations and statements <= plain:
+            return _Kind.ASKS if asks else _Kind.PLAIN
+        return _Kind.STANDS if has_looked and not asks else _Kind.TELLS
+
+
+def _without_questions(text: str) -> str:
+    return " ".join(one for one in _SENTENCE_END.split(text) if not any(mark in one for mark in QUESTION_ENDS)).strip()
+
+
+def _calling(calls: Iterable[ToolCall], end: CompletionResult | None = None) -> Iterator[ProviderEvent]:
+    """Yield the events of a message of ours with some calls."""
+    for call in calls:
+        yield ToolCallReady(call, frozenset({call.name}))
+    end = end or CompletionResult(FinishReason.STOP)
+    yield replace(end, finish_reason=FinishReason.TOOL_CALLS, provider_items=(NO_MODEL,))
+
+
+def _is_own(transcript: Transcript) -> bool:
+    """Return whether the last message with calls is ours."""
+    calling = (one for one in reversed(transcript) if isinstance(one, AssistantMessage) and one.tool_calls)
+    last = next(calling, None)
+    return last is not None and NO_MODEL in last.provider_items
+
+
+def _is_undone(request: CompletionRequest, results: Iterable[ToolResult]) -> bool:
+    """Return whether nothing has been done yet."""
+    changing = changing_tools(request.tools)
+    return not any(result.name in changing and not (result.is_error or result.synthetic) for result in results)
 
 
 def _follows_up(request: RecognizedRequest, history: Transcript, language: str, changing: Container[str]) -> bool:
@@ -277,10 +442,20 @@ def _follows_up(request: RecognizedRequest, history: Transcript, language: str, 
 
     It only talked, and may have asked for words in any way, or it asked a question, or the words name no target.
     """
+    if (last := _last_words(history)) is None:
+        return False
+    return not _has_acted(history, changing) or request.is_elliptic or asks_back(last.text, language)
+
+
+def _last_words(history: Transcript) -> AssistantMessage | None:
+    """Return the last message if a model wrote it."""
     _, results = since_last_user_message(history)
     last = history[-1] if history else None
     is_ours = any(result.name == PROCESS_SENTENCE.name for result in results)
-    if not isinstance(last, AssistantMessage) or is_ours or NO_MODEL in last.provider_items:
-        return False
-    has_acted = any(result.name in changing and not (result.is_error or result.synthetic) for result in results)
-    return not has_acted or request.is_elliptic or asks_back(last.text, language)
+    return last if isinstance(last, AssistantMessage) and not is_ours and NO_MODEL not in last.provider_items else None
+
+
+def _has_acted(history: Transcript, changing: Container[str]) -> bool:
+    """Return whether something was changed in the last turn."""
+    _, results = since_last_user_message(history)
+    return any(result.name in changing and not (result.is_error or result.synthetic) for result in results)

@@ -23,7 +23,7 @@ from ..agent.providers.managed_provider import CircuitBreaker, ManagedProvider, 
 from ..const import DOMAIN
 from ..offline.local_commands import LocalCommandsProvider, LocalRequests, recognizers
 from ..offline.provider import OfflineProvider
-from ..settings.agent import AgentSettings, LocalCommands
+from ..settings.agent import AgentSettings
 from ..settings.tool_names import SENTENCE_TOOL
 from ..speech.sentences import cause_of, spent_sentence
 from ..tools.turn_tools import TurnTools
@@ -113,13 +113,13 @@ class Agent:
             self.hass, self.settings, user_input, history, is_refused, is_new=is_new, has_model=has_model
         )
 
-    def _goes_beside_model(self, requests: LocalRequests) -> bool:
-        """Return whether Home Assistant handles requests also while a model answers.
+    def goes_beside_model(self, requests: LocalRequests) -> bool:
+        """Return whether Home Assistant handles requests, or asks about them, also while a model answers.
 
         A script that judges each call knows the tools of models, so the model handles all then.
         """
-        is_never = requests.settings.local_commands is LocalCommands.NEVER
-        return not (requests.has_model and (is_never or HookPoint.PRE_TOOL_USE in requests.settings.scripts))
+        may_act = requests.acts or not requests.is_new or (requests.check is not None and requests.check.may_be_command)
+        return may_act and not (requests.has_model and HookPoint.PRE_TOOL_USE in requests.settings.scripts)
 
     def own_model(self) -> LLMProvider | None:
         """Return a provider of one turn that asks the agent's own model alone; None for an agent without one."""
@@ -154,7 +154,7 @@ class Agent:
         if provider is None:
             providers = self.chain.providers(took_over, local_requests) if falls_back else self.chain.models()
             provider = FailoverProvider(providers, within=limits.deadline)
-        if local_requests is not None and acts_locally and self._goes_beside_model(local_requests):
+        if local_requests is not None and acts_locally and self.goes_beside_model(local_requests):
             provider = LocalCommandsProvider(provider, local_requests)
         return AgenticLoop(provider, tools.dispatcher, hooks=hooks, composer=composer)
 

@@ -200,8 +200,9 @@ class AgentTurns:
             local_requests = self._agent.local_requests(
                 user_input, turn.history, lambda: bool(guard.refusals), is_new=is_request
             )
-            if local_requests and check:
-                local_requests = replace(local_requests, async_hint=check.async_hint)
+            if local_requests and check and source.acts_locally():
+                local_requests = replace(local_requests, check=check)
+                check.tools = turn.tools if self._agent.goes_beside_model(local_requests) else ()
         is_tried_alone = source.provider() is not None  # then it is heard as it is
         loop = self._agent.build_loop(
             tools,

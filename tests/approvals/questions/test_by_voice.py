@@ -94,7 +94,7 @@ async def test_a_yes_is_asked_for_only_when_it_is_known_which_of_one_name_is_mea
     registry = er.async_get(hass)
     registry.async_update_entity(LIGHT, aliases=["Front Door"])
 
-    assert speech(await say(hass, "unlock the front door")) == "Which one?"
+    assert speech(await say(hass, "open up the front door")) == "Which one?"
     assert "several things are called Front Door" in results_in(server.requests[-1])[-1]
 
     registry.async_update_entity(LIGHT, aliases=[])

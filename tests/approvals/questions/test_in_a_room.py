@@ -246,7 +246,14 @@ async def test_a_question_whose_action_has_no_name_is_dropped_in_words(hass: Hom
 
 @pytest.mark.parametrize(
     "request_",
-    ["kitchen light on", "what time is it", "the garage door", "Front Door!", "what's up?", "play some good jazz now"],
+    [
+        "is the kitchen light on",
+        "what time is it",
+        "the garage door",
+        "Front Door!",
+        "what's up?",
+        "play some good jazz now",
+    ],
 )
 async def test_a_request_drops_the_question(hass: HomeAssistant, serve: Serve, request_: str) -> None:
     await serve(Script(answers=(ASKS, ScriptedAnswer(content="Well."))))

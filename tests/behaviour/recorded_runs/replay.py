@@ -51,7 +51,7 @@ class Way(StrEnum):
 
     CORE = "core"
     OURS = "ours"
-    """Somebody is there, and answers which one is meant with the name of what the task is about."""
+    """Somebody is there, and answers a question about what the task is about: with its name, or with yes."""
     ASKING = "asking"
     """Ours, with the rules of a new agent; otherwise everything is allowed."""
 
@@ -80,7 +80,7 @@ class Outcome:
     speech: str = ""
     is_asked: bool = False
     is_chosen: bool = False
-    """Whether it was asked which one is meant, and somebody answered."""
+    """Whether it was asked about what is meant, and somebody answered."""
 
     @property
     def succeeded(self) -> bool:
@@ -164,9 +164,9 @@ async def _replay_run(  # noqa: PLR0917  # a run, and all that it is replayed in
         return str(heard.response.speech.get("plain", {}).get("speech", ""))
 
     spoken = await say(run.text)
-    meant = _name_of_meant(hass, batch.tasks[run.task]) if way is Way.OURS else None
-    if meant is not None:
-        spoken = await say(meant)
+    answer = _answer_of_person(hass, batch.tasks[run.task]) if way is Way.OURS else None
+    if answer is not None:
+        spoken = await say(answer)
     stop_listening()
     turn = turns[-1]
     return Outcome(
@@ -177,14 +177,18 @@ async def _replay_run(  # noqa: PLR0917  # a run, and all that it is replayed in
         ),
         speech=spoken,
         is_asked=turn.data["stop_reason"] == StopReason.APPROVAL_REQUIRED,
-        is_chosen=meant is not None,
+        is_chosen=answer is not None,
     )
 
 
-def _name_of_meant(hass: HomeAssistant, task: Task) -> str | None:
-    """Return the name of the one thing that a task is about, if it is waited for which one is meant; else None."""
-    options = {option.entity_id for question in async_get_approvals(hass).waiting for option in question.options}
+def _answer_of_person(hass: HomeAssistant, task: Task) -> str | None:
+    """Return the answer of somebody who wants what a task is about, if that is asked: the name of one thing, or yes."""
+    waiting = async_get_approvals(hass).waiting
+    options = {option.entity_id for question in waiting for option in question.options}
     meant = [state for one in task.expect_changes if one in options and (state := hass.states.get(one))]
+    asked_about = {one for question in waiting for call in question.calls for one in call.entity_ids}
+    if not options and asked_about and asked_about <= task.expect_changes.keys():
+        return "yes"
     return meant[0].name if len(meant) == 1 else None
 
 

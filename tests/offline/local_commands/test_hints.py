@@ -1,4 +1,4 @@
-"""A model that did nothing is told once of the one thing that fits a plain command, and makes the call itself."""
+"""A model that did nothing is told once of the one thing that fits a plain command; then the person is asked."""
 
 from collections.abc import AsyncGenerator
 
@@ -68,7 +68,7 @@ def words(text: str) -> ScriptedAnswer:
     return ScriptedAnswer(content=text)
 
 
-COMMAND = "Could you please start the vacuum for me now"
+COMMAND = "Start Robbie, my hero"
 
 
 async def test_a_model_that_did_nothing_is_told_what_fits_and_does_it(
@@ -82,30 +82,43 @@ async def test_a_model_that_did_nothing_is_told_what_fits_and_does_it(
     assert "the vacuum Robbie in Hall" in messages[1]
 
 
-@in_one_home("second", ["", " \n"])
-async def test_the_first_answer_stands_if_nothing_comes_of_it(
-    hass: HomeAssistant, model: ScriptedChatCompletions, second: str
-) -> None:
-    heard, messages = await talk(hass, model, COMMAND, words(CANNOT), words(second))
+ASKED = "Start the Robbie in the Hall?"
 
-    assert heard == CANNOT
-    assert len(messages) == 2
+
+@in_one_home(
+    ("first", "second", "heard"),
+    [
+        (CANNOT, "", ASKED),
+        (CANNOT, " \n", ASKED),
+        (CANNOT, None, ASKED),
+        (CANNOT, "I really can't do that.", ASKED),
+        ("I've started Robbie.", "I've started Robbie.", ASKED),
+        ("Shall I start it in the hall?", "Which room do you want to clean?", ASKED),
+        ("Which one?", "You have: Robbie.", f"You have: Robbie. {ASKED}"),
+        (
+            CANNOT,
+            "I can't do that, because the baby is asleep.",
+            f"I can't do that, because the baby is asleep. {ASKED}",
+        ),
+        (CANNOT, "Are you sure? The baby is asleep.", f"The baby is asleep. {ASKED}"),
+    ],
+)
+async def test_a_person_is_asked_where_a_model_still_does_nothing(
+    hass: HomeAssistant, model: ScriptedChatCompletions, first: str, second: str | None, heard: str
+) -> None:
+    answers = [words(one) for one in (first, second) if one is not None]
+    spoken, messages = await talk(hass, model, COMMAND, *answers)
+
+    assert spoken == heard
+    assert [HINT in one for one in messages[:2]] == [False, True]
     assert hass.states.is_state("vacuum.robbie", "docked")
 
 
-async def test_the_first_answer_stands_if_the_model_fails(hass: HomeAssistant, model: ScriptedChatCompletions) -> None:
-    heard, _ = await talk(hass, model, COMMAND, words(CANNOT))
+async def test_a_yes_does_what_was_asked_about(hass: HomeAssistant, model: ScriptedChatCompletions) -> None:
+    heard, _ = await talk(hass, model, "yes", words(CANNOT), words(CANNOT), before=COMMAND)
 
-    assert heard == CANNOT
-
-
-async def test_a_model_that_still_does_nothing_is_not_told_again(
-    hass: HomeAssistant, model: ScriptedChatCompletions
-) -> None:
-    heard, messages = await talk(hass, model, COMMAND, words(CANNOT), words("I really can't do that."))
-
-    assert heard == "I really can't do that."
-    assert len(messages) == 2
+    assert heard == "Done: Robbie."
+    assert hass.states.is_state("vacuum.robbie", "cleaning")
 
 
 @in_one_home(
@@ -116,13 +129,9 @@ async def test_a_model_that_still_does_nothing_is_not_told_again(
         ("Please do not start the vacuum for now", CANNOT),
         ("Could you please turn on the light for me now", CANNOT),
         ("Could you please turn on the ceiling in the kitchen", CANNOT),
-        ("Could you please turn on all lights for me", CANNOT),
         ("Could you please open the gate for me now", CANNOT),
         ("Could you please open the window in the kitchen", CANNOT),
         ("Could you please turn down the ceiling for me", CANNOT),
-        (COMMAND, "Shall I start it in the hall?"),
-        (COMMAND, "I can't do that, because the baby is asleep."),
-        (COMMAND, "It is better to wait until ten."),
     ],
 )
 async def test_nothing_is_told_where_it_is_not_plain(
@@ -135,7 +144,7 @@ async def test_nothing_is_told_where_it_is_not_plain(
     assert hass.states.is_state("vacuum.robbie", "docked")
 
 
-LIGHTS = "Would you turn on all of those lights for me now"
+LIGHTS = "Turn on all the lights, my hero"
 BOTH_ON = [
     ScriptedAnswer(tool_calls=(ScriptedCall(name="HassTurnOn", arguments={"domain": "light", "area": one}),))
     for one in ("Hall", "Kitchen")
@@ -159,12 +168,8 @@ async def test_a_report_about_several_entities_is_put_right(
     [
         (LIGHTS, "All lights are on now.", NOT_DONE),
         (LIGHTS, "Sure!", NOT_DONE),
-        (LIGHTS, "I've turned on all lights.", NOT_DONE),
         (LIGHTS, CANNOT, ""),
         (LIGHTS, "Shall I turn them all on?", ""),
-        ("Could you please lock the front door for me now", "The front door is locked.", ""),
-        ("Could you please unlock the front door for me now", "The front door is unlocked.", NOT_DONE),
-        ("Could you please turn up the TV for me now", "I turned it up.", NOT_DONE),
         ("My partner turned on all the lights when I left", "The lights are on.", ""),
         ("What did you say about the light", "The light is on.", ""),
     ],
@@ -172,25 +177,32 @@ async def test_a_report_about_several_entities_is_put_right(
 async def test_a_report_without_a_call_is_heard_to_be_none(
     hass: HomeAssistant, model: ScriptedChatCompletions, text: str, answer: str, adds: str
 ) -> None:
-    heard, messages = await talk(hass, model, text, words(answer), words(answer))
+    heard, _ = await talk(hass, model, text, words(answer), words(answer))
 
     assert heard == f"{answer} {adds}".strip()
-    assert len(messages) == (2 if adds else 1)
 
 
 @in_one_home(
-    ("before", "answers"),
+    ("before", "answers", "heard"),
     [
-        ("", (ScriptedAnswer(tool_calls=(ScriptedCall(name="GetLiveContext"),)), words("I've started Robbie."))),
-        ("Could you clean up", (words("Shall I start Robbie?"), words("I've started Robbie."))),
+        (
+            "",
+            (ScriptedAnswer(tool_calls=(ScriptedCall(name="GetLiveContext"),)), words("I've started Robbie.")),
+            ASKED,
+        ),
+        (
+            "Could you clean up",
+            (words("Shall I start Robbie?"), words("I've started Robbie.")),
+            f"I've started Robbie. {NOT_DONE}",
+        ),
     ],
 )
 async def test_a_report_is_heard_to_be_none_after_a_look_and_after_a_question(
-    hass: HomeAssistant, model: ScriptedChatCompletions, before: str, answers: tuple[ScriptedAnswer, ...]
+    hass: HomeAssistant, model: ScriptedChatCompletions, before: str, answers: tuple[ScriptedAnswer, ...], heard: str
 ) -> None:
-    heard, messages = await talk(hass, model, COMMAND, *answers, before=before)
+    spoken, messages = await talk(hass, model, COMMAND, *answers, before=before)
 
-    assert heard == f"I've started Robbie. {NOT_DONE}"
+    assert spoken == heard
     assert len(messages) == 2
 
 
@@ -206,7 +218,7 @@ async def test_words_after_a_question_of_the_model_may_answer_it(
 
 async def test_a_call_after_it_is_under_the_rules(hass: HomeAssistant, model: ScriptedChatCompletions) -> None:
     await set_home_rules(hass, rules=[])
-    command = "Could you please unlock the front door for me now"
+    command = "Unlock the front door, my hero"
     heard, messages = await talk(hass, model, command, words(CANNOT), UNLOCK)
 
     assert heard.endswith("?")

@@ -310,37 +310,76 @@ async def test_home_assistant_takes_over_when_the_model_has_done_nothing(
             assert turns[0].data["tool_calls"][-1]["name"] == PROCESS_SENTENCE.name
 
 
-async def test_home_assistant_does_not_overrule_a_question_or_a_reason(
+ASKED = "Turn on the Floor Lamp in the Living Room?"
+
+
+async def test_a_reason_is_heard_before_home_assistant_asks(
     hass: HomeAssistant, serve: Serve, subtests: pytest.Subtests
 ) -> None:
     server = await serve(SILENT, local_commands="when_undone")
-    rows: list[tuple[str, tuple[ScriptedCall, ...]]] = [
-        ("Which lamp do you mean?", ()),
-        ("Are you sure? The baby sleeps.", ()),
-        ("The baby sleeps, so I left it off.", ()),
-        ("I won't do that.", ()),
-        ("The floor lamp is already on.", ()),
-        ("Please tell me which one.", ()),
-        ("The floor lamp is on.", (LOOK,)),
-        ("It's raining, so I left it off.", (LOOK,)),
-        ("I can't do that while the baby sleeps.", (LOOK,)),
-        ("Do you mean the one in the hall?", (NO_LAMP,)),
-        ("It is already on.", (NO_LAMP, LOOK)),
+    rows: list[tuple[str, tuple[ScriptedCall, ...], str]] = [
+        ("Are you sure? The baby sleeps.", (), f"The baby sleeps. {ASKED}"),
+        ("The baby sleeps, so I left it off.", (), f"The baby sleeps, so I left it off. {ASKED}"),
+        ("I won't do that.", (), f"I won't do that. {ASKED}"),
+        ("The floor lamp is already on.", (), f"The floor lamp is already on. {ASKED}"),
+        ("Please tell me which one.", (), f"Please tell me which one. {ASKED}"),
+        ("The floor lamp is on.", (LOOK,), "The floor lamp is on."),
+        ("It's raining, so I left it off.", (LOOK,), "It's raining, so I left it off."),
+        ("I can't do that while the baby sleeps.", (LOOK,), "I can't do that while the baby sleeps."),
+        ("It is already on.", (NO_LAMP, LOOK), "It is already on."),
     ]
-    for text, calls in rows:
+    for text, calls, heard in rows:
         with subtests.test(text):
             server.play(answering(text, *calls))
 
-            assert speech(await say(hass, "turn on the floor lamp", conversation_id=text)).startswith(text)
+            assert speech(await say(hass, "turn on the floor lamp", conversation_id=text)).startswith(heard)
 
             assert hass.states.is_state(LAMP, "off")
 
 
-async def test_a_question_in_another_language_is_not_overruled(hass: HomeAssistant, serve: Serve) -> None:
+async def test_home_assistant_does_what_a_model_only_asks_about(
+    hass: HomeAssistant, serve: Serve, subtests: pytest.Subtests
+) -> None:
+    server = await serve(SILENT, local_commands="when_undone", rules=[{"verdict": "allow"}])
+    rows: list[tuple[str, str, tuple[ScriptedCall, ...], str]] = [
+        ("turn on the floor lamp", "Which lamp do you mean?", (), "Turned on the light"),
+        ("turn on the floor lamp", "Do you mean the one in the hall?", (NO_LAMP,), "Turned on the light"),
+        ("unlock the front door", "Do you want me to unlock it?", (), QUESTION),
+    ]
+    for words, text, calls, heard in rows:
+        with subtests.test(text):
+            server.play(answering(text, *calls))
+            await hass.services.async_call("light", "turn_off", {"entity_id": LAMP}, blocking=True)
+
+            assert speech(await say(hass, words, conversation_id=text)) == heard
+
+            assert hass.states.is_state(DOOR, "locked")
+
+
+async def test_what_is_left_to_the_model_is_only_asked_about(
+    hass: HomeAssistant, serve: Serve, subtests: pytest.Subtests
+) -> None:
+    server = await serve(SILENT, rules=[{"verdict": "allow"}])
+    for text in ("Which lamp do you mean?", "Sorry, I can't control lamps.", "The floor lamp is on now."):
+        with subtests.test(text):
+            server.play(saying(text, text))
+            server.requests.clear()
+            await hass.services.async_call("light", "turn_off", {"entity_id": LAMP}, blocking=True)
+
+            assert speech(await say(hass, "turn on the floor lamp", conversation_id=text)) == ASKED
+            assert hass.states.is_state(LAMP, "off")
+            assert speech(await say(hass, "yes", conversation_id=text)) == "Turned on the light"
+            assert hass.states.is_state(LAMP, "on")
+            assert len(server.requests) == 2
+
+
+async def test_a_reason_in_another_language_is_heard(hass: HomeAssistant, serve: Serve) -> None:
     await serve(saying("Bist du sicher? Das Baby schläft.", "Die Lampe ist jetzt an."), local_commands="when_undone")
 
-    assert speech(await say(hass, "Schalte die Floor Lamp ein", "de")) == "Bist du sicher? Das Baby schläft."
+    heard = speech(await say(hass, "Schalte die Floor Lamp ein", "de"))
 
+    assert heard.startswith("Das Baby schläft. ")
+    assert heard.endswith("?")
     assert hass.states.is_state(LAMP, "off")
 
 
@@ -359,7 +398,6 @@ async def test_what_is_taken_over_is_asked_about_as_everything_is(hass: HomeAssi
     ("text", "answers", "options"),
     [
         ("is the front door locked?", (ScriptedAnswer(content="Stay."),), {}),
-        ("turn on the floor lamp", (ScriptedAnswer(content="Stay."),), {"local_commands": "never"}),
         (
             "turn on the kitchen ceiling light",
             (ScriptedAnswer(content="One ", tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="Stay.")),
@@ -384,9 +422,9 @@ async def test_home_assistant_does_not_take_over_otherwise(
 
 
 async def test_the_model_has_the_last_word_when_nobody_can_do_it(hass: HomeAssistant, serve: Serve) -> None:
-    await serve(saying("Your vacuum cannot do that."), local_commands="when_undone")
+    await serve(saying("Sorry, I can't do that."), local_commands="when_undone")
 
-    assert speech(await say(hass, "vacuum the living room")) == "Your vacuum cannot do that."
+    assert speech(await say(hass, "vacuum the living room")) == "Sorry, I can't do that."
 
 
 async def test_an_agent_that_asks_about_every_call_of_a_model_asks_about_a_sentence(

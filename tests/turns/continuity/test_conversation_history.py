@@ -177,7 +177,7 @@ async def test_an_answer_ends_with_what_was_not_done(
     def listen(_: ChatLog, delta: dict[str, object]) -> None:
         heard.append(str(delta.get("content") or ""))
 
-    result = await talk_as_the_pipeline_does(hass, "turn on the kitchen light", "a-talk", listen, satellite_id)
+    result = await talk_as_the_pipeline_does(hass, "make the kitchen light shine", "a-talk", listen, satellite_id)
 
     assert speech(result) == re.sub(r"\n+", " ", "".join(heard)) == f"{LIE.content} {NOT_DONE}"
     assert turns[0].data["stop_reason"] == "not_done"

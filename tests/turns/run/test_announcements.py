@@ -104,9 +104,10 @@ async def test_silence_after_an_action_tells_what_was_done(hass: HomeAssistant, 
 async def test_a_report_of_what_was_not_done_is_put_right_where_a_model_gets_all_requests(
     hass: HomeAssistant, serve: Serve
 ) -> None:
-    server = await serve(Script(answers=(ScriptedAnswer(content="All blinds are closed now."),)))
+    report = ScriptedAnswer(content="All blinds are closed now.")
+    server = await serve(Script(answers=(report, report)))
 
     heard = speech(await say(hass, "close all the blinds in the living room"))
 
     assert heard == f"All blinds are closed now. {sentence('common.spoken_not_done')}"
-    assert len(server.requests) == 1
+    assert len(server.requests) == 2
