@@ -428,11 +428,13 @@ class RequestCheck:
         languages = (self.request.language, self.hass.config.language)
         names = await async_kind_names(self.hass, languages, kinds.values())
         named = {kind for kind, ways in names.items() if any(self._names(one, in_any_form=in_any_form) for one in ways)}
-        said = [kind for kind in await self._async_kinds_said() if in_any_form or not kind.is_plural]
+        of_words = [kind for kind in await self._async_kinds_in_words() if in_any_form or not kind.is_plural]
         as_known = {one: KnownEntity(one, kind[0], (), kind[1], None) for one, kind in kinds.items()}
-        return {one for one, kind in kinds.items() if kind in named or any(each.has(as_known[one]) for each in said)}
+        return {
+            one for one, kind in kinds.items() if kind in named or any(each.has(as_known[one]) for each in of_words)
+        }
 
-    async def _async_kinds_said(self) -> Sequence[EntityKind]:
+    async def _async_kinds_in_words(self) -> Sequence[EntityKind]:
         """Return the kinds that are words of the request, as the language is read: "the water", "the list"."""
         words = await self.hass.async_add_executor_job(lexicon, self.request.language)
         heard = tokens_of_phrase(self.request.text[-MOST_COMPARED:])

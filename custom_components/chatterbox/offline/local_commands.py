@@ -154,7 +154,7 @@ class LocalRequests:
 
 
 class _Kind(Enum):
-    """What an answer is to a command of which nothing was done."""
+    """The kind of an answer to a command of which nothing was done."""
 
     STANDS = auto()
     """It is heard as it is."""
@@ -187,7 +187,7 @@ class LocalCommandsProvider(LeavableProvider):
     _is_first: bool = False
     """Whether the model is asked for the first time, with tools."""
     _hint: str | None = None
-    """What a model is told that only talks, once that was looked for."""
+    """The hint for a model that only talks, once that was looked for."""
     _hints_at_reports: bool = False
     """Whether only a model that reports an action is told what fits."""
     _undone: str | None = None
@@ -256,8 +256,8 @@ class LocalCommandsProvider(LeavableProvider):
         self._may_propose = check is not None and bool(results or requests.may_propose(request.tools))
         if self._recognized is None and self._may_propose and check and check.may_be_command:
             found = None if requests.acts else await requests.async_recognize(words, request.tools)
-            read, is_unknown = (found, False) if found else await requests.async_read(words)
-            self._recognized, self._may_propose = read, not is_unknown
+            command, is_unknown = (found, False) if found else await requests.async_read(words)
+            self._recognized, self._may_propose = command, not is_unknown
         if self._is_first and self._hint is None and (self._recognized is None or not requests.acts):
             self._hint, self._hints_at_reports = await requests.async_hint_for(words, request.tools)
         if self._is_command or self._hint:
@@ -283,8 +283,8 @@ class LocalCommandsProvider(LeavableProvider):
                 async for event in passed:
                     match event:
                         case _Answer(text, end):
-                            kept = event if text.strip() or first is None else first
-                            answer = _Answer(kept.text, replace(kept.end, usage=usage + end.usage))
+                            last = event if text.strip() or first is None else first
+                            answer = _Answer(last.text, replace(last.end, usage=usage + end.usage))
                         case CompletionResult():
                             answer = None
                             yield replace(event, usage=usage + event.usage)

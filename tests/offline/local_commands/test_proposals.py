@@ -89,10 +89,10 @@ async def talk(
     (home,) = hass.config_entries.async_entries("demo_house")
     assert await hass.config_entries.async_reload(home.entry_id)
     await hass.async_block_till_done()
-    return await said(hass, model, text, answers, *then, context=context)
+    return await talk_on(hass, model, text, answers, *then, context=context)
 
 
-async def said(
+async def talk_on(
     hass: HomeAssistant,
     model: ScriptedChatCompletions,
     text: str,
@@ -359,6 +359,6 @@ async def test_a_fan_that_is_set_to_nothing_has_to_be_off(hass: HomeAssistant, m
     await hass.services.async_call("fan", "turn_on", {"entity_id": "fan.bedroom"}, blocking=True)
     async_mock_service(hass, "fan", "turn_on")
 
-    heard = await said(hass, model, "Turn the bedroom fan off", [zero, ""])
+    heard = await talk_on(hass, model, "Turn the bedroom fan off", [zero, ""])
 
     assert heard == ["Asked, but not confirmed yet: Bedroom Fan."]
