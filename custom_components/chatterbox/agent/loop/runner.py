@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final, assert_never
 from uuid import uuid4
 
-from ..conversation.own_words import NO_MODEL, as_models_read, mark_of_call, with_own_words, without_declined
+from ..conversation.own_words import as_models_read, mark_of_call, with_own_words, without_declined
 from ..errors import ContentRefused
 from ..events import (
     ApprovalRequested,
@@ -267,7 +267,7 @@ class TurnRunner:
         text = answer.text
         composed = not text.strip()
         is_told = reason is not StopReason.COMPLETED or (composed and self._results())
-        undone = "" if is_told else await self._undone(answer)
+        undone = "" if is_told else await self._undone(text)
         reason = StopReason.NOT_DONE if undone else reason
         if reason not in _ENDS_WITH_ANSWER or composed or (reason in _CUT and self._state.turn.checks_answer):
             addition = (
@@ -295,16 +295,14 @@ class TurnRunner:
         unanswered = open_calls(self._transcript.messages)
         return [judged for judged in self._state.open_calls if judged.call in unanswered]
 
-    async def _undone(self, answer: AssistantMessage) -> str:
+    async def _undone(self, answer: str) -> str:
         """Return a sentence on changes that calls of the turn failed to make."""
         turn = self._state.turn
         if not turn.checks_answer or (turn.approval and turn.approval.approved != turn.approval.calls):
             return ""
         reading = {tool.name for tool in turn.tools} - changing_tools(turn.tools)
         results = [one for one in self._transcript.messages if isinstance(one, ToolResult) and one.name not in reading]
-        if NO_MODEL in answer.provider_items and not results:
-            return ""
-        return await self._composer.undone(results, answer.text)
+        return await self._composer.undone(results, answer)
 
     def _results(self) -> tuple[ToolResult, ...]:
         """Return the results of the calls that ran."""
