@@ -224,7 +224,7 @@ async def test_what_is_not_understood_gets_the_built_in_agents_own_sentence(home
         ("en", "in 3 seconds turn on the counter lamp in 3 seconds", "turn on the counter lamp"),
         ("en", "in 5 minutes what time is it", "what time is it"),
         ("en", "turn on the counter lamp in 5 minutes", "turn on the counter lamp"),
-        ("fr", "allume le vaisseau dans cinq minutes", "allume le vaisseau"),
+        ("fr", "allume le vaisseau dans cinq minutes", "vaisseau"),
         ("de", "in 5 Minuten schalte Counter Lamp ein", "schalte Counter Lamp ein"),
     ],
 )

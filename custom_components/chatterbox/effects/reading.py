@@ -36,6 +36,7 @@ from ..internals.todo import items_on_list
 from ..nlu.commands import Choice, EntityCommand, OpenQuestion, Surroundings, UnknownName
 from ..nlu.lexicon import Lexicon, Role, lexicon, tokens
 from ..nlu.past import PastQuestion, past_lexicon, past_question
+from ..nlu.plans import PlanRequest
 from ..nlu.questions import StateQuestion, WorldQuestion
 from ..nlu.reading import read
 from ..nlu.understanding import (
@@ -151,6 +152,14 @@ async def _async_lexicon(hass: HomeAssistant, language: str) -> Lexicon | None:
     return lexicon(await _async_loaded(hass, language))
 
 
+async def async_read_plan(hass: HomeAssistant, sentence: str, language: str) -> PlanRequest | None:
+    """Return what a sentence without its time asks for about alarms or reminders; None for any other one."""
+    if (words := await _async_lexicon(hass, language)) is None:
+        return None
+    requests = understand(sentence, words, _vocabulary(hass, base_language(language), words), Surroundings())
+    return next((one for one in requests if isinstance(one, PlanRequest)), None)
+
+
 async def async_past_question(hass: HomeAssistant, sentence: str, language: str) -> PastQuestion | None:
     """Return what a sentence asks about what was; None for any other one."""
     words = past_lexicon(code := await _async_loaded(hass, language))
@@ -210,7 +219,7 @@ def _intents(
             yield from _calls(hass, request, names)
         case TimerRequest(durations, name):
             yield IntentCall(intent.INTENT_START_TIMER, {**durations, **({"name": name} if name else {})})
-        case ListRequest() | Choice() | OpenQuestion() | StateQuestion() | UnknownName():
+        case ListRequest() | Choice() | OpenQuestion() | PlanRequest() | StateQuestion() | UnknownName():
             pass
         case _:
             assert_never(request)

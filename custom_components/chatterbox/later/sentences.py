@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from homeassistant.components.alarm_control_panel import DOMAIN as ALARM_PANEL
 from homeassistant.components.conversation import DOMAIN as CONVERSATION, ConversationInput
 from homeassistant.components.intent import async_device_supports_timers
+from homeassistant.components.media_player import INTENT_MEDIA_SEARCH_AND_PLAY
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent
 from homeassistant.util import dt as dt_util
@@ -27,6 +28,7 @@ from ..agent.transcript import since_last_user_message
 from ..approvals.answers.yes_or_no import Meaning, understand_answer, understand_choice
 from ..effects.effect import Touches
 from ..effects.intents import delay_of, delayed_command
+from ..effects.reading import async_read_plan
 from ..effects.recognition import RecognizedRequest, async_recognize, readable_sentence
 from ..home.entities import async_get_home, telling_words
 from ..home.request import QUESTION_ENDS
@@ -297,21 +299,22 @@ async def _async_of_kind(
             for request in requests
             if request and not _names_kind(sentences, request)
         )
-        if found := question or next(filter(None, names), None):
+        found = question or next(filter(None, names), None)
+        if groups := found.groupdict() if found else await _async_read_groups(hass, user_input, time):
+            is_question = bool(question or groups.get("question"))
             break
     else:
         return None
-    groups = found.groupdict()
     kind = next(kind for kind in ReminderKind if groups.get(kind))
     if kind is ReminderKind.TIMER:
         is_count, is_only = bool(groups.get("count")), theirs is None
-        is_plain = question and not time.words
+        is_plain = is_question and not time.words
         return await _async_timers(hass, user_input, is_count=is_count, is_only=is_only) if is_plain else None
     plans = await _async_plans(hass, user_input)
     sure = [plan for plan in sorted(plans, key=due_order) if await async_reminder_kind(hass, plan) is kind]
     named = sure or plans_called(plans, groups[kind])
     meant = await _async_due(hass, named, time.words, language) if time.words and not is_bound else named
-    request, texts = RecognizedRequest(_NAME, is_question=bool(question)), await async_get_sentences(hass, language)
+    request, texts = RecognizedRequest(_NAME, is_question=is_question), await async_get_sentences(hass, language)
     is_device = time.words and await async_recognize(hass, replace(user_input, text=time.rest))
     if not meant and (is_device or (kind is ReminderKind.ALARM and _has_alarm_panel(hass))):
         return None  # of that name
@@ -320,7 +323,7 @@ async def _async_of_kind(
         return replace(request, answer=answer, is_last_resort=True)
     if groups.get("count") and len(meant) > 1 and not is_bound:
         return replace(request, answer=await _async_counted(hass, user_input, meant), is_last_resort=True)
-    if question:
+    if is_question:
         return replace(request, call=_call_for("list", meant[:1] if groups.get("next") and not is_bound else meant))
     is_all = groups.get("all") or len(meant) == (2 if groups.get("both") else 1)
     is_one_of_many = any(plan.every for plan in meant) and names_days(time.words, language)
@@ -328,6 +331,20 @@ async def _async_of_kind(
     is_clear = sure and is_all and not (is_one_of_many or is_vague or is_bound)
     answer = "" if is_clear else await _async_which(hass, user_input, meant)
     return replace(request, call=_call_for("cancel", meant), answer=answer)
+
+
+async def _async_read_groups(
+    hass: HomeAssistant, user_input: ConversationInput, time: TimeInSentence
+) -> dict[str, str]:
+    """Return what a sentence without a time, as it is read, lists or cancels, by the names of groups; empty for others.
+
+    One that counts, or that names the text of a reminder, is left to others.
+    """
+    plan = await async_read_plan(hass, time.rest, user_input.language)
+    if plan is None or plan.act == "set" or plan.text:
+        return {}
+    marks = {"all": plan.is_all, "count": plan.is_count, "question": plan.act == "list"}
+    return {plan.kind: plan.kind, **{name: name for name, is_so in marks.items() if is_so}}
 
 
 async def _async_timers(
@@ -514,7 +531,7 @@ async def _async_recognized(
         is_theirs = supports or timer not in _TIMERS
         given = None if is_theirs else await _async_timer(hass, user_input, timer, slots)
     else:
-        given = await _async_wish(hass, user_input, history)
+        given = await _async_wish(hass, user_input, history) or await _async_read_wish(hass, user_input)
     if given:
         is_question = given["kind"] == "list"
         moved = await _async_moved(hass, user_input, given) if given["kind"] == "move" else None
@@ -603,6 +620,8 @@ async def _async_guessed(
     if await async_recognized(hass, plain) is not None:
         return None
     effects = await async_sentence_effects(hass, plain, "")
+    if any(run.intent_type == INTENT_MEDIA_SEARCH_AND_PLAY for run in effects.intents):
+        return None  # a number in a title is no time
     is_known = effects.actions if isinstance(effects, Touches) else is_delayed
     return RecognizedRequest(_NAME, is_question=False) if is_known and not effects.is_guessed else None
 
@@ -721,6 +740,22 @@ async def _async_wish(
     found = None if _fitting(sentences, sentences.it, text) else _fitting(sentences, sentences.cancel, text)
     is_known = found is not None and await _async_is_known(hass, user_input, found["plan"])
     return {"kind": "cancel", "text": found["plan"]} if found and is_known else None
+
+
+async def _async_read_wish(hass: HomeAssistant, user_input: ConversationInput) -> dict[str, JsonValue] | None:
+    """Return the arguments of a call that plans an alarm or a reminder, as it is read; None if there is none."""
+    language, text = user_input.language, user_input.text
+    if (sentences := _SENTENCES.get(base_language(language))) is None:
+        return None
+    times = times_in(text, language, joined=True)
+    none = [] if times or times_in(text, language) else [TimeInSentence("", text)]
+    whole = [time for time in times if time.is_alone]
+    for time in (*sorted(whole, key=lambda one: not is_resolved(one.words, language)), *none):
+        plan = await async_read_plan(hass, time.rest, language)
+        if plan and plan.act == "set" and _is_plain(sentences, plan.text):
+            alarm = (await async_get_sentences(hass, language))["later_alarm"]
+            return {"kind": "remind", "when": time.words, "text": alarm if plan.kind == "alarm" else plan.text}
+    return None
 
 
 def _is_plain(sentences: _Sentences, words: str) -> bool:

@@ -201,7 +201,7 @@ def commands(
     is_cut = (Role.PREPOSITION, Role.AND) in zip((span.role for span in parts.spans), following, strict=True)
     if not is_explained or (verbs and parts.all(Role.STATE)) or is_cut:
         return None
-    acts = verbs or (_act_without_verb(parts),)
+    acts = ["set" if verb == "change" else verb for verb in verbs] or [_act_without_verb(parts)]
     if sounds := _SOUNDS & {*parts.values(Role.KIND)}:
         acts = [{"on": "resume" if "music" in sounds else "", "off": "pause"}.get(act, act) for act in acts]
     found = [one for act in acts if (one := _commands(act, parts, reading, names, surroundings))]

@@ -11,6 +11,7 @@ from typing import Final
 
 from .commands import KINDS, PLAIN_ACTS, Choice, EntityCommand, OpenQuestion, Surroundings, UnknownName, commands
 from .lexicon import ARTICLE, COMMA, GAP, Lexicon, PhraseMeaning, PhraseTree, Role, tokens, tokens_of_phrase
+from .plans import PlanRequest, plan_request
 from .questions import StateQuestion, WorldQuestion, state_question, world_question
 from .reading import Parts, PhraseSpan, Reading, read, telling_text
 from .vocabulary import HomeVocabulary
@@ -52,6 +53,7 @@ type SpokenRequest = (
     EntityCommand
     | Choice
     | OpenQuestion
+    | PlanRequest
     | UnknownName
     | WorldQuestion
     | StateQuestion
@@ -112,6 +114,8 @@ def _requests(
         whole, reading, names, surroundings
     ):
         return [question]
+    if plan := plan_request(whole, reading, words):
+        return [plan]
     found: list[SpokenRequest] = []
     for spans in _divided(reading.spans):
         parts = Parts(spans)
@@ -297,6 +301,9 @@ def _unknown_name(reading: Reading, names: HomeVocabulary) -> UnknownName | None
         and before[-1].value not in _BEFORE_TIMES
         and (not after or after[0].role in _AFTER_NAMES)
     )
+    is_place = bool(before) and before[-1].role is Role.PREPOSITION
+    if is_place and not any(span.role is Role.KIND for span in before):
+        return None  # "the floor lamp in December"
     if not is_noun or not (kind or is_for_entities or is_set) or any(span.role is Role.REVERSING for span in spans):
         return None
     text = reading.text(first.start, after[0].end if kind else end)
