@@ -16,7 +16,7 @@ from homeassistant.components.conversation import DOMAIN, ConversationInput
 from homeassistant.components.cover import DOMAIN as COVER_DOMAIN
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import TemplateError
-from homeassistant.helpers import intent
+from homeassistant.helpers import entity_registry as er, intent
 from homeassistant.helpers.area_registry import AreaEntry
 from homeassistant.helpers.template import Template, TemplateState
 
@@ -111,7 +111,9 @@ async def async_handle(hass: HomeAssistant, user_input: ConversationInput, call:
     if area := async_speaker_area(hass, user_input):
         given["preferred_area_id"] = {"value": area.id}
     words = user_input.text, user_input.context, user_input.language
-    place = user_input.device_id, user_input.satellite_id, user_input.agent_id
+    satellite = er.async_get(hass).async_get(user_input.satellite_id or "")
+    device_id = satellite.device_id if satellite else user_input.device_id
+    place = device_id, user_input.satellite_id, user_input.agent_id
     try:
         response = await intent.async_handle(handling_home(hass), DOMAIN, call.intent, given, *words, DOMAIN, *place)
     except intent.IntentError as error:
