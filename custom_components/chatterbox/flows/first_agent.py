@@ -67,7 +67,7 @@ class FirstAgentForm:
     def schema(self) -> vol.Schema:
         """Return the form; what the home has nothing for is left out."""
         fields: dict[vol.Marker, object] = {vol.Required(CONF_NAME): selector.TextSelector(), **self.assistants_schema}
-        if self.asks_about and not (self.home_rules.pin or self.home_rules.policy.only_reads):
+        if self.asks_about and not self.home_rules.pin:
             fields[vol.Optional(CONF_PIN)] = PASSWORD
             fields[vol.Optional(FIELD_PIN_FOR)] = PIN_USES
         if self.kind is not ServiceKind.OFFLINE:
