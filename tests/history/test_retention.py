@@ -87,6 +87,7 @@ async def test_a_clock_that_is_set_while_it_runs_is_believed_after_an_hour(
     await serve(WORDS)
     await say(hass, "are you there")
     before = await stored_kinds(hass)
+    freezer.tick(timedelta(hours=2))  # until then, no clock is believed
     freezer.tick(LONG)
     ticks = hass.loop.time
     monkeypatch.setattr(hass.loop, "time", lambda: ticks() - LONG.total_seconds())  # only the clock of the wall is set
@@ -95,3 +96,7 @@ async def test_a_clock_that_is_set_while_it_runs_is_believed_after_an_hour(
     await hass.async_block_till_done(wait_background_tasks=True)
 
     assert await stored_kinds(hass) == before
+
+    freezer.tick(timedelta(minutes=61))
+    await let_timers_run(hass)
+    assert await stored_kinds(hass) == []
