@@ -42,10 +42,9 @@ def demo_names(language: str, words: Lexicon) -> HomeVocabulary:
         )
         for one in home.entities
     )
-    rooms = tuple(NamedPlace(area.id, (area.name, *area.aliases), frozenset({area.id})) for area in home.areas)
+    rooms = tuple(NamedPlace((area.name, *area.aliases), frozenset({area.id})) for area in home.areas)
     floors = tuple(
         NamedPlace(
-            floor.id,
             (floor.name, *floor.aliases),
             frozenset(area.id for area in home.areas if area.floor == floor.id),
         )

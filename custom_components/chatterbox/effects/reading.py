@@ -280,14 +280,12 @@ def _indexed(hass: HomeAssistant, home: Home, words: Lexicon) -> HomeVocabulary:
         for one in home.all_entities
         if one.names
     )
-    rooms = (NamedPlace(room.area_id, (room.name, *room.aliases), frozenset({room.area_id})) for room in home.rooms)
+    rooms = (NamedPlace((room.name, *room.aliases), frozenset({room.area_id})) for room in home.rooms)
     on_floor = {
         floor.floor_id: frozenset(room.area_id for room in home.rooms if room.floor_id == floor.floor_id)
         for floor in home.floors
     }
-    floors = (
-        NamedPlace(floor.floor_id, (floor.name, *floor.aliases), on_floor[floor.floor_id]) for floor in home.floors
-    )
+    floors = (NamedPlace((floor.name, *floor.aliases), on_floor[floor.floor_id]) for floor in home.floors)
     return HomeVocabulary(entities, (*rooms, *floors), words)
 
 

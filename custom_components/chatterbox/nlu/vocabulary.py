@@ -27,7 +27,6 @@ class KnownEntity:
 class NamedPlace:
     """A room or a floor."""
 
-    place_id: str
     names: tuple[str, ...]
     area_ids: frozenset[str]
 

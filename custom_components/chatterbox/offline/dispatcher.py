@@ -151,7 +151,7 @@ class OfflineDispatcher:
             area = async_speaker_area(self.hass, query)
             response = await self._async_handled(query, recognized_call(self.hass, found, area))
             if response.error_code is intent.IntentResponseErrorCode.NO_VALID_TARGETS:
-                response = await async_tell_temperatures(self.hass, query, area) or response
+                response = await async_tell_temperatures(self.hass, query, found, area) or response
         return response
 
     async def _async_handled(self, query: conversation.ConversationInput, call: IntentCall) -> intent.IntentResponse:

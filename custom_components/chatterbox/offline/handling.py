@@ -74,30 +74,25 @@ def opening_question(hass: HomeAssistant, found: RecognizeResult) -> StateQuesti
 
 
 async def async_tell_temperatures(
-    hass: HomeAssistant, user_input: ConversationInput, area: AreaEntry | None
+    hass: HomeAssistant, user_input: ConversationInput, found: RecognizeResult, area: AreaEntry | None
 ) -> intent.IntentResponse | None:
     """Tell what each thermostat of a place measures, where the built-in agent only answers if there is one.
 
     None for other sentences. Without a place in the sentence, it is that of the speaker, else the home.
     """
-    recognized, texts = await async_recognized(hass, user_input), await async_texts(hass, user_input.language)
-    if recognized is None or texts is None or recognized.intent.name != intent.INTENT_GET_TEMPERATURE:
-        return None
-    answer = texts.intent_responses.get(recognized.intent.name, {}).get(recognized.response)
-    slots = slots_of(recognized)
+    slots, name = slots_of(found), found.intent.name
     here = {"area": area.id} if area and not {"name", "area", "floor"} & slots.keys() else {}
-    found = matching_states(hass, selection(slots | here, DOMAIN, {CLIMATE_DOMAIN}))
-    known = [state for state in found if state.attributes.get(ATTR_CURRENT_TEMPERATURE) is not None]
-    if not answer or not 1 < len(known) <= _MOST_THERMOSTATS:
+    states = matching_states(hass, selection(slots | here, DOMAIN, {CLIMATE_DOMAIN}))
+    known = [state for state in states if state.attributes.get(ATTR_CURRENT_TEMPERATURE) is not None]
+    if name != intent.INTENT_GET_TEMPERATURE or not 1 < len(known) <= _MOST_THERMOSTATS:
         return None
-    response = intent.IntentResponse(user_input.language)
-    response.response_type = intent.IntentResponseType.QUERY_ANSWER
     answers: list[str] = []
     for state in known:
-        response.async_set_states([state])
-        answers.append(
-            f"{assist_name(hass, state.entity_id, state.name)}: {state_sentence(hass, answer, slots, response)}"
-        )
+        call = IntentCall(name, {"name": state.entity_id}, found.response or "")
+        speech = (await async_handle(hass, user_input, call)).speech.get("plain", {}).get("speech", "")
+        answers.append(f"{assist_name(hass, state.entity_id, state.name)}: {speech}")
+    response = intent.IntentResponse(user_input.language)
+    response.response_type = intent.IntentResponseType.QUERY_ANSWER
     response.async_set_states(known)
     response.async_set_speech(", ".join(sorted(answers)))
     return response
