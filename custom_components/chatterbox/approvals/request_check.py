@@ -58,6 +58,8 @@ _SOUND: Final = ("mute", "unmute", "louder", "quieter")
 _LOUD: Final = "media_player."
 """Only media players fulfil the wishes of `_SOUND`, so that the words need not name one."""
 _MOST_NAMED: Final = 8
+_ENDING: Final = 4
+"""Letters of the longest endings of words."""
 _SHORT: Final = 3
 """Words of a request that need not name what it is about: "close it please"."""
 
@@ -167,12 +169,13 @@ class RequestCheck:
         """Return what a model is told whose call is not for the floor that the words name; empty if it is."""
         floors = self._named_floors(home)
         on_floor = {room.area_id for room in home.rooms if room.floor_id in {floor.floor_id for floor in floors}}
+        on_others = {room.area_id for room in home.rooms if room.floor_id} - on_floor
         of_floors = self.request.words_of(name for floor in floors for name in (floor.name, *floor.aliases))
         away = [
             one
             for one in home.all_entities
             if one.entity_id in targets
-            and one.area_id not in on_floor
+            and one.area_id in on_others
             and self.request.words_of(one.names).isdisjoint(of_floors)
             and not self._is_called((*one.names, *_room(home, one.area_id)))
         ]
@@ -393,7 +396,11 @@ class RequestCheck:
 
     def _is_called(self, names: Iterable[str]) -> bool:
         """Return whether the words hold all telling words of one of some names, in any order."""
-        return any(all(map(self.request.has_word_of, words)) for name in names if (words := telling_words(name)))
+        return any(all(map(self._holds, words)) for name in names if (words := telling_words(name)))
+
+    def _holds(self, form: str) -> bool:
+        """Return whether the words hold a word, or a form of it that is not much shorter: "down" is no "downstairs"."""
+        return any(len(form) - len(word) < _ENDING for word in self.request.words_of((form,)))
 
     def _unknown_place(self, home: Home) -> str:
         """Return what the words name as a place where the home knows none of them; empty if it does."""
