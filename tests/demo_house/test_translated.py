@@ -27,4 +27,4 @@ def test_a_language_names_all_of_the_home(language: str) -> None:
 
 
 def test_there_are_names_in_every_language_of_the_interface() -> None:
-    assert languages() == sorted(("de", "en", "es", "fr", "it", "nl", "pl", "pt", "pt-BR", "sv", "zh-Hans"))
+    assert {*languages()} >= {"de", "en", "es", "fr", "it", "nl", "pl", "pt", "pt-BR", "sv", "zh-Hans"}
