@@ -1,4 +1,4 @@
-"""What Home Assistant understands in a language is done as it does it; other languages keep what it does."""
+"""Sentences of Home Assistant are done in each language as it does them; other languages keep what it does."""
 
 import pytest
 from homeassistant.components import conversation
@@ -22,7 +22,7 @@ CODES = {"zh-Hans": "zh-CN"}
 """The codes of Home Assistant's sentences, where they are other ones."""
 
 
-def said(sentence: str, language: str) -> ConversationInput:
+def input_of(sentence: str, language: str) -> ConversationInput:
     return ConversationInput(sentence, Context(), None, None, None, language, conversation.HOME_ASSISTANT_AGENT)
 
 
@@ -43,12 +43,12 @@ async def test_what_home_assistant_does_is_done(hass: HomeAssistant, language: s
         "floor": [one.name for one in home.floors],
     }
     for intent_type, sentence in sentence_source(code, names).drawn(SENTENCES_OF_EACH):
-        found = await async_recognized(hass, said(sentence, code))
+        found = await async_recognized(hass, input_of(sentence, code))
         if found is None or found.intent.name != intent_type:  # another template takes it for something else
             continue
         theirs = {*actions_of(intent_effects(hass, intent_type, slots_of(found), "conversation"))}
         if theirs:
-            assert {*actions_of(await async_sentence_effects(hass, said(sentence, code), ""))} == theirs, sentence
+            assert {*actions_of(await async_sentence_effects(hass, input_of(sentence, code), ""))} == theirs, sentence
             compared += 1
     assert compared >= LEAST_COMPARED
 
@@ -59,4 +59,4 @@ async def test_what_home_assistant_does_is_done(hass: HomeAssistant, language: s
 )
 async def test_sentences_of_other_languages_are_not_read(hass: HomeAssistant, language: str, sentence: str) -> None:
     await move_into(hass, "en")
-    assert await async_read(hass, said(sentence, language)) == NOTHING_READ
+    assert await async_read(hass, input_of(sentence, language)) == NOTHING_READ
