@@ -207,10 +207,8 @@ class RequestCheck:
 
     @property
     def may_be_command(self) -> bool:
-        """Whether the words may be a command, and nothing but that."""
-        text = self.request.text
-        may_be = len(self._words) > 1 and not text.rstrip().endswith(QUESTION_ENDS)
-        return may_be and not (self.request.asks or may_except(text, self.request.language))
+        """Whether the words may be a command: there are several, and they are not marked as a question."""
+        return len(self._words) > 1 and not self.request.text.rstrip().endswith(QUESTION_ENDS)
 
     def ask_about(self, call: ToolCall, reason: str = "", *, always: bool = True) -> None:
         """Have the person asked about a call, after a reason, whatever the rules say; else only if it is risky."""

@@ -75,7 +75,7 @@ class ModelCheck(Protocol):
 
     @property
     def may_be_command(self) -> bool:
-        """Whether the words may be a command, and nothing but that."""
+        """Whether the words may be a command."""
 
     async def async_hint(self) -> tuple[str, bool]:
         """Return what a model is told that did nothing; see `RequestCheck.async_hint`."""
