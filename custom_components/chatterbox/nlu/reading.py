@@ -129,7 +129,8 @@ def read(sentence: str, words: Lexicon, names: HomeVocabulary) -> Sequence[Readi
     if not 0 < len(found) <= MOST_WORDS or _is_report(sentence, words):
         return ()
     heard = [token.word for token in found]
-    sentence_words = _SentenceWords(heard, _starts_of_text(heard, words), _pairs(heard, words))
+    phrases = [(start, *one) for start in range(len(heard)) for one in words.phrases.found(heard, start)]
+    sentence_words = _SentenceWords(heard, _starts_of_text(phrases, words), _pairs(phrases, words))
     ways = coverings(len(heard), lambda start: _spans(sentence_words, start, words, names), _cost, MOST_READINGS)
     return [Reading(sentence, tuple(found), spans, cost) for cost, spans in ways]
 
@@ -159,9 +160,8 @@ def _is_pair(first: str, last: str, words: Lexicon, names: HomeVocabulary) -> bo
     return words.is_kind([last]) and any(one.role is Role.PLACE for _, one in names.found([first], 0))
 
 
-def _starts_of_text(heard: Sequence[str], words: Lexicon) -> frozenset[int]:
-    """Return where a text may begin: after an act that takes one."""
-    found = [(start, *one) for start in range(len(heard)) for one in words.phrases.found(heard, start)]
+def _starts_of_text(found: Sequence[tuple[int, int, PhraseMeaning]], words: Lexicon) -> frozenset[int]:
+    """Return where a text may begin: after an act that takes one. `found` has the starts and ends of all phrases."""
     is_timed, is_asked = (any(meaning.value == kind for _, _, meaning in found) for kind in ("timer", "list"))
     return frozenset(
         end
@@ -179,20 +179,11 @@ def _begins_name(meaning: PhraseMeaning, words: Lexicon) -> bool:
     return is_duration or meaning.value == "for" or words.begins(meaning, {"set", "start"})
 
 
-def _pairs(heard: Sequence[str], words: Lexicon) -> frozenset[tuple[int, str]]:
+def _pairs(found: Iterable[tuple[int, int, PhraseMeaning]], words: Lexicon) -> frozenset[tuple[int, str]]:
     """Return the starts and values of the first and last parts of acts of which both are there."""
-    found = [
-        (start, meaning)
-        for start in range(len(heard))
-        for _, meaning in words.phrases.found(heard, start)
-        if meaning.role in _IN_PAIRS
-    ]
-    both = (
-        ((start, verb.value), (end, particle.value))
-        for start, verb in found
-        for end, particle in found
-        if start < end and (verb.value, particle.value) in words.acts
-    )
+    parts = [(start, meaning.value) for start, _, meaning in found if meaning.role in _IN_PAIRS]
+    pairs = ((first, last) for first in parts for last in parts if first[0] < last[0])
+    both = (pair for pair in pairs if tuple(value for _, value in pair) in words.acts)
     return frozenset(chain.from_iterable(both))
 
 
