@@ -83,6 +83,8 @@ class ReadSentence(NamedTuple):
     answered: Answered | None = None
     unknown: Sequence[UnknownName] = ()
     """Names that nothing at home has. All else that was asked for is done."""
+    is_elliptic: bool = False
+    """Whether a command names nothing. In a conversation it may mean something else."""
 
     @property
     def is_understood(self) -> bool:
@@ -128,7 +130,8 @@ async def async_read(
                 return ReadSentence(answered=request)
             return NOTHING_READ
         calls += found
-    return ReadSentence(tuple(calls), unknown=unknown)
+    is_elliptic = any(isinstance(request, EntityCommand) and request.is_elliptic for request in requests)
+    return ReadSentence(tuple(calls), unknown=unknown, is_elliptic=is_elliptic)
 
 
 async def async_unexplained(hass: HomeAssistant, sentence: str, language: str) -> frozenset[str]:

@@ -28,7 +28,7 @@ from ..internals.conversation import built_in_agent, slots_of
 from ..settings.agent import RequestKind
 from .intents import handler_of, intent_naming, is_question_intent, selection
 
-_KINDS: Final = {
+REQUEST_KINDS: Final = {
     INTENT_GET_WEATHER: RequestKind.WEATHER,
     INTENT_MEDIA_SEARCH_AND_PLAY: RequestKind.MEDIA,
     **dict.fromkeys(
@@ -82,7 +82,7 @@ async def async_recognize(hass: HomeAssistant, user_input: ConversationInput) ->
     is_question = is_question_intent(hass, name)
     if (found.intent_metadata or {}).get(METADATA_CUSTOM_SENTENCE):
         return RecognizedRequest(name, is_question)
-    kind = RequestKind.PEOPLE if slots.get("domain") == PERSON_DOMAIN else _KINDS.get(name)
+    kind = RequestKind.PEOPLE if slots.get("domain") == PERSON_DOMAIN else REQUEST_KINDS.get(name)
     # Text that may be anything may hold a second request, and a name that nobody has.
     if kind is None and any(entity.is_wildcard for entity in found.entities_list):
         return None

@@ -26,6 +26,8 @@ class EntityCommand:
     aspect: str = ""
     is_by: bool = False
     """Whether the amount is a difference: "two degrees warmer"."""
+    is_elliptic: bool = False
+    """Whether it names nothing: "louder", "turn it off"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +229,8 @@ def _commands(
             case Choice() as choice:
                 found.append(choice)
             case ids:
-                found.append(replace(command, ids=ids))
+                is_elliptic = not any(span.role in _NAMING for span in group)
+                found.append(replace(command, ids=ids, is_elliptic=is_elliptic))
     return [OpenQuestion("value")] if lacks_value else found
 
 

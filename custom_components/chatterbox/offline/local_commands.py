@@ -45,7 +45,7 @@ from .provider import (
     speech_of,
     without_sentences,
 )
-from .sentence_effects import async_read_sentence, async_sentence_effects
+from .sentence_effects import async_read_sentence, async_recognize_read, async_sentence_effects
 
 type Recognizer = Callable[
     [HomeAssistant, ConversationInput, Transcript, RecognizedRequest | None], Awaitable[RecognizedRequest | None]
@@ -117,6 +117,8 @@ class LocalRequests:
         found, offered = await async_recognize(self.hass, user_input), {tool.name for tool in tools}
         for name, recognize in recognizers(self.hass).items():
             found = await recognize(self.hass, user_input, self.history, found) if name in offered else found
+        if found is None and self.has_model and self.settings.local_commands is LocalCommands.FIRST:
+            found = await async_recognize_read(self.hass, user_input)
         is_left = not self.has_model and (found is None or not (found.call or found.answer))
         if (
             found is None

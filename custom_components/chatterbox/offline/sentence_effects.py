@@ -13,16 +13,22 @@ from homeassistant.components import conversation
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.components.conversation.const import METADATA_CUSTOM_SENTENCE
 from homeassistant.components.media_player import INTENT_MEDIA_SEARCH_AND_PLAY
+from homeassistant.components.weather.const import INTENT_GET_WEATHER
 from homeassistant.core import HomeAssistant
+from homeassistant.helpers import intent
 
 from ..agent.messages import JsonValue
 from ..agent.text import MOST_UNDERSTOOD
 from ..effects.effect import NOTHING, Touches, Unknown, UnknownReason, Unresolved, actions_of, joined, run_by
 from ..effects.intents import delayed_command, handler_of, intent_effects, is_question_intent, is_reading_intent
 from ..effects.reading import NOTHING_READ, ReadSentence, async_read
-from ..effects.recognition import async_speaker_area
+from ..effects.recognition import REQUEST_KINDS, RecognizedRequest, async_speaker_area
 from ..home.entity_matches import entity_name
 from ..internals.conversation import built_in_agent, slots_of
+from ..nlu.commands import Choice, OpenQuestion
+from ..nlu.questions import StateQuestion, WorldQuestion
+from ..nlu.understanding import ListRequest
+from ..settings.agent import RequestKind
 from .context import last_targets
 from .handling import is_ambiguous
 
@@ -30,6 +36,7 @@ TRIGGERED: Final = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}))
 _UNKNOWN: Final = run_by("", TRIGGERED)
 _PRONOUNS: Final = re.compile(r"\b(?:it|them|back|again)\b", re.IGNORECASE)
 """Those that it understands, and the words that may come with them."""
+_NO_WEATHER: Final = frozenset({"date", "song", "time"})
 _UNFORESEEN: Final = replace(_UNKNOWN, is_guessed=True)
 """Of a sentence whose effects this release of Home Assistant does not let us foresee."""
 
@@ -59,6 +66,25 @@ async def async_read_sentence(hass: HomeAssistant, user_input: ConversationInput
     elif found is not None:  # after a custom sentence, the built-in agent tries no other recognizer
         is_theirs = _is_custom(found)
     return NOTHING_READ if is_theirs else await async_read(hass, user_input, last_targets(hass, conversation_id))
+
+
+async def async_recognize_read(hass: HomeAssistant, user_input: ConversationInput) -> RecognizedRequest | None:
+    """Return the request that is read in a sentence; None if not all of it is understood, or something is open."""
+    reading = await async_read_sentence(hass, user_input, user_input.conversation_id or "")
+    match reading:
+        case ReadSentence(answered=Choice() | OpenQuestion()) | ReadSentence(unknown=[_, *_]):
+            return None
+        case ReadSentence(answered=WorldQuestion(topics=topics)) if not _NO_WEATHER.issuperset(topics):
+            return RecognizedRequest(INTENT_GET_WEATHER, is_question=True, kind=RequestKind.WEATHER)
+        case ReadSentence(answered=ListRequest()):
+            return RecognizedRequest(intent.INTENT_GET_STATE, is_question=True, kind=RequestKind.LISTS)
+        case ReadSentence(answered=WorldQuestion() | StateQuestion()):
+            return RecognizedRequest(intent.INTENT_GET_STATE, is_question=True)
+        case ReadSentence(calls=[first, *_]):
+            kind, is_question = REQUEST_KINDS.get(first.intent), is_question_intent(hass, first.intent)
+            return RecognizedRequest(first.intent, is_question, kind, is_elliptic=reading.is_elliptic)
+        case _:
+            return None
 
 
 async def _async_recognized(hass: HomeAssistant, user_input: ConversationInput) -> RecognizeResult | None:

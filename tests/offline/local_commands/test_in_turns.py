@@ -98,6 +98,48 @@ async def test_questions_about_state_and_other_languages_need_no_model_either(
 
 
 @pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("flip the floor lamp on", "Turned on the light"),
+        ("make the floor lamp brighter by 10 percent and open the bedroom curtains", "Turned on the light"),
+        ("could you tell me whether the front door is locked", "Yes"),
+    ],
+)
+async def test_what_is_read_word_by_word_needs_no_model_either(
+    hass: HomeAssistant, serve: Serve, text: str, answer: str
+) -> None:
+    server = await serve(SILENT, local_commands="first")
+
+    assert answer in speech(await say(hass, text))
+
+    assert server.requests == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "turn off half the lights",
+            "turn on the porch light",
+            "turn on the fan",
+            "add something to the shopping list",
+        ),
+        *("turn on the counter light and close the attic blinds", "turn off the lights except the desk lamp"),
+    ],
+)
+async def test_what_is_open_or_not_wholly_understood_is_the_models(
+    hass: HomeAssistant, serve: Serve, text: str
+) -> None:
+    server = await serve(saying("Which one?"), local_commands="first")
+    actions = async_capture_events(hass, "call_service")
+
+    await say(hass, text)
+
+    assert server.requests
+    assert actions == []
+
+
+@pytest.mark.parametrize(
     ("answer", "spoken", "state"), [("yes", "Unlocking", "unlocked"), ("no", "All right, I won't.", "locked")]
 )
 async def test_what_needs_a_yes_is_asked_about_and_answered_without_the_model_which_is_told_of_it_later(
@@ -262,9 +304,9 @@ async def test_home_assistant_says_that_it_is_alone_where_the_model_was_to_answe
 ) -> None:
     await serve(Script(answers=(ScriptedFailure(status=500),), after_last="start again"), local_commands="first")
 
-    answer = speech(await say(hass, "could you tell me whether the front door is locked"))
+    answer = speech(await say(hass, "flip the fan on"))
 
-    assert answer == "My language model can't answer right now. Yes"
+    assert answer == "My language model can't answer right now. Which one: Bathroom Fan, Bedroom Fan?"
 
 
 async def test_a_device_that_fails_is_told_to_the_model(hass: HomeAssistant, serve: Serve) -> None:
