@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from homeassistant.components.alarm_control_panel import DOMAIN as ALARM_PANEL
@@ -19,11 +18,10 @@ from homeassistant.components.media_player import INTENT_MEDIA_SEARCH_AND_PLAY
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent
 from homeassistant.util import dt as dt_util
-from pydantic import BaseModel, ConfigDict
 
 from ..agent.conversation.own_words import as_models_read
 from ..agent.messages import AssistantMessage, JsonValue, ToolCall, Transcript
-from ..agent.text import base_language, heard_words, read_data_file
+from ..agent.text import heard_words
 from ..agent.transcript import since_last_user_message
 from ..approvals.answers.yes_or_no import Meaning, understand_answer, understand_choice
 from ..effects.effect import Touches
@@ -42,6 +40,7 @@ from ..speech.text.times import (
     Moment,
     TimeInSentence,
     exact_words,
+    has_bound,
     is_resolved,
     names_days,
     parts_of_time,
@@ -50,6 +49,7 @@ from ..speech.text.times import (
     spoken_time,
     times_in,
 )
+from .plan_words import PlanWords, begins_bound, has_plan_words, is_clear, of_time, plan_words
 from .plans import TIMER_WORDS, Asker, FuturePlan, NotPlanned, PlanKind, plans_of
 from .schedule import async_due_at, async_get_schedule, async_resolve, moment_of
 from .telling import ReminderKind, async_reminder_kind, plan_text
@@ -85,52 +85,6 @@ _MORNING: Final = range(4, 12)
 """The hours at which an alarm is meant if they come next: nobody wants to be asked which seven o'clock."""
 _AROUND: Final = " .,!?¿¡。，！？"  # noqa: RUF001 Chinese marks
 _CURLY: Final = "\N{RIGHT SINGLE QUOTATION MARK}"
-
-
-class _Sentences(BaseModel):
-    """Regular expressions for whole sentences of a language, without their time and the marks at their end."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    polite: str
-    """Words that may begin each of them."""
-    thanks: str
-    """Words that may end those without a text."""
-    unclear: str
-    """Words with which a reminder without a time may be for something else than a time."""
-    list: tuple[str, ...]
-    """Questions for the plans."""
-    kinds: Mapping[ReminderKind, str]
-    """Names of alarms and reminders, for which `<kind>` stands in other patterns."""
-    of_kind: str
-    """Words for one of a kind, or for `all` or `both`, in requests to cancel; without their time."""
-    bounds: Mapping[str, str]
-    """Words beside a time of day up to or from which those of a kind are meant, and those for a time in their place."""
-    questions: tuple[str, ...]
-    """Questions for those of a kind, for the `next` one or for their `count`."""
-    all: tuple[str, ...]
-    """Requests to cancel all plans."""
-    it: tuple[str, ...]
-    """Requests to cancel the plan that was just made or named."""
-    cancel: tuple[str, ...]
-    """Requests to cancel one; the group `plan` holds its words."""
-    one: str
-    """Words around the time of a plan that is chosen among several, as in "the one at seven"."""
-    of_time: Mapping[str, str] = {}
-    """Words before the time of a plan, and those that are understood: "la de las siete" is "la a las siete"."""
-    move: tuple[str, ...]
-    """Words around the times of a request to move the plan that was just made or named, or to be reminded again."""
-    move_kind: tuple[str, ...]
-    """Requests to move the one of a kind; the groups `old` and `new` hold its times, and may hold other words."""
-    remind: tuple[str, ...]
-    """Requests for a reminder; the group `text` holds its text."""
-    remind_when: tuple[str, ...]
-    """Requests for a reminder without a text."""
-    alarm: tuple[str, ...]
-    """Requests to be woken, which a reminder may do."""
-
-
-_SENTENCES: Final = read_data_file(Path(__file__).with_name("sentences.toml"), dict[str, _Sentences])
 
 
 async def async_recognize_plan(
@@ -226,9 +180,8 @@ async def _async_with_text(
 ) -> RecognizedRequest | None:
     """Return the request for a reminder with words that are no other request as its text, if that was asked for."""
     given, language, answer = asked_about(_NAME, history), user_input.language, user_input.text.strip(_AROUND)
-    sentences = _SENTENCES.get(base_language(language))
     is_question = user_input.text.rstrip().endswith(QUESTION_ENDS)
-    if sentences is None or given.get("text") != "" or not answer or is_question:
+    if given.get("text") != "" or not answer or is_question:
         return None
     if understand_answer(answer, language) is Meaning.NO:
         return await _async_declined(hass, language)
@@ -236,8 +189,8 @@ async def _async_with_text(
         [TimeInSentence("", words), *times_in(words, language, joined=True)][-1]
         for words in (since_last_user_message(history)[0], answer)
     )
-    found = _fitting(sentences, sentences.remind, f"{request.rest.strip(_AROUND)} {content.rest}")
-    text, when = found["text"].strip(_AROUND) if found else content.rest, str(given["when"])
+    words = plan_words(f"{request.rest.strip(_AROUND)} {content.rest}", language)
+    text, when = (words and words.text) or content.rest, str(given["when"])
     both = {_SAID_AT: given[_SAID_AT], "when": f"{when} / {content.words}" if content.words else when}
     given |= {"text": text, **(both if when else {_SAID_AT: None, "when": content.words})}
     return await _async_with_call(hass, language, RecognizedRequest(_NAME, is_question=False), given)
@@ -248,14 +201,13 @@ async def _async_chosen(
 ) -> RecognizedRequest | None:
     """Return the request to cancel those of several plans that an answer chooses, by number, name or time."""
     answer, language = user_input.text.strip(_AROUND), user_input.language
-    plans, sentences = await _async_called(hass, user_input, words), _SENTENCES[base_language(language)]
+    plans = await _async_called(hass, user_input, words)
     names = [[frozenset(heard_words(plan.text))] for plan in plans]
     choice = understand_choice(answer, language, names, _MOST_NAMED)
     chosen: Sequence[FuturePlan] = [plans[number] for number in choice or ()]
-    times = [*_times_in(sentences, answer, language)][:-1]
+    times = [*_times_in(answer, language)][:-1]
     for time in times:
-        rest = f"{time.rest.strip(_AROUND)} ".lstrip()
-        if re.fullmatch(f"{sentences.polite}{sentences.one}", rest, re.IGNORECASE):
+        if (rest := plan_words(time.rest, language)) and rest.act == "":
             chosen = await _async_due(hass, plans, time.words, language)
     meaning = understand_answer(answer, language)
     if len(plans) == 1 and meaning is Meaning.YES:
@@ -285,66 +237,42 @@ async def _async_of_kind(
     hass: HomeAssistant, user_input: ConversationInput, theirs: RecognizedRequest | None
 ) -> RecognizedRequest | None:
     """Return the request that asks for alarms, reminders or timers or cancels some; None for other words."""
-    language, text = user_input.language, user_input.text.replace(_CURLY, "'")
-    if (sentences := _SENTENCES.get(base_language(language))) is None:
-        return None
-    for time, is_bound in _bounds_in(sentences, text, language):
-        question = _fitting(sentences, sentences.questions, time.rest)
-        is_day = is_bound and not question and names_days(time.words, language)  # "voor morgen" is for tomorrow
-        if is_day or (time.words and not is_resolved(time.words, language)):
-            continue
-        requests = (_fitting(sentences, [pattern], time.rest) for pattern in sentences.cancel)
-        names = (
-            _fitting(sentences, [sentences.of_kind], request["plan"])
-            for request in requests
-            if request and not _names_kind(sentences, request)
-        )
-        found = question or next(filter(None, names), None)
-        if groups := found.groupdict() if found else await _async_read_groups(hass, user_input, time):
-            is_question = bool(question or groups.get("question"))
+    language = user_input.language
+    for time, words in _readings(user_input.text, language):
+        is_bound = begins_bound(time.words, language) or has_bound(time.words, language)
+        is_known = not time.words or is_bound or is_resolved(time.words, language)
+        if is_bound and words.act == "cancel":  # "voor morgen" is for tomorrow
+            is_known = not any(names_days(one, language) for one in parts_of_time(time.words, language))
+        if is_known and words.kind in set(ReminderKind) and words.act in {"ask", "cancel"}:
             break
     else:
         return None
-    kind = next(kind for kind in ReminderKind if groups.get(kind))
-    if kind is ReminderKind.TIMER:
-        is_count, is_only = bool(groups.get("count")), theirs is None
-        is_plain = is_question and not time.words
+    question, groups = words.act == "ask", words.roles
+    if (kind := ReminderKind(words.kind)) is ReminderKind.TIMER:
+        is_count, is_only = "count" in groups, theirs is None
+        is_plain = question and not time.words
         return await _async_timers(hass, user_input, is_count=is_count, is_only=is_only) if is_plain else None
     plans = await _async_plans(hass, user_input)
     sure = [plan for plan in sorted(plans, key=due_order) if await async_reminder_kind(hass, plan) is kind]
-    named = sure or plans_called(plans, groups[kind])
+    named = sure or plans_called(plans, words.named)
     meant = await _async_due(hass, named, time.words, language) if time.words and not is_bound else named
-    request, texts = RecognizedRequest(_NAME, is_question=is_question), await async_get_sentences(hass, language)
+    request, texts = RecognizedRequest(_NAME, is_question=question), await async_get_sentences(hass, language)
     is_device = time.words and await async_recognize(hass, replace(user_input, text=time.rest))
     if not meant and (is_device or (kind is ReminderKind.ALARM and _has_alarm_panel(hass))):
         return None  # of that name
     if not meant:
         answer = texts[f"later_none_{kind}{'_then' if time.words and not is_bound else ''}"]
         return replace(request, answer=answer, is_last_resort=True)
-    if groups.get("count") and len(meant) > 1 and not is_bound:
+    if "count" in groups and len(meant) > 1 and not is_bound:
         return replace(request, answer=await _async_counted(hass, user_input, meant), is_last_resort=True)
-    if is_question:
-        return replace(request, call=_call_for("list", meant[:1] if groups.get("next") and not is_bound else meant))
-    is_all = groups.get("all") or len(meant) == (2 if groups.get("both") else 1)
+    if question:
+        return replace(request, call=_call_for("list", meant[:1] if "next" in groups and not is_bound else meant))
+    is_all = "all" in groups or len(meant) == (2 if "both" in groups else 1)
     is_one_of_many = any(plan.every for plan in meant) and names_days(time.words, language)
-    is_vague = groups.get("all") and time.words and not names_days(time.words, language)  # "by seven", "from seven on"
+    is_vague = "all" in groups and time.words and not names_days(time.words, language)  # "by seven", "from seven on"
     is_clear = sure and is_all and not (is_one_of_many or is_vague or is_bound)
     answer = "" if is_clear else await _async_which(hass, user_input, meant)
     return replace(request, call=_call_for("cancel", meant), answer=answer)
-
-
-async def _async_read_groups(
-    hass: HomeAssistant, user_input: ConversationInput, time: TimeInSentence
-) -> dict[str, str]:
-    """Return what a sentence without a time, as it is read, lists or cancels, by the names of groups; empty for others.
-
-    One that counts, or that names the text of a reminder, is left to others.
-    """
-    plan = await async_read_plan(hass, time.rest, user_input.language)
-    if plan is None or plan.act == "set" or plan.text:
-        return {}
-    marks = {"all": plan.is_all, "count": plan.is_count, "question": plan.act == "list"}
-    return {plan.kind: plan.kind, **{name: name for name, is_so in marks.items() if is_so}}
 
 
 async def _async_timers(
@@ -385,41 +313,35 @@ async def _async_timers(
 
 async def _async_kind_moved(hass: HomeAssistant, user_input: ConversationInput) -> RecognizedRequest | None:
     """Return the request to move the one alarm or reminder, or the one of a time; None for other words."""
-    language, text = user_input.language, user_input.text.replace(_CURLY, "'")
-    sentences = _SENTENCES.get(base_language(language))
-    found = _fitting(sentences, sentences.move_kind, text) if sentences else None
-    kind = next((one for one in (ReminderKind.ALARM, ReminderKind.REMINDER) if found and found[one]), None)
-    if sentences is None or found is None or kind is None:
+    language, text = user_input.language, user_input.text
+    for said in (_with_at(text, language), text):  # "to eight" is "at eight"
+        times = sorted((time.words for time in times_in(said, language)), key=said.index)
+        words = plan_words(_without_times(said, times), language) if times else None
+        if words and words.act == "move" and words.kind in {ReminderKind.ALARM, ReminderKind.REMINDER}:
+            break
+    else:
         return None
-    at, old = next(iter(sentences.bounds.values())), found["old"]
-    plans = [plan for plan in await _async_plans(hass, user_input) if await async_reminder_kind(hass, plan) is kind]
-    named = [await async_due_at(hass, plans, words, language) for words in (old, f"{at} {old}")] if old else plans
-    meant = {plan.id: plan for plan in named if plan}
-    moved = next(iter(meant.values()), None)
-    times = (found["new"], f"{at} {found['new']}")
-    moments = [(words, await async_resolve(hass, words, language, moved=moment_of(moved))) for words in times]
+    *old, new = [part for time in times for part in parts_of_time(time, language)]
+    kind = words.kind
+    plans = [plan for plan in await _async_plans(hass, user_input) if await async_reminder_kind(hass, plan) == kind]
+    meant = [await async_due_at(hass, plans, old[-1], language)] if old else [*plans]
+    moved = meant[0] if meant else None
+    moment = await async_resolve(hass, new, language, moved=moment_of(moved))
     # "An hour later" would be an hour from now.
-    new = [words for words, moment in moments if moment and (moment.names_hour or names_days(words, language))]
-    if not new or (old and not meant) or (not plans and kind is ReminderKind.ALARM and _has_alarm_panel(hass)):
+    is_new = moment and (moment.names_hour or names_days(new, language))
+    if not is_new or (old and not moved) or (not plans and kind == ReminderKind.ALARM and _has_alarm_panel(hass)):
         return None
     request, texts = RecognizedRequest(_NAME, is_question=False), await async_get_sentences(hass, language)
     if moved is None:
         return replace(request, answer=texts[f"later_none_{kind}"], is_last_resort=True)
     if len(meant) > 1:
-        return replace(request, answer=texts["later_not_changed"].format(what=_named([*meant.values()], language)))
-    return await _async_with_call(hass, language, request, {"kind": "move", "text": moved.id, "when": new[0]}, moved)
+        return replace(request, answer=texts["later_not_changed"].format(what=_named(plans, language)))
+    return await _async_with_call(hass, language, request, {"kind": "move", "text": moved.id, "when": new}, moved)
 
 
 def _has_alarm_panel(hass: HomeAssistant) -> bool:
     """Return whether "the alarm" may be one that watches the home."""
     return any(entity.domain == ALARM_PANEL for entity in async_get_home(hass, CONVERSATION).all_entities)
-
-
-def _names_kind(sentences: _Sentences, request: re.Match[str]) -> bool:
-    """Return whether a kind is named beside the plan: "the alarm" of "the reminder about the alarm" is no kind."""
-    start, end = request.span("plan")
-    around = request.string[:start] + request.string[end:]
-    return any(re.search(rf"\b(?:{words})", around, re.IGNORECASE) for words in sentences.kinds.values())
 
 
 async def _async_due(
@@ -442,24 +364,27 @@ def _call_for(kind: str, plans: Iterable[FuturePlan]) -> ToolCall:
     return local_call(_NAME, {"kind": kind, "text": " ".join(plan.id for plan in plans)})
 
 
-def _times_in(sentences: _Sentences, text: str, language: str) -> Iterator[TimeInSentence]:
+def _times_in(text: str, language: str) -> Iterator[TimeInSentence]:
     """Yield the times in a sentence, then those after other words for "at", then none."""
-    of_time = re.compile(rf"\b(?:{'|'.join(sentences.of_time)})(?= )" if sentences.of_time else "(?!)", re.IGNORECASE)
     yield from times_in(text, language, joined=True)
-    for of in islice(of_time.finditer(text), _MOST_TIMES):
-        at = f"{text[: of.start()]}{sentences.of_time[of[0].lower()]}{text[of.end() :]}"
-        yield from times_in(at, language, joined=True)
+    others = of_time(language)
+    before = re.compile(rf"\b(?:{'|'.join(others)})(?= )" if others else "(?!)", re.IGNORECASE)
+    for of in islice(before.finditer(text), _MOST_TIMES):
+        yield from times_in(f"{text[: of.start()]}{others[of[0].lower()]}{text[of.end() :]}", language, joined=True)
     yield TimeInSentence("", text)
 
 
-def _bounds_in(sentences: _Sentences, text: str, language: str) -> Iterator[tuple[TimeInSentence, bool]]:
-    """Yield the times in a sentence and whether they are only bounds, as in "by seven", those that are first."""
-    for words, at in sentences.bounds.items():
-        pattern = words if not at else rf"\b(?:{words})(?= )"
-        for bound in islice(re.finditer(pattern, text, re.IGNORECASE), _MOST_TIMES):
-            exact = f"{text[: bound.start()]}{at}{text[bound.end() :]}"
-            yield from ((time, True) for time in _times_in(sentences, exact, language) if time.words)
-    yield from ((time, False) for time in _times_in(sentences, text, language))
+def _with_at(text: str, language: str) -> str:
+    """Return a text with words for "at" in place of all others before a time."""
+    for other, at in of_time(language).items():
+        text = re.sub(rf"\b{other}(?= )", at, text, flags=re.IGNORECASE)
+    return text
+
+
+def _readings(text: str, language: str) -> Iterator[tuple[TimeInSentence, PlanWords]]:
+    """Yield the ways to read a request about plans, each with its time."""
+    times = _times_in(text, language) if has_plan_words(language) else ()
+    yield from ((time, words) for time in times if (words := plan_words(time.rest, language)))
 
 
 async def _async_which(hass: HomeAssistant, user_input: ConversationInput, plans: Sequence[FuturePlan]) -> str:
@@ -499,11 +424,10 @@ def _without_times(text: str, times: Iterable[str]) -> str:
 
 def _says_no_more(rest: str, language: str) -> bool:
     """Return whether beside a time stands a yes, a no or words around times; with more, it is another request."""
-    sentences = _SENTENCES.get(base_language(language))
     if not rest or understand_answer(rest, language) is not Meaning.OTHER:
         return True
-    is_polite = sentences and re.fullmatch(sentences.polite, f"{rest} ", re.IGNORECASE)
-    return bool(is_polite or (sentences and _fitting(sentences, sentences.move, rest)))
+    words = plan_words(rest, language)
+    return words is not None and words.act in {"", "move"} and not words.kind
 
 
 async def _async_recognized(
@@ -709,80 +633,59 @@ async def _async_wish(
     hass: HomeAssistant, user_input: ConversationInput, history: Transcript
 ) -> dict[str, JsonValue] | None:
     """Return the arguments of a call that lists, moves or cancels plans or plans a reminder; None if there is none."""
-    language, text = user_input.language, user_input.text.replace(_CURLY, "'")
-    if (sentences := _SENTENCES.get(base_language(language))) is None:
-        return None
-    times = times_in(text, language)
+    language, text = user_input.language, user_input.text
+    times, at_times = times_in(text, language), times_in(text, language, joined=True)
+    readings = [*_readings(text, language)]
     heard = async_get_schedule(hass).last_heard(user_input.satellite_id)
-    if heard and (moved := _change_of_it(sentences, text, times, language)) and moved["kind"] == "move":
-        return moved
-    at_times, alarm = times_in(text, language, joined=True), (await async_get_sentences(hass, language))["later_alarm"]
-    requests: Sequence[tuple[Iterable[str], dict[str, JsonValue]]] = (
-        (sentences.list, {"kind": "list"}),
-        (sentences.alarm, {"kind": "remind", "text": alarm}),
-        (sentences.remind_when, {"kind": "remind", "text": ""}),
-    )
-    for time in sorted(_times_in(sentences, text, language), key=lambda time: not is_resolved(time.words, language)):
-        found = _fitting(sentences, sentences.remind, time.rest) if time in at_times and time.is_alone else None
-        if found and (words := found["text"].strip(_AROUND)):
-            return {"kind": "remind", "when": time.words, "text": words}
-        for patterns, call in requests:
-            if _fitting(sentences, patterns, time.rest):
-                return {**call, "when": time.words}
-    found = None if times else _fitting(sentences, sentences.remind, text)
-    if found and _is_plain(sentences, words := found["text"].strip(_AROUND)):
-        return {"kind": "remind", "when": "", "text": words}
-    if _fitting(sentences, sentences.all, text):
-        return {"kind": "cancel", "text": "all"}
+    change = _change_of_it(text, times, language)
+    if heard and change and change["kind"] == "move":
+        return change
+    alarm = (await async_get_sentences(hass, language))["later_alarm"]
+    for time, words in sorted(readings, key=lambda one: not is_resolved(one[0].words, language)):
+        is_whole = time.is_alone and (time.words or not times)
+        match words.act:
+            case "list":
+                return {"kind": "list", "when": time.words}
+            case "alarm" if is_whole:
+                return {"kind": "remind", "text": alarm, "when": time.words}
+            case "remind" if is_whole and (
+                time in at_times or (not time.words and is_clear(words.text or "", language))
+            ):
+                return {"kind": "remind", "when": time.words, "text": words.text or ""}
+            case "cancel" if words.roles == {"cancel", "all"}:
+                return {"kind": "cancel", "text": "all"}
+            case _:
+                pass
     _, results = since_last_user_message(history)
-    if any(result.name == _NAME for result in results) and (given := _change_of_it(sentences, text, times, language)):
-        return given
-    found = None if _fitting(sentences, sentences.it, text) else _fitting(sentences, sentences.cancel, text)
-    is_known = found is not None and await _async_is_known(hass, user_input, found["plan"])
-    return {"kind": "cancel", "text": found["plan"]} if found and is_known else None
+    if change and any(result.name == _NAME for result in results):
+        return change
+    named = next((words.text for time, words in readings if words.act == "cancel" and not time.words), None)
+    is_known = bool(named) and await _async_is_known(hass, user_input, named or "")
+    return {"kind": "cancel", "text": named} if is_known else None
 
 
 async def _async_read_wish(hass: HomeAssistant, user_input: ConversationInput) -> dict[str, JsonValue] | None:
     """Return the arguments of a call that plans an alarm or a reminder, as it is read; None if there is none."""
     language, text = user_input.language, user_input.text
-    if (sentences := _SENTENCES.get(base_language(language))) is None:
-        return None
     times = times_in(text, language, joined=True)
-    none = [] if times or times_in(text, language) else [TimeInSentence("", text)]
-    whole = [time for time in times if time.is_alone]
-    for time in (*sorted(whole, key=lambda one: not is_resolved(one.words, language)), *none):
+    whole = [time for time in times if time.is_alone] or ([] if times else [TimeInSentence("", text)])
+    for time in sorted(whole, key=lambda one: not is_resolved(one.words, language)):
         plan = await async_read_plan(hass, time.rest, language)
-        if plan and plan.act == "set" and _is_plain(sentences, plan.text):
+        if plan and plan.act == "set" and (time.words or is_clear(plan.text, language)):
             alarm = (await async_get_sentences(hass, language))["later_alarm"]
             return {"kind": "remind", "when": time.words, "text": alarm if plan.kind == "alarm" else plan.text}
     return None
 
 
-def _is_plain(sentences: _Sentences, words: str) -> bool:
-    """Return whether the text of a reminder holds nothing that may say when."""
-    may_say = re.search(sentences.unclear, words, re.IGNORECASE)
-    return not (may_say or _fitting(sentences, sentences.move, words))
-
-
-def _change_of_it(
-    sentences: _Sentences, text: str, times: Sequence[TimeInSentence], language: str
-) -> dict[str, JsonValue] | None:
+def _change_of_it(text: str, times: Sequence[TimeInSentence], language: str) -> dict[str, JsonValue] | None:
     """Return the arguments of a call that cancels or moves the plan that was just made or named."""
-    if _fitting(sentences, sentences.it, text):
+    said = sorted((time.words for time in times), key=text.index)
+    rest, parts = _without_times(text, said), [part for one in said for part in parts_of_time(one, language)]
+    words = plan_words(rest, language)
+    if words and words.roles in ({"cancel"}, {"cancel", "it"}) and not parts:
         return {"kind": "cancel"}
-    words = sorted((time.words for time in times), key=text.index)
-    rest, parts = _without_times(text, words), [part for one in words for part in parts_of_time(one, language)]
-    if len(parts) in {1, 2} and (not rest or _fitting(sentences, sentences.move, rest)):
+    is_move = not rest or (words is not None and words.act == "move" and not words.kind)
+    if len(parts) in {1, 2} and is_move:
         *others, new = parts
         return {"kind": "move", "when": new, **({"text": others[0]} if others else {})}
     return None
-
-
-def _fitting(sentences: _Sentences, patterns: Iterable[str], text: str) -> re.Match[str] | None:
-    line = " ".join(text.split()).strip(_AROUND)
-    kinds = "|".join(f"(?P<{kind}>{words})" for kind, words in sentences.kinds.items())
-    named = ((pattern.replace("<kind>", f"(?:{kinds})"), ".+" in pattern) for pattern in patterns)
-    end = rf"(?:[ ,，]*(?:{sentences.thanks}))*"  # noqa: RUF001 Chinese comma
-    whole = (f"{sentences.polite}(?:{pattern}){'' if has_text else end}" for pattern, has_text in named)
-    found = (re.fullmatch(pattern, line, re.IGNORECASE) for pattern in whole)
-    return next(filter(None, found), None)

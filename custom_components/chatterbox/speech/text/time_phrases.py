@@ -23,7 +23,7 @@ from .language import LANGUAGES, number_words
 type SunEvent = Literal["sunrise", "sunset"]
 type _Unit = Literal["second", "minute", "hour", "day", "week", "fortnight", "month", "year"]
 type SpokenUnit = Literal["second", "minute", "hour", "day", "week"]
-type Kind = Literal[
+type PhraseKind = Literal[
     "clock",
     "time",
     "period",
@@ -65,7 +65,7 @@ _UNITS: Final[Mapping[_Unit, tuple[int, int, int]]] = {
     "year": (12, 0, 0),
 }
 """Months, days and seconds. Of days, those of the calendar count, unless a part of one is said."""
-_COSTS: Final[Mapping[Kind, float]] = {
+_COSTS: Final[Mapping[PhraseKind, float]] = {
     "word": 1.0,
     "of": 0.6,
     "article": 0.6,
@@ -171,7 +171,7 @@ class _Words(_Table):
     """Days of the year, by month and day."""
     rules: Mapping[str, str] = {}
     """Parts of phrases, by the names that stand for them there."""
-    phrases: Mapping[Kind, Mapping[str, str]]
+    phrases: Mapping[PhraseKind, Mapping[str, str]]
     """Phrases by kind, and by value: days from today, weeks or months from this one, the minutes of a time or those to
     add to the hour of a clock time, whether the sun is before or after (-1, 1), the doubt about a weekday (1 if it may
     be that of the next week, 2 if it may be each one), or how something comes again."""
@@ -223,7 +223,7 @@ type Slots = Mapping[str, SlotValue]
 
 @dataclass(frozen=True, slots=True)
 class _Meaning:
-    kind: Kind
+    kind: PhraseKind
     value: str = ""
     is_weak: bool = False
 
@@ -234,19 +234,28 @@ class TimePhrase:
 
     start: int
     end: int
-    kind: Kind
+    kind: PhraseKind
     value: str = ""
     is_weak: bool = False
     slots: Slots = field(default_factory=dict)
 
 
 @dataclass(slots=True)
-class _Node[Value]:
+class PhraseNode[Value]:
     """Phrases by their words and by what stands for words."""
 
-    words: dict[str, _Node[Value]] = field(default_factory=dict)
-    slots: dict[str, _Node[Value]] = field(default_factory=dict)
+    words: dict[str, PhraseNode[Value]] = field(default_factory=dict)
+    slots: dict[str, PhraseNode[Value]] = field(default_factory=dict)
     values: list[Value] = field(default_factory=list)
+
+    def found(self, words: Sequence[str], at: int) -> Iterator[tuple[int, Value]]:
+        """Yield the ends and values of the phrases of plain words that begin at a word."""
+        node = self
+        for end in range(at, len(words)):
+            if (following := node.words.get(words[end])) is None:
+                return
+            node = following
+            yield from ((end + 1, value) for value in node.values)
 
     def add(self, texts: str, value: Value, rules: Mapping[str, str]) -> None:
         """Add the meaning of phrases that are divided by commas."""
@@ -255,7 +264,7 @@ class _Node[Value]:
                 node = self
                 for piece in way:
                     following = node.slots if piece.startswith("<") else node.words
-                    node = following.setdefault(piece, _Node())
+                    node = following.setdefault(piece, PhraseNode())
                 node.values.append(value)
 
 
@@ -278,12 +287,12 @@ def _ways(pieces: deque[str], rules: Mapping[str, str]) -> list[tuple[str, ...]]
             case _ if piece[0] == "<":
                 inner = [(piece,)]
             case _:
-                inner = [tuple(token.word for token in _tokens(piece))]
+                inner = [tuple(token.word for token in time_tokens(piece))]
         ways = [(*way, *more) for way in ways for more in inner]
     return [*found, *ways]
 
 
-class Token(NamedTuple):
+class TimeToken(NamedTuple):
     """A word, a number or a sign of a sentence, folded, and where it stands there."""
 
     word: str
@@ -291,19 +300,20 @@ class Token(NamedTuple):
     end: int
 
 
-def _tokens(text: str) -> list[Token]:
-    return [Token(fold(found[0]), found.start(), found.end()) for found in _TOKEN.finditer(text)]
+def time_tokens(text: str) -> list[TimeToken]:
+    """Return the words, numbers and signs of a text; each sign of a script without spaces is one."""
+    return [TimeToken(fold(found[0]), found.start(), found.end()) for found in _TOKEN.finditer(text)]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Grammar:
     """The phrases of a language."""
 
-    phrases: _Node[_Meaning]
-    topics: _Node[bool]
-    names: Mapping[str, _Node[SlotValue]]
+    phrases: PhraseNode[_Meaning]
+    topics: PhraseNode[bool]
+    names: Mapping[str, PhraseNode[SlotValue]]
     """Words for what slots stand for, by their names."""
-    amounts: _Node[float | None]
+    amounts: PhraseNode[float | None]
     """Pieces of amounts: a half to add, or None for one in words."""
     joins: frozenset[str]
     """Words between the pieces of an amount, and between weekdays."""
@@ -313,19 +323,19 @@ class Grammar:
     whole: frozenset[str]
     """Words for days, which those may follow."""
 
-    def tokens(self, text: str) -> list[Token]:
+    def tokens(self, text: str) -> list[TimeToken]:
         """Return the words of a text; one for a day and a part of it is divided."""
-        found = list[Token]()
-        for token in _tokens(text):
+        found = list[TimeToken]()
+        for token in time_tokens(text):
             word, start, end = token
             cut = next((len(one) for one in self.ends if word.endswith(one) and word[: -len(one)] in self.whole), 0)
             if cut:
-                found += [Token(word[:-cut], start, end - cut), Token(word[-cut:], end - cut, end)]
+                found += [TimeToken(word[:-cut], start, end - cut), TimeToken(word[-cut:], end - cut, end)]
             else:
                 found.append(token)
         return found
 
-    def read(self, tokens: Sequence[Token], *, is_whole: bool) -> Iterator[Sequence[TimePhrase]]:
+    def read(self, tokens: Sequence[TimeToken], *, is_whole: bool) -> Iterator[Sequence[TimePhrase]]:
         """Yield the ways to divide words into phrases, the likeliest first; if `is_whole`, without any others."""
         sentence = _Sentence(self, tokens)
 
@@ -337,7 +347,7 @@ class Grammar:
         for _, phrases in coverings(len(tokens), spans, _cost, _MOST_WAYS):
             yield phrases
 
-    def topics_in(self, tokens: Sequence[Token]) -> set[int]:
+    def topics_in(self, tokens: Sequence[TimeToken]) -> set[int]:
         """Return the places of times, which have the sign of a slot, that are a part of a text."""
         sentence, found = _Sentence(self, tokens), set[int]()
         for start in range(len(tokens)):
@@ -353,7 +363,7 @@ def _cost(phrase: TimePhrase) -> float:
 class _Sentence:
     """The words of a sentence, and what slots stand for at each of them."""
 
-    def __init__(self, grammar: Grammar, tokens: Sequence[Token]) -> None:
+    def __init__(self, grammar: Grammar, tokens: Sequence[TimeToken]) -> None:
         self._grammar = grammar
         self._tokens = tokens
         self._words = [token.word for token in tokens]
@@ -379,7 +389,7 @@ class _Sentence:
             return is_close and last.isdecimal() and following[1].isdecimal()
         return following[0] in _NUMBER_SIGNS or (is_number and any(True for _ in self._named("unit", end)))
 
-    def matches[Value](self, node: _Node[Value], at: int, slots: Slots = {}) -> Iterator[tuple[int, Value, Slots]]:  # noqa: B006 never changed
+    def matches[Value](self, node: PhraseNode[Value], at: int, slots: Slots = {}) -> Iterator[tuple[int, Value, Slots]]:  # noqa: B006 never changed
         """Yield the ends, meanings and slots of phrases that begin at a word."""
         for value in node.values:
             yield at, value, slots
@@ -521,7 +531,7 @@ def _ordinal_words(tag: str) -> Mapping[str, int]:
 def grammar(tag: str) -> Grammar:
     """Return the phrases of a language that has words."""
     words = WORDS[tag]
-    phrases, topics, amounts = _Node[_Meaning](), _Node[bool](), _Node[float | None]()
+    phrases, topics, amounts = PhraseNode[_Meaning](), PhraseNode[bool](), PhraseNode[float | None]()
     for kind, values in words.phrases.items():
         for value, texts in values.items():
             for text in map(str.strip, texts.split(",")):
@@ -530,7 +540,7 @@ def grammar(tag: str) -> Grammar:
     phrases.add("[at] t <hour> : <mm>, [at] t <hour> : <mm> : <mm>", _Meaning("clock", "T"), {})
     for day, texts in words.holidays.items():
         phrases.add(texts, _Meaning("date", day), words.rules)
-    kinds: Mapping[Kind, str] = {
+    kinds: Mapping[PhraseKind, str] = {
         "vague": words.vague,
         "of": words.of,
         "article": words.articles,
@@ -563,7 +573,7 @@ def grammar(tag: str) -> Grammar:
     )
 
 
-def _names(words: _Words, tag: str) -> Mapping[str, _Node[SlotValue]]:
+def _names(words: _Words, tag: str) -> Mapping[str, PhraseNode[SlotValue]]:
     """Return the words for what slots stand for."""
     months = zip(LANGUAGES[tag].dates.months.split(), words.months or [""] * _MONTHS, strict=True)
     tables: Mapping[str, Sequence[tuple[str, SlotValue]]] = {
@@ -581,9 +591,9 @@ def _names(words: _Words, tag: str) -> Mapping[str, _Node[SlotValue]]:
         "meridiem": [(texts, period) for period, texts in words.periods.items() if period in {"am", "pm"}],
         "sun": [(texts, event) for event, texts in words.sun.items()],
     }
-    found: dict[str, _Node[SlotValue]] = {}
+    found: dict[str, PhraseNode[SlotValue]] = {}
     for name, rows in tables.items():
-        found[name] = _Node()
+        found[name] = PhraseNode()
         for texts, value in rows:
             found[name].add(texts, value, words.rules)
     return found

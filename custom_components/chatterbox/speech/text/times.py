@@ -22,13 +22,13 @@ from .time_phrases import (
     Amount,
     Grammar,
     Hour,
-    Kind,
+    PhraseKind,
     Slots,
     Spoken,
     SpokenUnit,
     SunEvent,
     TimePhrase,
-    Token,
+    TimeToken,
     grammar,
 )
 
@@ -88,10 +88,10 @@ _ISO: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:?\d\d.*)?", re.IGNORECASE)
 _ISO_CLOCK: Final = "T"
 _FORMS: Final = {"one": 0, "few": 1}
 """Places of the forms by plural category. All others are the last one."""
-_BETWEEN: Final[frozenset[Kind]] = frozenset({"of", "article", "which", "joint", "bound", "not", "but", "pause"})
+_BETWEEN: Final[frozenset[PhraseKind]] = frozenset({"of", "article", "which", "joint", "bound", "not", "but", "pause"})
 """Kinds of phrases that are only a part of a time between others."""
-_DIVIDING: Final[frozenset[Kind]] = frozenset({"joint", "bound", "not", "but", "pause"})
-_UNCLEAR: Final[frozenset[Kind]] = frozenset({"vague", "which", "bound", "joint", "not", "but"})
+_DIVIDING: Final[frozenset[PhraseKind]] = frozenset({"joint", "bound", "not", "but", "pause"})
+_UNCLEAR: Final[frozenset[PhraseKind]] = frozenset({"vague", "which", "bound", "joint", "not", "but"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +249,14 @@ def parts_of_time(words: str, language: str) -> Sequence[str]:
     return [words[tokens[run[0].start].start : tokens[run[-1].end - 1].end] for run in runs if run]
 
 
+def has_bound(words: str, language: str) -> bool:
+    """Return whether words for a time name one up to which, or from which on, something is: "before eight"."""
+    tag = base_language(language)
+    tokens = grammar(tag).tokens(words) if tag in WORDS and words else []
+    phrases = next(iter(grammar(tag).read(tokens, is_whole=True)), ()) if tokens else ()
+    return any(phrase.kind == "bound" for phrase in phrases)
+
+
 @dataclass(frozen=True, slots=True)
 class _Span:
     """A time in a sentence: where it begins and ends there, and its parts."""
@@ -288,18 +296,18 @@ def _spans(sentence: str, phrases: Grammar) -> Sequence[_Span]:
     found = next((one for one in alike if all(span.parts != _CONFLICT for span in one)), likeliest)
     if not any(span.is_strong for span in found):
         return []
-    marked = list[Token]()
+    marked = list[TimeToken]()
     for token in tokens:
         span = next((one for one in found if one.start <= token.start < one.end), None)
         if span is None or token.start == span.start:
-            marked.append(Token(TIME, span.start, span.end) if span else token)
+            marked.append(TimeToken(TIME, span.start, span.end) if span else token)
     marks = [at for at, token in enumerate(marked) if token.word == TIME]
     topics = {marks.index(at) for at in phrases.topics_in(marked)}
     first = next((number for number in range(len(found)) if number not in topics), len(found))
     return [span for number, span in enumerate(found) if number not in topics or number < first]
 
 
-def _spans_of(phrases: Sequence[TimePhrase], tokens: Sequence[Token]) -> list[_Span]:
+def _spans_of(phrases: Sequence[TimePhrase], tokens: Sequence[TimeToken]) -> list[_Span]:
     """Return the times of a sentence that is divided into phrases, and weekdays that are none by themselves."""
     found, run = list[_Span](), list[TimePhrase]()
     around = (TimePhrase(0, 0, "word"), *phrases, TimePhrase(0, 0, "word"))
@@ -325,10 +333,10 @@ def _spans_of(phrases: Sequence[TimePhrase], tokens: Sequence[Token]) -> list[_S
 
 def _trimmed(run: Sequence[TimePhrase]) -> Sequence[TimePhrase]:
     """Return phrases without those at the beginning and at the end that only belong between others."""
-    first = next((at for at, one in enumerate(run) if one.kind not in _BETWEEN), len(run))
-    if first == len(run):
+    inner = [at for at, one in enumerate(run) if one.kind not in _BETWEEN or one.slots]
+    if not inner:
         return ()
-    last = next((at for at in range(len(run), first, -1) if run[at - 1].kind not in _BETWEEN), first)
+    first, last = inner[0], inner[-1] + 1
     start = first
     while (
         start
