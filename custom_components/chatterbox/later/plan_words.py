@@ -77,7 +77,7 @@ _WORDS: Final = read_language_files(Path(__file__).with_name("languages"), _Word
 
 @dataclass(frozen=True, slots=True)
 class PlanWords:
-    """What is wanted of plans."""
+    """A request about plans."""
 
     act: Act
     kind: str = ""
@@ -159,7 +159,7 @@ class _Request:
 
     @property
     def meaning(self) -> PlanWords | None:
-        """What is wanted."""
+        """The request; None if there is none, or more than one."""
         loud = [one for one in self.phrases if one.role not in _SILENT]
         roles = frozenset(one.role for one in loud)
         if (begin := self._begin(loud, roles)) is not None:
@@ -174,9 +174,9 @@ class _Request:
             named = self._named(loud) if loud[0].role == "cancel" else ""
             return PlanWords("cancel", text=named, roles=roles) if named else None
         kind, phrase = next(iter(kinds.items()), ("", None))
-        said = self._raw(phrase.start, phrase.end) if phrase else ""
+        spoken = self._raw(phrase.start, phrase.end) if phrase else ""
         act = _act(roles, kind)
-        return None if act is None else PlanWords(act, kind, None, said, roles)
+        return None if act is None else PlanWords(act, kind, None, spoken, roles)
 
     def _raw(self, first: int, last: int) -> str:
         """Return some words as they were said."""
@@ -204,8 +204,8 @@ class _Request:
             is_joined |= phrases.pop(0).role == "about"
         if phrases and (phrases[-1].role == "denial" or (phrases[0].role == "denial" and not is_joined)):
             return None
-        is_said = any(one.role not in _SILENT for one in phrases)
-        return self._raw(phrases[0].start, phrases[-1].end) if is_said else ""
+        has_words = any(one.role not in _SILENT for one in phrases)
+        return self._raw(phrases[0].start, phrases[-1].end) if has_words else ""
 
     def _named(self, loud: Sequence[_Phrase]) -> str:
         """Return the words of a plan that is to be cancelled: what the reminder is about, or all without a role."""

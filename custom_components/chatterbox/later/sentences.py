@@ -37,6 +37,7 @@ from ..offline.sentence_effects import async_read_sentence, async_sentence_effec
 from ..people.speakers import person_id_of
 from ..speech.sentences import async_error_text, async_get_sentences
 from ..speech.text.times import (
+    APART,
     Moment,
     TimeInSentence,
     exact_words,
@@ -314,9 +315,9 @@ async def _async_timers(
 async def _async_kind_moved(hass: HomeAssistant, user_input: ConversationInput) -> RecognizedRequest | None:
     """Return the request to move the one alarm or reminder, or the one of a time; None for other words."""
     language, text = user_input.language, user_input.text
-    for said in (_with_at(text, language), text):  # "to eight" is "at eight"
-        times = sorted((time.words for time in times_in(said, language)), key=said.index)
-        words = plan_words(_without_times(said, times), language) if times else None
+    for timed_text in (_with_at(text, language), text):  # "to eight" is "at eight"
+        times = sorted((time.words for time in times_in(timed_text, language)), key=timed_text.index)
+        words = plan_words(_without_times(timed_text, times), language) if times else None
         if words and words.act == "move" and words.kind in {ReminderKind.ALARM, ReminderKind.REMINDER}:
             break
     else:
@@ -366,7 +367,10 @@ def _call_for(kind: str, plans: Iterable[FuturePlan]) -> ToolCall:
 
 def _times_in(text: str, language: str) -> Iterator[TimeInSentence]:
     """Yield the times in a sentence, then those after other words for "at", then none."""
-    yield from times_in(text, language, joined=True)
+    times = times_in(text, language, joined=True)
+    yield from times
+    if len(times) > 1:  # "the six am alarm on Wednesday"
+        yield replace(times[-1], words=times[-1].words.replace(APART, " "))
     others = of_time(language)
     before = re.compile(rf"\b(?:{'|'.join(others)})(?= )" if others else "(?!)", re.IGNORECASE)
     for of in islice(before.finditer(text), _MOST_TIMES):
@@ -679,8 +683,8 @@ async def _async_read_wish(hass: HomeAssistant, user_input: ConversationInput) -
 
 def _change_of_it(text: str, times: Sequence[TimeInSentence], language: str) -> dict[str, JsonValue] | None:
     """Return the arguments of a call that cancels or moves the plan that was just made or named."""
-    said = sorted((time.words for time in times), key=text.index)
-    rest, parts = _without_times(text, said), [part for one in said for part in parts_of_time(one, language)]
+    spoken = sorted((time.words for time in times), key=text.index)
+    rest, parts = _without_times(text, spoken), [part for one in spoken for part in parts_of_time(one, language)]
     words = plan_words(rest, language)
     if words and words.roles in ({"cancel"}, {"cancel", "it"}) and not parts:
         return {"kind": "cancel"}

@@ -45,6 +45,8 @@ _DAY: Final = 24 * _HOUR
 _NOON: Final = 12 * _HOUR
 _DEFAULT: Final = 8 * _HOUR
 """The time on a day that was named without one."""
+_LATER_TODAY: Final = (_DEFAULT, _NOON, 18 * _HOUR, 21 * _HOUR)
+"""The same for today, of which the next is asked about."""
 _AGREEING: Final = timedelta(minutes=1)
 """The difference up to which a distance from now and a time of day are the same time."""
 _NEAR: Final = timedelta(hours=8)
@@ -74,7 +76,7 @@ _PERIODS: Final[Mapping[str, tuple[int, int, tuple[int, ...]]]] = {
 """The minutes at which a part of the day begins and ends, and those that it means alone: the first that is to come."""
 _HALVES: Final = {"dawn": "am", "morning": "am", "afternoon": "pm", "evening": "pm", "night": "pm"}
 """The halves of the day that may be said together with its parts."""
-_APART: Final = " / "
+APART: Final = " / "
 """Between times that are not understood together."""
 _WEEK: Final = 7
 """Days."""
@@ -279,7 +281,7 @@ def times_in(sentence: str, language: str, *, joined: bool = False) -> Sequence[
     spans, times = _spans(sentence, grammar(tag)), list[TimeInSentence]()
     pairs = [two for two in pairwise(spans) if joined and two[0].parts.names_days_only and two[1].parts.names_time_only]
     singles = [(span,) for span in sorted(spans, key=lambda span: span.start - span.end)]
-    groups = [(" ", some) for some in (*pairs, *singles)] + ([(_APART, (*spans,))] if joined and len(spans) > 1 else [])
+    groups = [(" ", some) for some in (*pairs, *singles)] + ([(APART, (*spans,))] if joined and len(spans) > 1 else [])
     for gap, some in groups:
         words = gap.join(sentence[span.start : span.end] for span in some)
         times.append(TimeInSentence(words, _without(sentence, some), is_alone=len(some) == len(spans)))
@@ -370,7 +372,9 @@ def _parts_of(phrases: Sequence[TimePhrase]) -> _Parts:
                 return _CONFLICT
             parts = together
     is_loose = bool(parts.delay and not parts.delay.seconds and parts.weekdays)  # "in two weeks on Monday"
-    return _UNRESOLVED if is_loose or _lacks_day(parts) else parts
+    is_open = parts.month is not None and parts.mday is None and parts.nth is None  # "next month"
+    is_after = parts.plus is not None and not parts.has_day  # "an hour after the meeting"
+    return _UNRESOLVED if is_loose or is_open or is_after or _lacks_day(parts) else parts
 
 
 def _lacks_day(parts: _Parts) -> bool:
@@ -638,7 +642,7 @@ def _moved(parts: _Parts, moment: Moment) -> _Parts:
 def _fitting_readings(parts: _Parts) -> Sequence[int]:
     """Return the minutes of the day that a time means, counted from the beginning of its day."""
     if not parts.period:
-        return parts.readings or (_DEFAULT,)
+        return parts.readings or (_LATER_TODAY if parts.day == 0 else (_DEFAULT,))
     begin, end, usual = _PERIODS[parts.period]
     if not parts.readings:
         return usual
