@@ -155,14 +155,6 @@ async def _async_lexicon(hass: HomeAssistant, language: str) -> Lexicon | None:
     return lexicon(await _async_loaded(hass, language))
 
 
-async def async_read_plan(hass: HomeAssistant, sentence: str, language: str) -> PlanRequest | None:
-    """Return what a sentence without its time asks for about alarms or reminders; None for any other one."""
-    if (words := await _async_lexicon(hass, language)) is None:
-        return None
-    requests = understand(sentence, words, _vocabulary(hass, base_language(language), words), Surroundings())
-    return next((one for one in requests if isinstance(one, PlanRequest)), None)
-
-
 async def async_past_question(hass: HomeAssistant, sentence: str, language: str) -> PastQuestion | None:
     """Return what a sentence asks about what was; None for any other one."""
     words = past_lexicon(code := await _async_loaded(hass, language))

@@ -26,7 +26,6 @@ from ..agent.transcript import since_last_user_message
 from ..approvals.answers.yes_or_no import Meaning, understand_answer, understand_choice
 from ..effects.effect import Touches
 from ..effects.intents import delay_of, delayed_command
-from ..effects.reading import async_read_plan
 from ..effects.recognition import RecognizedRequest, async_recognize, readable_sentence
 from ..home.entities import async_get_home, telling_words
 from ..home.request import QUESTION_ENDS
@@ -459,7 +458,7 @@ async def _async_recognized(
         is_theirs = supports or timer not in _TIMERS
         given = None if is_theirs else await _async_timer(hass, user_input, timer, slots)
     else:
-        given = await _async_wish(hass, user_input, history) or await _async_read_wish(hass, user_input)
+        given = await _async_wish(hass, user_input, history)
     if given:
         is_question = given["kind"] == "list"
         moved = await _async_moved(hass, user_input, given) if given["kind"] == "move" else None
@@ -666,19 +665,6 @@ async def _async_wish(
     named = next((words.text for time, words in readings if words.act == "cancel" and not time.words), None)
     is_known = bool(named) and await _async_is_known(hass, user_input, named or "")
     return {"kind": "cancel", "text": named} if is_known else None
-
-
-async def _async_read_wish(hass: HomeAssistant, user_input: ConversationInput) -> dict[str, JsonValue] | None:
-    """Return the arguments of a call that plans an alarm or a reminder, as it is read; None if there is none."""
-    language, text = user_input.language, user_input.text
-    times = times_in(text, language, joined=True)
-    whole = [time for time in times if time.is_alone] or ([] if times else [TimeInSentence("", text)])
-    for time in sorted(whole, key=lambda one: not is_resolved(one.words, language)):
-        plan = await async_read_plan(hass, time.rest, language)
-        if plan and plan.act == "set" and (time.words or is_clear(plan.text, language)):
-            alarm = (await async_get_sentences(hass, language))["later_alarm"]
-            return {"kind": "remind", "when": time.words, "text": alarm if plan.kind == "alarm" else plan.text}
-    return None
 
 
 def _change_of_it(text: str, times: Sequence[TimeInSentence], language: str) -> dict[str, JsonValue] | None:
