@@ -17,7 +17,7 @@ from ..speech.text.covering import coverings
 from ..speech.text.time_phrases import PhraseNode, TimeToken, time_tokens
 from .telling import ReminderKind
 
-type Act = Literal["ask", "list", "cancel", "move", "alarm", "remind", ""]
+type PlanAct = Literal["ask", "list", "cancel", "move", "alarm", "remind", ""]
 
 _SILENT: Final = frozenset({"filler", "about", "thanks"})
 _HAN: Final = "\u3400"
@@ -79,7 +79,7 @@ _WORDS: Final = read_language_files(Path(__file__).with_name("languages"), _Word
 class PlanWords:
     """A request about plans."""
 
-    act: Act
+    act: PlanAct
     kind: str = ""
     """A `ReminderKind`; empty if none is named."""
     text: str | None = None
@@ -220,7 +220,7 @@ class _Request:
         return self._raw(after[0].start, after[-1].end) if after else ""
 
 
-def _act(roles: frozenset[str], kind: str) -> Act | None:
+def _act(roles: frozenset[str], kind: str) -> PlanAct | None:
     """Return what roles want together that explain all words; None if they want nothing, or more than one thing."""
     if roles & {"ask", "count"}:
         return {"": None, "plan": "list"}.get(kind, "ask") if not roles & {"cancel", "move"} else None

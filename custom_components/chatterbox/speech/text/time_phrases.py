@@ -218,7 +218,7 @@ class Hour(NamedTuple):
 
 
 type SlotValue = str | float | Amount | Hour | frozenset[int]
-type Slots = Mapping[str, SlotValue]
+type TimeSlots = Mapping[str, SlotValue]
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +237,7 @@ class TimePhrase:
     kind: PhraseKind
     value: str = ""
     is_weak: bool = False
-    slots: Slots = field(default_factory=dict)
+    slots: TimeSlots = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -389,7 +389,9 @@ class _Sentence:
             return is_close and last.isdecimal() and following[1].isdecimal()
         return following[0] in _NUMBER_SIGNS or (is_number and any(True for _ in self._named("unit", end)))
 
-    def matches[Value](self, node: PhraseNode[Value], at: int, slots: Slots = {}) -> Iterator[tuple[int, Value, Slots]]:  # noqa: B006 never changed
+    def matches[Value](
+        self, node: PhraseNode[Value], at: int, slots: TimeSlots = {}
+    ) -> Iterator[tuple[int, Value, TimeSlots]]:  # noqa: B006 never changed
         """Yield the ends, meanings and slots of phrases that begin at a word."""
         for value in node.values:
             yield at, value, slots
@@ -512,7 +514,7 @@ _NUMBERS: Final[Mapping[str, tuple[int, int, tuple[int, ...], tuple[str, ...]]]]
 }
 """The least and the largest number that a slot takes, how many digits it has, and the tables of its words."""
 _BARE: Final = frozenset({"ordinal", "nth"})
-"""Slots that take no digits alone."""
+"""TimeSlots that take no digits alone."""
 
 
 def _ordinal_words(tag: str) -> Mapping[str, int]:

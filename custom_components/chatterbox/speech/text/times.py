@@ -23,11 +23,11 @@ from .time_phrases import (
     Grammar,
     Hour,
     PhraseKind,
-    Slots,
     Spoken,
     SpokenUnit,
     SunEvent,
     TimePhrase,
+    TimeSlots,
     TimeToken,
     grammar,
 )
@@ -444,15 +444,15 @@ def _is_delay(amount: Amount, unlike: str) -> bool:
     return not (unlike and is_hour) and not (amount.months and amount.seconds)
 
 
-def _number(slots: Slots, name: str) -> float | None:
+def _number(slots: TimeSlots, name: str) -> float | None:
     return value if isinstance(value := slots.get(name), float) else None
 
 
-def _amount_in(slots: Slots) -> Amount | None:
+def _amount_in(slots: TimeSlots) -> Amount | None:
     return value if isinstance(value := slots.get("amount"), Amount) else None
 
 
-def _from_slots(slots: Slots) -> _Parts:
+def _from_slots(slots: TimeSlots) -> _Parts:
     """Return the days and the part of the day that slots name."""
     weekday, days = _number(slots, "weekday"), slots.get("weekdays") or slots.get("repeated_weekdays")
     weekdays = days if isinstance(days, frozenset) else frozenset() if weekday is None else frozenset({int(weekday)})
@@ -460,7 +460,7 @@ def _from_slots(slots: Slots) -> _Parts:
     return _Parts(weekdays=weekdays, period=period if isinstance(period, str) else "")
 
 
-def _dated(parts: _Parts, slots: Slots, value: str) -> _Parts | None:
+def _dated(parts: _Parts, slots: TimeSlots, value: str) -> _Parts | None:
     """Return the date of a day and a month, or the day of a month."""
     if "-" in value:
         month, day = map(int, value.split("-"))
@@ -478,7 +478,7 @@ def _dated(parts: _Parts, slots: Slots, value: str) -> _Parts | None:
     return replace(parts, on=on) if year else replace(parts, month_day=(month, mday))
 
 
-def _repeated(parts: _Parts, slots: Slots, value: str) -> _Parts | None:
+def _repeated(parts: _Parts, slots: TimeSlots, value: str) -> _Parts | None:
     """Return how something comes again: on all weekdays `except` some, on `several`, or each `amount`."""
     amount, days, nth = _amount_in(slots), parts.weekdays, _number(slots, "nth")
     match value:
@@ -525,7 +525,7 @@ def _together(parts: _Parts, more: _Parts) -> _Parts | None:
     return replace(parts, **changes)  # type: ignore[arg-type] # each is a value of its field
 
 
-def _readings(slots: Slots, minutes: str, *, has_hour: bool) -> tuple[int, ...]:
+def _readings(slots: TimeSlots, minutes: str, *, has_hour: bool) -> tuple[int, ...]:
     """Return the minutes of the day that a clock time means: two if its half is open, none if it is no time."""
     hour = value if isinstance(value := slots.get("hour"), Hour) else Hour(0, is_whole=True)
     past, to = (int(_number(slots, one) or 0) for one in ("past", "to"))
