@@ -390,8 +390,11 @@ class _Sentence:
         return following[0] in _NUMBER_SIGNS or (is_number and any(True for _ in self._named("unit", end)))
 
     def matches[Value](
-        self, node: PhraseNode[Value], at: int, slots: TimeSlots = {}
-    ) -> Iterator[tuple[int, Value, TimeSlots]]:  # noqa: B006 never changed
+        self,
+        node: PhraseNode[Value],
+        at: int,
+        slots: TimeSlots = {},  # noqa: B006 never changed
+    ) -> Iterator[tuple[int, Value, TimeSlots]]:
         """Yield the ends, meanings and slots of phrases that begin at a word."""
         for value in node.values:
             yield at, value, slots
