@@ -117,6 +117,17 @@ def test_what_is_no_plain_request_is_not_understood(language: str) -> None:
     assert [sentence for _, sentence, _ in rows("none", language) if understood(sentence, language)] == []
 
 
+@pytest.mark.parametrize(
+    ("sentence", "lights"),
+    [("turn off the lights", 14), ("turn off the lights in the kitchen", 3), ("turn the room light off", 0)],
+)
+def test_without_a_room_the_lights_are_all_of_them(sentence: str, lights: int) -> None:
+    words = words_of("en")
+    requests = understand(sentence, words, demo_names("en", words), Surroundings())
+    assert sum(len(one.ids) for one in requests if isinstance(one, EntityCommand)) == lights
+    assert [one for one in requests if not isinstance(one, EntityCommand)] == []
+
+
 @pytest.mark.parametrize(("language", "sentence", "name"), rows("unknown"))
 def test_a_name_that_nothing_has_is_told_as_it_was_said(language: str, sentence: str, name: str) -> None:
     words = words_of(language)

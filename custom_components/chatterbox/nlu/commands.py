@@ -223,7 +223,8 @@ def _commands(
             case None:
                 named = [span for span in group if span.role in _NAMING]
                 is_there = _Targets(Parts(group), command.act, _every_domain(names), names, surroundings).found()
-                if is_there or all(span.role is Role.PLACE for span in named):
+                is_here = any(span.value == "here" for span in group if span.role is Role.QUANTIFIER)
+                if is_there or is_here or all(span.role is Role.PLACE for span in named):
                     return None
                 return [UnknownName(reading.text(named[0].start, named[-1].end))]
             case Choice() as choice:
@@ -403,7 +404,8 @@ class _Targets:
 
     def _of_kind(self, able: AbstractSet[str], *, is_placed: bool) -> frozenset[str] | Choice | None:
         """Return the entities of a kind: of the place that is named, else of the room, else the only one at home."""
-        is_everywhere = is_placed or bool(self._quantifiers & {"all", "home"})
+        is_roomless = self._is_many and self.surroundings.area_id is None
+        is_everywhere = is_placed or is_roomless or bool(self._quantifiers & {"all", "home"})
         near = frozenset() if is_everywhere else self._near(able)
         found = near or frozenset(able)
         if not self._is_many:
