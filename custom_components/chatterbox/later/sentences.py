@@ -314,6 +314,8 @@ async def _async_timers(
 async def _async_kind_moved(hass: HomeAssistant, user_input: ConversationInput) -> RecognizedRequest | None:
     """Return the request to move the one alarm or reminder, or the one of a time; None for other words."""
     language, text = user_input.language, user_input.text
+    if not has_plan_words(language):
+        return None
     for timed_text in (_with_at(text, language), text):  # "to eight" is "at eight"
         times = sorted((time.words for time in times_in(timed_text, language)), key=timed_text.index)
         words = plan_words(_without_times(timed_text, times), language) if times else None

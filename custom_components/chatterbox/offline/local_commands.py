@@ -151,6 +151,8 @@ class LocalRequests:
 
     def goes_first(self, request: RecognizedRequest) -> bool:
         """Return whether a request does not go to the model."""
+        if not self.has_model:
+            return True
         first = self.settings.local_commands is LocalCommands.FIRST
         return first and request.kind not in self.settings.model_requests
 
