@@ -190,11 +190,9 @@ export class NowView extends View {
 
   private plan(plan: Plan): TemplateResult {
     const { texts } = this.page;
-    const when = [
-      plan.due_at === null ? "" : texts.moment(plan.due_at),
-      plan.condition ?? "",
-      plan.repeats,
-    ].filter(Boolean);
+    const when = [plan.due_at === null ? "" : texts.moment(plan.due_at), plan.condition ?? "", plan.repeats].filter(
+      Boolean,
+    );
     const from = [plan.agent, plan.person, plan.place].filter(Boolean).join(" · ");
     return html`
       <div class="wide">

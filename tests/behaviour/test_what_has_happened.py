@@ -374,8 +374,8 @@ async def test_what_a_device_confirms_a_moment_later_is_done(hass: HomeAssistant
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("turn off the kitchen lights and turn on the kitchen pendant", "Turned off the lights. Turned on the light."),
-        ("turn on the kitchen pendant and turn off the kitchen pendant", "Turned on the light. Turned off the light."),
+        ("turn off the kitchen lights and turn on the kitchen pendant", "Turned off the lights. Turned on the light"),
+        ("turn on the kitchen pendant and turn off the kitchen pendant", "Turned on the light. Turned off the light"),
     ],
 )
 async def test_of_two_commands_for_a_device_the_first_is_not_missed(
