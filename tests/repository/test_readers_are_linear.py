@@ -69,6 +69,7 @@ NEVER_ALONE: Final = frozenset(
         "offline.answers.async_answer",
         "offline.answers.async_weather_answer",
         "offline.handling.async_handle",
+        "offline.handling.async_tell_temperatures",
         "offline.handling.state_sentence",
         "responses.protocol.items.encrypted_content.encode_summary",
         "tools.dispatch.no_match_outcome",

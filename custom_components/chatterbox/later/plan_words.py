@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from ..agent.text import base_language, read_language_files
+from ..agent.text import MOST_UNDERSTOOD, base_language, read_language_files
 from ..speech.text.covering import coverings
 from ..speech.text.time_phrases import PhraseNode, TimeToken, time_tokens
 from .telling import ReminderKind
@@ -129,8 +129,8 @@ def _unclear(tag: str) -> PhraseNode[str]:
 
 
 def plan_words(text: str, language: str) -> PlanWords | None:
-    """Return what a request wants; None for words that are none."""
-    if (tag := base_language(language)) not in _WORDS:
+    """Return what a request wants; None for words that are none, or too many."""
+    if (tag := base_language(language)) not in _WORDS or len(text) > MOST_UNDERSTOOD:
         return None
     tokens = [token for token in time_tokens(text) if token.word[0].isalnum()]
     words = [token.word for token in tokens]

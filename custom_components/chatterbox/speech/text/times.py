@@ -234,9 +234,7 @@ def _read(words: str, language: str) -> _Parts | None:
 
 def parts_of_time(words: str, language: str) -> Sequence[str]:
     """Return the times among which words tell one: both of "not at six but at seven", or of "from six to seven"."""
-    tag = base_language(language)
-    tokens = grammar(tag).tokens(words) if tag in WORDS else []
-    phrases = next(iter(grammar(tag).read(tokens, is_whole=True)), ()) if tokens else ()
+    tokens, phrases = _likeliest(words, language)
     if any(phrase.kind in {"vague", "which"} for phrase in phrases):
         return [words]
     runs, parts = [list[TimePhrase]()], _NOTHING
@@ -253,10 +251,14 @@ def parts_of_time(words: str, language: str) -> Sequence[str]:
 
 def has_bound(words: str, language: str) -> bool:
     """Return whether words for a time name one up to which, or from which on, something is: "before eight"."""
+    return any(phrase.kind == "bound" for phrase in _likeliest(words, language)[1])
+
+
+def _likeliest(words: str, language: str) -> tuple[Sequence[TimeToken], Sequence[TimePhrase]]:
+    """Return the tokens and the likeliest phrases of words for a time; none of words that are too many."""
     tag = base_language(language)
-    tokens = grammar(tag).tokens(words) if tag in WORDS and words else []
-    phrases = next(iter(grammar(tag).read(tokens, is_whole=True)), ()) if tokens else ()
-    return any(phrase.kind == "bound" for phrase in phrases)
+    tokens = grammar(tag).tokens(words) if tag in WORDS and len(words) <= MOST_UNDERSTOOD else []
+    return tokens, next(iter(grammar(tag).read(tokens, is_whole=True)), ()) if tokens else ()
 
 
 @dataclass(frozen=True, slots=True)
