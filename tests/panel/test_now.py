@@ -23,7 +23,7 @@ from custom_components.chatterbox.approvals.questions import Question, async_get
 from custom_components.chatterbox.approvals.review import ApprovalWay, CallOption
 from custom_components.chatterbox.const import CONF_KEEP_HISTORY, REDACTED_PIN
 from custom_components.chatterbox.effects.effect import Annotated
-from custom_components.chatterbox.later.plans import Asker, Condition, async_get_plans
+from custom_components.chatterbox.later.plans import VERSION, Asker, Condition, async_get_plans
 from custom_components.chatterbox.later.schedule import async_get_schedule
 from custom_components.chatterbox.people.speakers import Asking, Speaker
 from custom_components.chatterbox.runtime.health import async_check_health
@@ -379,8 +379,8 @@ async def test_plans_are_shown_changed_and_cancelled(hass: HomeAssistant, page: 
 
 @pytest.fixture
 def damaged(hass_storage: dict[str, object]) -> None:
-    for name in ("later", "usage", "evaluations"):
-        hass_storage[f"chatterbox.{name}"] = {"version": 1, "data": 5}
+    for name, version in {"later": VERSION, "usage": 1, "evaluations": 1}.items():
+        hass_storage[f"chatterbox.{name}"] = {"version": version, "data": 5}
 
 
 @pytest.mark.usefixtures("damaged")

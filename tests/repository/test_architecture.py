@@ -13,8 +13,8 @@ KNOWN_TO: Final = {
     "later": {"__init__.py", "conversation.py", "panel/now.py", "todo.py"},
     "memory": {"__init__.py", "actions/history.py", "todo.py"},
     "offline": {
-        *("later/__init__.py", "later/sentences.py", "runtime/agents.py", "runtime/composition.py"),
-        *("tools/turn_tools.py", "turns/run.py"),
+        *("approvals/request_check.py", "later/__init__.py", "later/sentences.py", "runtime/agents.py"),
+        *("runtime/composition.py", "tools/turn_tools.py", "turns/run.py"),
     },
     "responses": {"__init__.py"},
     "usage": {

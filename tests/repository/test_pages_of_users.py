@@ -39,6 +39,7 @@ _NO_PROBLEM = {
 _RUN_BY = {  # and every `yaml` by test_documented_yaml.py
     ("README.md", "shell"): "here",
     ("diagnostics.md", "json"): "test_diagnostics_page.py",
+    ("languages.md", "shell"): "here",
     ("languages.md", "toml"): "a pattern to copy",
     ("library.md", "python"): "test_library_page.py",
     ("responses-api.md", "python"): "test_api_clients.py",
@@ -86,11 +87,12 @@ def test_every_block_of_code_is_run_by_a_test() -> None:
 
 
 def test_the_commands_that_pages_name_take_what_is_written() -> None:
-    readme = "".join(re.findall(r"```shell\n(.*?)```", (_REPOSITORY / "README.md").read_text(), re.DOTALL))
+    pages = [(_REPOSITORY / name).read_text() for name in ("README.md", "docs/languages.md")]
+    blocks = "".join(re.findall(r"```shell\n(.*?)```", "".join(pages), re.DOTALL))
     inline = re.findall(r"`((?:script/|[\w./]*python )[^`]+)`", "".join(page.read_text() for page in _PAGES))
     files = [path for one in ("bench", "demo", "script", "tests") for path in (_REPOSITORY / one).rglob("*.py")]
     sources = "".join(path.read_text() for path in files)
-    for line in [*readme.splitlines(), *inline]:
+    for line in [*blocks.splitlines(), *inline]:
         command, *arguments = shlex.split(line, comments=True)
         if command == "script/demo":
             read_arguments(arguments)

@@ -52,7 +52,7 @@ def named(*classes: type) -> object:
 
 SHAPES: Final[dict[str, tuple[int, Callable[[], object]]]] = {
     "home_rules": (VERSION, lambda: [sorted(rules.HOME_RULE_KEYS), named(rules.Rule, rules.ToolSource, PinHash)]),
-    "later": (VERSION, lambda: adapted(TypeAdapter(plans.Stored))),
+    "later": (plans.VERSION, lambda: adapted(TypeAdapter(plans.Stored))),
     "memories": (VERSION, lambda: named(facts.Fact, facts.Keeper)),
     "usage": (VERSION, lambda: adapted(TypeAdapter(UsageTotals))),
     "pin_tries": (VERSION, lambda: named(Tries)),

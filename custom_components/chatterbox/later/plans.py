@@ -38,7 +38,7 @@ LONGEST_TEXT: Final = 200
 MOST_NEWS: Final = 50
 TIMER_WORDS: Final = "in 0 hours"
 """Begin the words for the time of a timer, which nobody says."""
-_VERSION: Final = 2
+VERSION: Final = 2
 _ID_BYTES: Final = 3
 _STALE: Final = 0
 """The time of change of a file that could not be replaced, in seconds since the epoch."""
@@ -341,7 +341,7 @@ class Plans:
 
     def __init__(self, hass: HomeAssistant) -> None:
         """Prepare the storage without reading it."""
-        self._file = StoredFile(hass, "later", _STORED.validate_python, version=_VERSION)
+        self._file = StoredFile(hass, "later", _STORED.validate_python, version=VERSION)
         self._hass = hass
         self.stored = Stored()
         """Everything, as it is stored; nothing before it is loaded."""

@@ -14,10 +14,9 @@ from custom_components.chatterbox.nlu.commands import KINDS, Choice, EntityComma
 from custom_components.chatterbox.nlu.lexicon import GAP, Role, lexicon, tokens_of_phrase
 from custom_components.chatterbox.nlu.understanding import understand
 from custom_components.chatterbox.nlu.vocabulary import HomeVocabulary
+from tests.nlu.home import demo_names
 
-from .home import demo_names
-
-LANGUAGES: Final = sorted(file.stem for file in Path(__file__).parent.glob("sentences/*.toml"))
+LANGUAGES: Final = sorted(file.stem for file in Path(__file__).parents[1].glob("sentences/*.toml"))
 HERE: Final = Surroundings("living_room", frozenset({"media_player.living_room_speaker"}))
 ALL: Final = 5_000 // len(LANGUAGES)
 ACTS: Final = ("on", "off", "open", "close", "lock", "unlock", "set", "brighter", "louder", "pause", "dock")

@@ -1,0 +1,1 @@
+"""Tests of `speech/text/speech_filter.py`, by topic."""
