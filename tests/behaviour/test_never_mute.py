@@ -48,8 +48,8 @@ AFTER_A_CALL = (
     (ACTED, ScriptedAnswer(content=""), "Done: Kitchen Ceiling Light."),
     (ACTED, ScriptedAnswer(content=LONG, cut_after_bytes=2500), f"Done: Kitchen Ceiling Light. {BROKEN}"),
     (ACTED, ScriptedAnswer(content="✅"), "Okay."),
-    (ScriptedAnswer(tool_calls=(NOBODY_THERE,)), ScriptedAnswer(content=""), NOT_DONE),
-    (ScriptedAnswer(tool_calls=(TOO_LOUD,)), ScriptedAnswer(content=""), NOT_DONE),
+    (ScriptedAnswer(tool_calls=(NOBODY_THERE,)), ScriptedAnswer(content=""), "Turn on the Kitchen Ceiling Light?"),
+    (ScriptedAnswer(tool_calls=(TOO_LOUD,)), ScriptedAnswer(content=""), "Turn on the Kitchen Ceiling Light?"),
 )
 
 

@@ -28,8 +28,12 @@ _SLOTS: Final = {"current_position": "position"}
 
 
 def agree(outcome: Outcome, grade: Grade) -> bool:
-    """Return whether a grade is that of the states that the task of a run wants, where its calls were run."""
-    return (grade is Grade.RIGHT) is (outcome.succeeded and not outcome.is_chosen)
+    """Return whether a grade is that of the states that the task of a run wants, where its calls were run.
+
+    A call that waits for a yes is right, but not a question for one of several things.
+    """
+    is_which_one = outcome.is_chosen and not outcome.is_agreed
+    return (grade is Grade.RIGHT) is (outcome.succeeded and not is_which_one)
 
 
 def without_artefacts(batch: Batch) -> tuple[RecordedRun, ...]:

@@ -46,6 +46,9 @@ _NO_SUCCESS: Final = re.compile(
 )
 
 
+_YES: Final = "yes"
+
+
 class Way(StrEnum):
     """The actor that carries out the words of a model."""
 
@@ -81,6 +84,8 @@ class Outcome:
     is_asked: bool = False
     is_chosen: bool = False
     """Whether it was asked about what is meant, and somebody answered."""
+    is_agreed: bool = False
+    """Whether that answer was a plain yes."""
 
     @property
     def succeeded(self) -> bool:
@@ -178,6 +183,7 @@ async def _replay_run(  # noqa: PLR0917  # a run, and all that it is replayed in
         speech=spoken,
         is_asked=turn.data["stop_reason"] == StopReason.APPROVAL_REQUIRED,
         is_chosen=answer is not None,
+        is_agreed=answer == _YES,
     )
 
 
@@ -188,7 +194,7 @@ def _answer_of_person(hass: HomeAssistant, task: Task) -> str | None:
     meant = [state for one in task.expect_changes if one in options and (state := hass.states.get(one))]
     asked_about = {one for question in waiting for call in question.calls for one in call.entity_ids}
     if not options and asked_about and asked_about <= task.expect_changes.keys():
-        return "yes"
+        return _YES
     return meant[0].name if len(meant) == 1 else None
 
 
