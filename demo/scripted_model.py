@@ -46,7 +46,7 @@ def _call(tool: str, /, **arguments: JsonValue) -> tuple[str, Mapping[str, JsonV
     return tool, arguments
 
 
-_MOVIE = "Turn off the living room lights, close the blinds and set the heating to 19 degrees"
+_MOVIE = "We want to watch a movie: turn off the living room lights, close the blinds and set the heating to 19 degrees"
 _UNLOCK = "Unlock the front door"
 _BLIND = "Close the blind in the kids room and tell me how warm it is there"
 _BEDROOM = "Make it cosy in the bedroom"

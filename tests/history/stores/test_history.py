@@ -199,7 +199,7 @@ async def test_after_a_restart_one_dialog_of_a_person_resumes(
     server = await serve(WORDS)
     await furnish(hass, WholeVoice())
     client = await hass_ws_client(hass)
-    talk = await type_in_dialog(client, "Play jazz.")
+    talk = await type_in_dialog(client, "Tell me about jazz.")
 
     await restarted()
     resumed = await type_in_dialog(client, "Louder!", talk)
