@@ -238,7 +238,7 @@ class LocalCommandsProvider(LeavableProvider):
         """Return the results of sentences, and of other calls of ours: in a turn that resumes, they have other ids."""
         if results and _is_own(transcript):
             return results
-        sentence = PROCESS_SENTENCE.name if self.requests.has_model else ""
+        sentence = PROCESS_SENTENCE.name if self.requests.has_model and self.requests.acts else ""
         return [one for one in results if one.name == sentence or is_local_call(one.call_id)]
 
     def _call(self, words: str) -> ToolCall:
