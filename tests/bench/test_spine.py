@@ -11,8 +11,8 @@ pytestmark = pytest.mark.usefixtures("socket_enabled")
 @pytest.mark.parametrize(
     ("scenario", "sentence", "most", "most_switches", "entered_too"),
     [
-        ("light", "turn on the kitchen light", 89, 1_310, "tools/dispatch.py"),
-        ("approval", "unlock the front door", 96, 3_920, "approvals/questions.py"),
+        ("light", "turn on the kitchen light", 92, 1_390, "tools/dispatch.py"),
+        ("approval", "unlock the front door", 98, 3_980, "approvals/questions.py"),
         ("api", "turn on the kitchen light", 101, 1_340, "responses/views.py"),
     ],
 )
