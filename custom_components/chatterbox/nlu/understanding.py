@@ -96,13 +96,24 @@ def understand(
         if reading.unknown:
             break
         requests = _requests(reading, words, names, surroundings)
-        if not any(isinstance(one, (OpenQuestion, UnknownName)) for one in requests):
-            if requests:
+        if not any(isinstance(one, (Choice, OpenQuestion, UnknownName)) for one in requests):
+            is_choice = any(isinstance(one, Choice) for one in best)
+            if requests and (not is_choice or _has_whole_names(reading, names)):
                 return requests
         else:
             best = best or requests
     unknown = _unknown_name(readings[0], names) if readings and not best else None
     return [unknown] if unknown else best
+
+
+def _has_whole_names(reading: Reading, names: HomeVocabulary) -> bool:
+    """Return whether all is named by names, no aliases or kinds: the lamp called "Lamp", before a choice of lamps."""
+    named = [(span, one) for span in reading.spans if span.named and span.role is Role.ENTITY for one in span.named.ids]
+    is_by_name = all(
+        tokens_of_phrase(reading.text(span.start, span.end)) == tokens_of_phrase(names.by_id[one].names[0])
+        for span, one in named
+    )
+    return bool(named) and is_by_name and all(span.role is not Role.KIND for span in reading.spans)
 
 
 def _requests(
@@ -120,7 +131,8 @@ def _requests(
     for spans in _divided(reading.spans):
         parts = Parts(spans)
         listed, timed = _of_list(parts, reading, words, names), _of_timer(parts, reading, words)
-        if other := listed or timed or _to_play(parts, reading, words, names):
+        asked = world_question(parts, is_marked=reading.is_asked)
+        if other := asked or listed or timed or _to_play(parts, reading, words, names):
             found.append(other)
             continue
         if reading.is_asked and not parts.all(Role.ACT) and not parts.all(Role.VERB):
