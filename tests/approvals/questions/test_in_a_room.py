@@ -240,7 +240,7 @@ async def test_a_question_whose_action_has_no_name_is_dropped_in_words(hass: Hom
     await set_up(hass, offline_entry())
     room = await furnish(hass, WholeVoice())
 
-    assert await talk(room, "add a new 5 minutes timer") == "Should I do that?"
+    assert await talk(room, "sat a timer for 5 minutes") == "Should I do that?"
     assert (await talk(room, "what time is it?")).startswith("All right, I won't. ")
 
 
