@@ -131,8 +131,8 @@ def _requests(
     for spans in _divided(reading.spans):
         parts = Parts(spans)
         listed, timed = _of_list(parts, reading, words, names), _of_timer(parts, reading, words)
-        asked = world_question(parts, is_marked=reading.is_asked)
-        if other := asked or listed or timed or _to_play(parts, reading, words, names):
+        of_world = world_question(parts, is_marked=reading.is_asked)
+        if other := of_world or listed or timed or _to_play(parts, reading, words, names):
             found.append(other)
             continue
         if reading.is_asked and not parts.all(Role.ACT) and not parts.all(Role.VERB):
