@@ -25,11 +25,11 @@ LINES_OF_A_FRAGMENT: Final = 60
 """A shorter module with a single importer is a fragment: it might better be a part of its importer."""
 
 CEILINGS: Final = {
-    "lines of code of the product": 38_911,
+    "lines of code of the product": 38_919,
     "modules of the product": 299,
-    "lines of code of the tests": 71_171,
+    "lines of code of the tests": 71_177,
     "fragments": 4,
-    "lines of code of the page": 2_765,
+    "lines of code of the page": 2_763,
 }
 
 _NO_CODE: Final = frozenset(
