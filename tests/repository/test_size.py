@@ -27,7 +27,7 @@ LINES_OF_A_FRAGMENT: Final = 60
 CEILINGS: Final = {
     "lines of code of the product": 38_919,
     "modules of the product": 299,
-    "lines of code of the tests": 71_177,
+    "lines of code of the tests": 71_228,
     "fragments": 4,
     "lines of code of the page": 2_763,
 }

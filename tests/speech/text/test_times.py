@@ -13,7 +13,9 @@ from custom_components.chatterbox.speech.text.times import (
     Moment,
     Repetition,
     TimeInSentence,
+    exact_words,
     prepare,
+    recurs_on,
     resolve_time,
     spoken_time,
     times_in,
@@ -93,6 +95,9 @@ def test_dialects_and_languages_without_words(language: str) -> None:
         ("08:00", "every weekday at 10 am", "11-27 10:00 workday"),
         ("12:00", "every weekday at 10 am", "11-30 10:00 workday"),
         ("08:00", "tomorrow at twelve", "11-28 12:00"),
+        ("08:00", "tomorrow at 6 pm in the evening", "11-28 18:00"),
+        ("08:00", "a week from Thursday at noon", "12-10 12:00"),
+        ("08:00", "every Monday and Monday at noon", "none"),
         ("08:00", "tomorrow at midnight", "11-29 00:00 ?"),
         ("08:00", "tonight at midnight", "11-28 00:00"),
         ("23:59", "at 12:30", "11-28 00:30"),
@@ -158,7 +163,7 @@ def test_iso_times_have_one_reading() -> None:
     [
         *("", " ", "at", "at 25", "at 6:75", "in 800 days", "in 9000 hours", "in 0 minutes", "2028-01-01", "🕕"),
         *("2026-02-30 at noon", "on February 30th", "every two minutes", "in 999999 weeks", "at six at seven"),
-        *("tomorrow today", "at " * 200),
+        *("tomorrow today", "at " * 200, "in two and a half months"),
     ],
 )
 def test_what_is_no_time_within_a_year_is_none(words: str) -> None:
@@ -253,6 +258,60 @@ def test_a_repetition_said_back_is_understood(language: str, minutes: int, every
     assert every not in {"month", "year"} or again.due.day == due.day, text
     # The midnight of a day ends it.
     assert every != "workday" or (again.due - timedelta(minutes=1)).weekday() < 5, text
+
+
+@given(st.sampled_from(LANGUAGES), st.integers(0, 7 * 24 * 60 - 1), st.sampled_from(["", *EVERY]))
+def test_exact_words_mean_their_moment(language: str, minutes: int, every: Repetition) -> None:
+    due = NOW + timedelta(minutes=minutes + 1)
+    again = resolved(words := exact_words(Moment(due, every, is_sure=True)), NOW, language)
+    assert again is not None, words
+    assert again.every == every, words
+    assert f"{again.due:%H:%M}" == f"{due:%H:%M}", words
+    assert every or again.due == due, words
+    assert every not in {"week", "2 weeks", "3 weeks"} or again.due.weekday() == due.weekday(), words
+    assert every not in {"month", "year"} or again.due.day == due.day, words
+    assert "," not in every or str(again.due.weekday()) in every.split(","), words
+
+
+@pytest.mark.parametrize(
+    ("every", "days"),
+    [
+        ("day", "27 28 29 30 01 02 03 04 05 06 07 08 09 10 11"),
+        ("workday", "27 30 01 02 03 04 07 08 09 10 11"),
+        ("week", "27 04 11"),
+        ("2 weeks", "27 11"),
+        ("3 days", "27 30 03 06 09"),
+        ("month", "27"),
+        ("year", "27"),
+        ("0,4", "27 30 04 07 11"),
+    ],
+)
+def test_a_repetition_comes_on_its_days(every: Repetition, days: str) -> None:
+    first = NOW.date()
+    asked = [first + timedelta(days=ahead) for ahead in range(15)]
+    assert [f"{one:%d}" for one in asked if recurs_on(one, first, every)] == days.split()
+    assert recurs_on(date(2026, 12, 27), first, every) is (every in {"day", "month", "3 days"})
+    assert recurs_on(date(2027, 11, 27), first, every) is (every in {"day", "month", "year"})
+
+
+@pytest.mark.parametrize(
+    ("every", "words", "meant"),
+    [
+        ("", "at nine", "12-05 21:00"),
+        ("month", "at nine", "12-05 21:00 month"),
+        ("year", "at nine", "12-05 21:00 year"),
+        ("0,5", "at nine", "11-28 21:00 0,5"),
+        ("2 days", "at nine", "11-27 21:00 2 days"),
+        ("2 weeks", "at nine", "11-28 21:00 2 weeks"),
+        ("week", "at nine", "11-28 21:00 week"),
+        ("workday", "at nine", "11-27 21:00 workday"),
+        ("0,5", "on Tuesday", "12-01 20:00 week"),
+        ("month", "on the 7th", "12-07 20:00 month"),
+    ],
+)
+def test_what_is_moved_keeps_what_is_not_said(every: Repetition, words: str, meant: str) -> None:
+    moved = Moment(datetime(2026, 12, 5, 20, tzinfo=BERLIN), every, is_sure=True)
+    assert described(resolve_time(words, now=NOW, language="en", sun=sun, moved=moved)).removesuffix(" ?") == meant
 
 
 @given(
