@@ -13,7 +13,6 @@ from custom_components.chatterbox.agent.text import base_language
 from custom_components.chatterbox.nlu import lexicon as lexicons
 from custom_components.chatterbox.nlu.commands import Choice, EntityCommand, OpenQuestion, Surroundings, UnknownName
 from custom_components.chatterbox.nlu.lexicon import Lexicon, lexicon, tokens
-from custom_components.chatterbox.nlu.plans import PlanRequest
 from custom_components.chatterbox.nlu.questions import StateQuestion, WorldQuestion
 from custom_components.chatterbox.nlu.reading import MOST_READINGS, MOST_WORDS, read
 from custom_components.chatterbox.nlu.understanding import (
@@ -56,7 +55,7 @@ def requests_of(sentence: str, language: str) -> Sequence[SpokenRequest]:
     return () if all(isinstance(one, UnknownName) for one in requests) else requests
 
 
-def short(request: SpokenRequest) -> str:  # noqa: C901, PLR0911 one of each kind
+def short(request: SpokenRequest) -> str:  # noqa: PLR0911 one of each kind
     """Return a request in short: "set light.desk_lamp 50 percent"."""
     match request:
         case EntityCommand(act=act, ids=ids, amount=amount, unit=unit, colour=colour, is_by=is_by):
@@ -72,8 +71,6 @@ def short(request: SpokenRequest) -> str:  # noqa: C901, PLR0911 one of each kin
             return f"play {query}"
         case TimerRequest(durations=durations, name=name):
             return " ".join(filter(None, ("timer", *(f"{number} {unit}" for unit, number in durations.items()), name)))
-        case PlanRequest(act=act, kind=kind, text=text, is_all=is_all, is_count=is_count):
-            return " ".join(filter(None, (act, kind, text, "all" if is_all else "", "count" if is_count else "")))
         case OpenQuestion(lacks=lacks, sentence=sentence):
             return f"lacks {lacks} {sentence}".strip()
         case UnknownName(text=text, alike=alike):

@@ -36,7 +36,6 @@ from ..internals.todo import items_on_list
 from ..nlu.commands import Choice, EntityCommand, OpenQuestion, Surroundings, UnknownName
 from ..nlu.lexicon import Lexicon, Role, lexicon, tokens
 from ..nlu.past import PastQuestion, past_lexicon, past_question
-from ..nlu.plans import PlanRequest
 from ..nlu.questions import StateQuestion, WorldQuestion
 from ..nlu.reading import read
 from ..nlu.understanding import (
@@ -214,7 +213,7 @@ def _intents(
             yield from _calls(hass, request, names)
         case TimerRequest(durations, name):
             yield IntentCall(intent.INTENT_START_TIMER, {**durations, **({"name": name} if name else {})})
-        case ListRequest() | Choice() | OpenQuestion() | PlanRequest() | StateQuestion() | UnknownName():
+        case ListRequest() | Choice() | OpenQuestion() | StateQuestion() | UnknownName():
             pass
         case _:
             assert_never(request)

@@ -35,7 +35,7 @@ class Role(StrEnum):
     """The part that a phrase has in a request."""
 
     ACT = "act"
-    """Something to do; its value is one of the acts of `requests.py`."""
+    """Something to do; its value is one of the acts of `commands.py`."""
     VERB = "verb"
     """The first part of an act around other words; its value is the phrase."""
     PARTICLE = "particle"

@@ -41,7 +41,6 @@ _COST_OF_WORD: Final = 0.7
 _MOST_TEXT: Final = 12
 _BEFORE_TEXT: Final = frozenset({"add", "remove", "complete", "play"})
 """Acts after which a text of the person's own may stand."""
-_BEFORE_REMINDERS: Final = frozenset({"remind", "reminder"})
 _NUMBER: Final = re.compile(r"\d+(?:\.\d\d?)?")
 """A number, unless its point may divide thousands."""
 _BETWEEN_HAN: Final = re.compile(rf"(?<=[{HAN}]) (?=[{HAN}])")
@@ -168,7 +167,6 @@ def _starts_of_text(found: Sequence[tuple[int, int, PhraseMeaning]], words: Lexi
         for start, end, meaning in found
         if words.begins(meaning, _BEFORE_TEXT)
         or (is_timed and _begins_name(meaning, words))
-        or meaning.value in _BEFORE_REMINDERS
         or (is_asked and start == 0 and meaning.role in {Role.BE, Role.QUESTION})
     )
 

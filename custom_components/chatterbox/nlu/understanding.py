@@ -11,7 +11,6 @@ from typing import Final
 
 from .commands import KINDS, PLAIN_ACTS, Choice, EntityCommand, OpenQuestion, Surroundings, UnknownName, commands
 from .lexicon import ARTICLE, COMMA, GAP, Lexicon, PhraseMeaning, PhraseTree, Role, tokens, tokens_of_phrase
-from .plans import PlanRequest, plan_request
 from .questions import StateQuestion, WorldQuestion, state_question, world_question
 from .reading import Parts, PhraseSpan, Reading, read, telling_text
 from .vocabulary import HomeVocabulary
@@ -53,7 +52,6 @@ type SpokenRequest = (
     EntityCommand
     | Choice
     | OpenQuestion
-    | PlanRequest
     | UnknownName
     | WorldQuestion
     | StateQuestion
@@ -125,8 +123,6 @@ def _requests(
         whole, reading, names, surroundings
     ):
         return [question]
-    if plan := plan_request(whole, reading, words):
-        return [plan]
     found: list[SpokenRequest] = []
     for spans in _divided(reading.spans):
         parts = Parts(spans)

@@ -1,4 +1,4 @@
-"""Answers questions about the time, the date and the weather, in words and without a model."""
+"""Answers questions in words and without a model: about the weather, the time elsewhere, lists, states and songs."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -288,8 +288,8 @@ def test_exact_words_mean_their_moment(language: str, minutes: int, every: Repet
 )
 def test_a_repetition_comes_on_its_days(every: Repetition, days: str) -> None:
     first = NOW.date()
-    asked = [first + timedelta(days=ahead) for ahead in range(15)]
-    assert [f"{one:%d}" for one in asked if recurs_on(one, first, every)] == days.split()
+    following = [first + timedelta(days=ahead) for ahead in range(15)]
+    assert [f"{one:%d}" for one in following if recurs_on(one, first, every)] == days.split()
     assert recurs_on(date(2026, 12, 27), first, every) is (every in {"day", "month", "3 days"})
     assert recurs_on(date(2027, 11, 27), first, every) is (every in {"day", "month", "year"})
 
