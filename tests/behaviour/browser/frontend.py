@@ -7,11 +7,12 @@ and ends with an error after `TIMEOUT_SECONDS`.
 import asyncio
 import re
 import subprocess
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Locator, Page, TimeoutError as PlaywrightTimeout, expect
 
 from demo.owner import Owner
 from tests.support.sentences import sentence
@@ -24,6 +25,7 @@ _MISFITS = Path(__file__).with_name("misfits.js").read_text()
 _FAULTS = Path(__file__).with_name("faults.js").read_text()
 _REPOSITORY = Path(__file__).parents[3]
 _INSTALLATION_SECONDS = 300
+_CLOSING_MS = 10_000
 
 
 @cache
@@ -76,6 +78,16 @@ class Frontend:
         await self.page.wait_for_function("() => !history.state?.dialog")  # which closing one goes back from
         script = "(path) => { history.pushState(null, '', path); dispatchEvent(new CustomEvent('location-changed')); }"
         await self.page.evaluate(script, path)
+
+    async def leave_dialog(self, close: Locator) -> None:
+        """Close the dialog that is open, if one is; load the frontend again if its animation swallows two clicks."""
+        for _ in range(2):
+            with suppress(PlaywrightTimeout):
+                if await close.is_visible():
+                    await close.click(timeout=_CLOSING_MS)
+                await self.page.wait_for_function("() => !history.state?.dialog", timeout=_CLOSING_MS)
+                return
+        await self.page.goto(self.url)
 
     async def choose_language(self, language: str) -> None:
         """Change the language of the person, as their profile does, without loading the frontend again."""

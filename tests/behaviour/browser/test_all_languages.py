@@ -131,8 +131,7 @@ async def _read_set_up(frontend: Frontend, locked_url: str, language: str) -> li
         misfits.extend(f"{step}: {one}" for one in await frontend.misfits(dialog))
 
     async def begin() -> None:
-        if await close.is_visible():
-            await close.click()
+        await frontend.leave_dialog(close)
         await frontend.go("/config/repairs")
         await page.locator("ha-config-repairs-dashboard").wait_for(state="attached")
         await frontend.go(path)
