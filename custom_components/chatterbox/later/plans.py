@@ -226,7 +226,9 @@ class FuturePlan:
         """Its action or words, its person, place and time: two plans with the same are one."""
         timer = self.words if self.words.startswith(TIMER_WORDS) else ""
         what = self.kind, tuple(heard_words(self.text)), self.condition, self.call, self.agent if self.call else ""
-        return *what, timer, self.asker, self.due, self.every, self.repeats, self.is_urgent, self.is_begun
+        # Said twice, "in ten minutes" is some seconds later. Of timers, there may be two.
+        due = self.due.replace(second=0, microsecond=0) if self.due and self.call else self.due
+        return *what, timer, self.asker, due, self.every, self.repeats, self.is_urgent, self.is_begun
 
     def put_off(self, time: timedelta) -> FuturePlan:
         """Return a new plan to say once more, after a time, what a reminder says."""

@@ -71,6 +71,7 @@ _TIMERS: Final = frozenset(
         intent.INTENT_UNPAUSE_TIMER,
     }
 )
+_ADDED: Final = "HassListAddItem"
 _ADJUSTED: Final = {intent.INTENT_INCREASE_TIMER: 1, intent.INTENT_DECREASE_TIMER: -1}
 _CANCELLED: Final = (intent.INTENT_CANCEL_TIMER, intent.INTENT_CANCEL_ALL_TIMERS)
 _SAID_AT: Final = "said_at"
@@ -97,6 +98,9 @@ async def async_recognize_plan(
     if await agent.async_recognize_sentence_trigger(user_input):
         return found
     await hass.async_add_executor_job(prepare, user_input.language)
+    calls = (await async_read_sentence(hass, user_input, "")).calls
+    if any(one.intent == _ADDED for one in calls):
+        return found  # the item of a list may have a time
     if len(times_in(user_input.text, user_input.language)) > _MOST_TIMES:
         return found
     try:
@@ -610,9 +614,10 @@ async def _async_timer(
         plan
         for plan in await _async_plans(hass, user_input)
         if await async_reminder_kind(hass, plan) is ReminderKind.TIMER
-        and {*heard_words(name)} <= {*heard_words(plan.text)}
         and (not started or plan.words == _timer_words(started))
     ]
+    named = [one for one in timers if _is_called(one.text, name)]
+    timers = named or (timers if intent_type == intent.INTENT_TIMER_STATUS else [])
     if not timers or "area" in slots:
         return None
     if (sign := _ADJUSTED.get(intent_type)) and len(timers) == 1 and (due := timers[0].due):
@@ -620,6 +625,11 @@ async def _async_timer(
         return {"kind": "move", "text": timers[0].id, "when": _timer_words(max(left, 1))}
     kind = "cancel" if intent_type in _CANCELLED else "list"
     return {"kind": kind, "text": " ".join(plan.id for plan in timers)}
+
+
+def _is_called(text: str, name: str) -> bool:
+    """Return whether a text has the words of a name, or longer ones: a "Nudeltimer" is for "Nudeln"."""
+    return all(any(one.startswith(word) for one in heard_words(text)) for word in heard_words(name))
 
 
 def _timer_words(seconds: int) -> str:
