@@ -1,12 +1,16 @@
 """A sentence that is read changes the things that it names, by its values, and nothing else."""
 
+from collections.abc import Mapping, Sequence
+
 import pytest
+from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components.light import ATTR_BRIGHTNESS
 from homeassistant.const import ATTR_TEMPERATURE
 from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.chatterbox.const import CONF_KIND, CONF_LOCAL_COMMANDS, ServiceKind
+from custom_components.chatterbox.internals.todo import items_on_list
 from tests.support.talk import add_agent, move_into_the_demo_home, say, speech
 
 LAMPS = ("light.kitchen_ceiling", "light.kitchen_counter", "light.kitchen_pendant")
@@ -71,3 +75,160 @@ async def test_nothing_is_done_for_parts_of_a_sentence(home: HomeAssistant) -> N
         await say(home, words)
     await home.async_block_till_done()
     assert [call.data["service"] for call in calls] == []
+
+
+async def told(home: HomeAssistant, *sentences: str, language: str = "en") -> Sequence[tuple[str, set[str]]]:
+    """Say sentences in one conversation; return the actions of each, and the entities that they are for."""
+    found: list[tuple[str, set[str]]] = []
+    for words in sentences:
+        calls = async_capture_events(home, "call_service")
+        await say(home, words, language=language)
+        await home.async_block_till_done()
+        own = [call.data for call in calls if call.data["domain"] not in {"homeassistant", "weather"}]
+        ids = {one for data in own for one in _ids(data["service_data"])}
+        found.append((" ".join(sorted({str(data["service"]) for data in own})), ids))
+    return found
+
+
+def _ids(data: Mapping[str, object]) -> Sequence[str]:
+    ids = data.get("entity_id")
+    return [ids] if isinstance(ids, str) else ids if isinstance(ids, list) else []
+
+
+@pytest.mark.parametrize(
+    ("first", "following", "action", "ids"),
+    [
+        ("turn on the bedroom lights", "and the bathroom", "turn_on", {"light.bathroom"}),
+        ("turn on the bedroom lights", "the kitchen too", "turn_on", set(LAMPS)),
+        ("open the bedroom curtains", "and in the kids room", "open_cover", {"cover.kids_room_blind"}),
+        ("turn on the floor lamp", "brighter", "turn_on", {"light.floor_lamp"}),
+        ("turn on the floor lamp", "30 percent", "turn_on", {"light.floor_lamp"}),
+        ("make the floor lamp brighter", "a bit more", "turn_on", {"light.floor_lamp"}),
+        ("make the night light brighter", "less", "turn_on", {"light.night_light"}),
+        ("turn on the floor lamp", "turn off the others", "turn_off", {"light.living_room_ceiling"}),
+        ("turn on the floor lamp", "the kitchen", "", set()),
+        ("turn on the floor lamp", "and the attic", "", set()),
+        ("what's the weather", "and the kitchen", "", set()),
+        ("turn off the floor lamp", "brighter", "", set()),
+        ("what's the weather", "turn off the others", "", set()),
+    ],
+)
+async def test_words_go_on_about_the_request_before(
+    home: HomeAssistant, first: str, following: str, action: str, ids: set[str]
+) -> None:
+    assert (await told(home, first, following))[1] == (action, ids)
+
+
+@pytest.mark.parametrize(
+    ("language", "first", "following"),
+    [
+        ("de", "mach das Licht in Bedroom an", "und in Bathroom"),
+        ("fr", "allume les lumières de Bedroom", "et Bathroom"),
+        ("es", "enciende las luces de Bedroom", "y también en Bathroom"),
+        ("it", "accendi le luci in Bedroom", "e anche in Bathroom"),
+        ("nl", "doe het licht in Bedroom aan", "en Bathroom ook"),
+        ("pl", "włącz światła w Bedroom", "i Bathroom też"),
+        ("pt", "acende as luzes de Bedroom", "e Bathroom também"),
+        ("sv", "tänd lamporna i Bedroom", "och Bathroom också"),
+        ("zh-Hans", "打开Bedroom的灯", "还有Bathroom"),
+    ],
+)
+async def test_they_do_in_other_languages(home: HomeAssistant, language: str, first: str, following: str) -> None:
+    assert (await told(home, first, following, language=language))[1] == ("turn_on", {"light.bathroom"})
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", "the bedroom one"),
+        ("en", "set the bedroom to 20"),
+        ("es", "pon Bedroom a 20"),
+        ("nl", "zet Bedroom op 20"),
+        ("zh-Hans", "把Bedroom调到20"),
+        ("fr", "ouvre Bedroom"),
+        ("fr", "ouvre Kitchen"),
+        ("fr", "ouvre Garage"),
+    ],
+)
+async def test_a_room_alone_is_not_taken_for_things_that_nobody_named(
+    home: HomeAssistant, language: str, words: str
+) -> None:
+    assert await told(home, words, language=language) == [("", set())]
+
+
+async def test_a_tv_that_is_turned_off_is_not_muted(home: HomeAssistant) -> None:
+    assert await told(home, "spegni la tv", language="it") == [("turn_off", {"media_player.tv"})]
+
+
+async def test_a_question_and_a_command_are_both_answered(home: HomeAssistant) -> None:
+    calls = async_capture_events(home, "call_service")
+    answer = speech(await say(home, "what's the weather and turn off the tv"))
+    assert answer == "Now it is partly cloudy, 14.2 °. Turned off the media player"
+    assert {call.data["service"] for call in calls} == {"turn_off"}
+
+
+@pytest.mark.parametrize(
+    ("sentences", "answer"),
+    [
+        (["what's the weather today", "and tomorrow?"], "will be rainy"),
+        (["how warm is it in the kids room?"], "19.5"),
+        (["dim the bedroom lights"], "Bedroom light is off; Bedside lamp is off"),
+        (["i'm cold"], "Which one: Bathroom Floor Heating, Bedroom Heater, Living Room Thermostat?"),
+        (["turn on the light"], "Garage, Garden, Hallway, Kids Room, Kitchen"),
+        (["did i lock the front door?"], "Yes"),
+        (["did i turn off the desk lamp?"], "No"),
+        (["are the lights off?"], "No"),
+        (["is anything still on?"], "Yes"),
+        (["who is at home"], "Not any"),
+    ],
+)
+async def test_what_is_asked_is_told(home: HomeAssistant, sentences: list[str], answer: str) -> None:
+    assert answer in [speech(await say(home, words)) for words in sentences][-1]
+
+
+@pytest.mark.parametrize(
+    ("now", "words", "speed"),
+    [
+        (50, "make the bedroom fan slower", 25),
+        (25, "make the bedroom fan slower", 25),
+        (50, "turn up the bedroom fan", 75),
+        (100, "make the bedroom fan faster", 100),
+    ],
+)
+async def test_a_fan_goes_by_its_steps(home: HomeAssistant, now: int, words: str, speed: int) -> None:
+    fan = {"entity_id": "fan.bedroom", "percentage": now}
+    await home.services.async_call("fan", "turn_on", fan, blocking=True)
+    await say(home, words)
+    await home.async_block_till_done()
+    state = home.states.get("fan.bedroom")
+    assert state
+    assert state.attributes["percentage"] == speed
+
+
+async def test_of_several_lights_those_that_cannot_be_dimmed_are_left_out(home: HomeAssistant) -> None:
+    await home.services.async_call("light", "turn_on", {"entity_id": "all"}, blocking=True)
+    answer = await say(home, "dim the lights")
+    assert "doesn't support" not in speech(answer)
+
+
+async def test_an_item_of_a_list_may_have_a_time(home: HomeAssistant) -> None:
+    await say(home, "add buy groceries to my chores for today")
+    await home.async_block_till_done()
+    assert "Buy groceries for today" in [item.summary for item in items_on_list(home, "todo.chores")]
+
+
+async def test_a_scene_is_named_without_a_verb(home: HomeAssistant) -> None:
+    assert speech(await say(home, "movie night")) == "That needs confirmation, but there is nobody to ask."
+
+
+async def test_the_same_command_for_later_is_one(home: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
+    freezer.move_to("2026-12-02 10:00:10+00:00")
+    await say(home, "turn off the tv in 20 minutes")
+    freezer.tick(20)
+    assert speech(await say(home, "turn off the tv in 20 minutes")).startswith("That is planned already.")
+
+
+async def test_a_timer_is_found_by_the_beginning_of_its_name(home: HomeAssistant) -> None:
+    await say(home, "stell einen Timer für die Nudeln auf 9 Minuten", language="de")
+    for words in ("wie lange läuft der Nudeltimer noch?", "wie lange läuft der Pizzatimer noch?"):
+        assert ": Nudeln." in speech(await say(home, words, language="de"))

@@ -75,6 +75,7 @@ async def test_a_chat_tells_what_would_be_understood_and_a_satellite_does_not(ha
     at_satellite = Talk(hass, device_id="a-satellite", conversation_id="another-talk")
 
     assert (
-        await talk.say("help") == f"Sorry, I couldn't understand that. {sentence('common.spoken_understood_offline')}"
+        await talk.say("sing") == f"Sorry, I couldn't understand that. {sentence('common.spoken_understood_offline')}"
     )
-    assert await at_satellite.say("help") == "Sorry, I couldn't understand that"
+    assert await at_satellite.say("sing") == "Sorry, I couldn't understand that"
+    assert await at_satellite.say("what can you do?") == sentence("common.spoken_can_do")

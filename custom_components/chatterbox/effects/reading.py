@@ -8,6 +8,7 @@ from homeassistant.components import conversation
 from homeassistant.components.climate import ATTR_MAX_TEMP, ATTR_MIN_TEMP
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.components.cover import DOMAIN as COVER
+from homeassistant.components.fan import ATTR_PERCENTAGE, ATTR_PERCENTAGE_STEP
 from homeassistant.components.light import ATTR_BRIGHTNESS, ATTR_SUPPORTED_COLOR_MODES, DOMAIN as LIGHT
 from homeassistant.components.light.const import ColorMode
 from homeassistant.components.media_player import DOMAIN as MEDIA_PLAYER, INTENT_MEDIA_SEARCH_AND_PLAY
@@ -21,7 +22,7 @@ from homeassistant.const import (
     STATE_UNAVAILABLE,
     STATE_UNKNOWN,
 )
-from homeassistant.core import HomeAssistant, State
+from homeassistant.core import HomeAssistant, State, split_entity_id
 from homeassistant.helpers import area_registry as ar, intent
 from homeassistant.helpers.singleton import singleton
 from homeassistant.util import dt as dt_util
@@ -36,21 +37,22 @@ from ..internals.todo import items_on_list
 from ..nlu.commands import Choice, EntityCommand, OpenQuestion, Surroundings, UnknownName
 from ..nlu.lexicon import Lexicon, Role, lexicon, tokens
 from ..nlu.past import PastQuestion, past_lexicon, past_question
-from ..nlu.questions import StateQuestion, WorldQuestion
+from ..nlu.questions import MOST_TOLD, StateQuestion, WorldQuestion
 from ..nlu.reading import read
 from ..nlu.understanding import (
     ListRequest,
     PlayRequest,
     SpokenRequest,
     TimerRequest,
+    is_assumed,
     understand,
 )
 from ..nlu.vocabulary import HomeVocabulary, KnownEntity, NamedPlace
 from ..nlu.zones import zones
+from ..people.speakers import async_speaker_area
 from ..speech.text.times import prepare, resolve_time, times_in
 from .effect import actions_of
 from .intents import intent_effects, items_meant
-from .recognition import async_speaker_area
 
 _STEP: Final = 20
 """Percent by which a light becomes brighter or darker."""
@@ -73,6 +75,8 @@ class IntentCall(NamedTuple):
 
 type Answered = WorldQuestion | StateQuestion | ListRequest | Choice | OpenQuestion
 """Requests that are answered in words."""
+type RequestBefore = EntityCommand | WorldQuestion | None
+"""The last request of a conversation, to which another one may add: "and the kitchen"."""
 
 
 class ReadSentence(NamedTuple):
@@ -84,6 +88,8 @@ class ReadSentence(NamedTuple):
     """Names that nothing at home has. All else that was asked for is done."""
     is_elliptic: bool = False
     """Whether a command names nothing. In a conversation it may mean something else."""
+    last: RequestBefore = None
+    """The last request."""
 
     @property
     def is_understood(self) -> bool:
@@ -92,45 +98,60 @@ class ReadSentence(NamedTuple):
 
 
 NOTHING_READ: Final = ReadSentence()
-_MOST_NAMED: Final = 6
-"""Entities that a question names: more are too many to listen to."""
 _CLOCK: Final = {"time": intent.INTENT_GET_CURRENT_TIME, "date": intent.INTENT_GET_CURRENT_DATE}
 _OF_ITEMS: Final = {"add": "HassListAddItem", "remove": "HassListRemoveItem", "complete": "HassListCompleteItem"}
 _RESPONSES_OF_ITEMS: Final = {"add": "item_added", "remove": "item_deleted", "complete": "item_completed"}
 
 
 async def async_read(
-    hass: HomeAssistant, user_input: ConversationInput, last: frozenset[str] = frozenset()
+    hass: HomeAssistant,
+    user_input: ConversationInput,
+    last: frozenset[str] = frozenset(),
+    before: RequestBefore = None,
 ) -> ReadSentence:
-    """Return what a sentence asks for; empty if it is not understood. `last` is what the one before was about."""
+    """Return what a sentence asks for; empty if it is not understood. `last` is what the request `before` was about."""
     if (words := await _async_lexicon(hass, user_input.language)) is None:
         return NOTHING_READ
     names = _vocabulary(hass, base_language(user_input.language), words)
     if _names_hidden(hass, user_input.text, names):
         return NOTHING_READ
     area = async_speaker_area(hass, user_input)
-    surroundings = _surroundings(hass, names, area.id if area else None, last)
+    surroundings = replace(_surroundings(hass, names), area_id=area.id if area else None, last=last, before=before)
     requests = understand(user_input.text, words, names, surroundings)
     if not requests:
         return _read_date(user_input, words, names)
-    calls: list[IntentCall] = []
+    calls, answered = list[IntentCall](), list[Answered]()
     unknown = [request for request in requests if isinstance(request, UnknownName)]
     for request in requests:
         if isinstance(request, UnknownName):
             continue
-        found = [*_intents(hass, request, names, area)]
-        if not found:
-            is_long = isinstance(request, Choice) and len(request.ids) > _MOST_NAMED
-            if (
-                len(requests) == 1
-                and not is_long
-                and isinstance(request, (WorldQuestion, StateQuestion, ListRequest, Choice, OpenQuestion))
-            ):
-                return ReadSentence(answered=request)
+        if found := [*_intents(hass, request, names, area)]:
+            calls += found
+            continue
+        told = _told(request)
+        if told is None:
             return NOTHING_READ
-        calls += found
+        answered.append(told)
+    is_open = any(isinstance(one, Choice | OpenQuestion) for one in answered)
+    if len(answered) > 1 or (is_open and len(requests) > 1):
+        return NOTHING_READ
     is_elliptic = any(isinstance(request, EntityCommand) and request.is_elliptic for request in requests)
-    return ReadSentence(tuple(calls), unknown=unknown, is_elliptic=is_elliptic)
+    last_request = requests[-1] if isinstance(requests[-1], EntityCommand | WorldQuestion) else None
+    return ReadSentence(tuple(calls), next(iter(answered), None), unknown, is_elliptic, last_request)
+
+
+def _told(request: SpokenRequest) -> Answered | None:
+    """Return the request that is answered in words in place of intents; None if there is none.
+
+    Lights that are off do not become darker: their states are told.
+    """
+    match request:
+        case EntityCommand(act=act, ids=ids) if act in _STEPS and len(ids) <= MOST_TOLD:
+            return StateQuestion(ids, "one")
+        case WorldQuestion() | StateQuestion() | ListRequest() | Choice() | OpenQuestion():
+            return request
+        case _:
+            return None
 
 
 async def async_unexplained(hass: HomeAssistant, sentence: str, language: str) -> frozenset[str]:
@@ -147,6 +168,25 @@ async def async_is_explained(hass: HomeAssistant, user_input: ConversationInput)
         return False
     readings = read(user_input.text, words, _vocabulary(hass, base_language(user_input.language), words))
     return any({Role.UNKNOWN, Role.AMOUNT}.isdisjoint(span.role for span in one.spans) for one in readings[:1])
+
+
+async def async_is_assumed(
+    hass: HomeAssistant, user_input: ConversationInput, intent_type: str, slots: Mapping[str, JsonValue]
+) -> bool:
+    """Return whether Home Assistant takes a sentence for what its words do not mean.
+
+    Where they name only a place, it assumes things there, and Italian sentences that turn off a TV mute it.
+    """
+    if intent_type in _OF_PLAYERS.values():
+        calls = (await async_read(hass, user_input)).calls
+        return bool(calls) and intent_type not in {call.intent for call in calls}
+    words = await _async_lexicon(hass, user_input.language) if {"area", "floor"} & slots.keys() else None
+    if words is None or "name" in slots:
+        return False
+    touched = actions_of(intent_effects(hass, intent_type, slots, conversation.DOMAIN))
+    domains = frozenset(split_entity_id(one.entity_id)[0] for one in touched)
+    names = _vocabulary(hass, base_language(user_input.language), words)
+    return bool(domains) and is_assumed(user_input.text, words, names, domains)
 
 
 async def _async_lexicon(hass: HomeAssistant, language: str) -> Lexicon | None:
@@ -283,15 +323,14 @@ def _indexed(hass: HomeAssistant, home: Home, words: Lexicon) -> HomeVocabulary:
     return HomeVocabulary(entities, (*rooms, *floors), words)
 
 
-def _surroundings(
-    hass: HomeAssistant, names: HomeVocabulary, area_id: str | None, last: frozenset[str]
-) -> Surroundings:
+def _surroundings(hass: HomeAssistant, names: HomeVocabulary) -> Surroundings:
+    """Return which players are playing, or else on."""
     players = [
         state for one in names.entities if one.domain == MEDIA_PLAYER and (state := hass.states.get(one.entity_id))
     ]
     playing = [state for state in players if state.state == STATE_PLAYING]
     active = playing or [state for state in players if state.state not in _IDLE]
-    return Surroundings(area_id, frozenset(state.entity_id for state in active), last)
+    return Surroundings(playing=frozenset(state.entity_id for state in active))
 
 
 _OF_PLAYERS: Final = {
@@ -321,7 +360,8 @@ def _calls(hass: HomeAssistant, command: EntityCommand, names: HomeVocabulary) -
     """Yield the intents of a command, after a look at the states where it depends on them."""
     states = [state for one in sorted(command.ids) if (state := hass.states.get(one))]
     if command.act in _STEPS:
-        yield from _stepped(states, command)
+        able = [one for one in states if one.attributes.get(ATTR_SUPPORTED_COLOR_MODES) != [ColorMode.ONOFF]]
+        yield from _stepped(able or states, command)
         return
     if command.act == "set":
         for state in _able(states, command):
@@ -423,13 +463,16 @@ def _stepped(states: Sequence[State], command: EntityCommand) -> Iterator[Intent
                     yield IntentCall(intent.INTENT_TURN_ON, name | {"domain": LIGHT})
                 elif value != now and not is_from_dark:
                     yield IntentCall("HassLightSet", name | {"brightness": value}, "brightness")
-            case "media_player" if amount is None:
+            case "media_player" if amount is None or command.is_by:
                 direction = "up" if _STEPS[command.act] > 0 else "down"
-                yield IntentCall("HassSetVolumeRelative", name | {"volume_step": direction})
-            case "media_player" if amount is not None and command.is_by:
-                yield IntentCall("HassSetVolumeRelative", name | {"volume_step": amount * _STEPS[command.act]})
+                step: JsonValue = direction if amount is None else amount * _STEPS[command.act]
+                yield IntentCall("HassSetVolumeRelative", name | {"volume_step": step})
             case "media_player":
                 yield IntentCall("HassSetVolume", name | {"volume_level": amount})
+            case "fan" if (now := state.attributes.get(ATTR_PERCENTAGE) or 0) or _STEPS[command.act] > 0:
+                least = max(float(state.attributes.get(ATTR_PERCENTAGE_STEP) or 0), _STEP)
+                speed = min(100, max(least, _further(float(now), command, least)))
+                yield IntentCall("HassFanSetSpeed", name | {"percentage": round(speed)})
             case "climate" if (target := state.attributes.get(ATTR_TEMPERATURE)) is not None:
                 low, high = (float(state.attributes.get(key, target)) for key in (ATTR_MIN_TEMP, ATTR_MAX_TEMP))
                 degrees = _further(float(target), command, _DEGREE)

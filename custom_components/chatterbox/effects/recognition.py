@@ -17,7 +17,7 @@ from homeassistant.components.media_player import INTENT_MEDIA_SEARCH_AND_PLAY
 from homeassistant.components.person.const import DOMAIN as PERSON_DOMAIN
 from homeassistant.components.weather.const import INTENT_GET_WEATHER
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er, intent
+from homeassistant.helpers import intent
 
 from ..agent.messages import JsonValue, ToolCall
 from ..agent.text import MOST_UNDERSTOOD, plain_name
@@ -25,8 +25,10 @@ from ..home.entity_matches import matching_states
 from ..home.name_index import with_known_names
 from ..home.request import QUESTION_ENDS
 from ..internals.conversation import built_in_agent, slots_of
+from ..people.speakers import async_speaker_area
 from ..settings.agent import RequestKind
 from .intents import handler_of, intent_naming, is_question_intent, selection
+from .reading import async_is_assumed
 
 REQUEST_KINDS: Final = {
     INTENT_GET_WEATHER: RequestKind.WEATHER,
@@ -82,6 +84,8 @@ async def async_recognize(hass: HomeAssistant, user_input: ConversationInput) ->
     is_question = is_question_intent(hass, name)
     if (found.intent_metadata or {}).get(METADATA_CUSTOM_SENTENCE):
         return RecognizedRequest(name, is_question)
+    if await async_is_assumed(hass, user_input, name, slots):
+        return None
     kind = RequestKind.PEOPLE if slots.get("domain") == PERSON_DOMAIN else REQUEST_KINDS.get(name)
     # Text that may be anything may hold a second request, and a name that nobody has.
     if kind is None and any(entity.is_wildcard for entity in found.entities_list):
@@ -152,13 +156,3 @@ def _is_there(
     # An open window may be a sensor, a closed one a cover: Home Assistant's sentences mean one of them.
     alike = intent.async_match_targets(hass, replace(constraints, domains=None), preferences)
     return len(alike.states) == len(found.states)
-
-
-def async_speaker_area(hass: HomeAssistant, user_input: ConversationInput) -> ar.AreaEntry | None:
-    """Return the area that the built-in agent assumes for the speaker."""
-    area_id, device_id = None, user_input.device_id
-    if user_input.satellite_id and (entry := er.async_get(hass).async_get(user_input.satellite_id)):
-        area_id, device_id = entry.area_id, entry.device_id
-    if area_id is None and device_id and (device := dr.async_get(hass).async_get(device_id)):
-        area_id = dr.async_get_effective_area_id(hass, device)
-    return ar.async_get(hass).async_get_area(area_id) if area_id else None

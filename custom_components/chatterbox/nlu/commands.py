@@ -6,11 +6,14 @@ it; where several fit and one is meant, the request is a choice between these.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from .lexicon import Lexicon, Role
 from .reading import Parts, PhraseSpan, Reading
 from .vocabulary import HomeVocabulary, KnownEntity
+
+if TYPE_CHECKING:
+    from .questions import WorldQuestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,13 @@ class Surroundings:
     """Players that are playing, or else those that are on."""
     last: frozenset[str] = frozenset()
     """The entities of the request before."""
+    before: EntityCommand | WorldQuestion | None = None
+    """The request before."""
+
+    @property
+    def command(self) -> EntityCommand | None:
+        """Return the request before, if it is a command."""
+        return self.before if isinstance(self.before, EntityCommand) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +153,8 @@ _ACTS_ON: Final[Mapping[str, frozenset[str]]] = {
     "darker": _LIGHT,
     "warmer": frozenset({"climate"}),
     "cooler": frozenset({"climate"}),
-    "more": frozenset({"light", "media_player", "climate"}),
-    "less": frozenset({"light", "media_player", "climate"}),
+    "more": frozenset({"light", "media_player", "climate", "fan"}),
+    "less": frozenset({"light", "media_player", "climate", "fan"}),
     "set": frozenset({"light", "climate", "cover", "valve", "fan", "media_player"}),
     "start": _ROBOTS | {"switch", "scene", "script"},
     "clean": frozenset({"vacuum"}),
@@ -155,6 +165,7 @@ _ACTS_ON: Final[Mapping[str, frozenset[str]]] = {
     **dict.fromkeys(("louder", "quieter", "next", "previous", "mute", "unmute"), _PLAYER),
 }
 """The domains that an act is for."""
+_VAGUE_ACTS: Final = frozenset({"turn", "change"})
 PLAIN_ACTS: Final = _ACTS_ON.keys() - {"brew", "set", "start"}
 """Acts whose words mean nothing else."""
 _BY_ASPECT: Final[Mapping[str, frozenset[str]]] = {
@@ -171,7 +182,9 @@ _BY_UNIT: Final[Mapping[str, frozenset[str]]] = {
     "kelvin": _LIGHT,
     "": frozenset({"light", "climate", "media_player"}),
 }
-_STEPS: Final = frozenset({"more", "less", "brighter", "darker", "louder", "quieter", "warmer", "cooler"})
+_OPPOSITES: Final = {"brighter": "darker", "louder": "quieter", "warmer": "cooler", "more": "less"}
+_OPPOSITES_OF_STEPS: Final = _OPPOSITES | {less: more for more, less in _OPPOSITES.items()}
+_STEPS: Final = _OPPOSITES_OF_STEPS.keys()
 _ALONE: Final = frozenset({"warmer", "cooler", "more", "less", "set", "dock", "clean"})
 """Acts that tell by themselves for what they are, as far as there is only one in the room, or at home."""
 PASSIVE: Final = frozenset({"binary_sensor", "event", "sensor", "update", "weather"})
@@ -182,6 +195,9 @@ _ROLES: Final = frozenset(
     }
 )
 _NAMING: Final = frozenset({Role.ENTITY, Role.PLACE, Role.KIND})
+_OF_NAMES: Final = _NAMING | {Role.QUANTIFIER, Role.FILLER, Role.PREPOSITION, Role.AND}
+_TELLING: Final = (Role.ENTITY, Role.KIND, Role.ASPECT, Role.PRONOUN)
+"""The roles of words that tell by themselves what a request is about."""
 _SETTABLE: Final = frozenset({"brightness", "colour", "position", "temperature", "volume"})
 _VALUES: Final = (Role.AMOUNT, Role.LEVEL, Role.COLOUR)
 _TWO: Final = 2
@@ -203,9 +219,13 @@ def commands(
     is_cut = (Role.PREPOSITION, Role.AND) in zip((span.role for span in parts.spans), following, strict=True)
     if not is_explained or (verbs and parts.all(Role.STATE)) or is_cut:
         return None
-    acts = ["set" if verb == "change" else verb for verb in verbs] or [_act_without_verb(parts)]
+    acts = ["set" if verb == "change" else verb for verb in verbs] or [_act_without_verb(parts, names)]
     if sounds := _SOUNDS & {*parts.values(Role.KIND)}:
         acts = [{"on": "resume" if "music" in sounds else "", "off": "pause"}.get(act, act) for act in acts]
+    command = surroundings.command
+    if command and command.act in _STEPS and not any(parts.all(role) for role in _TELLING):
+        again = {"more": command.act, "less": _OPPOSITES_OF_STEPS[command.act]}
+        acts = [again.get(act, act) for act in acts]
     found = [one for act in acts if (one := _commands(act, parts, reading, names, surroundings))]
     return min(found, key=lambda one: isinstance(one[0], UnknownName), default=None)
 
@@ -235,14 +255,42 @@ def _commands(
     return [OpenQuestion("value")] if lacks_value else found
 
 
-def _act_without_verb(parts: Parts) -> str:
-    """Return what is to be done where no verb tells: "desk lamp off", "kitchen 50 percent"; empty if nothing does."""
+def following_commands(
+    parts: Parts, reading: Reading, names: HomeVocabulary, surroundings: Surroundings
+) -> Sequence[EntityCommand | Choice]:
+    """Return the command before, for what is named after it: "and the kitchen"; empty if there are more words."""
+    command, is_joined = surroundings.command, any(span.role is Role.AND for span in reading.spans)
+    if command is None or not (is_joined and _OF_NAMES.issuperset(parts.by_role)):
+        return ()
+    found = _Targets(parts, command.act, names.domains(command.ids), names, surroundings).found()
+    if isinstance(found, Choice):
+        return (found,)
+    return (replace(command, ids=found),) if found else ()
+
+
+def may_mean(parts: Parts, words: Lexicon, domains: AbstractSet[str]) -> bool:
+    """Return whether the words of a request may be for entities of some domains.
+
+    A place alone does not tell: "ouvre le garage" is not about its light, and "the bedroom to 20" may be anything.
+    """
+    is_named = any(parts.all(role) for role in _TELLING)
+    possible = [_ACTS_ON.get(one, domains if one in _VAGUE_ACTS else frozenset()) for one in parts.acts(words)]
+    is_bare = any(not span.value for span in parts.all(Role.AMOUNT)) and all(len(one) > 1 for one in possible)
+    return is_named or not (is_bare or (possible and all(map(domains.isdisjoint, possible))))
+
+
+def _act_without_verb(parts: Parts, names: HomeVocabulary) -> str:
+    """Return what is to be done where no verb tells: "desk lamp off", "movie night"; empty if nothing does."""
     if any(parts.all(role) for role in (Role.ACT, Role.VERB, Role.PARTICLE)):
         return ""
+    named = [span.named for span in parts.spans if span.named and span.named.is_whole]
+    if len(named) == len(parts.spans) and all(names.domains(one.ids) == {"scene"} for one in named):
+        return "on"
     states = [value for value in parts.values(Role.STATE) if value in {"on", "off"}]
     if any(parts.all(role) for role in _VALUES):
         return "" if parts.all(Role.STATE) else "set"
-    is_outside = Role.STATE in {parts.spans[0].role, parts.spans[-1].role}
+    telling = [span.role for span in parts.spans if span.role is not Role.FILLER]
+    is_outside = Role.STATE in telling[:1] + telling[-1:]
     return states[0] if states and len(parts.all(Role.STATE)) == 1 and is_outside else ""
 
 
@@ -352,8 +400,14 @@ class _Targets:
     def found(self) -> frozenset[str] | Choice | None:
         """Return the entities; None if the words mean none, and a choice if one of several is meant."""
         able = {entity.entity_id for entity in self.names.entities if entity.domain in self.domains}
+        if "others" in self._quantifiers:
+            kinds_of = {one: (self.names.by_id[one].domain, self.names.by_id[one].area_id) for one in able}
+            alike = {kinds_of[one] for one in self.surroundings.last & able}
+            return frozenset(one for one in able - self.surroundings.last if kinds_of[one] in alike) or None
         if self.parts.all(Role.PRONOUN):
             return self._referred(able)
+        if self._is_about_last and self.surroundings.last & able:
+            return frozenset(self.surroundings.last & able)
         if places := places_of(self.parts.spans, self._quantifiers, self.names, self.surroundings):
             able = {one for one in able if any(self.names.by_id[one].area_id in areas for areas in places)}
         kinds = [KINDS[value] for value in self.parts.values(Role.KIND)]
@@ -367,6 +421,13 @@ class _Targets:
         ids = found.ids if isinstance(found, Choice) else found or frozenset[str]()
         areas_found = {self.names.by_id[one].area_id for one in ids}
         return None if any(areas.isdisjoint(areas_found) for areas in places) else found
+
+    @property
+    def _is_about_last(self) -> bool:
+        """Whether words that name nothing go on about the request before: "a bit more"."""
+        is_unnamed = not any(self.parts.all(role) for role in (*_NAMING, Role.QUANTIFIER))
+        command = self.surroundings.command
+        return is_unnamed and command is not None and command.act != "off" and self.act in {*_STEPS, "set"}
 
     @property
     def _quantifiers(self) -> frozenset[str]:
@@ -419,7 +480,7 @@ class _Targets:
         is_certain = (self._is_many and is_placed) or (is_light and (self._is_many or is_placed))
         return found if is_certain and is_number_right else Choice(found)
 
-    def _unnamed(self, able: AbstractSet[str], *, is_placed: bool) -> frozenset[str] | None:
+    def _unnamed(self, able: AbstractSet[str], *, is_placed: bool) -> frozenset[str] | Choice | None:
         """Return what an act is for that names only a place, or nothing."""
         found: AbstractSet[str]
         if self.domains == _PLAYER | (_ROBOTS & self.domains) and self.act not in {"on", "off"}:
@@ -433,12 +494,15 @@ class _Targets:
         elif self.domains == _LIGHT:
             return self._near(able) or None  # "brighter"
         elif is_placed:
-            is_vague = self.act in {"brew", "start", "open", "close"}  # "clean the kitchen" is no order for coffee
+            # "clean the kitchen" is no order for coffee
+            is_vague = self.act in {"brew", "start"} or self.domains == _ACTS_ON["open"]
             found = {one for one in able if not is_vague or KINDS["garage"].has(self.names.by_id[one])}
         elif self.act in {"brighter", "darker"}:
             return self._near(able) or None
         else:
             found = (self._near(able) or able) if self.act in _ALONE else frozenset()
+        if len(found) > 1 and self.act in {"warmer", "cooler"}:
+            return Choice(frozenset(found))
         return frozenset(found) if len(found) == 1 else None
 
     def _near(self, ids: Iterable[str]) -> frozenset[str]:

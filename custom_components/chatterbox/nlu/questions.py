@@ -73,7 +73,10 @@ _BY_STATE: Final = {
 """The domains of entities that may be in a state."""
 _OPENINGS: Final = frozenset({"door", "garage_door", "opening", "window"})
 """The classes of sensors that tell whether something is open."""
-_MOST_TOLD: Final = 3
+_SHUT: Final = frozenset({"off", "closed", "locked"})
+"""States that are wanted of all: "are the lights off?"."""
+_ANY: Final = frozenset({"anything", "everything"})
+MOST_TOLD: Final = 3
 """Entities whose states are told in one answer."""
 
 
@@ -83,9 +86,10 @@ def state_question(
     """Return the question about states that all words ask."""
     forms, states = parts.values(Role.QUESTION), parts.all(Role.STATE)
     begin = next((span.role for span in parts.spans if span.role is not Role.FILLER), None)
-    if begin not in {Role.QUESTION, Role.BE} or not _OF_STATES.issuperset(parts.by_role) or len(states) > 1:
+    is_asked = begin in {Role.QUESTION, Role.BE} or (reading.is_asked and bool(parts.all(Role.BE)))
+    if not is_asked or not _OF_STATES.issuperset(parts.by_role) or len(states) > 1:
         return None
-    state = states[0].value if states else ""
+    state = states[0].value.removeprefix("turned_") if states else ""
     spoken = reading.text(states[0].start, states[0].end) if states else ""
     is_named = bool(parts.all(Role.ENTITY) or parts.all(Role.PRONOUN))
     is_whether = {*forms} <= {"is"}
@@ -94,12 +98,13 @@ def state_question(
         return None
     if not states:
         is_value = (is_named or bool(parts.all(Role.ASPECT))) and not parts.all(Role.KIND)
-        return StateQuestion(ids, "one") if is_value and "what" in forms and len(ids) <= _MOST_TOLD else None
+        return StateQuestion(ids, "one") if is_value and "what" in forms and len(ids) <= MOST_TOLD else None
     is_plural = any(kind.is_plural for value in parts.values(Role.KIND) if (kind := KINDS.get(value)))
     if is_whether and (is_named or (len(ids) == 1 and not is_plural)):
         return StateQuestion(ids, "one_yesno", state, spoken) if len(ids) == 1 else None
     if is_whether:
-        form = "all" if "all" in parts.values(Role.QUANTIFIER) else "any"
+        is_all = state in _SHUT or "all" in parts.values(Role.QUANTIFIER)
+        form = "all" if is_all and "any" not in parts.values(Role.QUANTIFIER) else "any"
         return StateQuestion(ids, form, state, spoken) if parts.all(Role.KIND) else None
     is_some = (
         not is_named
@@ -114,8 +119,10 @@ def _asked_about(
     parts: Parts, state: str, names: HomeVocabulary, surroundings: Surroundings, *, is_whether: bool
 ) -> frozenset[str]:
     """Return the entities that a question means, none if its words mean none together."""
-    aspects, kinds = parts.values(Role.ASPECT), [KINDS.get(value) for value in parts.values(Role.KIND)]
+    aspects, kinds = parts.values(Role.ASPECT), [KINDS.get(one) for one in parts.values(Role.KIND) if one not in _ANY]
     able = {one.entity_id for one in names.entities if not state or _may_be(one, state)}
+    if "who" in parts.values(Role.QUESTION):
+        able = {one for one in able if names.by_id[one].domain == "person"}
     if aspects:
         able = {one for one in able if names.by_id[one].domain == "sensor" and names.by_id[one].device_class in aspects}
     for kind in kinds:
@@ -131,6 +138,8 @@ def _asked_about(
         }
     for areas in (places := places_of(parts.spans, parts.values(Role.QUANTIFIER), names, surroundings)):
         able = {one for one in able if names.by_id[one].area_id in areas}
+    if "others" in parts.values(Role.QUANTIFIER):
+        return frozenset()
     if parts.all(Role.PRONOUN):
         return frozenset(surroundings.last & able)
     named = [span.named.ids for span in parts.all(Role.ENTITY) if span.named]
@@ -155,6 +164,8 @@ def world_question(parts: Parts, *, is_marked: bool) -> WorldQuestion | None:
     is_told = parts.spans[0].role is Role.PRONOUN  # "it is cold"
     if not topics or is_elsewhere or is_told or not _OF_QUESTIONS.issuperset(parts.by_role):
         return None
+    if topics == ["help"]:
+        return WorldQuestion(("help",)) if {*parts.by_role} <= {Role.TOPIC, Role.FILLER} else None
     if _CLOCK.issuperset(topics):
         return _about_clock(parts, topics)
     if topics == ["song"]:
@@ -162,7 +173,7 @@ def world_question(parts: Parts, *, is_marked: bool) -> WorldQuestion | None:
             WorldQuestion(("song",)) if _NOW.issuperset(parts.values(Role.DAY)) and not parts.all(Role.ZONE) else None
         )
     is_indoors = bool(parts.all(Role.QUANTIFIER)) and "feel" in topics
-    if parts.all(Role.ZONE) or is_indoors or not _WEATHER.issuperset(topics):
+    if parts.all(Role.ZONE) or is_indoors or not is_about_weather(topics):
         return None
     forms = parts.values(Role.QUESTION)
     days = parts.values(Role.DAY) or ["week"] * ("when" in forms) or ["0"] * (not {"will", "need"}.isdisjoint(forms))
@@ -171,10 +182,16 @@ def world_question(parts: Parts, *, is_marked: bool) -> WorldQuestion | None:
         bool(parts.all(Role.BE) or not {"is", "need", "when", "will"}.isdisjoint(forms)) and "what" not in forms
     )
     is_whether = is_whether or bool(is_marked and phenomena and not forms)  # "¿llueve mañana?"
-    is_asked = is_whether or bool(forms)
+    is_told = topics == ["feel"] and not (forms or is_marked)  # "hace frío"
+    is_asked = (is_whether and not is_told) or bool(forms)
     if (is_whether and len(phenomena) > 1) or not (is_asked or days or topics == ["weather"] or len(parts.spans) == 1):
         return None
     return WorldQuestion(phenomena or ("weather",), tuple(days), is_whether)
+
+
+def is_about_weather(topics: Sequence[str]) -> bool:
+    """Return whether the topics of a question are the weather."""
+    return _WEATHER.issuperset(topics)
 
 
 def _about_clock(parts: Parts, topics: Sequence[str]) -> WorldQuestion | None:

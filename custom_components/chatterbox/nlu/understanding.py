@@ -3,15 +3,26 @@
 What the rules cannot explain is not understood. They are tried on the readings of a sentence, the most likely first.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from .commands import KINDS, PLAIN_ACTS, Choice, EntityCommand, OpenQuestion, Surroundings, UnknownName, commands
+from .commands import (
+    KINDS,
+    PLAIN_ACTS,
+    Choice,
+    EntityCommand,
+    OpenQuestion,
+    Surroundings,
+    UnknownName,
+    commands,
+    following_commands,
+    may_mean,
+)
 from .lexicon import ARTICLE, COMMA, GAP, Lexicon, PhraseMeaning, PhraseTree, Role, tokens, tokens_of_phrase
-from .questions import StateQuestion, WorldQuestion, state_question, world_question
+from .questions import StateQuestion, WorldQuestion, is_about_weather, state_question, world_question
 from .reading import Parts, PhraseSpan, Reading, read, telling_text
 from .vocabulary import HomeVocabulary
 
@@ -104,6 +115,13 @@ def understand(
     return [unknown] if unknown else best
 
 
+def is_assumed(sentence: str, words: Lexicon, names: HomeVocabulary, domains: AbstractSet[str]) -> bool:
+    """Return whether all words of a sentence are explained, and none of them is about entities of some domains."""
+    found = (Parts(one.spans) for one in read(sentence, words, names))
+    explained = [parts for parts in found if not (parts.all(Role.UNKNOWN) or parts.all(Role.TEXT))]
+    return bool(explained) and not any(may_mean(parts, words, domains) for parts in explained)
+
+
 def _has_whole_names(reading: Reading, names: HomeVocabulary) -> bool:
     """Return whether all is named by names, no aliases or kinds: the lamp called "Lamp", before a choice of lamps."""
     named = [(span, one) for span in reading.spans if span.named and span.role is Role.ENTITY for one in span.named.ids]
@@ -127,19 +145,33 @@ def _requests(
     for spans in _divided(reading.spans):
         parts = Parts(spans)
         listed, timed = _of_list(parts, reading, words, names), _of_timer(parts, reading, words)
-        of_world = world_question(parts, is_marked=reading.is_asked)
-        if other := of_world or listed or timed or _to_play(parts, reading, words, names):
+        asked = (
+            world_question(parts, is_marked=reading.is_asked)
+            or state_question(parts, reading, names, surroundings)
+            or _following_question(parts, surroundings)
+        )
+        if other := asked or listed or timed or _to_play(parts, reading, words, names):
             found.append(other)
             continue
         if reading.is_asked and not parts.all(Role.ACT) and not parts.all(Role.VERB):
             return ()  # "lights on?"
         several = commands(parts, reading, words, names, surroundings)
+        several = several or following_commands(parts, reading, names, surroundings)
         if not several:
             return ()
         found += several
         done = [one.ids for one in several if isinstance(one, EntityCommand)]
         surroundings = replace(surroundings, last=frozenset[str]().union(*done))
     return found
+
+
+def _following_question(parts: Parts, surroundings: Surroundings) -> WorldQuestion | None:
+    """Return the question before, for another day: "and tomorrow"."""
+    days, question = parts.values(Role.DAY), surroundings.before
+    is_day = bool(days) and parts.by_role.keys() <= {Role.DAY, *_SILENT}
+    if not (is_day and isinstance(question, WorldQuestion)) or not is_about_weather(question.topics):
+        return None
+    return replace(question, days=tuple(days), on=None)
 
 
 def _divided(spans: Sequence[PhraseSpan]) -> list[Sequence[PhraseSpan]]:
@@ -153,7 +185,8 @@ def _divided(spans: Sequence[PhraseSpan]) -> list[Sequence[PhraseSpan]]:
         if before.role is Role.AND and (span.role in _ACTING or _has_two_acts(spans, at))
     ]
     bounds = [0, *starts, len(spans)]
-    return [_without_joining(spans[start:end]) for start, end in pairwise(bounds)]
+    found = [_without_joining(spans[start:end]) for start, end in pairwise(bounds)]
+    return [one for one in found if one]
 
 
 def _has_two_acts(spans: Sequence[PhraseSpan], at: int) -> bool:
@@ -163,7 +196,7 @@ def _has_two_acts(spans: Sequence[PhraseSpan], at: int) -> bool:
 
 
 def _without_joining(spans: Sequence[PhraseSpan]) -> Sequence[PhraseSpan]:
-    return spans[:-1] if len(spans) > 1 and spans[-1].role is Role.AND else spans
+    return spans[:-1] if spans and spans[-1].role is Role.AND else spans
 
 
 def _of_list(
@@ -174,7 +207,8 @@ def _of_list(
     act = parts.act(words) or _act_of_question(parts, forms)
     if act not in {*_OF_ITEMS, "read", "has"} or not _OF_LISTS.issuperset(parts.by_role):
         return None
-    if len(texts) != (act in {*_OF_ITEMS, "has"}) or (texts and parts.all(Role.DAY)):
+    days = parts.all(Role.DAY)
+    if len(texts) != (act in {*_OF_ITEMS, "has"}) or (texts and days and days[-1] is not parts.spans[-1]):
         return None
     lists = {one for span in parts.all(Role.ENTITY) if span.named for one in span.named.ids}
     is_list = all(names.by_id[one].domain == _LIST for one in lists) and _LISTS.issuperset(kinds)
@@ -195,6 +229,10 @@ def _of_list(
     text = reading.text(texts[0].start, texts[0].end)
     if " ".join(tokens_of_phrase(text)) in words.indefinite:
         return OpenQuestion("item", reading.sentence.replace(text, GAP, 1))
+    if items and days:  # "buy milk … for today"
+        before = parts.spans[parts.spans.index(days[-1]) - 1]
+        begin = before if before.role is Role.PREPOSITION else days[-1]
+        items = (*items[:-1], f"{items[-1]} {reading.text(begin.start, days[-1].end)}")
     return ListRequest(act, list_id, items) if items else None
 
 

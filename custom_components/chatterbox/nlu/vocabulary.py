@@ -63,6 +63,10 @@ class HomeVocabulary:
         """Yield the ends and meanings of the names that begin at a word."""
         return self._phrases.found(heard, start, self.words.stem)
 
+    def domains(self, ids: Iterable[str]) -> frozenset[str]:
+        """Return the domains of some entities; a place has none."""
+        return frozenset(self.by_id[one].domain for one in ids if one in self.by_id)
+
     def areas_of(self, kind: str) -> frozenset[str]:
         """Return the areas of the places called by a word for a kind of places, such as "outside"."""
         return self._areas.get(kind, frozenset())

@@ -48,6 +48,8 @@ _CONDITIONS: Final[Mapping[str, frozenset[str]]] = {
     "clouds": frozenset({"cloudy", "partlycloudy"}),
     "storm": frozenset({"lightning", "lightning-rainy", "hail", "exceptional"}),
 }
+_MOST_NAMED: Final = 9
+"""Names in a question: more are too many to listen to."""
 _LIKELY: Final = 50
 """Percent from which rain is to be expected."""
 _WEEK: Final = 7
@@ -74,8 +76,8 @@ async def async_answer(hass: HomeAssistant, request: Answered, user_input: Conve
     """Return the answer to a question, or the question that an unclear request needs; None if there is none."""
     sentences = await async_get_sentences(hass, user_input.language)
     match request:
-        case WorldQuestion(topics=("song",)):
-            return _song(hass, home, sentences)
+        case WorldQuestion(topics=("song" | "help" as topic,)):
+            return _song(hass, home, sentences) if topic == "song" else sentences["spoken_can_do"]
         case WorldQuestion(topics=("date",), on=on) if on:
             return spoken_date(on, user_input.language)
         case WorldQuestion(zone=zone) if zone:
@@ -89,11 +91,19 @@ async def async_answer(hass: HomeAssistant, request: Answered, user_input: Conve
         case StateQuestion():
             return None
         case Choice(ids=ids):
-            states = (hass.states.get(one) for one in sorted(ids))
-            names = ", ".join(assist_name(hass, one.entity_id, one.name) for one in states if one)
-            return sentences["which_one"].format(names=names)
+            names = _names_to_choose(hass, ids, home)
+            return sentences["which_one"].format(names=", ".join(names)) if len(names) <= _MOST_NAMED else None
         case _:
             assert_never(request)
+
+
+def _names_to_choose(hass: HomeAssistant, ids: frozenset[str], home: Home) -> Sequence[str]:
+    """Return the names of entities of which one is meant, or of their rooms if they are too many to listen to."""
+    if len(ids) > _MOST_NAMED:
+        areas = {one.area_id for one in home.all_entities if one.entity_id in ids}
+        return [room.name for room in home.rooms if room.area_id in areas]
+    states = (hass.states.get(one) for one in sorted(ids))
+    return [assist_name(hass, one.entity_id, one.name) for one in states if one]
 
 
 def _song(hass: HomeAssistant, home: Home, sentences: Mapping[str, str]) -> str:

@@ -10,6 +10,7 @@ from homeassistant.helpers.singleton import singleton
 from homeassistant.util.hass_dict import HassKey
 
 from ..const import DOMAIN
+from ..effects.reading import RequestBefore
 from ..internals.conversation import stored_chat_logs
 from ..nlu.commands import PASSIVE
 
@@ -24,6 +25,8 @@ class _Thread:
     """The number of messages of the person then."""
     targets: frozenset[str] = frozenset()
     """The entities that the last command has changed, or the last question was about: "it", "them"."""
+    before: RequestBefore = None
+    """The last request, as far as it is read."""
     is_helped: bool = False
     """Whether it was told what is understood without a model."""
 
@@ -42,18 +45,22 @@ def async_note_unclear(hass: HomeAssistant, conversation_id: str, sentence: str)
         _remember(hass, conversation_id, replace(thread, unclear=sentence, asked_at=asked_at))
 
 
-def last_targets(hass: HomeAssistant, conversation_id: str) -> frozenset[str]:
-    """Return the entities that the last command of a conversation has changed."""
-    return _threads(hass).get(conversation_id, _Thread()).targets
+def last_request(hass: HomeAssistant, conversation_id: str) -> tuple[frozenset[str], RequestBefore]:
+    """Return the entities that the last command of a conversation has changed, and the last request."""
+    thread = _threads(hass).get(conversation_id, _Thread())
+    return thread.targets, thread.before
 
 
-def async_note_targets(hass: HomeAssistant, conversation_id: str, response: intent.IntentResponse) -> None:
-    """Note the entities that a command has changed, or that a question was about."""
+def async_note_request(
+    hass: HomeAssistant, conversation_id: str, response: intent.IntentResponse, request: RequestBefore
+) -> None:
+    """Note a request that was done or answered, and the entities that it has changed, or was about."""
+    if response.error_code:
+        return
     known = (state for one in response.success_results if one.id and (state := hass.states.get(one.id)))
     targets = frozenset(state.entity_id for state in known if state.domain not in PASSIVE)
-    if targets:
-        thread = _threads(hass).get(conversation_id, _Thread())
-        _remember(hass, conversation_id, replace(thread, targets=targets))
+    thread = _threads(hass).get(conversation_id, _Thread())
+    _remember(hass, conversation_id, replace(thread, targets=targets or thread.targets, before=request))
 
 
 def async_is_first_help(hass: HomeAssistant, conversation_id: str) -> bool:

@@ -27,8 +27,8 @@ from ..agent.text import MOST_UNDERSTOOD, compared
 from ..const import LOGGER
 from ..effects.effect import NOTHING, Effects
 from ..effects.intents import delayed_command, handler_of
-from ..effects.reading import IntentCall, async_past_question
-from ..effects.recognition import async_is_request, async_speaker_area, readable_sentence
+from ..effects.reading import Answered, IntentCall, async_past_question, async_read
+from ..effects.recognition import async_is_request, readable_sentence
 from ..effects.reported import Failures, async_add_reasons, async_check_response, intent_failures
 from ..home.entities import async_get_home
 from ..home.entity_matches import assist_name
@@ -39,11 +39,12 @@ from ..nlu.past import PastForm, PastQuestion
 from ..nlu.questions import StateQuestion, WorldQuestion
 from ..nlu.reading import telling_text
 from ..nlu.understanding import ListRequest
+from ..people.speakers import async_speaker_area
 from ..records.turn_record import did_nothing, intent_speech, result_content
 from ..speech.sentences import TranslatedComposer, async_get_sentences, confirmed_targets, in_sentences
 from .answers import async_answer, async_state_answer
-from .context import async_is_first_help, async_note_targets, async_note_unclear, unclear_sentence
-from .handling import async_handle, async_mismatch, async_tell_temperatures, opening_question, recognized_call
+from .context import async_is_first_help, async_note_request, async_note_unclear, last_request, unclear_sentence
+from .handling import async_handle, async_mismatch, async_tell_temperatures, recognized_call, sensed_question
 from .misheard import async_meant
 from .provider import PROCESS_SENTENCE, SENTENCE
 from .sentence_effects import TRIGGERED, async_own_effects, async_read_sentence, async_sentence_effects
@@ -120,12 +121,13 @@ class OfflineDispatcher:
         began = time.time()
         with _entered() as nesting, intent_failures() as failures:
             query, _ = await self._async_query(sentence)
+            read = await async_read(self.hass, query, *last_request(self.hass, self.conversation_id))
             if nesting > MAX_NESTING:
                 response = await self._refuse()
             else:
                 response = await self._async_done(query) or await self._async_processed(sentence, query)
         await self._report_failures(response, failures, began)
-        async_note_targets(self.hass, self.conversation_id, response)
+        async_note_request(self.hass, self.conversation_id, response, read.last)
         if is_error := response.response_type is intent.IntentResponseType.ERROR:
             await self._add_help(response)
         native = llm.ToolResult(llm.IntentResponseDict(response), error=is_error)
@@ -145,7 +147,7 @@ class OfflineDispatcher:
             response = await self._converse(query)
         elif command := delayed_command(found.intent.name, slots_of(found)):
             response = await self._refuse_delayed(replace(query, text=command))
-        elif states := opening_question(self.hass, found):
+        elif states := sensed_question(self.hass, found):
             response = await async_state_answer(self.hass, states, self.language)
         else:
             area = async_speaker_area(self.hass, query)
@@ -239,30 +241,33 @@ class OfflineDispatcher:
     async def _async_done(self, query: conversation.ConversationInput) -> intent.IntentResponse | None:
         """Do what was read in a sentence, and tell it in Home Assistant's words; None if nothing was."""
         reading = await async_read_sentence(self.hass, query, self.conversation_id)
-        if isinstance(reading.answered, StateQuestion):
-            return await async_state_answer(self.hass, reading.answered, self.language)
-        if reading.answered:
-            home = async_get_home(self.hass, conversation.DOMAIN)
-            answer = await async_answer(self.hass, reading.answered, query, home)
-            is_asked = (
-                bool(answer)
-                and not isinstance(reading.answered, WorldQuestion)
-                and str(answer).endswith(_QUESTION_MARKS)
-            )
-            lacking = reading.answered.sentence if isinstance(reading.answered, OpenQuestion) else ""
-            async_note_unclear(self.hass, self.conversation_id, (lacking or query.text) if is_asked else "")
-            is_missing = isinstance(reading.answered, ListRequest) and reading.answered.items and not is_asked
-            if answer and is_missing:
-                return self._error(intent.IntentResponseErrorCode.NO_VALID_TARGETS, answer)
-            return self._query_answer(answer) if answer else None
+        answer = await self._async_answer(query, reading.answered) if reading.answered else None
+        if reading.answered and (answer is None or not reading.calls):
+            return answer
         async_note_unclear(self.hass, self.conversation_id, "")
         if not reading.calls:
             return None
-        responses = [await self._async_handled(query, one) for one in reading.calls]
+        responses = [answer] if answer else []
+        responses += [await self._async_handled(query, one) for one in reading.calls]
         responses += [await self._unknown(one) for one in reading.unknown]
         if len(responses) == 1:
             return responses[0]
         return self._told_together(responses) or responses[0]
+
+    async def _async_answer(
+        self, query: conversation.ConversationInput, request: Answered
+    ) -> intent.IntentResponse | None:
+        """Return the answer to what is answered in words; None if there is none."""
+        if isinstance(request, StateQuestion):
+            return await async_state_answer(self.hass, request, self.language)
+        answer = await async_answer(self.hass, request, query, async_get_home(self.hass, conversation.DOMAIN))
+        is_asked = bool(answer) and not isinstance(request, WorldQuestion) and str(answer).endswith(_QUESTION_MARKS)
+        lacking = request.sentence if isinstance(request, OpenQuestion) else ""
+        async_note_unclear(self.hass, self.conversation_id, (lacking or query.text) if is_asked else "")
+        is_missing = isinstance(request, ListRequest) and request.items and not is_asked
+        if answer and is_missing:
+            return self._error(intent.IntentResponseErrorCode.NO_VALID_TARGETS, answer)
+        return self._query_answer(answer) if answer else None
 
     async def _async_past(self, sentence: str) -> PastQuestion | None:
         """Return what a sentence asks about the past, unless Home Assistant understands it with certainty."""
@@ -313,7 +318,7 @@ class OfflineDispatcher:
         if not done:
             return None
         merged = intent.IntentResponse(language=self.language, intent=done[0].intent)
-        merged.response_type = done[0].response_type
+        merged.response_type = done[-1].response_type  # an answer is first
         for one in done:
             merged.success_results += one.success_results
             merged.failed_results += one.failed_results

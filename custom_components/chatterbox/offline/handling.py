@@ -14,6 +14,7 @@ from homeassistant.components.binary_sensor import DOMAIN as BINARY_SENSOR_DOMAI
 from homeassistant.components.climate import ATTR_CURRENT_TEMPERATURE, DOMAIN as CLIMATE_DOMAIN
 from homeassistant.components.conversation import DOMAIN, ConversationInput
 from homeassistant.components.cover import DOMAIN as COVER_DOMAIN
+from homeassistant.components.sensor.const import DOMAIN as SENSOR_DOMAIN
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import TemplateError
 from homeassistant.helpers import entity_registry as er, intent
@@ -24,11 +25,11 @@ from ..agent.messages import JsonValue
 from ..effects.effect import Effects, actions_of
 from ..effects.intents import handler_of, intent_effects, items_meant, missed_by_intent, selection
 from ..effects.reading import IntentCall
-from ..effects.recognition import async_speaker_area
 from ..effects.silent_home import handling_home
 from ..home.entity_matches import assist_name, matching_states
 from ..internals.conversation import async_recognized, async_texts, mismatch_words, slots_of
 from ..nlu.questions import StateQuestion
+from ..people.speakers import async_speaker_area
 from ..speech.sentences import async_get_sentences
 
 _SENSED: Final[Mapping[str, str]] = {"door": "door", "garage": "garage_door", "window": "window"}
@@ -57,12 +58,17 @@ async def async_mismatch(hass: HomeAssistant, user_input: ConversationInput, are
     return str(answer.async_render(values, parse_result=False))
 
 
-def opening_question(hass: HomeAssistant, found: RecognizeResult) -> StateQuestion | None:
-    """Return a question about all windows, doors or garages, if contact sensors tell of them, too; None for others.
+def sensed_question(hass: HomeAssistant, found: RecognizeResult) -> StateQuestion | None:
+    """Return a question that sensors answer, too: is a window open, how warm is a room? None for others.
 
-    The built-in agent looks at covers alone: a home with an open window and no motorized one heard "No".
+    The built-in agent looks at covers and thermostats alone: with an open window and no motorized one, "No" was heard.
     """
     slots, state = slots_of(found), found.entities.get("state")
+    if found.intent.name == intent.INTENT_GET_TEMPERATURE and {"area", "floor"} & slots.keys():
+        sensing = matching_states(hass, selection(slots | {"device_class": "temperature"}, DOMAIN, {SENSOR_DOMAIN}))
+        has_climate = matching_states(hass, selection(slots, DOMAIN, {CLIMATE_DOMAIN}))
+        ids = frozenset(one.entity_id for one in sensing)
+        return StateQuestion(ids, "one") if ids and not has_climate else None
     of_covers = slots.get("device_class")  # in French, a list: one word means blinds and shades
     sensed = _SENSED.get(of_covers) if isinstance(of_covers, str) and "name" not in slots else None
     if found.intent.name != intent.INTENT_GET_STATE or slots.get("domain") != COVER_DOMAIN or not (sensed and state):

@@ -21,15 +21,16 @@ from ..agent.messages import JsonValue
 from ..agent.text import MOST_UNDERSTOOD
 from ..effects.effect import NOTHING, Touches, Unknown, UnknownReason, Unresolved, actions_of, joined, run_by
 from ..effects.intents import delayed_command, handler_of, intent_effects, is_question_intent, is_reading_intent
-from ..effects.reading import NOTHING_READ, ReadSentence, async_read
-from ..effects.recognition import REQUEST_KINDS, RecognizedRequest, async_speaker_area
+from ..effects.reading import NOTHING_READ, ReadSentence, async_is_assumed, async_read
+from ..effects.recognition import REQUEST_KINDS, RecognizedRequest
 from ..home.entity_matches import entity_name
 from ..internals.conversation import built_in_agent, slots_of
 from ..nlu.commands import Choice, OpenQuestion
 from ..nlu.questions import StateQuestion, WorldQuestion
 from ..nlu.understanding import ListRequest
+from ..people.speakers import async_speaker_area
 from ..settings.agent import RequestKind
-from .context import last_targets
+from .context import last_request
 from .handling import is_ambiguous
 
 TRIGGERED: Final = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}))
@@ -65,7 +66,7 @@ async def async_read_sentence(hass: HomeAssistant, user_input: ConversationInput
         is_theirs = _is_theirs(hass, found.intent.name, slots_of(found), user_input)
     elif found is not None:  # after a custom sentence, the built-in agent tries no other recognizer
         is_theirs = _is_custom(found)
-    return NOTHING_READ if is_theirs else await async_read(hass, user_input, last_targets(hass, conversation_id))
+    return NOTHING_READ if is_theirs else await async_read(hass, user_input, *last_request(hass, conversation_id))
 
 
 async def async_recognize_read(hass: HomeAssistant, user_input: ConversationInput) -> RecognizedRequest | None:
@@ -73,6 +74,10 @@ async def async_recognize_read(hass: HomeAssistant, user_input: ConversationInpu
     reading = await async_read_sentence(hass, user_input, user_input.conversation_id or "")
     match reading:
         case ReadSentence(answered=Choice() | OpenQuestion()) | ReadSentence(unknown=[_, *_]):
+            return None
+        case ReadSentence(answered=WorldQuestion(topics=("help",))):
+            return None
+        case ReadSentence(answered=answered, calls=[_, *_]) if answered:
             return None
         case ReadSentence(answered=WorldQuestion(topics=topics)) if not _NO_WEATHER.issuperset(topics):
             return RecognizedRequest(INTENT_GET_WEATHER, is_question=True, kind=RequestKind.WEATHER)
@@ -92,10 +97,14 @@ async def _async_recognized(hass: HomeAssistant, user_input: ConversationInput) 
     agent = built_in_agent(hass, user_input.text)
     if agent is None or (found := await agent.async_recognize_intent(user_input)) is None:
         return None
+    if _is_custom(found):
+        return found
     has_text = not found.unmatched_entities and any(one.is_wildcard for one in found.entities_list)
-    reading = await async_read(hass, user_input) if has_text and not _is_custom(found) else NOTHING_READ
+    reading = await async_read(hass, user_input) if has_text else NOTHING_READ
     is_same = any(call.intent == found.intent.name == INTENT_MEDIA_SEARCH_AND_PLAY for call in reading.calls)
-    return None if reading.is_understood and not is_same else found
+    is_other = reading.is_understood and not is_same
+    is_other = is_other or await async_is_assumed(hass, user_input, found.intent.name, slots_of(found))
+    return None if is_other else found
 
 
 def _is_custom(found: RecognizeResult) -> bool:

@@ -16,7 +16,7 @@ from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN,
 from homeassistant.components.conversation.const import SERVICE_PROCESS
 from homeassistant.const import ATTR_DOMAIN, ATTR_ENTITY_ID, ATTR_ID, ATTR_SERVICE, EVENT_CALL_SERVICE
 from homeassistant.core import Context, Event, EventOrigin, HomeAssistant, State, callback
-from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er
 from homeassistant.helpers.singleton import singleton
 from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.ulid import ulid_to_bytes_or_none
@@ -308,3 +308,13 @@ async def _async_identity(hass: HomeAssistant, context: Context, person_id: str 
 def _text(state: State, attribute: str) -> str | None:
     value = state.attributes.get(attribute)
     return value if isinstance(value, str) else None
+
+
+def async_speaker_area(hass: HomeAssistant, user_input: ConversationInput) -> ar.AreaEntry | None:
+    """Return the area that the built-in agent assumes for the speaker."""
+    area_id, device_id = None, user_input.device_id
+    if user_input.satellite_id and (entry := er.async_get(hass).async_get(user_input.satellite_id)):
+        area_id, device_id = entry.area_id, entry.device_id
+    if area_id is None and device_id and (device := dr.async_get(hass).async_get(device_id)):
+        area_id = dr.async_get_effective_area_id(hass, device)
+    return ar.async_get(hass).async_get_area(area_id) if area_id else None
