@@ -77,7 +77,9 @@ async def test_nothing_is_done_for_parts_of_a_sentence(home: HomeAssistant) -> N
     assert [call.data["service"] for call in calls] == []
 
 
-async def told(home: HomeAssistant, *sentences: str, language: str = "en") -> Sequence[tuple[str, set[str]]]:
+async def actions_by_sentence(
+    home: HomeAssistant, *sentences: str, language: str = "en"
+) -> Sequence[tuple[str, set[str]]]:
     """Say sentences in one conversation; return the actions of each, and the entities that they are for."""
     found: list[tuple[str, set[str]]] = []
     for words in sentences:
@@ -113,10 +115,10 @@ def _ids(data: Mapping[str, object]) -> Sequence[str]:
         ("what's the weather", "turn off the others", "", set()),
     ],
 )
-async def test_words_go_on_about_the_request_before(
+async def test_words_add_to_the_request_before(
     home: HomeAssistant, first: str, following: str, action: str, ids: set[str]
 ) -> None:
-    assert (await told(home, first, following))[1] == (action, ids)
+    assert (await actions_by_sentence(home, first, following))[1] == (action, ids)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +136,7 @@ async def test_words_go_on_about_the_request_before(
     ],
 )
 async def test_they_do_in_other_languages(home: HomeAssistant, language: str, first: str, following: str) -> None:
-    assert (await told(home, first, following, language=language))[1] == ("turn_on", {"light.bathroom"})
+    assert (await actions_by_sentence(home, first, following, language=language))[1] == ("turn_on", {"light.bathroom"})
 
 
 @pytest.mark.parametrize(
@@ -150,14 +152,14 @@ async def test_they_do_in_other_languages(home: HomeAssistant, language: str, fi
         ("fr", "ouvre Garage"),
     ],
 )
-async def test_a_room_alone_is_not_taken_for_things_that_nobody_named(
+async def test_a_room_alone_is_not_taken_for_entities_that_nobody_named(
     home: HomeAssistant, language: str, words: str
 ) -> None:
-    assert await told(home, words, language=language) == [("", set())]
+    assert await actions_by_sentence(home, words, language=language) == [("", set())]
 
 
 async def test_a_tv_that_is_turned_off_is_not_muted(home: HomeAssistant) -> None:
-    assert await told(home, "spegni la tv", language="it") == [("turn_off", {"media_player.tv"})]
+    assert await actions_by_sentence(home, "spegni la tv", language="it") == [("turn_off", {"media_player.tv"})]
 
 
 async def test_a_question_and_a_command_are_both_answered(home: HomeAssistant) -> None:
@@ -228,7 +230,7 @@ async def test_the_same_command_for_later_is_one(home: HomeAssistant, freezer: F
     assert speech(await say(home, "turn off the tv in 20 minutes")).startswith("That is planned already.")
 
 
-async def test_a_timer_is_found_by_the_beginning_of_its_name(home: HomeAssistant) -> None:
+async def test_a_timer_is_found_by_the_first_letters_of_its_name(home: HomeAssistant) -> None:
     await say(home, "stell einen Timer für die Nudeln auf 9 Minuten", language="de")
     for words in ("wie lange läuft der Nudeltimer noch?", "wie lange läuft der Pizzatimer noch?"):
         assert ": Nudeln." in speech(await say(home, words, language="de"))

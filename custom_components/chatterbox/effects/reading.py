@@ -128,10 +128,10 @@ async def async_read(
         if found := [*_intents(hass, request, names, area)]:
             calls += found
             continue
-        told = _told(request)
-        if told is None:
+        answerable = _answerable(request)
+        if answerable is None:
             return NOTHING_READ
-        answered.append(told)
+        answered.append(answerable)
     is_open = any(isinstance(one, Choice | OpenQuestion) for one in answered)
     if len(answered) > 1 or (is_open and len(requests) > 1):
         return NOTHING_READ
@@ -140,7 +140,7 @@ async def async_read(
     return ReadSentence(tuple(calls), next(iter(answered), None), unknown, is_elliptic, last_request)
 
 
-def _told(request: SpokenRequest) -> Answered | None:
+def _answerable(request: SpokenRequest) -> Answered | None:
     """Return the request that is answered in words in place of intents; None if there is none.
 
     Lights that are off do not become darker: their states are told.

@@ -145,12 +145,12 @@ def _requests(
     for spans in _divided(reading.spans):
         parts = Parts(spans)
         listed, timed = _of_list(parts, reading, words, names), _of_timer(parts, reading, words)
-        asked = (
+        question = (
             world_question(parts, is_marked=reading.is_asked)
             or state_question(parts, reading, names, surroundings)
             or _following_question(parts, surroundings)
         )
-        if other := asked or listed or timed or _to_play(parts, reading, words, names):
+        if other := question or listed or timed or _to_play(parts, reading, words, names):
             found.append(other)
             continue
         if reading.is_asked and not parts.all(Role.ACT) and not parts.all(Role.VERB):

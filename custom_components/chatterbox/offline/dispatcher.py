@@ -121,13 +121,13 @@ class OfflineDispatcher:
         began = time.time()
         with _entered() as nesting, intent_failures() as failures:
             query, _ = await self._async_query(sentence)
-            read = await async_read(self.hass, query, *last_request(self.hass, self.conversation_id))
+            reading = await async_read(self.hass, query, *last_request(self.hass, self.conversation_id))
             if nesting > MAX_NESTING:
                 response = await self._refuse()
             else:
                 response = await self._async_done(query) or await self._async_processed(sentence, query)
         await self._report_failures(response, failures, began)
-        async_note_request(self.hass, self.conversation_id, response, read.last)
+        async_note_request(self.hass, self.conversation_id, response, reading.last)
         if is_error := response.response_type is intent.IntentResponseType.ERROR:
             await self._add_help(response)
         native = llm.ToolResult(llm.IntentResponseDict(response), error=is_error)
