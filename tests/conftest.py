@@ -62,8 +62,8 @@ def _shared_intents(sentences: dict[str, Any]) -> intents.Intents:
 
 intents.Intents.from_dict = staticmethod(_shared_intents)  # type: ignore[assignment,method-assign]
 # No verdict depends on the speed of the machine.
-settings.register_profile("any speed", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("any speed")
+settings.register_profile("thorough", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", settings.get_profile("thorough"), max_examples=15)
 
 _HERE = Path(__file__).parent
 _BROWSER_TESTS = "tests/behaviour/browser/"
@@ -106,7 +106,8 @@ _OF_A_LOOP = frozenset(
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Change what the tests of `tests/behaviour/chaos` and `tests/behaviour/hostile` do; see there."""
+    """Change how much is tested, and what the tests of `tests/behaviour/chaos` and `tests/behaviour/hostile` do."""
+    parser.addoption("--thorough", action="store_true", help="Run the tests marked as thorough as well.")
     group = parser.getgroup("chaos")
     group.addoption("--chaos-turns", type=int, default=2_000, help="How many turns (default: %(default)s).")
     group.addoption("--chaos-seed", type=int, default=1, help="What happens in them (default: %(default)s).")
@@ -121,12 +122,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     hostile.addoption("--unguarded", action="store_true", help="Allow everything, to see attacks succeed.")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Try as many examples of a property as is asked for."""
+    settings.load_profile("thorough" if config.getoption("thorough") else "quick")
+
+
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give each test only the fixtures that it needs, and begin with the tests that take long.
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave thorough tests out, give each test only the fixtures it needs, and begin with the tests that take long.
 
     No worker is left alone with those at the end.
     """
+    if not config.getoption("thorough"):
+        left_out = [item for item in items if item.get_closest_marker("thorough")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("thorough")]
     for item in items:
         if isinstance(item, pytest.Function) and "hass" not in item.fixturenames:
             unneeded = _OF_A_HOME if is_async_test(item) else _OF_A_HOME | _OF_A_LOOP

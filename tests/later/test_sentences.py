@@ -627,6 +627,7 @@ async def test_timers_of_plans_and_of_devices_are_named(home: HomeAssistant, lan
     assert {plan.id for plan in plans.stored.plans} == known
 
 
+@pytest.mark.thorough
 @in_one_home("language", [*CASES])
 async def test_no_sentence_of_home_assistant_is_about_plans(home: HomeAssistant, language: str) -> None:
     known = get_intents("zh-CN" if language == "zh-Hans" else language)

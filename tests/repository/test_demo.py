@@ -103,6 +103,7 @@ async def test_sentences_are_answered_and_change_the_home_and_people_read_their_
     assert _files_in(tmp_path) == ["home-assistant.log"]
 
 
+@pytest.mark.thorough
 async def test_the_show_plays_its_scenes_with_the_price_of_each_turn(tmp_path: Path) -> None:
     run = await run_demo(tmp_path, "--show")
 
@@ -130,6 +131,7 @@ async def test_the_show_plays_its_scenes_with_the_price_of_each_turn(tmp_path: P
     assert " ERROR " not in (tmp_path / "home-assistant.log").read_text()
 
 
+@pytest.mark.thorough
 async def test_a_model_server_walks_several_tool_rounds_and_may_fail_in_between(tmp_path: Path) -> None:
     on = ScriptedCall(name="intent__HassTurnOn", arguments={"area": "Kitchen", "domain": ["light"]})
     dim = ScriptedCall(name="light__HassLightSet", arguments={"name": "Kitchen Ceiling Light", "brightness": 30})

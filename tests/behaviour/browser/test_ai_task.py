@@ -12,6 +12,8 @@ from tests.support.sentences import sentence
 from tests.support.servers.process import scripted_server
 from tests.support.servers.script import Script
 
+pytestmark = pytest.mark.thorough
+
 _ERRORS = "config_subentries.ai_task_data.error"
 _SCRIPT = Script(models=("small-model", "large-model"))
 

@@ -16,6 +16,8 @@ from tests.support.sentences import sentence
 from tests.support.servers.process import scripted_server
 from tests.support.servers.script import Script, ScriptedAnswer
 
+pytestmark = pytest.mark.thorough
+
 _ONLY_TALKS = ScriptedAnswer(content="I have turned on the kitchen light.")
 _NOBODY_LISTENS_HERE = "http://127.0.0.1:9/v1"
 _API_KEY = "a-key"

@@ -3,12 +3,15 @@
 import asyncio
 from http import HTTPStatus
 
+import pytest
 from aiohttp import ClientSession
 from playwright.async_api import expect
 
 from tests.behaviour.browser.camera import Camera
 from tests.behaviour.browser.frontend import Frontend
 from tests.support.sentences import sentence
+
+pytestmark = pytest.mark.thorough
 
 _API_CLIENTS = "config.step.options.sections.api"
 

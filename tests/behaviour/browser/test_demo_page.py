@@ -52,6 +52,7 @@ async def test_the_demo_opens_ready_to_talk(page: Page, address: str, camera: Ca
     await camera.take_page(page, "page")
 
 
+@pytest.mark.thorough
 async def test_an_answer_that_failed_is_shown_once(page: Page, address: str) -> None:
     await page.goto(address)
     assist = await Assist.seen_on(page)

@@ -15,6 +15,8 @@ from tests.support.sentences import sentence
 from tests.support.servers.process import scripted_server
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 
+pytestmark = pytest.mark.thorough
+
 _LIGHTS_ON = ScriptedCall(name="intent__HassTurnOn", arguments={"name": "Kitchen Pendant", "domain": ["light"]})
 _ANSWERS = (ScriptedAnswer(tool_calls=(_LIGHTS_ON,)), ScriptedAnswer(content="Das Licht ist an."))
 _SCRIPT = Script(models=("small-model",), answers=_ANSWERS)

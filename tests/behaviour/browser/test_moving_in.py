@@ -12,6 +12,8 @@ from tests.behaviour.browser.looks import Look
 from tests.support.servers.process import scripted_server
 from tests.support.servers.script import Script, ScriptedAnswer
 
+pytestmark = pytest.mark.thorough
+
 _SCRIPT = Script(models=("small-model",), api_key="its-key", answers=(ScriptedAnswer(content="Very good, sir."),))
 
 

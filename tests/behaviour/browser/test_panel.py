@@ -34,7 +34,7 @@ def text(key: str, **values: str) -> str:
     return sentence(f"config_panel.{key}", **values)
 
 
-@pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, Look.SMALL_PHONE_DARK])
+@pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, pytest.param(Look.SMALL_PHONE_DARK, marks=pytest.mark.thorough)])
 async def test_a_question_is_answered_on_the_page(
     frontend: Frontend, home: HomeAssistantClient, camera: Camera, tmp_path: Path
 ) -> None:
@@ -48,6 +48,7 @@ async def test_a_question_is_answered_on_the_page(
     await expect(question).to_be_hidden()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("look", [Look.SMALL_PHONE_LIGHT])
 async def test_a_plan_is_changed_and_cancelled(frontend: Frontend, home: HomeAssistantClient) -> None:
     await frontend.open_devices_and_services()
@@ -77,7 +78,7 @@ async def test_a_plan_is_changed_and_cancelled(frontend: Frontend, home: HomeAss
     await expect(plan).to_be_hidden()
 
 
-@pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, Look.SMALL_PHONE_DARK])
+@pytest.mark.parametrize("look", [pytest.param(Look.DESKTOP_LIGHT, marks=pytest.mark.thorough), Look.SMALL_PHONE_DARK])
 async def test_a_turn_is_found_looked_at_and_deleted(
     frontend: Frontend, home: HomeAssistantClient, camera: Camera, tmp_path: Path
 ) -> None:
@@ -126,6 +127,7 @@ async def test_a_turn_is_found_looked_at_and_deleted(
     await expect(panel.get_by_text(text("turns.total", count="1"))).to_be_visible()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("look", [Look.SMALL_PHONE_LIGHT])
 async def test_a_history_whose_turns_are_missing_is_named(frontend: Frontend) -> None:
     await frontend.open_devices_and_services()
@@ -146,6 +148,7 @@ async def test_a_history_whose_turns_are_missing_is_named(frontend: Frontend) ->
     await page.close()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("look", [Look.SMALL_PHONE_LIGHT])
 async def test_no_view_is_cut_in_any_language(frontend: Frontend, home: HomeAssistantClient) -> None:
     await frontend.open_devices_and_services()

@@ -15,6 +15,8 @@ from tests.support.sentences import sentence
 from tests.support.servers.process import scripted_server
 from tests.support.servers.script import Script, ScriptedAnswer
 
+pytestmark = pytest.mark.thorough
+
 _SLOW = Script(
     models=("small-model",), answers=(ScriptedAnswer(content="No.", delay_seconds=5),), after_last="start again"
 )

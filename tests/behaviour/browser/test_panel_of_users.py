@@ -14,6 +14,8 @@ from tests.behaviour.browser.frontend import Frontend
 from tests.behaviour.browser.looks import Look
 from tests.behaviour.browser.test_panel import text
 
+pytestmark = pytest.mark.thorough
+
 _BEN = Owner("Ben", "ben", "a-password-of-ben")
 _COMMANDS = ("page", "now/subscribe", "turns/list", "permissions/get", "evaluate/subscribe")
 _ASK = """async ([type, fields]) => {

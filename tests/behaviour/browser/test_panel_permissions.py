@@ -15,6 +15,7 @@ _PIN = "739105"
 _LOCKS = "Never use anything of type Lock."
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, Look.SMALL_PHONE_DARK])
 async def test_a_device_is_forbidden_and_a_sentence_tells_so(frontend: Frontend, camera: Camera) -> None:
     panel = await _open(frontend)
@@ -42,6 +43,7 @@ async def test_a_device_is_forbidden_and_a_sentence_tells_so(frontend: Frontend,
     await camera.take_page(frontend.page, "page-permissions")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, Look.SMALL_PHONE_DARK])
 async def test_what_is_done_at_once_is_folded_by_room_until_somebody_looks(frontend: Frontend) -> None:
     panel = await _open(frontend)
@@ -60,7 +62,7 @@ async def test_what_is_done_at_once_is_folded_by_room_until_somebody_looks(front
     await expect(rows.nth(held)).to_be_visible()
 
 
-@pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, Look.SMALL_PHONE_DARK])
+@pytest.mark.parametrize("look", [pytest.param(Look.DESKTOP_LIGHT, marks=pytest.mark.thorough), Look.SMALL_PHONE_DARK])
 async def test_rules_are_made_moved_and_deleted_and_a_pin_is_set(frontend: Frontend, home: HomeAssistantClient) -> None:
     panel = await _open(frontend, "/rules")
     dialog = panel.get_by_role("dialog")
@@ -112,6 +114,7 @@ async def test_rules_are_made_moved_and_deleted_and_a_pin_is_set(frontend: Front
     await expect(panel.get_by_text(text("permissions.no_pin"))).to_be_visible()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT])
 async def test_a_rule_that_was_made_elsewhere_is_not_lost_by_a_deletion(
     frontend: Frontend, home: HomeAssistantClient
@@ -130,6 +133,7 @@ async def test_a_rule_that_was_made_elsewhere_is_not_lost_by_a_deletion(
     await expect(locks).to_be_visible()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT])
 async def test_a_page_that_was_hidden_for_long_goes_on(frontend: Frontend, home: HomeAssistantClient) -> None:
     panel = await _open(frontend, "/rules")

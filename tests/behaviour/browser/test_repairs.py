@@ -10,6 +10,8 @@ from tests.behaviour.browser.frontend import Frontend
 from tests.behaviour.browser.looks import Look
 from tests.support.sentences import sentence
 
+pytestmark = pytest.mark.thorough
+
 _PROBLEM = "Assistant Butler can unlock Front Door without asking"
 _TWO_LINES = 40
 """Pixels."""

@@ -25,7 +25,7 @@ _SCRIPT = Script(
 )
 
 
-@pytest.mark.parametrize("look", [Look.DESKTOP_DARK, Look.PHONE_DARK])
+@pytest.mark.parametrize("look", [Look.DESKTOP_DARK, pytest.param(Look.PHONE_DARK, marks=pytest.mark.thorough)])
 async def test_a_home_without_a_model_answers_after_eight_clicks(frontend: Frontend, camera: Camera) -> None:
     await frontend.clicks()
     await frontend.open_devices_and_services()
@@ -53,7 +53,7 @@ async def test_a_home_without_a_model_answers_after_eight_clicks(frontend: Front
     await camera.take_page(frontend.page, "service")
 
 
-@pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, Look.PHONE_LIGHT])
+@pytest.mark.parametrize("look", [pytest.param(Look.DESKTOP_LIGHT, marks=pytest.mark.thorough), Look.PHONE_LIGHT])
 async def test_a_home_with_a_model_that_is_found_answers_after_eight_clicks(
     frontend: Frontend, camera: Camera, tmp_path: Path, port_nearby: int
 ) -> None:
@@ -87,6 +87,7 @@ async def test_a_home_with_a_model_that_is_found_answers_after_eight_clicks(
         await frontend.see_light("Ceiling Light", on=True)
 
 
+@pytest.mark.thorough
 async def test_what_is_wrong_is_said_until_it_works(frontend: Frontend, camera: Camera, tmp_path: Path) -> None:
     talks = ScriptedAnswer(content="I have turned on the kitchen light.")
     script = _SCRIPT.model_copy(update={"tool_trial_answer": talks})
@@ -119,6 +120,7 @@ async def test_what_is_wrong_is_said_until_it_works(frontend: Frontend, camera: 
         await dialog.get_by_text("Chatterbox is ready").wait_for()
 
 
+@pytest.mark.thorough
 async def test_a_removed_service_leaves_the_assistants_as_they_were_before_its_two_agents(
     frontend: Frontend, tmp_path: Path
 ) -> None:
@@ -155,6 +157,7 @@ async def test_a_removed_service_leaves_the_assistants_as_they_were_before_its_t
         assert await assist.ask("Turn on the kitchen lights") == "Turned on the lights"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("look", [Look.PHONE_DARK])
 async def test_an_internet_service_says_itself_what_is_wrong(frontend: Frontend, tmp_path: Path) -> None:
     full = ScriptedFailure(status=500, body={"error": {"message": "CUDA error: out of memory"}})
@@ -186,6 +189,7 @@ async def test_an_internet_service_says_itself_what_is_wrong(frontend: Frontend,
         await frontend.see_that_it_fits(dialog)
 
 
+@pytest.mark.thorough
 async def test_all_problems_of_a_form_are_listed_at_its_top(frontend: Frontend, camera: Camera, tmp_path: Path) -> None:
     async with scripted_server(Script(models=("small-model", "large-model")), tmp_path) as server:
         await frontend.open_devices_and_services()

@@ -12,6 +12,8 @@ from tests.behaviour.browser.frontend import Frontend
 from tests.behaviour.browser.looks import Look
 from tests.support.sentences import sentence
 
+pytestmark = pytest.mark.thorough
+
 
 class _Entity(BaseModel):
     entity_id: str

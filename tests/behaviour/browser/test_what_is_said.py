@@ -14,6 +14,8 @@ from tests.support.sentences import sentence
 from tests.support.servers.process import scripted_server
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure
 
+pytestmark = pytest.mark.thorough
+
 _COSY = "Make it cosy for our movie"
 """A wish that only a model understands."""
 _NOT_UNDERSTOOD = "Sorry, I couldn't understand that"

@@ -13,6 +13,8 @@ from tests.support.sentences import sentence
 from tests.support.servers.process import scripted_server
 from tests.support.servers.script import Script
 
+pytestmark = pytest.mark.thorough
+
 _STEP = "config_subentries.conversation.step"
 
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from playwright.async_api import expect
 
 from demo.owner import Owner
@@ -10,6 +11,8 @@ from tests.behaviour.browser.frontend import Frontend
 from tests.support.sentences import sentence
 from tests.support.servers.process import scripted_server
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
+
+pytestmark = pytest.mark.thorough
 
 _SETTINGS = "config_subentries.conversation.step.settings"
 _FACT = "Takes tea without milk."

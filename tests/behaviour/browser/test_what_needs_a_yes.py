@@ -20,7 +20,7 @@ _PIN = "739105"
 _PIN_USES = ("unlock", "open", "disarm")
 
 
-@pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, Look.PHONE_DARK])
+@pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, pytest.param(Look.PHONE_DARK, marks=pytest.mark.thorough)])
 async def test_rules_are_made_mended_looked_at_and_found_again(frontend: Frontend, camera: Camera) -> None:
     if not frontend.is_narrow:
         await frontend.page.set_viewport_size({"width": 1200, "height": 1700})
@@ -61,6 +61,7 @@ async def test_rules_are_made_mended_looked_at_and_found_again(frontend: Fronten
     await expect(dialog.get_by_role("textbox", name="PIN")).to_have_value("•" * 8)
 
 
+@pytest.mark.thorough
 async def test_a_pin_of_one_agent_is_asked_for_by_another(
     frontend: Frontend, home: HomeAssistantClient, tmp_path: Path
 ) -> None:

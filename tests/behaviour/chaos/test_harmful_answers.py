@@ -146,7 +146,12 @@ async def take_turn(provider: FailoverProvider, case: HarmfulAnswer, seconds: fl
 @pytest.mark.parametrize(
     ("place", "dialect"),
     [
-        pytest.param(place, dialect, id=f"{case.does} ({dialect.name})")
+        pytest.param(
+            place,
+            dialect,
+            id=f"{case.does} ({dialect.name})",
+            marks=() if dialect == case.dialects[0] else pytest.mark.thorough,
+        )
         for place, case in enumerate(HARMFUL_ANSWERS)
         for dialect in case.dialects
     ],

@@ -41,6 +41,7 @@ _LONGEST = 6
 """Processor time of all threads between two turns of the event loop, in passes over a megabyte of JSON."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", _REFUSED)
 async def test_others_have_their_turn_while_eight_requests_are_refused(
     hass: HomeAssistant, serve: Serve, hass_client: ClientSessionGenerator, *, name: str
@@ -82,7 +83,7 @@ async def test_others_have_their_turn_while_eight_requests_are_refused(
     assert min(longest) < _LONGEST, longest
 
 
-@pytest.mark.parametrize("megabytes", [1, 10])
+@pytest.mark.parametrize("megabytes", [1, pytest.param(10, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("name", _REQUESTS)
 async def test_the_event_loop_is_not_held_by_large_requests(
     hass: HomeAssistant,

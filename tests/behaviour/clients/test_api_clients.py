@@ -69,6 +69,7 @@ def agents(home: Address) -> Json:
     return printed_by("agents_runs", home, _JSON)
 
 
+@pytest.mark.thorough
 def test_an_agent_runs_to_its_end(agents: Json) -> None:
     """Invariant 72."""
     for name in ("plain", "streamed", "over_a_socket"):
@@ -81,6 +82,7 @@ def test_an_agent_runs_to_its_end(agents: Json) -> None:
         assert message.get("deltas", output) == output
 
 
+@pytest.mark.thorough
 def test_an_agent_asks_its_client_for_approval(agents: Json) -> None:
     """Invariants 45, 47, 72."""
     requested = ["mcp_list_tools_item", "mcp_approval_request_item", "mcp_approval_response_item"]
@@ -101,6 +103,7 @@ def test_an_agent_asks_its_client_for_approval(agents: Json) -> None:
     assert agents["asked_about"] == [lock, lock, light, *(light, lock) * 3]
 
 
+@pytest.mark.thorough
 def test_an_agent_is_asked_again_after_a_no_however_it_continues(agents: Json) -> None:
     """Invariants 22, 45, 47, 72: its package sends answers again that it has given before."""
     message = _JSON.validate_python(agents["asked_twice"])
@@ -111,10 +114,12 @@ def test_an_agent_is_asked_again_after_a_no_however_it_continues(agents: Json) -
         assert output.endswith('"lock.front_door"}],"failed":[]}}')
 
 
+@pytest.mark.thorough
 def test_an_agent_may_wait_for_somebody_to_approve(agents: Json) -> None:
     assert agents["approved_by_hand"] == {"asked": "intent__HassTurnOn", "before": None, "after": "Lit."}
 
 
+@pytest.mark.thorough
 def test_an_agent_sends_its_reasoning_back_where_nothing_is_stored(agents: Json) -> None:
     """Invariants 35, 38."""
     called = ["tool_call_item", "tool_call_output_item"]
@@ -124,6 +129,7 @@ def test_an_agent_sends_its_reasoning_back_where_nothing_is_stored(agents: Json)
     }
 
 
+@pytest.mark.thorough
 def test_an_agent_hands_a_conversation_to_another_one(agents: Json) -> None:
     """Nested, what was said comes as an assistant message, which is to be answered."""
     message = _JSON.validate_python(agents["handed_over"])
@@ -131,16 +137,19 @@ def test_an_agent_hands_a_conversation_to_another_one(agents: Json) -> None:
     assert "sunny in Rome" in str(message["plain"])
 
 
+@pytest.mark.thorough
 def test_an_agent_stops_at_its_limit_of_turns(agents: Json) -> None:
     """Invariant 72."""
     assert agents["endless"] == {"raised": "MaxTurnsExceeded"}
 
 
+@pytest.mark.thorough
 def test_an_agent_holds_a_conversation(agents: Json) -> None:
     words = "You said: I am Ada. | recall"
     assert agents["talk"] == {"by_items": words, "by_id": words}
 
 
+@pytest.mark.thorough
 def test_an_agent_keeps_its_conversation_at_home(agents: Json) -> None:
     message = _JSON.validate_python(agents["in_a_session"])
     assert str(message["output"]).startswith("You said: ")
@@ -185,6 +194,7 @@ def test_streams_at_once_are_each_valid_and_hear_nothing_of_each_other(home: Add
     assert len(ids) == len(streams)
 
 
+@pytest.mark.thorough
 def test_abandoned_streams_leave_nothing_behind(home: Address) -> None:
     """Invariant 54."""
     counted = printed_by("abandoned", home, TypeAdapter(_Counted))

@@ -8,6 +8,8 @@ from pydantic import JsonValue, TypeAdapter
 from tests.behaviour.clients.home import Address
 from tests.behaviour.clients.running_scripts import printed_by
 
+pytestmark = pytest.mark.thorough
+
 type Findings = dict[str, JsonValue]
 
 _FINDINGS: Final = TypeAdapter(dict[str, JsonValue])

@@ -56,6 +56,7 @@ def let_time_pass(file: Path, plans: Mapping[str, timedelta]) -> None:
     file.write_text(json.dumps(stored))
 
 
+@pytest.mark.thorough
 @pytest.mark.timeout(600)  # Home Assistant starts five times
 @pytest.mark.usefixtures("socket_enabled")
 async def test_plans_outlive_a_kill(tmp_path: Path) -> None:

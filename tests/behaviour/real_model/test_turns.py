@@ -100,6 +100,7 @@ async def test_a_call_arrives_from_a_template_without_tools(hass: HomeAssistant,
     assert_sane(hass)
 
 
+@pytest.mark.thorough
 async def test_an_answer_is_heard_while_it_is_written_until_someone_interrupts(
     hass: HomeAssistant, llama: Llama
 ) -> None:
@@ -120,6 +121,7 @@ async def test_an_answer_is_heard_while_it_is_written_until_someone_interrupts(
     assert_sane(hass)
 
 
+@pytest.mark.thorough
 async def test_two_turns_at_once_share_a_slot(hass: HomeAssistant, llama: Llama) -> None:
     await llama(LlamaSetup(CALLS))
 
@@ -147,6 +149,7 @@ async def test_a_home_that_does_not_fit_the_context_is_told_and_acts_without_the
     assert issue.translation_placeholders["window_tokens"] == "2\u202f048"
 
 
+@pytest.mark.thorough
 async def test_a_long_conversation_is_shortened(hass: HomeAssistant, llama: Llama) -> None:
     await llama(LlamaSetup(WARM, context=6144))
 
@@ -155,6 +158,7 @@ async def test_a_long_conversation_is_shortened(hass: HomeAssistant, llama: Llam
         assert speech(result) == WARM["\n"], number
 
 
+@pytest.mark.thorough
 async def test_a_server_that_ends_in_mid_answer_and_comes_back(hass: HomeAssistant, llama: Llama) -> None:
     server = await llama(LlamaSetup(endless=True))
     answer = HeardAnswer()
@@ -173,6 +177,7 @@ async def test_a_server_that_ends_in_mid_answer_and_comes_back(hass: HomeAssista
     assert_sane(hass)
 
 
+@pytest.mark.thorough
 async def test_a_loop_is_spoken_once(hass: HomeAssistant, llama: Llama) -> None:
     sentence = "The kitchen is warm, and the light is off. "
     server = await llama(LlamaSetup({"\n": sentence}, endless=True))
@@ -183,6 +188,7 @@ async def test_a_loop_is_spoken_once(hass: HomeAssistant, llama: Llama) -> None:
     assert (await freed(server)).n_prompt_tokens < 8000
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("shows_tools", [True, False])
 async def test_noise_is_spoken_and_ends(hass: HomeAssistant, llama: Llama, *, shows_tools: bool) -> None:
     await llama(LlamaSetup(shows_tools=shows_tools), **{CONF_MAX_TOKENS: 300})

@@ -9,6 +9,8 @@ from tests.behaviour.recorded_runs.dry import ENOUGH, agree, grade_dry, without_
 from tests.behaviour.recorded_runs.replay import replay
 from tests.behaviour.recorded_runs.runs import read_batches
 
+pytestmark = pytest.mark.thorough
+
 SAMPLE = 9
 """One run of so many."""
 

@@ -125,6 +125,7 @@ async def test_every_call_is_made_and_every_word_is_heard(hass: HomeAssistant, k
             await talk_and_compare(hass, case)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("socket_enabled")
 async def test_an_agent_that_nothing_was_set_for_is_never_silent(hass: HomeAssistant) -> None:
     async with agent(hass) as model:
