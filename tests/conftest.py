@@ -131,7 +131,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave thorough tests out, give each test only the fixtures it needs, and begin with the tests that take long.
 
-    No worker is left alone with those at the end.
+    Decision 58. No worker is left alone with those at the end.
     """
     if not config.getoption("thorough"):
         left_out = [item for item in items if item.get_closest_marker("thorough")]
