@@ -21,7 +21,17 @@ _PAGES = sorted([*DOCS.glob("**/*.md"), *_REPOSITORY.glob("*.md")])
 _SETTINGS, _TROUBLE = ((DOCS / name).read_text("utf-8") for name in ("settings.md", "troubleshooting.md"))
 _STEP = "config_subentries.conversation.step"
 _NO_PROBLEM = {
-    *("asked_again", "asked_outside", "asked_unclear", "declined", "done", "done_many", "done_targets", "filler"),
+    *(
+        "can_do",
+        "asked_again",
+        "asked_outside",
+        "asked_unclear",
+        "declined",
+        "done",
+        "done_many",
+        "done_targets",
+        "filler",
+    ),
     *(
         "filler_2",
         "filler_3",
