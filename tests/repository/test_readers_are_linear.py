@@ -66,6 +66,7 @@ NEVER_ALONE: Final = frozenset(
         "nlu.past.past_question",
         "nlu.reading.read",
         "nlu.reading.telling_text",
+        "nlu.understanding.is_assumed",
         "offline.answers.async_answer",
         "offline.answers.async_weather_answer",
         "offline.handling.async_handle",
