@@ -108,6 +108,8 @@ def _ids(data: Mapping[str, object]) -> Sequence[str]:
         ("make the floor lamp brighter", "a bit more", "turn_on", {"light.floor_lamp"}),
         ("make the night light brighter", "less", "turn_on", {"light.night_light"}),
         ("turn on the floor lamp", "turn off the others", "turn_off", {"light.living_room_ceiling"}),
+        ("turn off the floor lamp", "and the tv", "turn_off", {"media_player.tv"}),
+        ("dim the floor lamp", "and the tv", "", set()),
         ("turn on the floor lamp", "the kitchen", "", set()),
         ("turn on the floor lamp", "and the attic", "", set()),
         ("what's the weather", "and the kitchen", "", set()),
@@ -213,10 +215,33 @@ async def test_of_several_lights_those_that_cannot_be_dimmed_are_left_out(home: 
     assert "doesn't support" not in speech(answer)
 
 
-async def test_an_item_of_a_list_may_have_a_time(home: HomeAssistant) -> None:
+async def test_an_item_of_a_list_may_be_for_today(home: HomeAssistant) -> None:
     await say(home, "add buy groceries to my chores for today")
     await home.async_block_till_done()
-    assert "Buy groceries for today" in [item.summary for item in items_on_list(home, "todo.chores")]
+    assert "Buy groceries" in [item.summary for item in items_on_list(home, "todo.chores")]
+
+
+@pytest.mark.parametrize(
+    ("language", "words", "answer"),
+    [
+        ("de", "dimme Desk Lamp", "ist aus"),
+        ("fr", "tamise Desk Lamp", "est éteint"),
+        ("zh-Hans", "把Desk Lamp调暗", "关"),
+    ],
+)
+async def test_a_state_is_told_in_the_words_of_the_language(
+    home: HomeAssistant, language: str, words: str, answer: str
+) -> None:
+    await home.services.async_call("light", "turn_off", {"entity_id": "light.desk_lamp"}, blocking=True)
+    assert answer in speech(await say(home, words, language=language))
+
+
+@pytest.mark.parametrize("words", ["play some Satie now", "i want to hear Satie please"])
+async def test_idle_words_are_no_part_of_a_title(home: HomeAssistant, words: str) -> None:
+    calls = async_capture_events(home, "call_service")
+    await say(home, words)
+    await home.async_block_till_done()
+    assert "play_media" in [call.data["service"] for call in calls]
 
 
 async def test_a_scene_is_named_without_a_verb(home: HomeAssistant) -> None:

@@ -238,8 +238,14 @@ def _commands(
         return None
     domains, found = _domains(command) & _ACTS_ON.get(act, frozenset()), list[EntityCommand | Choice]()
     lacks_value = command.act == "set" and command.amount is None and not command.colour
-    for group in _groups(parts.spans):
+    groups = [*_groups(parts.spans)]
+    while groups:
+        group = groups.pop(0)
+        things = [at for at, span in enumerate(group) if span.role in {Role.ENTITY, Role.KIND}]
+        joins = [at for at, span in enumerate(group) if things and at > things[-1] and span.role is Role.AND]
         match _Targets(Parts(group), command.act, domains, names, surroundings).found():
+            case None if joins:  # "the curtains and the garage" are no curtains of the garage
+                groups = [group[: joins[0]], group[joins[0] :], *groups]
             case None:
                 named = [span for span in group if span.role in _NAMING]
                 is_there = _Targets(Parts(group), command.act, _every_domain(names), names, surroundings).found()
@@ -262,7 +268,9 @@ def following_commands(
     command, is_joined = surroundings.command, any(span.role is Role.AND for span in reading.spans)
     if command is None or not (is_joined and _OF_NAMES.issuperset(parts.by_role)):
         return ()
-    found = _Targets(parts, command.act, names.domains(command.ids), names, surroundings).found()
+    is_named = parts.all(Role.ENTITY) or parts.all(Role.KIND)
+    domains = _domains(command) if is_named else names.domains(command.ids)
+    found = _Targets(parts, command.act, domains, names, surroundings).found()
     if isinstance(found, Choice):
         return (found,)
     return (replace(command, ids=found),) if found else ()

@@ -207,8 +207,8 @@ def _of_list(
     act = parts.act(words) or _act_of_question(parts, forms)
     if act not in {*_OF_ITEMS, "read", "has"} or not _OF_LISTS.issuperset(parts.by_role):
         return None
-    days = parts.all(Role.DAY)
-    if len(texts) != (act in {*_OF_ITEMS, "has"}) or (texts and days and days[-1] is not parts.spans[-1]):
+    is_dated = {*parts.values(Role.DAY)} - {"0"}
+    if len(texts) != (act in {*_OF_ITEMS, "has"}) or (texts and is_dated):
         return None
     lists = {one for span in parts.all(Role.ENTITY) if span.named for one in span.named.ids}
     is_list = all(names.by_id[one].domain == _LIST for one in lists) and _LISTS.issuperset(kinds)
@@ -229,10 +229,6 @@ def _of_list(
     text = reading.text(texts[0].start, texts[0].end)
     if " ".join(tokens_of_phrase(text)) in words.indefinite:
         return OpenQuestion("item", reading.sentence.replace(text, GAP, 1))
-    if items and days:  # "buy milk … for today"
-        before = parts.spans[parts.spans.index(days[-1]) - 1]
-        begin = before if before.role is Role.PREPOSITION else days[-1]
-        items = (*items[:-1], f"{items[-1]} {reading.text(begin.start, days[-1].end)}")
     return ListRequest(act, list_id, items) if items else None
 
 
@@ -297,7 +293,7 @@ def _to_play(parts: Parts, reading: Reading, words: Lexicon, names: HomeVocabula
     if music:
         text = reading.text(music[0].start, music[0].end)
         return PlayRequest(text, text)
-    if not texts or parts.spans[-1] is not texts[0]:
+    if not texts or any(span.start > texts[0].start and span.role is not Role.FILLER for span in parts.spans):
         return None
     is_elsewhere = _has(reading, texts[0], names, Role.PLACE, Role.ENTITY)
     text = reading.text(texts[0].start, texts[0].end)

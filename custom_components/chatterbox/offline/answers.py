@@ -1,5 +1,6 @@
 """Answers questions in words and without a model: about the weather, the time elsewhere, lists, states and songs."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -13,6 +14,7 @@ from homeassistant.components.media_player import ATTR_MEDIA_ARTIST, ATTR_MEDIA_
 from homeassistant.components.todo.const import DOMAIN as TODO, TodoItemStatus
 from homeassistant.components.weather import DOMAIN as WEATHER, SERVICE_GET_FORECASTS, WeatherEntityFeature
 from homeassistant.const import (
+    ATTR_DEVICE_CLASS,
     ATTR_ENTITY_ID,
     ATTR_SUPPORTED_FEATURES,
     STATE_OFF,
@@ -181,9 +183,21 @@ async def async_state_answer(hass: HomeAssistant, question: StateQuestion, langu
         for one, state in zip(answers, states, strict=True):
             one.async_set_states([state])
     slots = ({"name": assist_name(hass, one.entity_id, one.name), "state": question.spoken_state} for one in states)
-    speech = (state_sentence(hass, answer, slot, one) for slot, one in zip(slots, answers, strict=False))
+    speech = [state_sentence(hass, answer, slot, one) for slot, one in zip(slots, answers, strict=False)]
+    if question.form == "one":  # it has the states as they are stored
+        domains = {one.domain for one in states}
+        known = await async_get_translations(hass, language, "entity_component", domains)
+        speech = [_worded(one, state, known) for one, state in zip(speech, states, strict=True)]
     response.async_set_speech("; ".join(speech))
     return response
+
+
+def _worded(speech: str, state: State, translations: Mapping[str, str]) -> str:
+    """Return an answer with the state in the words of its language."""
+    kind = state.attributes.get(ATTR_DEVICE_CLASS) or "_"
+    key = f"component.{state.domain}.entity_component.{kind}.state.{state.state}"
+    word = translations.get(key) or translations.get(key.replace(f".{kind}.", "._."))
+    return re.sub(rf"(?<![a-z]){re.escape(state.state)}(?![a-z])", word.lower(), speech) if word else speech
 
 
 def _is_in(state: State, wanted: str) -> bool:
