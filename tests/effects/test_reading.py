@@ -177,6 +177,9 @@ async def test_a_question_and_a_command_are_both_answered(home: HomeAssistant) -
         (["what's the weather today", "and tomorrow?"], "will be rainy"),
         (["how warm is it in the kids room?"], "19.5"),
         (["dim the bedroom lights"], "Bedroom light is off; Bedside lamp is off"),
+        (["it's too hot"], "Which one: Bathroom Floor Heating, Bedroom Heater, Living Room Thermostat?"),
+        (["set a timer for the eggs for 6 minutes", "how much time is left?"], ": eggs."),
+        (["turn on the fan", "all of them"], "Turned on the fan"),
         (["i'm cold"], "Which one: Bathroom Floor Heating, Bedroom Heater, Living Room Thermostat?"),
         (["turn on the light"], "Garage, Garden, Hallway, Kids Room, Kitchen"),
         (["did i lock the front door?"], "Yes"),
@@ -244,8 +247,9 @@ async def test_idle_words_are_no_part_of_a_title(home: HomeAssistant, words: str
     assert "play_media" in [call.data["service"] for call in calls]
 
 
-async def test_a_scene_is_named_without_a_verb(home: HomeAssistant) -> None:
-    assert speech(await say(home, "movie night")) == "That needs confirmation, but there is nobody to ask."
+@pytest.mark.parametrize("words", ["movie night", "start the movie night scene"])
+async def test_a_scene_is_named_without_a_verb(home: HomeAssistant, words: str) -> None:
+    assert speech(await say(home, words)) == "That needs confirmation, but there is nobody to ask."
 
 
 async def test_the_same_command_for_later_is_one(home: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:

@@ -133,6 +133,7 @@ KINDS: Final[Mapping[str, EntityKind]] = {
     "mower": _kind("lawn_mower"),
     "valve": _kind("valve"),
     "valves": _kind("valve", plural=True),
+    "scene": _kind("scene"),
     "everything": EntityKind(_ON_OFF, is_plural=True),
 }
 """Kinds of entities to control, by the values of the lexicon. Others, such as lists and alarms, are none."""
@@ -241,8 +242,8 @@ def _commands(
     groups = [*_groups(parts.spans)]
     while groups:
         group = groups.pop(0)
-        things = [at for at, span in enumerate(group) if span.role in {Role.ENTITY, Role.KIND}]
-        joins = [at for at, span in enumerate(group) if things and at > things[-1] and span.role is Role.AND]
+        named_at = [at for at, span in enumerate(group) if span.role in {Role.ENTITY, Role.KIND}]
+        joins = [at for at, span in enumerate(group) if named_at and at > named_at[-1] and span.role is Role.AND]
         match _Targets(Parts(group), command.act, domains, names, surroundings).found():
             case None if joins:  # "the curtains and the garage" are no curtains of the garage
                 groups = [group[: joins[0]], group[joins[0] :], *groups]
