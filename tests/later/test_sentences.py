@@ -50,10 +50,10 @@ NOW: Final = "2026-11-26 17:00:00+00:00"
 ABOUT_PLANS: Final[Transcript] = (UserMessage("what is planned?"), ToolResult("id", "chatterbox__later", "{}"))
 
 UNRESOLVED: Final = {
-    "de": ["schalte die Floor Lamp am Ostersonntag um 18 Uhr an", "weck mich an meinem Geburtstag um 7 Uhr"],
+    "de": ["schalte die Floor Lamp an Ostern um 18 Uhr an", "weck mich an meinem Geburtstag um 7 Uhr"],
     "en": [
         *("turn on the floor lamp at six on my birthday", "turn on the floor lamp from six to seven"),
-        *("wake me up at 7 on Easter Monday", "on Easter Monday wake me up at 7 am"),
+        *("wake me up at 7 on Thanksgiving", "on Thanksgiving wake me up at 7 am"),
         *("turn on the floor lamp every day at 6 pm until Friday", "turn on the floor lamp every three hours"),
         *("remind me at 6 to call Mum tomorrow", "on my birthday remind me to call Mum at 6 pm"),
         *("lock the front door twice a week at 10 pm", "remind me to call Mum and Dad next summer"),

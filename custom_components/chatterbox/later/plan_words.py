@@ -4,17 +4,17 @@ All words are covered with phrases of known roles, which are data (`languages/`)
 where a text of the person's own may stand.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
+from itertools import dropwhile, zip_longest
 from pathlib import Path
 from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from ..agent.text import MOST_UNDERSTOOD, base_language, read_language_files
-from ..speech.text.covering import coverings
-from ..speech.text.time_phrases import PhraseNode, TimeToken, time_tokens
+from ..speech.text.phrases import PhraseTree, Token, coverings, text_tokens
 from .telling import ReminderKind
 
 type PlanAct = Literal["ask", "list", "cancel", "move", "alarm", "remind", ""]
@@ -30,46 +30,22 @@ _MAKES_ALARM: Final = frozenset({"alarm", "set", "turn", "on"})
 
 
 class _Words(BaseModel):
-    """The phrases of a language, divided by commas, by their roles; they are written as those of times."""
+    """The phrases of a language, divided by commas; they are written as those of times."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    remind: str
-    wake: str
-    set: str
-    turn: str
-    on: str
-    off: str
-    """After `turn` and `set`, it cancels."""
-    cancel: str
-    move: str
-    """Requests for another time of what was just planned or heard, too."""
-    ask: str
-    count: str
-    alarm: str
-    reminder: str
-    timer: str
-    plan: str
-    all: str
-    both: str
-    next: str
-    it: str
-    one: str
-    """Words for one of several plans: "the one"."""
-    named: str
-    """Words before the name of an alarm."""
-    denial: str
-    filler: str
-    """Words that change nothing: articles, courtesy."""
-    about: str
-    """The same, before the text of a reminder."""
-    thanks: str
     unclear: str
     """Words with which a reminder may be for something else than a time."""
     until: str = ""
     """Words that begin a time up to which, or from which on, plans are meant, beside those of `time_words`."""
     of_time: Mapping[str, str] = {}
     """Words before the time of a plan, and those that are understood: "la de las siete" is "la a las siete"."""
+    roles: Mapping[str, str]
+    """Phrases by what they do in a request.
+
+    `off` cancels, also after `turn` and `set`. `move` has requests for another time of what was just planned or heard,
+    too. `one` is for one of several plans: "the one". `named` stands before the name of an alarm. `filler` changes
+    nothing: articles, courtesy; `about` is the same, before the text of a reminder."""
 
 
 _WORDS: Final = read_language_files(Path(__file__).with_name("languages"), _Words)
@@ -113,18 +89,17 @@ def of_time(language: str) -> Mapping[str, str]:
 
 
 @cache
-def _phrases(tag: str) -> PhraseNode[str]:
-    node, words = PhraseNode[str](), _WORDS[tag]
-    for role in _Words.model_fields:
-        if role not in {"until", "of_time", "unclear"}:
-            node.add(getattr(words, role), role, {})
+def _phrases(tag: str) -> PhraseTree[str]:
+    node = PhraseTree[str]()
+    for role, texts in _WORDS[tag].roles.items():
+        node.add_all(texts, role, {})
     return node
 
 
 @cache
-def _unclear(tag: str) -> PhraseNode[str]:
-    node = PhraseNode[str]()
-    node.add(_WORDS[tag].unclear, "unclear", {})
+def _unclear(tag: str) -> PhraseTree[bool]:
+    node = PhraseTree[bool]()
+    node.add_all(_WORDS[tag].unclear, value=True, rules={})
     return node
 
 
@@ -132,7 +107,7 @@ def plan_words(text: str, language: str) -> PlanWords | None:
     """Return what a request wants; None for words that are none, or too many."""
     if (tag := base_language(language)) not in _WORDS or len(text) > MOST_UNDERSTOOD:
         return None
-    tokens = [token for token in time_tokens(text) if token.word[0].isalnum()]
+    tokens = [token for token in text_tokens(text) if token.word[0].isalnum()]
     words = [token.word for token in tokens]
 
     def spans(start: int) -> Iterator[_Phrase]:
@@ -145,8 +120,8 @@ def plan_words(text: str, language: str) -> PlanWords | None:
 
 def is_clear(text: str, language: str) -> bool:
     """Return whether a text holds nothing that may say when."""
-    tag, words = base_language(language), [token.word for token in time_tokens(text)]
-    return not any(any(True for _ in _unclear(tag).found(words, at)) for at in range(len(words)))
+    tag, words = base_language(language), [token.word for token in text_tokens(text)]
+    return not any(any(_unclear(tag).found(words, at)) for at in range(len(words)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +129,7 @@ class _Request:
     """A sentence that is divided into phrases."""
 
     sentence: str
-    tokens: Sequence[TimeToken]
+    tokens: Sequence[Token]
     phrases: Sequence[_Phrase]
 
     @property
@@ -162,62 +137,66 @@ class _Request:
         """The request; None if there is none, or more than one."""
         loud = [one for one in self.phrases if one.role not in _SILENT]
         roles = frozenset(one.role for one in loud)
-        if (begin := self._begin(loud, roles)) is not None:
+        if (begin := _begin(loud, roles)) is not None:
             text = self._text(begin, is_set=loud[0].role == "set")
             return None if text is None else PlanWords("remind", text=text, roles=roles)
         if len(loud) > 1 and loud[-1].role == "remind" and loud[0].role == "word":
-            return PlanWords("remind", text=self._raw(loud[0].start, loud[-1].start), roles=roles)
+            before = [one for one in self.phrases if loud[0].start <= one.start < loud[-1].start]
+            return PlanWords("remind", text=self._raw(before), roles=roles)
         kinds = {one.role: one for one in loud if one.role in _KINDS}
         if "denial" in roles:
             return None
         if "word" in roles or len(kinds) > 1:
             named = self._named(loud) if loud[0].role == "cancel" else ""
             return PlanWords("cancel", text=named, roles=roles) if named else None
-        kind, phrase = next(iter(kinds.items()), ("", None))
-        spoken = self._raw(phrase.start, phrase.end) if phrase else ""
+        kind = next(iter(kinds), "")
         act = _act(roles, kind)
-        return None if act is None else PlanWords(act, kind, None, spoken, roles)
+        return None if act is None else PlanWords(act, kind, None, self._raw([*kinds.values()]), roles)
 
-    def _raw(self, first: int, last: int) -> str:
-        """Return some words as they were said."""
-        return self.sentence[self.tokens[first].start : self.tokens[last - 1].end] if first < last else ""
-
-    def _begin(self, loud: Sequence[_Phrase], roles: frozenset[str]) -> int | None:
-        """Return the word after which the text of a reminder may begin; None if there is no request for one."""
-        for phrase, following in zip(loud, (*loud[1:], None), strict=False):
-            is_named = phrase.role == "alarm" and following is not None and following.role == "named"
-            if is_named and following:
-                return following.end
-            is_asked = loud[0].role != "set" and not roles.isdisjoint({"ask", "count"})
-            if phrase.role == "remind" or (phrase.role == "reminder" and not is_asked):
-                return phrase.end
-            if phrase.role != "set":
-                return None
-        return None
+    def _raw(self, phrases: Sequence[_Phrase]) -> str:
+        """Return the words of some phrases as they were said."""
+        if not phrases:
+            return ""
+        return self.sentence[self.tokens[phrases[0].start].start : self.tokens[phrases[-1].end - 1].end]
 
     def _text(self, begin: int, *, is_set: bool) -> str | None:
         """Return the text of a reminder, empty if there is none; None if it is not to be given."""
-        phrases, is_joined = [one for one in self.phrases if one.start >= begin], False
-        while phrases and (phrases[-1].role == "thanks" or (is_set and phrases[-1].role in _SILENT)):
-            phrases.pop()
-        while phrases and phrases[0].role in {"about", "thanks"}:
-            is_joined |= phrases.pop(0).role == "about"
+        after = [one for one in self.phrases if one.start >= begin]
+        phrases = _within(after, {"about", "thanks"}, _SILENT if is_set else {"thanks"})
+        before = after[: after.index(phrases[0])] if phrases else []
+        is_joined = any(one.role == "about" for one in before)
         if phrases and (phrases[-1].role == "denial" or (phrases[0].role == "denial" and not is_joined)):
             return None
-        has_words = any(one.role not in _SILENT for one in phrases)
-        return self._raw(phrases[0].start, phrases[-1].end) if has_words else ""
+        return self._raw(phrases) if any(one.role not in _SILENT for one in phrases) else ""
 
     def _named(self, loud: Sequence[_Phrase]) -> str:
         """Return the words of a plan that is to be cancelled: what the reminder is about, or all without a role."""
         kind = next((one for one in loud if one.role in _KINDS), None)
         end = next((one.end for one in self.phrases if kind and one.start == kind.end and one.role == "about"), None)
         if end is None:
-            own = [one for one in loud if one.role == "word"]
-            return self._raw(own[0].start, own[-1].end) if own else ""
+            return self._raw([one for one in loud if one.role == "word"])
         after = [one for one in self.phrases if one.start >= end and one.role != "thanks"]
-        while after and after[0].role in {"about", "filler"}:
-            after.pop(0)
-        return self._raw(after[0].start, after[-1].end) if after else ""
+        return self._raw(_within(after, {"about", "filler"}, set()))
+
+
+def _within(phrases: Sequence[_Phrase], before: AbstractSet[str], after: AbstractSet[str]) -> Sequence[_Phrase]:
+    """Return phrases without those of some roles at their beginning and at their end."""
+    while phrases and phrases[-1].role in after:
+        phrases = phrases[:-1]
+    return [*dropwhile(lambda one: one.role in before, phrases)]
+
+
+def _begin(loud: Sequence[_Phrase], roles: frozenset[str]) -> int | None:
+    """Return the word after which the text of a reminder may begin; None if there is no request for one."""
+    is_asked = not roles.isdisjoint({"ask", "count"}) and loud[0].role != "set"
+    for phrase, following in zip_longest(loud, loud[1:]):
+        if phrase.role == "alarm" and following and following.role == "named":
+            return following.end
+        if phrase.role == "remind" or (phrase.role == "reminder" and not is_asked):
+            return phrase.end
+        if phrase.role != "set":
+            return None
+    return None
 
 
 def _act(roles: frozenset[str], kind: str) -> PlanAct | None:

@@ -603,6 +603,13 @@ async def async_resolve(
     It is None if they mean none within a year.
     """
     await hass.async_add_executor_job(prepare, language)
+    return resolved_time(hass, words, language, at, moved=moved)
+
+
+def resolved_time(
+    hass: HomeAssistant, words: str, language: str, at: datetime | None = None, *, moved: Moment | None = None
+) -> Moment | None:
+    """Return the same, once the phrases of the language are read."""
     now = dt_util.as_local(at or dt_util.utcnow())
     return resolve_time(words, now=now, language=language, sun=partial(get_astral_event_date, hass), moved=moved)
 
@@ -612,11 +619,9 @@ def moment_of(plan: FuturePlan | None) -> Moment | None:
     return Moment(dt_util.as_local(plan.due), plan.every, is_sure=True) if plan and plan.due else None
 
 
-async def async_due_at(
-    hass: HomeAssistant, plans: Sequence[FuturePlan], words: str, language: str
-) -> FuturePlan | None:
+def due_about(hass: HomeAssistant, plans: Sequence[FuturePlan], words: str, language: str) -> FuturePlan | None:
     """Return the plan that is due about when words say, the latest of equals; None for another time or other words."""
-    moments = [(plan, await async_resolve(hass, words, language, moved=moment_of(plan))) for plan in reversed(plans)]
+    moments = [(plan, resolved_time(hass, words, language, moved=moment_of(plan))) for plan in reversed(plans)]
     apart = [(abs(moment.due - plan.due), plan) for plan, moment in moments if moment and plan.due]
     distance, nearest = min(apart, key=lambda one: one[0], default=(_ABOUT, None))
     return nearest if distance <= _ABOUT else None

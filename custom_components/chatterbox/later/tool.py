@@ -25,7 +25,7 @@ from ..home.entity_matches import entity_name
 from ..people.speakers import Asking
 from ..settings.tool_names import LATER_TOOL
 from ..speech.sentences import async_error_text, async_get_sentences
-from ..speech.text.times import FURTHEST, as_repetition, exact_words
+from ..speech.text.times import FURTHEST, as_repetition, exact_words, prepare
 from ..tools.name_resolver import ARGUMENTS, TOOL, entities_called
 from ..tools.own.own_tool import OwnCall, OwnTool, Prepared, ToolAnswer, error_answer, parameters
 from ..tools.own.registry import can_act
@@ -41,7 +41,7 @@ from .plans import (
     PlanProblem,
     plans_of,
 )
-from .schedule import SELDOM, async_due_at, async_get_schedule, async_resolve, is_within_bounds, moment_of
+from .schedule import SELDOM, async_get_schedule, due_about, is_within_bounds, moment_of, resolved_time
 from .telling import PERSON, async_reminder_kind, plan_text, time_text
 
 _KIND: Final = "kind"
@@ -95,6 +95,11 @@ def _full(model: JsonObject) -> JsonObject:
     return {**model, "properties": {**(known if isinstance(known, dict) else {}), **added}}
 
 
+def _word(given: JsonObject, name: str) -> str:
+    """Return the text of an argument; empty if there is none."""
+    return str(given.get(name) or "")
+
+
 class _Unplannable(Exception):
     """A call cannot be planned. The text is for the model."""
 
@@ -102,21 +107,26 @@ class _Unplannable(Exception):
 async def _async_prepare(call: OwnCall) -> Prepared | str:
     """Resolve the time, the entity or the plan that a call names. What it returns resolves to itself."""
     try:
+        await call.hass.async_add_executor_job(prepare, call.language)
         await async_get_schedule(call.hass).plans.async_load()
         kind = str(call.arguments.get(_KIND))
         if kind in _PLANS:
             return await _async_prepare_plan(call, _PLANS[kind])
         if kind == _LIST:
             return Prepared(call.arguments)
-        if kind == _MOVE and (once_more := await _async_put_off(call)):
+        if kind == _MOVE and (once_more := _put_off(call)):
             return await _async_prepare_plan(once_more, PlanKind.REMIND)
-        found = await _async_meant(call)
+        found = _meant(call)
         sentences = await async_get_sentences(call.hass, call.language)
         texts = [plan_text(call.hass, sentences, plan, call.language) for plan in found]
         given = {name: value for name, value in call.arguments.items() if name not in {TOOL, ARGUMENTS}}
-        given[_TEXT] = _ALL if _wants_all(call) or not found else " ".join(plan.id for plan in found)
+        given[_TEXT] = (
+            _ALL
+            if plain_name(_word(call.arguments, _TEXT)) == _ALL or not found
+            else " ".join(plan.id for plan in found)
+        )
         if kind == _MOVE:
-            given = await _async_timed(call, given, found[0])
+            given = _timed(call, given, found[0])
             if (planned := found[0].call) and await _async_can_ask(call, found[0]):
                 moved = _new_plan(call, PlanKind.ACT, given, "")
                 given |= {TOOL: planned.tool, ARGUMENTS: json_loads_object(planned.arguments)}
@@ -140,13 +150,13 @@ async def _async_can_ask(call: OwnCall, plan: FuturePlan) -> bool:
     return await async_get_schedule(call.hass).async_problem(plan, call.speaker) is PlanProblem.NEEDS_YES
 
 
-async def _async_put_off(call: OwnCall) -> OwnCall | None:
+def _put_off(call: OwnCall) -> OwnCall | None:
     """Return the call that plans once more the reminder that was just heard; None if a call moves another plan."""
     heard = async_get_schedule(call.hass).last_heard(call.satellite_id)
-    words = plain_name(str(call.arguments.get(_TEXT) or ""))
+    words = plain_name(_word(call.arguments, _TEXT))
     if heard is None or words not in {"", heard.id, plain_name(heard.text)}:
         return None
-    given = await _async_timed(call, call.arguments)
+    given = _timed(call, call.arguments)
     if heard.every and given.get(_EVERY):
         return None
     return replace(call, arguments={**given, _KIND: PlanKind.REMIND, _TEXT: heard.text, _ENTITY: "", _STATE: ""})
@@ -161,7 +171,7 @@ async def _async_prepare_plan(call: OwnCall, kind: PlanKind) -> Prepared:
     elif kind is PlanKind.TELL:
         raise _Unplannable("Name the entity and its state.")
     if given.get(_WHEN) or given.get(_DUE):
-        given = await _async_timed(call, given)
+        given = _timed(call, given)
     elif not given.get(_ENTITY):
         raise _Unplannable("Say when: a time, or an entity and its state.")
     condition = _condition(given)
@@ -175,7 +185,7 @@ async def _async_prepare_plan(call: OwnCall, kind: PlanKind) -> Prepared:
 
 def _text(call: OwnCall, kind: PlanKind) -> str:
     """Return the text of a plan, which is given for what it needs. Raises `_Unplannable`."""
-    text, *others = (" ".join(str(call.arguments.get(name) or "").split()) for name in (_TEXT, _WHEN, _STATE))
+    text, *others = (" ".join(_word(call.arguments, name).split()) for name in (_TEXT, _WHEN, _STATE))
     if kind is PlanKind.ACT and not call.arguments.get(TOOL):
         raise _Unplannable("Name the tool that is to be called then, and its arguments.")
     if kind is PlanKind.REMIND and not text:
@@ -189,14 +199,14 @@ def _text(call: OwnCall, kind: PlanKind) -> str:
     return text
 
 
-async def _async_timed(call: OwnCall, given: JsonObject, moved: FuturePlan | None = None) -> JsonObject:
+def _timed(call: OwnCall, given: JsonObject, moved: FuturePlan | None = None) -> JsonObject:
     """Return arguments with the time that their words mean, for a plan that is moved. Raises `_Unplannable`."""
-    now, words = dt_util.now(), str(given.get(_WHEN) or "")
-    if (due := dt_util.parse_datetime(str(given.get(_DUE) or ""))) and due.tzinfo:
+    now, words = dt_util.now(), _word(given, _WHEN)
+    if (due := dt_util.parse_datetime(_word(given, _DUE))) and due.tzinfo:
         if not is_within_bounds(due):
             raise _Unplannable("Not planned: the time has passed.")
         return given
-    moment = await async_resolve(call.hass, words, call.language, moved=moment_of(moved))
+    moment = resolved_time(call.hass, words, call.language, moved=moment_of(moved))
     if moment is None:
         raise _Unplannable(
             f"Not planned: {quoted(words)} is no time that is understood, or not within a year. Ask, or write it like "
@@ -229,7 +239,7 @@ def _entity(call: OwnCall, name: str) -> str:
 
 def _state(call: OwnCall, entity_id: str) -> str:
     """Return a state as Home Assistant writes it, or a bound such as "> 20", with its time. Raises `_Unplannable`."""
-    state, seconds = _lasting(str(call.arguments.get(_STATE) or ""))
+    state, seconds = _lasting(_word(call.arguments, _STATE))
     lasting = f" for {seconds} s" if seconds else ""
     if bound := _BOUND.fullmatch(state):
         number = _NUMBER.fullmatch(bound[2])
@@ -256,9 +266,9 @@ def _lasting(text: str) -> tuple[str, int]:
 
 
 def _condition(given: JsonObject) -> Condition | None:
-    if not (entity_id := str(given.get(_ENTITY) or "")):
+    if not (entity_id := _word(given, _ENTITY)):
         return None
-    state, seconds = _lasting(str(given.get(_STATE) or ""))
+    state, seconds = _lasting(_word(given, _STATE))
     if not (bound := _BOUND.fullmatch(state)):
         return Condition(entity_id, state, seconds=seconds)
     other = float(bound[2]) if _NUMBER.fullmatch(bound[2]) else bound[2]
@@ -267,7 +277,7 @@ def _condition(given: JsonObject) -> Condition | None:
 
 
 def _new_plan(call: OwnCall, kind: PlanKind, given: JsonObject, text: str) -> FuturePlan:
-    due: datetime | None = dt_util.parse_datetime(str(given.get(_DUE) or ""))
+    due: datetime | None = dt_util.parse_datetime(_word(given, _DUE))
     condition = _condition(given)
     state = call.hass.states.get(condition.entity_id) if condition else None
     repeats = due is None and given.get(_KIND) == _TELL_ALWAYS
@@ -279,8 +289,8 @@ def _new_plan(call: OwnCall, kind: PlanKind, given: JsonObject, text: str) -> Fu
         language=call.language,
         text=text,
         due=due,
-        words=str(given.get(_WHEN) or ""),
-        every=as_repetition(str(given.get(_EVERY) or "")),
+        words=_word(given, _WHEN),
+        every=as_repetition(_word(given, _EVERY)),
         condition=condition,
         until=None if due else dt_util.utcnow() + FURTHEST,
         is_urgent=given.get(_URGENT) is True or is_danger,
@@ -303,10 +313,6 @@ def _asker(call: OwnCall) -> Asker:
     )
 
 
-def _wants_all(call: OwnCall) -> bool:
-    return plain_name(str(call.arguments.get(_TEXT) or "")) == _ALL
-
-
 def plans_called(plans: Sequence[FuturePlan], words: str) -> Sequence[FuturePlan]:
     """Return the plans with ids or words, by text or else by time, in the order in which they are due."""
     words, ordered = plain_name(words), sorted(plans, key=due_order)
@@ -316,10 +322,10 @@ def plans_called(plans: Sequence[FuturePlan], words: str) -> Sequence[FuturePlan
     return found or [plan for plan in ordered if named and named <= {*heard_words(f"{plan.text} {plan.words}")}]
 
 
-async def _async_meant(call: OwnCall) -> Sequence[FuturePlan]:
+def _meant(call: OwnCall) -> Sequence[FuturePlan]:
     """Return the plans that a call names by id, time or words; without any, the latest one. Raises `_Unplannable`."""
     plans = plans_of(async_get_schedule(call.hass).plans.stored.plans, call.speaker.person_id)
-    words = plain_name(str(call.arguments.get(_TEXT) or ""))
+    words = plain_name(_word(call.arguments, _TEXT))
     if call.arguments[_KIND] == _CANCEL and (words == _ALL or not plans):
         return [plan for plan in plans if not plan.is_begun]
     ids = words.split()
@@ -327,7 +333,7 @@ async def _async_meant(call: OwnCall) -> Sequence[FuturePlan]:
         return [plan for plan in plans if plan.id in ids]
     found = plans_called(plans, words) if words else plans[-1:]
     if len(found) != 1 and words and call.arguments[_KIND] == _MOVE:
-        due = await async_due_at(call.hass, plans, str(call.arguments[_TEXT]), call.language)
+        due = due_about(call.hass, plans, str(call.arguments[_TEXT]), call.language)
         found = [due] if due else found
     if len(found) != 1:
         known = "; ".join(f"{plan.id}: {quoted(plan.text)} ({plan.words})" for plan in found or plans)
@@ -351,7 +357,7 @@ async def _async_run(call: OwnCall) -> ToolAnswer:
             ids = str(call.arguments.get(_TEXT)).split()
             known = [plan for plan in known if plan.id in ids] or known
             return ToolAnswer({}, speech=" ".join(map(say, known)) or sentences["later_none"])
-        plans = sorted(await _async_meant(call), key=due_order)
+        plans = sorted(_meant(call), key=due_order)
         if kind == _MOVE:
             return ToolAnswer({}, speech=say(await _async_move(call, plans[0])))
         judged = [(plan, await schedule.async_problem(plan, call.speaker, takes_back=True)) for plan in plans]

@@ -4,15 +4,16 @@ A phrase with `…` stands around other words: "turn … off". All phrases are f
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from ..agent.text import ELIDED, HAN, base_language, fold, read_language_files
 from ..speech.text.language import number_words
+from ..speech.text.phrases import PhraseTree, Token, divided, text_tokens
 
 GAP: Final = "…"
 ARTICLE: Final = "article"
@@ -99,32 +100,6 @@ class PhraseMeaning:
     value: str = ""
 
 
-@dataclass(slots=True)
-class PhraseTree[Value]:
-    """Phrases by their words."""
-
-    values: list[Value] = field(default_factory=list)
-    next: dict[str, PhraseTree[Value]] = field(default_factory=dict)
-
-    def add(self, words: Iterable[str], value: Value) -> None:
-        """Add a meaning of a phrase."""
-        node = self
-        for word in words:
-            node = node.next.setdefault(word, PhraseTree())
-        if value not in node.values:
-            node.values.append(value)
-
-    def found(self, words: Sequence[str], start: int, form: Callable[[str], str] = str) -> Iterator[tuple[int, Value]]:
-        """Yield the ends and meanings of the phrases that begin at a word; `form` returns the form of words there."""
-        node = self
-        for end in range(start, len(words)):
-            if (following := node.next.get(form(words[end]))) is None:
-                return
-            node = following
-            for value in node.values:
-                yield end + 1, value
-
-
 @dataclass(frozen=True, eq=False, slots=True)
 class Lexicon:
     """The words of a language. It equals itself alone."""
@@ -186,20 +161,10 @@ class Lexicon:
         return not words or any(self._are(words[end:], is_one) for end in ends)
 
 
-class Token(NamedTuple):
-    """A word of a sentence, folded, and where it stands there."""
-
-    word: str
-    start: int
-    end: int
-
-
 def tokens(text: str, *, keep_accents: bool = False) -> list[Token]:
     """Return the words, numbers and signs of a text; a comma stands between parts."""
     plain = text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
-    return [
-        Token(fold(found[0], keep_accents=keep_accents), found.start(), found.end()) for found in _TOKEN.finditer(plain)
-    ]
+    return text_tokens(plain, _TOKEN, keep_accents=keep_accents)
 
 
 def tokens_of_phrase(text: str) -> list[str]:
@@ -214,7 +179,7 @@ def read_lexicon(table: PhraseTable, language: str) -> Lexicon:
         values = section if isinstance(section, dict) else {key if key == ARTICLE else "": section}
         for value, texts in values.items() if key not in {*_MARKS, ACCENTED} else ():
             role = Role.FILLER if key == ARTICLE else Role(key)
-            for text in _phrases(texts):
+            for text in divided(texts):
                 first, _, last = (" ".join(tokens_of_phrase(part)) for part in text.partition(GAP))
                 tree.add(f"{first} {last}".split(), PhraseMeaning(role, value))
                 if GAP in text:
@@ -227,13 +192,9 @@ def read_lexicon(table: PhraseTable, language: str) -> Lexicon:
     of_verbs = {
         verb: frozenset(act for (one, _), found in acts.items() if one == verb for act in found) for verb, _ in acts
     }
-    marks = [frozenset(" ".join(tokens_of_phrase(one)) for one in _phrases(str(table.get(key, "")))) for key in _MARKS]
-    marks.append(frozenset(_phrases(fold(str(table.get(ACCENTED, "")), keep_accents=True))))
+    marks = [frozenset(" ".join(tokens_of_phrase(one)) for one in divided(str(table.get(key, "")))) for key in _MARKS]
+    marks.append(frozenset(divided(fold(str(table.get(ACCENTED, "")), keep_accents=True))))
     return Lexicon(tree, acts, numbers, of_verbs, *marks)
-
-
-def _phrases(texts: str) -> list[str]:
-    return [text for text in map(str.strip, texts.split(",")) if text]
 
 
 _MANY: Final = frozenset(

@@ -12,8 +12,8 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from ..agent.text import HAN, MOST_UNDERSTOOD, plain
-from ..speech.text.covering import coverings
-from .lexicon import COMMA, SMALL, Lexicon, PhraseMeaning, Role, Token, tokens
+from ..speech.text.phrases import Token, coverings
+from .lexicon import COMMA, SMALL, Lexicon, PhraseMeaning, Role, tokens
 from .vocabulary import HomeVocabulary, Named
 from .zones import zones
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
+from ..speech.text.phrases import PhraseTree
 from .commands import (
     KINDS,
     PLAIN_ACTS,
@@ -21,7 +22,7 @@ from .commands import (
     following_commands,
     may_mean,
 )
-from .lexicon import ARTICLE, COMMA, GAP, Lexicon, PhraseMeaning, PhraseTree, Role, tokens, tokens_of_phrase
+from .lexicon import ARTICLE, COMMA, GAP, Lexicon, PhraseMeaning, Role, tokens, tokens_of_phrase
 from .questions import StateQuestion, WorldQuestion, is_about_weather, state_question, world_question
 from .reading import Parts, PhraseSpan, Reading, read, telling_text
 from .vocabulary import HomeVocabulary

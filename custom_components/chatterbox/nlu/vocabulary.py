@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from .lexicon import Lexicon, PhraseTree, Role, tokens_of_phrase
+from ..speech.text.phrases import PhraseTree
+from .lexicon import Lexicon, Role, tokens_of_phrase
 
 _LONGEST_NAME: Final = 8
 """Words. Of a longer name, only the whole is known."""

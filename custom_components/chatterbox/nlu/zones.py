@@ -11,7 +11,8 @@ from importlib import resources
 from typing import Final
 from zoneinfo import ZoneInfo, available_timezones
 
-from .lexicon import PhraseTree, tokens_of_phrase
+from ..speech.text.phrases import PhraseTree
+from .lexicon import tokens_of_phrase
 
 _NO_CITIES: Final = ("Etc", "SystemV", "posix", "right", "Brazil", "Canada", "Chile", "Mexico", "US")
 

@@ -1,6 +1,7 @@
 """The phrases of a language, and the patterns of answers in it: the fields of `languages/<language>.toml`."""
 
 from collections.abc import Mapping
+from datetime import date
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -40,6 +41,11 @@ class Dates(_LanguageTable):
     first_day: str = "1"
     """The first day of a month, where it is an ordinal."""
     before_time: str = ", "
+
+    def text(self, day: date) -> str:
+        """Return a date in words."""
+        number = self.first_day if day.day == 1 else str(day.day)
+        return self.pattern.format(day=number, month=self.months.split()[day.month - 1], year=day.year)
 
 
 class Ordinals(_LanguageTable):

@@ -266,15 +266,9 @@ def _without_object(text: str) -> str:
 
 
 def _without_comments(text: str) -> str:
-    parts: list[str] = []
-    at = 0
-    while (begins := text.find(_COMMENT_START, at)) >= 0:
-        ends = text.find(_COMMENT_END, begins + len(_COMMENT_START))
-        if ends < 0:
-            break
-        parts.append(text[at:begins])
-        at = ends + len(_COMMENT_END)
-    return "".join((*parts, text[at:]))
+    before, _, rest = text.partition(_COMMENT_START)
+    _, end, after = rest.partition(_COMMENT_END)
+    return before + _without_comments(after) if end else text
 
 
 @dataclass(frozen=True, slots=True)

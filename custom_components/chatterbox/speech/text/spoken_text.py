@@ -43,9 +43,7 @@ def _spoken_date(found: re.Match[str], dates: Dates) -> str:
         day = date.fromisoformat(found[1])
     except ValueError:  # not a date
         return found.group()
-    number = dates.first_day if day.day == 1 else str(day.day)
-    words = dates.pattern.format(day=number, month=dates.months.split()[day.month - 1], year=day.year)
-    return f"{words}{dates.before_time}{found[2]}" if found[2] else words
+    return f"{dates.text(day)}{dates.before_time}{found[2]}" if found[2] else dates.text(day)
 
 
 _DECIMALS: Final = read_data_file(Path(__file__).with_name("decimals.toml"), dict[str, tuple[str, ...]])
@@ -122,8 +120,10 @@ _CITATION: Final = re.compile(
 _TARGET: Final = re.compile(r"\]\((?:[^()\s]|\([^()\s]*\))*\)|\]\[[^\[\]\s]*\]")
 _ADDRESS: Final = re.compile(r"<?(?:(?:https?|ftp)://|www\.|mailto:|data:\w+/)[^\s<>\"]*>?", re.IGNORECASE)
 _AFTER_ADDRESS: Final = ".,;:!?)]}'*_…»”\u2019|"
-_STARS: Final = re.compile(r"([^*]?)\*+(?=(.?))")
-_UNDERSCORES: Final = re.compile(r"([^_]?)_+(?=(.?))")
+_STARS: Final = re.compile(r"(?<![\d)*²³])\*++|(?<!\*)\*++(?![\d(])")
+"""Stars but for a multiplication sign."""
+_UNDERSCORES: Final = re.compile(r"(?<!\w)_++|(?<!_)_++(?![^\W_])")
+"""Underscores but for those within a name."""
 
 _MAY_BE_LATEX: Final = re.compile(r"[\\$^{}]")
 _PATH: Final = re.compile(r"\W*+[A-Za-z]:\\|\\\\\w++\\")
@@ -200,7 +200,7 @@ def without_marks(word: str, link: str) -> str:
     word = word.replace("![", "").replace("[", "").replace("]", "")
     word = _ADDRESS.sub(lambda found: _of_address(found, link), word)
     word = _HIGHLIGHT.sub("", word.replace("~~", "").replace("`", ""))
-    return _UNDERSCORES.sub(_of_underscores, _STARS.sub(_of_stars, word))
+    return _UNDERSCORES.sub("", _STARS.sub("", word))
 
 
 def _of_address(found: re.Match[str], link: str) -> str:
@@ -208,18 +208,6 @@ def _of_address(found: re.Match[str], link: str) -> str:
     after = address[len(address.rstrip(_AFTER_ADDRESS)) :]
     before = found.string[: found.start()]
     return f"{' ' if before[-1:].isalnum() else ''}{link}{after}"
-
-
-def _of_stars(found: re.Match[str]) -> str:
-    """Keep a multiplication sign."""
-    before, after = found[1], found[2]
-    multiplies = (before.isdigit() or before == ")") and (after.isdigit() or after == "(")
-    return found.group() if multiplies else before
-
-
-def _of_underscores(found: re.Match[str]) -> str:
-    """Keep underscores within a name."""
-    return found.group() if found[1].isalnum() and found[2].isalnum() else found[1]
 
 
 def _without_latex(word: str) -> str:

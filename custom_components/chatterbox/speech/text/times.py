@@ -5,6 +5,7 @@ of them is meant.
 """
 
 import re
+from calendar import monthrange
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, date, datetime, time, timedelta
@@ -15,20 +16,18 @@ from pydantic import StringConstraints
 
 from ...agent.text import MOST_UNDERSTOOD, base_language
 from .language import LANGUAGES, number_words
+from .phrases import Token
 from .time_phrases import (
     FALLBACK,
     TIME,
     WORDS,
     Amount,
-    Grammar,
-    Hour,
     PhraseKind,
     Spoken,
     SpokenUnit,
     SunEvent,
     TimePhrase,
     TimeSlots,
-    TimeToken,
     grammar,
 )
 
@@ -88,12 +87,15 @@ _LAST: Final = -1
 _EVERY_DAY: Final = frozenset(range(_WEEK))
 _ISO: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:?\d\d.*)?", re.IGNORECASE)
 _ISO_CLOCK: Final = "T"
+_EASTER: Final = "easter "
+_MANY: Final = 100
+"""Days or weeks from which on nothing comes again."""
 _FORMS: Final = {"one": 0, "few": 1}
 """Places of the forms by plural category. All others are the last one."""
 _BETWEEN: Final[frozenset[PhraseKind]] = frozenset({"of", "article", "which", "joint", "bound", "not", "but", "pause"})
 """Kinds of phrases that are only a part of a time between others."""
 _DIVIDING: Final[frozenset[PhraseKind]] = frozenset({"joint", "bound", "not", "but", "pause"})
-_UNCLEAR: Final[frozenset[PhraseKind]] = frozenset({"vague", "which", "bound", "joint", "not", "but"})
+_UNCLEAR: Final[frozenset[PhraseKind]] = frozenset({"vague", "someday", "which", "bound", "joint", "not", "but"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +150,8 @@ class _Parts:
     on: date | None = None
     month_day: tuple[int, int] | None = None
     mday: int | None = None
+    easter: int | None = None
+    """Days from Easter Sunday."""
     every: Repetition = ""
     is_about: bool = False
     is_unresolved: bool = False
@@ -168,7 +172,7 @@ class _Parts:
         return bool(self.readings or self.sun) and not (self.has_day or self.every) and self.delay is None
 
 
-_OF_DAYS: Final = ("day", "week", "month", "on", "month_day", "mday")
+_OF_DAYS: Final = ("day", "week", "month", "on", "month_day", "mday", "easter")
 _NOTHING: Final = _Parts()
 _UNRESOLVED: Final = _Parts(is_unresolved=True)
 _CONFLICT: Final = _Parts(is_unresolved=True, is_about=True)
@@ -224,18 +228,25 @@ def is_resolved(words: str, language: str) -> bool:
 def _read(words: str, language: str) -> _Parts | None:
     """Return the parts of words that are a time as a whole in a language, or else in English."""
     for tag in dict.fromkeys((base_language(language), FALLBACK)):
-        if len(words) <= MOST_UNDERSTOOD and tag in WORDS:
-            tokens = grammar(tag).tokens(words)
-            ways = [_parts_of(phrases) for phrases in grammar(tag).read(tokens, is_whole=True)]
-            if parts := next((one for one in ways if one != _CONFLICT), ways[0] if ways else None):
-                return parts if parts != _NOTHING else None
+        ways = [_parts_of(phrases) for phrases in _divided(words, tag)[1]]
+        if parts := next((one for one in ways if one != _CONFLICT), ways[0] if ways else None):
+            return parts if parts != _NOTHING else None
     return None
+
+
+def _divided(words: str, tag: str, *, is_whole: bool = True) -> tuple[Sequence[Token], Sequence[Sequence[TimePhrase]]]:
+    """Return the tokens of words and the ways to divide them into phrases; none of words that are too many."""
+    if tag not in WORDS or len(words) > MOST_UNDERSTOOD:
+        return (), ()
+    tokens = grammar(tag).tokens(words)
+    return tokens, grammar(tag).read(tokens, is_whole=is_whole)
 
 
 def parts_of_time(words: str, language: str) -> Sequence[str]:
     """Return the times among which words tell one: both of "not at six but at seven", or of "from six to seven"."""
-    tokens, phrases = _likeliest(words, language)
-    if any(phrase.kind in {"vague", "which"} for phrase in phrases):
+    tokens, ways = _divided(words, base_language(language))
+    phrases = ways[0] if ways else ()
+    if any(phrase.kind in {"vague", "someday", "which"} for phrase in phrases):
         return [words]
     runs, parts = [list[TimePhrase]()], _NOTHING
     for phrase in phrases:
@@ -251,14 +262,8 @@ def parts_of_time(words: str, language: str) -> Sequence[str]:
 
 def has_bound(words: str, language: str) -> bool:
     """Return whether words for a time name one up to which, or from which on, something is: "before eight"."""
-    return any(phrase.kind == "bound" for phrase in _likeliest(words, language)[1])
-
-
-def _likeliest(words: str, language: str) -> tuple[Sequence[TimeToken], Sequence[TimePhrase]]:
-    """Return the tokens and the likeliest phrases of words for a time; none of words that are too many."""
-    tag = base_language(language)
-    tokens = grammar(tag).tokens(words) if tag in WORDS and len(words) <= MOST_UNDERSTOOD else []
-    return tokens, next(iter(grammar(tag).read(tokens, is_whole=True)), ()) if tokens else ()
+    _, ways = _divided(words, base_language(language))
+    return any(phrase.kind == "bound" for phrases in ways[:1] for phrase in phrases)
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,10 +282,7 @@ def times_in(sentence: str, language: str, *, joined: bool = False) -> Sequence[
     If `joined`, days and a later time of day ("every day ... at six") are a time as well, before those that it joins.
     All of several times are one, too, which is the last and is not understood.
     """
-    tag = base_language(language)
-    if tag not in WORDS or len(sentence) > MOST_UNDERSTOOD:
-        return []
-    spans, times = _spans(sentence, grammar(tag)), list[TimeInSentence]()
+    spans, times = _spans(sentence, base_language(language)), list[TimeInSentence]()
     pairs = [two for two in pairwise(spans) if joined and two[0].parts.names_days_only and two[1].parts.names_time_only]
     singles = [(span,) for span in sorted(spans, key=lambda span: span.start - span.end)]
     groups = [(" ", some) for some in (*pairs, *singles)] + ([(APART, (*spans,))] if joined and len(spans) > 1 else [])
@@ -290,46 +292,42 @@ def times_in(sentence: str, language: str, *, joined: bool = False) -> Sequence[
     return times
 
 
-def _spans(sentence: str, phrases: Grammar) -> Sequence[_Span]:
-    """Return the times in a sentence, and bare weekdays beside them, but for topics after another time."""
-    tokens = phrases.tokens(sentence)
-    readings = [_spans_of(one, tokens) for one in phrases.read(tokens, is_whole=False)]
+def _spans(sentence: str, tag: str) -> Sequence[_Span]:
+    """Return the times in a sentence, and bare days beside them, but for topics after another time."""
+    tokens, ways = _divided(sentence, tag, is_whole=False)
+    readings = [_spans_of(one, tokens) for one in ways]
     likeliest = readings[0] if readings else []
     places = [(span.start, span.end) for span in likeliest]
     alike = (one for one in readings if [(span.start, span.end) for span in one] == places)
     found = next((one for one in alike if all(span.parts != _CONFLICT for span in one)), likeliest)
     if not any(span.is_strong for span in found):
         return []
-    marked = list[TimeToken]()
-    for token in tokens:
-        span = next((one for one in found if one.start <= token.start < one.end), None)
-        if span is None or token.start == span.start:
-            marked.append(TimeToken(TIME, span.start, span.end) if span else token)
-    marks = [at for at, token in enumerate(marked) if token.word == TIME]
-    topics = {marks.index(at) for at in phrases.topics_in(marked)}
-    first = next((number for number in range(len(found)) if number not in topics), len(found))
-    return [span for number, span in enumerate(found) if number not in topics or number < first]
+    starts = {span.start for span in found}
+    left = (token for token in tokens if not any(span.start < token.start < span.end for span in found))
+    marked = [token._replace(word=TIME) if token.start in starts else token for token in left]
+    topics = grammar(tag).topics_in(marked)
+    first = next((span.start for span in found if span.start not in topics), len(sentence))
+    return [span for span in found if span.start not in topics or span.start < first]
 
 
-def _spans_of(phrases: Sequence[TimePhrase], tokens: Sequence[TimeToken]) -> list[_Span]:
-    """Return the times of a sentence that is divided into phrases, and weekdays that are none by themselves."""
+def _spans_of(phrases: Sequence[TimePhrase], tokens: Sequence[Token]) -> list[_Span]:
+    """Return the times of a sentence that is divided into phrases, and days that are none by themselves."""
     found, run = list[_Span](), list[TimePhrase]()
-    around = (TimePhrase(0, 0, "word"), *phrases, TimePhrase(0, 0, "word"))
-    for before, phrase, after in zip(around, around[1:], (*around[2:], around[-1]), strict=False):
-        is_bare = phrase.is_weak and phrase.kind in {"clock", "sun"}
-        is_apart = is_bare and not {before.kind, after.kind} & {"joint", "bound", "not", "but"}
-        if phrase.kind != "word" and not is_apart:
+    for at, phrase in enumerate((*phrases, TimePhrase(0, 0, "word"))):
+        beside = {one.kind for one in (*phrases[at - 1 : at], *phrases[at + 1 : at + 2])}
+        is_bare = phrase.is_weak and phrase.kind in {"clock", "sun"} and not beside & {"joint", "bound", "not", "but"}
+        if phrase.kind != "word" and not is_bare:
             run.append(phrase)
             continue
         if some := _trimmed(run):
             parts = _parts_of(some)
             if parts.is_unresolved:
                 some = run[next(at for at, one in enumerate(run) if one.kind != "pause") : run.index(some[-1]) + 1]
-            is_long = any(one.kind == "vague" and one.end - one.start >= _TELLING for one in some)
-            is_strong = (
-                is_long or any(not one.is_weak for one in some) or some[0].kind in {"of", "which", "bound", "joint"}
+            is_telling = any(
+                not one.is_weak or (one.kind == "vague" and one.end - one.start >= _TELLING) for one in some
             )
-            if is_strong or parts.weekdays:
+            is_strong = is_telling or some[0].kind in {"of", "which", "bound", "joint"}
+            if is_strong or parts.weekdays or any(one.kind == "someday" for one in some):
                 found.append(_Span(tokens[some[0].start].start, tokens[some[-1].end - 1].end, parts, is_strong))
         run = []
     return found
@@ -340,20 +338,13 @@ def _trimmed(run: Sequence[TimePhrase]) -> Sequence[TimePhrase]:
     inner = [at for at, one in enumerate(run) if one.kind not in _BETWEEN or one.slots]
     if not inner:
         return ()
-    first, last = inner[0], inner[-1] + 1
-    start = first
-    while (
-        start
-        and run[start - 1].kind != "pause"
-        and (
-            run[start - 1].kind in {"bound", "of", "article", "which"}
-            or (run[start - 1].kind == "not" and any(one.kind == "but" for one in run))
-        )
-    ):
+    start, is_vague = inner[0], run[inner[0]].kind == "vague"
+    leading = {"bound", "of", "article", "which"} | ({"not"} if any(one.kind == "but" for one in run) else set())
+    while start and run[start - 1].kind in leading:
         start -= 1
-    if first < last and run[first].kind != "vague":  # "at the tomorrow" is no time, "on my birthday" is
-        start = next((at for at in range(start, first) if run[at].kind in {"bound", "not", "which"}), first)
-    return run[start:last]
+    while not is_vague and run[start].kind in {"of", "article"}:  # "at the tomorrow" is no time, "on my birthday" is
+        start += 1
+    return run[start : inner[-1] + 1]
 
 
 def _parts_of(phrases: Sequence[TimePhrase]) -> _Parts:
@@ -397,7 +388,10 @@ def _lacks_day(parts: _Parts) -> bool:
 def _part_of(phrase: TimePhrase) -> _Parts | None:
     """Return what one phrase means; None for a time that does not exist."""
     slots, value = phrase.slots, phrase.value
-    parts, amount = _from_slots(slots), _amount_in(slots)
+    amount, period = _slot(slots, Amount, "amount"), _slot(slots, str, "period", "meridiem") or ""
+    parts = _Parts(
+        weekdays=_slot(slots, frozenset, "weekday", "weekdays", "repeated_weekdays") or frozenset(), period=period
+    )
     match phrase.kind:
         case "clock" | "time":
             readings = _readings(slots, value, has_hour=phrase.kind == "clock")
@@ -418,6 +412,11 @@ def _part_of(phrase: TimePhrase) -> _Parts | None:
             return _plain_part(parts, phrase)
 
 
+def _slot[T](slots: TimeSlots, kind: type[T], *names: str) -> T | None:
+    """Return the value of a kind in the first slot of a name that has one."""
+    return next((value for name in names if isinstance(value := slots.get(name), kind)), None)
+
+
 def _plain_part(parts: _Parts, phrase: TimePhrase) -> _Parts:
     """Return what a phrase means that has one value."""
     value = phrase.value
@@ -435,7 +434,7 @@ def _plain_part(parts: _Parts, phrase: TimePhrase) -> _Parts:
         case "month":
             return replace(parts, month=int(value))
         case "nth":
-            return replace(parts, nth=int(_number(phrase.slots, "nth") or 1))
+            return replace(parts, nth=int(_slot(phrase.slots, float, "nth") or 1))
         case _:
             return replace(parts, is_about=True)
 
@@ -446,33 +445,18 @@ def _is_delay(amount: Amount, unlike: str) -> bool:
     return not (unlike and is_hour) and not (amount.months and amount.seconds)
 
 
-def _number(slots: TimeSlots, name: str) -> float | None:
-    return value if isinstance(value := slots.get(name), float) else None
-
-
-def _amount_in(slots: TimeSlots) -> Amount | None:
-    return value if isinstance(value := slots.get("amount"), Amount) else None
-
-
-def _from_slots(slots: TimeSlots) -> _Parts:
-    """Return the days and the part of the day that slots name."""
-    weekday, days = _number(slots, "weekday"), slots.get("weekdays") or slots.get("repeated_weekdays")
-    weekdays = days if isinstance(days, frozenset) else frozenset() if weekday is None else frozenset({int(weekday)})
-    period = slots.get("period") or slots.get("meridiem")
-    return _Parts(weekdays=weekdays, period=period if isinstance(period, str) else "")
-
-
 def _dated(parts: _Parts, slots: TimeSlots, value: str) -> _Parts | None:
-    """Return the date of a day and a month, or the day of a month."""
-    if "-" in value:
-        month, day = map(int, value.split("-"))
-        return replace(parts, month_day=(month, day))
-    named = (_number(slots, name) for name in ("day", "mday", "ordinal"))
-    mday = next((int(one) for one in named if one is not None), 1)
-    month = int(_number(slots, "month") or _number(slots, "monthnumber") or 0)
-    year = _number(slots, "year")
+    """Return the date of a day and a month, or the day of a month, or one of a holiday."""
+    if value.startswith(_EASTER):
+        return replace(parts, easter=int(value.removeprefix(_EASTER)))
+    if value:
+        month, mday = map(int, value.split("-"))
+    else:
+        mday = int(_slot(slots, float, "day", "mday", "ordinal") or 1)
+        month = int(_slot(slots, float, "month", "monthnumber") or 0)
     if not month:
         return replace(parts, mday=mday)
+    year = _slot(slots, float, "year")
     try:
         on = date(int(year or 2000), month, mday)  # 2000 is a leap year
     except ValueError:
@@ -482,18 +466,17 @@ def _dated(parts: _Parts, slots: TimeSlots, value: str) -> _Parts | None:
 
 def _repeated(parts: _Parts, slots: TimeSlots, value: str) -> _Parts | None:
     """Return how something comes again: on all weekdays `except` some, on `several`, or each `amount`."""
-    amount, days, nth = _amount_in(slots), parts.weekdays, _number(slots, "nth")
+    amount, days, nth = _slot(slots, Amount, "amount"), parts.weekdays, _slot(slots, float, "nth")
+    count = int(_slot(slots, float, "number", "ordinal") or 0)
     match value:
         case "week" | "several" if len(days) > 1:
             return _on_weekdays(parts, days)
         case "except" | "weekend":
             return _on_weekdays(parts, _EVERY_DAY - days if days else _WEEKEND)
-        case "amount" if amount and not (amount.months or amount.seconds) and 1 < amount.days < 100:  # noqa: PLR2004
+        case "amount" if amount and not (amount.months or amount.seconds) and 1 < amount.days < _MANY:
             weeks, rest = divmod(amount.days, _WEEK)
             return replace(parts, every=f"{amount.days} days" if rest or weeks == 1 else f"{weeks} weeks")
-        case "days" | "weeks" if (count := int(_number(slots, "number") or _number(slots, "ordinal") or 0)) in range(
-            2, 100
-        ):
+        case "days" | "weeks" if 1 < count < _MANY:
             return replace(parts, every=f"{count} {value}")
         case "unknown" | "several" | "amount" | "days" | "weeks":
             return None
@@ -529,14 +512,12 @@ def _together(parts: _Parts, more: _Parts) -> _Parts | None:
 
 def _readings(slots: TimeSlots, minutes: str, *, has_hour: bool) -> tuple[int, ...]:
     """Return the minutes of the day that a clock time means: two if its half is open, none if it is no time."""
-    hour = value if isinstance(value := slots.get("hour"), Hour) else Hour(0, is_whole=True)
-    past, to = (int(_number(slots, one) or 0) for one in ("past", "to"))
-    more = 0 if minutes == _ISO_CLOCK else int(minutes)
-    start = hour.number * _HOUR + more + past + int(_number(slots, "mm") or 0) - to
-    if has_hour and max(hour.number * _HOUR, start) > _DAY:
-        return ()
-    is_whole = not has_hour or hour.is_whole or hour.number == 0 or minutes == _ISO_CLOCK
-    return (start,) if is_whole else (start, start + _NOON)
+    hours = _slot(slots, tuple, "hour") or (0,)
+    past, to, written = (int(_slot(slots, float, one) or 0) for one in ("past", "to", "mm"))
+    if minutes == _ISO_CLOCK:
+        hours, minutes = hours[:1], "0"
+    found = tuple(hour * _HOUR + int(minutes) + past + written - to for hour in hours)
+    return () if has_hour and max(hours[0] * _HOUR, found[0]) > _DAY else found
 
 
 def _without(sentence: str, spans: Sequence[_Span]) -> str:
@@ -588,12 +569,10 @@ def _later(day: date, amount: Amount) -> date:
     """Return the day after months and days of the calendar; the last one of a month that has no such day."""
     if amount.months > _MONTHS or amount.days > FURTHEST.days:
         return date.max
-    month = day.month - 1 + amount.months
-    first = date(day.year + month // _MONTHS, month % _MONTHS + 1, 1)
-    same = next(
-        one for one in (first + timedelta(days=day.day - 1 - less) for less in range(4)) if one.month == first.month
-    )
-    return same + timedelta(days=amount.days)
+    more, month = divmod(day.month - 1 + amount.months, _MONTHS)
+    first = day.replace(day=1, month=month + 1, year=day.year + more)
+    last = monthrange(first.year, first.month)[1]
+    return first + timedelta(days=min(day.day, last) - 1 + amount.days)
 
 
 def _times_on(on: date, parts: _Parts, readings: Sequence[int], now: datetime, sun: SunTimes) -> Iterator[datetime]:
@@ -682,11 +661,22 @@ def _fits(parts: _Parts, on: date, today: date) -> bool:
         parts.on is None or on == parts.on,
         parts.month_day is None or (on.month, on.day) == parts.month_day,
         parts.mday is None or on.day == parts.mday,
+        parts.easter is None or on == _easter(on.year) + timedelta(days=parts.easter),
         parts.nth
         in {None, (on.day - 1) // _WEEK + 1, _LAST if (on + timedelta(days=_WEEK)).month != on.month else None},
         parts.every != "workday" or on.weekday() < _WORKDAYS,
     )
     return all(named)
+
+
+def _easter(year: int) -> date:
+    """Return Easter Sunday, by the Gregorian computus of Meeus, Jones and Butcher."""
+    century, rest = divmod(year, 100)
+    epact = (19 * (year % 19) + century - century // 4 - (century - (century + 8) // 25 + 1) // 3 + 15) % 30
+    weekday = (32 + 2 * (century % 4) + 2 * (rest // 4) - epact - rest % 4) % 7
+    late = (year % 19 + 11 * epact + 22 * weekday) // 451
+    month, day = divmod(epact + weekday - 7 * late + 114, 31)
+    return date(year, month, day + 1)
 
 
 def _monday(day: date) -> date:
@@ -737,7 +727,6 @@ def as_repetition(text: str) -> Repetition:
 
 def recurs_on(day: date, first: date, every: Repetition) -> bool:
     """Return whether what comes again from a first day on comes on another one."""
-    count, _, unit = every.partition(" ")
     match every:
         case "day" | "workday":
             return every == "day" or day.weekday() < _WORKDAYS
@@ -745,77 +734,71 @@ def recurs_on(day: date, first: date, every: Repetition) -> bool:
             return day.weekday() == first.weekday()
         case "month" | "year":
             return day.day == first.day and (every == "month" or day.month == first.month)
-        case _ if unit:
-            return (day - first).days % (int(count) * (_WEEK if unit == "weeks" else 1)) == 0
+        case _ if step := _step(every):
+            return (day - first) % step == timedelta()
         case _:
             return str(day.weekday()) in every.split(",")
 
 
 def pause_after(every: Repetition) -> timedelta:
     """Return how long what was due does not come again in any case."""
+    return max(_step(every) - timedelta(hours=12), timedelta())
+
+
+def _step(every: Repetition) -> timedelta:
+    """Return the time between two of what comes each so many days or weeks; none for other ways."""
     count, _, unit = every.partition(" ")
-    days = int(count) * (_WEEK if unit == "weeks" else 1) if unit else 0
-    return max(timedelta(days=days) - timedelta(hours=12), timedelta())
+    return timedelta(days=int(count) * (_WEEK if unit == "weeks" else 1)) if unit else timedelta()
 
 
 def exact_words(moment: Moment) -> str:
     """Return words that mean a moment in every language."""
-    due, every = moment.due, moment.every
-    match every:
-        case "":
-            return due.isoformat()
-        case "day":
-            days = "every day"
-        case "workday":
-            days = "every weekday"
-        case "week":
-            days = f"every {due:%A}"
-        case "month":
-            days = f"every month on the {due.day}"
-        case "year":
-            days = f"every year on {due:%B} {due.day}"
-        case _ if "," in every:
-            days = "every " + " and ".join(_ENGLISH[int(day)] for day in every.split(","))
-        case _:
-            days = f"every {every} on {due:%A}" if every.endswith("weeks") else f"every {every}"
-    return f"{days} at T{due:%H:%M}"
-
-
-_ENGLISH: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+    if not moment.every:
+        return moment.due.isoformat()
+    fields = _fields(moment.due, moment.every, FALLBACK) | {"time": f"at {_ISO_CLOCK}{moment.due:%H:%M}"}
+    return _every_template(moment.every, FALLBACK).format_map(fields)
 
 
 def spoken_time(
     due: datetime, *, now: datetime, language: str, every: Repetition = "", has_distance: bool = True
 ) -> str:
-    """Return a time in words: "At six this evening, in 47 minutes". It `has_distance` if that is less than a day.
-
-    The templates have these fields: hour, hour12, minute, word (that of `hour12`), period, weekday, month, day, count,
-    amount, time.
-    """
-    tag = base_language(language) if base_language(language) in WORDS else FALLBACK
-    words, due, wait = WORDS[tag].spoken, due.astimezone(now.tzinfo), due.astimezone(UTC) - now.astimezone(UTC)
+    """Return a time in words: "At six this evening, in 47 minutes". It `has_distance` if that is less than a day."""
+    tag, due, wait = _spoken_language(language), due.astimezone(now.tzinfo), due.astimezone(UTC) - now.astimezone(UTC)
+    words, is_near = WORDS[tag].spoken, wait < timedelta(days=1)
     if wait.total_seconds() < _SOON and not every:
-        return _capitalized(words.soon.format(_distance(words, tag, wait)))
-    fields: dict[str, int | str] = {
+        return _capitalized(words.soon.format(_distance(tag, wait)))
+    fields = _fields(due, every, tag)
+    template = _every_template(every, tag) if every else _once_template(words, due, now)
+    clock = (words.time if due.minute else words.full_hour).format_map(fields)
+    clock = clock.replace(*words.one) if due.hour == 1 and not due.minute and words.one[0] else clock
+    if due.hour == due.minute == 0 and every in {"", "day", "workday"} and (is_near or every):
+        template, clock = template.partition("{time}")[0] + "{time}" if every else "{time}", words.midnight
+    text = template.format_map(fields | {"time": clock})
+    return _capitalized(
+        words.delay.format(text, _distance(tag, wait)) if has_distance and is_near and not every else text
+    )
+
+
+def _spoken_language(language: str) -> str:
+    """Return the language in which times are said."""
+    return tag if (tag := base_language(language)) in WORDS else FALLBACK
+
+
+def _fields(due: datetime, every: Repetition, tag: str) -> dict[str, int | str]:
+    """Return the fields of templates but the time; `word` is that of `hour12`."""
+    words, hour12, (count, _, unit) = WORDS[tag].spoken, due.hour % 12 or 12, every.partition(" ")
+    return {
         "hour": due.hour,
-        "hour12": (hour12 := due.hour % 12 or 12),
+        "hour12": hour12,
         "minute": due.minute,
         "word": next(word for word, number in number_words(tag).items() if number == hour12),
         "period": words.periods.split()[due.hour // 6],
         "weekday": _weekday_names(words, due.weekday(), every),
         "month": LANGUAGES[tag].dates.months.split()[due.month - 1],
         "day": due.day,
+        "count": count,
+        "amount": _counted(tag, "day" if unit == "days" else "week", int(count)) if unit else "",
     }
-    template = _every_template(words, every, fields, tag) if every else _once_template(words, due, now)
-    clock = (words.time if due.minute else words.full_hour).format_map(fields)
-    clock = clock.replace(*words.one) if due.hour == 1 and not due.minute and words.one[0] else clock
-    is_near = wait < timedelta(days=1)
-    if due.hour == due.minute == 0 and every in {"", "day", "workday"} and (is_near or every):
-        template, clock = template.partition("{time}")[0] + "{time}" if every else "{time}", words.midnight
-    text = template.format_map(fields | {"time": clock})
-    return _capitalized(
-        words.delay.format(text, _distance(words, tag, wait)) if has_distance and is_near and not every else text
-    )
 
 
 def _once_template(words: Spoken, due: datetime, now: datetime) -> str:
@@ -823,20 +806,11 @@ def _once_template(words: Spoken, due: datetime, now: datetime) -> str:
     return (words.today, words.tomorrow)[days] if days <= 1 else words.weekday if days < _WEEK else words.date
 
 
-def _every_template(words: Spoken, every: Repetition, fields: dict[str, int | str], tag: str) -> str:
-    """Return how a time that comes again is said, and add what it needs to the fields."""
-    count, _, unit = every.partition(" ")
-    if unit:
-        fields |= {"count": count, "amount": _counted(words, tag, "day" if unit == "days" else "week", int(count))}
-        each_second, _, others = (words.every_days if unit == "days" else words.every_weeks).partition("|")
-        return each_second if count == "2" or not others else others
-    named = {
-        "day": words.every_day,
-        "workday": words.every_workday,
-        "month": words.every_month,
-        "year": words.every_year,
-    }
-    return named.get(every, words.every_week)
+def _every_template(every: Repetition, tag: str) -> str:
+    """Return how a time that comes again is said."""
+    templates, (count, _, unit) = WORDS[tag].spoken.every, every.partition(" ")
+    each_second, _, others = templates.get(unit or every, templates["week"]).partition("|")
+    return each_second if count == "2" or not others else others
 
 
 def _weekday_names(words: Spoken, weekday: int, every: Repetition) -> str:
@@ -853,34 +827,29 @@ def _capitalized(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _distance(words: Spoken, tag: str, wait: timedelta) -> str:
+def _distance(tag: str, wait: timedelta) -> str:
     """Return a duration in seconds, or in hours and minutes."""
     seconds = max(1, round(wait.total_seconds()))
     hours, minutes = divmod(round(seconds / 60), 60)
     if seconds < _SOON and seconds % 60:
-        return _counted(words, tag, "second", seconds)
-    texts = [_counted(words, tag, "hour", hours)] if hours else []
-    texts += [_counted(words, tag, "minute", minutes)] if minutes else []
-    return words.join.format(*texts) if len(texts) > 1 else texts[0]
+        return _counted(tag, "second", seconds)
+    texts = [_counted(tag, "hour", hours)] if hours else []
+    texts += [_counted(tag, "minute", minutes)] if minutes else []
+    return WORDS[tag].spoken.join.format(*texts) if len(texts) > 1 else texts[0]
 
 
-def _counted(words: Spoken, tag: str, unit: SpokenUnit, count: int) -> str:
+def _counted(tag: str, unit: SpokenUnit, count: int) -> str:
     """Return a number of units in words."""
-    plurals = LANGUAGES[tag].written_out.plurals
-    plural = next(plural for pattern, plural in plurals if re.fullmatch(pattern, str(count)))
-    forms = words.units[unit].split("|")
-    return f"{count}{words.gap}{forms[_FORMS.get(plural, len(forms) - 1)]}"
+    written_out, forms = LANGUAGES[tag].written_out, WORDS[tag].spoken.units[unit].split("|")
+    plural = next(plural for pattern, plural in written_out.plurals if re.fullmatch(pattern, str(count)))
+    return f"{count}{written_out.gap}{forms[_FORMS.get(plural, len(forms) - 1)]}"
 
 
 def spoken_weekday(day: date, language: str) -> str:
     """Return the name of the weekday of a date."""
-    tag = base_language(language) if base_language(language) in WORDS else FALLBACK
-    return _capitalized(WORDS[tag].spoken.weekdays.split()[day.weekday()].replace("_", " "))
+    return _capitalized(WORDS[_spoken_language(language)].spoken.weekdays.split()[day.weekday()].replace("_", " "))
 
 
 def spoken_date(day: date, language: str) -> str:
     """Return a date in words, with its weekday: "Saturday, December 5"."""
-    tag = base_language(language) if base_language(language) in WORDS else FALLBACK
-    month = LANGUAGES[tag].dates.months.split()[day.month - 1]
-    written = LANGUAGES[tag].dates.pattern.format(day=day.day, month=month, year=day.year)
-    return f"{spoken_weekday(day, language)}, {written}"
+    return f"{spoken_weekday(day, language)}, {LANGUAGES[_spoken_language(language)].dates.text(day)}"

@@ -1,0 +1,115 @@
+"""The words of a text, the phrases that begin at each of them, and the likeliest ways to cover all words with spans.
+
+In a phrase, `[...]` may be left out, `(a|b)` is one of several, and `<...>` stands for words of a kind or for a rule.
+"""
+
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from heapq import nsmallest
+from typing import Final, NamedTuple, Protocol
+
+from ...agent.text import HAN, fold
+
+_PIECE: Final = re.compile(r"[\[\]()|]|<\w+>|[^\[\]()|<]+")
+_WORD: Final = re.compile(rf"\d+|[{HAN}]|[^\W\d_{HAN}]+|(?!(?<=[^\W\d_])-[^\W\d_])[^\w\s'\u2019]")
+"""A number, a word or a sign; each character of a script without spaces is a word."""
+
+
+class Token(NamedTuple):
+    """A word, a number or a sign of a text, folded, and where it stands there."""
+
+    word: str
+    start: int
+    end: int
+
+
+def text_tokens(text: str, pattern: re.Pattern[str] = _WORD, *, keep_accents: bool = False) -> list[Token]:
+    """Return the tokens of a text, each of which a pattern describes."""
+    return [
+        Token(fold(found[0], keep_accents=keep_accents), found.start(), found.end()) for found in pattern.finditer(text)
+    ]
+
+
+@dataclass(slots=True)
+class PhraseTree[Value]:
+    """Phrases by their words, and by the slots that stand for words."""
+
+    values: list[Value] = field(default_factory=list)
+    words: dict[str, PhraseTree[Value]] = field(default_factory=dict)
+    slots: dict[str, PhraseTree[Value]] = field(default_factory=dict)
+
+    def add(self, phrase: Iterable[str], value: Value) -> None:
+        """Add a meaning of a phrase."""
+        node = self
+        for piece in phrase:
+            is_slot = len(piece) > 1 and piece[0] == "<"
+            node = (node.slots if is_slot else node.words).setdefault(piece.strip("<>") or piece, PhraseTree())
+        if value not in node.values:
+            node.values.append(value)
+
+    def add_all(self, texts: str, value: Value, rules: Mapping[str, str]) -> None:
+        """Add the meaning of phrases that are divided by commas."""
+        for text in divided(texts):
+            for way in _ways(deque(_PIECE.findall(text)), rules):
+                self.add(way, value)
+
+    def found(self, words: Sequence[str], start: int, form: Callable[[str], str] = str) -> Iterator[tuple[int, Value]]:
+        """Yield the ends and meanings of the phrases that begin at a word; `form` returns the form of words there."""
+        node = self
+        for end in range(start, len(words)):
+            if (following := node.words.get(form(words[end]))) is None:
+                return
+            node = following
+            for value in node.values:
+                yield end + 1, value
+
+
+def divided(texts: str) -> list[str]:
+    """Return texts that are divided by commas."""
+    return [text for text in map(str.strip, texts.split(",")) if text]
+
+
+def _ways(pieces: deque[str], rules: Mapping[str, str]) -> list[tuple[str, ...]]:
+    """Return the sequences of words that a phrase stands for, up to the end of a group."""
+    found, ways = list[tuple[str, ...]](), list[tuple[str, ...]]([()])
+    while pieces:
+        match piece := pieces.popleft():
+            case ")" | "]":
+                break
+            case "|":
+                found, ways = [*found, *ways], [()]
+                continue
+            case "(":
+                inner = _ways(pieces, rules)
+            case "[":
+                inner = [(), *_ways(pieces, rules)]
+            case _ if (rule := rules.get(piece[1:-1])) and piece[0] == "<":
+                inner = _ways(deque(_PIECE.findall(rule)), rules)
+            case _ if piece[0] == "<":
+                inner = [(piece,)]
+            case _:
+                inner = [tuple(token.word for token in text_tokens(piece))]
+        ways = [(*way, *more) for way in ways for more in inner]
+    return [*found, *ways]
+
+
+class _Span(Protocol):
+    @property
+    def end(self) -> int:
+        """Where the span ends."""
+
+
+def coverings[Span: _Span](
+    length: int, spans_at: Callable[[int], Iterable[Span]], cost: Callable[[Span], float], most: int
+) -> Sequence[tuple[float, tuple[Span, ...]]]:
+    """Return at most that many ways to cover a sequence, each with its cost; the cheapest come first.
+
+    A span begins where the last one ends. Dynamic programming, never greedily.
+    """
+    best: list[list[tuple[float, tuple[Span, ...]]]] = [[] for _ in range(length)] + [[(0.0, ())]]
+    for start in range(length - 1, -1, -1):
+        ways = ((cost(span) + rest, (span, *more)) for span in spans_at(start) for rest, more in best[span.end])
+        best[start] = nsmallest(most, ways, key=lambda way: way[0])
+    return best[0]
