@@ -58,6 +58,7 @@ UNRESOLVED: Final = {
         *("remind me at 6 to call Mum tomorrow", "on my birthday remind me to call Mum at 6 pm"),
         *("lock the front door twice a week at 10 pm", "remind me to call Mum and Dad next summer"),
         *("remind me to call Mum at 6 pm on bank holidays", "remind me to call Mum at 6 or 7 pm"),
+        *("turn on the floor lamp at 6 pm on waffle day", "on waffle day turn on the floor lamp at 6 pm"),
     ],
     "es": ["apaga Floor Lamp en Semana Santa a las 18", "despiértame en mi cumpleaños a las 7 de la mañana"],
     "fr": [
@@ -275,6 +276,26 @@ async def test_an_alarm_that_comes_again_is_due_on_its_days(
 
     assert await described(home, text) == what
     await async_get_schedule(home).async_cancel("one")
+
+
+@in_one_home(
+    ("language", "text", "what"),
+    [
+        ("de", "Ändere den Wecker morgen auf 6 Uhr", "Meinst du morgen um 6 Uhr?"),
+        ("en", "change the alarm tomorrow to 6 am", "move day0 tomorrow at 6 am"),
+        ("en", "change tomorrow's alarm to 6", "move day0 at 6"),
+        ("en", "change the alarm on Monday to 6 am", "No alarm is set for that time."),
+        ("nl", "verzet de wekker morgen naar 6 uur", "Bedoel je morgen om 6 uur?"),
+    ],
+)
+async def test_of_several_alarms_that_of_the_named_day_is_moved(
+    home: HomeAssistant, language: str, text: str, what: str
+) -> None:
+    plans, tomorrow = async_get_plans(home), dt_util.start_of_local_day() + timedelta(days=1, hours=7)
+    for days in range(2):
+        await plans.async_add(replace(remind("spoken alarm"), id=f"day{days}", due=tomorrow + timedelta(days=days)))
+
+    assert await described(home, text, language) == what
 
 
 async def test_a_device_that_is_called_alarm_clock_is_switched(home: HomeAssistant) -> None:

@@ -177,7 +177,7 @@ def test_what_is_no_time_within_a_year_is_none(words: str) -> None:
         ("en", "At half past six, turn on the heater.", TimeInSentence("At half past six", "turn on the heater.")),
         ("en", "turn it off at six.", TimeInSentence("at six", "turn it off.")),
         ("en", "remind me at six pm about tomorrow.", TimeInSentence("at six pm", "remind me about tomorrow.")),
-        ("en", "light on waffle day at six", TimeInSentence("on waffle day at six", "light", is_alone=False)),
+        ("en", "light on waffle day at six", TimeInSentence("on waffle day at six", "light")),
         ("de", "schalte um 18 Uhr ein", TimeInSentence("um 18 Uhr", "schalte ein")),
         ("de", "Schalte in 20 Minuten das Licht aus", TimeInSentence("in 20 Minuten", "Schalte das Licht aus")),
         ("it", "accendi la luce all'alba", TimeInSentence("all'alba", "accendi la luce")),
