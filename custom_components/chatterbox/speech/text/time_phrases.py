@@ -469,8 +469,8 @@ def _names(words: _Words, tag: str) -> Mapping[str, PhraseTree[SlotValue]]:
     days, ends = _digits(1, _DAYS), words.ordinal_ends.replace(",", "|")
     ordinals += [(f"{text} ({ends})", number) for text, number in days] if ends else []
     hours = [*_digits(0, _MIDNIGHT), *words.hours.items(), *_within(2, _MIDNIGHT, cardinals)]  # "one" may be an article
-    said = [(text, number) for text, number in cardinals if number != 1 or text in words.hours]  # "um 18 Uhr ein"
-    minutes = [*_digits(0, _SIXTY - 1), *_within(0, _SIXTY - 1, said)]
+    counted = [(text, number) for text, number in cardinals if number != 1 or text in words.hours]  # "um 18 Uhr ein"
+    minutes = [*_digits(0, _SIXTY - 1), *_within(0, _SIXTY - 1, counted)]
     months = zip(LANGUAGES[tag].dates.months.split(), words.months, strict=True)
     tables: Mapping[str, Sequence[tuple[str, SlotValue]]] = {
         "cardinal": cardinals,
