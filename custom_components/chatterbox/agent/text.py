@@ -164,7 +164,6 @@ def heard_words(text: str) -> tuple[str, ...]:
     return tuple(_SPOKEN_WORD.findall(_ELIDED.sub(r"\1 ", fold(text).translate(_IN_WORDS))))
 
 
-QUESTION_ENDS: Final = ("?", "\N{FULLWIDTH QUESTION MARK}")
 MOST_COMPARED: Final = 1_000
 """Characters of a request whose words are compared: nobody says more in one, and an API client may send a book."""
 MOST_UNDERSTOOD: Final = 300

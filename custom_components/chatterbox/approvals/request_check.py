@@ -7,30 +7,31 @@ it is the only one of these in the room of the person. Otherwise the person is a
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import batched
 from pathlib import Path
 from typing import Final
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
 from homeassistant.components.todo.const import DOMAIN as TODO
-from homeassistant.const import STATE_UNAVAILABLE
+from homeassistant.const import ATTR_DEVICE_CLASS, STATE_UNAVAILABLE
 from homeassistant.core import HomeAssistant
 
 from ..agent.messages import JsonObject, ToolCall, ToolDefinition, canonical_json
 from ..agent.protocols import Ask, Deny
-from ..agent.text import QUESTION_ENDS, find_tool, fold, heard_words, read_data_file
+from ..agent.text import MOST_COMPARED, contains_phrase, find_tool, fold, heard_words, read_data_file, words_alike
 from ..effects.effect import EntityAction, Touches, actions_of
-from ..effects.reading import NOTHING_FITS, Fitting, async_fitting
-from ..effects.request import Request
+from ..effects.reading import async_unexplained
 from ..home.description import listed, quoted
-from ..home.entities import ExposedEntity, Home, async_get_home, telling_words
+from ..home.entities import ExposedEntity, Floor, Home, async_get_home, telling_words
 from ..home.entity_matches import has_name_in, is_named_in
-from ..home.search import async_kind_names, kind_of_entity
+from ..home.request import QUESTION_ENDS, Request
+from ..home.search import async_kind_names
 from ..nlu.commands import KINDS, EntityKind
+from ..nlu.lexicon import Role, lexicon, tokens_of_phrase
 from ..nlu.vocabulary import KnownEntity
 from ..offline.provider import local_call
 from ..speech.text.times import times_in
-from .answers.language import is_about_all
+from .answers.language import is_about_all, may_except
 from .review import CallOption, CallReview
 
 type _ReviewOf = Callable[[JsonObject], Awaitable[CallReview]]
@@ -53,7 +54,9 @@ _UNCHOSEN: Final = frozenset({"automation", "button", "input_button", "scene", "
 """Domains in which a model chooses by what a thing does, not by what it is called."""
 _VERBS: Final = frozenset({"lock", "vacuum"})
 """Domains whose kind is also what is done."""
-_KINDS: Final = {**KINDS, "list": EntityKind(frozenset({TODO}))}
+_SOUND: Final = ("mute", "unmute", "louder", "quieter")
+_LOUD: Final = "media_player."
+"""Only media players fulfil the wishes of `_SOUND`, so that the words need not name one."""
 _MOST_NAMED: Final = 8
 _ENDING: Final = 4
 """Letters of the longest endings of words."""
@@ -82,33 +85,28 @@ class RequestCheck:
     """
     proposes: bool = False
     """Whether calls are proposed in place of those of a model, which are the opposite, or leave out some of all."""
+    _opposed: AbstractSet[str] = frozenset()
+    """The entities to which a model would have done the opposite."""
     _taken: set[str] = field(default_factory=set)
     """The entities of calls that nothing was objected to."""
     _offered: AbstractSet[str] = frozenset()
     """The entities between which the person is to choose."""
     _returned: set[tuple[str, str]] = field(default_factory=set)
     """Calls that went back to the model."""
-    _found: Fitting | None = None
-    """The entities that a plain command may mean, once they are looked for."""
+    _fitting: Sequence[ExposedEntity] | None = None
+    """The entities that a plain command may mean, once they are looked for; none for other words."""
+    _wishes: AbstractSet[str] | None = None
 
     @property
-    def may_be_command(self) -> bool:
-        """Whether the words may be a command: there are several, and they are not marked as a question."""
-        return len(self.request.words) > 1 and not self._is_marked
+    def _words(self) -> Sequence[str]:
+        return self.request.words
 
     @property
-    def _is_marked(self) -> bool:
-        """Whether the words end with a question mark."""
-        return self.request.text.rstrip().endswith(QUESTION_ENDS)
-
-    @property
-    def is_about_all(self) -> bool:
-        """Whether the words are about all things of a kind."""
-        return is_about_all(self.request.text, self.request.language)
-
-    @property
-    def _home(self) -> Home:
-        return async_get_home(self.hass, CONVERSATION)
+    def _wanted(self) -> AbstractSet[str]:
+        """The wishes of the words, found once."""
+        if self._wishes is None:
+            self._wishes = self.request.wanted
+        return self._wishes
 
     async def async_objection(
         self, tool: ToolDefinition, arguments: JsonObject, effects: Touches, review_of: _ReviewOf
@@ -117,32 +115,28 @@ class RequestCheck:
         key = tool.name, canonical_json(arguments)
         if key in self.chosen:
             return None
-        done = _all_done(tool.name, arguments, effects)
+        home, done = async_get_home(self.hass, CONVERSATION), _all_done(tool.name, arguments, effects)
         targets = {action.entity_id for action in effects.actions}
-        if objection := await self._against_words(key, done, targets):
+        if objection := await self._against_words(home, key, done, effects):
             return objection
         if targets and targets <= self._offered:
             return Deny(_TOLD["choosing"])
-        if elsewhere := self._elsewhere(targets):
+        if elsewhere := self._elsewhere(home, targets):
             return Deny(elsewhere)
-        target = next(iter(targets)) if len(targets) == 1 and isinstance(arguments.get("name"), str) else ""
-        several, leads_away = await self._which_ones(target, done)
-        near = [one for one in several if self._is_near(one)]
-        if len(several) > 1 and len(near) == 1 and targets != {near[0].entity_id} and key not in self._returned:
+        several, leads_away = await self._which_ones(home, arguments, done, effects)
+        near = [one for one in several if self.request.area_id and one.area_id == self.request.area_id]
+        is_chosen = targets == {one.entity_id for one in near}
+        if len(several) > 1 and len(near) == 1 and not is_chosen and key not in self._returned:
             self._returned.add(key)
             return Deny(_TOLD["near"].format(name=quoted(near[0].names[0])), is_final=False)
         first = CallReview(ToolCall("", tool.name, key[1]), effects)
-        found = [(one, await self._option(one, arguments, first, review_of)) for one in several]
+        found = [(one, await self._option(home, one, arguments, first, review_of)) for one in several]
         # What rules forbid is no choice, unless the words lead to it.
         found = [(one, review) for one, review in found if leads_away or review is None or not review.refusal]
-        if len(found) > 1:
-            return self._choice(found)
-        self._taken |= targets
-        return None
-
-    def _choice(self, found: Sequence[tuple[ExposedEntity, CallReview | None]]) -> Deny | tuple[CallOption, ...]:
-        """Return the calls between which the person chooses, or what a model is told to ask."""
-        place = self._unknown_place()
+        if len(found) < 2:  # noqa: PLR2004  # and another one
+            self._taken |= targets
+            return None
+        place = self._unknown_place(home)
         options = [
             CallOption(one.entity_id, review.call, review.effects)
             for one, review in found
@@ -151,30 +145,29 @@ class RequestCheck:
         if self.can_choose and not place and len(options) == len(found):
             self._offered = {option.entity_id for option in options}
             return tuple(options)
-        reason = _TOLD["nowhere" if place else "which_one"]
-        return Deny(reason.format(place=quoted(place), names=_first_names([one for one, _ in found])))
+        names = listed([quoted(one.names[0]) for one, _ in found])
+        return Deny(_TOLD["nowhere" if place else "which_one"].format(place=quoted(place), names=names))
 
     async def _against_words(
-        self, key: tuple[str, str], done: AbstractSet[str], targets: AbstractSet[str]
+        self, home: Home, key: tuple[str, str], done: AbstractSet[str], effects: Touches
     ) -> Deny | Ask | None:
         """Return why a call does not run that changes something for a question, or does the opposite of a command."""
-        domains = {one.partition(".")[0] for one in targets}
-        is_asked = self.request.gist.asks and not domains <= _UNCHOSEN
-        wanted = "" if is_asked else await self._opposite(done, targets)
+        is_asked = self.request.asks and not {one.domain for one in effects.actions} <= _UNCHOSEN
+        wanted = "" if is_asked else await self._opposite(home, done, effects)
         if not (is_asked or wanted):
             return None
         insists = key in self._returned or bool(self.chosen)
         self._returned.add(key)
+        reason = _TOLD["question" if is_asked else "opposite"].format(wanted=wanted)
         if wanted:
+            self._opposed = {action.entity_id for action in effects.actions}
             self.proposes = insists and bool(await self.async_propose())
-        if insists and self.can_ask and not self.proposes:
-            return Ask("", "opposite")
-        return Deny(_TOLD["question" if is_asked else "opposite"].format(wanted=wanted), is_final=insists)
+        asks = insists and self.can_ask and not self.proposes
+        return Ask("", "opposite") if asks else Deny(reason, is_final=insists)
 
-    def _elsewhere(self, targets: AbstractSet[str]) -> str:
+    def _elsewhere(self, home: Home, targets: AbstractSet[str]) -> str:
         """Return what a model is told whose call is not for the floor that the words name; empty if it is."""
-        home = self._home
-        floors = [floor for floor in home.floors if self._is_called((floor.name, *floor.aliases))]
+        floors = self._named_floors(home)
         on_floor = {room.area_id for room in home.rooms if room.floor_id in {floor.floor_id for floor in floors}}
         on_others = {room.area_id for room in home.rooms if room.floor_id} - on_floor
         of_floors = self.request.words_of(name for floor in floors for name in (floor.name, *floor.aliases))
@@ -193,6 +186,9 @@ class RequestCheck:
         floor = listed([quoted(floor.name) for floor in floors])
         return _TOLD["elsewhere"].format(floor=floor, names=_first_names(away), there=_first_names(there) or "nothing")
 
+    def _named_floors(self, home: Home) -> Sequence[Floor]:
+        return [floor for floor in home.floors if self._is_called((floor.name, *floor.aliases))]
+
     async def async_hint(self) -> tuple[str, bool]:
         """Return a hint for a model that did nothing: what a plain command fits; empty if nothing does.
 
@@ -201,13 +197,18 @@ class RequestCheck:
         """
         if not await self.async_is_left_undone():
             return "", False
-        home, fitting = self._home, await self._async_fitting()
-        one, *others = (one for one in home.entities if one.entity_id in fitting.ids)
-        if others or self.is_about_all:
-            return _TOLD["some_fit"].format(names=_first_names([one, *others])), True
+        fitting = await self._async_fitting()
+        home, (one, *others) = async_get_home(self.hass, CONVERSATION), fitting
+        if others or is_about_all(self.request.text, self.request.language):
+            return _TOLD["some_fit"].format(names=_first_names(fitting)), True
         where = f" in {quoted(room[0])}" if (room := _room(home, one.area_id)) else ""
         entity = f"the {one.domain} {quoted(one.names[0])}{where}"
         return _TOLD["one_fits"].format(entity=entity, can=listed(_TABLES["can"][one.domain])), False
+
+    @property
+    def may_be_command(self) -> bool:
+        """Whether the words may be a command: there are several, and they are not marked as a question."""
+        return len(self._words) > 1 and not self.request.text.rstrip().endswith(QUESTION_ENDS)
 
     def ask_about(self, call: ToolCall, reason: str = "", *, always: bool = True) -> None:
         """Have the person asked about a call, after a reason, whatever the rules say; else only if it is risky."""
@@ -215,115 +216,176 @@ class RequestCheck:
 
     async def async_propose(self) -> Sequence[ToolCall]:
         """Return calls that do what the words want, and that the person is asked about; none if that is not plain."""
-        fitting, left = await self._async_fitting(), await self._async_left()
-        is_plain = fitting.is_explained or (
-            all(is_named_in(self.hass, one, self.request.words) for one in fitting.ids)
-            and not self._unknown_place()
-            and not times_in(self.request.text, self.request.language)
-        )
-        is_one = len(fitting.ids) == 1 or self.is_about_all
-        if not (self.tools and self.can_ask and is_plain and is_one) or len(left) > _MOST_NAMED:
-            return ()
-        calls = [call for one in left if (call := fitting.calls.get(one))]
-        return [local_call(tool.name, {**call.slots}) for call in calls if (tool := find_tool(call.intent, self.tools))]
+        meant = await self._async_meant() if self.tools and self.can_ask else ()
+        calls = [call for one in meant if self._is_left(one) and (call := self._call_for(one))]
+        return calls if len(calls) <= _MOST_NAMED else ()
 
     async def async_leaves_out(self, targets: AbstractSet[str]) -> Deny | None:
         """Return why a call does not run that is for some of all that the words mean: calls for all are proposed."""
-        left = await self._async_left() if self.is_about_all else ()
-        if not targets < {*left} or len(await self.async_propose()) != len(left):
+        meant = await self._async_meant() if self.is_about_all else ()
+        left = {one.entity_id for one in meant if self._is_left(one)}
+        if not targets < left or len(await self.async_propose()) != len(left):
             return None
         self.proposes = True
         return Deny(_TOLD["some_of_all"])
 
-    async def _async_fitting(self) -> Fitting:
-        request = self.request
-        if self._is_marked or not request.gist.wanted:
-            return NOTHING_FITS
-        if self._found is None:
-            self._found = await async_fitting(self.hass, request.text, request.language, request.area_id)
-        return self._found
+    @property
+    def is_about_all(self) -> bool:
+        """Whether the words are about all things of a kind."""
+        return is_about_all(self.request.text, self.request.language)
 
-    async def _async_left(self) -> Sequence[str]:
-        """Return the entities that a plain command may mean, and that are not as it wants them."""
-        wanted, ids = self.request.gist.wanted, (await self._async_fitting()).ids
-        reached = {state for wish in wanted for state in _TABLES["fulfilled"].get(wish, ())}
-        able = {domain for domain, wishes in _TABLES["can"].items() if not wanted.isdisjoint(wishes)}
-        meant = (one for one in self._home.entities if one.entity_id in ids and one.domain in able)
-        states = [self.hass.states.get(one.entity_id) for one in meant]
-        return [state.entity_id for state in states if state and state.state not in reached]
+    async def _async_meant(self) -> Sequence[ExposedEntity]:
+        """Return what a model has opposed, else the one thing that the words fit, or all if all are meant."""
+        text, language = self.request.text, self.request.language
+        home = async_get_home(self.hass, CONVERSATION)
+        meant = [one for one in home.entities if one.entity_id in self._opposed] or [*await self._async_fitting()]
+        numbers = {word for word in self._words if word.isdecimal()} - self.request.words_of(
+            name for one in meant for name in (*one.names, *_room(home, one.area_id))
+        )
+        if not meant or numbers or times_in(text, language) or self._unknown_place(home):
+            return ()
+        meant = [one for one in meant if not await self._async_is_about_other(home, one)]
+        return meant if len(meant) == 1 or self.is_about_all else ()
+
+    async def _async_is_about_other(self, home: Home, one: ExposedEntity) -> bool:
+        """Return whether the words hold others than those of an entity, its room and its kind, that may name things."""
+        if one.entity_id in self._opposed or is_named_in(self.hass, one.entity_id, self._words):
+            return False
+        kind, languages = _kind(self.hass, one.entity_id), (self.request.language, self.hass.config.language)
+        if await async_unexplained(self.hass, self.request.text, self.request.language):
+            return True
+        of_kind = (await async_kind_names(self.hass, languages, [kind]))[kind]
+        names = [name for other in home.all_entities for name in other.names]
+        names += [name for room in home.rooms for name in (room.name, *room.aliases)]
+        return not self.request.words_of(names) <= self._words_for(home, one) | self.request.words_of(of_kind)
+
+    def _is_left(self, one: ExposedEntity) -> bool:
+        """Return whether an entity is not as the words want it."""
+        state = self.hass.states.get(one.entity_id)
+        return state is not None and not any(state.state in _TABLES["fulfilled"].get(wish, ()) for wish in self._wanted)
+
+    def _call_for(self, one: ExposedEntity) -> ToolCall | None:
+        """Return the call by which an entity does what the words want; None if that is not one call."""
+        calls, able = _TABLES["calls"], self._wanted & {*_TABLES["can"].get(one.domain, ()), "pause"}
+        ways = [calls.get(f"{one.domain}.{wish}", calls.get(wish)) for wish in self._wanted if wish in able]
+        way = ways[0] if ways and able == self._wanted else None
+        tool = find_tool(way[0], self.tools) if way else None
+        if way is None or tool is None or any(other != way for other in ways):
+            return None
+        return local_call(tool.name, {"name": one.entity_id, **dict(batched(way[1:], 2, strict=True))})
+
+    async def _async_fitting(self) -> Sequence[ExposedEntity]:
+        if self._fitting is None:
+            self._fitting = await self._async_find_fitting()
+        return self._fitting
+
+    async def _async_find_fitting(self) -> Sequence[ExposedEntity]:
+        text, language, wanted = self.request.text, self.request.language, self._wanted
+        if not wanted or text.rstrip().endswith(QUESTION_ENDS) or may_except(text, language):
+            return ()
+        home = async_get_home(self.hass, CONVERSATION)
+        rooms = [room for room in home.rooms if self.request.has_word_of(room.name, *room.aliases)]
+        floors = self._named_floors(home)
+        on_floor = {room.area_id for room in home.rooms if room.floor_id in {floor.floor_id for floor in floors}}
+        places = {room.area_id for room in rooms} or on_floor
+        in_rooms = self.request.words_of(
+            [name for named in (rooms, floors) for place in named for name in (place.name, *place.aliases)]
+        )
+        able = [one for one in home.entities if one.names and not wanted.isdisjoint(_TABLES["can"].get(one.domain, ()))]
+        able = [one for one in able if not places or one.area_id in places]
+        able = [one for one in able if self.hass.states.get(one.entity_id)]
+        if named := [one for one in home.all_entities if is_named_in(self.hass, one.entity_id, self._words)]:
+            is_other = any(one.domain in _TABLES["can"] for one in named)
+            if is_other or not {*named}.isdisjoint(able):
+                return [one for one in able if one in named]
+        of_kind = await self._of_named_kind([one.entity_id for one in home.entities], in_any_form=True)
+        led_to = {one.entity_id for one in home.entities if self.request.words_of(one.names) - in_rooms} | of_kind
+        is_sound = not wanted.isdisjoint(_SOUND) and all(one.startswith(_LOUD) for one in led_to)
+        return [one for one in able if one.entity_id in led_to or (is_sound and one.entity_id.startswith(_LOUD))]
 
     async def async_is_left_undone(self) -> bool:
         """Return whether something is not as a plain command wants it; of several that it may mean, none is."""
-        left, fitting = await self._async_left(), await self._async_fitting()
-        return bool(left) and (self.is_about_all or len(left) == len(fitting.ids))
+        states = [state.state for one in await self._async_fitting() if (state := self.hass.states.get(one.entity_id))]
+        wanted = frozenset[str]().union(*(_TABLES["fulfilled"].get(one, ()) for one in self._wanted))
+        is_any = is_about_all(self.request.text, self.request.language)
+        return bool(states) and not wanted.issuperset(states) and (is_any or wanted.isdisjoint(states))
 
-    async def _opposite(self, done: AbstractSet[str], targets: AbstractSet[str]) -> str:
+    async def _opposite(self, home: Home, done: AbstractSet[str], effects: Touches) -> str:
         """Return what the words want where a call does the opposite; empty if it does not."""
-        wanted = sorted(self.request.gist.wanted)
-        opposite = next((one for one in wanted if not done.isdisjoint(_TABLES["opposites"][one])), "")
-        if not opposite or self._agrees(done):
+        wanted = self._wanted
+        if self._agrees(done, wanted) or may_except(self.request.text, self.request.language):
             return ""
-        is_named = any(self._words_for(one) for one in self._home.all_entities if one.entity_id in targets)
-        is_meant = is_named or len(self.request.words) <= _SHORT or await self._names_kind_of(targets)
-        return opposite if is_meant else ""
+        opposite = next((one for one in sorted(wanted) if not done.isdisjoint(_TABLES["opposites"][one])), "")
+        if not opposite or len(self._words) <= _SHORT:
+            return opposite
+        targets = {action.entity_id for action in effects.actions}
+        is_named = any(self._words_for(home, one) for one in home.all_entities if one.entity_id in targets)
+        return opposite if is_named or await self._of_named_kind(targets, _VERBS) else ""
 
-    def _agrees(self, done: AbstractSet[str]) -> bool:
-        """Return whether something that is done is wanted."""
-        wanted = self.request.gist.wanted
+    @staticmethod
+    def _agrees(done: AbstractSet[str], wanted: AbstractSet[str]) -> bool:
         return any(not wanted.isdisjoint(_TABLES["agreeing"].get(one, (one,))) for one in done)
 
-    def _words_for(self, one: ExposedEntity) -> frozenset[str]:
+    def _words_for(self, home: Home, one: ExposedEntity) -> frozenset[str]:
         """Return the words of the request that are words of an entity or its room."""
-        return self.request.words_of((*one.names, *_room(self._home, one.area_id)))
+        return self.request.words_of((*one.names, *_room(home, one.area_id)))
 
-    def _is_near(self, one: ExposedEntity) -> bool:
-        return self.request.area_id is not None and one.area_id == self.request.area_id
+    async def _which_ones(
+        self, home: Home, arguments: JsonObject, done: AbstractSet[str], effects: Touches
+    ) -> tuple[Sequence[ExposedEntity], bool]:
+        """Return what the words may mean as well as what a model chose, one of them, and whether they lead to another.
 
-    async def _which_ones(self, target: str, done: AbstractSet[str]) -> tuple[Sequence[ExposedEntity], bool]:
-        """Return what the words may mean as well as the target of a call, and whether they lead to another.
-
-        Nothing is returned if the call is right, and for one without a target of its own.
+        Nothing is returned if the call is right.
         """
-        domain, kind = target.partition(".")[0], kind_of_entity(self.hass, target)
-        is_plain = domain == TODO or self._agrees(done)
-        alike = [one for one in self._home.all_entities if kind_of_entity(self.hass, one.entity_id) == kind]
-        chosen = next((one for one in alike if one.entity_id == target), None)
-        is_unclear = is_plain and domain not in _UNCHOSEN and not self.is_about_all
-        if chosen is None or not is_unclear or self._is_named(target, alike):
+        targets, request = {action.entity_id for action in effects.actions}, self.request
+        if len(targets) != 1 or not isinstance(arguments.get("name"), str):
             return (), False
-        words = self._words_for(chosen)
-        rivals = [one for one in alike if self._words_for(one) >= words]
-        near = [one for one in rivals if self._is_near(one)]
-        rivals = [one for one in rivals if one is chosen or one.entity_id not in self._taken]
-        is_another_named = any(has_name_in(self.request.words, one.names) for one in rivals)
-        if not is_another_named and not await self._are_named_as_kind(rivals):
+        (target,) = targets
+        domain = target.partition(".")[0]
+        is_plain = domain == TODO or self._agrees(done, self._wanted)
+        if not is_plain or domain in _UNCHOSEN:
             return (), False
-        reached = {state for act in done for state in _TABLES["reached"].get(act, ())}
+        kind, of_domain = _kind(self.hass, target), [one for one in home.all_entities if one.domain == domain]
+        alike = [one for one in of_domain if _kind(self.hass, one.entity_id) == kind]
+        if all(one.entity_id != target for one in alike) or self._is_named(target, alike):
+            return (), False
+        meant = {one.entity_id: self._words_for(home, one) for one in alike}
+        rivals = [one for one in alike if meant[one.entity_id] >= meant[target]]
+        near = [one for one in rivals if request.area_id and one.area_id == request.area_id]
+        rivals = [one for one in rivals if one.entity_id not in self._taken - targets]
+        reached = frozenset[str]().union(*(_TABLES["reached"].get(one, ()) for one in done))
+        states = {one.entity_id: state.state for one in rivals if (state := self.hass.states.get(one.entity_id))}
+        needless = {STATE_UNAVAILABLE, *reached}
+        useful = [one for one in rivals if states.get(one.entity_id, STATE_UNAVAILABLE) not in needless]
         # Words that lead to another one outweigh the room of the person, and, if they say its name, what needs doing.
-        led_to = [one for one in rivals if self._words_for(one) > words]
-        led_to = [one for one in led_to if self._state(one) not in reached or self._is_called(one.names)]
-        if led_to:
-            return [chosen, *led_to], True
-        is_in_named_room = not is_another_named and self.request.has_word_of(*_room(self._home, chosen.area_id))
-        useful = [one for one in rivals if self._state(one) not in {STATE_UNAVAILABLE, *reached}]
-        if is_in_named_room or not useful or [chosen] in (near, rivals, useful):
+        led_to = [one for one in rivals if meant[one.entity_id] > meant[target]]
+        led_to = [one for one in led_to if states.get(one.entity_id) not in reached or self._is_called(one.names)]
+        is_only = any([one.entity_id for one in those] == [target] for those in (near, rivals, useful))
+        if not led_to and (is_only or not useful):
             return (), False
-        around = near if chosen in near else rivals
-        return [chosen, *(one for one in useful if one in around and one is not chosen)], False
-
-    def _state(self, one: ExposedEntity) -> str:
-        state = self.hass.states.get(one.entity_id)
-        return state.state if state else STATE_UNAVAILABLE
+        is_another_named = any(has_name_in(self._words, one.names) for one in rivals)
+        area = next((one.area_id for one in rivals if one.entity_id == target), None)
+        if not led_to and not is_another_named and request.has_word_of(*_room(home, area)):
+            return (), False
+        shared = set[str].intersection(*({*heard_words(" ".join(one.names))} for one in rivals))
+        is_about_kind = not shared.isdisjoint(self._words) or await self._of_named_kind(targets, _VERBS)
+        if not (is_another_named or is_about_kind) or is_about_all(request.text, request.language):
+            return (), False
+        if led_to:
+            return [*(one for one in rivals if one.entity_id == target), *led_to], True
+        meant_here = near if target in {one.entity_id for one in near} else rivals
+        meant_here = [one for one in meant_here if one.entity_id == target or one in useful]
+        return sorted(meant_here, key=lambda one: one.entity_id != target), False
 
     async def _option(
-        self, one: ExposedEntity, arguments: JsonObject, first: CallReview, review_of: _ReviewOf
+        self, home: Home, one: ExposedEntity, arguments: JsonObject, first: CallReview, review_of: _ReviewOf
     ) -> CallReview | None:
         """Review the same call as `first` for one of several things; None if no name makes it act on this one alone."""
         if first.entity_ids == {one.entity_id}:
             return first
         wanted = frozenset(action._replace(entity_id=one.entity_id) for action in actions_of(first.effects))
         beside = {name: value for name, value in arguments.items() if name not in _SELECTING}
-        rooms = _room(self._home, one.area_id)[:1]
+        rooms = _room(home, one.area_id)[:1]
         for place in ({}, *({"area": room} for room in rooms)):
             review = await review_of({**beside, "name": one.names[0], **place})
             if isinstance(review.effects, Touches) and review.effects.actions == wanted:
@@ -338,38 +400,52 @@ class RequestCheck:
         """Return whether the words hold a word, or a form of it that is not much shorter: "down" is no "downstairs"."""
         return any(len(form) - len(word) < _ENDING for word in self.request.words_of((form,)))
 
-    def _unknown_place(self) -> str:
+    def _unknown_place(self, home: Home) -> str:
         """Return what the words name as a place where the home knows none of them; empty if it does."""
-        home, place = self._home, self.request.gist.unknown_place
-        names = [name for room in home.rooms for name in (room.name, *room.aliases)]
-        names += [name for floor in home.floors for name in (floor.name, *floor.aliases)]
-        names += [name for one in home.all_entities for name in one.names]
-        return place if self.request.words_of(names).isdisjoint(heard_words(place)) else ""
+        named = [name for room in home.rooms for name in (room.name, *room.aliases)]
+        named += [name for floor in home.floors for name in (floor.name, *floor.aliases)]
+        named += [name for one in home.all_entities for name in one.names]
+        places = self.request.places
+        return "" if words_alike(places, telling_words(*named)) else " ".join(sorted(places))
 
     def _is_named(self, entity_id: str, alike: Sequence[ExposedEntity]) -> bool:
         """Return whether the words of this turn name an entity, or the last ones before that name one of its kind."""
-        if is_named_in(self.hass, entity_id, self.request.words):
+        if is_named_in(self.hass, entity_id, self._words):
             return True
         for words in map(heard_words, reversed(self.earlier)):
             if named := [one.entity_id for one in alike if has_name_in(words, one.names)]:
                 return entity_id in named
         return False
 
-    async def _are_named_as_kind(self, alike: Sequence[ExposedEntity]) -> bool:
-        """Return whether the words name the kind of some entities, as for one of them: "the light"."""
-        shared = set[str].intersection(*({*heard_words(" ".join(one.names))} for one in alike))
-        return not shared.isdisjoint(self.request.words) or await self._names_kind_of([alike[0].entity_id])
+    def _names(self, kind: str, *, in_any_form: bool) -> bool:
+        words = heard_words(kind)
+        is_form = in_any_form and all(words_alike(self._words, (word,)) for word in words)
+        return is_form or contains_phrase(self._words, words)
 
-    async def _names_kind_of(self, entity_ids: Collection[str]) -> bool:
-        """Return whether the words name the kind of one of some entities, as for one of them."""
-        kinds = {kind_of_entity(self.hass, one) for one in entity_ids if one.partition(".")[0] not in _VERBS}
-        names = await async_kind_names(self.hass, (self.request.language, self.hass.config.language), kinds)
-        if has_name_in(self.request.words, chain.from_iterable(names.values())):
-            return True
-        heard = [one for value in self.request.gist.kinds if (one := _KINDS.get(value)) and not one.is_plural]
-        return any(
-            one.has(KnownEntity("", domain, (), device_class)) for one in heard for domain, device_class in kinds
-        )
+    async def _of_named_kind(
+        self, entity_ids: Collection[str], leave_out: AbstractSet[str] = frozenset(), *, in_any_form: bool = False
+    ) -> AbstractSet[str]:
+        """Return the entities whose kind the words name, as for one of it: "the light"; some domains are left out.
+
+        With `in_any_form`, as for several: "the lights".
+        """
+        kinds = {one: _kind(self.hass, one) for one in entity_ids if one.partition(".")[0] not in leave_out}
+        languages = (self.request.language, self.hass.config.language)
+        names = await async_kind_names(self.hass, languages, kinds.values())
+        named = {kind for kind, ways in names.items() if any(self._names(one, in_any_form=in_any_form) for one in ways)}
+        of_words = [kind for kind in await self._async_kinds_in_words() if in_any_form or not kind.is_plural]
+        as_known = {one: KnownEntity(one, kind[0], (), kind[1], None) for one, kind in kinds.items()}
+        return {
+            one for one, kind in kinds.items() if kind in named or any(each.has(as_known[one]) for each in of_words)
+        }
+
+    async def _async_kinds_in_words(self) -> Sequence[EntityKind]:
+        """Return the kinds that are words of the request, as the language is read: "the water", "the list"."""
+        words = await self.hass.async_add_executor_job(lexicon, self.request.language)
+        heard = tokens_of_phrase(self.request.text[-MOST_COMPARED:])
+        found = [one for at in range(len(heard)) for _, one in words.phrases.found(heard, at)] if words else []
+        kinds = {**KINDS, "list": EntityKind(frozenset({TODO})), "lists": EntityKind(frozenset({TODO}), is_plural=True)}
+        return [kinds[one.value] for one in found if one.role is Role.KIND and one.value in kinds]
 
 
 def _first_names(entities: Sequence[ExposedEntity]) -> str:
@@ -379,6 +455,11 @@ def _first_names(entities: Sequence[ExposedEntity]) -> str:
 def _room(home: Home, area_id: str | None) -> tuple[str, ...]:
     """Return the name of a room and its aliases; nothing without a room."""
     return next(((room.name, *room.aliases) for room in home.rooms if room.area_id == area_id), ())
+
+
+def _kind(hass: HomeAssistant, entity_id: str) -> tuple[str, str]:
+    state = hass.states.get(entity_id)
+    return entity_id.partition(".")[0], str(state.attributes.get(ATTR_DEVICE_CLASS) or "") if state else ""
 
 
 def _all_done(tool: str, arguments: JsonObject, effects: Touches) -> frozenset[str]:

@@ -35,7 +35,6 @@ from ..home.entities import Home, async_get_home
 from ..home.entity_matches import entities_by_name
 from ..internals.todo import items_on_list
 from ..nlu.commands import Choice, EntityCommand, OpenQuestion, Surroundings, UnknownName
-from ..nlu.gist import NO_GIST, Gist, gist
 from ..nlu.lexicon import Lexicon, Role, lexicon, tokens
 from ..nlu.past import PastQuestion, past_lexicon, past_question
 from ..nlu.questions import MOST_TOLD, StateQuestion, WorldQuestion
@@ -99,20 +98,6 @@ class ReadSentence(NamedTuple):
 
 
 NOTHING_READ: Final = ReadSentence()
-
-
-class Fitting(NamedTuple):
-    """The entities that a command may mean."""
-
-    ids: frozenset[str] = frozenset()
-    """Entity ids."""
-    calls: Mapping[str, IntentCall] = {}
-    """Intents that do it, by the ids of entities that are not one of several."""
-    is_explained: bool = False
-    """Whether all words are explained."""
-
-
-NOTHING_FITS: Final = Fitting()
 _CLOCK: Final = {"time": intent.INTENT_GET_CURRENT_TIME, "date": intent.INTENT_GET_CURRENT_DATE}
 _OF_ITEMS: Final = {"add": "HassListAddItem", "remove": "HassListRemoveItem", "complete": "HassListCompleteItem"}
 _RESPONSES_OF_ITEMS: Final = {"add": "item_added", "remove": "item_deleted", "complete": "item_completed"}
@@ -125,14 +110,16 @@ async def async_read(
     before: RequestBefore = None,
 ) -> ReadSentence:
     """Return what a sentence asks for; empty if it is not understood. `last` is what the request `before` was about."""
-    names = await _async_names(hass, user_input.language)
-    if names is None or _names_hidden(hass, user_input.text, names):
+    if (words := await _async_lexicon(hass, user_input.language)) is None:
+        return NOTHING_READ
+    names = _vocabulary(hass, base_language(user_input.language), words)
+    if _names_hidden(hass, user_input.text, names):
         return NOTHING_READ
     area = async_speaker_area(hass, user_input)
     surroundings = replace(_surroundings(hass, names), area_id=area.id if area else None, last=last, before=before)
-    requests = understand(user_input.text, names.words, names, surroundings)
+    requests = understand(user_input.text, words, names, surroundings)
     if not requests:
-        return _read_date(user_input, names)
+        return _read_date(user_input, words, names)
     calls, answered = list[IntentCall](), list[Answered]()
     unknown = [request for request in requests if isinstance(request, UnknownName)]
     for request in requests:
@@ -167,51 +154,19 @@ def _answerable(request: SpokenRequest) -> Answered | None:
             return None
 
 
-async def async_gist(hass: HomeAssistant, sentence: str, language: str) -> Gist:
-    """Return what a sentence wants or asks, as far as that is plain."""
-    names = await _async_names(hass, language)
-    return gist(sentence, names.words, names) if names else NO_GIST
-
-
-async def async_fitting(hass: HomeAssistant, sentence: str, language: str, area_id: str | None) -> Fitting:
-    """Return what a command may mean that was said in an area, by those of its words that are explained."""
-    names = await _async_names(hass, language)
-    if names is None or _names_hidden(hass, sentence, names):
-        return NOTHING_FITS
-    surroundings = replace(_surroundings(hass, names), area_id=area_id)
-    requests = understand(sentence, names.words, names, surroundings)
-    is_explained = any(not isinstance(request, UnknownName) for request in requests)
-    if not is_explained:
-        requests = understand(_without_unknown(sentence, names), names.words, names, surroundings)
-    commands = [one for one in requests if isinstance(one, EntityCommand | Choice)]
-    if not commands or len(commands) < len(requests):
-        return NOTHING_FITS
-    calls: dict[str, IntentCall] = {}
-    for command in (one for one in commands if isinstance(one, EntityCommand)):
-        for one in command.ids:
-            match [*_calls(hass, replace(command, ids=frozenset({one})), names)]:
-                case [call]:
-                    calls[one] = call._replace(
-                        slots={slot: call.slots[slot] for slot in call.slots if slot != "domain"}
-                    )
-                case _:
-                    pass
-    return Fitting(frozenset[str]().union(*(one.ids for one in commands)), calls, is_explained)
-
-
-def _without_unknown(sentence: str, names: HomeVocabulary) -> str:
-    """Return a sentence without the words that nothing explains."""
-    for reading in read(sentence, names.words, names)[:1]:
-        for span in reversed(reading.spans):
-            if span.role is Role.UNKNOWN:
-                sentence = sentence[: reading.words[span.start].start] + sentence[reading.words[span.end - 1].end :]
-    return sentence
+async def async_unexplained(hass: HomeAssistant, sentence: str, language: str) -> frozenset[str]:
+    """Return the words of a sentence that neither the lexicon of a language nor a name at home explains."""
+    if (words := await _async_lexicon(hass, language)) is None:
+        return frozenset()
+    readings = read(sentence, words, _vocabulary(hass, base_language(language), words))
+    return frozenset(word for one in readings[:1] for word in one.unknown)
 
 
 async def async_is_explained(hass: HomeAssistant, user_input: ConversationInput) -> bool:
     """Return whether a lexicon has all words of a sentence but numbers, so that none of them was misheard."""
-    names = await _async_names(hass, user_input.language)
-    readings = read(user_input.text, names.words, names) if names else ()
+    if (words := await _async_lexicon(hass, user_input.language)) is None:
+        return False
+    readings = read(user_input.text, words, _vocabulary(hass, base_language(user_input.language), words))
     return any({Role.UNKNOWN, Role.AMOUNT}.isdisjoint(span.role for span in one.spans) for one in readings[:1])
 
 
@@ -225,18 +180,18 @@ async def async_is_assumed(
     if intent_type in _OF_PLAYERS.values():
         calls = (await async_read(hass, user_input)).calls
         return bool(calls) and intent_type not in {call.intent for call in calls}
-    names = await _async_names(hass, user_input.language) if {"area", "floor"} & slots.keys() else None
-    if names is None or "name" in slots:
+    words = await _async_lexicon(hass, user_input.language) if {"area", "floor"} & slots.keys() else None
+    if words is None or "name" in slots:
         return False
     touched = actions_of(intent_effects(hass, intent_type, slots, conversation.DOMAIN))
     domains = frozenset(split_entity_id(one.entity_id)[0] for one in touched)
-    return bool(domains) and is_assumed(user_input.text, names.words, names, domains)
+    names = _vocabulary(hass, base_language(user_input.language), words)
+    return bool(domains) and is_assumed(user_input.text, words, names, domains)
 
 
-async def _async_names(hass: HomeAssistant, language: str) -> HomeVocabulary | None:
-    """Return the names of the home with the words of a language, if there are any."""
-    words = lexicon(code := await _async_loaded(hass, language))
-    return _vocabulary(hass, code, words) if words else None
+async def _async_lexicon(hass: HomeAssistant, language: str) -> Lexicon | None:
+    """Return the words of a language, if there are any."""
+    return lexicon(await _async_loaded(hass, language))
 
 
 async def async_past_question(hass: HomeAssistant, sentence: str, language: str) -> PastQuestion | None:
@@ -264,11 +219,11 @@ def _names_hidden(hass: HomeAssistant, sentence: str, names: HomeVocabulary) -> 
     return False
 
 
-def _read_date(user_input: ConversationInput, names: HomeVocabulary) -> ReadSentence:
+def _read_date(user_input: ConversationInput, words: Lexicon, names: HomeVocabulary) -> ReadSentence:
     """Return a question about a date that is not one of the days of the lexicon: "the twenty second of March"."""
     now = dt_util.now()
     for time in times_in(user_input.text, user_input.language, joined=True):
-        match understand(time.rest, names.words, names, Surroundings()):
+        match understand(time.rest, words, names, Surroundings()):
             case [WorldQuestion(topics=topics, days=()) as question] if topics != ("time",):
                 moment = resolve_time(time.words, now=now, language=user_input.language, sun=lambda _event, _day: None)
                 return ReadSentence(answered=replace(question, on=moment.due.date())) if moment else NOTHING_READ
@@ -294,8 +249,6 @@ def _intents(
             here = {one.area_id for one in names.entities if one.domain == MEDIA_PLAYER}
             place = {"area": area.name} if area and area.id in here else {}
             yield IntentCall(INTENT_MEDIA_SEARCH_AND_PLAY, {"search_query": text, **place})
-        case EntityCommand(act="stop", ids=ids) if any(one.startswith(("vacuum.", "lawn_mower.")) for one in ids):
-            pass  # it would go home, which only a question tells
         case EntityCommand():
             yield from _calls(hass, request, names)
         case TimerRequest(durations, name):
@@ -432,10 +385,8 @@ def _switched(state: State, act: str) -> Iterator[IntentCall]:
             yield IntentCall("HassLawnMowerStartMowing" if is_start else "HassLawnMowerDock", name)
         case "media_player" if act in _OF_PLAYERS:
             yield IntentCall(_OF_PLAYERS[act], name)
-        case "cover" if act == "stop":
-            yield IntentCall("HassStopMoving", name)
         case domain:
-            intent_type = intent.INTENT_TURN_OFF if act in _OFF else intent.INTENT_TURN_ON
+            intent_type = intent.INTENT_TURN_OFF if act in _OFF | {"stop"} else intent.INTENT_TURN_ON
             yield IntentCall(intent_type, name | {"domain": domain}, _RESPONSES.get(domain, "default"))
 
 

@@ -20,9 +20,10 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent
 
 from ..agent.messages import JsonValue, ToolCall
-from ..agent.text import MOST_UNDERSTOOD, QUESTION_ENDS, plain_name
+from ..agent.text import MOST_UNDERSTOOD, plain_name
 from ..home.entity_matches import matching_states
 from ..home.name_index import with_known_names
+from ..home.request import QUESTION_ENDS
 from ..internals.conversation import built_in_agent, slots_of
 from ..people.speakers import async_speaker_area
 from ..settings.agent import RequestKind

@@ -49,7 +49,7 @@ async def async_get_entity_index(hass: HomeAssistant, language: str) -> EntityIn
     cached = indexes.get(language)
     if cached is not None and cached.home is home:
         return cached
-    kinds = {entity.entity_id: kind_of_entity(hass, entity.entity_id) for entity in home.entities}
+    kinds = {entity.entity_id: (entity.domain, _device_class(hass, entity.entity_id)) for entity in home.entities}
     words = await async_kind_names(hass, (hass.config.language, language), kinds.values())
     names_of_kinds = {entity_id: words[kind] for entity_id, kind in kinds.items()}
     index = await hass.async_add_executor_job(EntityIndex, home, names_of_kinds)
@@ -105,7 +105,6 @@ async def async_kind_names(hass: HomeAssistant, languages: Iterable[str], kinds:
     return names
 
 
-def kind_of_entity(hass: HomeAssistant, entity_id: str) -> tuple[str, str]:
-    """Return the domain of an entity and its device class, which is empty for none."""
+def _device_class(hass: HomeAssistant, entity_id: str) -> str:
     state = hass.states.get(entity_id)
-    return entity_id.partition(".")[0], str(state.attributes.get(ATTR_DEVICE_CLASS) or "") if state else ""
+    return str(state.attributes.get(ATTR_DEVICE_CLASS) or "") if state else ""

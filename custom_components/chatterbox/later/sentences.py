@@ -21,13 +21,14 @@ from homeassistant.util import dt as dt_util
 
 from ..agent.conversation.own_words import as_models_read
 from ..agent.messages import AssistantMessage, JsonValue, ToolCall, Transcript
-from ..agent.text import QUESTION_ENDS, heard_words
+from ..agent.text import heard_words
 from ..agent.transcript import since_last_user_message
 from ..approvals.answers.yes_or_no import Meaning, understand_answer, understand_choice
 from ..effects.effect import Touches
 from ..effects.intents import delay_of, delayed_command
 from ..effects.recognition import RecognizedRequest, async_recognize, readable_sentence
 from ..home.entities import async_get_home, telling_words
+from ..home.request import QUESTION_ENDS
 from ..internals.conversation import async_recognized, built_in_agent, slots_of
 from ..offline.misheard import is_negated
 from ..offline.provider import PROCESS_SENTENCE, SENTENCE, asked_about, local_call

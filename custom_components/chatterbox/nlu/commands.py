@@ -142,7 +142,7 @@ _PLAYER: Final = frozenset({"media_player"})
 _SOUNDS: Final = frozenset({"music", "radio"})
 """Kinds that mean what a player plays."""
 _ROBOTS: Final = frozenset({"vacuum", "lawn_mower"})
-ACTS_ON: Final[Mapping[str, frozenset[str]]] = {
+_ACTS_ON: Final[Mapping[str, frozenset[str]]] = {
     "on": _ON_OFF | {"vacuum", "valve", "scene", "script"},
     "off": _ON_OFF | {"vacuum", "valve"},
     "brew": frozenset({"switch"}),
@@ -159,7 +159,7 @@ ACTS_ON: Final[Mapping[str, frozenset[str]]] = {
     "set": frozenset({"light", "climate", "cover", "valve", "fan", "media_player"}),
     "start": _ROBOTS | {"switch", "scene", "script"},
     "clean": frozenset({"vacuum"}),
-    "stop": _PLAYER | _ROBOTS | {"cover"},
+    "stop": _PLAYER,
     "pause": _PLAYER,
     "resume": _PLAYER,
     "dock": _ROBOTS,
@@ -167,9 +167,9 @@ ACTS_ON: Final[Mapping[str, frozenset[str]]] = {
 }
 """The domains that an act is for."""
 _VAGUE_ACTS: Final = frozenset({"turn", "change"})
-PLAIN_ACTS: Final = ACTS_ON.keys() - {"brew", "set", "start"}
+PLAIN_ACTS: Final = _ACTS_ON.keys() - {"brew", "set", "start"}
 """Acts whose words mean nothing else."""
-BY_ASPECT: Final[Mapping[str, frozenset[str]]] = {
+_BY_ASPECT: Final[Mapping[str, frozenset[str]]] = {
     "brightness": _LIGHT,
     "colour": _LIGHT,
     "volume": _PLAYER,
@@ -220,7 +220,7 @@ def commands(
     is_cut = (Role.PREPOSITION, Role.AND) in zip((span.role for span in parts.spans), following, strict=True)
     if not is_explained or (verbs and parts.all(Role.STATE)) or is_cut:
         return None
-    acts = ["set" if verb == "change" else verb for verb in verbs] or [act_without_verb(parts, names)]
+    acts = ["set" if verb == "change" else verb for verb in verbs] or [_act_without_verb(parts, names)]
     if sounds := _SOUNDS & {*parts.values(Role.KIND)}:
         acts = [{"on": "resume" if "music" in sounds else "", "off": "pause"}.get(act, act) for act in acts]
     command = surroundings.command
@@ -237,7 +237,7 @@ def _commands(
     """Return the commands of an act; None if it is not for what the words name."""
     if not act or (command := _with_value(act, parts)) is None:
         return None
-    domains, found = _domains(command) & ACTS_ON.get(act, frozenset()), list[EntityCommand | Choice]()
+    domains, found = _domains(command) & _ACTS_ON.get(act, frozenset()), list[EntityCommand | Choice]()
     lacks_value = command.act == "set" and command.amount is None and not command.colour
     groups = [*_groups(parts.spans)]
     while groups:
@@ -283,12 +283,12 @@ def may_mean(parts: Parts, words: Lexicon, domains: AbstractSet[str]) -> bool:
     A place alone does not tell: "ouvre le garage" is not about its light, and "the bedroom to 20" may be anything.
     """
     is_named = any(parts.all(role) for role in _TELLING)
-    possible = [ACTS_ON.get(one, domains if one in _VAGUE_ACTS else frozenset()) for one in parts.acts(words)]
+    possible = [_ACTS_ON.get(one, domains if one in _VAGUE_ACTS else frozenset()) for one in parts.acts(words)]
     is_bare = any(not span.value for span in parts.all(Role.AMOUNT)) and all(len(one) > 1 for one in possible)
     return is_named or not (is_bare or (possible and all(map(domains.isdisjoint, possible))))
 
 
-def act_without_verb(parts: Parts, names: HomeVocabulary) -> str:
+def _act_without_verb(parts: Parts, names: HomeVocabulary) -> str:
     """Return what is to be done where no verb tells: "desk lamp off", "movie night"; empty if nothing does."""
     if any(parts.all(role) for role in (Role.ACT, Role.VERB, Role.PARTICLE)):
         return ""
@@ -362,9 +362,9 @@ def _with_value(act: str, parts: Parts) -> EntityCommand | None:
 
 def _domains(command: EntityCommand) -> frozenset[str]:
     """Return the domains that a command may be for."""
-    domains = ACTS_ON.get(command.act, frozenset())
+    domains = _ACTS_ON.get(command.act, frozenset())
     if command.aspect:
-        domains &= BY_ASPECT.get(command.aspect, frozenset())
+        domains &= _BY_ASPECT.get(command.aspect, frozenset())
     if command.colour:
         domains &= _LIGHT
     if command.amount is not None:
@@ -492,7 +492,7 @@ class _Targets:
     def _unnamed(self, able: AbstractSet[str], *, is_placed: bool) -> frozenset[str] | Choice | None:
         """Return what an act is for that names only a place, or nothing."""
         found: AbstractSet[str]
-        if self.domains - _ROBOTS - {"cover"} == _PLAYER and self.act not in {"on", "off"}:
+        if self.domains == _PLAYER | (_ROBOTS & self.domains) and self.act not in {"on", "off"}:
             able = {one for one in able if self.names.by_id[one].domain == "media_player"}
             playing = able & self.surroundings.playing
             found = self._near(playing) or playing or self._near(able) or able
@@ -504,7 +504,7 @@ class _Targets:
             return self._near(able) or None  # "brighter"
         elif is_placed:
             # "clean the kitchen" is no order for coffee
-            is_vague = self.act in {"brew", "start"} or self.domains == ACTS_ON["open"]
+            is_vague = self.act in {"brew", "start"} or self.domains == _ACTS_ON["open"]
             found = {one for one in able if not is_vague or KINDS["garage"].has(self.names.by_id[one])}
         elif self.act in {"brighter", "darker"}:
             return self._near(able) or None

@@ -84,10 +84,8 @@ type PhraseTable = dict[str, dict[str, str] | str]
 Beside roles, it has `article`, the fillers that are dropped before an item of a list, the texts of `_MARKS`, and
 `accented`, words of reports that differ from those of requests in an accent alone: "apagué".
 """
-_MARKS: Final = ("indefinite", "endings", "clitics", "point", "asking")
-"""Texts that name no item of a list, endings of names, pronouns in one word with a verb, decimal points, and words with
-which questions begin that are not answered.
-"""
+_MARKS: Final = ("indefinite", "endings", "clitics", "point")
+"""Texts that name no item of a list, endings of names, pronouns in one word with a verb, and decimal points."""
 
 
 SMALL: Final = frozenset({Role.FILLER, Role.PREPOSITION})
@@ -121,8 +119,6 @@ class Lexicon:
     """Pronouns that are written in one word with the verb before them."""
     point: frozenset[str]
     """Words for the decimal separator."""
-    asking: frozenset[str]
-    """Words with which questions begin."""
     accented: frozenset[str]
     """Words of reports, with their accents."""
 

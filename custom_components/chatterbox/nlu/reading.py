@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, product
+from itertools import chain
 from typing import Final, NamedTuple
 
 from ..agent.text import HAN, MOST_UNDERSTOOD, plain
@@ -122,23 +122,19 @@ class Reading:
         return tuple(self.text(span.start, span.end) for span in self.spans if span.role is Role.UNKNOWN)
 
 
-def read(sentence: str, words: Lexicon, names: HomeVocabulary, *, for_gist: bool = False) -> Sequence[Reading]:
-    """Return the readings of a sentence, the most likely first; none for one that is too long, or that only reports.
-
-    For the gist of any sentence, reports are read, too, and no words are a person's own.
-    """
+def read(sentence: str, words: Lexicon, names: HomeVocabulary) -> Sequence[Reading]:
+    """Return the readings of a sentence, the most likely first; none for one that is too long."""
     found = _divided(tokens(sentence) if len(sentence) <= MOST_UNDERSTOOD else (), words, names)
-    if not 0 < len(found) <= MOST_WORDS or (is_report(sentence, words) and not for_gist):
+    if not 0 < len(found) <= MOST_WORDS or _is_report(sentence, words):
         return ()
     heard = [token.word for token in found]
     phrases = [(start, *one) for start in range(len(heard)) for one in words.phrases.found(heard, start)]
-    starts = frozenset[int]() if for_gist else _starts_of_text(phrases, words)
-    sentence_words = _SentenceWords(heard, starts, _pairs(phrases, words))
+    sentence_words = _SentenceWords(heard, _starts_of_text(phrases, words), _pairs(phrases, words))
     ways = coverings(len(heard), lambda start: _spans(sentence_words, start, words, names), _cost, MOST_READINGS)
     return [Reading(sentence, tuple(found), spans, cost) for cost, spans in ways]
 
 
-def is_report(sentence: str, words: Lexicon) -> bool:
+def _is_report(sentence: str, words: Lexicon) -> bool:
     """Return whether a word tells of something done, by its accent: "apagué la luz"."""
     return bool(words.accented) and any(one.word in words.accented for one in tokens(sentence, keep_accents=True))
 
@@ -181,13 +177,11 @@ def _begins_name(meaning: PhraseMeaning, words: Lexicon) -> bool:
     return is_duration or meaning.value == "for" or words.begins(meaning, {"set", "start"})
 
 
-def _pairs(found: Sequence[tuple[int, int, PhraseMeaning]], words: Lexicon) -> frozenset[tuple[int, PhraseMeaning]]:
-    """Return the starts and meanings of the first and last parts of acts of which both are there."""
-    verbs, particles = (
-        [(start, meaning) for start, _, meaning in found if meaning.role is role] for role in (Role.VERB, Role.PARTICLE)
-    )
-    pairs = (pair for pair in product(verbs, particles) if pair[0][0] < pair[1][0])
-    both = (pair for pair in pairs if (pair[0][1].value, pair[1][1].value) in words.acts)
+def _pairs(found: Iterable[tuple[int, int, PhraseMeaning]], words: Lexicon) -> frozenset[tuple[int, str]]:
+    """Return the starts and values of the first and last parts of acts of which both are there."""
+    parts = [(start, meaning.value) for start, _, meaning in found if meaning.role in _IN_PAIRS]
+    pairs = ((first, last) for first in parts for last in parts if first[0] < last[0])
+    both = (pair for pair in pairs if tuple(value for _, value in pair) in words.acts)
     return frozenset(chain.from_iterable(both))
 
 
@@ -205,8 +199,8 @@ class _SentenceWords(NamedTuple):
     words: Sequence[str]
     texts: frozenset[int]
     """Where a text may begin."""
-    pairs: frozenset[tuple[int, PhraseMeaning]]
-    """The starts and meanings of the parts of acts of which the other part is there, too."""
+    pairs: frozenset[tuple[int, str]]
+    """The starts and values of the parts of acts of which the other part is there, too."""
 
 
 def _spans(sentence: _SentenceWords, start: int, words: Lexicon, names: HomeVocabulary) -> Iterator[PhraseSpan]:
@@ -219,7 +213,7 @@ def _spans(sentence: _SentenceWords, start: int, words: Lexicon, names: HomeVoca
     known = [
         span
         for span in _known(heard, start, words, names)
-        if span.role not in _IN_PAIRS or (start, PhraseMeaning(span.role, span.value)) in sentence.pairs
+        if span.role not in _IN_PAIRS or (start, span.value) in sentence.pairs
     ]
     least = max((span.end for span in known if span.role is Role.REVERSING), default=start)
     last = {span.end for span in known if span.role is Role.PARTICLE and _ends_part(heard, span.end, words)}

@@ -23,7 +23,7 @@ from homeassistant.helpers import intent, llm
 from homeassistant.helpers.template import Template
 
 from ..agent.messages import JsonObject, ToolCall, ToolOutcome
-from ..agent.text import MOST_UNDERSTOOD, QUESTION_ENDS, compared
+from ..agent.text import MOST_UNDERSTOOD, compared
 from ..const import LOGGER
 from ..effects.effect import NOTHING, Effects
 from ..effects.intents import delayed_command, handler_of
@@ -54,6 +54,7 @@ MAX_NESTING: Final = 3
 
 _CONVERSATION_ID_PREFIX: Final = "chatterbox-offline-sentences"
 """Begins the ids of the built-in agent's conversations: longer than a ULID, which Home Assistant may replace."""
+_QUESTION_MARKS: Final = ("?", "\N{FULLWIDTH QUESTION MARK}")
 _ENGLISH: Final = "en"
 _FAILED: Final = (intent.IntentResponseErrorCode.FAILED_TO_HANDLE, intent.IntentResponseErrorCode.UNKNOWN)
 
@@ -260,7 +261,7 @@ class OfflineDispatcher:
         if isinstance(request, StateQuestion):
             return await async_state_answer(self.hass, request, self.language)
         answer = await async_answer(self.hass, request, query, async_get_home(self.hass, conversation.DOMAIN))
-        is_asked = bool(answer) and not isinstance(request, WorldQuestion) and str(answer).endswith(QUESTION_ENDS)
+        is_asked = bool(answer) and not isinstance(request, WorldQuestion) and str(answer).endswith(_QUESTION_MARKS)
         lacking = request.sentence if isinstance(request, OpenQuestion) else ""
         async_note_unclear(self.hass, self.conversation_id, (lacking or query.text) if is_asked else "")
         is_missing = isinstance(request, ListRequest) and request.items and not is_asked

@@ -29,11 +29,11 @@ from ..agent.messages import (
     Usage,
 )
 from ..agent.protocols import CompletionRequest, LeavableProvider, LLMProvider
-from ..agent.text import QUESTION_ENDS
 from ..agent.transcript import changing_tools, since_last_user_message
 from ..const import DOMAIN
 from ..effects.effect import actions_of
 from ..effects.recognition import RecognizedRequest, async_recognize
+from ..home.request import QUESTION_ENDS
 from ..records.turn_record import found_nothing
 from ..settings.agent import AgentSettings, LocalCommands
 from ..speech.text import REPORTS, Statement, answer_content, asks_back
@@ -45,7 +45,7 @@ from .provider import (
     speech_of,
     without_sentences,
 )
-from .sentence_effects import async_recognize_read, async_sentence_effects
+from .sentence_effects import async_read_sentence, async_recognize_read, async_sentence_effects
 
 type Recognizer = Callable[
     [HomeAssistant, ConversationInput, Transcript, RecognizedRequest | None], Awaitable[RecognizedRequest | None]
@@ -119,10 +119,15 @@ class LocalRequests:
             found = await recognize(self.hass, user_input, self.history, found) if name in offered else found
         if found is None and self.has_model and self.settings.local_commands is LocalCommands.FIRST:
             found = await async_recognize_read(self.hass, user_input)
-        if found is None or not self.has_model:
-            return found if found and (found.call or found.answer) else None
-        may_be_for_model = _follows_up(found, self.history, self.user_input.language, changing_tools(tools))
-        return None if found.is_last_resort or may_be_for_model else found
+        is_left = not self.has_model and (found is None or not (found.call or found.answer))
+        if (
+            found is None
+            or is_left
+            or (self.has_model and found.is_last_resort)
+            or (self.has_model and _follows_up(found, self.history, self.user_input.language, changing_tools(tools)))
+        ):
+            return None
+        return found
 
     async def async_hint_for(self, words: str, tools: Iterable[ToolDefinition]) -> tuple[str, bool]:
         """Return what a model is told once if it only talks; empty for words that may answer some of its own."""
@@ -133,14 +138,16 @@ class LocalRequests:
 
     def may_propose(self, tools: Iterable[ToolDefinition]) -> bool:
         """Return whether words are a request, and not for a model that has just spoken without doing anything."""
-        _, results = since_last_user_message(self.history)
-        has_talked = _last_words(self.history) and not _have_acted(results, changing_tools(tools))
+        has_talked = _last_words(self.history) and not _has_acted(self.history, changing_tools(tools))
         return self.is_new and not has_talked
 
-    async def async_command(self, words: str, tools: Iterable[ToolDefinition]) -> RecognizedRequest | None:
-        """Return the request that words are for Home Assistant, or as they are read."""
-        found = None if self.acts else await self.async_recognize(words, tools)
-        return found or await async_recognize_read(self.hass, replace(self.user_input, text=words))
+    async def async_read(self, words: str) -> tuple[RecognizedRequest | None, bool]:
+        """Return the command that words are as they are read, and whether they name what the home does not have."""
+        user_input = replace(self.user_input, text=words)
+        reading = await async_read_sentence(self.hass, user_input, user_input.conversation_id or "")
+        is_whole = bool(reading.calls) and not reading.unknown
+        found = RecognizedRequest(reading.calls[0].intent, is_question=False) if is_whole else None
+        return found, bool(reading.unknown)
 
     def goes_first(self, request: RecognizedRequest) -> bool:
         """Return whether a request does not go to the model."""
@@ -178,7 +185,7 @@ class LocalCommandsProvider(LeavableProvider):
     _recognized: RecognizedRequest | None = None
     _has_asked_model: bool = False
     _may_propose: bool = False
-    """Whether what was left undone may be asked about: the words are no answer."""
+    """Whether what was left undone may be asked about: the words are no answer, and name only what exists."""
     _has_acted: bool = False
     """Whether something was changed in the turn."""
     _is_first: bool = False
@@ -201,7 +208,7 @@ class LocalCommandsProvider(LeavableProvider):
             return
         if is_ours and len(own) == 1 and found_nothing(own[0]):
             request = without_sentences(request)  # for all providers, as if it had not been tried
-        check, self._has_acted = self.requests.check, _have_acted(results, changing_tools(request.tools))
+        check, self._has_acted = self.requests.check, not _is_undone(request, results)
         is_open = may_call and not own and not (self._has_acted and not (check and check.is_about_all))
         self._is_first, self._has_asked_model = may_call and not results and not self._has_asked_model, True
         events = self.model.stream(request)
@@ -252,7 +259,9 @@ class LocalCommandsProvider(LeavableProvider):
         _, results = since_last_user_message(request.transcript)
         self._may_propose = check is not None and bool(results or requests.may_propose(request.tools))
         if self._recognized is None and self._may_propose and check and check.may_be_command:
-            self._recognized = await requests.async_command(words, request.tools)
+            found = None if requests.acts else await requests.async_recognize(words, request.tools)
+            command, is_unknown = (found, False) if found else await requests.async_read(words)
+            self._recognized, self._may_propose = command, not is_unknown
         if self._is_first and self._hint is None and (self._recognized is None or not requests.acts):
             self._hint, self._hints_at_reports = await requests.async_hint_for(words, request.tools)
         if self._is_command or self._hint:
@@ -426,6 +435,12 @@ def _is_own(transcript: Transcript) -> bool:
     return last is not None and NO_MODEL in last.provider_items
 
 
+def _is_undone(request: CompletionRequest, results: Iterable[ToolResult]) -> bool:
+    """Return whether nothing has been done yet."""
+    changing = changing_tools(request.tools)
+    return not any(result.name in changing and not (result.is_error or result.synthetic) for result in results)
+
+
 def _follows_up(request: RecognizedRequest, history: Transcript, language: str, changing: Container[str]) -> bool:
     """Return whether words may be meant for a model that has just spoken.
 
@@ -433,8 +448,7 @@ def _follows_up(request: RecognizedRequest, history: Transcript, language: str, 
     """
     if (last := _last_words(history)) is None:
         return False
-    _, results = since_last_user_message(history)
-    return not _have_acted(results, changing) or request.is_elliptic or asks_back(last.text, language)
+    return not _has_acted(history, changing) or request.is_elliptic or asks_back(last.text, language)
 
 
 def _last_words(history: Transcript) -> AssistantMessage | None:
@@ -445,6 +459,7 @@ def _last_words(history: Transcript) -> AssistantMessage | None:
     return last if isinstance(last, AssistantMessage) and not is_ours and NO_MODEL not in last.provider_items else None
 
 
-def _have_acted(results: Iterable[ToolResult], changing: Container[str]) -> bool:
-    """Return whether something was changed."""
+def _has_acted(history: Transcript, changing: Container[str]) -> bool:
+    """Return whether something was changed in the last turn."""
+    _, results = since_last_user_message(history)
     return any(result.name in changing and not (result.is_error or result.synthetic) for result in results)

@@ -28,7 +28,6 @@ from ..effects.effect import NOTHING, ActionKind, Touches, Unresolved, actions_o
 from ..effects.reading import async_is_explained
 from ..effects.recognition import async_recognize
 from ..home.entities import Home, async_get_home
-from ..speech.text.phrases import divided
 from ..speech.text.times import times_in
 from .sentence_effects import async_read_sentence, async_sentence_effects
 
@@ -124,10 +123,10 @@ def _openings(found: Sequence[re.Match[str]], words: _Words) -> Iterator[_Guess]
     """Yield beginnings that sound like the first one or two words, unless these are one."""
     ends = [one.end() for one in found[:2]]
     heard = [fold(found[0].string[found[0].start() : end]) for end in ends]
-    known = [(one, fold(one)) for one in divided(words.openings)]
+    known = [(one, fold(one)) for one in _divided(words.openings)]
     is_opening = any(folded in heard for _, folded in known)
     for end, start in zip(ends, heard, strict=True):
-        yield from (_Guess(0, end, one, _MISHEARD) for one in divided(words.misheard.get(start, "")))
+        yield from (_Guess(0, end, one, _MISHEARD) for one in _divided(words.misheard.get(start, "")))
         for one, folded in () if is_opening else known:
             if (likeness := _likeness(start, folded)) >= _ALIKE_OPENING:
                 yield _Guess(0, end, one, likeness)
@@ -205,6 +204,10 @@ def _names_of(home: Home, particle: str = "") -> Sequence[tuple[str, tuple[str, 
     names = dict.fromkeys(f"{name} {particle}".strip() for several in named for name in several)
     words = {name: tuple(_WORD.findall(fold(name))) for name in names}
     return [(name, own, _bits("".join(own))) for name, own in words.items() if own]
+
+
+def _divided(texts: str) -> list[str]:
+    return [text for text in map(str.strip, texts.split(",")) if text]
 
 
 async def async_meant(hass: HomeAssistant, user_input: ConversationInput) -> str:

@@ -30,11 +30,11 @@ from ..agent.json.text import display
 from ..agent.messages import JsonObject, JsonValue, ToolDefinition
 from ..agent.text import clipped, plain_name
 from ..effects.intents import Naming, delay_of, delayed_command, intent_naming, selection
-from ..effects.request import Request
 from ..home.description import listed, quoted
 from ..home.entities import telling_words
 from ..home.entity_matches import areas_of_entities, is_named_in, matching_states
 from ..home.name_index import place_name
+from ..home.request import Request
 from ..settings.tool_names import LATER_TOOL, SENTENCE_TOOL
 from .name_resolver import EVERYTHING, entities_called
 
@@ -164,7 +164,7 @@ class CallRepairs:
         """Start or send home a vacuum, which can neither be turned on or off nor be stopped."""
         selected = matching_states(self.hass, selection(arguments, self.assistant, None))
         if {state.domain for state in selected} == {"vacuum"}:
-            if "pause" in self.request.gist.wanted and meant == _GO_HOME:
+            if "pause" in self.request.wanted and meant == _GO_HOME:
                 raise Unfit(_NO_PAUSE)
             for name, own in self.intents.items():
                 if own.intent_type == meant:
@@ -302,7 +302,7 @@ class _Selection:
         A place that does not exist may be a translation of another one that the words name. Whatever kind a model takes
         it for, a cover is what can be opened or closed.
         """
-        words, moves = self.request.words, not self.request.gist.wanted.isdisjoint(_MOVED)
+        words, moves = self.request.words, not self.request.wanted.isdisjoint(_MOVED)
         meant = [state for state in base if state.domain == COVER_DOMAIN or not moves] or base
         if len(meant) != 1 or not is_named_in(self.hass, meant[0].entity_id, words):
             return None

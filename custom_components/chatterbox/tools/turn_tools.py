@@ -22,9 +22,9 @@ from ..agent.messages import JsonObject, ToolCall, ToolDefinition, ToolOutcome
 from ..agent.protocols import ToolDispatcher
 from ..const import DOMAIN, LOGGER
 from ..effects.effect import Effects
-from ..effects.request import Request, async_request
 from ..home.description import AS_USUAL, GUIDE_TO_CALLS, GUIDE_WITHOUT_LOCKS
 from ..home.entities import Home, async_get_home
+from ..home.request import Request
 from ..internals.conversation import async_texts
 from ..internals.intent import control_guide
 from ..offline.dispatcher import OfflineDispatcher
@@ -162,7 +162,7 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
     notes = [_SILENT.format(api.name) for api, (offer, _) in zip(apis, answers, strict=True) if offer is None]
     dispatcher = LlmToolDispatcher(instance := await merged.api.async_get_api_instance(llm_context))
     area_id = llm.async_get_match_preferences(hass, llm_context).area_id
-    request = await async_request(hass, text, area_id, llm_context.language or hass.config.language)
+    request = Request(hass, text, area_id, llm_context.language or hass.config.language)
     return TurnTools(
         llm_context,
         instance=instance if offers else None,

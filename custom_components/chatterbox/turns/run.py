@@ -22,7 +22,7 @@ from ..agent.loop.hooks import HookChain
 from ..agent.loop.turn import Turn
 from ..agent.messages import AssistantMessage, ToolCall, ToolDefinition, ToolResult, UserMessage
 from ..agent.protocols import Ask, Deny, HookPoint, Hooks
-from ..agent.text import MOST_COMPARED, QUESTION_ENDS, fold
+from ..agent.text import MOST_COMPARED, fold
 from ..agent.timeouts import is_cancelled
 from ..agent.transcript import has_outside_content, outside_results
 from ..approvals.asking import ApprovalRequester, actions_text, unmeant_text
@@ -32,8 +32,8 @@ from ..approvals.request_check import RequestCheck
 from ..approvals.review import ApprovalWay, CallReview, Refusal
 from ..const import LOGGER, SUBENTRY_CONVERSATION
 from ..effects.recognition import async_is_never_mind
-from ..effects.request import async_request
 from ..history.stores import async_get_histories
+from ..home.request import QUESTION_ENDS
 from ..offline.context import async_note_unclear
 from ..people.speakers import Asking, in_turn
 from ..records.turn_record import TurnRecord, found_nothing, targets_done
@@ -187,7 +187,7 @@ class AgentTurns:
             async_note_unclear(self._hass, thread.id, "")
             return reply_events(sentences["spoken_never_mind"])
         composer = TranslatedComposer(sentences, tools.definitions, confirmation, tools.done_keys)
-        check = await self._async_check(turn_input, tools, turn)
+        check = self._check(turn_input, tools, turn)
         guard = self._guard(turn_input, tools, turn, thread, check)
         recorder.audit.reviewed_by(guard)
         if deferred := tools.name_resolver.deferred:
@@ -243,7 +243,7 @@ class AgentTurns:
         actions = actions_text(self._hass, composer.sentences, seen) if seen else ""
         return Promise(guard.terms_of(call), actions, is_given=seen is not None and seen.deferred is not None)
 
-    async def _async_check(self, turn_input: TurnInput, tools: TurnTools, turn: Turn) -> RequestCheck | None:
+    def _check(self, turn_input: TurnInput, tools: TurnTools, turn: Turn) -> RequestCheck | None:
         """Return the check of calls against the words of a request; None for an answer, and for no person's words."""
         asking, answered = turn_input.speaker.asking, turn_input.answered
         is_compared = turn.user_text and len(turn_input.request) <= MOST_COMPARED
@@ -251,12 +251,10 @@ class AgentTurns:
             return None
         messages = (one.text for one in turn.history[-_EARLIER:] if isinstance(one, UserMessage | AssistantMessage))
         earlier = [text for text in messages if not text.rstrip().endswith(QUESTION_ENDS)]
-        is_person, request = asking is Asking.PERSON, tools.request
-        if request.text != turn_input.request:
-            request = await async_request(self._hass, turn_input.request, request.area_id, request.language)
+        is_person = asking is Asking.PERSON
         return RequestCheck(
             self._hass,
-            request,
+            replace(tools.request, text=turn_input.request),
             earlier,
             chosen=answered.chosen_calls if answered else frozenset(),
             can_ask=is_person,
