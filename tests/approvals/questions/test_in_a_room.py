@@ -262,7 +262,7 @@ async def test_a_request_drops_the_question(hass: HomeAssistant, serve: Serve, r
     assert (await talk(room, "unlock the front door", request_)).startswith(
         "I didn't do it: unlock the Front Door in the Hallway."
     )
-    assert async_get_approvals(hass).is_empty
+    assert [one for one in async_get_approvals(hass).waiting if "Front Door" in one.text] == []
 
 
 async def test_a_sentence_of_an_automation_drops_the_question(hass: HomeAssistant, serve: Serve) -> None:
