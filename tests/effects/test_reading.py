@@ -49,6 +49,29 @@ async def test_only_the_lights_that_are_on_become_dimmer(home: HomeAssistant) ->
     assert [brightness(home, one) for one in LAMPS] == [102, None, None]
 
 
+@pytest.mark.parametrize(
+    ("words", "position", "moved_to"),
+    [
+        ("raise the bedroom curtains a little", 50, [70]),
+        ("open the bedroom curtains a bit", 0, [20]),
+        ("lower the bedroom curtains slightly", 50, [30]),
+        ("close the bedroom curtains a bit", 10, [0]),
+        ("open the bedroom curtains a bit", 100, []),
+    ],
+)
+async def test_what_opens_a_little_moves_by_a_step(
+    home: HomeAssistant, words: str, position: int, moved_to: list[int]
+) -> None:
+    curtains = {"entity_id": "cover.bedroom_curtains", "position": position}
+    await home.services.async_call("cover", "set_cover_position", curtains, blocking=True)
+    calls = async_capture_events(home, "call_service")
+
+    await say(home, words)
+
+    done = [(call.data["service"], call.data["service_data"].get("position")) for call in calls]
+    assert done == [("set_cover_position", one) for one in moved_to]
+
+
 async def test_a_temperature_that_is_impossible_is_refused(home: HomeAssistant) -> None:
     calls = async_capture_events(home, "call_service")
     answer = await say(home, "make the bedroom heater 50 degrees warmer")

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, assert_never
 from homeassistant.components import conversation
 from homeassistant.components.climate import ATTR_MAX_TEMP, ATTR_MIN_TEMP
 from homeassistant.components.conversation import ConversationInput
-from homeassistant.components.cover import DOMAIN as COVER
+from homeassistant.components.cover import ATTR_CURRENT_POSITION, DOMAIN as COVER
 from homeassistant.components.fan import ATTR_PERCENTAGE, ATTR_PERCENTAGE_STEP
 from homeassistant.components.light import ATTR_BRIGHTNESS, ATTR_SUPPORTED_COLOR_MODES, DOMAIN as LIGHT
 from homeassistant.components.light.const import ColorMode
@@ -56,6 +56,8 @@ from .intents import intent_effects, items_meant
 
 _STEP: Final = 20
 """Percent by which a light becomes brighter or darker."""
+_OPEN: Final = 100
+"""The position of what is fully open."""
 _DEGREE: Final = 1
 _COLOURS: Final = {"warm_white": 2700, "cold_white": 4000, "daylight": 6500}
 """Colour temperatures that have a name, in kelvin."""
@@ -146,7 +148,7 @@ def _answerable(request: SpokenRequest) -> Answered | None:
     Lights that are off do not become darker: their states are told.
     """
     match request:
-        case EntityCommand(act=act, ids=ids) if act in _STEPS and len(ids) <= MOST_TOLD:
+        case EntityCommand(act=act, ids=ids, is_by=is_by) if (act in _STEPS or is_by) and len(ids) <= MOST_TOLD:
             return StateQuestion(ids, "one")
         case WorldQuestion() | StateQuestion() | ListRequest() | Choice() | OpenQuestion():
             return request
@@ -352,6 +354,7 @@ _STEPS: Final = {
     "quieter": -1,
     "cooler": -1,
 }
+_DIRECTIONS: Final = _STEPS | {"open": 1, "close": -1}
 _ON: Final = frozenset({"on", "open", "lock"})
 _OFF: Final = frozenset({"off", "close", "unlock"})
 
@@ -362,6 +365,9 @@ def _calls(hass: HomeAssistant, command: EntityCommand, names: HomeVocabulary) -
     if command.act in _STEPS:
         able = [one for one in states if one.attributes.get(ATTR_SUPPORTED_COLOR_MODES) != [ColorMode.ONOFF]]
         yield from _stepped(able or states, command)
+        return
+    if command.is_by:
+        yield from _moved(states, command)
         return
     if command.act == "set":
         for state in _able(states, command):
@@ -483,8 +489,17 @@ def _stepped(states: Sequence[State], command: EntityCommand) -> Iterator[Intent
                 pass
 
 
+def _moved(states: Sequence[State], command: EntityCommand) -> Iterator[IntentCall]:
+    """Yield what opens or closes by an amount, as far as an entity tells and takes a position."""
+    for state in states:
+        if (now := state.attributes.get(ATTR_CURRENT_POSITION)) is not None:
+            position = min(_OPEN, max(0, int(_further(now, command, _STEP))))
+            if position != now:
+                yield IntentCall("HassSetPosition", {"name": state.entity_id, "position": position})
+
+
 def _further(now: float, command: EntityCommand, step: float) -> float:
     """Return the value after a command that changes one by a step, by an amount or to an amount."""
     if command.amount is not None and not command.is_by:
         return command.amount
-    return now + _STEPS[command.act] * (step if command.amount is None else command.amount)
+    return now + _DIRECTIONS[command.act] * (step if command.amount is None else command.amount)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as Abstra
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from .lexicon import Lexicon, Role
+from .lexicon import SLIGHTLY, Lexicon, Role
 from .reading import Parts, PhraseSpan, Reading
 from .vocabulary import HomeVocabulary, KnownEntity
 
@@ -201,6 +201,9 @@ _TELLING: Final = (Role.ENTITY, Role.KIND, Role.ASPECT, Role.PRONOUN)
 """The roles of words that tell by themselves what a request is about."""
 _SETTABLE: Final = frozenset({"brightness", "colour", "position", "temperature", "volume"})
 _VALUES: Final = (Role.AMOUNT, Role.LEVEL, Role.COLOUR)
+_OPENING: Final = frozenset({"open", "close"})
+_SLIGHT: Final = 20.0
+"""Percent by which what opens and closes moves a little."""
 _TWO: Final = 2
 _ALL: Final = 100
 """The most percent."""
@@ -333,6 +336,8 @@ def _with_value(act: str, parts: Parts) -> EntityCommand | None:
         return None
     command = EntityCommand(act, aspect=aspects[0] if aspects else "")
     if not values:
+        if act in _OPENING and SLIGHTLY in parts.values(Role.FILLER):
+            return replace(command, amount=_SLIGHT, unit="percent", is_by=True)
         is_set = act == "set" and command.aspect in _SETTABLE
         return command if is_set or act in _STEPS or not (aspects or act == "set") else None
     before = next((one.value for one in parts.all(Role.PREPOSITION) if one.end == values[0].start), "")
@@ -356,7 +361,7 @@ def _with_value(act: str, parts: Parts) -> EntityCommand | None:
         return command
     if act == "close" and values[0].value != "50" and (before != "to" or values[0].role is Role.LEVEL):
         return EntityCommand(act) if values[0].value == "100" else None
-    is_set = act in {"set", "on", *_STEPS} or (act in {"open", "close"} and not command.colour)
+    is_set = act in {"set", "on", *_STEPS} or (act in _OPENING and not command.colour)
     return replace(command, act="set") if is_set else None
 
 

@@ -17,6 +17,7 @@ from ..speech.text.phrases import PhraseTree, Token, divided, text_tokens
 
 GAP: Final = "…"
 ARTICLE: Final = "article"
+SLIGHTLY: Final = "slightly"
 ACCENTED: Final = "accented"
 COMMA: Final = ","
 _LETTER: Final = rf"[^\W\d_{HAN}]"
@@ -81,9 +82,11 @@ class Role(StrEnum):
 type PhraseTable = dict[str, dict[str, str] | str]
 """The words of one language: for each role, its phrases divided by commas, mostly by their values.
 
-Beside roles, it has `article`, the fillers that are dropped before an item of a list, the texts of `_MARKS`, and
-`accented`, words of reports that differ from those of requests in an accent alone: "apagué".
+Beside roles, it has `article`, the fillers that are dropped before an item of a list, `slightly`, those with which a
+change is a small one, the texts of `_MARKS`, and `accented`, words of reports that differ from those of requests in an
+accent alone: "apagué".
 """
+_OF_FILLERS: Final = frozenset({ARTICLE, SLIGHTLY})
 _MARKS: Final = ("indefinite", "endings", "clitics", "point")
 """Texts that name no item of a list, endings of names, pronouns in one word with a verb, and decimal points."""
 
@@ -176,9 +179,9 @@ def read_lexicon(table: PhraseTable, language: str) -> Lexicon:
     """Return the words of a language for sentences to be read."""
     tree, acts = PhraseTree[PhraseMeaning](), dict[tuple[str, str], tuple[str, ...]]()
     for key, section in table.items():
-        values = section if isinstance(section, dict) else {key if key == ARTICLE else "": section}
+        values = section if isinstance(section, dict) else {key if key in _OF_FILLERS else "": section}
         for value, texts in values.items() if key not in {*_MARKS, ACCENTED} else ():
-            role = Role.FILLER if key == ARTICLE else Role(key)
+            role = Role.FILLER if key in _OF_FILLERS else Role(key)
             for text in divided(texts):
                 first, _, last = (" ".join(tokens_of_phrase(part)) for part in text.partition(GAP))
                 tree.add(f"{first} {last}".split(), PhraseMeaning(role, value))
