@@ -15,7 +15,7 @@ from tests.support.recorded_home import Past
 _numbers = count()
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.thorough)])
 def recorder_db_url(request: pytest.FixtureRequest) -> str:
     """Return the address of a new database of each kind, for the recorder of Home Assistant's test plugin."""
     if request.param == "sqlite":
