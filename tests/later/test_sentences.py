@@ -282,13 +282,13 @@ async def test_an_alarm_that_comes_again_is_due_on_its_days(
     ("language", "text", "what"),
     [
         ("de", "Ändere den Wecker morgen auf 6 Uhr", "Meinst du morgen um 6 Uhr?"),
-        ("en", "change the alarm tomorrow to 6 am", "move day0 tomorrow at 6 am"),
+        ("en", "change the alarm tomorrow to 6 am", "Did you mean at six tomorrow morning?"),
         ("en", "change tomorrow's alarm to 6", "move day0 at 6"),
         ("en", "change the alarm on Monday to 6 am", "No alarm is set for that time."),
         ("nl", "verzet de wekker morgen naar 6 uur", "Bedoel je morgen om 6 uur?"),
     ],
 )
-async def test_of_several_alarms_that_of_the_named_day_is_moved(
+async def test_of_several_alarms_that_of_the_named_day_is_meant(
     home: HomeAssistant, language: str, text: str, what: str
 ) -> None:
     plans, tomorrow = async_get_plans(home), dt_util.start_of_local_day() + timedelta(days=1, hours=7)

@@ -361,7 +361,9 @@ class _Sentence:
             return None
         match meant:
             case [moved]:
-                return self._with_call(_COMMAND, {"kind": "move", "text": moved.id, "when": new}, moved)
+                is_guessed = not old and len(plans) > 1
+                given: dict[str, JsonValue] = {"kind": "move", "text": moved.id, "when": new}
+                return self._with_call(_COMMAND, given, moved, asks=is_guessed)
             case []:
                 return self._says(f"later_none_{words.kind}{'_then' if plans else ''}")
             case _:
@@ -474,9 +476,17 @@ class _Sentence:
         return replace(request, call=local_call(_NAME, given), answer=self._which(plans))
 
     def _with_call(
-        self, request: RecognizedRequest, given: dict[str, JsonValue], moved: FuturePlan | None = None
+        self,
+        request: RecognizedRequest,
+        given: dict[str, JsonValue],
+        moved: FuturePlan | None = None,
+        *,
+        asks: bool = False,
     ) -> RecognizedRequest:
-        """Return a request with the call of the tool, and with a question if its time or its text is not clear."""
+        """Return a request with the call of the tool, and with a question if its time or its text is not clear.
+
+        It always `asks` about what was only guessed.
+        """
         words, said_at = "" if request.is_question else str(given.get("when") or ""), given.get(_SAID_AT)
         waiting = replace(request, call=local_call(_NAME, {**given, _SAID_AT: said_at or dt_util.utcnow().isoformat()}))
         is_reminder = given["kind"] == "remind"
@@ -486,7 +496,7 @@ class _Sentence:
             return replace(request, call=local_call(_NAME, given))
         plain = self._resolve(words, said_at, moment_of(moved))
         moment = self._for(moved.text if moved else given.get("text") if is_reminder else "", plain)
-        if moment and moment.is_sure:
+        if moment and moment.is_sure and not asks:
             is_plain = said_at is None and moment == plain
             return replace(request, call=_planning(given, words if is_plain else exact_words(moment)))
         if moment is None:
