@@ -5,6 +5,7 @@ import gzip
 import json
 import logging
 from collections.abc import AsyncIterator, Mapping
+from functools import partial
 from http import HTTPStatus
 from io import BytesIO
 from urllib.parse import quote
@@ -296,6 +297,14 @@ async def test_a_stream_is_resumed_by_its_address(hass: HomeAssistant, client: H
 
     assert events_in(await answer.text()) == list(EVENTS)
     assert endpoint.requests == [("resp_1", {"stream": "true", "starting_after": "4"})]
+
+
+async def test_a_stream_that_is_resumed_at_its_end_ends(hass: HomeAssistant, client: HttpClient) -> None:
+    await serve(hass, partial(asyncio.sleep, 0))  # no event is left
+
+    answer = await client.get(f"{BASE}/responses/resp_1?stream=true&starting_after=9")
+
+    assert (answer.status, await answer.text()) == (HTTPStatus.OK, "data: [DONE]\n\n")
 
 
 async def test_what_fails_before_the_first_event_is_a_plain_error(hass: HomeAssistant, client: HttpClient) -> None:

@@ -258,13 +258,16 @@ class ClientGone(Exception):
 async def send_events(exchange: Exchange, events: AsyncGenerator[JsonObject]) -> web.StreamResponse:
     """Send events until they end or the client is gone, and close them. Raises what comes instead of the first one."""
     async with aclosing(events):
-        event = await anext(events)
+        event = None
+        with suppress(StopAsyncIteration):  # a stream that is resumed at its end
+            event = await anext(events)
         response = web.StreamResponse(headers=exchange.headers() | _HEADERS)
         with suppress(ClientGone):
             await exchange.write(response.prepare(exchange.request))
             sender = _Sender(exchange, response)
             async with sender.commenting():
-                await sender.send(event)
+                if event is not None:
+                    await sender.send(event)
                 try:
                     async for one in events:
                         await sender.send(one)
