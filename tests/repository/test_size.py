@@ -25,9 +25,9 @@ LINES_OF_A_FRAGMENT: Final = 60
 """A shorter module with a single importer is a fragment: it might better be a part of its importer."""
 
 CEILINGS: Final = {
-    "lines of code of the product": 38_914,
+    "lines of code of the product": 38_918,
     "modules of the product": 298,
-    "lines of code of the tests": 71_526,
+    "lines of code of the tests": 71_529,
     "fragments": 4,
     "lines of code of the page": 2_763,
 }
