@@ -490,7 +490,7 @@ def _stepped(states: Sequence[State], command: EntityCommand) -> Iterator[Intent
 
 
 def _moved(states: Sequence[State], command: EntityCommand) -> Iterator[IntentCall]:
-    """Yield what opens or closes by an amount, as far as an entity tells and takes a position."""
+    """Yield the intents that move covers and valves by an amount, as far as they tell their position."""
     for state in states:
         if (now := state.attributes.get(ATTR_CURRENT_POSITION)) is not None:
             position = min(_OPEN, max(0, int(_further(now, command, _STEP))))

@@ -202,11 +202,11 @@ _TELLING: Final = (Role.ENTITY, Role.KIND, Role.ASPECT, Role.PRONOUN)
 _SETTABLE: Final = frozenset({"brightness", "colour", "position", "temperature", "volume"})
 _VALUES: Final = (Role.AMOUNT, Role.LEVEL, Role.COLOUR)
 _OPENING: Final = {"open": "close", "close": "open"}
-"""What opens and closes, with the opposite."""
+"""Acts on covers and valves, with their opposites."""
 _STEPPING: Final = frozenset({Role.ACT, Role.FILLER})
 """The roles of "a bit more", which names nothing."""
 _SLIGHT: Final = 20.0
-"""Percent by which what opens and closes moves a little."""
+"""Percent by which covers and valves move a little."""
 _TWO: Final = 2
 _ALL: Final = 100
 """The most percent."""
@@ -232,7 +232,7 @@ def commands(
     command = surroundings.command
     if command and command.is_by and command.act in _OPENING and _STEPPING.issuperset(parts.by_role):
         again = {"more": command.act, "less": _OPENING[command.act]}
-        return [replace(command, act=again[act]) for act in acts if act in again][:1] or None
+        return [replace(command, act=again[act], is_elliptic=True) for act in acts if act in again][:1] or None
     if command and command.act in _STEPS and not any(parts.all(role) for role in _TELLING):
         again = {"more": command.act, "less": _OPPOSITES_OF_STEPS[command.act]}
         acts = [again.get(act, act) for act in acts]
