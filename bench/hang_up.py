@@ -1,8 +1,8 @@
 """How soon the model call ends of an API client that hangs up in the middle of an answer.
 
-Run it with `python -m bench.hang_up`: a real Home Assistant and a model's server are started, and streams are left at
-their first words. It prints how long the server still had an answer under way. Ends with status 1 when that is too
-long.
+Run it with `python -m bench.hang_up`: a real Home Assistant and a model's server are
+started, and streams are left at their first words. It prints how long the server still
+had an answer under way. Ends with status 1 when that is too long.
 """
 
 import argparse
@@ -33,7 +33,11 @@ _ENDLESS: Final = "slowly\nrepeat 2000\nsay And so on. "
 async def _home() -> AsyncGenerator[Address]:
     with tempfile.TemporaryDirectory() as folder:
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "tests.behaviour.clients.home", folder, stdout=asyncio.subprocess.PIPE
+            sys.executable,
+            "-m",
+            "tests.behaviour.clients.home",
+            folder,
+            stdout=asyncio.subprocess.PIPE,
         )
         assert process.stdout is not None  # noqa: S101  # it is a pipe
         try:
@@ -47,14 +51,18 @@ async def _leave_one(session: aiohttp.ClientSession, home: Address) -> float:
     """Hang up at the first words, and return the seconds until nobody asks the model any more."""
     body = {"model": home.model, "input": _ENDLESS, "stream": True}
     headers = {"Authorization": f"Bearer {home.token}"}
-    answer = await session.post(f"{home.base_url}/responses", json=body, headers=headers)
+    answer = await session.post(
+        f"{home.base_url}/responses", json=body, headers=headers
+    )
     async for line in answer.content:
         if line.startswith(b"event: response.output_text.delta"):
             break
     left_at = time.perf_counter()
     answer.close()
     async with asyncio.timeout(_GIVE_UP):
-        while (await (await session.get(f"{home.model_server}/load")).json())["under_way"]:  # noqa: ASYNC110  # a server in another process tells nobody
+        while (await (await session.get(f"{home.model_server}/load")).json())[  # noqa: ASYNC110  # a server in another process tells nobody
+            "under_way"
+        ]:
             await asyncio.sleep(_LOOK_AGAIN_AFTER)
     return time.perf_counter() - left_at
 
@@ -67,8 +75,15 @@ async def _measure(streams: int) -> list[float]:
 
 def main() -> int:
     """Measure, print, and judge."""
-    parser = argparse.ArgumentParser(prog="python -m bench.hang_up", description=__doc__)
-    parser.add_argument("--streams", type=int, default=50, help="how many are left (default: %(default)s)")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.hang_up", description=__doc__
+    )
+    parser.add_argument(
+        "--streams",
+        type=int,
+        default=50,
+        help="how many are left (default: %(default)s)",
+    )
     took = asyncio.run(_measure(parser.parse_args().streams))
     sys.stdout.write(
         f"from hanging up to the end of the model call: median {statistics.median(took) * 1000:.1f} ms,"

@@ -1,19 +1,23 @@
 """How quick the history is with 100,000 turns in SQLite: to search, to open, and to hand a turn to it.
 
-Run it with `python -m bench.history_store`. It stores the turns of a household of three people, who say the same few
-things in the morning and a sentence of their own now and then, in four languages; a third of the turns has a tool
-result of a kilobyte. Then it prints:
+Run it with `python -m bench.history_store`. It stores the turns of a household of three
+people, who say the same few things in the morning and a sentence of their own now and
+then, in four languages; a third of the turns has a tool result of a kilobyte. Then it
+prints:
 
-- searching: the median and the 95th percentile of the milliseconds that a person waits for, over searches for words
-  that stand in nearly every turn, in some, in one and in none, with and without a time;
+- searching: the median and the 95th percentile of the milliseconds that a person waits
+  for, over searches for words that stand in nearly every turn, in some, in one and in
+  none, with and without a time;
 - opening: the seconds until a store that was closed has answered its first question;
-- recording: the milliseconds of processor time that the event loop spends on a turn, until it is told that the turn is
-  stored, and the longest time that `record()` took;
-- resuming: the milliseconds until a chain of 100 responses of the API is read, of 10,000 that are stored beside the
-  turns, and until one with ten pictures of a megabyte is;
+- recording: the milliseconds of processor time that the event loop spends on a turn,
+  until it is told that the turn is stored, and the longest time that `record()` took;
+- resuming: the milliseconds until a chain of 100 responses of the API is read, of
+  10,000 that are stored beside the turns, and until one with ten pictures of a megabyte
+  is;
 - the size of the file, and the time it took to fill it.
 
-`--check` ends with status 1 when one of the first four takes longer than is allowed; pictures are not counted.
+`--check` ends with status 1 when one of the first four takes longer than is allowed;
+pictures are not counted.
 """
 
 import argparse
@@ -71,7 +75,10 @@ async def fill(file: Path, household: Household, turns: int) -> None:
     """Store the turns."""
     store = opened(file)
     for begin in range(0, turns, 500):
-        answers = [store.record(household.turn(number)) for number in range(begin, min(begin + 500, turns))]
+        answers = [
+            store.record(household.turn(number))
+            for number in range(begin, min(begin + 500, turns))
+        ]
         if not all([await answer.stored() for answer in answers]):
             raise RuntimeError("a turn was not stored")
     await store.close(60)
@@ -102,7 +109,9 @@ async def searching(file: Path, household: Household, searches: int) -> Measured
     return Measured(sorted(taken))
 
 
-async def recording(file: Path, household: Household, first: int, turns: int) -> tuple[Measured, Measured]:
+async def recording(
+    file: Path, household: Household, first: int, turns: int
+) -> tuple[Measured, Measured]:
     """Return what recording costs the event loop: the processor time until it is stored, and the time of the call."""
     store = opened(file)
     taken: list[float] = []
@@ -122,7 +131,10 @@ async def resuming(file: Path, household: Household) -> tuple[Measured, float]:
     """Return how long it takes to read the responses of a chain, and those of one with pictures."""
     store = opened(file)
     for chain in range(_CHAINS):
-        answers = [store.record(household.response(number, f"chain {chain}")) for number in range(_LONG)]
+        answers = [
+            store.record(household.response(number, f"chain {chain}"))
+            for number in range(_LONG)
+        ]
         await answers[-1].stored()
     for number in range(_PICTURES):
         picture = random.Random(number).randbytes(1_000_000)  # noqa: S311  # pictures, not secrets
@@ -173,15 +185,34 @@ async def main(turns: int, searches: int) -> bool:
     )
     sys.stdout.write("\n".join(lines) + "\n")
     return (
-        to_search.p95 <= SEARCHING and to_open <= OPENING and to_record.p95 <= RECORDING and to_resume.p95 <= RESUMING
+        to_search.p95 <= SEARCHING
+        and to_open <= OPENING
+        and to_record.p95 <= RECORDING
+        and to_resume.p95 <= RESUMING
     )
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Measures the history with many turns.")
-    parser.add_argument("--turns", type=int, default=100_000, help="that are stored (default: %(default)s)")
-    parser.add_argument("--searches", type=int, default=1_000, help="that are made (default: %(default)s)")
-    parser.add_argument("--check", action="store_true", help="end with status 1 when something takes too long")
+    parser = argparse.ArgumentParser(
+        description="Measures the history with many turns."
+    )
+    parser.add_argument(
+        "--turns",
+        type=int,
+        default=100_000,
+        help="that are stored (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--searches",
+        type=int,
+        default=1_000,
+        help="that are made (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="end with status 1 when something takes too long",
+    )
     options = parser.parse_args()
     is_quick = asyncio.run(main(options.turns, options.searches))
     sys.exit(0 if is_quick or not options.check else 1)

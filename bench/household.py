@@ -1,7 +1,7 @@
 """The turns of a household of three people, always the same ones, and what is looked for in them.
 
-They say the same few things in the morning and a sentence of their own now and then, in four languages. Knows what the
-history stores. Must not know a store, or a clock.
+They say the same few things in the morning and a sentence of their own now and then, in
+four languages. Knows what the history stores. Must not know a store, or a clock.
 """
 
 import base64
@@ -64,7 +64,10 @@ class Household:
     def __init__(self) -> None:
         """Begin."""
         self._chance = random.Random(1)  # noqa: S311  # turns, not secrets
-        self._words = ["".join(self._chance.choices(_SYLLABLES, k=self._chance.randint(2, 4))) for _ in range(20_000)]
+        self._words = [
+            "".join(self._chance.choices(_SYLLABLES, k=self._chance.randint(2, 4)))
+            for _ in range(20_000)
+        ]
         self._weights = [1 / rank for rank in range(1, len(self._words) + 1)]
 
     def turn(self, number: int) -> StoredTurn:
@@ -85,19 +88,38 @@ class Household:
             stop_reason=StopReason.COMPLETED,
             iterations=2,
             phases=tuple(PhaseTime(phase, 0.1) for phase in Phase),
-            timings={"first_words": 0.8, "inferences": [{"seconds": 0.7, "model": "a-model"}]},
+            timings={
+                "first_words": 0.8,
+                "inferences": [{"seconds": 0.7, "model": "a-model"}],
+            },
         )
 
     def _transcript(self, number: int) -> Transcript:
         if number % 3:
-            words = " ".join(self._chance.choices(self._words, self._weights, k=self._chance.randint(3, 30)))
-            answer = " ".join(self._chance.choices(self._words, self._weights, k=self._chance.randint(5, 60)))
-            return UserMessage(f"{words} in the house", context="It is noon."), AssistantMessage(f"The {answer}.")
-        call = ToolCall("call", "assist__HassTurnOn", '{"area":"Kitchen","domain":["light"]}')
+            words = " ".join(
+                self._chance.choices(
+                    self._words, self._weights, k=self._chance.randint(3, 30)
+                )
+            )
+            answer = " ".join(
+                self._chance.choices(
+                    self._words, self._weights, k=self._chance.randint(5, 60)
+                )
+            )
+            return UserMessage(
+                f"{words} in the house", context="It is noon."
+            ), AssistantMessage(f"The {answer}.")
+        call = ToolCall(
+            "call", "assist__HassTurnOn", '{"area":"Kitchen","domain":["light"]}'
+        )
         return (
             UserMessage(self._chance.choice(_DAILY), context="It is noon."),
             AssistantMessage(tool_calls=(call,)),
-            ToolResult("call", call.name, '{"success":[{"name":"Ceiling","id":"light.ceiling"}]}' * 16),
+            ToolResult(
+                "call",
+                call.name,
+                '{"success":[{"name":"Ceiling","id":"light.ceiling"}]}' * 16,
+            ),
             AssistantMessage(self._chance.choice(_ANSWERS)),
         )
 
@@ -105,11 +127,19 @@ class Household:
         """Return a response; a hundred make a chain."""
         turn = self.turn(number)
         attachments = (Attachment("image/png", picture),) if picture else ()
-        parts: list[JsonValue] = [{"type": "input_text", "text": said_in(turn.messages)}]
+        parts: list[JsonValue] = [
+            {"type": "input_text", "text": said_in(turn.messages)}
+        ]
         if picture:
             url = f"data:image/png;base64,{base64.b64encode(picture).decode()}"
             parts.append({"type": "input_image", "detail": "auto", "image_url": url})
-        output: list[JsonValue] = [{"type": "output_text", "annotations": [], "text": answered_in(turn.messages)}]
+        output: list[JsonValue] = [
+            {
+                "type": "output_text",
+                "annotations": [],
+                "text": answered_in(turn.messages),
+            }
+        ]
         return ResponseRecord(
             id=f"{chain} {number}",
             agent=AGENT,
@@ -119,9 +149,25 @@ class Household:
             conversation_id=chain,
             previous_response_id=f"{chain} {number - 1}" if number else None,
             created_at=turn.began_at,
-            response={"id": f"{chain} {number}", "status": "completed", "output": output, "usage": {}, "tools": []},
-            input=({"type": "message", "id": f"msg {number}", "role": "user", "content": parts},),
-            messages=(UserMessage(said_in(turn.messages), attachments), *turn.messages[1:]),
+            response={
+                "id": f"{chain} {number}",
+                "status": "completed",
+                "output": output,
+                "usage": {},
+                "tools": [],
+            },
+            input=(
+                {
+                    "type": "message",
+                    "id": f"msg {number}",
+                    "role": "user",
+                    "content": parts,
+                },
+            ),
+            messages=(
+                UserMessage(said_in(turn.messages), attachments),
+                *turn.messages[1:],
+            ),
         )
 
     def query(self, number: int) -> HistoryQuery:

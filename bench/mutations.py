@@ -1,12 +1,15 @@
 """Break lines that matter, one at a time, and count how many of them the tests notice.
 
-Run it with `python -m bench.mutations`: 40 lines, picked at random from the state machine, approvals, effects, the
-history store and the wire formats, are changed in copies of the working tree, and the tests of each module run against
-its mutants. It prints the survivors with a diff and ends with status 1 when fewer than 38 are caught. `--seed` picks
-other lines, `--number` more of them, `--area` those of one area alone. A mutant is caught, too, when its tests take
-three times as long as without it. Forty mutants take about 20 minutes of two processors.
+Run it with `python -m bench.mutations`: 40 lines, picked at random from the state
+machine, approvals, effects, the history store and the wire formats, are changed in
+copies of the working tree, and the tests of each module run against its mutants. It
+prints the survivors with a diff and ends with status 1 when fewer than 38 are caught.
+`--seed` picks other lines, `--number` more of them, `--area` those of one area alone. A
+mutant is caught, too, when its tests take three times as long as without it. Forty
+mutants take about 20 minutes of two processors.
 
-`mutmut` and `cosmic-ray` do not fit: both want to run one command for all mutants, or change the working tree.
+`mutmut` and `cosmic-ray` do not fit: both want to run one command for all mutants, or
+change the working tree.
 """
 
 import argparse
@@ -80,7 +83,10 @@ AREAS: Final = {
         ),
     ),
     "history": Area(("history/store/*.py",), ("history/store/**/test_*.py",)),
-    "wire": Area(("agent/wire/*.py",), ("agent/wire/**/test_*.py", "agent/providers/**/test_*.py")),
+    "wire": Area(
+        ("agent/wire/*.py",),
+        ("agent/wire/**/test_*.py", "agent/providers/**/test_*.py"),
+    ),
 }
 
 _COMPARISONS: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
@@ -111,20 +117,34 @@ class Mutant:
 
     def tests(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the test files of the module's own name, and the other files of its area."""
-        found = (path for pattern in self.area.tests for path in sorted((_REPOSITORY / "tests").glob(pattern)))
+        found = (
+            path
+            for pattern in self.area.tests
+            for path in sorted((_REPOSITORY / "tests").glob(pattern))
+        )
         files = [*dict.fromkeys(path.relative_to(_REPOSITORY) for path in found)]
         stem = self.path.stem
-        own = [path for path in files if path.match(f"test_{stem}*.py") or path.parent.name == stem]
-        return tuple(map(str, own)), tuple(str(path) for path in files if path not in own)
+        own = [
+            path
+            for path in files
+            if path.match(f"test_{stem}*.py") or path.parent.name == stem
+        ]
+        return tuple(map(str, own)), tuple(
+            str(path) for path in files if path not in own
+        )
 
 
 def _replacements(node: ast.AST) -> Iterator[ast.AST]:
     """Yield what may stand in the place of a node."""
     match node:
-        case ast.Compare(left=left, ops=[operator, *more], comparators=others) if type(operator) in _COMPARISONS:
+        case ast.Compare(left=left, ops=[operator, *more], comparators=others) if (
+            type(operator) in _COMPARISONS
+        ):
             yield ast.Compare(left, [_COMPARISONS[type(operator)](), *more], others)
         case ast.BoolOp(op=operator, values=values):
-            yield ast.BoolOp(ast.Or() if isinstance(operator, ast.And) else ast.And(), values)
+            yield ast.BoolOp(
+                ast.Or() if isinstance(operator, ast.And) else ast.And(), values
+            )
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             yield operand
         case ast.IfExp(test=test, body=body, orelse=other):
@@ -133,7 +153,9 @@ def _replacements(node: ast.AST) -> Iterator[ast.AST]:
             yield ast.Constant(not value)
         case ast.Constant(value=int(value)):
             yield ast.Constant(value + 1)
-        case ast.Return(value=ast.expr() as value) if not isinstance(value, ast.Constant):
+        case ast.Return(value=ast.expr() as value) if not isinstance(
+            value, ast.Constant
+        ):
             yield ast.Return(ast.Constant(None))
         case ast.Expr(value=ast.Call() | ast.Await()) | ast.AugAssign():
             yield ast.Pass()
@@ -146,11 +168,21 @@ def _replacements(node: ast.AST) -> Iterator[ast.AST]:
 def _is_out_of_scope(node: ast.AST) -> bool:
     """Return whether no test has to notice a change in a node: logs, annotations, texts of errors, type checks."""
     match node:
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id="LOGGER" | "_LOGGER")))):
+        case ast.Expr(
+            value=ast.Call(func=ast.Attribute(value=ast.Name(id="LOGGER" | "_LOGGER")))
+        ):
             return True
-        case ast.If(test=ast.Name(id="TYPE_CHECKING")) | ast.AnnAssign() | ast.Raise() | ast.Assert():
+        case (
+            ast.If(test=ast.Name(id="TYPE_CHECKING"))
+            | ast.AnnAssign()
+            | ast.Raise()
+            | ast.Assert()
+        ):
             return True
-        case ast.Call(func=ast.Name(id=name)) | ast.Expr(value=ast.Call(func=ast.Name(id=name))):
+        case (
+            ast.Call(func=ast.Name(id=name))
+            | ast.Expr(value=ast.Call(func=ast.Name(id=name)))
+        ):
             return name in {"assert_never", "dataclass", "field"}
         case _:
             return False
@@ -188,9 +220,13 @@ def mutants(area: Area, path: Path, source: str) -> Iterator[Mutant]:
             text = ast.unparse(ast.fix_missing_locations(new))
             if isinstance(node, ast.expr):
                 text = f"({text})"
-            changed = line[: node.col_offset] + text.encode() + line[node.end_col_offset :]
+            changed = (
+                line[: node.col_offset] + text.encode() + line[node.end_col_offset :]
+            )
             after = [*lines[: node.lineno - 1], changed.decode(), *lines[node.lineno :]]
-            diff = "".join(difflib.unified_diff(lines, after, str(path), "mutant", "", "", 2))
+            diff = "".join(
+                difflib.unified_diff(lines, after, str(path), "mutant", "", "", 2)
+            )
             yield Mutant(area, path, node.lineno, "".join(after), diff)
 
 
@@ -201,12 +237,21 @@ def picked(names: Sequence[str], number: int, seed: int) -> list[Mutant]:
     for position, name in enumerate(names):
         area = AREAS[name]
         by_line: dict[tuple[Path, int], list[Mutant]] = {}
-        for path in sorted({path for pattern in area.modules for path in (_REPOSITORY / _PRODUCT).glob(pattern)}):
+        for path in sorted(
+            {
+                path
+                for pattern in area.modules
+                for path in (_REPOSITORY / _PRODUCT).glob(pattern)
+            }
+        ):
             relative = path.relative_to(_REPOSITORY)
             for mutant in mutants(area, relative, path.read_text()):
                 by_line.setdefault((relative, mutant.line), []).append(mutant)
         share = number // len(names) + (position < number % len(names))
-        chosen += [chance.choice(by_line[line]) for line in chance.sample([*by_line], min(share, len(by_line)))]
+        chosen += [
+            chance.choice(by_line[line])
+            for line in chance.sample([*by_line], min(share, len(by_line)))
+        ]
     return chosen
 
 
@@ -228,7 +273,18 @@ def copy_to(folder: Path) -> None:
 async def complaints(folder: Path, tests: Sequence[str], seconds: float) -> str:
     """Run tests in a copy; return nothing when all pass in time, or else what is told of the first that does not."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "--show-capture=no", "-p", "no:cacheprovider"),
+        *(
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-x",
+            "-n",
+            "0",
+            "--show-capture=no",
+            "-p",
+            "no:cacheprovider",
+        ),
         *(f"--timeout={_TEST_TIME}", "-o", "timeout_func_only=true", *tests),
         cwd=folder,
         env={**os.environ, "PYTHONPATH": ""},
@@ -272,7 +328,9 @@ class Run:
             if not is_caught:
                 self.survivors.append(mutant)
             took = f"{time.perf_counter() - began:.0f} s"
-            self.tell(f"{'caught  ' if is_caught else 'SURVIVED'} {mutant.path}:{mutant.line} ({took})\n")
+            self.tell(
+                f"{'caught  ' if is_caught else 'SURVIVED'} {mutant.path}:{mutant.line} ({took})\n"
+            )
 
     async def is_caught(self, mutant: Mutant, folder: Path) -> bool:
         """Return whether a test notices a mutant: first one of its module's own, then one of its area."""
@@ -296,7 +354,9 @@ class Run:
         return self.seconds.setdefault(tests, time.perf_counter() - began)
 
 
-async def try_all(chosen: Sequence[Mutant], tell: Callable[[str], object]) -> list[Mutant]:
+async def try_all(
+    chosen: Sequence[Mutant], tell: Callable[[str], object]
+) -> list[Mutant]:
     """Try mutants, some at a time; return those that no test noticed."""
     run = Run([*reversed(chosen)], tell)
     with tempfile.TemporaryDirectory(prefix="mutations-") as base:
@@ -311,22 +371,40 @@ async def try_all(chosen: Sequence[Mutant], tell: Callable[[str], object]) -> li
 
 def main() -> int:
     """Read the command line, try the mutants, and judge."""
-    parser = argparse.ArgumentParser(prog="python -m bench.mutations", description=__doc__)
-    parser.add_argument("--number", type=int, default=_NUMBER, help="of mutants (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="which lines (default: %(default)s)")
-    parser.add_argument("--area", choices=AREAS, help="of the lines (default: all of them)")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.mutations", description=__doc__
+    )
+    parser.add_argument(
+        "--number", type=int, default=_NUMBER, help="of mutants (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=1, help="which lines (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--area", choices=AREAS, help="of the lines (default: all of them)"
+    )
     parser.add_argument("--list", action="store_true", help="only print the mutants")
     arguments = parser.parse_args()
-    chosen = picked([arguments.area] if arguments.area else [*AREAS], arguments.number, arguments.seed)
+    chosen = picked(
+        [arguments.area] if arguments.area else [*AREAS],
+        arguments.number,
+        arguments.seed,
+    )
     if arguments.list:
         sys.stdout.writelines(f"{mutant.diff}\n\n" for mutant in chosen)
         return 0
     try:
         survivors = asyncio.run(try_all(chosen, sys.stdout.write))
     except* UnchangedTestsFail as failed:
-        sys.exit(f"The tests have to pass without a change first.\n{failed.exceptions[0]}")
-    sys.stdout.writelines(f"\nNo test noticed:\n{mutant.diff}\n" for mutant in survivors)
-    sys.stdout.write(f"\n{len(chosen) - len(survivors)} of {len(chosen)} mutants were caught\n")
+        sys.exit(
+            f"The tests have to pass without a change first.\n{failed.exceptions[0]}"
+        )
+    sys.stdout.writelines(
+        f"\nNo test noticed:\n{mutant.diff}\n" for mutant in survivors
+    )
+    sys.stdout.write(
+        f"\n{len(chosen) - len(survivors)} of {len(chosen)} mutants were caught\n"
+    )
     return int(len(chosen) - len(survivors) < _ENOUGH * len(chosen))
 
 

@@ -1,14 +1,16 @@
 """How quick the page of the side bar is with 10,000 turns, in a real browser on a real Home Assistant.
 
-Run it with `python -m bench.panel`, on a machine that does nothing else. It prints milliseconds, the median and the
-longest of several:
+Run it with `python -m bench.panel`, on a machine that does nothing else. It prints
+milliseconds, the median and the longest of several:
 
 - opening: from a click on the tab until the first turns can be read;
-- filtering: from a letter in the search until the turns that match can be read, the pause for typing included;
+- filtering: from a letter in the search until the turns that match can be read, the
+  pause for typing included;
 - scrolling: between two pictures, while the list is moved by a screen at each of them;
 - the far end: from the first turn to the last one, with all that is between.
 
-`--check` ends with status 1 when opening takes longer than a second, or filtering longer than 300 ms.
+`--check` ends with status 1 when opening takes longer than a second, or filtering
+longer than 300 ms.
 """
 
 import argparse
@@ -98,7 +100,9 @@ async def measure(page: Page) -> dict[str, Sequence[float]]:
         count = panel.get_by_role("status").first
         before = await count.inner_text()
         began = time.perf_counter()
-        await panel.get_by_role("searchbox").fill(("the house", "noon", "light", "Schlafzimmer")[number % 4])
+        await panel.get_by_role("searchbox").fill(
+            ("the house", "noon", "light", "Schlafzimmer")[number % 4]
+        )
         await count.evaluate(_CHANGED, before)
         filtering.append(1_000 * (time.perf_counter() - began))
         await page.evaluate(_GO, "/chatterbox/now")
@@ -111,18 +115,29 @@ async def measure(page: Page) -> dict[str, Sequence[float]]:
     await view.evaluate(_END)
     await panel.locator(f"[aria-posinset='{_TURNS}']").wait_for()
     far_end = [1_000 * (time.perf_counter() - began)]
-    return {"opening": opening, "filtering": filtering, "scrolling": scrolling, "the far end": far_end}
+    return {
+        "opening": opening,
+        "filtering": filtering,
+        "scrolling": scrolling,
+        "the far end": far_end,
+    }
 
 
 async def run(chromium: str) -> dict[str, Sequence[float]]:
     """Fill a home, start it, and measure its page."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary:
         folder, port = Path(temporary), free_port()
-        write_configuration(folder, Configuration(port=port, entries=show_entries(_NO_SERVER)))
+        write_configuration(
+            folder, Configuration(port=port, entries=show_entries(_NO_SERVER))
+        )
         await fill(folder)
-        async with running_home_assistant(folder, port, folder / "log") as home_assistant:
+        async with running_home_assistant(
+            folder, port, folder / "log"
+        ) as home_assistant:
             url = home_assistant.url
-            async with HomeAssistantClient.connected(url, await create_owner(url, Owner())) as client:
+            async with HomeAssistantClient.connected(
+                url, await create_owner(url, Owner())
+            ) as client:
                 await set_up_home(client)
             async with async_playwright() as playwright:
                 browser = await playwright.chromium.launch(
@@ -138,14 +153,25 @@ async def run(chromium: str) -> dict[str, Sequence[float]]:
 
 def main() -> None:
     """Measure, and print what was measured."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="end with status 1 when it takes longer than is allowed")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="end with status 1 when it takes longer than is allowed",
+    )
     options = parser.parse_args()
     found = subprocess.run([_BROWSER], check=True, stdout=subprocess.PIPE, text=True)  # noqa: S603  # of this repository
     measured = asyncio.run(run(found.stdout.strip()))
     for name, values in measured.items():
-        sys.stdout.write(f"{name}: {median(values):.0f} ms, at most {max(values):.0f} ms\n")
-    if options.check and (median(measured["opening"]) > OPENING or median(measured["filtering"]) > FILTERING):
+        sys.stdout.write(
+            f"{name}: {median(values):.0f} ms, at most {max(values):.0f} ms\n"
+        )
+    if options.check and (
+        median(measured["opening"]) > OPENING
+        or median(measured["filtering"]) > FILTERING
+    ):
         sys.exit(1)
 
 

@@ -1,8 +1,9 @@
 """The cost of gathering the tools and writing the prompt in each turn, before a model is asked.
 
-Run it with `python -m bench.prompt_cost`: in the demo home it prints the milliseconds for a turn from a chat and from
-a satellite, right after a room got another name and once more, and beside them what it takes to ask Assist alone. Ends
-with status 1 when a turn takes longer than is allowed.
+Run it with `python -m bench.prompt_cost`: in the demo home it prints the milliseconds
+for a turn from a chat and from a satellite, right after a room got another name and
+once more, and beside them what it takes to ask Assist alone. Ends with status 1 when a
+turn takes longer than is allowed.
 """
 
 import tests.support.early_plugin  # noqa: F401  # isort: skip  # before what it is for
@@ -36,7 +37,9 @@ ALLOWED: Final = 0.005
 async def gather(hass: HomeAssistant, llm_context: llm.LLMContext) -> None:
     """Do what a turn does before a model is asked."""
     offer = await async_offer_tools(hass, [llm.LLM_API_ASSIST], llm_context)
-    async_write_prompt(hass, llm_context, PromptSources(home=offer.prompt, moment=offer.context))
+    async_write_prompt(
+        hass, llm_context, PromptSources(home=offer.prompt, moment=offer.context)
+    )
 
 
 async def ask_assist(hass: HomeAssistant, llm_context: llm.LLMContext) -> None:
@@ -47,7 +50,9 @@ async def ask_assist(hass: HomeAssistant, llm_context: llm.LLMContext) -> None:
 type Work = Callable[[HomeAssistant, llm.LLMContext], Awaitable[None]]
 
 
-async def seconds(work: Work, hass: HomeAssistant, who: llm.LLMContext, rounds: int) -> tuple[float, float]:
+async def seconds(
+    work: Work, hass: HomeAssistant, who: llm.LLMContext, rounds: int
+) -> tuple[float, float]:
     """Return the median of the processor time that work takes after a room got another name, and of the next time."""
     areas = ar.async_get(hass)
     area = next(iter(areas.async_list_areas()))
@@ -73,7 +78,9 @@ async def main(rounds: int) -> bool:
         chat = context_without_speaker(hass)
         voice = replace(chat, device_id=device_id)
         offer = await async_offer_tools(hass, [llm.LLM_API_ASSIST], chat)
-        sys.stdout.write(f"{len(hass.states.async_all())} entities, {len(offer.definitions)} tools, ")
+        sys.stdout.write(
+            f"{len(hass.states.async_all())} entities, {len(offer.definitions)} tools, "
+        )
         sys.stdout.write(f"{len(offer.prompt)} characters of prompt, {rounds} rounds\n")
         sys.stdout.write(f"{'':24}{'after a change':>16}{'later':>12}\n")
         is_quick = True
@@ -83,13 +90,19 @@ async def main(rounds: int) -> bool:
             ("Assist alone", ask_assist, voice),
         ):
             changed, later = await seconds(work, hass, who, rounds)
-            is_quick &= work is ask_assist or (changed < ALLOWED_AFTER_A_CHANGE and later < ALLOWED)
-            sys.stdout.write(f"{name:24}{changed * 1000:13.2f} ms{later * 1000:9.2f} ms\n")
+            is_quick &= work is ask_assist or (
+                changed < ALLOWED_AFTER_A_CHANGE and later < ALLOWED
+            )
+            sys.stdout.write(
+                f"{name:24}{changed * 1000:13.2f} ms{later * 1000:9.2f} ms\n"
+            )
     return is_quick
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Measures what a turn costs before a model is asked.")
+    parser = argparse.ArgumentParser(
+        description="Measures what a turn costs before a model is asked."
+    )
     parser.add_argument("--rounds", type=int, default=50)
     arguments = parser.parse_args()
     logging.disable()

@@ -41,14 +41,26 @@ def read_prose() -> Iterator[Prose]:
     """Yield what was written in each language, then what models said in the recorded runs, all of them in English."""
     for language, written in sorted(WITH_UNITS.items()):
         yield Prose(language, language, _plain([written], language))
-    yield _prose("en, `assist-mini.jsonl`", (message for run in read_runs() for message in run.asst))
-    yield _prose("en, `hard-cases.jsonl`", (message for case in read_hard_cases() for message in case.asst))
+    yield _prose(
+        "en, `assist-mini.jsonl`",
+        (message for run in read_runs() for message in run.asst),
+    )
+    yield _prose(
+        "en, `hard-cases.jsonl`",
+        (message for case in read_hard_cases() for message in case.asst),
+    )
 
 
 def _prose(name: str, messages: Iterable[RecordedMessage]) -> Prose:
-    return Prose(name, "en", _plain(((message.content or "").strip() for message in messages), "en"))
+    return Prose(
+        name,
+        "en",
+        _plain(((message.content or "").strip() for message in messages), "en"),
+    )
 
 
 def _plain(texts: Iterable[str], language: str) -> tuple[str, ...]:
     """Return the texts that are said just as they are written, each once."""
-    return tuple(sorted({text for text in texts if text and speakable(text, language) == text}))
+    return tuple(
+        sorted({text for text in texts if text and speakable(text, language) == text})
+    )

@@ -1,12 +1,15 @@
 """Count the files that one turn passes through.
 
-Run it with `python -m bench.spine "turn on the kitchen light"`: a real Home Assistant with the demo home and a scripted
-model takes the turn as a satellite starts it, and the files and functions of `custom_components/chatterbox` that are
-entered are counted, in every thread, until nothing is left to do. `--approval` takes two turns instead, one that asks
-before it unlocks a door, and the "yes". `--api` posts the sentence to the Responses API. `--list` prints the names.
+Run it with `python -m bench.spine "turn on the kitchen light"`: a real Home Assistant
+with the demo home and a scripted model takes the turn as a satellite starts it, and the
+files and functions of `custom_components/chatterbox` that are entered are counted, in
+every thread, until nothing is left to do. `--approval` takes two turns instead, one
+that asks before it unlocks a door, and the "yes". `--api` posts the sentence to the
+Responses API. `--list` prints the names.
 
-A file is entered when one of its functions is executed; importing it does not count. A switch is a call from one file
-into another one, directly or through code that is not part of the integration.
+A file is entered when one of its functions is executed; importing it does not count. A
+switch is a call from one file into another one, directly or through code that is not
+part of the integration.
 """
 
 import tests.support.early_plugin  # noqa: F401  # isort: skip  # before what it is for
@@ -32,21 +35,46 @@ from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.setup import async_setup_component
 
-from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, CONF_RESPONSES_API, DOMAIN, ServiceKind
+from custom_components.chatterbox.const import (
+    CONF_BASE_URL,
+    CONF_KIND,
+    CONF_RESPONSES_API,
+    DOMAIN,
+    ServiceKind,
+)
 from tests.support.own_home import own_home
 from tests.support.servers.in_process import serving_script
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
-from tests.support.talk import AGENT, LIGHT_ON, add_agent, move_into_the_demo_home, speech
+from tests.support.talk import (
+    AGENT,
+    LIGHT_ON,
+    add_agent,
+    move_into_the_demo_home,
+    speech,
+)
 
 _ROOT: Final = Path(__file__).parents[1] / "custom_components" / "chatterbox"
 _PREFIX: Final = f"{_ROOT}/"
 _SATELLITE: Final = "assist_satellite.kitchen"
-_SENTENCES: Final = {"light": "turn on the kitchen light", "approval": "unlock the front door"}
-_LIGHT: Final = Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="The light is on.")))
+_SENTENCES: Final = {
+    "light": "turn on the kitchen light",
+    "approval": "unlock the front door",
+}
+_LIGHT: Final = Script(
+    answers=(
+        ScriptedAnswer(tool_calls=(LIGHT_ON,)),
+        ScriptedAnswer(content="The light is on."),
+    )
+)
 _UNLOCK: Final = Script(
     answers=(
         ScriptedAnswer(
-            tool_calls=(ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door", "domain": "lock"}),)
+            tool_calls=(
+                ScriptedCall(
+                    name="HassTurnOff",
+                    arguments={"name": "Front Door", "domain": "lock"},
+                ),
+            )
         ),
         ScriptedAnswer(content="The door is unlocked."),
     )
@@ -95,13 +123,17 @@ def recording() -> Generator[Entered]:
 
     monitoring.use_tool_id(monitoring.PROFILER_ID, "spine")
     try:
-        monitoring.register_callback(monitoring.PROFILER_ID, monitoring.events.PY_START, on_start)
+        monitoring.register_callback(
+            monitoring.PROFILER_ID, monitoring.events.PY_START, on_start
+        )
         monitoring.set_events(monitoring.PROFILER_ID, monitoring.events.PY_START)
         monitoring.restart_events()  # what an earlier recording has left out
         yield entered
     finally:
         monitoring.set_events(monitoring.PROFILER_ID, monitoring.events.NO_EVENTS)
-        monitoring.register_callback(monitoring.PROFILER_ID, monitoring.events.PY_START, None)
+        monitoring.register_callback(
+            monitoring.PROFILER_ID, monitoring.events.PY_START, None
+        )
         monitoring.free_tool_id(monitoring.PROFILER_ID)
 
 
@@ -109,16 +141,28 @@ def recording() -> Generator[Entered]:
 async def _home(script: Script) -> AsyncGenerator[HomeAssistant]:
     """Start a Home Assistant with the demo home and an agent, and a server that plays `script`."""
     async with serving_script(script) as base_url, own_home() as hass:
-        service: dict[str, object] = {CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_BASE_URL: base_url}
+        service: dict[str, object] = {
+            CONF_KIND: ServiceKind.OPENAI_CHAT,
+            CONF_BASE_URL: base_url,
+        }
         await async_setup_component(hass, "http", {})
         await move_into_the_demo_home(hass)
-        await add_agent(hass, service, {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"]})
+        await add_agent(
+            hass, service, {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"]}
+        )
         yield hass
 
 
 async def _say(hass: HomeAssistant, text: str) -> ConversationResult:
     result = await conversation.async_converse(
-        hass, text, "spine", Context(), "en", AGENT, device_id="kitchen", satellite_id=_SATELLITE
+        hass,
+        text,
+        "spine",
+        Context(),
+        "en",
+        AGENT,
+        device_id="kitchen",
+        satellite_id=_SATELLITE,
     )
     await hass.async_block_till_done(wait_background_tasks=True)
     return result
@@ -140,8 +184,12 @@ async def approval(sentence: str) -> Entered:
         with recording() as entered:
             requested = await _say(hass, sentence)
             answered = await _say(hass, "yes")
-        if not requested.continue_conversation or not hass.states.is_state("lock.front_door", "unlocked"):
-            raise RuntimeError(f"The door is locked: {speech(requested)} {speech(answered)}")
+        if not requested.continue_conversation or not hass.states.is_state(
+            "lock.front_door", "unlocked"
+        ):
+            raise RuntimeError(
+                f"The door is locked: {speech(requested)} {speech(answered)}"
+            )
     return entered
 
 
@@ -149,11 +197,17 @@ async def api(sentence: str) -> Entered:
     """Turn on a light with a request to the Responses API."""
     async with _home(_LIGHT) as hass:
         for entry in hass.config_entries.async_entries(DOMAIN):
-            hass.config_entries.async_update_entry(entry, options={**entry.options, CONF_RESPONSES_API: True})
+            hass.config_entries.async_update_entry(
+                entry, options={**entry.options, CONF_RESPONSES_API: True}
+            )
         await hass.async_block_till_done(wait_background_tasks=True)
-        user = await hass.auth.async_create_user("An API client", group_ids=[GROUP_ID_ADMIN])
+        user = await hass.auth.async_create_user(
+            "An API client", group_ids=[GROUP_ID_ADMIN]
+        )
         token = await hass.auth.async_create_refresh_token(user, "https://example.com")
-        headers = {"Authorization": f"Bearer {hass.auth.async_create_access_token(token)}"}
+        headers = {
+            "Authorization": f"Bearer {hass.auth.async_create_access_token(token)}"
+        }
         tools = [{"type": "mcp", "server_label": "assist", "require_approval": "never"}]
         body = {"model": AGENT, "input": sentence, "tools": tools}
         async with TestClient(TestServer(hass.http.app), headers=headers) as client:
@@ -166,7 +220,11 @@ async def api(sentence: str) -> Entered:
     return entered
 
 
-SCENARIOS: Final[Mapping[str, Callable[[str], Awaitable[Entered]]]] = {"light": light, "approval": approval, "api": api}
+SCENARIOS: Final[Mapping[str, Callable[[str], Awaitable[Entered]]]] = {
+    "light": light,
+    "approval": approval,
+    "api": api,
+}
 
 
 def report(entered: Entered, *, lists: bool) -> str:
@@ -178,23 +236,55 @@ def report(entered: Entered, *, lists: bool) -> str:
     ]
     if lists:
         lines += ["", "Files:", *entered.files]
-        lines += ["", "Functions:", *(f"{n:6} {file}: {name}" for (file, name), n in sorted(entered.functions.items()))]
-        lines += ["", "Switches:", *(f"{n:6} {one} -> {two}" for (one, two), n in entered.switches.most_common())]
+        lines += [
+            "",
+            "Functions:",
+            *(
+                f"{n:6} {file}: {name}"
+                for (file, name), n in sorted(entered.functions.items())
+            ),
+        ]
+        lines += [
+            "",
+            "Switches:",
+            *(
+                f"{n:6} {one} -> {two}"
+                for (one, two), n in entered.switches.most_common()
+            ),
+        ]
     return "\n".join(lines) + "\n"
 
 
 def main() -> None:
     """Read the command line, take the turn and print the counts."""
     parser = argparse.ArgumentParser(prog="python -m bench.spine", description=__doc__)
-    parser.add_argument("sentence", nargs="?", help="(default: one that fits the scenario)")
+    parser.add_argument(
+        "sentence", nargs="?", help="(default: one that fits the scenario)"
+    )
     which = parser.add_mutually_exclusive_group()
     for name in ("approval", "api"):
-        which.add_argument(f"--{name}", dest="scenario", action="store_const", const=name, default="light")
-    parser.add_argument("--list", action="store_true", help="print the names of files, functions and switches")
+        which.add_argument(
+            f"--{name}",
+            dest="scenario",
+            action="store_const",
+            const=name,
+            default="light",
+        )
+    parser.add_argument(
+        "--list",
+        action="store_true",
+        help="print the names of files, functions and switches",
+    )
     arguments = parser.parse_args()
     logging.disable()
-    sentence = arguments.sentence or _SENTENCES.get(arguments.scenario, _SENTENCES["light"])
-    sys.stdout.write(report(asyncio.run(SCENARIOS[arguments.scenario](sentence)), lists=arguments.list))
+    sentence = arguments.sentence or _SENTENCES.get(
+        arguments.scenario, _SENTENCES["light"]
+    )
+    sys.stdout.write(
+        report(
+            asyncio.run(SCENARIOS[arguments.scenario](sentence)), lists=arguments.list
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """The tokens that each tool takes in a prompt, as they are estimated without the tokenizer of a model.
 
-Run it with `python -m bench.tool_tokens`: it prints the table in docs/past.md, for the demo home with a recorder.
+Run it with `python -m bench.tool_tokens`: it prints the table in docs/past.md, for the
+demo home with a recorder.
 """
 
 import tests.support.early_plugin  # noqa: F401  # isort: skip  # before what it is for
@@ -25,15 +26,25 @@ from tests.support.talk import move_into_the_demo_home
 
 async def tokens(hass: HomeAssistant) -> dict[str, int]:
     """Return the tokens of each tool of Assist in a home, and of each of ours that an agent may have."""
-    offer = await async_offer_tools(hass, [llm.LLM_API_ASSIST], context_without_speaker(hass))
-    definitions = with_own_tools(offer.definitions, [tool for tool in own_tools(hass) if tool.shared is None])
+    offer = await async_offer_tools(
+        hass, [llm.LLM_API_ASSIST], context_without_speaker(hass)
+    )
+    definitions = with_own_tools(
+        offer.definitions, [tool for tool in own_tools(hass) if tool.shared is None]
+    )
     return {one.name: TokenEstimate().of_tools([one]) for one in definitions}
 
 
 def table(counted: dict[str, int]) -> str:
     """Return a table in Markdown, the largest tool first."""
     rows = sorted(counted.items(), key=lambda one: (-one[1], one[0]))
-    return "\n".join(("| tool | tokens |", "| --- | --- |", *(f"| `{name}` | {count} |" for name, count in rows)))
+    return "\n".join(
+        (
+            "| tool | tokens |",
+            "| --- | --- |",
+            *(f"| `{name}` | {count} |" for name, count in rows),
+        )
+    )
 
 
 async def main() -> None:

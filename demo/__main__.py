@@ -1,6 +1,7 @@
 """Runs the demo: starts Home Assistant, makes the home, then talks or waits for a person to do so.
 
-The only module that prints; what a machine would read goes to stdout, everything else to stderr.
+The only module that prints; what a machine would read goes to stdout, everything else
+to stderr.
 """
 
 import asyncio
@@ -21,8 +22,19 @@ from demo.configuration import Configuration, write_configuration
 from demo.conversation import Conversation
 from demo.errors import DemoError
 from demo.evaluating import evaluate
-from demo.home import set_up_assistant, set_up_home, set_up_shown_assistant, states, wait_for_plans
-from demo.home_assistant import RunningHomeAssistant, check_port, free_port, running_home_assistant
+from demo.home import (
+    set_up_assistant,
+    set_up_home,
+    set_up_shown_assistant,
+    states,
+    wait_for_plans,
+)
+from demo.home_assistant import (
+    RunningHomeAssistant,
+    check_port,
+    free_port,
+    running_home_assistant,
+)
 from demo.log_file import empty_log
 from demo.owner import Owner, create_owner
 from demo.printing import state_as_json, state_as_text, turn_as_json, turn_as_text
@@ -43,23 +55,41 @@ async def run(options: DemoOptions) -> None:
     """Do what the options ask for. Raises `DemoError` when it cannot be done."""
     with (
         empty_log(options.log) as log,
-        tempfile.TemporaryDirectory(prefix="chatterbox-demo-", ignore_cleanup_errors=True) as temporary,
+        tempfile.TemporaryDirectory(
+            prefix="chatterbox-demo-", ignore_cleanup_errors=True
+        ) as temporary,
     ):
         folder = Path(temporary)
         port = _port(options)
         async with _entries(options) as entries:
             rules = await asyncio.to_thread(show_rules) if entries else {}
             write_configuration(
-                folder, Configuration(port=port, language=options.language, entries=entries, home_rules=rules)
+                folder,
+                Configuration(
+                    port=port,
+                    language=options.language,
+                    entries=entries,
+                    home_rules=rules,
+                ),
             )
             _tell(f"demo: starting Home Assistant; its log goes to {log}")
             async with running_home_assistant(folder, port, log) as home_assistant:
-                async with _home(home_assistant, options, folder) as (client, pipeline_id):
+                async with _home(home_assistant, options, folder) as (
+                    client,
+                    pipeline_id,
+                ):
                     if options.shows:
                         await _show(client, pipeline_id, options)
                         return
                     if options.evaluates:
-                        _print(await evaluate(client, options.evaluates, _tell, as_json=options.as_json))
+                        _print(
+                            await evaluate(
+                                client,
+                                options.evaluates,
+                                _tell,
+                                as_json=options.as_json,
+                            )
+                        )
                         return
                     if options.sentences:
                         await talk(client, pipeline_id, options)
@@ -72,7 +102,9 @@ async def run(options: DemoOptions) -> None:
 
 
 @contextlib.asynccontextmanager
-async def _entries(options: DemoOptions) -> AsyncIterator[tuple[dict[str, JsonValue], ...]]:
+async def _entries(
+    options: DemoOptions,
+) -> AsyncIterator[tuple[dict[str, JsonValue], ...]]:
     """Run the scripted model where it answers, and yield the entries that Home Assistant begins with."""
     if options.has_scripted_model:
         async with running_scripted_model() as address:
@@ -94,11 +126,15 @@ async def _home(
         if options.has_scripted_model:
             pipeline_id = await set_up_shown_assistant(client, ENTRY_ID)
         else:
-            pipeline_id = await set_up_assistant(client, options.server, language=options.language)
+            pipeline_id = await set_up_assistant(
+                client, options.server, language=options.language
+            )
         yield client, pipeline_id
 
 
-async def talk(client: HomeAssistantClient, pipeline_id: str, options: DemoOptions) -> None:
+async def talk(
+    client: HomeAssistantClient, pipeline_id: str, options: DemoOptions
+) -> None:
     """Say the sentences of the options; print their turns and then the states. `DemoError` for an unknown entity."""
     known = await states(client)
     for entity_id in options.states:
@@ -114,7 +150,9 @@ async def talk(client: HomeAssistantClient, pipeline_id: str, options: DemoOptio
         _print((state_as_json if options.as_json else state_as_text)(known[entity_id]))
 
 
-async def _show(client: HomeAssistantClient, pipeline_id: str, options: DemoOptions) -> None:
+async def _show(
+    client: HomeAssistantClient, pipeline_id: str, options: DemoOptions
+) -> None:
     """Play the scenes, each as a conversation of its own, with the price of each turn."""
     total = 0.0
     for number, scene in enumerate(SCENES, start=1):
@@ -124,22 +162,34 @@ async def _show(client: HomeAssistantClient, pipeline_id: str, options: DemoOpti
         for sentence in scene.sentences:
             turn = await conversation.say(sentence)
             total += price_of(turn)
-            _print(turn_as_json(turn) if options.as_json else f"{turn_as_text(turn, price_of(turn))}\n")
+            _print(
+                turn_as_json(turn)
+                if options.as_json
+                else f"{turn_as_text(turn, price_of(turn))}\n"
+            )
     _tell(
         f"demo: the model was scripted, all else is real; at the prices of a small model, this would have cost "
         f"${total:.4f}.\ndemo: script/demo opens a page on which you can say all this yourself."
     )
 
 
-async def _wait_for_people(home_assistant: RunningHomeAssistant, options: DemoOptions) -> bool:
+async def _wait_for_people(
+    home_assistant: RunningHomeAssistant, options: DemoOptions
+) -> bool:
     """Say where the page is; return when Home Assistant wants to be started again."""
     _print(f"Open {home_assistant.url}{_ASSIST_PAGE}")
     _tell("demo: you are signed in as the owner of the home. Ctrl-C ends it.")
     if options.has_scripted_model:
-        _tell("demo: Butler has a model whose answers are written beforehand. Say to it:")
+        _tell(
+            "demo: Butler has a model whose answers are written beforehand. Say to it:"
+        )
         for sentence in SENTENCES:
-            _tell(f"demo:   {sentence}{f'   ({NEEDS[sentence]})' if sentence in NEEDS else ''}")
-        _tell(f"demo: The PIN of the front door is {PIN}. Offline, another assistant in the dialog, needs no model.")
+            _tell(
+                f"demo:   {sentence}{f'   ({NEEDS[sentence]})' if sentence in NEEDS else ''}"
+            )
+        _tell(
+            f"demo: The PIN of the front door is {PIN}. Offline, another assistant in the dialog, needs no model."
+        )
     if await home_assistant.ended():
         return True
     raise DemoError(f"Home Assistant ended by itself. Its log: {home_assistant.log}")
@@ -156,7 +206,11 @@ def _check_entity(entity_id: str, known: list[str]) -> None:
     if entity_id in known:
         return
     similar = difflib.get_close_matches(entity_id, known, n=3, cutoff=0.5)
-    hint = f"Did you mean {' or '.join(similar)}?" if similar else "Its page lists them all under Settings."
+    hint = (
+        f"Did you mean {' or '.join(similar)}?"
+        if similar
+        else "Its page lists them all under Settings."
+    )
     raise DemoError(f"--state: the home has no {entity_id!r}. {hint}")
 
 
@@ -172,7 +226,8 @@ async def _run_until_stopped(options: DemoOptions) -> int:
         _tell(f"demo: {error}")
         return 1
     except BrokenPipeError:
-        # Whoever reads has seen enough, as `head` does; nothing can be told to them any more.
+        # Whoever reads has seen enough, as `head` does; nothing can be told to them any
+        # more.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except asyncio.CancelledError:

@@ -60,7 +60,9 @@ class DemoOptions:
     @property
     def has_scripted_model(self) -> bool:
         """Whether the scripted model answers: where neither another one nor a sentence is given."""
-        return self.server is None and (self.shows or self.evaluates > 0 or not self.sentences)
+        return self.server is None and (
+            self.shows or self.evaluates > 0 or not self.sentences
+        )
 
 
 def read_arguments(arguments: Sequence[str]) -> DemoOptions:
@@ -69,8 +71,16 @@ def read_arguments(arguments: Sequence[str]) -> DemoOptions:
     parsed = parser.parse_args(arguments, namespace=_Arguments())
     if (problem := _problem(parsed)) is not None:
         parser.error(problem)
-    key = parsed.api_key if parsed.api_key is not None else os.environ.get(API_KEY_VARIABLE) or None
-    server = ChatCompletionsServer(parsed.base_url, parsed.model, key) if parsed.base_url is not None else None
+    key = (
+        parsed.api_key
+        if parsed.api_key is not None
+        else os.environ.get(API_KEY_VARIABLE) or None
+    )
+    server = (
+        ChatCompletionsServer(parsed.base_url, parsed.model, key)
+        if parsed.base_url is not None
+        else None
+    )
     return DemoOptions(
         sentences=tuple(parsed.say),
         states=tuple(parsed.state),
@@ -107,9 +117,17 @@ def _parser() -> argparse.ArgumentParser:
     )
     talk = parser.add_argument_group("without a browser")
     talk.add_argument(
-        "--show", action="store_true", help="seven scenes with a scripted model, and what each would cost"
+        "--show",
+        action="store_true",
+        help="seven scenes with a scripted model, and what each would cost",
     )
-    talk.add_argument("--say", metavar="TEXT", action="append", default=[], help="a sentence; repeat it to go on")
+    talk.add_argument(
+        "--say",
+        metavar="TEXT",
+        action="append",
+        default=[],
+        help="a sentence; repeat it to go on",
+    )
     talk.add_argument(
         "--evaluate",
         metavar="REQUESTS",
@@ -119,7 +137,11 @@ def _parser() -> argparse.ArgumentParser:
         default=0,
         help="try the model with so many requests about the house (40), and print how many answers are right",
     )
-    talk.add_argument("--json", action="store_true", help="print one JSON object per turn, then one per --state")
+    talk.add_argument(
+        "--json",
+        action="store_true",
+        help="print one JSON object per turn, then one per --state",
+    )
     talk.add_argument(
         "--state",
         metavar="ENTITY_ID",
@@ -127,9 +149,19 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         help="print this state at the end, once what is planned for the next 10 seconds is done; repeatable",
     )
-    model = parser.add_argument_group("with a model, instead of Home Assistant's own offline understanding")
-    model.add_argument("--base-url", metavar="URL", help="a Chat Completions server, such as http://127.0.0.1:8080/v1")
-    model.add_argument("--model", metavar="NAME", help="its model; may be left out when the server has only one")
+    model = parser.add_argument_group(
+        "with a model, instead of Home Assistant's own offline understanding"
+    )
+    model.add_argument(
+        "--base-url",
+        metavar="URL",
+        help="a Chat Completions server, such as http://127.0.0.1:8080/v1",
+    )
+    model.add_argument(
+        "--model",
+        metavar="NAME",
+        help="its model; may be left out when the server has only one",
+    )
     model.add_argument(
         "--api-key",
         metavar="KEY",
@@ -142,7 +174,9 @@ def _parser() -> argparse.ArgumentParser:
         default=ENGLISH,
         help="the language of the home, of its names and of what is said; the default is en",
     )
-    parser.add_argument("--port", type=int, help="the port of the page; default: any free one")
+    parser.add_argument(
+        "--port", type=int, help="the port of the page; default: any free one"
+    )
     parser.add_argument(
         "--log",
         type=Path,
@@ -158,11 +192,15 @@ def _problem(parsed: _Arguments) -> str | None:
         return "--show has its own sentences and model: leave out --say, --state and --base-url"
     if parsed.evaluate and (parsed.say or parsed.state or parsed.show):
         return "--evaluate has its own sentences: leave out --say, --state and --show"
-    if not (parsed.say or parsed.show or parsed.evaluate) and (parsed.json or parsed.state):
+    if not (parsed.say or parsed.show or parsed.evaluate) and (
+        parsed.json or parsed.state
+    ):
         return "--json and --state tell about sentences: add --say TEXT"
     if any(not sentence.strip() for sentence in parsed.say):
         return "--say needs a sentence, not an empty text"
-    if parsed.base_url is None and (parsed.model is not None or parsed.api_key is not None):
+    if parsed.base_url is None and (
+        parsed.model is not None or parsed.api_key is not None
+    ):
         return "--model and --api-key need a server: add --base-url URL"
     if parsed.base_url is not None and not _is_web_address(parsed.base_url):
         # What was given is not repeated: it may hold a password.

@@ -1,7 +1,8 @@
 """Sets up an integration as a person does in the UI: through the dialogs of its config flow.
 
-Knows the interface behind those dialogs (`homeassistant/components/config/config_entries.py`, "Data entry flow" of the
-REST API); must not know any integration.
+Knows the interface behind those dialogs
+(`homeassistant/components/config/config_entries.py`, "Data entry flow" of the REST
+API); must not know any integration.
 """
 
 from collections.abc import Mapping
@@ -64,7 +65,9 @@ async def open_flow(client: HomeAssistantClient, integration: str) -> Step:
     return await client.post(_FLOWS, {"handler": integration}, Step)
 
 
-async def answer(client: HomeAssistantClient, step: Step, fields: Mapping[str, JsonValue]) -> Step:
+async def answer(
+    client: HomeAssistantClient, step: Step, fields: Mapping[str, JsonValue]
+) -> Step:
     """Fill in the form that `step` shows and send it."""
     return await client.post(f"{_FLOWS}/{step.flow_id}", fields, Step)
 
@@ -77,18 +80,28 @@ async def choose(client: HomeAssistantClient, step: Step, option: str) -> Step:
 def offered_values(step: Step, field: str) -> list[str]:
     """Return what the list of `field` offers in the form that `step` shows."""
     for form in step.data_schema or ():
-        if form.name == field and form.selector is not None and form.selector.select is not None:
-            return [option if isinstance(option, str) else option.value for option in form.selector.select.options]
+        if (
+            form.name == field
+            and form.selector is not None
+            and form.selector.select is not None
+        ):
+            return [
+                option if isinstance(option, str) else option.value
+                for option in form.selector.select.options
+            ]
     return []
 
 
 async def entry_of(
-    client: HomeAssistantClient, integration: str, step: Step, words: Mapping[str, str] | None = None
+    client: HomeAssistantClient,
+    integration: str,
+    step: Step,
+    words: Mapping[str, str] | None = None,
 ) -> CreatedEntry:
     """Return the entry that the flow ended with.
 
-    Raises `DemoError` when it shows an error or gave up: with its own words, or with those of `words`, by the key
-    of the error, where its own speak of a dialog.
+    Raises `DemoError` when it shows an error or gave up: with its own words, or with
+    those of `words`, by the key of the error, where its own speak of a dialog.
     """
     if step.result is not None:
         return step.result
@@ -96,16 +109,29 @@ async def entry_of(
     if step.reason is not None:
         problems.append(f"abort.{step.reason}")
     own, placeholders = words or {}, step.description_placeholders or {}
-    spoken_text = [own.get(key) or await _in_english(client, integration, key, placeholders) for key in problems]
-    raise DemoError(" ".join(spoken_text) or f"Setting up {integration} stopped at its step {step.step_id!r}.")
+    spoken_text = [
+        own.get(key) or await _in_english(client, integration, key, placeholders)
+        for key in problems
+    ]
+    raise DemoError(
+        " ".join(spoken_text)
+        or f"Setting up {integration} stopped at its step {step.step_id!r}."
+    )
 
 
 async def _in_english(
-    client: HomeAssistantClient, integration: str, key: str, placeholders: Mapping[str, JsonValue]
+    client: HomeAssistantClient,
+    integration: str,
+    key: str,
+    placeholders: Mapping[str, JsonValue],
 ) -> str:
     """Return the sentence that the UI would show."""
     translations = await client.command(
-        "frontend/get_translations", _Translations, language="en", category="config", integration=[integration]
+        "frontend/get_translations",
+        _Translations,
+        language="en",
+        category="config",
+        integration=[integration],
     )
     sentence = translations.resources.get(f"component.{integration}.config.{key}", key)
     for name, value in placeholders.items():

@@ -1,10 +1,12 @@
 """The configuration folder of a demo, as Home Assistant finds it at its first start.
 
-Knows which files Home Assistant reads (`homeassistant/config.py`, `homeassistant/components/http/config.py`,
-`homeassistant/components/onboarding/__init__.py`); must not know how Home Assistant is started or what is said to it.
+Knows which files Home Assistant reads (`homeassistant/config.py`,
+`homeassistant/components/http/config.py`,
+`homeassistant/components/onboarding/__init__.py`); must not know how Home Assistant is
+started or what is said to it.
 
-Nothing in it needs a network: the integrations of `default_config` that look for devices, ask for updates or
-download anything are left out.
+Nothing in it needs a network: the integrations of `default_config` that look for
+devices, ask for updates or download anything are left out.
 """
 
 import json
@@ -95,32 +97,58 @@ class Configuration:
 
 def write_configuration(folder: Path, configuration: Configuration) -> None:
     """Fill the empty `folder` with everything Home Assistant needs for a first start."""
-    providers = (_SIGNED_IN_ON_LOOPBACK if configuration.sign_in is SignIn.AUTOMATIC else "") + _BY_NAME_AND_WORD
+    providers = (
+        _SIGNED_IN_ON_LOOPBACK if configuration.sign_in is SignIn.AUTOMATIC else ""
+    ) + _BY_NAME_AND_WORD
     text = _CONFIGURATION.format(
-        time_zone=local_time_zone(), language=configuration.language, auth_providers=providers.rstrip()
+        time_zone=local_time_zone(),
+        language=configuration.language,
+        auth_providers=providers.rstrip(),
     )
     components = [*configuration.custom_components]
     if configuration.entries:
         text += _WEB
         components.append(WEB_COMPONENT)
         _write_storage(
-            folder, "core.config_entries", version=1, minor_version=5, data={"entries": [*configuration.entries]}
+            folder,
+            "core.config_entries",
+            version=1,
+            minor_version=5,
+            data={"entries": [*configuration.entries]},
         )
-        _write_storage(folder, "chatterbox.home_rules", version=1, data={**configuration.home_rules})
+        _write_storage(
+            folder,
+            "chatterbox.home_rules",
+            version=1,
+            data={**configuration.home_rules},
+        )
     (folder / "configuration.yaml").write_text(text, encoding="utf-8")
     _write_storage(
         folder,
         "http",
         version=2,
         minor_version=2,
-        data={"stable": _http_settings(configuration.port), "pending": None, "yaml_migration_done": True},
+        data={
+            "stable": _http_settings(configuration.port),
+            "pending": None,
+            "yaml_migration_done": True,
+        },
     )
-    # Creating the owner is left to do, through the real onboarding; the other steps would ask the internet.
-    _write_storage(folder, "onboarding", version=4, data={"done": ["core_config", "analytics", "integration"]})
+    # Creating the owner is left to do, through the real onboarding; the other steps
+    # would ask the internet.
+    _write_storage(
+        folder,
+        "onboarding",
+        version=4,
+        data={"done": ["core_config", "analytics", "integration"]},
+    )
     interfaces = [name for _, name in socket.if_nameindex()]
     if set(interfaces) <= _LOOPBACK_INTERFACES:
-        # Told that there is no way out, Home Assistant does not fail in looking for one.
-        _write_storage(folder, "core.network", version=1, data={"configured_adapters": interfaces})
+        # Told that there is no way out, Home Assistant does not fail in looking for
+        # one.
+        _write_storage(
+            folder, "core.network", version=1, data={"configured_adapters": interfaces}
+        )
     linked = folder / "custom_components"
     linked.mkdir()
     for component in components:
@@ -129,8 +157,18 @@ def write_configuration(folder: Path, configuration: Configuration) -> None:
 
 def local_time_zone() -> str:
     """Return the IANA name of this machine's time zone, UTC if it has none: the home tells its owner's time."""
-    candidates = (os.environ.get("TZ", ""), str(Path("/etc/localtime").resolve()).partition("zoneinfo/")[2])
-    return next((name for name in candidates if "/" in name and not name.startswith((":", "/"))), "UTC")
+    candidates = (
+        os.environ.get("TZ", ""),
+        str(Path("/etc/localtime").resolve()).partition("zoneinfo/")[2],
+    )
+    return next(
+        (
+            name
+            for name in candidates
+            if "/" in name and not name.startswith((":", "/"))
+        ),
+        "UTC",
+    )
 
 
 def _http_settings(port: int) -> dict[str, object]:
@@ -149,10 +187,25 @@ def _http_settings(port: int) -> dict[str, object]:
     }
 
 
-def _write_storage(folder: Path, key: str, *, version: int, data: Mapping[str, object], minor_version: int = 1) -> None:
+def _write_storage(
+    folder: Path,
+    key: str,
+    *,
+    version: int,
+    data: Mapping[str, object],
+    minor_version: int = 1,
+) -> None:
     """Write one store as `homeassistant.helpers.storage.Store` would have saved it."""
     storage = folder / ".storage"
     storage.mkdir(exist_ok=True)
     (storage / key).write_text(
-        json.dumps({"version": version, "minor_version": minor_version, "key": key, "data": data}), encoding="utf-8"
+        json.dumps(
+            {
+                "version": version,
+                "minor_version": minor_version,
+                "key": key,
+                "data": data,
+            }
+        ),
+        encoding="utf-8",
     )

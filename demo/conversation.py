@@ -1,7 +1,9 @@
 """One conversation through the real Assist pipeline, turn by turn.
 
-Knows the pipeline's WebSocket interface (`homeassistant/components/assist_pipeline/websocket_api.py`) and the
-event in which Chatterbox tells how a turn went; must not know how a turn is printed or how the home was made.
+Knows the pipeline's WebSocket interface
+(`homeassistant/components/assist_pipeline/websocket_api.py`) and the event in which
+Chatterbox tells how a turn went; must not know how a turn is printed or how the home
+was made.
 """
 
 from pydantic import BaseModel, ConfigDict, JsonValue
@@ -92,7 +94,9 @@ class _TurnFinished(BaseModel):
 class Conversation:
     """Sentences that belong together; use `started` to get one."""
 
-    def __init__(self, client: HomeAssistantClient, pipeline_id: str, finished: Subscription) -> None:
+    def __init__(
+        self, client: HomeAssistantClient, pipeline_id: str, finished: Subscription
+    ) -> None:
         """Wrap what `started` subscribed to."""
         self._client = client
         self._pipeline_id = pipeline_id
@@ -100,9 +104,15 @@ class Conversation:
         self._conversation_id: str | None = None
 
     @classmethod
-    async def started(cls, client: HomeAssistantClient, pipeline_id: str) -> Conversation:
+    async def started(
+        cls, client: HomeAssistantClient, pipeline_id: str
+    ) -> Conversation:
         """Return a conversation without any turn yet."""
-        return cls(client, pipeline_id, await client.subscribe("subscribe_events", event_type=TURN_FINISHED_EVENT))
+        return cls(
+            client,
+            pipeline_id,
+            await client.subscribe("subscribe_events", event_type=TURN_FINISHED_EVENT),
+        )
 
     async def say(self, sentence: str) -> TurnReport:
         """Run one turn; return how it went, with the speech that the pipeline would have spoken.
@@ -113,7 +123,9 @@ class Conversation:
         self._conversation_id = output.conversation_id
         report = await self._report_of(output.conversation_id)
         spoken = output.response.speech.plain
-        return report.model_copy(update={"speech": spoken.speech if spoken is not None else ""})
+        return report.model_copy(
+            update={"speech": spoken.speech if spoken is not None else ""}
+        )
 
     async def _run_pipeline(self, sentence: str) -> _IntentOutput:
         run = await self._client.subscribe(
@@ -127,17 +139,26 @@ class Conversation:
         )
         output: _IntentOutput | None = None
         while True:
-            event = await _next(run, _PipelineEvent, TURN_TIMEOUT_SECONDS, f"{sentence!r} was not answered")
+            event = await _next(
+                run,
+                _PipelineEvent,
+                TURN_TIMEOUT_SECONDS,
+                f"{sentence!r} was not answered",
+            )
             match event.type:
                 case "intent-end":
                     output = _IntentEnd.model_validate(event.data).intent_output
                 case "error":
                     error = _PipelineError.model_validate(event.data)
-                    raise DemoError(f"{sentence!r} failed in the Assist pipeline: {error.message} ({error.code})")
+                    raise DemoError(
+                        f"{sentence!r} failed in the Assist pipeline: {error.message} ({error.code})"
+                    )
                 case "run-end" if output is not None:
                     return output
                 case "run-end":
-                    raise DemoError(f"The Assist pipeline ended without an answer to {sentence!r}.")
+                    raise DemoError(
+                        f"The Assist pipeline ended without an answer to {sentence!r}."
+                    )
                 case _:
                     pass
 
@@ -145,13 +166,18 @@ class Conversation:
         """Return the agent's report of the turn that just ended in this conversation."""
         while True:
             event = await _next(
-                self._finished, _TurnFinished, REPORT_TIMEOUT_SECONDS, "Chatterbox did not tell how the turn went"
+                self._finished,
+                _TurnFinished,
+                REPORT_TIMEOUT_SECONDS,
+                "Chatterbox did not tell how the turn went",
             )
             if event.data.conversation_id == conversation_id:
                 return event.data
 
 
-async def _next[EventT](subscription: Subscription, as_type: type[EventT], seconds: float, otherwise: str) -> EventT:
+async def _next[EventT](
+    subscription: Subscription, as_type: type[EventT], seconds: float, otherwise: str
+) -> EventT:
     try:
         return await subscription.next(as_type, seconds)
     except TimeoutError as error:

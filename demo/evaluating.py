@@ -1,6 +1,7 @@
 """Tries the model of the demo's agent with requests about its home, and returns the table of its answers.
 
-Knows the WebSocket commands of trials (docs/evaluate.md); must not know how an answer is graded.
+Knows the WebSocket commands of trials (docs/evaluate.md); must not know how an answer
+is graded.
 """
 
 from collections.abc import Callable
@@ -60,27 +61,48 @@ class _Result(BaseModel):
     requests: tuple[_Request, ...]
 
 
-async def evaluate(client: HomeAssistantClient, requests: int, tell: Callable[[str], None], *, as_json: bool) -> str:
+async def evaluate(
+    client: HomeAssistantClient,
+    requests: int,
+    tell: Callable[[str], None],
+    *,
+    as_json: bool,
+) -> str:
     """Run a trial of all agents, and return its result as text or as one line of JSON."""
     states = await client.subscribe("chatterbox/evaluate/subscribe")
     before = {one.id for one in (await states.next(_State, _SECONDS)).results}
-    await client.command("chatterbox/evaluate/start", dict[str, JsonValue], requests=requests, max_price=0)
+    await client.command(
+        "chatterbox/evaluate/start",
+        dict[str, JsonValue],
+        requests=requests,
+        max_price=0,
+    )
     new: list[str] = []
     while not new:
         state = await states.next(_State, _SECONDS)
         new = [one.id for one in state.results if one.id not in before]
         if state.running and not int(str(state.running["done"])) % 10:
             tell(f"demo: {state.running['done']} of {state.running['total']} answers")
-    result = await client.command("chatterbox/evaluate/result", dict[str, JsonValue], result_id=new[0])
+    result = await client.command(
+        "chatterbox/evaluate/result", dict[str, JsonValue], result_id=new[0]
+    )
     if as_json:
         return _AS_JSON.dump_json(result).decode()
     return "\n".join(_lines(_Result.model_validate(result)))
 
 
 def _lines(result: _Result) -> list[str]:
-    rows = [["agent", "requests", *_GRADES, "first words", "whole", "tokens", "US$"], *map(_row, result.agents)]
+    rows = [
+        ["agent", "requests", *_GRADES, "first words", "whole", "tokens", "US$"],
+        *map(_row, result.agents),
+    ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines = [
+        "  ".join(
+            cell.ljust(width) for cell, width in zip(row, widths, strict=True)
+        ).rstrip()
+        for row in rows
+    ]
     for request in result.requests:
         for answer in request.answers:
             if answer.grade != "right":
@@ -88,12 +110,25 @@ def _lines(result: _Result) -> list[str]:
                 lines.append(
                     f"{answer.grade} ({request.group}): {words} → {answer.answer[:_CHARACTERS] or '(nothing)'}"
                 )
-    return [*lines, *([f"It ended early: {result.end}."] if result.end != "finished" else [])]
+    return [
+        *lines,
+        *([f"It ended early: {result.end}."] if result.end != "finished" else []),
+    ]
 
 
 def _row(agent: _Agent) -> list[str]:
     figures = agent.model_dump()
-    times = ["-" if ms is None else f"{ms / 1000:.2f} s" for ms in (agent.first_words_ms, agent.duration_ms)]
+    times = [
+        "-" if ms is None else f"{ms / 1000:.2f} s"
+        for ms in (agent.first_words_ms, agent.duration_ms)
+    ]
     cost = "?" if agent.cost is None else f"{agent.cost:.4f}"
     tokens = f"{agent.input_tokens + agent.output_tokens:.0f}"
-    return [agent.name, str(agent.requests), *(str(figures[grade]) for grade in _GRADES), *times, tokens, cost]
+    return [
+        agent.name,
+        str(agent.requests),
+        *(str(figures[grade]) for grade in _GRADES),
+        *times,
+        tokens,
+        cost,
+    ]

@@ -1,6 +1,7 @@
 """The Home Assistant process of a demo: its start, its end, its port and its log.
 
-Knows how `hass` is run; must not know what is set up in it, who talks to it or what about.
+Knows how `hass` is run; must not know what is set up in it, who talks to it or what
+about.
 """
 
 import asyncio
@@ -60,7 +61,9 @@ def check_port(port: int) -> None:
 
 
 @contextlib.asynccontextmanager
-async def running_home_assistant(folder: Path, port: int, log: Path) -> AsyncIterator[RunningHomeAssistant]:
+async def running_home_assistant(
+    folder: Path, port: int, log: Path
+) -> AsyncIterator[RunningHomeAssistant]:
     """Run Home Assistant on the configuration `folder` until the block is left; everything it prints goes to `log`.
 
     Raises `DemoError` when it does not answer on `port` within two minutes.
@@ -68,13 +71,21 @@ async def running_home_assistant(folder: Path, port: int, log: Path) -> AsyncIte
     with log.open("ab") as output:
         process = await asyncio.create_subprocess_exec(
             sys.executable,
-            *("-m", "homeassistant", "--config", str(folder), "--skip-pip", "--log-no-color"),
+            *(
+                "-m",
+                "homeassistant",
+                "--config",
+                str(folder),
+                "--skip-pip",
+                "--log-no-color",
+            ),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=output,
             stderr=output,
             cwd=folder,
             env=_environment(),
-            # A Ctrl-C of the terminal is for the demo, which then stops Home Assistant in order.
+            # A Ctrl-C of the terminal is for the demo, which then stops Home Assistant
+            # in order.
             start_new_session=True,
         )
     try:
@@ -88,19 +99,33 @@ async def running_home_assistant(folder: Path, port: int, log: Path) -> AsyncIte
 def _environment() -> dict[str, str]:
     """Return the environment without what would change how Home Assistant imports or logs."""
     foreign = ("PYTHON", "SUPERVISOR", "CHATTERBOX_API_KEY")
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(foreign)
+    }
     return inherited | {"HA_DISABLE_LOG_FILE": "1", "PYTHONUNBUFFERED": "1"}
 
 
-async def _wait_until_it_answers(process: asyncio.subprocess.Process, url: str, log: Path) -> None:
+async def _wait_until_it_answers(
+    process: asyncio.subprocess.Process, url: str, log: Path
+) -> None:
     ended = asyncio.ensure_future(process.wait())
     answers = asyncio.ensure_future(_answers(url))
     try:
-        await asyncio.wait({ended, answers}, timeout=START_TIMEOUT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(
+            {ended, answers},
+            timeout=START_TIMEOUT_SECONDS,
+            return_when=asyncio.FIRST_COMPLETED,
+        )
         if ended.done():
-            raise DemoError(f"Home Assistant ended while starting (exit code {ended.result()}). Its log: {log}")
+            raise DemoError(
+                f"Home Assistant ended while starting (exit code {ended.result()}). Its log: {log}"
+            )
         if not answers.done():
-            raise DemoError(f"Home Assistant did not answer within {START_TIMEOUT_SECONDS:.0f} s. Its log: {log}")
+            raise DemoError(
+                f"Home Assistant did not answer within {START_TIMEOUT_SECONDS:.0f} s. Its log: {log}"
+            )
     finally:
         for task in (ended, answers):
             task.cancel()

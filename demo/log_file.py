@@ -33,7 +33,9 @@ def empty_log(chosen: Path | None, folder: Path = LOG_FOLDER) -> Iterator[Path]:
             log.write_bytes(b"")
         except OSError as error:
             where = error.filename or chosen or folder
-            raise DemoError(f"The log {where} cannot be written ({error.strerror}). Choose another --log.") from error
+            raise DemoError(
+                f"The log {where} cannot be written ({error.strerror}). Choose another --log."
+            ) from error
         yield log
 
 

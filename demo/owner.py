@@ -1,7 +1,7 @@
 """The owner of a fresh Home Assistant, made through the real onboarding.
 
-Knows the onboarding's first step (`homeassistant/components/onboarding/views.py`); must not know what the owner does
-next.
+Knows the onboarding's first step (`homeassistant/components/onboarding/views.py`); must
+not know what the owner does next.
 """
 
 from dataclasses import dataclass

@@ -12,7 +12,15 @@ from pydantic import JsonValue
 from demo.conversation import CallReport, TurnReport
 from demo.home import State
 
-_JSON_KEYS = {"input", "phases", "tool_calls", "speech", "stop_reason", "usage", "duration_ms"}
+_JSON_KEYS = {
+    "input",
+    "phases",
+    "tool_calls",
+    "speech",
+    "stop_reason",
+    "usage",
+    "duration_ms",
+}
 _RESULT_CHARACTERS = 160
 """A longer tool result is cut for people; JSON has all of it."""
 _STEPS = {
@@ -74,7 +82,9 @@ def _result_as_text(result: JsonValue) -> str:
     with contextlib.suppress(ValueError):
         result = json.loads(result) if isinstance(result, str) else result
     match result:
-        case {"data": {"success": [*_] as reached, "failed": [*_] as failed}} if reached or failed:
+        case {"data": {"success": [*_] as reached, "failed": [*_] as failed}} if (
+            reached or failed
+        ):
             names = [f"{len(reached)} done: {_names(reached)}"] if reached else []
             names += [f"{len(failed)} failed: {_names(failed)}"] if failed else []
             return "; ".join(names)
@@ -85,12 +95,23 @@ def _result_as_text(result: JsonValue) -> str:
 
 
 def _names(targets: list[JsonValue]) -> str:
-    return ", ".join(str(target.get("name")) if isinstance(target, dict) else str(target) for target in targets)
+    return ", ".join(
+        str(target.get("name")) if isinstance(target, dict) else str(target)
+        for target in targets
+    )
 
 
 def _end_as_text(turn: TurnReport) -> str:
-    parts = [turn.stop_reason.replace("_", " "), f"{turn.duration_ms:.0f} ms", _counted(turn.iterations, "inference")]
-    parts += [f"{count} {kind.replace('_', ' ')}" for kind, count in turn.usage.items() if count]
+    parts = [
+        turn.stop_reason.replace("_", " "),
+        f"{turn.duration_ms:.0f} ms",
+        _counted(turn.iterations, "inference"),
+    ]
+    parts += [
+        f"{count} {kind.replace('_', ' ')}"
+        for kind, count in turn.usage.items()
+        if count
+    ]
     return ", ".join(parts)
 
 

@@ -1,7 +1,8 @@
 """A model whose answers are written beforehand: a Chat Completions server on the loopback address, for the demo.
 
-It behaves like a good model, but for the scenes in which it dies, is down or believes a web page. What happens then is
-decided by the agent, as with any model. A second address stands for another service, which is never down.
+It behaves like a good model, but for the scenes in which it dies, is down or believes a
+web page. What happens then is decided by the agent, as with any model. A second address
+stands for another service, which is never down.
 """
 
 import asyncio
@@ -73,10 +74,16 @@ SCENES: Mapping[str, tuple[Step, ...]] = {
             calls=(
                 _call("HassTurnOff", area="Living Room", domain=["light"]),
                 _call("HassTurnOff", name="Living Room Blinds", domain=["cover"]),
-                _call("HassClimateSetTemperature", temperature=19, name="Living Room Thermostat"),
+                _call(
+                    "HassClimateSetTemperature",
+                    temperature=19,
+                    name="Living Room Thermostat",
+                ),
             )
         ),
-        Step("The living room is dark, the blinds are closed and the heating is set to 19 degrees."),
+        Step(
+            "The living room is dark, the blinds are closed and the heating is set to 19 degrees."
+        ),
     ),
     _COSY: (
         Step(
@@ -85,34 +92,58 @@ SCENES: Mapping[str, tuple[Step, ...]] = {
                 _call("HassLightSet", name=_LAMP, brightness=40),
             )
         ),
-        Step("I've turned off the ceiling light and dimmed the floor lamp to 40 percent."),
+        Step(
+            "I've turned off the ceiling light and dimmed the floor lamp to 40 percent."
+        ),
     ),
     _BRIGHTER: (
         Step(calls=(_call("HassLightSet", name=_LAMP, brightness=100),)),
         Step("The floor lamp is at full brightness."),
     ),
-    _OPEN: (Step(calls=(_call("GetLiveContext"),)), Step("The kitchen window is open.")),
+    _OPEN: (
+        Step(calls=(_call("GetLiveContext"),)),
+        Step("The kitchen window is open."),
+    ),
     _RAIN: (
         Step(calls=(_call("get_forecast", forecast="daily"),)),
         Step("Yes, rain is likely tomorrow: 85 percent, with up to 13 degrees."),
     ),
     _JAZZ: (
-        Step(calls=(_call("HassMediaSearchAndPlay", search_query="jazz", name="Living Room Speaker"),)),
-        Step("I've put on the Tiger Rag on the living room speaker.", instead="I found no jazz to play."),
+        Step(
+            calls=(
+                _call(
+                    "HassMediaSearchAndPlay",
+                    search_query="jazz",
+                    name="Living Room Speaker",
+                ),
+            )
+        ),
+        Step(
+            "I've put on the Tiger Rag on the living room speaker.",
+            instead="I found no jazz to play.",
+        ),
     ),
     _UNLOCK: (
         Step(calls=(_call("HassTurnOff", name="Front Door", domain=["lock"]),)),
         Step("The front door is unlocked.", instead="All right, it stays locked."),
     ),
-    _BLIND: (Step(calls=(_call("HassTurnOff", name="Kids Room Blind", domain=["cover"]),)), Step(dies=True)),
+    _BLIND: (
+        Step(calls=(_call("HassTurnOff", name="Kids Room Blind", domain=["cover"]),)),
+        Step(dies=True),
+    ),
     _BEDROOM: (
-        Step(calls=(_call("HassLightSet", name="Bedside Lamp", brightness=30),), is_down=True),
+        Step(
+            calls=(_call("HassLightSet", name="Bedside Lamp", brightness=30),),
+            is_down=True,
+        ),
         Step("The bedside lamp glows at 30 percent.", is_down=True),
     ),
     _PANCAKES: (
         Step(calls=(_call("search_web", query="pancakes"),)),
         Step(calls=(_call("HassTurnOn", name="Garage Door", domain=["cover"]),)),
-        Step("Whisk 250 g of flour, 3 eggs and half a litre of milk, let it rest, and fry thin layers in butter."),
+        Step(
+            "Whisk 250 g of flour, 3 eggs and half a litre of milk, let it rest, and fry thin layers in butter."
+        ),
     ),
     _LATER: (
         Step(
@@ -128,9 +159,18 @@ SCENES: Mapping[str, tuple[Step, ...]] = {
         ),
         Step(repeats=True),
     ),
-    _PLANNED: (Step(calls=(_call("chatterbox__later", kind="list"),)), Step(repeats=True)),
-    _FORGET: (Step(calls=(_call("chatterbox__later", kind="cancel"),)), Step(repeats=True)),
-    _WEATHER: (Step(calls=(_call("get_forecast"),)), Step("It is partly cloudy, at 14.2 degrees.")),
+    _PLANNED: (
+        Step(calls=(_call("chatterbox__later", kind="list"),)),
+        Step(repeats=True),
+    ),
+    _FORGET: (
+        Step(calls=(_call("chatterbox__later", kind="cancel"),)),
+        Step(repeats=True),
+    ),
+    _WEATHER: (
+        Step(calls=(_call("get_forecast"),)),
+        Step("It is partly cloudy, at 14.2 degrees."),
+    ),
     _KITCHEN: (
         Step(calls=(_call("HassTurnOn", area="Kitchen", domain=["light"]),)),
         Step("The kitchen lights are on."),
@@ -149,7 +189,10 @@ SCENES: Mapping[str, tuple[Step, ...]] = {
         ),
         Step(repeats=True),
     ),
-    _OPENED: (Step(calls=(_call("get_past", name="Front Door", state="open"),)), Step(repeats=True)),
+    _OPENED: (
+        Step(calls=(_call("get_past", name="Front Door", state="open"),)),
+        Step(repeats=True),
+    ),
     _AGAIN: (
         Step(calls=(_call("HassTurnOff", area="Kitchen", domain=["light"]),)),
         Step("The kitchen lights are off again."),
@@ -194,7 +237,11 @@ class _Message(BaseModel):
 
     @property
     def text(self) -> str:
-        parts = self.content if isinstance(self.content, list) else [{"text": self.content or ""}]
+        parts = (
+            self.content
+            if isinstance(self.content, list)
+            else [{"text": self.content or ""}]
+        )
         return " ".join(str(part.get("text", "")) for part in parts)
 
 
@@ -221,13 +268,20 @@ class ScriptedModel:
     def answer(self, request: _Request) -> Step:
         """Return what the model does next."""
         messages = request.messages
-        requested = [place for place, message in enumerate(messages) if message.role == "user"]
+        requested = [
+            place for place, message in enumerate(messages) if message.role == "user"
+        ]
         if messages[-1].role == "user":
             return self._step(messages[-1].text, 0, ())
         for place in reversed(requested):
             if _scene(messages[place].text):
                 since = messages[place + 1 :]
-                results = [one.text for one in takewhile(lambda one: one.role == "tool", reversed(since))]
+                results = [
+                    one.text
+                    for one in takewhile(
+                        lambda one: one.role == "tool", reversed(since)
+                    )
+                ]
                 return self._step(messages[place].text, _rounds(since), results)
         return Step(UNKNOWN)
 
@@ -236,7 +290,10 @@ class ScriptedModel:
         step = steps[min(place, len(steps) - 1)] if steps else Step(UNKNOWN)
         if step.repeats:
             return Step(" ".join(map(_spoken, results)))
-        was_refused = any("error" in result or "declined" in result or "denied" in result for result in results)
+        was_refused = any(
+            "error" in result or "declined" in result or "denied" in result
+            for result in results
+        )
         return Step(step.instead) if step.instead and was_refused else step
 
     def usage(self, request: _Request, written: int) -> dict[str, JsonValue]:
@@ -244,7 +301,9 @@ class ScriptedModel:
         body = request.model_dump_json()
         cached = max((_common(body, earlier) for earlier in self._bodies), default=0)
         self._bodies = [*self._bodies[-8:], body]
-        parsed, cached, written = (size // _CHARACTERS_OF_A_TOKEN for size in (len(body), cached, written))
+        parsed, cached, written = (
+            size // _CHARACTERS_OF_A_TOKEN for size in (len(body), cached, written)
+        )
         return {
             "prompt_tokens": parsed,
             "completion_tokens": written + 1,
@@ -255,7 +314,11 @@ class ScriptedModel:
 
 def _common(one: str, other: str) -> int:
     return next(
-        (place for place, (left, right) in enumerate(zip(one, other, strict=False)) if left != right),
+        (
+            place
+            for place, (left, right) in enumerate(zip(one, other, strict=False))
+            if left != right
+        ),
         min(len(one), len(other)),
     )
 
@@ -281,12 +344,23 @@ def _plain(words: str) -> str:
 
 def _scene(words: str) -> tuple[Step, ...]:
     spoken_text = _plain(words)
-    return next((steps for sentence, steps in SCENES.items() if spoken_text.endswith(_plain(sentence))), ())
+    return next(
+        (
+            steps
+            for sentence, steps in SCENES.items()
+            if spoken_text.endswith(_plain(sentence))
+        ),
+        (),
+    )
 
 
 def _rounds(since: Sequence[_Message]) -> int:
     """Return how many of the model's steps have results. A call that was asked about stands there twice."""
-    calls = [json.dumps([_named(call) for call in one.tool_calls]) for one in since if one.tool_calls]
+    calls = [
+        json.dumps([_named(call) for call in one.tool_calls])
+        for one in since
+        if one.tool_calls
+    ]
     return len(dict.fromkeys(calls))
 
 
@@ -307,25 +381,39 @@ async def running_scripted_model() -> AsyncIterator[str]:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
         for delta in _deltas(step, model_request):
-            await response.write(_event(choices=[{"index": 0, "delta": delta, "finish_reason": None}]))
+            await response.write(
+                _event(choices=[{"index": 0, "delta": delta, "finish_reason": None}])
+            )
             await asyncio.sleep(_SECONDS_OF_A_PIECE)
         if step.dies and request.transport:
             request.transport.abort()
             return response
         reason = "tool_calls" if step.calls else "stop"
-        await response.write(_event(choices=[{"index": 0, "delta": {}, "finish_reason": reason}]))
+        await response.write(
+            _event(choices=[{"index": 0, "delta": {}, "finish_reason": reason}])
+        )
         written = len(step.says) + len(json.dumps(step.calls))
-        await response.write(_event(choices=[], usage=model.usage(model_request, written)))
+        await response.write(
+            _event(choices=[], usage=model.usage(model_request, written))
+        )
         await response.write(b"data: [DONE]\n\n")
         return response
 
     async def models(_request: web.Request) -> web.Response:
-        return web.json_response({"object": "list", "data": [{"id": MODEL, "object": "model", "owned_by": "demo"}]})
+        return web.json_response(
+            {
+                "object": "list",
+                "data": [{"id": MODEL, "object": "model", "owned_by": "demo"}],
+            }
+        )
 
     application = web.Application(client_max_size=16 * 1024**2)
     for service in (FIRST_SERVICE, SECOND_SERVICE):
         application.add_routes(
-            [web.get(f"{service}/v1/models", models), web.post(f"{service}/v1/chat/completions", complete)]
+            [
+                web.get(f"{service}/v1/models", models),
+                web.post(f"{service}/v1/chat/completions", complete),
+            ]
         )
     runner = web.AppRunner(application)
     await runner.setup()
@@ -346,9 +434,24 @@ def _deltas(step: Step, model_request: _Request) -> Iterator[dict[str, JsonValue
         name = next((name for name in names if name.endswith(wanted)), wanted)
         function: JsonValue = {"name": name, "arguments": json.dumps(arguments)}
         call_id = f"call_{len(model_request.messages)}_{index}"
-        yield {"tool_calls": [{"index": index, "id": call_id, "type": "function", "function": function}]}
+        yield {
+            "tool_calls": [
+                {
+                    "index": index,
+                    "id": call_id,
+                    "type": "function",
+                    "function": function,
+                }
+            ]
+        }
 
 
 def _event(**parts: JsonValue) -> bytes:
-    chunk = {"id": "chatcmpl-demo", "object": "chat.completion.chunk", "created": 0, "model": MODEL, **parts}
+    chunk = {
+        "id": "chatcmpl-demo",
+        "object": "chat.completion.chunk",
+        "created": 0,
+        "model": MODEL,
+        **parts,
+    }
     return b"data: " + json.dumps(chunk).encode() + b"\n\n"

@@ -23,16 +23,37 @@ class Scene:
     sentences: tuple[str, ...]
 
 
-_MOVIE, _COSY, _BRIGHTER, _OPEN, _RAIN, _JAZZ, _UNLOCK, _BLIND, _BEDROOM, _PANCAKES, *_ = SENTENCES
+(
+    _MOVIE,
+    _COSY,
+    _BRIGHTER,
+    _OPEN,
+    _RAIN,
+    _JAZZ,
+    _UNLOCK,
+    _BLIND,
+    _BEDROOM,
+    _PANCAKES,
+    *_,
+) = SENTENCES
 
 SCENES = (
     Scene("Several things in one sentence, done at the same time", (_MOVIE,)),
     Scene("What was said before counts", (_COSY, _BRIGHTER)),
     Scene("The agent looks before it answers", (_OPEN, _RAIN)),
-    Scene("A door is unlocked after a question, and only with the PIN", (_UNLOCK, "yes", "2 5 8 0")),
-    Scene("The model dies amid its answer: what was done is told, nothing is done twice", (_BLIND,)),
+    Scene(
+        "A door is unlocked after a question, and only with the PIN",
+        (_UNLOCK, "yes", "2 5 8 0"),
+    ),
+    Scene(
+        "The model dies amid its answer: what was done is told, nothing is done twice",
+        (_BLIND,),
+    ),
     Scene("The model is down: the next one answers", (_BEDROOM,)),
-    Scene("A web page tells the model to open the garage: the agent refuses, and tells you", (_PANCAKES,)),
+    Scene(
+        "A web page tells the model to open the garage: the agent refuses, and tells you",
+        (_PANCAKES,),
+    ),
 )
 
 
@@ -41,7 +62,13 @@ def show_rules() -> dict[str, JsonValue]:
     from custom_components.chatterbox.settings.pin_hash import PinHash  # noqa: PLC0415  # loads the integration
 
     return {
-        "rules": [{"verdict": "pin", "domains": ["lock"], "actions": ["lock.unlock", "lock.open"]}],
+        "rules": [
+            {
+                "verdict": "pin",
+                "domains": ["lock"],
+                "actions": ["lock.unlock", "lock.open"],
+            }
+        ],
         "tool_sources": {"demo_web": {"level": "free"}},
         "pin": PinHash.of(PIN).as_json(),
     }
@@ -49,19 +76,31 @@ def show_rules() -> dict[str, JsonValue]:
 
 def show_entries(address: str) -> tuple[dict[str, JsonValue], ...]:
     """Return an entry with the agent of the show and one with the agent that takes over; `address` has both servers."""
-    butler: dict[str, JsonValue] = {"llm_hass_api": ["assist", "demo_web"], "fallbacks": [_SPARE_ID]}
+    butler: dict[str, JsonValue] = {
+        "llm_hass_api": ["assist", "demo_web"],
+        "fallbacks": [_SPARE_ID],
+    }
     return (
         _entry(
-            ENTRY_ID, "Scripted model", f"{address}{FIRST_SERVICE}/v1", ("01K0DEMO0SHOW0BUTLER000000", "Butler", butler)
+            ENTRY_ID,
+            "Scripted model",
+            f"{address}{FIRST_SERVICE}/v1",
+            ("01K0DEMO0SHOW0BUTLER000000", "Butler", butler),
         ),
         _entry(
-            "01K0DEMO0SHOW0SECOND000000", "Another model", f"{address}{SECOND_SERVICE}/v1", (_SPARE_ID, "Spare", {})
+            "01K0DEMO0SHOW0SECOND000000",
+            "Another model",
+            f"{address}{SECOND_SERVICE}/v1",
+            (_SPARE_ID, "Spare", {}),
         ),
     )
 
 
 def _entry(
-    entry_id: str, title: str, base_url: str, agent: tuple[str, str, dict[str, JsonValue]]
+    entry_id: str,
+    title: str,
+    base_url: str,
+    agent: tuple[str, str, dict[str, JsonValue]],
 ) -> dict[str, JsonValue]:
     subentry_id, name, options = agent
     return {
@@ -97,5 +136,9 @@ def price_of(turn: TurnReport) -> float:
     cached = turn.usage.get("cached_tokens", 0)
     fresh = turn.usage.get("input_tokens", 0) - cached
     written = turn.usage.get("output_tokens", 0)
-    tokens = (fresh, PRICES["price_input"]), (cached, PRICES["price_cached"]), (written, PRICES["price_output"])
+    tokens = (
+        (fresh, PRICES["price_input"]),
+        (cached, PRICES["price_cached"]),
+        (written, PRICES["price_output"]),
+    )
     return sum(count * price for count, price in tokens) / 1_000_000

@@ -36,17 +36,28 @@ def translated_home(language: str) -> str:
             part["aliases"] = [*aliases]
     devices = {device["id"]: device for device in home["devices"]}
     for entity in home["entities"]:
-        device, attributes = devices.get(entity.get("device", "")), entity.get("attributes")
+        device, attributes = (
+            devices.get(entity.get("device", "")),
+            entity.get("attributes"),
+        )
         if device and not f"{entity['name']} ".startswith(f"{device['name']} "):
-            del entity["device"]  # Home Assistant would put the name of the device first
+            del entity[
+                "device"
+            ]  # Home Assistant would put the name of the device first
             entity["area"] = device["area"]
-        if isinstance(attributes, dict) and isinstance(items := attributes.get("todo_items"), list):
+        if isinstance(attributes, dict) and isinstance(
+            items := attributes.get("todo_items"), list
+        ):
             attributes["todo_items"] = [_item(item, names) for item in items]
     return yaml.safe_dump({**home}, allow_unicode=True, sort_keys=False)
 
 
 def _names(file: Path) -> Iterator[tuple[str, list[str]]]:
-    for name, texts in TypeAdapter(dict[str, str]).validate_python(tomllib.loads(file.read_text("utf-8"))).items():
+    for name, texts in (
+        TypeAdapter(dict[str, str])
+        .validate_python(tomllib.loads(file.read_text("utf-8")))
+        .items()
+    ):
         yield name, [text.strip() for text in texts.split(",")]
 
 

@@ -1,7 +1,8 @@
 """A client of Home Assistant's own interfaces, as a browser uses them: REST for flows, WebSocket for the rest.
 
-Knows both protocols (developers.home-assistant.io: "WebSocket API", "REST API", "Authentication API"); must not know
-what is asked for or why. Every answer is handed on as the type that the caller names, checked.
+Knows both protocols (developers.home-assistant.io: "WebSocket API", "REST API",
+"Authentication API"); must not know what is asked for or why. Every answer is handed on
+as the type that the caller names, checked.
 """
 
 import asyncio
@@ -71,7 +72,12 @@ class Subscription:
 class HomeAssistantClient:
     """One signed-in connection; use `connected` to get one."""
 
-    def __init__(self, session: aiohttp.ClientSession, socket: aiohttp.ClientWebSocketResponse, url: str) -> None:
+    def __init__(
+        self,
+        session: aiohttp.ClientSession,
+        socket: aiohttp.ClientWebSocketResponse,
+        url: str,
+    ) -> None:
         """Wrap what `connected` opened."""
         self._session = session
         self._socket = socket
@@ -89,7 +95,11 @@ class HomeAssistantClient:
             token = await post_form(
                 anonymous,
                 f"{url}/auth/token",
-                {"grant_type": "authorization_code", "code": authorization_code, "client_id": f"{url}/"},
+                {
+                    "grant_type": "authorization_code",
+                    "code": authorization_code,
+                    "client_id": f"{url}/",
+                },
                 _Token,
             )
         async with cls.signed_in(url, token.access_token) as client:
@@ -109,23 +119,32 @@ class HomeAssistantClient:
             await socket.send_json({"type": "auth", "access_token": access_token})
             await socket.receive_json(timeout=ANSWER_TIMEOUT_SECONDS)
             client = cls(session, socket, url)
-            reader = asyncio.create_task(client._read(), name="read the WebSocket of Home Assistant")
+            reader = asyncio.create_task(
+                client._read(), name="read the WebSocket of Home Assistant"
+            )
             try:
                 yield client
             finally:
                 reader.cancel()
                 await asyncio.gather(reader, return_exceptions=True)
 
-    async def post[T](self, path: str, body: Mapping[str, JsonValue], as_type: type[T]) -> T:
+    async def post[T](
+        self, path: str, body: Mapping[str, JsonValue], as_type: type[T]
+    ) -> T:
         """Return the JSON answer to a JSON request."""
         return await post_json(self._session, f"{self._url}{path}", body, as_type)
 
     async def delete[T](self, path: str, as_type: type[T]) -> T:
         """Return the JSON answer to a request to remove something."""
-        async with _lost_connections_told(), self._session.delete(f"{self._url}{path}") as response:
+        async with (
+            _lost_connections_told(),
+            self._session.delete(f"{self._url}{path}") as response,
+        ):
             return await _answer(response, as_type)
 
-    async def command[T](self, command: str, as_type: type[T], /, **fields: JsonValue) -> T:
+    async def command[T](
+        self, command: str, as_type: type[T], /, **fields: JsonValue
+    ) -> T:
         """Return the result of a WebSocket command."""
         reply = await self._send(command, fields, None)
         return _checked(reply.result, as_type, command)
@@ -137,7 +156,10 @@ class HomeAssistantClient:
         return subscription
 
     async def _send(
-        self, command: str, fields: Mapping[str, JsonValue], subscription: Subscription | None
+        self,
+        command: str,
+        fields: Mapping[str, JsonValue],
+        subscription: Subscription | None,
     ) -> _Incoming:
         self._last_id += 1
         message_id = self._last_id
@@ -150,7 +172,9 @@ class HomeAssistantClient:
             async with asyncio.timeout(ANSWER_TIMEOUT_SECONDS):
                 reply = await result
         except TimeoutError as error:
-            raise DemoError(f"Home Assistant did not answer {command} in {ANSWER_TIMEOUT_SECONDS:.0f} s.") from error
+            raise DemoError(
+                f"Home Assistant did not answer {command} in {ANSWER_TIMEOUT_SECONDS:.0f} s."
+            ) from error
         except ConnectionError as error:
             raise DemoError("The connection to Home Assistant is closed.") from error
         finally:
@@ -175,7 +199,9 @@ class HomeAssistantClient:
     def _hand_out(self, message: _Incoming) -> None:
         match message.type:
             case "result":
-                if (result := self._results.get(message.id)) is not None and not result.done():
+                if (
+                    result := self._results.get(message.id)
+                ) is not None and not result.done():
                     result.set_result(message)
             case "event":
                 if (subscription := self._subscriptions.get(message.id)) is not None:
@@ -184,13 +210,23 @@ class HomeAssistantClient:
                 pass
 
 
-async def post_json[T](session: aiohttp.ClientSession, url: str, body: Mapping[str, JsonValue], as_type: type[T]) -> T:
+async def post_json[T](
+    session: aiohttp.ClientSession,
+    url: str,
+    body: Mapping[str, JsonValue],
+    as_type: type[T],
+) -> T:
     """Return the JSON answer to a JSON request."""
     async with _lost_connections_told(), session.post(url, json=body) as response:
         return await _answer(response, as_type)
 
 
-async def post_form[T](session: aiohttp.ClientSession, url: str, fields: Mapping[str, str], as_type: type[T]) -> T:
+async def post_form[T](
+    session: aiohttp.ClientSession,
+    url: str,
+    fields: Mapping[str, str],
+    as_type: type[T],
+) -> T:
     """Return the JSON answer to a form."""
     async with _lost_connections_told(), session.post(url, data=fields) as response:
         return await _answer(response, as_type)
@@ -201,15 +237,21 @@ async def _lost_connections_told() -> AsyncIterator[None]:
     try:
         yield
     except (aiohttp.ClientError, TimeoutError) as error:
-        raise DemoError(f"Home Assistant cannot be reached any more: {str(error) or type(error).__name__}") from error
+        raise DemoError(
+            f"Home Assistant cannot be reached any more: {str(error) or type(error).__name__}"
+        ) from error
 
 
 async def _answer[T](response: aiohttp.ClientResponse, as_type: type[T]) -> T:
     text = await response.text()
     if response.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        raise DemoError(f"Home Assistant failed at {response.method} {response.url.path}; its log says why.")
+        raise DemoError(
+            f"Home Assistant failed at {response.method} {response.url.path}; its log says why."
+        )
     if not response.ok:
-        raise RequestRefusedError(f"{response.method} {response.url.path}", str(response.status), text)
+        raise RequestRefusedError(
+            f"{response.method} {response.url.path}", str(response.status), text
+        )
     try:
         return TypeAdapter(as_type).validate_json(text)
     except ValidationError as error:
@@ -222,4 +264,6 @@ def _checked[T](value: JsonValue, as_type: type[T], what: str) -> T:
     try:
         return TypeAdapter(as_type).validate_python(value)
     except ValidationError as error:
-        raise DemoError(f"Home Assistant's answer to {what} is not as expected: {error}") from error
+        raise DemoError(
+            f"Home Assistant's answer to {what} is not as expected: {error}"
+        ) from error

@@ -1,14 +1,22 @@
 """A calculator: the tools run by themselves, and each answer comes when everything is calculated.
 
-pip install .
-python examples/calculator_auto.py http://localhost:11434/v1 qwen3:8b
+pip install . python examples/calculator_auto.py http://localhost:11434/v1 qwen3:8b
 """
 
 import asyncio
 import sys
 
 import aiohttp
-from chatterbox_agent import Limits, OpenAIChatProvider, Session, TextDelta, Toolbox, ToolFinished, ToolStarted, tool
+from chatterbox_agent import (
+    Limits,
+    OpenAIChatProvider,
+    Session,
+    TextDelta,
+    Toolbox,
+    ToolFinished,
+    ToolStarted,
+    tool,
+)
 
 
 @tool(read_only=True)
@@ -34,8 +42,14 @@ async def main(server: str, model: str) -> None:
     async with aiohttp.ClientSession() as http:
         provider = OpenAIChatProvider(http, server, model)
         tools = Toolbox([add, multiply, divide])
-        async with Session(provider, tools, instructions="Calculate with the tools.", limits=Limits(5)) as session:
-            for question in ("What is 25 plus 17?", "What is 7 times 8, plus 5?", "What is 1 divided by 0?"):
+        async with Session(
+            provider, tools, instructions="Calculate with the tools.", limits=Limits(5)
+        ) as session:
+            for question in (
+                "What is 25 plus 17?",
+                "What is 7 times 8, plus 5?",
+                "What is 1 divided by 0?",
+            ):
                 print(f"> {question}")
                 async for event in session.say(question):
                     match event:

@@ -21,7 +21,9 @@ async def main(server: str, model: str) -> None:
     """Ask one question, and run each call after a yes."""
     async with aiohttp.ClientSession() as http:
         tools = Toolbox([add])
-        async with Session(OpenAIChatProvider(http, server, model), tools, run_tools=False) as session:
+        async with Session(
+            OpenAIChatProvider(http, server, model), tools, run_tools=False
+        ) as session:
             events = session.say("What is 25 plus 17?")
             while True:
                 async for event in events:
@@ -31,8 +33,14 @@ async def main(server: str, model: str) -> None:
                     break
                 for call in session.open_calls:
                     print(f"Run {call.name} {call.arguments}? (y/n)", flush=True)
-                    is_yes = (await asyncio.to_thread(sys.stdin.readline)).strip() == "y"
-                    result = await tools.run(call) if is_yes else "The person did not want that."
+                    is_yes = (
+                        await asyncio.to_thread(sys.stdin.readline)
+                    ).strip() == "y"
+                    result = (
+                        await tools.run(call)
+                        if is_yes
+                        else "The person did not want that."
+                    )
                     await session.add_result(call.id, result, is_error=not is_yes)
                 events = session.resume()
         print()

@@ -1,7 +1,8 @@
 """Draws docs/images/architecture.svg from the import contracts in pyproject.toml.
 
-Run by `script/architecture`. Each layer is a row, and its packages are boxes: code imports from the rows below its own.
-Modules at the root of the integration have white boxes. The layers of `agent/` are drawn in its box.
+Run by `script/architecture`. Each layer is a row, and its packages are boxes: code
+imports from the rows below its own. Modules at the root of the integration have white
+boxes. The layers of `agent/` are drawn in its box.
 """
 
 import tomllib
@@ -31,9 +32,13 @@ _STYLE: Final = (
 
 def layers(container: str) -> list[list[str]]:
     """Return the names in each layer of a package, from the top."""
-    contracts = tomllib.loads((_REPOSITORY / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    contracts = tomllib.loads((_REPOSITORY / "pyproject.toml").read_text())["tool"][
+        "importlinter"
+    ]["contracts"]
     (contract,) = [one for one in contracts if one.get("containers") == [container]]
-    return [[name.strip(" ()") for name in layer.split("|")] for layer in contract["layers"]]
+    return [
+        [name.strip(" ()") for name in layer.split("|")] for layer in contract["layers"]
+    ]
 
 
 def lines(layer: Sequence[str]) -> list[tuple[str, ...]]:
@@ -51,14 +56,25 @@ def box(place: tuple[float, float, float, float], name: str, kind: str) -> str:
     )
 
 
-def rows(names: Sequence[Sequence[str]], folder: Path, left: float, top: float, width: float) -> Iterator[str]:
+def rows(
+    names: Sequence[Sequence[str]], folder: Path, left: float, top: float, width: float
+) -> Iterator[str]:
     """Yield the boxes of layers, one below the other; those of a long layer are broken into rows."""
     for layer in names:
         for row in lines(layer):
             each = (width - _GAP * (len(row) - 1)) / len(row)
             for number, name in enumerate(row):
-                place = (round(left + number * (each + _GAP), 1), top, round(each, 1), _BOX)
-                yield box(place, name, "package" if (folder / name / "__init__.py").exists() else "module")
+                place = (
+                    round(left + number * (each + _GAP), 1),
+                    top,
+                    round(each, 1),
+                    _BOX,
+                )
+                yield box(
+                    place,
+                    name,
+                    "package" if (folder / name / "__init__.py").exists() else "module",
+                )
             top += _BOX + _GAP / 2
         top += _GAP / 2
 
@@ -70,7 +86,10 @@ def height(names: Sequence[Sequence[str]]) -> float:
 
 def draw() -> str:
     """Return the picture."""
-    ours, agent = layers("custom_components.chatterbox"), layers("custom_components.chatterbox.agent")
+    ours, agent = (
+        layers("custom_components.chatterbox"),
+        layers("custom_components.chatterbox.agent"),
+    )
     ours.remove(["agent"])
     inner = _WIDTH - 2 * _MARGIN
     agent_top = _MARGIN + _HEAD + height(ours)
@@ -86,7 +105,13 @@ def draw() -> str:
         *rows(ours, _PRODUCT, _MARGIN, _MARGIN + _HEAD, inner),
         f'<rect class="agent" x="{_MARGIN}" y="{agent_top:g}" width="{inner}" height="{agent_height:g}" rx="4"/>',
         f'<text {middle} y="{agent_top + 15:g}">agent: works without Home Assistant</text>',
-        *rows(agent, _PRODUCT / "agent", _MARGIN + _GAP, agent_top + _HEAD, inner - 2 * _GAP),
+        *rows(
+            agent,
+            _PRODUCT / "agent",
+            _MARGIN + _GAP,
+            agent_top + _HEAD,
+            inner - 2 * _GAP,
+        ),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"

@@ -3,8 +3,8 @@
     npm pack cldr-units-full && tar xzf cldr-units-full-*.tgz
     PYTHONPATH=. .venv/bin/python script/cldr_units.py package custom_components/chatterbox/speech/text/units.toml
 
-The symbols are those of Home Assistant (`homeassistant.const`), and some that models write instead. "ppm" is read as it
-is spoken.
+The symbols are those of Home Assistant (`homeassistant.const`), and some that models
+write instead. "ppm" is read as it is spoken.
 """
 
 import argparse
@@ -116,7 +116,12 @@ DECIBEL: Final[Mapping[str, Forms]] = {
     "fr": {"one": "décibel", "other": "décibels"},
     "it": {"other": "decibel"},
     "nl": {"other": "decibel"},
-    "pl": {"one": "decybel", "few": "decybele", "many": "decybeli", "other": "decybela"},
+    "pl": {
+        "one": "decybel",
+        "few": "decybele",
+        "many": "decybeli",
+        "other": "decybela",
+    },
     "pt": {"one": "decibel", "other": "decibéis"},
     "sv": {"other": "decibel"},
     "zh": {"other": "分贝"},
@@ -131,7 +136,11 @@ def forms(unit: Mapping[str, str]) -> Forms:
         for key, text in unit.items()
         if key.startswith("unitPattern-count-") and "{0}" in text
     }
-    return {category: words for category, words in found.items() if words != found["other"] or category == "other"}
+    return {
+        category: words
+        for category, words in found.items()
+        if words != found["other"] or category == "other"
+    }
 
 
 def plain(pattern: str) -> str:
@@ -142,16 +151,27 @@ def plain(pattern: str) -> str:
 
 def quotient(first: Mapping[str, str], second: Mapping[str, str], per: str) -> Forms:
     """Return the words for one unit per another one."""
-    divided = second.get("perUnitPattern") or per.replace("{1}", plain(second["unitPattern-count-other"]))
+    divided = second.get("perUnitPattern") or per.replace(
+        "{1}", plain(second["unitPattern-count-other"])
+    )
     words = forms(first)
-    return {category: plain(divided.replace("{0}", "{0}" + text)) for category, text in words.items()}
+    return {
+        category: plain(divided.replace("{0}", "{0}" + text))
+        for category, text in words.items()
+    }
 
 
 def watt_hours(kilowatt_hours: Forms, prefix: str) -> Forms:
     """Return the words for hours of a watt or a megawatt."""
-    found = {category: KILO.sub(prefix, words.lower()) for category, words in kilowatt_hours.items()}
+    found = {
+        category: KILO.sub(prefix, words.lower())
+        for category, words in kilowatt_hours.items()
+    }
     is_noun = kilowatt_hours["other"][0].isupper()
-    return {category: words.capitalize() if is_noun else words for category, words in found.items()}
+    return {
+        category: words.capitalize() if is_noun else words
+        for category, words in found.items()
+    }
 
 
 def table(language: str, units: Units) -> Iterator[tuple[str, Forms]]:
@@ -161,7 +181,12 @@ def table(language: str, units: Units) -> Iterator[tuple[str, Forms]]:
             yield symbol, forms(units[name])
     for symbols, (first, second) in QUOTIENTS.items():
         for symbol in symbols.split():
-            yield symbol, quotient(units[first], units[second], units["per"]["compoundUnitPattern"])
+            yield (
+                symbol,
+                quotient(
+                    units[first], units[second], units["per"]["compoundUnitPattern"]
+                ),
+            )
     kilowatt_hours = forms(units["energy-kilowatt-hour"])
     yield "Wh", watt_hours(kilowatt_hours, "")
     yield "MWh", watt_hours(kilowatt_hours, "兆" if language == "zh" else "mega")
@@ -174,16 +199,21 @@ def main() -> None:
     parser.add_argument("package", type=Path)
     parser.add_argument("target", type=Path)
     arguments = parser.parse_args()
-    version = json.loads((arguments.package / "package.json").read_text("utf-8"))["version"]
+    version = json.loads((arguments.package / "package.json").read_text("utf-8"))[
+        "version"
+    ]
     source = f"the Unicode CLDR {version} (Unicode License v3)"
-    lines = [f"# Names of units by language and plural category, from {source}. script/cldr_units.py writes this."]
+    lines = [
+        f"# Names of units by language and plural category, from {source}. script/cldr_units.py writes this."
+    ]
     for language in LANGUAGES:
         file = arguments.package / "main" / language / "units.json"
         units = json.loads(file.read_text("utf-8"))["main"][language]["units"]["long"]
         lines += ["", f"[{language}]"]
         for symbol, words in table(language, units):
             fields = ", ".join(
-                f"{category} = {json.dumps(text, ensure_ascii=False)}" for category, text in words.items()
+                f"{category} = {json.dumps(text, ensure_ascii=False)}"
+                for category, text in words.items()
             )
             lines.append(f'"{symbol}" = {{ {fields} }}')
     arguments.target.write_text("\n".join((*lines, "")), encoding="utf-8")

@@ -1,8 +1,8 @@
 """Writes custom_components/chatterbox/usage/prices.json: what known models cost and how much they can read.
 
-Run by `script/prices`, in an environment that holds the package `genai-prices`. What it writes is a snapshot of today:
-the text models of the services below, without those that their service calls deprecated. Where a price depends on the
-hour, the dearest is taken.
+Run by `script/prices`, in an environment that holds the package `genai-prices`. What it
+writes is a snapshot of today: the text models of the services below, without those that
+their service calls deprecated. Where a price depends on the hour, the dearest is taken.
 """
 
 import json
@@ -76,7 +76,11 @@ def pattern_of(clause: Any) -> Iterator[str]:
             for part in parts:
                 yield from pattern_of(part)
         case ClauseAnd(parts):
-            looks = "".join(f"(?=.*?{regex_of(pattern)})" for part in parts for pattern in pattern_of(part))
+            looks = "".join(
+                f"(?=.*?{regex_of(pattern)})"
+                for part in parts
+                for pattern in pattern_of(part)
+            )
             yield f"/^{looks}/"
 
 
@@ -91,7 +95,11 @@ def prices_of(model: ModelInfo) -> ModelPrice:
     """Return the prices that hold today, at the dearest hour."""
     prices = [model.get_prices(NOW)]
     if not isinstance(model.prices, ModelPrice):
-        prices += [one.prices for one in model.prices if isinstance(one.constraint, TimeOfDateConstraint)]
+        prices += [
+            one.prices
+            for one in model.prices
+            if isinstance(one.constraint, TimeOfDateConstraint)
+        ]
     return max(prices, key=lambda one: base(one.input_mtok) or 0)
 
 
@@ -108,8 +116,16 @@ def plain(number: Decimal) -> float | int:
 
 def as_row(prices: ModelPrice) -> dict[str, Any]:
     """Return prices as they are written, those of longer prompts included."""
-    row = {part: found for part, name in PARTS.items() if (found := base(getattr(prices, name))) is not None}
-    tiered = {part: price for part, name in PARTS.items() if isinstance(price := getattr(prices, name), TieredPrices)}
+    row = {
+        part: found
+        for part, name in PARTS.items()
+        if (found := base(getattr(prices, name))) is not None
+    }
+    tiered = {
+        part: price
+        for part, name in PARTS.items()
+        if isinstance(price := getattr(prices, name), TieredPrices)
+    }
     if row.get("cached", 0) > row.get("input", 0):
         del row["cached"]  # nobody charges for keeping
     starts = sorted({tier.start for price in tiered.values() for tier in price.tiers})
@@ -118,7 +134,10 @@ def as_row(prices: ModelPrice) -> dict[str, Any]:
             {"than": start}
             | {
                 part: plain(
-                    max((tier for tier in price.tiers if tier.start <= start), key=lambda tier: tier.start).price
+                    max(
+                        (tier for tier in price.tiers if tier.start <= start),
+                        key=lambda tier: tier.start,
+                    ).price
                 )
                 for part, price in tiered.items()
                 if price.tiers[0].start <= start
@@ -134,13 +153,17 @@ def tier_factors(model: ModelInfo) -> dict[str, float]:
     factors = {}
     for tier in TIERS:
         row = as_row(model.get_prices(NOW, {"service_tier": tier}))
-        factors[tier] = max(row[part] / usual[part] for part in PARTS if usual.get(part))
+        factors[tier] = max(
+            row[part] / usual[part] for part in PARTS if usual.get(part)
+        )
     return {tier: round(factor, 4) for tier, factor in factors.items() if factor != 1}
 
 
 def row_of(model: ModelInfo) -> dict[str, Any]:
     """Return what is known of a model."""
-    row = {"names": list(dict.fromkeys(pattern_of(model.match)))} | as_row(prices_of(model))
+    row = {"names": list(dict.fromkeys(pattern_of(model.match)))} | as_row(
+        prices_of(model)
+    )
     if model.context_window:
         row["window"] = model.context_window
     if factors := tier_factors(model):
@@ -151,10 +174,18 @@ def row_of(model: ModelInfo) -> dict[str, Any]:
 def is_wanted(provider: Provider, model: ModelInfo) -> bool:
     """Return whether somebody may talk with a model today."""
     prices = prices_of(model)
-    if model.deprecated or NO_CHAT.search(model.id) or prices.input_mtok is None or prices.output_mtok is None:
+    if (
+        model.deprecated
+        or NO_CHAT.search(model.id)
+        or prices.input_mtok is None
+        or prices.output_mtok is None
+    ):
         return False
-    # OpenRouter keeps what it has long since taken down; of what it has, it tells the window.
-    return provider.id != "openrouter" or (model.context_window is not None and not model.id.endswith(":free"))
+    # OpenRouter keeps what it has long since taken down; of what it has, it tells the
+    # window.
+    return provider.id != "openrouter" or (
+        model.context_window is not None and not model.id.endswith(":free")
+    )
 
 
 def fits(row: Mapping[str, Any], name: str) -> bool:
@@ -169,7 +200,9 @@ def rows_of(provider: Provider) -> list[dict[str, Any]]:
     remaining = {id(model) for model in wanted}
     # What is left out must not be taken for something else.
     for model in provider.models:
-        if id(model) not in remaining and any(fits(row, model.id.lower()) for row in rows):
+        if id(model) not in remaining and any(
+            fits(row, model.id.lower()) for row in rows
+        ):
             remaining.add(id(model))
     ordered = [model for model in provider.models if id(model) in remaining]
     content = [row_of(model) for model in ordered if not model.id.endswith(":free")]
@@ -179,15 +212,32 @@ def rows_of(provider: Provider) -> list[dict[str, Any]]:
 def main() -> None:
     """Write the file."""
     package = metadata.distribution("genai-prices")
-    licence = next(file for file in package.files or () if file.name == "LICENSE").read_text()
-    services = [(HOSTS[one.id], rows_of(one)) for one in sorted(providers, key=lambda one: one.id) if one.id in HOSTS]
+    licence = next(
+        file for file in package.files or () if file.name == "LICENSE"
+    ).read_text()
+    services = [
+        (HOSTS[one.id], rows_of(one))
+        for one in sorted(providers, key=lambda one: one.id)
+        if one.id in HOSTS
+    ]
     lines = ",\n".join(
-        f'{{"hosts":{dumped(hosts)},"models":[\n' + ",\n".join(map(dumped, rows)) + "\n]}" for hosts, rows in services
+        f'{{"hosts":{dumped(hosts)},"models":[\n'
+        + ",\n".join(map(dumped, rows))
+        + "\n]}"
+        for hosts, rows in services
     )
-    head = {"source": f"genai-prices {package.version}", "licence": licence, "date": NOW.date().isoformat()}
+    head = {
+        "source": f"genai-prices {package.version}",
+        "licence": licence,
+        "date": NOW.date().isoformat(),
+    }
     path = Path(sys.argv[1])
-    path.write_text(f'{dumped(head)[:-1]},\n"services":[\n{lines}\n]}}\n', encoding="utf-8")
-    print(f"{path}: {sum(len(rows) for _, rows in services)} models, {path.stat().st_size:,} bytes")
+    path.write_text(
+        f'{dumped(head)[:-1]},\n"services":[\n{lines}\n]}}\n', encoding="utf-8"
+    )
+    print(
+        f"{path}: {sum(len(rows) for _, rows in services)} models, {path.stat().st_size:,} bytes"
+    )
 
 
 def dumped(value: object) -> str:

@@ -28,12 +28,23 @@ class Page(Protocol):
     file: SourceFile
 
 
-def on_page_markdown(markdown: str, /, *, page: Page, config: Config, files: object) -> str:  # noqa: ARG001  # by name
+def on_page_markdown(
+    markdown: str,
+    /,
+    *,
+    page: Page,
+    config: Config,
+    files: object,  # noqa: ARG001  # by name
+) -> str:
     """Return the text of a page with URLs that work on the site."""
     folder = posixpath.join("docs", posixpath.dirname(page.file.src_uri))
 
     def on_github(url: re.Match[str]) -> str:
         path = posixpath.normpath(posixpath.join(folder, url[1]))
-        return url[0] if path.startswith("docs/") else f"]({config.repo_url.rstrip('/')}/blob/main/{path})"
+        return (
+            url[0]
+            if path.startswith("docs/")
+            else f"]({config.repo_url.rstrip('/')}/blob/main/{path})"
+        )
 
     return _URL.sub(on_github, markdown)

@@ -1,10 +1,13 @@
 """Finds retired terms, and names the standard term that replaces each of them.
 
-`script/terms.py` prints how often each retired term is still in use, by folder: in identifiers, docstrings and comments
-of Python files, in documentation, and in `translations/en.json`. `--list` prints the places, with the standard term
-(`--list link` those of one term). `--strict`, as in `script/lint`, ends with status 1 when a retired term is in use.
+`script/terms.py` prints how often each retired term is still in use, by folder: in
+identifiers, docstrings and comments of Python files, in documentation, and in
+`translations/en.json`. `--list` prints the places, with the standard term (`--list
+link` those of one term). `--strict`, as in `script/lint`, ends with status 1 when a
+retired term is in use.
 
-A term is retired by a row of `TERMS`. Records of decisions and the change log keep the words of their day.
+A term is retired by a row of `TERMS`. Records of decisions and the change log keep the
+words of their day.
 """
 
 import argparse
@@ -63,16 +66,30 @@ class Term:
 
 
 TERMS: Final = (
-    Term("taking up", "resume", "tak(?:e|es|en|ing) up|took up|go on", "tak(?:es|en|ing) up|took up"),
+    Term(
+        "taking up",
+        "resume",
+        "tak(?:e|es|en|ing) up|took up|go on",
+        "tak(?:es|en|ing) up|took up",
+    ),
     Term("tally", "usage, UsageTracker", "tall(?:y|ies)(?: keeper)?", "tall(?:y|ies)"),
     Term("upkeep", "retention, storage", "upkeep", "upkeep"),
-    Term("question notice", "approval notification", "question notices?", "question notices?"),
+    Term(
+        "question notice",
+        "approval notification",
+        "question notices?",
+        "question notices?",
+    ),
     Term(
         "link",
         "provider, health monitor",
         "links?|link watch",
         "links? of (?:a|the) chain|link watch",
-        elsewhere=("custom_components/chatterbox/speech/text", "tests/speech/text", "tests/repository"),
+        elsewhere=(
+            "custom_components/chatterbox/speech/text",
+            "tests/speech/text",
+            "tests/repository",
+        ),
     ),
     Term("patience", "timeouts", "patien(?:ce|t)", "patience"),
     Term("drive", "TurnRunner.run", "drives?|driving", "drives a turn"),
@@ -80,7 +97,12 @@ TERMS: Final = (
     Term("deed", "ActionSummary", "deeds?", "deeds?"),
     Term("spot", "ApprovalScope", "spots?", "spots?"),
     Term("program", "API client, API turn", "(?<!access )programs?", "programs?"),
-    Term("house", "Backend (protocol); home (building)", "(?<!demo )houses?", "(?<!demo )houses?"),
+    Term(
+        "house",
+        "Backend (protocol); home (building)",
+        "(?<!demo )houses?",
+        "(?<!demo )houses?",
+    ),
     Term("told name", "name resolver", "told names?", "told names?"),
     Term("large home", "entity search", "large homes?|thing ranking", "thing ranking"),
     Term("thing", "ExposedEntity", "things?"),
@@ -94,15 +116,44 @@ TERMS: Final = (
     Term("gated", "NeedsApproval", "gated", "gated"),
     Term("settled", "Resolved", "settle[ds]?|settling", "settled calls?"),
     Term("for client", "ClientCall", names=frozenset({"ForClient"})),
-    Term("frame", "batch", "frames?", "frames?", elsewhere=("custom_components/chatterbox/offline",)),
-    Term("seal", "encrypted content", "seal(?:s|ed|ing)?|carriers?", "seal(?:s|ed|ing)?|carriers?"),
+    Term(
+        "frame",
+        "batch",
+        "frames?",
+        "frames?",
+        elsewhere=("custom_components/chatterbox/offline",),
+    ),
+    Term(
+        "seal",
+        "encrypted content",
+        "seal(?:s|ed|ing)?|carriers?",
+        "seal(?:s|ed|ing)?|carriers?",
+    ),
     Term(
         "participle as a noun",
         "a noun that says what it is",
-        names=frozenset({"Said", "Told", "Shown", "Wanted", "Seen", "Gathered", "Words", "Ways", "Asked", "Taken"}),
+        names=frozenset(
+            {
+                "Said",
+                "Told",
+                "Shown",
+                "Wanted",
+                "Seen",
+                "Gathered",
+                "Words",
+                "Ways",
+                "Asked",
+                "Taken",
+            }
+        ),
     ),
     *(
-        Term(participle, noun, things=frozenset({participle}), are_verbs=participle == "read")
+        Term(
+            participle,
+            noun,
+            things=frozenset({participle}),
+            are_verbs=participle == "read",
+        )
         for participle, noun in (
             ("said", "words, spoken_text, sentence"),
             ("read", "turn_input, parsed"),
@@ -113,15 +164,33 @@ TERMS: Final = (
         )
     ),
     Term("What, Who", "a subject that says what the thing is", openings="what|who"),
-    Term("others their turn", "yield to the event loop", prose=r"(?:giv(?:e|es|ing)|let) others (?:have )?their turn"),
-    Term("wish of a model", "call", prose=r"wish(?:es)? of (?:a|the) model|models?'s? wish(?:es)?"),
+    Term(
+        "others their turn",
+        "yield to the event loop",
+        prose=r"(?:giv(?:e|es|ing)|let) others (?:have )?their turn",
+    ),
+    Term(
+        "wish of a model",
+        "call",
+        prose=r"wish(?:es)? of (?:a|the) model|models?'s? wish(?:es)?",
+    ),
     Term("the same of", "the same for", prose=r"the same of an? \w+"),
 )
 """The Words table of the redraw."""
 
 _THINGS: Final = {name: term for term in TERMS for name in term.things}
 _OF_OTHERS: Final = frozenset(
-    {"sys", "_getframe", "f_back", "ag_frame", "FrameType", "frame", "stack_info", "seal_all", "async_clean_spot"}
+    {
+        "sys",
+        "_getframe",
+        "f_back",
+        "ag_frame",
+        "FrameType",
+        "frame",
+        "stack_info",
+        "seal_all",
+        "async_clean_spot",
+    }
 )
 """Identifiers that are not ours to name."""
 _HISTORY: Final = ("docs/decisions/", "CHANGELOG.md")
@@ -141,7 +210,12 @@ class Place:
         """Return the folder that a count is given for: a package of the product, or a folder of the repository."""
         if self.path.is_relative_to(_PRODUCT):
             depth = 4 if self.path.is_relative_to(_PRODUCT / "agent") else 3
-            return "/".join(self.path.parts[2 : depth if len(self.path.parts) > depth else -1]) or "chatterbox"
+            return (
+                "/".join(
+                    self.path.parts[2 : depth if len(self.path.parts) > depth else -1]
+                )
+                or "chatterbox"
+            )
         return self.path.parts[0]
 
 
@@ -158,7 +232,8 @@ def terms_of(identifier: str) -> tuple[Term, ...]:
     return tuple(
         term
         for term in TERMS
-        if identifier in term.names or (term.in_identifiers and term.in_identifiers.search(apart))
+        if identifier in term.names
+        or (term.in_identifiers and term.in_identifiers.search(apart))
     )
 
 
@@ -178,7 +253,11 @@ def in_prose(path: Path, line: int, text: str) -> Iterator[Place]:
 def docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Yield docstrings, those of attributes too, with their first lines."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+        if (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, str)
+        ):
             yield node.lineno, node.value.value
 
 
@@ -186,9 +265,17 @@ def definitions(tree: ast.Module) -> Iterator[tuple[int, str, bool]]:
     """Yield where a name is given, the name, and whether it is that of a function."""
     for node in ast.walk(tree):
         match node:
-            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()) | ast.arg(arg=name):
+            case (
+                ast.Name(id=name, ctx=ast.Store())
+                | ast.Attribute(attr=name, ctx=ast.Store())
+                | ast.arg(arg=name)
+            ):
                 yield node.lineno, name, False
-            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)) | ast.ExceptHandler(name=str(name)):
+            case (
+                ast.MatchAs(name=str(name))
+                | ast.MatchStar(name=str(name))
+                | ast.ExceptHandler(name=str(name))
+            ):
                 yield node.lineno, name, False
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
                 yield node.lineno, name, True
@@ -199,7 +286,9 @@ def definitions(tree: ast.Module) -> Iterator[tuple[int, str, bool]]:
 def in_things(path: Path, tree: ast.Module) -> Iterator[Place]:
     """Yield the names of things that are retired; a name counts where it is given."""
     for line, name, is_function in definitions(tree):
-        if (term := _THINGS.get(name.strip("_"))) is not None and not (term.are_verbs and is_function):
+        if (term := _THINGS.get(name.strip("_"))) is not None and not (
+            term.are_verbs and is_function
+        ):
             yield Place(term, path, line, name)
 
 
@@ -246,23 +335,32 @@ def candidates() -> Iterator[Place]:
     for folder in (_PRODUCT, *map(Path, ("bench", "demo", "script", "tests"))):
         for path in sorted((_REPOSITORY / folder).rglob("*.py")):
             if path != Path(__file__).resolve():
-                yield from in_python(path.relative_to(_REPOSITORY), path.read_text(encoding="utf-8"))
-    for path in sorted([*_REPOSITORY.glob("*.md"), *(_REPOSITORY / "docs").rglob("*.md")]):
+                yield from in_python(
+                    path.relative_to(_REPOSITORY), path.read_text(encoding="utf-8")
+                )
+    for path in sorted(
+        [*_REPOSITORY.glob("*.md"), *(_REPOSITORY / "docs").rglob("*.md")]
+    ):
         relative = path.relative_to(_REPOSITORY)
         if not relative.as_posix().startswith(_HISTORY):
             yield from in_prose(relative, 1, path.read_text(encoding="utf-8"))
     english = _PRODUCT / "translations" / "en.json"
     for text in texts(json.loads((_REPOSITORY / english).read_text(encoding="utf-8"))):
-        yield from (Place(place.term, english, 0, text) for place in in_prose(english, 1, text))
+        yield from (
+            Place(place.term, english, 0, text) for place in in_prose(english, 1, text)
+        )
 
 
 def table(found: Sequence[Place]) -> str:
     """Return the counts of each term: of all folders, and of those that hold most of them."""
     rows: list[str] = []
     for term, count in Counter(place.term for place in found).most_common():
-        folders = Counter(place.folder for place in found if place.term is term).most_common()
+        folders = Counter(
+            place.folder for place in found if place.term is term
+        ).most_common()
         rows.append(
-            f"{count:6}  {term.retired} → {term.standard}: " + ", ".join(f"{name} {number}" for name, number in folders)
+            f"{count:6}  {term.retired} → {term.standard}: "
+            + ", ".join(f"{name} {number}" for name, number in folders)
         )
     return "\n".join([*rows, f"{len(found):6}  in all", ""])
 
@@ -270,14 +368,26 @@ def table(found: Sequence[Place]) -> str:
 def main() -> int:
     """Print what is found, and judge."""
     parser = argparse.ArgumentParser(prog="script/terms.py", description=__doc__)
-    parser.add_argument("--strict", action="store_true", help="end with status 1 when a retired term is in use")
-    parser.add_argument("--list", nargs="?", const="", metavar="TERM", help="print the places, of one term or of all")
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="end with status 1 when a retired term is in use",
+    )
+    parser.add_argument(
+        "--list",
+        nargs="?",
+        const="",
+        metavar="TERM",
+        help="print the places, of one term or of all",
+    )
     arguments = parser.parse_args()
     found = [*places()]
     if arguments.list is not None:
         for place in found:
             if arguments.list in {"", place.term.retired}:
-                print(f"{place.path}:{place.line}: {place.term.retired} → {place.term.standard}: {place.text}")
+                print(
+                    f"{place.path}:{place.line}: {place.term.retired} → {place.term.standard}: {place.text}"
+                )
     else:
         sys.stdout.write(table(found))
     return int(arguments.strict and bool(found))

@@ -6,4 +6,6 @@ import custom_components
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
-custom_components.__path__.append(str(REPOSITORY / "demo" / "config" / "custom_components"))
+custom_components.__path__.append(
+    str(REPOSITORY / "demo" / "config" / "custom_components")
+)

@@ -39,30 +39,45 @@ from tests.support.servers.script import Script
 from tests.support.service_dialogs import GUARDED, TALKING
 from tests.support.talk import Serve, add_agent, move_into_the_demo_home
 
-# Home Assistant's test plugin has each statement of a database logged, which takes longer than the statement.
+# Home Assistant's test plugin has each statement of a database logged, which takes
+# longer than the statement.
 logging.getLogger("sqlalchemy.engine").setLevel(logging.WARNING)
-# It formats each record of INFO as well, for the report of a failure. The fixture `caplog` still sees all records.
+# It formats each record of INFO as well, for the report of a failure. The fixture
+# `caplog` still sees all records.
 logging.getLogger().setLevel(logging.WARNING)
 # It tries to import this before each test.
 sys.modules["MySQLdb"] = None  # type: ignore[assignment]  # not to be had
-# It collects garbage after each module. A collection every 2,000 objects takes a fourth of the time of a test.
+# It collects garbage after each module. A collection every 2,000 objects takes a fourth
+# of the time of a test.
 gc.set_threshold(1_000_000)
-# It interrupts threads that do not end within a moment, of which an overloaded machine has many.
+# It interrupts threads that do not end within a moment, of which an overloaded machine
+# has many.
 vars(executor).update(EXECUTOR_SHUTDOWN_TIMEOUT=300)
-# Each home parses the sentences of its languages anew, which takes longer than all else that a sentence needs. What is
-# parsed is read only, so homes with the same sentences share it.
-_intents_of, _intents_of_homes = intents.Intents.from_dict, dict[bytes, intents.Intents]()
+# Each home parses the sentences of its languages anew, which takes longer than all else
+# that a sentence needs. What is parsed is read only, so homes with the same sentences
+# share it.
+_intents_of, _intents_of_homes = (
+    intents.Intents.from_dict,
+    dict[bytes, intents.Intents](),
+)
 
 
 def _shared_intents(sentences: dict[str, Any]) -> intents.Intents:
     """Return the intents of the sentences of a language, as `Intents.from_dict` does."""
     key = orjson.dumps(sentences)
-    return _intents_of_homes.get(key) or _intents_of_homes.setdefault(key, _intents_of(sentences))
+    return _intents_of_homes.get(key) or _intents_of_homes.setdefault(
+        key, _intents_of(sentences)
+    )
 
 
 intents.Intents.from_dict = staticmethod(_shared_intents)  # type: ignore[assignment,method-assign]
 # No verdict depends on the speed of the machine.
-settings.register_profile("thorough", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "thorough",
+    deadline=None,
+    max_examples=50,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.register_profile("quick", settings.get_profile("thorough"), max_examples=15)
 
 _HERE = Path(__file__).parent
@@ -107,19 +122,45 @@ _OF_A_LOOP = frozenset(
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Change how much is tested, and what the tests of `tests/behaviour/chaos` and `tests/behaviour/hostile` do."""
-    parser.addoption("--thorough", action="store_true", help="Run the tests marked as thorough as well.")
+    parser.addoption(
+        "--thorough",
+        action="store_true",
+        help="Run the tests marked as thorough as well.",
+    )
     group = parser.getgroup("chaos")
-    group.addoption("--chaos-turns", type=int, default=2_000, help="How many turns (default: %(default)s).")
-    group.addoption("--chaos-seed", type=int, default=1, help="What happens in them (default: %(default)s).")
-    group.addoption("--chaos-turn", type=int, help="Take only this one, after those before it in its conversation.")
+    group.addoption(
+        "--chaos-turns",
+        type=int,
+        default=2_000,
+        help="How many turns (default: %(default)s).",
+    )
+    group.addoption(
+        "--chaos-seed",
+        type=int,
+        default=1,
+        help="What happens in them (default: %(default)s).",
+    )
+    group.addoption(
+        "--chaos-turn",
+        type=int,
+        help="Take only this one, after those before it in its conversation.",
+    )
     loop = parser.getgroup("loop")
-    loop.addoption("--debug-loop", action="store_true", help="Switch asyncio's debug mode on.")
+    loop.addoption(
+        "--debug-loop", action="store_true", help="Switch asyncio's debug mode on."
+    )
     pages = parser.getgroup("pages")
     pages.addoption(
-        "--write-pages", action="store_true", help="Write examples anew; see tests/repository/test_diagnostics_page.py."
+        "--write-pages",
+        action="store_true",
+        help="Write examples anew; see tests/repository/test_diagnostics_page.py.",
     )
     hostile = parser.getgroup("hostile")
-    hostile.addoption("--unguarded", action="store_true", help="Allow everything, to see attacks succeed.")
+    hostile.addoption(
+        "--unguarded",
+        action="store_true",
+        help="Allow everything, to see attacks succeed.",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -128,7 +169,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
     """Leave thorough tests out, give each test only the fixtures it needs, and begin with the tests that take long.
 
     Decision 58. No worker is left alone with those at the end.
@@ -140,8 +183,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if isinstance(item, pytest.Function) and "hass" not in item.fixturenames:
             unneeded = _OF_A_HOME if is_async_test(item) else _OF_A_HOME | _OF_A_LOOP
-            item.fixturenames = [name for name in item.fixturenames if name not in unneeded]
-    items.sort(key=lambda item: _TAKE_LONG.isdisjoint(item.path.relative_to(_HERE).parts))
+            item.fixturenames = [
+                name for name in item.fixturenames if name not in unneeded
+            ]
+    items.sort(
+        key=lambda item: _TAKE_LONG.isdisjoint(item.path.relative_to(_HERE).parts)
+    )
 
 
 class _OneProcessForTheBrowser(LoadFileScheduling):
@@ -149,13 +196,23 @@ class _OneProcessForTheBrowser(LoadFileScheduling):
 
     @override
     def _split_scope(self, nodeid: str) -> str:
-        return _BROWSER_TESTS if nodeid.startswith(_BROWSER_TESTS) else super()._split_scope(nodeid)
+        return (
+            _BROWSER_TESTS
+            if nodeid.startswith(_BROWSER_TESTS)
+            else super()._split_scope(nodeid)
+        )
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
+def pytest_xdist_make_scheduler(
+    config: pytest.Config, log: Producer
+) -> LoadFileScheduling | None:
     """Distribute the tests with `--dist loadfile`, as `script/test` does."""
-    return _OneProcessForTheBrowser(config, log) if config.getvalue("dist") == "loadfile" else None
+    return (
+        _OneProcessForTheBrowser(config, log)
+        if config.getvalue("dist") == "loadfile"
+        else None
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -169,8 +226,9 @@ def _find_custom_integrations(request: pytest.FixtureRequest) -> None:
 async def enable_event_loop_debug(pytestconfig: pytest.Config) -> None:
     """Have the event loop refuse calls from other threads.
 
-    This replaces a fixture of Home Assistant's test plugin, which switches asyncio's debug mode on. That refuses them,
-    too, and notes where every future and handle comes from, which can take a third of a test's time.
+    This replaces a fixture of Home Assistant's test plugin, which switches asyncio's
+    debug mode on. That refuses them, too, and notes where every future and handle comes
+    from, which can take a third of a test's time.
     """
     loop, thread = asyncio.get_running_loop(), threading.get_ident()
     if pytestconfig.getoption("--debug-loop"):
@@ -195,7 +253,11 @@ def freezer(monkeypatch: pytest.MonkeyPatch) -> Iterator[FrozenDateTimeFactory]:
     with freeze_time() as stopped:
         assert isinstance(stopped, FrozenDateTimeFactory)
         began = monotonic()
-        monkeypatch.setattr(asyncio.get_event_loop(), "time", lambda: time.monotonic() + monotonic() - began)
+        monkeypatch.setattr(
+            asyncio.get_event_loop(),
+            "time",
+            lambda: time.monotonic() + monotonic() - began,
+        )
         yield stopped
 
 
@@ -204,7 +266,9 @@ def postgresql() -> Iterator[PostgreSQL]:
     """Run a PostgreSQL server, where one is installed."""
     folder = binaries()
     if folder is None:
-        pytest.skip("PostgreSQL is not installed here, so nothing is tested on it: run script/postgresql")
+        pytest.skip(
+            "PostgreSQL is not installed here, so nothing is tested on it: run script/postgresql"
+        )
     with running(folder) as server:
         yield server
 
@@ -246,8 +310,14 @@ async def serve(hass: HomeAssistant, socket_enabled: None) -> AsyncGenerator[Ser
             await move_into_the_demo_home(hass)
             scripted = ScriptedChatCompletions(script)
             base_url = await stack.enter_async_context(serving(scripted.application()))
-            service: dict[str, object] = {CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_BASE_URL: base_url}
-            defaults: dict[str, object] = {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"]}
+            service: dict[str, object] = {
+                CONF_KIND: ServiceKind.OPENAI_CHAT,
+                CONF_BASE_URL: base_url,
+            }
+            defaults: dict[str, object] = {
+                CONF_MODEL: "scripted-model",
+                CONF_LLM_HASS_API: ["assist"],
+            }
             await add_agent(hass, service, defaults | options)
             return scripted
 
@@ -282,7 +352,9 @@ async def offline(hass: HomeAssistant) -> None:
 
 
 @pytest.fixture
-def leaks(hass: HomeAssistant, hass_storage: dict[str, Any], caplog: pytest.LogCaptureFixture) -> Leaks:
+def leaks(
+    hass: HomeAssistant, hass_storage: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> Leaks:
     """Watch where words get to that nobody may read."""
     watching = Leaks(hass, hass_storage, caplog)
     watching.watch()

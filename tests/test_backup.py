@@ -23,9 +23,13 @@ async def test_turns_during_a_backup_are_stored_after_it(hass: HomeAssistant) ->
     assert await store.record(first).stored(), "all that came before is stored by then"
 
 
-async def test_a_history_that_is_down_stops_no_backup(hass: HomeAssistant, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_history_that_is_down_stops_no_backup(
+    hass: HomeAssistant, caplog: pytest.LogCaptureFixture
+) -> None:
     [entry] = hass.config_entries.async_entries("chatterbox")
-    hass.config_entries.async_update_entry(entry, options={"history_address": "sqlite:////no/such/folder/x.db"})
+    hass.config_entries.async_update_entry(
+        entry, options={"history_address": "sqlite:////no/such/folder/x.db"}
+    )
     await hass.async_block_till_done(wait_background_tasks=True)
 
     await async_pre_backup(hass)

@@ -25,7 +25,11 @@ from custom_components.chatterbox.agent.events import (
     TurnFinished,
 )
 from custom_components.chatterbox.agent.messages import ToolCall, ToolResult, Usage
-from custom_components.chatterbox.const import CONF_DIAGNOSE_WORDS, CONF_HISTORY_ADDRESS, DOMAIN
+from custom_components.chatterbox.const import (
+    CONF_DIAGNOSE_WORDS,
+    CONF_HISTORY_ADDRESS,
+    DOMAIN,
+)
 from custom_components.chatterbox.history.store.query import Selection
 from custom_components.chatterbox.history.store.records import StoreUnavailable
 from custom_components.chatterbox.history.stores import async_get_histories
@@ -43,11 +47,14 @@ async def _diagnostics(hass: HomeAssistant) -> None:
     assert await async_setup_component(hass, "diagnostics", {})
 
 
-async def download(hass_client: ClientSessionGenerator, entry: ConfigEntry, device_id: str = "") -> dict[str, Any]:
+async def download(
+    hass_client: ClientSessionGenerator, entry: ConfigEntry, device_id: str = ""
+) -> dict[str, Any]:
     """Return what a person downloads from the page of a service, or from that of a device."""
     client = await hass_client()
     response = await client.get(
-        f"/api/diagnostics/config_entry/{entry.entry_id}" + (f"/device/{device_id}" if device_id else "")
+        f"/api/diagnostics/config_entry/{entry.entry_id}"
+        + (f"/device/{device_id}" if device_id else "")
     )
     assert response.status == HTTPStatus.OK
     data: dict[str, Any] = (await response.json())["data"]
@@ -55,7 +62,9 @@ async def download(hass_client: ClientSessionGenerator, entry: ConfigEntry, devi
 
 
 async def test_rules_that_cannot_be_read_are_not_told_as_none(
-    hass: HomeAssistant, hass_storage: dict[str, object], hass_client: ClientSessionGenerator
+    hass: HomeAssistant,
+    hass_storage: dict[str, object],
+    hass_client: ClientSessionGenerator,
 ) -> None:
     hass_storage["chatterbox.home_rules"] = {"version": 1, "data": 5}
     data = await download(hass_client, await set_up(hass, offline_entry()))
@@ -67,7 +76,10 @@ async def test_diagnostics_hold_the_set_up_and_no_secret(
     hass: HomeAssistant, hass_client: ClientSessionGenerator
 ) -> None:
     async with serving_script(Script()) as address:
-        entry = await set_up(hass, server_entry(address, "the-secret-key", prompt="My door code is 4711."))
+        entry = await set_up(
+            hass,
+            server_entry(address, "the-secret-key", prompt="My door code is 4711."),
+        )
     data = await download(hass_client, entry)
 
     (agent,) = data["agents"]
@@ -79,7 +91,11 @@ async def test_diagnostics_hold_the_set_up_and_no_secret(
             "title": "The server",
             "version": "2.1",
             "state": "loaded",
-            "data": {"kind": "openai_chat", "base_url": address, "api_key": "**REDACTED**"},
+            "data": {
+                "kind": "openai_chat",
+                "base_url": address,
+                "api_key": "**REDACTED**",
+            },
             "options": {},
         },
         "unreadable_files": [],
@@ -115,25 +131,48 @@ async def test_diagnostics_hold_the_set_up_and_no_secret(
         ],
         "turns": [],
     }
-    assert {"entity_id": "conversation.talker", "disabled_by": None, "state": "unknown"} in entities
-    assert {"entity_id": "sensor.talker_waiting_questions", "disabled_by": None, "state": "0"} in entities
+    assert {
+        "entity_id": "conversation.talker",
+        "disabled_by": None,
+        "state": "unknown",
+    } in entities
+    assert {
+        "entity_id": "sensor.talker_waiting_questions",
+        "disabled_by": None,
+        "state": "0",
+    } in entities
     assert prompt["total"] == prompt["instructions"] + prompt["home"] + prompt["tools"]
     assert prompt["tools"] == sum(tool["tokens"] for tool in prompt["each_tool"])
     assert "intent__HassTurnOn" in {tool["name"] for tool in prompt["each_tool"]}
     assert "4711" not in json.dumps([data, prompt])
 
 
-async def test_a_device_shows_its_agent_alone(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+async def test_a_device_shows_its_agent_alone(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator
+) -> None:
     entry = await set_up(hass, offline_entry())
-    other = ConfigSubentry(data=MappingProxyType({}), subentry_type="conversation", title="Other", unique_id=None)
+    other = ConfigSubentry(
+        data=MappingProxyType({}),
+        subentry_type="conversation",
+        title="Other",
+        unique_id=None,
+    )
     hass.config_entries.async_add_subentry(entry, other)
     await hass.async_block_till_done()
-    device = dr.async_get(hass).async_get_device_by_identifier((DOMAIN, other.subentry_id), entry.entry_id)
+    device = dr.async_get(hass).async_get_device_by_identifier(
+        (DOMAIN, other.subentry_id), entry.entry_id
+    )
     assert device
 
     agents = (await download(hass_client, entry))["agents"]
-    assert [(agent["title"], agent["prompt_tokens"]) for agent in agents] == [("Talker", None), ("Other", None)]
-    assert [agent["title"] for agent in (await download(hass_client, entry, device.id))["agents"]] == ["Other"]
+    assert [(agent["title"], agent["prompt_tokens"]) for agent in agents] == [
+        ("Talker", None),
+        ("Other", None),
+    ]
+    assert [
+        agent["title"]
+        for agent in (await download(hass_client, entry, device.id))["agents"]
+    ] == ["Other"]
 
 
 async def test_the_last_turns_are_shown_without_words(
@@ -147,12 +186,20 @@ async def test_the_last_turns_are_shown_without_words(
 
     data = await download(hass_client, entry)
     (turn,) = data["agents"][0]["turns"]
-    assert (turn["conversation_id"], turn["stop_reason"], turn["iterations"]) == ("kitchen-talk", "completed", 2)
-    assert [(one["answered_by"], one["cache_hit_percent"]) for one in turn["inferences"]] == [
+    assert (turn["conversation_id"], turn["stop_reason"], turn["iterations"]) == (
+        "kitchen-talk",
+        "completed",
+        2,
+    )
+    assert [
+        (one["answered_by"], one["cache_hit_percent"]) for one in turn["inferences"]
+    ] == [
         ("Talker", 75),
         ("Talker", None),
     ]
-    assert [(tool["name"], tool["is_error"]) for tool in turn["tools"]] == [("intent__HassTurnOn", False)]
+    assert [(tool["name"], tool["is_error"]) for tool in turn["tools"]] == [
+        ("intent__HassTurnOn", False)
+    ]
     assert turn["tools"][0]["duration"] >= 0
     assert "words" not in turn
     assert "bright" not in json.dumps(data)
@@ -160,9 +207,13 @@ async def test_the_last_turns_are_shown_without_words(
     await hass.config_entries.async_unload(entry.entry_id)
 
 
-async def test_a_history_that_is_down_is_shown(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
+async def test_a_history_that_is_down_is_shown(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator
+) -> None:
     entry = await set_up(hass, offline_entry())
-    hass.config_entries.async_update_entry(entry, options={CONF_HISTORY_ADDRESS: "sqlite:////dev/null/talk.db"})
+    hass.config_entries.async_update_entry(
+        entry, options={CONF_HISTORY_ADDRESS: "sqlite:////dev/null/talk.db"}
+    )
     await hass.async_block_till_done(wait_background_tasks=True)
     store = await async_get_histories(hass).async_open(entry)
     assert store
@@ -179,7 +230,9 @@ async def test_a_history_that_is_down_is_shown(hass: HomeAssistant, hass_client:
         "put_aside": None,
         "responses": None,
     }
-    hass.config_entries.async_update_entry(entry, options={CONF_HISTORY_ADDRESS: "no address"})
+    hass.config_entries.async_update_entry(
+        entry, options={CONF_HISTORY_ADDRESS: "no address"}
+    )
     await hass.async_block_till_done(wait_background_tasks=True)
     assert (await download(hass_client, entry))["history"] is None
 
@@ -203,23 +256,47 @@ async def test_the_number_and_size_of_responses_are_shown(
     assert (await download(hass_client, entry))["history"]["responses"] is None
 
 
-async def test_no_secret_is_shown_wherever_it_stands(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
-    key, header, password, other_key = "sk-key-1234567", "Bearer 7654321", "pass-word-99", "sk-other-987654"
+async def test_no_secret_is_shown_wherever_it_stands(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator
+) -> None:
+    key, header, password, other_key = (
+        "sk-key-1234567",
+        "Bearer 7654321",
+        "pass-word-99",
+        "sk-other-987654",
+    )
     pin = PinHash.of("739105", HashCost(memory=2, repeats=1)).as_json()
     planted = f"{key} {header} {password} {other_key}"
     await set_up(hass, server_entry(address_without_server(), other_key))
     entry = server_entry(
-        address_without_server(), key, prompt=planted, pin=pin, extra_parameters={"headers": {"auth": header}}
+        address_without_server(),
+        key,
+        prompt=planted,
+        pin=pin,
+        extra_parameters={"headers": {"auth": header}},
     )
     entry = await set_up(hass, entry)
-    options = {"history_address": f"postgresql://ha:{password}@db/talk", CONF_DIAGNOSE_WORDS: True}
+    options = {
+        "history_address": f"postgresql://ha:{password}@db/talk",
+        CONF_DIAGNOSE_WORDS: True,
+    }
     hass.config_entries.async_update_entry(entry, title=f"Mine {key}", options=options)
     agent = only_agent(entry)
     hass.config_entries.async_update_subentry(entry, agent, title=f"Butler {planted}")
     await hass.async_block_till_done(wait_background_tasks=True)
-    origin = {"turn_id": "1", "conversation_id": planted, "language": "en", "satellite_id": None, "caller": None}
+    origin = {
+        "turn_id": "1",
+        "conversation_id": planted,
+        "language": "en",
+        "satellite_id": None,
+        "caller": None,
+    }
     record = TurnRecord(f"My key is {planted}", agent.subentry_id, {**origin})
-    call = ToolCall("1", "web__fetch", json.dumps({"url": f"https://me:{password}@example.net/?k={key}"}))
+    call = ToolCall(
+        "1",
+        "web__fetch",
+        json.dumps({"url": f"https://me:{password}@example.net/?k={key}"}),
+    )
     events: tuple[TurnEvent, ...] = (
         ProviderSwitched(f"Helper {key}", f"Butler {key}: ConnectTimeout"),
         ToolCallReady(call),
@@ -232,20 +309,44 @@ async def test_no_secret_is_shown_wherever_it_stands(hass: HomeAssistant, hass_c
 
     data = await download(hass_client, entry)
     assert data["home_rules"] == {"pin": "**REDACTED**"}
-    assert data["agents"][0]["turns"][0]["words"]["input"] == "My key is " + " ".join(["**REDACTED**"] * 4)
-    assert data["entry"]["options"]["history_address"] == "postgresql://**REDACTED**@db/talk"
-    for secret in (key, header, password, other_key, "739105", str(pin["digest"]), str(pin["salt"])):
+    assert data["agents"][0]["turns"][0]["words"]["input"] == "My key is " + " ".join(
+        ["**REDACTED**"] * 4
+    )
+    assert (
+        data["entry"]["options"]["history_address"]
+        == "postgresql://**REDACTED**@db/talk"
+    )
+    for secret in (
+        key,
+        header,
+        password,
+        other_key,
+        "739105",
+        str(pin["digest"]),
+        str(pin["salt"]),
+    ):
         assert secret not in json.dumps(data)
 
 
-async def test_diagnostics_show_the_health_of_models(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> None:
-    down = await set_up(hass, server_entry(address_without_server(), extra_parameters={"their_key": "secret"}))
+async def test_diagnostics_show_the_health_of_models(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator
+) -> None:
+    down = await set_up(
+        hass,
+        server_entry(
+            address_without_server(), extra_parameters={"their_key": "secret"}
+        ),
+    )
     failed = await set_up(hass, server_entry(address_without_server(), llm_hass_api=[]))
 
     (agent,) = (await download(hass_client, down))["agents"]
     assert agent["data"]["extra_parameters"] == "**REDACTED**"
     (provider,) = agent["chain"]
-    assert (provider["circuit"], provider["failures"], provider["last_error"]) == ("open", 1, "ProviderUnreachable")
+    assert (provider["circuit"], provider["failures"], provider["last_error"]) == (
+        "open",
+        1,
+        "ProviderUnreachable",
+    )
     data = await download(hass_client, failed)
     assert data["entry"]["state"] == "setup_retry"
     assert data["agents"][0]["chain"] == []

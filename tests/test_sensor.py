@@ -29,19 +29,33 @@ def state_of(hass: HomeAssistant, entity_id: str = SENSOR) -> State:
 
 
 @pytest.mark.usefixtures("socket_enabled")
-async def test_seven_entities_of_an_agent_are_enabled_at_first(hass: HomeAssistant) -> None:
+async def test_seven_entities_of_an_agent_are_enabled_at_first(
+    hass: HomeAssistant,
+) -> None:
     entry = await set_up(hass, server_entry(address_without_server()))
 
     agent = only_agent(entry).subentry_id
     known = er.async_entries_for_config_entry(er.async_get(hass), entry.entry_id)
     entities = [entity for entity in known if entity.config_subentry_id == agent]
-    enabled = {entity.unique_id.removeprefix(f"{agent}_") for entity in entities if entity.disabled_by is None}
-    figures = {"spent_this_month", "turns", "failures", "time_to_first_token", "turn_time"}
+    enabled = {
+        entity.unique_id.removeprefix(f"{agent}_")
+        for entity in entities
+        if entity.disabled_by is None
+    }
+    figures = {
+        "spent_this_month",
+        "turns",
+        "failures",
+        "time_to_first_token",
+        "turn_time",
+    }
     assert enabled == {agent, "waiting_questions", *figures}
     assert len(entities) > len(enabled)
 
 
-async def test_an_agent_without_questions_shows_none(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+async def test_an_agent_without_questions_shows_none(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
     state = state_of(hass)
 
     assert (state.state, state.attributes["waiting"]) == ("0", [])
@@ -58,7 +72,10 @@ async def test_an_agent_without_questions_shows_none(hass: HomeAssistant, entry:
 @pytest.mark.usefixtures("entry")
 async def test_a_question_is_shown_while_it_waits(hass: HomeAssistant) -> None:
     pending = question(
-        asked_call(needs_pin=True), device_id="a-device", satellite_id="assist_satellite.hall", text="x" * 30_000
+        asked_call(needs_pin=True),
+        device_id="a-device",
+        satellite_id="assist_satellite.hall",
+        text="x" * 30_000,
     )
     ask(hass, pending)
 
@@ -75,26 +92,45 @@ async def test_a_question_is_shown_while_it_waits(hass: HomeAssistant) -> None:
     }
 
     ask(hass, question(conversation_id="another"))
-    assert [one["question"] for one in state_of(hass).attributes["waiting"]][1:] == [TEXT]
+    assert [one["question"] for one in state_of(hass).attributes["waiting"]][1:] == [
+        TEXT
+    ]
 
-    async_get_approvals(hass).take(pending.id, GivenAnswer(approved=True, way=ApprovalWay.PIN))
+    async_get_approvals(hass).take(
+        pending.id, GivenAnswer(approved=True, way=ApprovalWay.PIN)
+    )
     assert state_of(hass).state == "1"
 
 
 @pytest.mark.usefixtures("socket_enabled")
-async def test_each_agent_shows_its_own_questions(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+async def test_each_agent_shows_its_own_questions(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
     agents = dict[str, str]()
     for one in (entry, await set_up(hass, server_entry(address_without_server()))):
         entities = er.async_entries_for_config_entry(er.async_get(hass), one.entry_id)
-        (agent_id,) = [entity.entity_id for entity in entities if entity.domain == "conversation"]
-        (agents[agent_id],) = [entity.entity_id for entity in entities if "waiting_questions" in entity.unique_id]
+        (agent_id,) = [
+            entity.entity_id for entity in entities if entity.domain == "conversation"
+        ]
+        (agents[agent_id],) = [
+            entity.entity_id
+            for entity in entities
+            if "waiting_questions" in entity.unique_id
+        ]
     for agent_id in ("conversation.of_somebody_else", *agents):
-        ask(hass, question(agent_id=agent_id, conversation_id=agent_id, text=f"Asked by {agent_id}"))
+        ask(
+            hass,
+            question(
+                agent_id=agent_id, conversation_id=agent_id, text=f"Asked by {agent_id}"
+            ),
+        )
 
     for agent_id, sensor in agents.items():
         state = state_of(hass, sensor)
         assert state.state == "1"
-        assert [one["question"] for one in state.attributes["waiting"]] == [f"Asked by {agent_id}"]
+        assert [one["question"] for one in state.attributes["waiting"]] == [
+            f"Asked by {agent_id}"
+        ]
 
 
 @pytest.mark.usefixtures("entry")
@@ -103,7 +139,9 @@ async def test_waiting_questions_are_not_recorded() -> None:
     assert "waiting" in WaitingQuestionsSensor._unrecorded_attributes  # noqa: SLF001  # Home Assistant's name
 
 
-async def test_the_sensor_follows_the_entry(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+async def test_the_sensor_follows_the_entry(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
     ask(hass, question())
 
     await hass.config_entries.async_unload(entry.entry_id)

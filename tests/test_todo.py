@@ -14,7 +14,12 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from pytest_homeassistant_custom_component.typing import WebSocketGenerator
 
 from custom_components.chatterbox.const import DOMAIN
-from custom_components.chatterbox.memory.facts import LONGEST_FACT, Keeper, Memories, async_get_memories
+from custom_components.chatterbox.memory.facts import (
+    LONGEST_FACT,
+    Keeper,
+    Memories,
+    async_get_memories,
+)
 from tests.support.config_entries import offline_entry, only_agent, set_up
 from tests.support.listening_agent import add_person
 
@@ -36,7 +41,11 @@ def memories(hass: HomeAssistant) -> Memories:
 def lists(hass: HomeAssistant) -> dict[str, str]:
     """Return the names of the lists of facts, by their ids."""
     all_lists = hass.states.async_all("todo")
-    return {state.entity_id: state.name for state in all_lists if state.entity_id != "todo.later"}
+    return {
+        state.entity_id: state.name
+        for state in all_lists
+        if state.entity_id != "todo.later"
+    }
 
 
 async def items(hass: HomeAssistant, entity_id: str = LIST) -> list[dict[str, str]]:
@@ -53,23 +62,36 @@ async def items(hass: HomeAssistant, entity_id: str = LIST) -> list[dict[str, st
     assert isinstance(held, dict)
     found = held["items"]
     assert isinstance(found, list)
-    return [{key: str(item[key]) for key in ("summary", "status")} for item in found if isinstance(item, dict)]
+    return [
+        {key: str(item[key]) for key in ("summary", "status")}
+        for item in found
+        if isinstance(item, dict)
+    ]
 
 
-async def act(hass: HomeAssistant, action: str, data: Mapping[str, object], entity_id: str = LIST) -> None:
-    await hass.services.async_call("todo", action, {"entity_id": entity_id, **data}, blocking=True)
+async def act(
+    hass: HomeAssistant, action: str, data: Mapping[str, object], entity_id: str = LIST
+) -> None:
+    await hass.services.async_call(
+        "todo", action, {"entity_id": entity_id, **data}, blocking=True
+    )
 
 
 def anna_of(agent: ConfigSubentry) -> Keeper:
     return Keeper(agent.subentry_id, "anna")
 
 
-async def test_each_person_has_a_list_on_the_agents_device(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+async def test_each_person_has_a_list_on_the_agents_device(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
     assert lists(hass) == {LIST: "Talker Memories of Anna"}
     registry_entry = er.async_get(hass).async_get(LIST)
     assert registry_entry is not None
     agent = only_agent(entry).subentry_id
-    assert (registry_entry.unique_id, registry_entry.config_subentry_id) == (f"{agent}_memories_anna", agent)
+    assert (registry_entry.unique_id, registry_entry.config_subentry_id) == (
+        f"{agent}_memories_anna",
+        agent,
+    )
     assert registry_entry.device_id is not None
     device = dr.async_get(hass).async_get(registry_entry.device_id)
     assert device is not None
@@ -87,7 +109,9 @@ async def test_lists_go_with_the_option_and_the_facts_stay(
     agent = only_agent(entry)
     await memories.async_add(anna_of(agent), "Has a cat.", "Anna")
     for is_on, expected_lists in ((False, set[str]()), (True, {LIST})):
-        hass.config_entries.async_update_subentry(entry, agent, data={"remember_facts": is_on})
+        hass.config_entries.async_update_subentry(
+            entry, agent, data={"remember_facts": is_on}
+        )
         await hass.async_block_till_done()
         assert lists(hass).keys() == expected_lists
         assert (er.async_get(hass).async_get(LIST) is not None) == is_on
@@ -116,14 +140,19 @@ async def test_changes_in_the_list_are_remembered(
 
 
 async def test_a_new_fact_is_in_the_list_at_once(
-    hass: HomeAssistant, entry: MockConfigEntry, memories: Memories, hass_ws_client: WebSocketGenerator
+    hass: HomeAssistant,
+    entry: MockConfigEntry,
+    memories: Memories,
+    hass_ws_client: WebSocketGenerator,
 ) -> None:
     client = await hass_ws_client(hass)
     await client.send_json_auto_id({"type": "todo/item/subscribe", "entity_id": LIST})
     assert (await client.receive_json())["success"]
     assert (await client.receive_json())["event"] == {"items": []}
 
-    await memories.async_add(Keeper(only_agent(entry).subentry_id, "ben"), "Has a dog.", "Ben")
+    await memories.async_add(
+        Keeper(only_agent(entry).subentry_id, "ben"), "Has a dog.", "Ben"
+    )
     await memories.async_add(anna_of(only_agent(entry)), "Has a cat.", "Anna")
 
     (item,) = (await client.receive_json())["event"]["items"]
@@ -134,7 +163,10 @@ async def test_a_new_fact_is_in_the_list_at_once(
 
 
 async def test_lists_come_and_go_with_persons(
-    hass: HomeAssistant, entry: MockConfigEntry, memories: Memories, hass_ws_client: WebSocketGenerator
+    hass: HomeAssistant,
+    entry: MockConfigEntry,
+    memories: Memories,
+    hass_ws_client: WebSocketGenerator,
 ) -> None:
     client = await hass_ws_client(hass)
 
@@ -169,7 +201,9 @@ async def test_a_user_without_a_person_has_a_list_with_the_first_fact(
     keeper = Keeper(only_agent(entry).subentry_id, "id-of-a-user")
     fact = await memories.async_add(keeper, "Is a guest.", "Guest")
     await hass.async_block_till_done()
-    assert await items(hass, "todo.talker_memories_of_guest") == [{"summary": "Is a guest.", "status": "needs_action"}]
+    assert await items(hass, "todo.talker_memories_of_guest") == [
+        {"summary": "Is a guest.", "status": "needs_action"}
+    ]
 
     await memories.async_forget(keeper, [fact.id])
     await hass.async_block_till_done()
@@ -210,13 +244,17 @@ async def test_an_invalid_fact_is_refused(
         await act(hass, action, data)
 
     texts = await async_get_translations(hass, "en", "exceptions", [DOMAIN])
-    expected = texts[f"component.{DOMAIN}.exceptions.{key}.message"].format(longest=LONGEST_FACT)
+    expected = texts[f"component.{DOMAIN}.exceptions.{key}.message"].format(
+        longest=LONGEST_FACT
+    )
     assert str(refused.value) == expected.removesuffix(".")
     assert await items(hass) == [{"summary": "Has a cat.", "status": "needs_action"}]
 
 
 async def test_unreadable_facts_show_no_list_and_are_read_again(
-    hass: HomeAssistant, hass_storage: dict[str, object], caplog: pytest.LogCaptureFixture
+    hass: HomeAssistant,
+    hass_storage: dict[str, object],
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     hass_storage["chatterbox.memories"] = {"version": 1, "data": {"people": "nobody"}}
     await add_person(hass, "Anna")

@@ -1,6 +1,7 @@
 """Replays recorded turns against a real llama.cpp server, and tells how many tokens it had to read for each.
 
-Tokens are as the server reports them. The times are those of a random model on this machine, and not compared.
+Tokens are as the server reports them. The times are those of a random model on this
+machine, and not compared.
 """
 
 import argparse
@@ -37,7 +38,9 @@ _TARGETS: Final[dict[tuple[Home, str], int]] = {
 }
 """Most tokens of our agent, with and without warm-up, by home and turn."""
 _HOMES: Final[tuple[Home, ...]] = (DEMO, 50, 300)
-_AFTER_WARM_UP: Final = {(home, step.name): 100 for home in _HOMES for step in (STEPS[0], STEPS[-1])}
+_AFTER_WARM_UP: Final = {
+    (home, step.name): 100 for home in _HOMES for step in (STEPS[0], STEPS[-1])
+}
 """The same after the warm-up alone."""
 _MILLISECONDS: Final = 1_000
 
@@ -48,12 +51,19 @@ async def measure(folder: Path, home: Home) -> Measured:
     core, ours = recorded[REFERENCE], recorded[OURS]
     times: list[list[float]] = [[], [], []]
     each = ((core, False), (ours, False), (ours, True))
-    columns = [await _replay(turns, took, warm=warm) for (turns, warm), took in zip(each, times, strict=True)]
-    rows = [Row(step.name, *counts) for step, *counts in zip(STEPS, *columns, strict=True)]
+    columns = [
+        await _replay(turns, took, warm=warm)
+        for (turns, warm), took in zip(each, times, strict=True)
+    ]
+    rows = [
+        Row(step.name, *counts) for step, *counts in zip(STEPS, *columns, strict=True)
+    ]
     return Measured(rows=rows, milliseconds=[took[0] for took in times])
 
 
-async def _replay(turns: Sequence[RecordedTurn], times: list[float], *, warm: bool) -> list[int]:
+async def _replay(
+    turns: Sequence[RecordedTurn], times: list[float], *, warm: bool
+) -> list[int]:
     async with llama_server() as server, aiohttp.ClientSession() as session:
         return await count(session, server.url, turns, times, warm=warm)
 
@@ -81,7 +91,9 @@ async def count(
     return counts
 
 
-async def _tokens(session: aiohttp.ClientSession, url: str, bodies: Iterable[bytes]) -> int:
+async def _tokens(
+    session: aiohttp.ClientSession, url: str, bodies: Iterable[bytes]
+) -> int:
     total = 0
     for body in bodies:
         payload = json.loads(body) | {"max_tokens": 1, "stream": False}
@@ -97,7 +109,10 @@ def _missed(home: Home, rows: Iterable[Row]) -> Iterator[str]:
     for row in rows:
         place = home, row.turn
         checks = ((_TARGETS, row.ours, ""), (_TARGETS, row.warm, " after warm-up"))
-        for targets, tokens, when in (*checks, (_AFTER_WARM_UP, row.warm, " after warm-up")):
+        for targets, tokens, when in (
+            *checks,
+            (_AFTER_WARM_UP, row.warm, " after warm-up"),
+        ):
             if tokens > (most := targets.get(place, tokens)):
                 yield f"missed: {title(home)}, {row.turn}: {tokens} tokens{when}, at most {most}"
 
@@ -112,23 +127,43 @@ def report(home: Home, rows: Sequence[Row], *, is_checked: bool) -> int:
 
 def _measure_all(*, is_checked: bool, is_published: bool) -> int:
     """Measure all homes, each in a process of its own; return the highest status."""
-    command, codes = (sys.executable, "-m", "bench.first_word", *(["--check"] if is_checked else [])), []
+    command, codes = (
+        (
+            sys.executable,
+            "-m",
+            "bench.first_word",
+            *(["--check"] if is_checked else []),
+        ),
+        [],
+    )
     with tempfile.TemporaryDirectory(prefix="chatterbox-first-word-") as folder:
         files = {home: Path(folder) / f"{home}.json" for home in _HOMES}
         for home, file in files.items():
             given = ("--home", str(home), "--results", str(file))
             codes.append(subprocess.run((*command, *given), check=False).returncode)  # noqa: S603  # this module
         if is_published and not any(codes):
-            publish({home: Measured.model_validate_json(file.read_bytes()) for home, file in files.items()})
+            publish(
+                {
+                    home: Measured.model_validate_json(file.read_bytes())
+                    for home, file in files.items()
+                }
+            )
     return max(map(abs, codes))
 
 
 def main() -> None:
     """Measure, print the tables, and with `--check` end with status 1 if a target is missed."""
     parser = argparse.ArgumentParser(prog="script/first_word", description=__doc__)
-    parser.add_argument("--home", help="only the home of script/demo, 'demo', or one of so many entities")
-    parser.add_argument("--check", action="store_true", help="end with status 1 if a target is missed")
-    parser.add_argument("--publish", action="store_true", help="write docs/performance.md and README.md")
+    parser.add_argument(
+        "--home",
+        help="only the home of script/demo, 'demo', or one of so many entities",
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="end with status 1 if a target is missed"
+    )
+    parser.add_argument(
+        "--publish", action="store_true", help="write docs/performance.md and README.md"
+    )
     parser.add_argument("--results", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     logging.disable()
@@ -138,7 +173,9 @@ def main() -> None:
         sys.exit(_measure_all(is_checked=given.check, is_published=given.publish))
     loop = runner.create_event_loop()
     asyncio.set_event_loop(loop)
-    with tempfile.TemporaryDirectory(prefix="chatterbox-first-word-", ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(
+        prefix="chatterbox-first-word-", ignore_cleanup_errors=True
+    ) as folder:
         home: Home = DEMO if given.home == DEMO else int(given.home)
         measured = loop.run_until_complete(measure(Path(folder), home))
     if given.results:

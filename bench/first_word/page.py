@@ -55,9 +55,19 @@ def publish(measured: Mapping[Home, Measured]) -> None:
     for home, one in measured.items():
         core, ours, warm = (f"{time:,.0f} ms" for time in one.milliseconds)
         lines += [*table(home, one.rows), ""]
-        lines += [f"As an example, the first turn took {core}, {ours} and {warm} on the machine of this run.", ""]
+        lines += [
+            f"As an example, the first turn took {core}, {ours} and {warm} on the machine of this run.",
+            "",
+        ]
     _replace(_PAGE, lines)
-    _replace(_README, [line for home in _IN_README for line in (*table(home, measured[home].rows), "")])
+    _replace(
+        _README,
+        [
+            line
+            for home in _IN_README
+            for line in (*table(home, measured[home].rows), "")
+        ],
+    )
 
 
 def block_of(page: str) -> str:
@@ -73,4 +83,9 @@ def with_block(page: str, block: str) -> str:
 
 def _replace(path: Path, lines: Iterable[str]) -> None:
     page = path.read_text("utf-8")
-    path.write_text(with_block(page, "\n".join((_BEGIN, "", *lines, _END)).replace("\n\n\n", "\n\n")), encoding="utf-8")
+    path.write_text(
+        with_block(
+            page, "\n".join((_BEGIN, "", *lines, _END)).replace("\n\n\n", "\n\n")
+        ),
+        encoding="utf-8",
+    )

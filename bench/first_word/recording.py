@@ -45,7 +45,12 @@ class Step:
 STEPS: Final = (
     Step("first turn after a start", "turn off the light please"),
     Step("second turn, same room", "is it going to rain later", in_next_minute=True),
-    Step("other room, a question about states", "which lights are on", 1, calls=(_STATES,)),
+    Step(
+        "other room, a question about states",
+        "which lights are on",
+        1,
+        calls=(_STATES,),
+    ),
     Step("back in the first room", "thank you"),
     Step("a device was renamed", "what can you do", renames=True),
     Step("other room, a command", "turn on the kitchen light", 1, calls=(TURN_ON,)),
@@ -65,7 +70,10 @@ class RecordedTurn:
 
 
 async def record(
-    folder: Path, home: Home, steps: Sequence[Step] = STEPS, domains: Sequence[str] = (OURS, REFERENCE)
+    folder: Path,
+    home: Home,
+    steps: Sequence[Step] = STEPS,
+    domains: Sequence[str] = (OURS, REFERENCE),
 ) -> dict[str, list[RecordedTurn]]:
     """Return the turns of our agent and of core's, by name, in a home."""
     async with _agents(folder, home, domains) as (hass, server, agents):
@@ -75,8 +83,14 @@ async def record(
         read_ahead = {OURS: await _read_ahead(server)} if OURS in domains else {}
         for step in steps:
             if step.renames:
-                entity_id = "light.r1_floor_lamp" if isinstance(home, int) else "light.floor_lamp"
-                er.async_get(hass).async_update_entity(entity_id, name="Living Room Dinosaur")
+                entity_id = (
+                    "light.r1_floor_lamp"
+                    if isinstance(home, int)
+                    else "light.floor_lamp"
+                )
+                er.async_get(hass).async_update_entity(
+                    entity_id, name="Living Room Dinosaur"
+                )
                 await hass.async_block_till_done()
             if step.in_next_minute:
                 await asyncio.sleep(_MINUTE - time.time() % _MINUTE)
@@ -85,11 +99,17 @@ async def record(
                 await conversation.async_prepare_agent(hass, agent.entity_id, "en")
                 await flush(hass)
                 warm_up = (*read_ahead.pop(agent.name, ()), *await _bodies(server))
-                await server.plan(Plan(fragments=1, calls=step.calls, keeps_bodies=True))
+                await server.plan(
+                    Plan(fragments=1, calls=step.calls, keeps_bodies=True)
+                )
                 talk = f"{agent.entity_id} {step.conversation or step.room}"
-                await converse(hass, agent, TimedTurn(step.text, talk, satellites[step.room]))
+                await converse(
+                    hass, agent, TimedTurn(step.text, talk, satellites[step.room])
+                )
                 await flush(hass)
-                recorded[agent.name].append(RecordedTurn(step, warm_up, await _bodies(server)))
+                recorded[agent.name].append(
+                    RecordedTurn(step, warm_up, await _bodies(server))
+                )
         return recorded
 
 
@@ -110,7 +130,11 @@ async def _agents(
     folder: Path, home: Home, domains: Sequence[str]
 ) -> AsyncIterator[tuple[HomeAssistant, Server, Sequence[Agent]]]:
     async with model_server() as server, started_home(folder, home) as hass:
-        chosen = [one for one in participants(server) if one.spoken is Format.CHAT and one.domain in domains]
+        chosen = [
+            one
+            for one in participants(server)
+            if one.spoken is Format.CHAT and one.domain in domains
+        ]
         await server.plan(Plan(keeps_bodies=True))
         agents = [await set_up(hass, participant) for participant in chosen]
         await hass.async_block_till_done()

@@ -1,8 +1,8 @@
 """Runs the benchmark: every kind of measurement in a process of its own, then the results, the page and the plots.
 
-A complete run on a quiet machine is published in `docs/`; a quick one, a rehearsal, or one while others were at work,
-says so and is left in `dist/bench`. What fails is told at once and in the page, and the rest goes on. The only module
-that prints.
+A complete run on a quiet machine is published in `docs/`; a quick one, a rehearsal, or
+one while others were at work, says so and is left in `dist/bench`. What fails is told
+at once and in the page, and the rest goes on. The only module that prints.
 """
 
 import argparse
@@ -46,11 +46,15 @@ def publish(results: Results, *, anyway: bool) -> Path:
     home = REPOSITORY / ("docs" if public else "dist/bench")
     folder = home / "performance"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "results.json").write_text(results.model_dump_json(indent=1) + "\n", encoding="utf-8")
+    (folder / "results.json").write_text(
+        results.model_dump_json(indent=1) + "\n", encoding="utf-8"
+    )
     for name, drawn in page.draw_plots(results).items():
         (folder / f"{name}.svg").write_text(drawn, encoding="utf-8")
     tokens = block_of((REPOSITORY / "docs" / "performance.md").read_text("utf-8"))
-    (home / "performance.md").write_text(page.write_page(results, folder.name, tokens), encoding="utf-8")
+    (home / "performance.md").write_text(
+        page.write_page(results, folder.name, tokens), encoding="utf-8"
+    )
     return home / "performance.md"
 
 
@@ -60,13 +64,33 @@ def _tell(text: str) -> None:
 
 
 def _arguments(given: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="script/bench", description="Measures our agent beside core's.")
+    parser = argparse.ArgumentParser(
+        prog="script/bench", description="Measures our agent beside core's."
+    )
     extent = parser.add_mutually_exclusive_group()
-    extent.add_argument("--quick", action="store_true", help="some minutes: the table of what must be reached")
-    extent.add_argument("--rehearse", action="store_true", help="everything, with as few samples as can be")
-    extent.add_argument("--results", type=Path, help="take the results of an earlier run from this file")
-    parser.add_argument("--check", action="store_true", help="status 1 when something that must be reached is not")
-    parser.add_argument("--publish", action="store_true", help="write docs/performance.md whatever the run was like")
+    extent.add_argument(
+        "--quick",
+        action="store_true",
+        help="some minutes: the table of what must be reached",
+    )
+    extent.add_argument(
+        "--rehearse",
+        action="store_true",
+        help="everything, with as few samples as can be",
+    )
+    extent.add_argument(
+        "--results", type=Path, help="take the results of an earlier run from this file"
+    )
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="status 1 when something that must be reached is not",
+    )
+    parser.add_argument(
+        "--publish",
+        action="store_true",
+        help="write docs/performance.md whatever the run was like",
+    )
     return parser.parse_args(given)
 
 
@@ -78,7 +102,10 @@ def main(given: Sequence[str] | None = None) -> int:
     elif requested.quick:
         results = measure(jobs.a_little(), complete=False)
     else:
-        results = measure(jobs.everything(_REHEARSAL if requested.rehearse else 1), complete=not requested.rehearse)
+        results = measure(
+            jobs.everything(_REHEARSAL if requested.rehearse else 1),
+            complete=not requested.rehearse,
+        )
     if not requested.results or requested.publish:
         _tell(f"the page is {publish(results, anyway=requested.publish)}")
     if not results.machine.was_quiet:
@@ -88,7 +115,11 @@ def main(given: Sequence[str] | None = None) -> int:
         _tell(f"failed: {failure}")
     if results.failed:
         return _FAILED
-    return _MISSED if requested.check and any(row.met is False for row in targets.check(results)) else 0
+    return (
+        _MISSED
+        if requested.check and any(row.met is False for row in targets.check(results))
+        else 0
+    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Everybody who takes part: our agent over each format, and those that ship with Home Assistant, as people set them up.
 
-Knows what their entries hold; all settings are the defaults, but for the address of the model server. Must not know
-what is said to them.
+Knows what their entries hold; all settings are the defaults, but for the address of the
+model server. Must not know what is said to them.
 """
 
 import os
@@ -31,7 +31,10 @@ _KINDS: Final = {
     Format.OLLAMA: "ollama_chat",
 }
 _ASSIST: Final[Mapping[str, object]] = {"llm_hass_api": [LLM_API_ASSIST]}
-_PROMPTED: Final[Mapping[str, object]] = {**_ASSIST, "prompt": DEFAULT_INSTRUCTIONS_PROMPT}
+_PROMPTED: Final[Mapping[str, object]] = {
+    **_ASSIST,
+    "prompt": DEFAULT_INSTRUCTIONS_PROMPT,
+}
 _RECOMMENDED: Final[Mapping[str, object]] = {"recommended": True}
 
 
@@ -53,7 +56,11 @@ class Participant:
     @property
     def name(self) -> str:
         """The domain; for ours with the format, where it is not Chat Completions."""
-        return f"{self.domain}, {self.spoken}" if self.is_ours and self.spoken is not Format.CHAT else self.domain
+        return (
+            f"{self.domain}, {self.spoken}"
+            if self.is_ours and self.spoken is not Format.CHAT
+            else self.domain
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,20 +79,36 @@ def participants(server: Server) -> tuple[Participant, ...]:
 
 def _ours(server: Server) -> Iterator[Participant]:
     for spoken, kind in _KINDS.items():
-        data: dict[str, object] = {"kind": kind, "base_url": server.base_url(spoken), "api_key": _KEY}
+        data: dict[str, object] = {
+            "kind": kind,
+            "base_url": server.base_url(spoken),
+            "api_key": _KEY,
+        }
         if spoken is Format.CHAT:
             data["server"] = REFERENCE  # the server that core's agent has
-        yield Participant(OURS, spoken, data, {**_ASSIST, "model": MODEL, "local_commands": "never"})
+        yield Participant(
+            OURS, spoken, data, {**_ASSIST, "model": MODEL, "local_commands": "never"}
+        )
 
 
 def _of_home_assistant(server: Server) -> Iterator[Participant]:
     chat, ollama = server.base_url(Format.CHAT), server.base_url(Format.OLLAMA)
     key: dict[str, object] = {"api_key": _KEY}
-    model, chat_model = {**_PROMPTED, "model": MODEL}, {**_PROMPTED, **_RECOMMENDED, "chat_model": MODEL}
+    model, chat_model = (
+        {**_PROMPTED, "model": MODEL},
+        {**_PROMPTED, **_RECOMMENDED, "chat_model": MODEL},
+    )
     streaming: dict[str, object] = {"base_url": chat, "streaming": True}
-    yield Participant(REFERENCE, Format.CHAT, streaming, {**_ASSIST, **_RECOMMENDED, "chat_model": MODEL})
+    yield Participant(
+        REFERENCE,
+        Format.CHAT,
+        streaming,
+        {**_ASSIST, **_RECOMMENDED, "chat_model": MODEL},
+    )
     yield Participant("litellm", Format.CHAT, {"url": chat, **key}, model)
-    yield Participant("open_router", Format.CHAT, key, {**model, **_RECOMMENDED}, (1, 4))
+    yield Participant(
+        "open_router", Format.CHAT, key, {**model, **_RECOMMENDED}, (1, 4)
+    )
     yield Participant("openai_conversation", Format.RESPONSES, key, chat_model, (2, 8))
     yield Participant("anthropic", Format.MESSAGES, key, chat_model, (2, 5))
     yield Participant("ollama", Format.OLLAMA, {"url": ollama}, model, (3, 3))
@@ -96,7 +119,10 @@ def lead_to(hass: HomeAssistant, server: Server) -> None:
     os.environ["OPENAI_BASE_URL"] = server.base_url(Format.RESPONSES)
     os.environ["ANTHROPIC_BASE_URL"] = server.base_url(Format.MESSAGES)
     client = get_async_client(hass)
-    client.event_hooks = {**client.event_hooks, "request": [_rewriting(httpx.URL(server.url))]}
+    client.event_hooks = {
+        **client.event_hooks,
+        "request": [_rewriting(httpx.URL(server.url))],
+    }
 
 
 def _rewriting(url: httpx.URL) -> Callable[[httpx.Request], Awaitable[None]]:
@@ -116,8 +142,12 @@ async def set_up(hass: HomeAssistant, participant: Participant) -> Agent:
         "unique_id": None,
         "data": participant.options,
     }
-    entry = new_entry(participant.domain, participant.data, (agent,), participant.version)
+    entry = new_entry(
+        participant.domain, participant.data, (agent,), participant.version
+    )
     await add_entry(hass, entry)
     entities = er.async_entries_for_config_entry(er.async_get(hass), entry.entry_id)
-    entity_id = next(entity.entity_id for entity in entities if entity.domain == "conversation")
+    entity_id = next(
+        entity.entity_id for entity in entities if entity.domain == "conversation"
+    )
     return Agent(participant.name, participant.spoken, entity_id)

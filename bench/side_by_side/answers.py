@@ -1,6 +1,7 @@
 """The answers of the model server, in each of the four formats: the pieces of a stream, and one whole answer.
 
-Knows the formats through the servers that the tests have; must not know HTTP, or when a piece is sent.
+Knows the formats through the servers that the tests have; must not know HTTP, or when a
+piece is sent.
 """
 
 import json
@@ -14,9 +15,18 @@ from typing import Final
 from pydantic import JsonValue
 
 from tests.support.servers.chat_completions import ScriptedChatCompletions
-from tests.support.servers.dialects import ScriptedMessages, ScriptedOllama, ScriptedResponses
+from tests.support.servers.dialects import (
+    ScriptedMessages,
+    ScriptedOllama,
+    ScriptedResponses,
+)
 from tests.support.servers.model_server import ModelRequest, ScriptedModelServer
-from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedUsage
+from tests.support.servers.script import (
+    Script,
+    ScriptedAnswer,
+    ScriptedCall,
+    ScriptedUsage,
+)
 
 MODEL: Final = "scripted-model"
 _PROSE: Final = (
@@ -67,7 +77,10 @@ def root(spoken: Format) -> str:
 
 def paths(spoken: Format) -> tuple[str, str]:
     """Return the paths of the list of models and of answers."""
-    return f"{root(spoken)}{_SERVERS[spoken].models_path}", f"{root(spoken)}{_SERVERS[spoken].answer_path}"
+    return (
+        f"{root(spoken)}{_SERVERS[spoken].models_path}",
+        f"{root(spoken)}{_SERVERS[spoken].answer_path}",
+    )
 
 
 def base_path(spoken: Format) -> str:
@@ -88,26 +101,38 @@ def model_list(spoken: Format) -> JsonValue:
 def words(fragments: int, characters: int) -> str:
     """Return prose that is sent in so many fragments of so many characters, and does not repeat itself."""
     length = fragments * characters
-    return (_PROSE + " ".join(random.Random(0).choices(_PROSE.split(), k=length)))[:length]  # noqa: S311 # no secret
+    return (_PROSE + " ".join(random.Random(0).choices(_PROSE.split(), k=length)))[  # noqa: S311 # no secret
+        :length
+    ]
 
 
 @cache
 def spoken_answer(spoken: Format, fragments: int, characters: int) -> Stream:
     """Return the stream of an answer in words."""
     answer = ScriptedAnswer(
-        content=words(fragments, characters), piece_characters=characters, usage=ScriptedUsage(completion_tokens=9)
+        content=words(fragments, characters),
+        piece_characters=characters,
+        usage=ScriptedUsage(completion_tokens=9),
     )
     chunks = _chunks(spoken, answer)
     first = json.dumps(words(1, characters)).encode()
     begin = next(index for index, frame in enumerate(chunks) if first in frame)
     end = begin + fragments
-    return Stream(b"".join(chunks[:begin]), tuple(chunks[begin:end]), b"".join(chunks[end:]))
+    return Stream(
+        b"".join(chunks[:begin]), tuple(chunks[begin:end]), b"".join(chunks[end:])
+    )
 
 
 def calling_answer(spoken: Format, calls: Sequence[Call]) -> Stream:
     """Return the stream of an answer that calls tools, whose names are whole here."""
-    named = tuple(ScriptedCall(name=call.tool, arguments=json.loads(call.arguments)) for call in calls)
-    chunks = _chunks(spoken, ScriptedAnswer(tool_calls=named, usage=ScriptedUsage(completion_tokens=9)))
+    named = tuple(
+        ScriptedCall(name=call.tool, arguments=json.loads(call.arguments))
+        for call in calls
+    )
+    chunks = _chunks(
+        spoken,
+        ScriptedAnswer(tool_calls=named, usage=ScriptedUsage(completion_tokens=9)),
+    )
     return Stream(b"", (), b"".join(chunks))
 
 
@@ -116,10 +141,18 @@ def whole_message(text: str, calls: Sequence[Call]) -> bytes:
     message: dict[str, JsonValue] = {"role": "assistant", "content": text or None}
     if calls:
         message["tool_calls"] = [
-            {"id": f"call_{n}", "type": "function", "function": {"name": call.tool, "arguments": call.arguments}}
+            {
+                "id": f"call_{n}",
+                "type": "function",
+                "function": {"name": call.tool, "arguments": call.arguments},
+            }
             for n, call in enumerate(calls)
         ]
-    choice: JsonValue = {"index": 0, "message": message, "finish_reason": "tool_calls" if calls else "stop"}
+    choice: JsonValue = {
+        "index": 0,
+        "message": message,
+        "finish_reason": "tool_calls" if calls else "stop",
+    }
     usage: JsonValue = {"prompt_tokens": 0, "completion_tokens": 9, "total_tokens": 9}
     body: dict[str, JsonValue] = {
         "id": "c1",

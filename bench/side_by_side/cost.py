@@ -1,9 +1,11 @@
 """The cost of a turn: processor time, time to the first words, time to the end; and that of each fragment.
 
-Everybody takes turns, A B C, then C B A, so that what changes in the machine changes for all. Processor time is that
-of the whole process until everything is done and written that came of the turn, also what was put off, without what it
-takes when nobody says anything; the model server is another process. The first words are counted from when they were
-said to the agent, without what the server took from a request to its first word.
+Everybody takes turns, A B C, then C B A, so that what changes in the machine changes
+for all. Processor time is that of the whole process until everything is done and
+written that came of the turn, also what was put off, without what it takes when nobody
+says anything; the model server is another process. The first words are counted from
+when they were said to the agent, without what the server took from a request to its
+first word.
 """
 
 import asyncio
@@ -36,7 +38,9 @@ class Samples:
     """Samples of everybody in one scenario."""
 
     scenario: str
-    taken: dict[tuple[str, Measure], list[float]] = field(default_factory=lambda: defaultdict(list))
+    taken: dict[tuple[str, Measure], list[float]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
 
     def add(self, agent: str, measure: Measure, value: float) -> None:
         """Take one."""
@@ -62,20 +66,31 @@ async def measure_fragments(setting: Setting) -> list[Figure]:
     """Measure short and long answers at one pace: what they differ in is the cost of their fragments."""
     short = Plan(per_second=setting.extent.per_second * 4)
     shorts = await _interleaved(setting, "short", short, converse)
-    longs = await _interleaved(setting, "long", short.model_copy(update={"fragments": _LONG}), converse)
+    longs = await _interleaved(
+        setting, "long", short.model_copy(update={"fragments": _LONG}), converse
+    )
     samples = Samples("fragments")
     for (agent, measure), taken in longs.taken.items():
         if measure == "cpu_ms":
             for more, less in zip(taken, shorts.taken[agent, measure], strict=True):
-                samples.add(agent, "cpu_us_per_token", (more - less) * 1000 / (_LONG - short.fragments))
+                samples.add(
+                    agent,
+                    "cpu_us_per_token",
+                    (more - less) * 1000 / (_LONG - short.fragments),
+                )
     return list(samples.figures(setting.entities))
 
 
 async def _both_kinds(setting: Setting, name: str, way: Way) -> list[Figure]:
     plain = Plan(per_second=setting.extent.per_second)
     figures: list[Figure] = []
-    for kind, plan in (("plain", plain), ("tool", plain.model_copy(update={"calls": (TURN_ON,)}))):
-        figures += (await _interleaved(setting, f"{kind}, {name}", plan, way)).figures(setting.entities)
+    for kind, plan in (
+        ("plain", plain),
+        ("tool", plain.model_copy(update={"calls": (TURN_ON,)})),
+    ):
+        figures += (await _interleaved(setting, f"{kind}, {name}", plan, way)).figures(
+            setting.entities
+        )
     return figures
 
 
@@ -104,12 +119,16 @@ async def measure_crowds(setting: Setting) -> list[Figure]:
 
 
 async def _crowd(setting: Setting, agent: Agent, crowd: int) -> list[Heard]:
-    heard = await asyncio.gather(*(converse(setting.hass, agent, TimedTurn()) for _ in range(crowd)))
+    heard = await asyncio.gather(
+        *(converse(setting.hass, agent, TimedTurn()) for _ in range(crowd))
+    )
     await flush(setting.hass)
     return heard
 
 
-async def _interleaved(setting: Setting, scenario: str, plan: Plan, way: Way) -> Samples:
+async def _interleaved(
+    setting: Setting, scenario: str, plan: Plan, way: Way
+) -> Samples:
     """Let everybody take turns; the bare client asks what core's agent of the same format asks."""
     bodies = await _show_bodies(setting, plan, way)
     samples = Samples(scenario)
@@ -160,7 +179,11 @@ class _Sampling:
         for one in heard:
             self.samples.add(name, "turn_ms", (one.ended - one.began) * 1000)
             if not self.plan.calls:
-                self.samples.add(name, "first_ms", (one.first - one.began - _server_took(one, requested)) * 1000)
+                self.samples.add(
+                    name,
+                    "first_ms",
+                    (one.first - one.began - _server_took(one, requested)) * 1000,
+                )
 
 
 def _server_took(heard: Heard, parsed: Sequence[ServedRequest]) -> float:

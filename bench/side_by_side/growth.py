@@ -28,7 +28,10 @@ async def measure_growth(setting: Setting) -> list[Figure]:
         taken: dict[str, dict[int, tuple[float, int]]] = defaultdict(dict)
         for turn in range(max(WINDOWS)):
             for agent in setting.agents:
-                words = TimedTurn(f"And what about {turn}?", f"conversation {conversation} of {agent.entity_id}")
+                words = TimedTurn(
+                    f"And what about {turn}?",
+                    f"conversation {conversation} of {agent.entity_id}",
+                )
                 if turn not in measured:
                     await converse(setting.hass, agent, words)
                     continue
@@ -40,12 +43,23 @@ async def measure_growth(setting: Setting) -> list[Figure]:
                 await converse(setting.hass, agent, words)
                 await flush(setting.hass)
                 cpu = time.process_time() - used
-                taken[agent.name][turn] = cpu * 1000, (await setting.server.log())[0].size
+                taken[agent.name][turn] = (
+                    cpu * 1000,
+                    (await setting.server.log())[0].size,
+                )
         for name, turns in taken.items():
             for length, window in WINDOWS.items():
-                samples[length].add(name, "cpu_ms", statistics.median(turns[turn][0] for turn in window))
-                samples[length].add(name, "request_bytes", statistics.median(turns[turn][1] for turn in window))
-    return [figure for one in samples.values() for figure in one.figures(setting.entities)]
+                samples[length].add(
+                    name, "cpu_ms", statistics.median(turns[turn][0] for turn in window)
+                )
+                samples[length].add(
+                    name,
+                    "request_bytes",
+                    statistics.median(turns[turn][1] for turn in window),
+                )
+    return [
+        figure for one in samples.values() for figure in one.figures(setting.entities)
+    ]
 
 
 async def measure_five_tools(setting: Setting) -> list[Figure]:
@@ -57,5 +71,9 @@ async def measure_five_tools(setting: Setting) -> list[Figure]:
             await setting.server.plan(plan)
             await converse(setting.hass, agent, TimedTurn())
             first, second = await setting.server.log()
-            samples.add(agent.name, "between_requests_ms", (second.received - first.ended) * 1000)
+            samples.add(
+                agent.name,
+                "between_requests_ms",
+                (second.received - first.ended) * 1000,
+            )
     return list(samples.figures(setting.entities))

@@ -1,6 +1,7 @@
 """A home of any size, in a real Home Assistant that runs in this process.
 
-Knows how Home Assistant is started, and what an ordinary home of so many entities is made of; must not know agents.
+Knows how Home Assistant is started, and what an ordinary home of so many entities is
+made of; must not know agents.
 """
 
 import json
@@ -27,7 +28,17 @@ type Home = int | Literal["demo"]
 DEMO: Final = "demo"
 SLOW_SCRIPT: Final = "wait_a_moment"
 """A script that is offered as a tool and takes 300 ms."""
-_ROOMS: Final = ("Kitchen", "Living Room", "Bedroom", "Bathroom", "Office", "Hallway", "Kids Room", "Garage", "Cellar")
+_ROOMS: Final = (
+    "Kitchen",
+    "Living Room",
+    "Bedroom",
+    "Bathroom",
+    "Office",
+    "Hallway",
+    "Kids Room",
+    "Garage",
+    "Cellar",
+)
 _CONFIGURATION: Final = f"""\
 homeassistant:
   name: Home
@@ -50,17 +61,52 @@ script:
           milliseconds: 300
 """
 _KINDS: Final[tuple[tuple[str, str, str, dict[str, object]], ...]] = (
-    ("light", "Ceiling Light", "off", {"supported_color_modes": ["brightness"], "brightness": 200}),
-    ("light", "Floor Lamp", "off", {"supported_color_modes": ["brightness"], "brightness": 120}),
+    (
+        "light",
+        "Ceiling Light",
+        "off",
+        {"supported_color_modes": ["brightness"], "brightness": 200},
+    ),
+    (
+        "light",
+        "Floor Lamp",
+        "off",
+        {"supported_color_modes": ["brightness"], "brightness": 120},
+    ),
     ("switch", "Socket", "on", {"device_class": "outlet"}),
-    ("sensor", "Temperature", "20.5", {"device_class": "temperature", "native_unit_of_measurement": "°C"}),
-    ("sensor", "Humidity", "48", {"device_class": "humidity", "native_unit_of_measurement": "%"}),
+    (
+        "sensor",
+        "Temperature",
+        "20.5",
+        {"device_class": "temperature", "native_unit_of_measurement": "°C"},
+    ),
+    (
+        "sensor",
+        "Humidity",
+        "48",
+        {"device_class": "humidity", "native_unit_of_measurement": "%"},
+    ),
     ("binary_sensor", "Window", "off", {"device_class": "window"}),
-    ("cover", "Blinds", "open", {"device_class": "blind", "supported_features": ["OPEN", "CLOSE", "STOP"]}),
+    (
+        "cover",
+        "Blinds",
+        "open",
+        {"device_class": "blind", "supported_features": ["OPEN", "CLOSE", "STOP"]},
+    ),
     ("binary_sensor", "Motion", "off", {"device_class": "motion"}),
-    ("light", "Reading Lamp", "on", {"supported_color_modes": ["brightness"], "brightness": 90}),
+    (
+        "light",
+        "Reading Lamp",
+        "on",
+        {"supported_color_modes": ["brightness"], "brightness": 90},
+    ),
     ("switch", "Radio", "off", {}),
-    ("sensor", "Power", "35", {"device_class": "power", "native_unit_of_measurement": "W"}),
+    (
+        "sensor",
+        "Power",
+        "35",
+        {"device_class": "power", "native_unit_of_measurement": "W"},
+    ),
     ("fan", "Fan", "off", {"supported_features": ["TURN_ON", "TURN_OFF"]}),
 )
 
@@ -68,10 +114,20 @@ _KINDS: Final[tuple[tuple[str, str, str, dict[str, object]], ...]] = (
 def describe_home(entities: int) -> dict[str, object]:
     """Return the home file of a home of so many entities: two rooms or more, of up to twelve; five to a floor."""
     rooms = max(2, -(-entities // len(_KINDS)))
-    names = [_ROOMS[n % len(_ROOMS)] + (f" {n // len(_ROOMS) + 1}" if n >= len(_ROOMS) else "") for n in range(rooms)]
+    names = [
+        _ROOMS[n % len(_ROOMS)]
+        + (f" {n // len(_ROOMS) + 1}" if n >= len(_ROOMS) else "")
+        for n in range(rooms)
+    ]
     return {
-        "floors": [{"id": f"floor_{n}", "name": f"Floor {n}", "level": n} for n in range(-(-rooms // 5))],
-        "areas": [{"id": f"area_{n}", "name": name, "floor": f"floor_{n // 5}"} for n, name in enumerate(names)],
+        "floors": [
+            {"id": f"floor_{n}", "name": f"Floor {n}", "level": n}
+            for n in range(-(-rooms // 5))
+        ],
+        "areas": [
+            {"id": f"area_{n}", "name": name, "floor": f"floor_{n // 5}"}
+            for n, name in enumerate(names)
+        ],
         "entities": list(islice(_entities(names, -(-entities // rooms)), entities)),
     }
 
@@ -97,17 +153,25 @@ async def started_home(folder: Path, home: Home) -> AsyncIterator[HomeAssistant]
     if isinstance(home, int):
         (folder / "configuration.yaml").write_text(_CONFIGURATION, encoding="utf-8")
         file = folder / "home.yaml"
-        file.write_text(json.dumps(describe_home(home - 1)), encoding="utf-8")  # the script is the last
-    hass = await bootstrap.async_setup_hass(RuntimeConfig(config_dir=str(folder), skip_pip=True, log_no_color=True))
+        file.write_text(
+            json.dumps(describe_home(home - 1)), encoding="utf-8"
+        )  # the script is the last
+    hass = await bootstrap.async_setup_hass(
+        RuntimeConfig(config_dir=str(folder), skip_pip=True, log_no_color=True)
+    )
     if hass is None:
         raise RuntimeError("Home Assistant did not start")
     await hass.async_start()
     try:
         for area in list(ar.async_get(hass).async_list_areas()):
-            ar.async_get(hass).async_delete(area.id)  # the rooms that every new Home Assistant has
+            ar.async_get(hass).async_delete(
+                area.id
+            )  # the rooms that every new Home Assistant has
         await add_entry(hass, new_entry("demo_house", {"home_file": str(file)}))
         if isinstance(home, int):
-            async_expose_entity(hass, "conversation", f"script.{SLOW_SCRIPT}", should_expose=True)
+            async_expose_entity(
+                hass, "conversation", f"script.{SLOW_SCRIPT}", should_expose=True
+            )
         await hass.async_block_till_done()
         yield hass
     finally:
@@ -146,6 +210,8 @@ def place_satellite(hass: HomeAssistant, area_id: str) -> str:
     """Place a device that asks in an area; return its id."""
     registry = dr.async_get(hass)
     entry = next(iter(hass.config_entries.async_entries("demo_house")))
-    device = registry.async_get_or_create(config_entry_id=entry.entry_id, identifiers={("satellite", area_id)})
+    device = registry.async_get_or_create(
+        config_entry_id=entry.entry_id, identifiers={("satellite", area_id)}
+    )
     registry.async_update_device(device.id, area_id=area_id)
     return device.id

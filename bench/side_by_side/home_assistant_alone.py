@@ -1,8 +1,9 @@
 """The share of Home Assistant itself: an agent that hands on the words of a model, and does nothing else.
 
-The second floor beside the bare client: no agent that hands each fragment to Home Assistant's chat log can be cheaper.
-It sends the bytes that it is given, reads the stream with aiohttp and has Home Assistant run the calls; it makes no
-prompt, keeps no history, and offers tools that were asked for once. Must not know what is measured.
+The second floor beside the bare client: no agent that hands each fragment to Home
+Assistant's chat log can be cheaper. It sends the bytes that it is given, reads the
+stream with aiohttp and has Home Assistant run the calls; it makes no prompt, keeps no
+history, and offers tools that were asked for once. Must not know what is measured.
 """
 
 import json
@@ -40,7 +41,9 @@ class HandingOn(ConversationEntity):
     _attr_supports_streaming = True
     _attr_supported_features = conversation.ConversationEntityFeature.CONTROL
 
-    def __init__(self, server: Server, session: aiohttp.ClientSession, tools: llm.APIInstance) -> None:
+    def __init__(
+        self, server: Server, session: aiohttp.ClientSession, tools: llm.APIInstance
+    ) -> None:
         """Take the server, Home Assistant's own session, and the tools that calls are run with."""
         self._url = f"{server.url}{answers.paths(Format.CHAT)[1]}"
         self._session = session
@@ -54,10 +57,14 @@ class HandingOn(ConversationEntity):
         return "*"
 
     @override
-    async def _async_handle_message(self, user_input: ConversationInput, chat_log: ChatLog) -> ConversationResult:
+    async def _async_handle_message(
+        self, user_input: ConversationInput, chat_log: ChatLog
+    ) -> ConversationResult:
         chat_log.llm_api = self._tools
         for body in self.bodies:
-            async for _ in chat_log.async_add_delta_content_stream(self.entity_id, self._deltas(body)):
+            async for _ in chat_log.async_add_delta_content_stream(
+                self.entity_id, self._deltas(body)
+            ):
                 pass
         return conversation.async_get_result_from_chat_log(user_input, chat_log)
 
@@ -67,7 +74,9 @@ class HandingOn(ConversationEntity):
         headers = {"Content-Type": "application/json"}
         async with self._session.post(self._url, data=body, headers=headers) as answer:
             async for line in answer.content:
-                if not line.startswith(_DATA) or not (choices := json.loads(line[6:])["choices"]):
+                if not line.startswith(_DATA) or not (
+                    choices := json.loads(line[6:])["choices"]
+                ):
                     continue
                 delta = choices[0]["delta"]
                 if content := delta.get("content"):
@@ -87,14 +96,24 @@ def _add(calls: list[dict[str, str]], index: int, function: dict[str, str]) -> N
 
 
 def _input(call: dict[str, str]) -> llm.ToolInput:
-    return llm.ToolInput(tool_name=call["name"], tool_args=json.loads(call["arguments"] or "{}"))
+    return llm.ToolInput(
+        tool_name=call["name"], tool_args=json.loads(call["arguments"] or "{}")
+    )
 
 
-async def set_up_alone(hass: HomeAssistant, server: Server, session: aiohttp.ClientSession) -> tuple[Agent, HandingOn]:
+async def set_up_alone(
+    hass: HomeAssistant, server: Server, session: aiohttp.ClientSession
+) -> tuple[Agent, HandingOn]:
     """Add it to a home."""
     asker = llm.LLMContext(
-        platform=conversation.DOMAIN, context=Context(), language="en", assistant=conversation.DOMAIN, device_id=None
+        platform=conversation.DOMAIN,
+        context=Context(),
+        language="en",
+        assistant=conversation.DOMAIN,
+        device_id=None,
     )
-    entity = HandingOn(server, session, await llm.async_get_api(hass, llm.LLM_API_ASSIST, asker))
+    entity = HandingOn(
+        server, session, await llm.async_get_api(hass, llm.LLM_API_ASSIST, asker)
+    )
     await hass.data[DATA_COMPONENT].async_add_entities([entity])
     return Agent(ALONE, Format.CHAT, entity.entity_id), entity

@@ -1,7 +1,8 @@
 """The measurements of a run, their order and their longest durations.
 
-What takes long and mostly waits goes on beside everything else; what measures time has the machine to itself. Knows the
-kinds of measurements by name; must not know how they are run.
+What takes long and mostly waits goes on beside everything else; what measures time has
+the machine to itself. Knows the kinds of measurements by name; must not know how they
+are run.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,7 +14,14 @@ from bench.side_by_side.targets import ALONE, OURS, REFERENCE
 SIZES: Final = (10, 100, 300, 500, 2000)
 THOROUGH: Final = (10, 300)
 """The sizes that the table of targets is about."""
-_CORE: Final = (REFERENCE, "litellm", "open_router", "openai_conversation", "anthropic", "ollama")
+_CORE: Final = (
+    REFERENCE,
+    "litellm",
+    "open_router",
+    "openai_conversation",
+    "anthropic",
+    "ollama",
+)
 _PROCESSES: Final = 5
 """In which the turns of that table are measured: how memory lies and what hashes are is a matter of luck, and the same
 code may cost one process more than another, all its life."""
@@ -45,8 +53,17 @@ class Job:
             "--minutes": self.minutes,
             "--conversations": self.conversations,
         }
-        given = [part for name, number in numbers.items() if number for part in (name, str(number))]
-        return (self.kind, *given, *(part for name in self.only for part in ("--only", name)))
+        given = [
+            part
+            for name, number in numbers.items()
+            if number
+            for part in (name, str(number))
+        ]
+        return (
+            self.kind,
+            *given,
+            *(part for name in self.only for part in ("--only", name)),
+        )
 
 
 type Together = Sequence[Job]
@@ -72,9 +89,21 @@ def everything(share: float = 1) -> Plan:
     return Plan(
         beside=(
             Job("prefix", 300, minutes=minutes, limit=_LONG),
-            Job("idle", only=(OURS,), minutes=minutes, conversations=max(100, of(10_000)), limit=_LONG),
+            Job(
+                "idle",
+                only=(OURS,),
+                minutes=minutes,
+                conversations=max(100, of(10_000)),
+                limit=_LONG,
+            ),
             *(
-                Job("idle", only=(name,), minutes=minutes, conversations=max(100, of(2000)), limit=_LONG)
+                Job(
+                    "idle",
+                    only=(name,),
+                    minutes=minutes,
+                    conversations=max(100, of(2000)),
+                    limit=_LONG,
+                )
                 for name in (REFERENCE, ALONE)
             ),
         ),
@@ -82,8 +111,14 @@ def everything(share: float = 1) -> Plan:
             *((Job("prompts", size),) for size in SIZES),
             *((Job("warm_up", size, only=(OURS, REFERENCE)),) for size in THOROUGH),
         ],
-        then=[  # what the table of targets is about comes first, should there be no time for all
-            *((Job("turns", size, of(4)),) for _ in range(of(_PROCESSES)) for size in THOROUGH),
+        # what the table of targets is about comes first, should there be no time for
+        # all
+        then=[
+            *(
+                (Job("turns", size, of(4)),)
+                for _ in range(of(_PROCESSES))
+                for size in THOROUGH
+            ),
             *((Job("growth", rounds=of(2)),), (Job("five", rounds=of(6)),)),
             *_starts((OURS, REFERENCE), of(3)),
             (Job("first", rounds=of(150), only=(OURS,)),),
@@ -103,7 +138,13 @@ def a_little() -> Plan:
     return Plan(
         beside=(),
         meanwhile=[
-            (Job("prompts", 300), *(Job(kind, 300, only=(OURS, REFERENCE)) for kind in ("prefix", "warm_up"))),
+            (
+                Job("prompts", 300),
+                *(
+                    Job(kind, 300, only=(OURS, REFERENCE))
+                    for kind in ("prefix", "warm_up")
+                ),
+            ),
         ],
         then=[
             *((Job("turns", size, 3),) for size in THOROUGH),

@@ -15,7 +15,14 @@ from typing import Final, Self
 
 from bench.side_by_side.results import Machine
 
-_PACKAGES: Final = ("homeassistant", "openai", "anthropic", "ollama", "aiohttp", "pydantic")
+_PACKAGES: Final = (
+    "homeassistant",
+    "openai",
+    "anthropic",
+    "ollama",
+    "aiohttp",
+    "pydantic",
+)
 _WATCHED: Final = 3.0
 """Seconds for which it is watched, before anything is measured, whether others are at work."""
 _IDLE_COLUMNS: Final = (3, 4)
@@ -50,11 +57,16 @@ def _machine_seconds() -> float:
             times = [int(ticks) for ticks in stat.readline().split()[1 : _TIMES + 1]]
     except OSError:  # not Linux: nobody knows of others
         return _our_seconds()
-    return (sum(times) - sum(times[column] for column in _IDLE_COLUMNS)) / os.sysconf("SC_CLK_TCK")
+    return (sum(times) - sum(times[column] for column in _IDLE_COLUMNS)) / os.sysconf(
+        "SC_CLK_TCK"
+    )
 
 
 def _our_seconds() -> float:
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    used = [
+        resource.getrusage(who)
+        for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    ]
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
@@ -66,7 +78,11 @@ def describe_machine(*, quick: bool) -> Machine:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
         lines = []
-    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    models = [
+        line.partition(":")[2].strip()
+        for line in lines
+        if line.startswith("model name")
+    ]
     return Machine(
         date=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         processor=models[0] if models else platform.machine(),

@@ -1,6 +1,7 @@
 """The memory that a turn allocates, and that conversations keep when nobody speaks.
 
-Allocations are traced, so nothing of speed is measured here. Must not know how an agent keeps a conversation.
+Allocations are traced, so nothing of speed is measured here. Must not know how an agent
+keeps a conversation.
 """
 
 import asyncio
@@ -48,7 +49,9 @@ async def measure_allocations(setting: Setting) -> list[Figure]:
         await _say(setting, agent, _AT_ONCE, Plan(per_second=_PACE))
         _, peak = tracemalloc.get_traced_memory()
         crowded.add(agent.name, "peak_kib", (peak - before) / _KIB / _AT_ONCE)
-        crowded.add(agent.name, "kept_kib", (await _traced(setting) - before) / _KIB / _AT_ONCE)
+        crowded.add(
+            agent.name, "kept_kib", (await _traced(setting) - before) / _KIB / _AT_ONCE
+        )
     tracemalloc.stop()
     return [*alone.figures(setting.entities), *crowded.figures(setting.entities)]
 
@@ -63,7 +66,8 @@ async def _traced(setting: Setting) -> int:
 async def measure_idle(setting: Setting) -> list[Figure]:
     """Hold many conversations of one turn, fifty at a time; measure what they keep, and what is left when they ended.
 
-    They end when Home Assistant forgets them, for which it is waited when the extent has minutes.
+    They end when Home Assistant forgets them, for which it is waited when the extent
+    has minutes.
     """
     samples = Samples("idle conversations")
     agent = setting.speakers[0]
@@ -76,8 +80,12 @@ async def measure_idle(setting: Setting) -> list[Figure]:
     if setting.extent.minutes:
         setting.rest()
         await _forgotten(setting)
-        blocks -= held * _AT_ONCE * 2 // setting.extent.conversations  # the first have ended as well
-        samples.add(agent.name, "blocks_left", (sys.getallocatedblocks() - blocks) / held)
+        blocks -= (
+            held * _AT_ONCE * 2 // setting.extent.conversations
+        )  # the first have ended as well
+        samples.add(
+            agent.name, "blocks_left", (sys.getallocatedblocks() - blocks) / held
+        )
     return list(samples.figures(setting.entities))
 
 
@@ -90,7 +98,9 @@ async def _hold(setting: Setting, agent: Agent, conversations: int) -> None:
 
 async def _say(setting: Setting, agent: Agent, times: int, plan: Plan) -> None:
     await setting.server.plan(plan)  # it forgets what it was asked
-    await asyncio.gather(*(converse(setting.hass, agent, TimedTurn()) for _ in range(times)))
+    await asyncio.gather(
+        *(converse(setting.hass, agent, TimedTurn()) for _ in range(times))
+    )
 
 
 async def _forgotten(setting: Setting) -> None:

@@ -1,9 +1,10 @@
 """The model server of the benchmark, a process of its own: four formats, at the pace that it is told.
 
-Run as `python -m bench.side_by_side.model_server`; it prints its address when it listens and ends with SIGTERM, or when
-its input ends, so that it outlives nobody who started it.
-`POST /plan` sets what is said from now on and forgets what was asked, `GET /log` tells what was asked since. Its times
-are those of the machine's monotonic clock, so that they can be compared with those of another process.
+Run as `python -m bench.side_by_side.model_server`; it prints its address when it
+listens and ends with SIGTERM, or when its input ends, so that it outlives nobody who
+started it. `POST /plan` sets what is said from now on and forgets what was asked, `GET
+/log` tells what was asked since. Its times are those of the machine's monotonic clock,
+so that they can be compared with those of another process.
 """
 
 import asyncio
@@ -69,11 +70,17 @@ class _Server:
 
     def application(self) -> web.Application:
         application = web.Application(client_max_size=64 * 1024**2)
-        application.add_routes([web.post("/plan", self._set_plan), web.get("/log", self._tell_log)])
+        application.add_routes(
+            [web.post("/plan", self._set_plan), web.get("/log", self._tell_log)]
+        )
         for spoken in Format:
             models, requested = answers.paths(spoken)
-            application.add_routes([web.get(models, self._models), web.post(requested, self._answer)])
-        application.add_routes([web.post(f"{answers.root(Format.OLLAMA)}/api/show", self._show)])
+            application.add_routes(
+                [web.get(models, self._models), web.post(requested, self._answer)]
+            )
+        application.add_routes(
+            [web.post(f"{answers.root(Format.OLLAMA)}/api/show", self._show)]
+        )
         return application
 
     async def _set_plan(self, request: web.Request) -> web.Response:
@@ -91,14 +98,21 @@ class _Server:
         return web.json_response(
             {
                 "capabilities": ["completion", "tools"],
-                "model_info": {"general.architecture": "llama", "llama.context_length": 131_072},
+                "model_info": {
+                    "general.architecture": "llama",
+                    "llama.context_length": 131_072,
+                },
             }
         )
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         received = time.monotonic()
         plan, spoken, body = self.plan, _format(request), await request.read()
-        served = ServedRequest(received=received, size=len(body), body=body.decode() if plan.keeps_bodies else "")
+        served = ServedRequest(
+            received=received,
+            size=len(body),
+            body=body.decode() if plan.keeps_bodies else "",
+        )
         self.log.append(served)
         content = json.loads(body)
         calls = [] if _has_result(content) else _named(plan.calls, content)
@@ -110,13 +124,20 @@ class _Server:
             if calls
             else answers.spoken_answer(spoken, plan.fragments, plan.characters)
         )
-        response = web.StreamResponse(headers={"Content-Type": answers.content_type(spoken)})
+        response = web.StreamResponse(
+            headers={"Content-Type": answers.content_type(spoken)}
+        )
         await response.prepare(request)
         await _send(response, stream, served, plan.per_second)
         return response
 
 
-async def _send(response: web.StreamResponse, stream: Stream, served: ServedRequest, per_second: float) -> None:
+async def _send(
+    response: web.StreamResponse,
+    stream: Stream,
+    served: ServedRequest,
+    per_second: float,
+) -> None:
     if stream.opening:
         await response.write(stream.opening)
     began = time.monotonic()
@@ -134,14 +155,22 @@ async def _whole(served: ServedRequest, plan: Plan, calls: list[Call]) -> web.Re
     """Answer without a stream, once a stream would have been over."""
     text = "" if calls else answers.words(plan.fragments, plan.characters)
     if text:
-        served.first_word = time.monotonic()  # the model has it; who asks for no stream waits for the last
-        await asyncio.sleep((plan.fragments - 1) / plan.per_second if plan.per_second else 0)
+        served.first_word = (
+            time.monotonic()
+        )  # the model has it; who asks for no stream waits for the last
+        await asyncio.sleep(
+            (plan.fragments - 1) / plan.per_second if plan.per_second else 0
+        )
     served.ended = time.monotonic()
-    return web.Response(body=answers.whole_message(text, calls), content_type="application/json")
+    return web.Response(
+        body=answers.whole_message(text, calls), content_type="application/json"
+    )
 
 
 def _format(request: web.Request) -> Format:
-    return next(spoken for spoken in Format if request.path.startswith(answers.root(spoken)))
+    return next(
+        spoken for spoken in Format if request.path.startswith(answers.root(spoken))
+    )
 
 
 def _has_result(body: dict[str, JsonValue]) -> bool:
@@ -155,14 +184,20 @@ def _has_result(body: dict[str, JsonValue]) -> bool:
     return (
         last.get("role") == "tool"
         or last.get("type") == "function_call_output"
-        or any(isinstance(block, dict) and block.get("type") == "tool_result" for block in blocks)
+        or any(
+            isinstance(block, dict) and block.get("type") == "tool_result"
+            for block in blocks
+        )
     )
 
 
 def _named(calls: Iterable[PlannedCall], body: dict[str, JsonValue]) -> list[Call]:
     """Give calls the names under which a request offers their tools. Raises StopIteration where it does not."""
     names = list(_offered(body.get("tools")))
-    return [Call(next(name for name in names if name.endswith(call.tool)), call.arguments) for call in calls]
+    return [
+        Call(next(name for name in names if name.endswith(call.tool)), call.arguments)
+        for call in calls
+    ]
 
 
 def _offered(tools: JsonValue) -> Iterable[str]:
@@ -179,7 +214,9 @@ async def _serve() -> None:
     stopped = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)
-    with contextlib.suppress(PermissionError):  # an input that is a file has no end to wait for
+    with contextlib.suppress(
+        PermissionError
+    ):  # an input that is a file has no end to wait for
         asyncio.get_running_loop().add_reader(sys.stdin, stopped.set)
     host, port = runner.addresses[0][:2]
     sys.stdout.write(f"http://{host}:{port}\n")

@@ -75,15 +75,30 @@ tokens that the server says it has read; the others were in its cache. The warm-
 The home of `script/demo` has 50 entities of many kinds, and so more tools than the ordinary homes, which have few.
 """
 PLOTS: Final[Mapping[str, tuple[str, str, Measure, str]]] = {
-    "cpu-plain": ("CPU per turn without a call, 300 entities", "plain, converse", "cpu_ms", "ms"),
-    "cpu-tool": ("CPU per turn with one call, 300 entities", "tool, converse", "cpu_ms", "ms"),
+    "cpu-plain": (
+        "CPU per turn without a call, 300 entities",
+        "plain, converse",
+        "cpu_ms",
+        "ms",
+    ),
+    "cpu-tool": (
+        "CPU per turn with one call, 300 entities",
+        "tool, converse",
+        "cpu_ms",
+        "ms",
+    ),
     "first-delta": (
         "Time to the first delta above the server's own, 300 entities",
         "plain, converse",
         "first_ms",
         "ms",
     ),
-    "prompt-tokens": ("Tokens of the first prompt with tools, 300 entities", "first request", "prompt_tokens", ""),
+    "prompt-tokens": (
+        "Tokens of the first prompt with tools, 300 entities",
+        "first request",
+        "prompt_tokens",
+        "",
+    ),
 }
 """Bars by the names of their files: title, scenario, measure, unit."""
 LINES: Final[Mapping[str, tuple[str, Sequence[tuple[str, str, int]], Measure, str]]] = {
@@ -156,7 +171,11 @@ def write_page(results: Results, folder: str, tokens: str = "") -> str:
             *_failures(results),
             _TOKENS,
             f"{tokens}\n",
-            *(f"![{title}]({folder}/{name}.svg)\n" for name, title in titles.items() if name in drawn),
+            *(
+                f"![{title}]({folder}/{name}.svg)\n"
+                for name, title in titles.items()
+                if name in drawn
+            ),
             *_where_time_goes(results),
             *_sections(results),
         )
@@ -170,33 +189,56 @@ def draw_plots(results: Results) -> dict[str, str]:
         if values := _medians(results, scenario, targets.LARGE, measure):
             drawn[name] = plots.bars(title, unit, values, targets.OURS)
     for name, (title, places, measure, unit) in LINES.items():
-        columns = [_medians(results, scenario, size, measure) for _, scenario, size in places]
-        labels = [label for (label, *_), column in zip(places, columns, strict=True) if column]
+        columns = [
+            _medians(results, scenario, size, measure) for _, scenario, size in places
+        ]
+        labels = [
+            label for (label, *_), column in zip(places, columns, strict=True) if column
+        ]
         measured = [column for column in columns if column]
-        agents = [agent for agent in _agents(results) if all(agent in column for column in measured)]
+        agents = [
+            agent
+            for agent in _agents(results)
+            if all(agent in column for column in measured)
+        ]
         if len(measured) > 1:
-            values_of = {agent: [column[agent] for column in measured] for agent in agents}
+            values_of = {
+                agent: [column[agent] for column in measured] for agent in agents
+            }
             drawn[name] = plots.lines(title, unit, labels, values_of, targets.OURS)
     return drawn
 
 
-def _medians(results: Results, scenario: str, entities: int, measure: Measure) -> dict[str, float]:
+def _medians(
+    results: Results, scenario: str, entities: int, measure: Measure
+) -> dict[str, float]:
     """Return the medians of all agents that were measured."""
-    found = {agent: results.find(scenario, entities, agent, measure) for agent in _agents(results)}
+    found = {
+        agent: results.find(scenario, entities, agent, measure)
+        for agent in _agents(results)
+    }
     return {agent: figure.median for agent, figure in found.items() if figure}
 
 
 def target_table(results: Results) -> str:
     """Return the table of the targets."""
     met = {True: "yes", False: "no", None: ""}
-    rows = [(row.measure, row.measured, row.target, met[row.met]) for row in targets.check(results)]
+    rows = [
+        (row.measure, row.measured, row.target, met[row.met])
+        for row in targets.check(results)
+    ]
     return _table(("measure", "measured", "target", "met"), rows)
 
 
 def _machine(results: Results) -> str:
     machine = results.machine
-    versions = ", ".join(f"{name} {version}" for name, version in machine.versions.items())
-    before, meanwhile = f"{machine.others_before:.0%}", f"{machine.others_meanwhile:.0%}"
+    versions = ", ".join(
+        f"{name} {version}" for name, version in machine.versions.items()
+    )
+    before, meanwhile = (
+        f"{machine.others_before:.0%}",
+        f"{machine.others_meanwhile:.0%}",
+    )
     used = f"Other processes used {before} of the machine before the run, {meanwhile} during it"
     others = used if machine.was_quiet else f"**{used}: do not trust these times**"
     return (
@@ -209,31 +251,51 @@ def _machine(results: Results) -> str:
 def _failures(results: Results) -> Iterator[str]:
     if results.failed:
         yield "## Not measured\n"
-        yield "\n".join(f"- {failure.strip().splitlines()[0]}" for failure in results.failed) + "\n"
+        yield (
+            "\n".join(
+                f"- {failure.strip().splitlines()[0]}" for failure in results.failed
+            )
+            + "\n"
+        )
 
 
 def _where_time_goes(results: Results) -> Iterator[str]:
     if results.profiles:
         yield _PROFILES
-    for profile in sorted(results.profiles, key=lambda one: (one.scenario, one.entities)):
+    for profile in sorted(
+        results.profiles, key=lambda one: (one.scenario, one.entities)
+    ):
         yield (
             f"{_PROFILED[profile.scenario]}, {profile.entities} exposed entities: "
             f"{profile.ms:.2f} ms in all, {profile.samples} samples.\n"
         )
         rows = [
-            (part.name, f"{part.cost:.2f}", f"{part.cost / profile.ms:.0%}", _dearest(part))
+            (
+                part.name,
+                f"{part.cost:.2f}",
+                f"{part.cost / profile.ms:.0%}",
+                _dearest(part),
+            )
             for part in parts_of(profile.parts)
         ]
         yield _table(("part", "ms", "share", "mainly"), rows)
 
 
 def _dearest(part: Part) -> str:
-    return ", ".join(f"{module} {cost:.2f}" for module, cost in part.dearest if cost >= _SHOWN)
+    return ", ".join(
+        f"{module} {cost:.2f}" for module, cost in part.dearest if cost >= _SHOWN
+    )
 
 
 def _sections(results: Results) -> Iterator[str]:
     for scenario, meaning in _SCENARIOS.items():
-        sizes = sorted({figure.entities for figure in results.figures if figure.scenario == scenario})
+        sizes = sorted(
+            {
+                figure.entities
+                for figure in results.figures
+                if figure.scenario == scenario
+            }
+        )
         if sizes:
             yield f"## {scenario[0].upper()}{scenario[1:]}\n\n{meaning}\n"
         for entities in sizes:
@@ -243,13 +305,28 @@ def _sections(results: Results) -> Iterator[str]:
 
 
 def _figures(results: Results, scenario: str, entities: int) -> str:
-    chosen = [figure for figure in results.figures if (figure.scenario, figure.entities) == (scenario, entities)]
-    measures = [measure for measure in _TITLES if any(figure.measure == measure for figure in chosen)]
+    chosen = [
+        figure
+        for figure in results.figures
+        if (figure.scenario, figure.entities) == (scenario, entities)
+    ]
+    measures = [
+        measure
+        for measure in _TITLES
+        if any(figure.measure == measure for figure in chosen)
+    ]
     rows = []
     for agent in _agents(results):
-        found = [results.find(scenario, entities, agent, measure) for measure in measures]
+        found = [
+            results.find(scenario, entities, agent, measure) for measure in measures
+        ]
         if any(found):
-            cells = [f"{_number(f.median)} [{_number(f.low)}, {_number(f.high)}]" if f else "" for f in found]
+            cells = [
+                f"{_number(f.median)} [{_number(f.low)}, {_number(f.high)}]"
+                if f
+                else ""
+                for f in found
+            ]
             rows.append(
                 (
                     agent,
@@ -265,7 +342,10 @@ def _figures(results: Results, scenario: str, entities: int) -> str:
 def _agents(results: Results) -> list[str]:
     """Return the agents, ours first and the bare client last."""
     names = list(dict.fromkeys(figure.agent for figure in results.figures))
-    return sorted(names, key=lambda name: (name == targets.BARE, not name.startswith(targets.OURS)))
+    return sorted(
+        names,
+        key=lambda name: (name == targets.BARE, not name.startswith(targets.OURS)),
+    )
 
 
 def _number(value: float) -> str:

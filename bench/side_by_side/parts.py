@@ -14,12 +14,20 @@ _PARTS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("connection to the model", ("agent.providers.",)),
     (
         "history and long conversations",
-        ("history.store.", "agent.conversation.", "history.", "thread chatterbox-history"),
+        (
+            "history.store.",
+            "agent.conversation.",
+            "history.",
+            "thread chatterbox-history",
+        ),
     ),
     ("loop", ("agent.",)),
     ("prompt and tools", ("tools.", "home.", "turns.prepare", "llm")),
     ("rules and their effects", ("approvals.", "effects.")),
-    ("records, usage and sensors", ("records.", "usage.", "turns.record", "sensor", "runtime.recent_turns")),
+    (
+        "records, usage and sensors",
+        ("records.", "usage.", "turns.record", "sensor", "runtime.recent_turns"),
+    ),
     ("Home Assistant", ("Home Assistant",)),
     ("waiting, mostly for the server", ("the server",)),
     ("event loop and network", ("asyncio",)),
@@ -50,11 +58,17 @@ def parts_of(costs: Mapping[str, float]) -> list[Part]:
         short = module.removeprefix(_OURS)
         sums[_part(short)].append((short, cost))
     parts = [
-        Part(name, sum(cost for _, cost in modules), tuple(sorted(modules, key=lambda one: -one[1])[:_NAMED]))
+        Part(
+            name,
+            sum(cost for _, cost in modules),
+            tuple(sorted(modules, key=lambda one: -one[1])[:_NAMED]),
+        )
         for name, modules in sums.items()
     ]
     return sorted(parts, key=lambda part: -part.cost)
 
 
 def _part(module: str) -> str:
-    return next((part for part, prefixes in _PARTS if module.startswith(prefixes)), _REST)
+    return next(
+        (part for part, prefixes in _PARTS if module.startswith(prefixes)), _REST
+    )

@@ -25,7 +25,13 @@ def bars(title: str, unit: str, values: Mapping[str, float], marked: str) -> str
     """Return bars in the order of the mapping; those are marked whose name begins with `marked`."""
     most = max((*values.values(), 1e-9))
     rows = [
-        _bar(number, name, f"{value:.3g} {unit}", (_WIDTH - _LEFT - _RIGHT) * max(value, 0) / most, marked)
+        _bar(
+            number,
+            name,
+            f"{value:.3g} {unit}",
+            (_WIDTH - _LEFT - _RIGHT) * max(value, 0) / most,
+            marked,
+        )
         for number, (name, value) in enumerate(values.items())
     ]
     return _drawn(title, _TOP + _ROW * len(values) + 12, rows)
@@ -40,7 +46,13 @@ def _bar(number: int, name: str, label: str, length: float, marked: str) -> str:
     )
 
 
-def lines(title: str, unit: str, sizes: Sequence[str], values: Mapping[str, Sequence[float]], marked: str) -> str:
+def lines(
+    title: str,
+    unit: str,
+    sizes: Sequence[str],
+    values: Mapping[str, Sequence[float]],
+    marked: str,
+) -> str:
     """Return a line for each name, with a value for each size; those are marked whose name begins with `marked`."""
     most = max((*(value for many in values.values() for value in many), 1e-9))
     step = (_WIDTH - _AXIS - _NAMES) / max(1, len(sizes) - 1)
@@ -58,13 +70,20 @@ def lines(title: str, unit: str, sizes: Sequence[str], values: Mapping[str, Sequ
     drawn = []
     lowest = bottom + 2.0 * _ROW
     for name, many in sorted(values.items(), key=lambda one: one[1][-1]):
-        points = [(_AXIS + step * number, bottom - _HEIGHT * value / most) for number, value in enumerate(many)]
-        lowest = min(lowest - _ROW * 0.7, points[-1][1] + 4)  # names stand above each other where lines end together
+        points = [
+            (_AXIS + step * number, bottom - _HEIGHT * value / most)
+            for number, value in enumerate(many)
+        ]
+        lowest = min(
+            lowest - _ROW * 0.7, points[-1][1] + 4
+        )  # names stand above each other where lines end together
         drawn.append(_line(name, points, lowest, marked))
     return _drawn(title, bottom + 36, [*grid, *scale, *drawn])
 
 
-def _line(name: str, points: Sequence[tuple[float, float]], beside: float, marked: str) -> str:
+def _line(
+    name: str, points: Sequence[tuple[float, float]], beside: float, marked: str
+) -> str:
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
     colour = _colour(name, marked)
     return (

@@ -21,7 +21,11 @@ def _lines(body: Mapping[str, JsonValue]) -> Iterator[str]:
             yield _content(body[key])
     for message in _list(body.get("input", body.get("messages"))):
         if isinstance(message, dict) and "content" in message:
-            rest = {key: value for key, value in message.items() if key not in ("content", "role", "type")}
+            rest = {
+                key: value
+                for key, value in message.items()
+                if key not in ("content", "role", "type")
+            }
             yield f"{message['role']}: {_content(message['content'])}{_written(rest) if rest else ''}"
         else:
             yield _written(message)
@@ -32,7 +36,10 @@ def _content(content: JsonValue) -> str:
     if isinstance(content, str):
         return content
     return "".join(
-        str(part["text"]) if isinstance(part, dict) and "text" in part else _written(part) for part in _list(content)
+        str(part["text"])
+        if isinstance(part, dict) and "text" in part
+        else _written(part)
+        for part in _list(content)
     )
 
 
@@ -61,4 +68,6 @@ def same_share(prompts: Sequence[bytes]) -> tuple[float, float]:
 def _common(one: bytes, other: bytes) -> int:
     """Return how many bytes two texts begin with alike."""
     shorter = min(len(one), len(other))
-    return next((place for place in range(shorter) if one[place] != other[place]), shorter)
+    return next(
+        (place for place in range(shorter) if one[place] != other[place]), shorter
+    )

@@ -1,6 +1,7 @@
 """The size of requests: their bytes, the tokens of the prompt, and how much of it a service has read before.
 
-Tokens are those of Qwen's tokenizer, whose vocabulary a package brings along. Must not know any format.
+Tokens are those of Qwen's tokenizer, whose vocabulary a package brings along. Must not
+know any format.
 """
 
 import asyncio
@@ -34,7 +35,8 @@ _WORDS: Final = (
     "is it going to rain later",
 )
 _PATTERN: Final = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}|"
+    r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 """How Qwen's tokenizer cuts text (`dashscope/tokenizers/qwen_tokenizer.py`)."""
 
@@ -43,9 +45,16 @@ _PATTERN: Final = (
 def _tokenizer() -> tiktoken.Encoding:
     import tiktoken  # noqa: PLC0415  # only in the environment of the benchmark, and only some measurements need it
 
-    lines = (files("dashscope") / "resources" / "qwen.tiktoken").read_bytes().splitlines()
-    ranks = {base64.b64decode(token): int(rank) for token, rank in (line.split() for line in lines if line)}
-    return tiktoken.Encoding("qwen", pat_str=_PATTERN, mergeable_ranks=ranks, special_tokens={})
+    lines = (
+        (files("dashscope") / "resources" / "qwen.tiktoken").read_bytes().splitlines()
+    )
+    ranks = {
+        base64.b64decode(token): int(rank)
+        for token, rank in (line.split() for line in lines if line)
+    }
+    return tiktoken.Encoding(
+        "qwen", pat_str=_PATTERN, mergeable_ranks=ranks, special_tokens={}
+    )
 
 
 def count_tokens(text: str) -> int:
@@ -76,9 +85,13 @@ async def measure_warm_up(setting: Setting) -> list[Figure]:
         ahead = await setting.server.log()
         await converse(setting.hass, agent, TimedTurn(_WORDS[0]))
         requested = (await setting.server.log())[len(ahead)]
-        prompts = [prompt_of(json.loads(one.body)).encode() for one in (*ahead, requested)]
+        prompts = [
+            prompt_of(json.loads(one.body)).encode() for one in (*ahead, requested)
+        ]
         samples.add(agent.name, "request_bytes", sum(one.size for one in ahead))
-        samples.add(agent.name, "same_as_any_before", same_share(prompts)[1] if ahead else 0)
+        samples.add(
+            agent.name, "same_as_any_before", same_share(prompts)[1] if ahead else 0
+        )
     return list(samples.figures(setting.entities))
 
 
@@ -101,11 +114,14 @@ async def measure_prefix(setting: Setting) -> list[Figure]:
             await setting.server.plan(Plan(keeps_bodies=True))
             one = number % len(satellites)
             words = TimedTurn(
-                _WORDS[number % len(_WORDS)], f"conversation of {agent.entity_id} at satellite {one}", satellites[one]
+                _WORDS[number % len(_WORDS)],
+                f"conversation of {agent.entity_id} at satellite {one}",
+                satellites[one],
             )
             await converse(setting.hass, agent, words)
             prompts[agent.name] += [
-                prompt_of(json.loads(requested.body)).encode() for requested in await setting.server.log()
+                prompt_of(json.loads(requested.body)).encode()
+                for requested in await setting.server.log()
             ]
         if number < TURNS - 1:
             setting.rest()

@@ -111,13 +111,24 @@ class Results(BaseModel):
     failed: tuple[str, ...] = ()
     """A measurement that failed, and the reason."""
 
-    def find(self, scenario: str, entities: int, agent: str, measure: Measure) -> Figure | None:
+    def find(
+        self, scenario: str, entities: int, agent: str, measure: Measure
+    ) -> Figure | None:
         """Return a figure, None when it was not measured."""
         wanted = (scenario, entities, agent, measure)
-        return next((f for f in self.figures if (f.scenario, f.entities, f.agent, f.measure) == wanted), None)
+        return next(
+            (
+                f
+                for f in self.figures
+                if (f.scenario, f.entities, f.agent, f.measure) == wanted
+            ),
+            None,
+        )
 
 
-def figure(scenario: str, entities: int, agent: str, measure: Measure, samples: Sequence[float]) -> Figure:
+def figure(
+    scenario: str, entities: int, agent: str, measure: Measure, samples: Sequence[float]
+) -> Figure:
     """Sum samples up, of which there is at least one."""
     if len(samples) > 1:
         low, median, high = statistics.quantiles(samples, n=4, method="inclusive")

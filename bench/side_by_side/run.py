@@ -1,6 +1,7 @@
 """A run of the benchmark: workers are started, watched and ended; what they measured is gathered.
 
-Knows that a job may fail, hang or be late, and that the others go on all the same; must not know what is measured.
+Knows that a job may fail, hang or be late, and that the others go on all the same; must
+not know what is measured.
 """
 
 import asyncio
@@ -35,7 +36,9 @@ _LINE: Final = 16 * 1024**2
 class Run:
     """One run, as long as it lasts and afterwards."""
 
-    def __init__(self, tell: Callable[[str], None], worker: Sequence[str] = WORKER) -> None:
+    def __init__(
+        self, tell: Callable[[str], None], worker: Sequence[str] = WORKER
+    ) -> None:
         """Take who is told what goes on, and how a worker is started."""
         self._tell = tell
         self._worker = worker
@@ -68,7 +71,9 @@ class Run:
                 for rests in resting:
                     await rests.wait()
         except TimeoutError:
-            self._tell("what should only wait by now is still at work: the times are not to be trusted")
+            self._tell(
+                "what should only wait by now is still at work: the times are not to be trusted"
+            )
             self.failed.append("to measure times while nothing else goes on")
 
     async def _at_once(self, together: Sequence[Job]) -> None:
@@ -108,7 +113,9 @@ class Run:
             return f"{_TIME}: it took longer than {limit:.0f} s."
         finally:
             await _end(process)
-            self._tell(f"{time.monotonic() - self._began:5.0f} s  over: {' '.join(job.arguments)}")
+            self._tell(
+                f"{time.monotonic() - self._began:5.0f} s  over: {' '.join(job.arguments)}"
+            )
 
     async def _read(self, process: Process, rests: asyncio.Event) -> str | None:
         """Read what a worker says until it ends."""
@@ -149,8 +156,15 @@ def merged(figures: Sequence[Figure]) -> Iterator[Figure]:
     """Make one figure of those that were measured several times, in processes of their own."""
     same: dict[tuple[object, ...], list[Figure]] = {}
     for figure in figures:
-        same.setdefault((figure.scenario, figure.entities, figure.agent, figure.measure), []).append(figure)
+        same.setdefault(
+            (figure.scenario, figure.entities, figure.agent, figure.measure), []
+        ).append(figure)
     for many in same.values():
         medians = [figure.median for figure in many]
-        spread = {"median": statistics.median(medians), "low": min(medians), "high": max(medians), "samples": len(many)}
+        spread = {
+            "median": statistics.median(medians),
+            "low": min(medians),
+            "high": max(medians),
+            "samples": len(many),
+        }
         yield many[0] if len(many) == 1 else many[0].model_copy(update=spread)

@@ -1,7 +1,7 @@
 """The model server seen from the driver: started, told what to say, asked what it heard; and the bare client.
 
-The bare client asks for an answer and reads its stream to the end with aiohttp, and nothing more: no agent can be
-cheaper. Must not know Home Assistant.
+The bare client asks for an answer and reads its stream to the end with aiohttp, and
+nothing more: no agent can be cheaper. Must not know Home Assistant.
 """
 
 import asyncio
@@ -35,7 +35,9 @@ class Server:
 
     async def plan(self, plan: Plan) -> None:
         """Let it say something else from now on, and forget what it was asked."""
-        async with self.session.post(f"{self.url}/plan", data=plan.model_dump_json()) as response:
+        async with self.session.post(
+            f"{self.url}/plan", data=plan.model_dump_json()
+        ) as response:
             response.raise_for_status()
 
     async def log(self) -> list[ServedRequest]:

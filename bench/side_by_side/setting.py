@@ -24,7 +24,10 @@ from bench.side_by_side.model_server import PlannedCall
 from bench.side_by_side.server_client import Server, model_server
 from bench.side_by_side.targets import ALONE
 
-TURN_ON: Final = PlannedCall(tool="HassTurnOn", arguments='{"name": "Kitchen Ceiling Light", "domain": ["light"]}')
+TURN_ON: Final = PlannedCall(
+    tool="HassTurnOn",
+    arguments='{"name": "Kitchen Ceiling Light", "domain": ["light"]}',
+)
 """The call of the turns with one call: a light of every home."""
 _PAUSE: Final = 0.025
 """Seconds between two looks at whether anything is still done after a turn."""
@@ -74,7 +77,11 @@ class Setting:
 
 @asynccontextmanager
 async def furnished(
-    folder: Path, entities: int, extent: Extent, only: Sequence[str] = (), rest: Callable[[], None] = lambda: None
+    folder: Path,
+    entities: int,
+    extent: Extent,
+    only: Sequence[str] = (),
+    rest: Callable[[], None] = lambda: None,
 ) -> AsyncIterator[Setting]:
     """Start server and home, set everybody up, or only some; stop all in the end."""
     async with model_server() as server, started_home(folder, entities) as hass:
@@ -82,7 +89,11 @@ async def furnished(
         chosen = [one for one in participants(server) if not only or one.name in only]
         agents = [await set_up(hass, participant) for participant in chosen]
         session = async_get_clientsession(hass)
-        alone = await set_up_alone(hass, server, session) if not only or ALONE in only else None
+        alone = (
+            await set_up_alone(hass, server, session)
+            if not only or ALONE in only
+            else None
+        )
         await hass.async_block_till_done()
         await flush(hass)
         yield Setting(hass, server, agents, entities, extent, alone, rest)
@@ -91,8 +102,9 @@ async def furnished(
 async def flush(hass: HomeAssistant, at_most: float = 1.0) -> None:
     """Have everything written that was put off, and wait until nothing is done any more; seconds at most.
 
-    Home Assistant writes before it stops what its stores have put off; told so, they write now. What one agent leaves
-    for later is so never done while another one is measured.
+    Home Assistant writes before it stops what its stores have put off; told so, they
+    write now. What one agent leaves for later is so never done while another one is
+    measured.
     """
     hass.bus.async_fire_internal(EVENT_HOMEASSISTANT_FINAL_WRITE)
     quiet = 0
@@ -107,7 +119,8 @@ async def flush(hass: HomeAssistant, at_most: float = 1.0) -> None:
 def clear_away() -> None:
     """Collect all garbage, and set aside what is left, so that nobody's turn is the one in which all is gone through.
 
-    What a turn leaves is still collected while it is measured, at the cost of who leaves it.
+    What a turn leaves is still collected while it is measured, at the cost of who
+    leaves it.
     """
     gc.collect()
     gc.freeze()
@@ -115,7 +128,9 @@ def clear_away() -> None:
 
 def resident_bytes() -> int:
     """Return how much memory this process has."""
-    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return int(
+        Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
+    ) * os.sysconf("SC_PAGE_SIZE")
 
 
 async def idle_share(seconds: float) -> float:

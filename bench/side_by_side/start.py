@@ -1,6 +1,7 @@
 """The cost of the start: the import of an agent's code, and its set-up in a Home Assistant that has just started.
 
-Each time in a process of its own, because an import happens once. Must not know what an agent is for.
+Each time in a process of its own, because an import happens once. Must not know what an
+agent is for.
 """
 
 import importlib
@@ -21,9 +22,18 @@ _MIB: Final = 1024 * 1024
 
 def measure_import(name: str) -> list[Figure]:
     """Import an agent's code, with Home Assistant and what every agent needs of it there already."""
-    for needed in ("bootstrap", "components.assist_pipeline", "components.conversation", "components.http"):
+    for needed in (
+        "bootstrap",
+        "components.assist_pipeline",
+        "components.conversation",
+        "components.http",
+    ):
         importlib.import_module(f"homeassistant.{needed}")
-    package = f"custom_components.{OURS}" if name == OURS else f"homeassistant.components.{name}"
+    package = (
+        f"custom_components.{OURS}"
+        if name == OURS
+        else f"homeassistant.components.{name}"
+    )
     memory, began = resident_bytes(), time.perf_counter()
     for module in ("", ".config_flow", ".conversation"):
         importlib.import_module(f"{package}{module}")

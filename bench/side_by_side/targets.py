@@ -1,6 +1,7 @@
 """The targets: ratios within one run, of medians.
 
-Knows the table and how each of its rows follows from figures; must not know how they were measured.
+Knows the table and how each of its rows follows from figures; must not know how they
+were measured.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -42,7 +43,11 @@ def check(results: Results) -> list[Checked]:
 def core_agents(results: Results) -> list[str]:
     """Return the agents that ship with Home Assistant, in the order of the run."""
     names = dict.fromkeys(figure.agent for figure in results.figures)
-    return [name for name in names if not name.startswith(OURS) and name not in (BARE, ALONE)]
+    return [
+        name
+        for name in names
+        if not name.startswith(OURS) and name not in (BARE, ALONE)
+    ]
 
 
 def _cpu(results: Results) -> Iterator[Checked]:
@@ -50,25 +55,48 @@ def _cpu(results: Results) -> Iterator[Checked]:
         for scenario in TURNS:
             what = f"CPU above the bare client, {scenario.partition(',')[0]}, {entities} entities"
             compare = partial(_cpu_compared, results, scenario, entities)
-            yield _row(f"{what}, of {REFERENCE}'s", partial(compare, [REFERENCE]), " times", _OF_OTHERS[entities])
-            yield _row(f"{what}, of the cheapest core agent's", partial(compare, core_agents(results)), " times", _LESS)
+            yield _row(
+                f"{what}, of {REFERENCE}'s",
+                partial(compare, [REFERENCE]),
+                " times",
+                _OF_OTHERS[entities],
+            )
+            yield _row(
+                f"{what}, of the cheapest core agent's",
+                partial(compare, core_agents(results)),
+                " times",
+                _LESS,
+            )
 
 
-def _cpu_compared(results: Results, scenario: str, entities: int, others: Sequence[str]) -> float:
+def _cpu_compared(
+    results: Results, scenario: str, entities: int, others: Sequence[str]
+) -> float:
     """Return our processor time above the bare client's, as a multiple of the lowest of others."""
     bare = _median(results, scenario, entities, BARE, "cpu_ms")
-    ours, *theirs = (_median(results, scenario, entities, name, "cpu_ms") - bare for name in (OURS, *others))
+    ours, *theirs = (
+        _median(results, scenario, entities, name, "cpu_ms") - bare
+        for name in (OURS, *others)
+    )
     return ours / min(theirs)
 
 
 def _first(results: Results) -> Iterator[Checked]:
     for entities in (SMALL, LARGE):
         what = f"time to first delta above the server's, {entities} entities, of the best core agent's"
-        yield _row(what, partial(_first_compared, results, entities), " times", _OF_OTHERS[entities])
+        yield _row(
+            what,
+            partial(_first_compared, results, entities),
+            " times",
+            _OF_OTHERS[entities],
+        )
 
 
 def _first_compared(results: Results, entities: int) -> float:
-    ours, *theirs = (_median(results, TURNS[0], entities, name, "first_ms") for name in (OURS, *core_agents(results)))
+    ours, *theirs = (
+        _median(results, TURNS[0], entities, name, "first_ms")
+        for name in (OURS, *core_agents(results))
+    )
     return ours / min(theirs)
 
 
@@ -84,7 +112,9 @@ def _prompt(results: Results) -> Iterator[Checked]:
     )
     yield _row(
         "prompt bytes shared with an earlier request, two satellites",
-        lambda: _median(results, "two satellites", LARGE, OURS, "same_as_any_before") * 100,
+        lambda: (
+            _median(results, "two satellites", LARGE, OURS, "same_as_any_before") * 100
+        ),
         " %",
         97,
         at_least=True,
@@ -93,7 +123,9 @@ def _prompt(results: Results) -> Iterator[Checked]:
 
 def _growth(results: Results) -> Iterator[Checked]:
     def growth(measure: Measure) -> float:
-        late, early = (_median(results, f"turn {turn}", SMALL, OURS, measure) for turn in (100, 10))
+        late, early = (
+            _median(results, f"turn {turn}", SMALL, OURS, measure) for turn in (100, 10)
+        )
         return late / early
 
     yield _row(
@@ -104,38 +136,66 @@ def _growth(results: Results) -> Iterator[Checked]:
     )
     yield _row(
         "five tools of 300 ms in one message",
-        lambda: _median(results, "five tools of 300 ms", SMALL, OURS, "between_requests_ms"),
+        lambda: _median(
+            results, "five tools of 300 ms", SMALL, OURS, "between_requests_ms"
+        ),
         " ms",
         330,
     )
 
 
 def _rest(results: Results) -> Iterator[Checked]:
-    yield _row("set-up, cold", lambda: _median(results, "start", 0, OURS, "setup_s"), " s", 0.25)
+    yield _row(
+        "set-up, cold",
+        lambda: _median(results, "start", 0, OURS, "setup_s"),
+        " s",
+        0.25,
+    )
     yield _row(
         "memory of 10,000 idle conversations left after their end",
-        lambda: _median(results, "idle conversations", SMALL, OURS, "blocks_left") * 100,
+        lambda: (
+            _median(results, "idle conversations", SMALL, OURS, "blocks_left") * 100
+        ),
         " %",
         5,
     )
 
 
-_ROWS: Final[tuple[Callable[[Results], Iterator[Checked]], ...]] = (_cpu, _first, _prompt, _growth, _rest)
+_ROWS: Final[tuple[Callable[[Results], Iterator[Checked]], ...]] = (
+    _cpu,
+    _first,
+    _prompt,
+    _growth,
+    _rest,
+)
 
 
 class _NotMeasuredError(Exception):
     """A figure is missing."""
 
 
-def _median(results: Results, scenario: str, entities: int, agent: str, measure: Measure) -> float:
+def _median(
+    results: Results, scenario: str, entities: int, agent: str, measure: Measure
+) -> float:
     found: Figure | None = results.find(scenario, entities, agent, measure)
     if found is None:
         raise _NotMeasuredError
     return found.median
 
 
-def _row(measure: str, value: Callable[[], float], unit: str, target: float, *, at_least: bool = False) -> Checked:
-    bound = f"{'at least' if at_least else 'at most'} {target:g}{unit}" if target != _LESS else "below 1 times"
+def _row(
+    measure: str,
+    value: Callable[[], float],
+    unit: str,
+    target: float,
+    *,
+    at_least: bool = False,
+) -> Checked:
+    bound = (
+        f"{'at least' if at_least else 'at most'} {target:g}{unit}"
+        if target != _LESS
+        else "below 1 times"
+    )
     try:
         measured = value()
     except _NotMeasuredError:

@@ -1,6 +1,7 @@
 """Turns of a conversation, as they come from an API client and from the Assist pipeline.
 
-Knows how Home Assistant is talked to; must not know which agent answers, or what is measured.
+Knows how Home Assistant is talked to; must not know which agent answers, or what is
+measured.
 """
 
 import time
@@ -67,14 +68,22 @@ async def converse(hass: HomeAssistant, agent: Agent, words: TimedTurn) -> Heard
         conversation.async_get_chat_log(hass, session, chat_log_delta_listener=listen),
     ):
         result = await conversation.async_converse(
-            hass, words.text, session.conversation_id, context, "en", agent.entity_id, device_id=words.device_id
+            hass,
+            words.text,
+            session.conversation_id,
+            context,
+            "en",
+            agent.entity_id,
+            device_id=words.device_id,
         )
     ended = time.monotonic()
     _check(agent, result.response.as_dict())
     return Heard(began, first or ended, ended)
 
 
-async def through_pipeline(hass: HomeAssistant, agent: Agent, words: TimedTurn) -> Heard:
+async def through_pipeline(
+    hass: HomeAssistant, agent: Agent, words: TimedTurn
+) -> Heard:
     """Say something through the Assist pipeline, text to text. Raises RuntimeError when the agent fails."""
     began, first = time.monotonic(), 0.0
     outputs: list[object] = []
@@ -83,7 +92,9 @@ async def through_pipeline(hass: HomeAssistant, agent: Agent, words: TimedTurn) 
         nonlocal first
         data = event.data or {}
         match event.type:
-            case PipelineEventType.INTENT_PROGRESS if not first and data.get("chat_log_delta", {}).get("content"):
+            case PipelineEventType.INTENT_PROGRESS if not first and data.get(
+                "chat_log_delta", {}
+            ).get("content"):
                 first = time.monotonic()
             case PipelineEventType.INTENT_END:
                 outputs.append(data["intent_output"]["response"])
@@ -100,7 +111,9 @@ async def through_pipeline(hass: HomeAssistant, agent: Agent, words: TimedTurn) 
             end_stage=PipelineStage.INTENT,
             event_callback=on_event,
         )
-        turn = PipelineInput(run=run, session=session, intent_input=words.text, device_id=words.device_id)
+        turn = PipelineInput(
+            run=run, session=session, intent_input=words.text, device_id=words.device_id
+        )
         await turn.execute(validate=True)
     ended = time.monotonic()
     _check(agent, *outputs)

@@ -1,8 +1,8 @@
 """Where the time of one agent's turns goes, by the module at work: sampling profiles.
 
-Of its processor time, the main thread is looked at whenever the process has used some milliseconds; what other threads
-use is counted by the system. Of the time to the first words, it is looked at by the clock. Must not know what a module
-is for.
+Of its processor time, the main thread is looked at whenever the process has used some
+milliseconds; what other threads use is counted by the system. Of the time to the first
+words, it is looked at by the clock. Must not know what a module is for.
 """
 
 import asyncio
@@ -63,12 +63,19 @@ async def measure_first_words(setting: Setting) -> list[Profile]:
         seconds += heard.first - heard.began
         before = heard.began
         for at, part in looks:
-            if before <= at <= heard.first:  # a look is as late as the call of C is long that it has to wait for
+            if (
+                before <= at <= heard.first
+            ):  # a look is as late as the call of C is long that it has to wait for
                 seen[part] += at - before
                 before, samples = at, samples + 1
     each = seconds * 1000 / turns
     profile = Profile(
-        scenario="first words", entities=setting.entities, agent=agent.name, ms=each, parts={}, samples=samples
+        scenario="first words",
+        entities=setting.entities,
+        agent=agent.name,
+        ms=each,
+        parts={},
+        samples=samples,
     )
     return [_summed_up(profile, seen, {threading.main_thread().name: each})]
 
@@ -107,7 +114,9 @@ async def _profile(setting: Setting, scenario: str, plan: Plan) -> Profile:
     )
 
 
-def _summed_up(profile: Profile, seen: Mapping[str, float], used: dict[str, float]) -> Profile:
+def _summed_up(
+    profile: Profile, seen: Mapping[str, float], used: dict[str, float]
+) -> Profile:
     """Share the main thread's milliseconds out as it was seen, and add the other threads'."""
     main = used.pop(threading.main_thread().name)
     whole = sum(seen.values())
@@ -160,5 +169,7 @@ def _threads() -> dict[str, float]:
     used: dict[str, float] = defaultdict(float)
     for task in _THREADS.iterdir():
         name = names.get(int(task.name), "others").rstrip("0123456789").rstrip("_-")
-        used[name] += int((task / "schedstat").read_text(encoding="ascii").split()[0]) / 1e9
+        used[name] += (
+            int((task / "schedstat").read_text(encoding="ascii").split()[0]) / 1e9
+        )
     return dict(used)

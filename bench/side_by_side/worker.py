@@ -1,8 +1,8 @@
 """The process in which one kind of thing is measured: a Home Assistant of its own, for as long as that takes.
 
-Run as `python -m bench.side_by_side.worker KIND …`; its last line is what came out, as JSON. A line before it says when
-from now on it is mostly waited. Knows which kinds there are; must not know how many are run, or what is made of their
-figures.
+Run as `python -m bench.side_by_side.worker KIND …`; its last line is what came out, as
+JSON. A line before it says when from now on it is mostly waited. Knows which kinds
+there are; must not know how many are run, or what is made of their figures.
 """
 
 import argparse
@@ -20,13 +20,21 @@ from homeassistant import runner
 from homeassistant.util.resource import set_open_file_descriptor_limit
 
 from bench.side_by_side import start
-from bench.side_by_side.cost import measure_crowds, measure_fragments, measure_pipeline, measure_turns
+from bench.side_by_side.cost import (
+    measure_crowds,
+    measure_fragments,
+    measure_pipeline,
+    measure_turns,
+)
 from bench.side_by_side.growth import measure_five_tools, measure_growth
 from bench.side_by_side.memory import measure_allocations, measure_idle
 from bench.side_by_side.prompts import measure_prefix, measure_prompts, measure_warm_up
 from bench.side_by_side.results import MEASURED, RESTS, Measured
 from bench.side_by_side.setting import Extent, Setting, furnished
-from bench.side_by_side.where_time_goes import measure_first_words, measure_where_time_goes
+from bench.side_by_side.where_time_goes import (
+    measure_first_words,
+    measure_where_time_goes,
+)
 
 KINDS: Final[Mapping[str, Callable[[Setting], Awaitable[Measured]]]] = {
     "turns": measure_turns,
@@ -46,7 +54,9 @@ KINDS: Final[Mapping[str, Callable[[Setting], Awaitable[Measured]]]] = {
 """The measurements with everybody in one home; `import` and `setup` are measured of one agent each."""
 
 
-async def _measure(kind: str, folder: Path, entities: int, extent: Extent, only: list[str]) -> Measured:
+async def _measure(
+    kind: str, folder: Path, entities: int, extent: Extent, only: list[str]
+) -> Measured:
     if kind == "setup":
         return await start.measure_set_up(folder, only[0], entities)
     async with furnished(folder, entities, extent, only, _rest) as setting:
@@ -65,8 +75,12 @@ def _run(kind: str, entities: int, extent: Extent, only: list[str]) -> Measured:
     set_open_file_descriptor_limit()
     loop = runner.create_event_loop()
     asyncio.set_event_loop(loop)
-    with tempfile.TemporaryDirectory(prefix="chatterbox-bench-", ignore_cleanup_errors=True) as folder:
-        return loop.run_until_complete(_measure(kind, Path(folder), entities, extent, only))
+    with tempfile.TemporaryDirectory(
+        prefix="chatterbox-bench-", ignore_cleanup_errors=True
+    ) as folder:
+        return loop.run_until_complete(
+            _measure(kind, Path(folder), entities, extent, only)
+        )
 
 
 def main() -> None:
@@ -81,12 +95,20 @@ def main() -> None:
     parser.add_argument("--only", action="append", default=[])
     given = parser.parse_args()
     logging.disable()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was written to disk is taken away
-    extent = Extent(given.rounds, given.turns, minutes=given.minutes, conversations=given.conversations)
+    signal.signal(
+        signal.SIGTERM, lambda *_: sys.exit(143)
+    )  # so that what was written to disk is taken away
+    extent = Extent(
+        given.rounds,
+        given.turns,
+        minutes=given.minutes,
+        conversations=given.conversations,
+    )
     try:
         measured = _run(given.kind, given.entities, extent, given.only)
     except Exception:
-        traceback.print_exc()  # Home Assistant has put its log, which is off, in the place of Python's report
+        # Home Assistant has put its log, which is off, in the place of Python's report
+        traceback.print_exc()
         raise
     sys.stdout.write(f"\n{MEASURED.dump_json(measured).decode()}\n")
     sys.stdout.flush()

@@ -32,7 +32,10 @@ _REPOSITORY: Final = Path(__file__).parents[2]
 def heard(texts: Sequence[str]) -> list[str]:
     """Return what is heard of each text, on one processor."""
     result = subprocess.run(  # noqa: S603  # a file of ours
-        [_REPOSITORY / ".venv-voice" / "bin" / "python", Path(__file__).with_name("engines.py")],
+        [
+            _REPOSITORY / ".venv-voice" / "bin" / "python",
+            Path(__file__).with_name("engines.py"),
+        ],
         input="".join(json.dumps(text) + "\n" for text in texts),
         stdout=subprocess.PIPE,
         text=True,
@@ -44,7 +47,9 @@ def heard(texts: Sequence[str]) -> list[str]:
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table of the page."""
-    return "".join(f"| {' | '.join(row)} |\n" for row in (head, ["---"] * len(head), *rows))
+    return "".join(
+        f"| {' | '.join(row)} |\n" for row in (head, ["---"] * len(head), *rows)
+    )
 
 
 def words(text: str) -> list[str]:
@@ -57,7 +62,9 @@ def notations() -> str:
     spoken = [speakable(text, "en") for text in WRITTEN]
     found = heard([*WRITTEN, *spoken])
     rows = zip(WRITTEN, found[: len(WRITTEN)], found[len(WRITTEN) :], strict=True)
-    return table(["the model writes", "heard of that", "heard of what a satellite speaks"], rows)
+    return table(
+        ["the model writes", "heard of that", "heard of what a satellite speaks"], rows
+    )
 
 
 def corpus(path: Path, most: int) -> str:
@@ -71,7 +78,8 @@ def corpus(path: Path, most: int) -> str:
     for kind, of_kind in texts.items():
         texts_of_kind = list(of_kind)[:most]
         right = sum(
-            words(text) == words(again) for text, again in zip(texts_of_kind, heard(texts_of_kind), strict=True)
+            words(text) == words(again)
+            for text, again in zip(texts_of_kind, heard(texts_of_kind), strict=True)
         )
         rows.append([kind, str(len(texts_of_kind)), str(right)])
     return table(["kind", "texts", "heard word for word"], rows)
@@ -80,8 +88,12 @@ def corpus(path: Path, most: int) -> str:
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--corpus", type=Path, help="JSON lines with `kind`, `lang` and `text`")
-    parser.add_argument("--most", type=int, default=1_000, help="texts of each kind, at most")
+    parser.add_argument(
+        "--corpus", type=Path, help="JSON lines with `kind`, `lang` and `text`"
+    )
+    parser.add_argument(
+        "--most", type=int, default=1_000, help="texts of each kind, at most"
+    )
     arguments = parser.parse_args()
     sys.stdout.write(notations())
     if arguments.corpus:

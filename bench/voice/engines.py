@@ -1,6 +1,7 @@
 """Speaks each text that comes in with Piper, and prints what Whisper hears, a line of JSON each.
 
-Runs in `.venv-voice`, without this project; `script/voice` builds it. Whisper's weights come in two packages.
+Runs in `.venv-voice`, without this project; `script/voice` builds it. Whisper's weights
+come in two packages.
 """
 
 import json
@@ -33,7 +34,11 @@ def speak(voice: PiperVoice, text: str) -> np.ndarray:
     """Return the samples of a text, at the rate of the recogniser."""
     chunks = list(voice.synthesize(text))
     audio = np.concatenate([chunk.audio_float_array for chunk in chunks])
-    places = np.arange(int(len(audio) * RATE / chunks[0].sample_rate)) * chunks[0].sample_rate / RATE
+    places = (
+        np.arange(int(len(audio) * RATE / chunks[0].sample_rate))
+        * chunks[0].sample_rate
+        / RATE
+    )
     return np.interp(places, np.arange(len(audio)), audio).astype(np.float32)
 
 
@@ -43,8 +48,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         recogniser = load_recogniser(Path(folder))
         for line in sys.stdin:
-            segments, _ = recogniser.transcribe(speak(voice, json.loads(line)), language="en", beam_size=1)
-            sys.stdout.write(json.dumps(" ".join(segment.text.strip() for segment in segments)) + "\n")
+            segments, _ = recogniser.transcribe(
+                speak(voice, json.loads(line)), language="en", beam_size=1
+            )
+            sys.stdout.write(
+                json.dumps(" ".join(segment.text.strip() for segment in segments))
+                + "\n"
+            )
             sys.stdout.flush()
 
 

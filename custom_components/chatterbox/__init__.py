@@ -1,13 +1,18 @@
 """Chatterbox: a voice conversation agent with an agentic loop.
 
-Sets up the integration, and sets up, reloads, unloads and removes config entries. `runtime/composition.py` builds the
-contents of an entry.
+Sets up the integration, and sets up, reloads, unloads and removes config entries.
+`runtime/composition.py` builds the contents of an entry.
 """
 
 from collections.abc import Iterable
 from typing import Final
 
-from homeassistant.config_entries import SIGNAL_CONFIG_ENTRY_CHANGED, ConfigEntry, ConfigEntryChange, ConfigEntryState
+from homeassistant.config_entries import (
+    SIGNAL_CONFIG_ENTRY_CHANGED,
+    ConfigEntry,
+    ConfigEntryChange,
+    ConfigEntryState,
+)
 from homeassistant.const import Platform
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import config_validation as cv
@@ -33,7 +38,11 @@ from .panel import async_setup_panel
 from .people.speakers import async_get_context_watch
 from .repairs import async_report_newer_entries
 from .responses.views import async_load_api, async_register_api
-from .runtime.agents import ChatterboxConfigEntry, async_forget_conversations, service_of
+from .runtime.agents import (
+    ChatterboxConfigEntry,
+    async_forget_conversations,
+    service_of,
+)
 from .runtime.composition import async_build, async_build_agent
 from .runtime.earlier_agents import async_get_earlier_agents
 from .runtime.health import async_check_health
@@ -55,7 +64,9 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa:
     """Set up what all entries share, before any agent exists whose calls must be recorded."""
     await async_get_home_rules(hass).async_load()
     entries = hass.config_entries.async_entries(DOMAIN)
-    async_report_newer_entries(hass, [entry.title for entry in entries if entry.version > ENTRY_VERSION])
+    async_report_newer_entries(
+        hass, [entry.title for entry in entries if entry.version > ENTRY_VERSION]
+    )
     async_get_context_watch(hass)
     async_audit_questions(hass)
     async_follow_entities(hass)
@@ -74,7 +85,9 @@ async def async_setup(hass: HomeAssistant, config: ConfigType) -> bool:  # noqa:
     return True
 
 
-async def async_migrate_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> bool:
+async def async_migrate_entry(
+    hass: HomeAssistant, entry: ChatterboxConfigEntry
+) -> bool:
     """Raise the version of an entry. Home Assistant refuses those of a later version by itself."""
     hass.config_entries.async_update_entry(entry, version=ENTRY_VERSION)
     return True
@@ -83,8 +96,9 @@ async def async_migrate_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry)
 async def async_setup_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> bool:
     """Check the service of an entry and start its agents.
 
-    A service may be down if another one stands in for it in every agent. Otherwise raises `ConfigEntryAuthFailed` for a
-    rejected key, and `ConfigEntryNotReady` for every other failure that may pass.
+    A service may be down if another one stands in for it in every agent. Otherwise
+    raises `ConfigEntryAuthFailed` for a rejected key, and `ConfigEntryNotReady` for
+    every other failure that may pass.
     """
     # First, so that no change is missed in the meantime.
     entry.async_on_unload(entry.add_update_listener(_async_follow_changes))
@@ -113,7 +127,9 @@ def _platforms_of(entry: ChatterboxConfigEntry) -> tuple[Platform, ...]:
     return (*PLATFORMS, Platform.AI_TASK) if entry.runtime_data.tasks else PLATFORMS
 
 
-async def async_remove_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> None:  # Home Assistant's signature
+async def async_remove_entry(
+    hass: HomeAssistant, entry: ChatterboxConfigEntry
+) -> None:  # Home Assistant's signature
     """Delete what is stored for the agents of an entry that is removed."""
     await _async_forget(hass, entry, entry.subentries)
     await async_get_histories(hass).async_release(entry)
@@ -121,7 +137,10 @@ async def async_remove_entry(hass: HomeAssistant, entry: ChatterboxConfigEntry) 
 
 def _async_follow_removals(hass: HomeAssistant) -> None:
     """Follow the removal of agents from entries, whether or not these are loaded at that time."""
-    known = {entry.entry_id: frozenset(entry.subentries) for entry in hass.config_entries.async_entries(DOMAIN)}
+    known = {
+        entry.entry_id: frozenset(entry.subentries)
+        for entry in hass.config_entries.async_entries(DOMAIN)
+    }
 
     @callback
     def async_follow(change: ConfigEntryChange, entry: ConfigEntry) -> None:
@@ -133,15 +152,21 @@ def _async_follow_removals(hass: HomeAssistant) -> None:
         known[entry.entry_id] = frozenset(entry.subentries)
         if gone := before - known[entry.entry_id]:
             forgetting = _async_forget(hass, entry, gone)
-            _ = hass.async_create_background_task(forgetting, "chatterbox removed agents")  # Home Assistant keeps it
+            _ = hass.async_create_background_task(
+                forgetting, "chatterbox removed agents"
+            )  # Home Assistant keeps it
 
     async_dispatcher_connect(hass, SIGNAL_CONFIG_ENTRY_CHANGED, async_follow)
 
 
-async def _async_forget(hass: HomeAssistant, entry: ConfigEntry, agents: Iterable[str]) -> None:
+async def _async_forget(
+    hass: HomeAssistant, entry: ConfigEntry, agents: Iterable[str]
+) -> None:
     """Free the assistants of agents of an entry, and delete what is stored for them; by their subentry ids."""
     await async_get_earlier_agents(hass).async_put_back()
-    if not hass.config_entries.async_entries(DOMAIN, include_ignore=False):  # the last one
+    if not hass.config_entries.async_entries(
+        DOMAIN, include_ignore=False
+    ):  # the last one
         await async_get_home_rules(hass).async_remove()
         await async_get_pin_tries(hass).async_remove()
         await async_get_trials(hass).async_remove()
@@ -153,7 +178,9 @@ async def _async_forget(hass: HomeAssistant, entry: ConfigEntry, agents: Iterabl
     async_forget_conversations(hass)
 
 
-async def _async_follow_changes(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> None:
+async def _async_follow_changes(
+    hass: HomeAssistant, entry: ChatterboxConfigEntry
+) -> None:
     """Rebuild the agents that were changed; all of them after a change of their service."""
     async with entry.setup_lock:
         if entry.state is ConfigEntryState.LOADED and _has_same_service(entry):
@@ -164,7 +191,9 @@ async def _async_follow_changes(hass: HomeAssistant, entry: ChatterboxConfigEntr
 
 def _has_same_service(entry: ChatterboxConfigEntry) -> bool:
     """Return whether the service is unchanged, and the AI Task platform is needed as before."""
-    has_tasks = any(one.subentry_type == SUBENTRY_AI_TASK for one in entry.subentries.values())
+    has_tasks = any(
+        one.subentry_type == SUBENTRY_AI_TASK for one in entry.subentries.values()
+    )
     runtime = entry.runtime_data
     return runtime.service == service_of(entry) and bool(runtime.tasks) == has_tasks
 

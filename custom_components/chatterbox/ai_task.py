@@ -49,7 +49,9 @@ from .turns.source import TurnSource
 _RAW_JSON: Final = re.compile(r""", (?:got|not) "?[\[{].*\Z""", re.DOTALL)
 """The part of a reason that quotes an object or a list of the model, which tells a person nothing."""
 _WITH_AN_ANSWER: Final = frozenset({StopReason.COMPLETED, StopReason.UNKNOWN_FINISH})
-_WITH_A_PART: Final = frozenset({StopReason.LENGTH, StopReason.CONTENT_FILTER, StopReason.REPETITION})
+_WITH_A_PART: Final = frozenset(
+    {StopReason.LENGTH, StopReason.CONTENT_FILTER, StopReason.REPETITION}
+)
 """Endings with a text that is not whole, and does not say why."""
 
 
@@ -66,21 +68,32 @@ def error_of_end(
 ) -> HomeAssistantError | None:
     """Return the error of a turn that ended without the result of the task; None if the result is there.
 
-    The error names what was done before, so that an automation that continues need not repeat it.
+    The error names what was done before, so that an automation that continues need not
+    repeat it.
     """
     match finished:
         case TurnFinished(stop_reason=StopReason.OUTPUT_UNFIT, misfit=misfit):
-            return task_error("task_output_unfit", task=task, problem=_RAW_JSON.sub(".", misfit))
+            return task_error(
+                "task_output_unfit", task=task, problem=_RAW_JSON.sub(".", misfit)
+            )
         case TurnFinished(error=ProviderError() as error, tool_results=()):
             return service_error(error, service)
-        case TurnFinished(stop_reason=reason, composed=False) if reason in _WITH_AN_ANSWER:
+        case TurnFinished(stop_reason=reason, composed=False) if (
+            reason in _WITH_AN_ANSWER
+        ):
             return None
-        case TurnFinished(stop_reason=reason, tool_results=(_, *_)) if reason in _WITH_AN_ANSWER:
+        case TurnFinished(stop_reason=reason, tool_results=(_, *_)) if (
+            reason in _WITH_AN_ANSWER
+        ):
             return None
         case TurnFinished(stop_reason=reason, composed=False) if reason in _WITH_A_PART:
-            return task_error("task_not_done", task=task, why=sentences[f"spoken_{reason}"])
+            return task_error(
+                "task_not_done", task=task, why=sentences[f"spoken_{reason}"]
+            )
         case _:
-            return task_error("task_not_done", task=task, why=finished.text if finished else "")
+            return task_error(
+                "task_not_done", task=task, why=finished.text if finished else ""
+            )
 
 
 _MOST: Final = 64
@@ -95,10 +108,16 @@ def shape_of(task: str, structure: vol.Schema) -> OutputFormat:
     try:
         converted = convert_schema(structure, llm.selector_serializer)
     except Exception as error:  # a schema may contain foreign code
-        raise task_error("task_structure_unusable", task=task, problem=str(error)) from error
-    remarks: JsonObject = {"description": " ".join(converted.remarks)} if converted.remarks else {}
+        raise task_error(
+            "task_structure_unusable", task=task, problem=str(error)
+        ) from error
+    remarks: JsonObject = (
+        {"description": " ".join(converted.remarks)} if converted.remarks else {}
+    )
     return OutputFormat(
-        slugify(task)[:_MOST] or "answer", {**remarks, **converted.parameters}, lambda data: _flaw(structure, data)
+        slugify(task)[:_MOST] or "answer",
+        {**remarks, **converted.parameters},
+        lambda data: _flaw(structure, data),
     )
 
 
@@ -115,7 +134,10 @@ def _flaw(structure: vol.Schema, data: JsonObject) -> str:
         structure(data)
     except vol.Invalid as error:
         problems = error.errors if isinstance(error, vol.MultipleInvalid) else [error]
-        return " ".join(f"{'.'.join(map(str, one.path))}: {one.msg}.".lstrip(": ") for one in problems)
+        return " ".join(
+            f"{'.'.join(map(str, one.path))}: {one.msg}.".lstrip(": ")
+            for one in problems
+        )
     return ""
 
 
@@ -126,7 +148,9 @@ _NOBODY_LISTENS: Final = (
     " question: decide yourself, and do not ask."
 )
 
-_asked_in: ContextVar[Context | None] = ContextVar("chatterbox_task_asked_in", default=None)
+_asked_in: ContextVar[Context | None] = ContextVar(
+    "chatterbox_task_asked_in", default=None
+)
 """The context of the task that is about to start."""
 
 
@@ -140,7 +164,10 @@ async def async_setup_entry(
     @callback
     def add(subentry: ConfigSubentry) -> None:
         if subentry.subentry_type == SUBENTRY_AI_TASK:
-            async_add_entities([ChatterboxTaskEntity(entry, subentry)], config_subentry_id=subentry.subentry_id)
+            async_add_entities(
+                [ChatterboxTaskEntity(entry, subentry)],
+                config_subentry_id=subentry.subentry_id,
+            )
 
     entry.runtime_data.async_add_each(entry, add)
 
@@ -170,11 +197,15 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
 
     def __init__(self, entry: ChatterboxConfigEntry, subentry: ConfigSubentry) -> None:
         """Take the agent that the runtime built."""
-        super().__init__(entry, subentry, entry.runtime_data.tasks[subentry.subentry_id])
+        super().__init__(
+            entry, subentry, entry.runtime_data.tasks[subentry.subentry_id]
+        )
         self._attr_supported_features = AITaskEntityFeature.GENERATE_DATA
         if known_server(entry.data).attachments:
             self._attr_supported_features |= AITaskEntityFeature.SUPPORT_ATTACHMENTS
-        self._image_model = image_model_of(ServiceKind(entry.data[CONF_KIND]), subentry.data)
+        self._image_model = image_model_of(
+            ServiceKind(entry.data[CONF_KIND]), subentry.data
+        )
         if self._image_model:
             self._attr_supported_features |= AITaskEntityFeature.GENERATE_IMAGE
 
@@ -186,7 +217,9 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
         _asked_in.set(context)
 
     @override
-    async def _async_generate_data(self, task: GenDataTask, chat_log: ChatLog) -> GenDataTaskResult:
+    async def _async_generate_data(
+        self, task: GenDataTask, chat_log: ChatLog
+    ) -> GenDataTaskResult:
         """Do a task. Raises a `HomeAssistantError` that says what went wrong."""
         context = _asked_in.get() or Context()
         _asked_in.set(None)
@@ -197,17 +230,31 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
         finished = (await self._turns.async_run(turn_input, chat_log)).finished
         sentences = await async_get_sentences(self.hass, self.hass.config.language)
         refusal = finished.error if finished else None
-        if isinstance(refusal, ProviderRejectedRequest) and refusal.refuses_images and task.attachments:
+        if (
+            isinstance(refusal, ProviderRejectedRequest)
+            and refusal.refuses_images
+            and task.attachments
+        ):
             first = task.attachments[0]
-            raise task_error("task_attachment_unsupported", file=first.path.name, type=first.mime_type)
+            raise task_error(
+                "task_attachment_unsupported",
+                file=first.path.name,
+                type=first.mime_type,
+            )
         if error := error_of_end(finished, task.name, self.entry.title, sentences):
             raise error
         answer = finished.text if finished else ""
-        data = await data_of(answer, shape, task.structure) if shape and task.structure else answer
+        data = (
+            await data_of(answer, shape, task.structure)
+            if shape and task.structure
+            else answer
+        )
         return GenDataTaskResult(chat_log.conversation_id, data)
 
     @override
-    async def _async_generate_image(self, task: GenImageTask, chat_log: ChatLog) -> GenImageTaskResult:
+    async def _async_generate_image(
+        self, task: GenImageTask, chat_log: ChatLog
+    ) -> GenImageTaskResult:
         """Generate an image. Raises a `HomeAssistantError` that says what went wrong."""
         _asked_in.set(None)  # this calls no tools
         if task.attachments:
@@ -216,14 +263,16 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
             raise service_error(spent, self.entry.title)
         seconds = self._agent.settings.limits.deadline
         try:
-            picture = await image_provider(self.hass, self.entry.data, self._image_model, seconds).draw(
-                task.instructions
-            )
+            picture = await image_provider(
+                self.hass, self.entry.data, self._image_model, seconds
+            ).draw(task.instructions)
         except ProviderError as error:
             LOGGER.warning("%s could not make a picture: %s", self.entity_id, error)
             raise service_error(error, self.entry.title) from error
         async_dispatcher_send(
-            self.hass, SIGNAL_REQUEST, RequestRecord(self.subentry.subentry_id, picture.usage, is_priced=False)
+            self.hass,
+            SIGNAL_REQUEST,
+            RequestRecord(self.subentry.subentry_id, picture.usage, is_priced=False),
         )
         width, height = await self.hass.async_add_executor_job(_size_of, picture.data)
         return GenImageTaskResult(
@@ -236,7 +285,9 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
             revised_prompt=picture.revised_prompt,
         )
 
-    async def _async_read(self, instructions: str, context: Context, source: TurnSource) -> TurnInput:
+    async def _async_read(
+        self, instructions: str, context: Context, source: TurnSource
+    ) -> TurnInput:
         """Return the input of a task, whose speaker is the user of the automation or the app."""
         user_input = ConversationInput(
             text=instructions,
@@ -249,22 +300,38 @@ class ChatterboxTaskEntity(ChatterboxEntity, AITaskEntity):
             extra_system_prompt=_NOBODY_LISTENS,
         )
         speaker = _unaskable(await async_get_speaker(self.hass, user_input))
-        return TurnInput(replace(user_input, context=speaker_context(context, speaker)), speaker, source)
+        return TurnInput(
+            replace(user_input, context=speaker_context(context, speaker)),
+            speaker,
+            source,
+        )
 
     async def _async_check(self, attachments: Collection[Attachment]) -> None:
         """Reject attachments that the model cannot receive: structured output has no place for a note on them."""
         types = known_server(self.entry.data).attachments
         for attachment in attachments:
             name, declared = attachment.path.name, attachment.mime_type
-            if not (kind := await self.hass.async_add_executor_job(shown_type, attachment.path, declared)):
-                raise task_error("task_attachment_unreadable", file=name, megabytes=str(MAX_FILE // 2**20))
+            if not (
+                kind := await self.hass.async_add_executor_job(
+                    shown_type, attachment.path, declared
+                )
+            ):
+                raise task_error(
+                    "task_attachment_unreadable",
+                    file=name,
+                    megabytes=str(MAX_FILE // 2**20),
+                )
             if kind not in types:
                 raise task_error("task_attachment_unsupported", file=name, type=kind)
 
 
 def _unaskable(speaker: Speaker) -> Speaker:
     """Return the speaker of a place in which no question can be heard."""
-    return replace(speaker, asking=Asking.NOBODY) if speaker.asking is Asking.PERSON else speaker
+    return (
+        replace(speaker, asking=Asking.NOBODY)
+        if speaker.asking is Asking.PERSON
+        else speaker
+    )
 
 
 def _size_of(image: bytes) -> tuple[int | None, int | None]:
@@ -272,5 +339,9 @@ def _size_of(image: bytes) -> tuple[int | None, int | None]:
     try:
         with Image.open(BytesIO(image)) as opened:
             return opened.size
-    except OSError, ValueError, Image.DecompressionBombError:  # a long text inside a PNG is a ValueError
+    except (
+        OSError,
+        ValueError,
+        Image.DecompressionBombError,
+    ):  # a long text inside a PNG is a ValueError
         return None, None

@@ -29,8 +29,19 @@ from .agent.providers.profiles import OTHER, PROFILES
 from .agent.wire.model_lists import ChatModel
 from .flows.agent_flow import ConversationAgentFlow
 from .flows.dialog import async_viewer_language, docs_url, escaped
-from .flows.first_agent import FIELD_AI_TASK, FIELD_USE_IN, FirstAgentForm, async_ready, async_use_agent
-from .flows.model_flow import AITaskFlow, async_chat_model_selector, model_title, only_model
+from .flows.first_agent import (
+    FIELD_AI_TASK,
+    FIELD_USE_IN,
+    FirstAgentForm,
+    async_ready,
+    async_use_agent,
+)
+from .flows.model_flow import (
+    AITaskFlow,
+    async_chat_model_selector,
+    model_title,
+    only_model,
+)
 from .flows.moving_in import MovingIn, foreign_agents
 from .flows.service_checks import (
     AnswerTimes,
@@ -100,47 +111,84 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
     @classmethod
     @callback
     @override
-    def async_get_supported_subentry_types(cls, config_entry: ConfigEntry) -> dict[str, type[ConfigSubentryFlow]]:
+    def async_get_supported_subentry_types(
+        cls, config_entry: ConfigEntry
+    ) -> dict[str, type[ConfigSubentryFlow]]:
         """Let every service have any number of conversation agents and, with a model, of AI tasks."""
         if config_entry.data[const.CONF_KIND] == const.ServiceKind.OFFLINE:
             return {const.SUBENTRY_CONVERSATION: ConversationAgentFlow}
-        return {const.SUBENTRY_CONVERSATION: ConversationAgentFlow, const.SUBENTRY_AI_TASK: AITaskFlow}
+        return {
+            const.SUBENTRY_CONVERSATION: ConversationAgentFlow,
+            const.SUBENTRY_AI_TASK: AITaskFlow,
+        }
 
     @override
-    async def async_step_user(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+    async def async_step_user(
+        self, user_input: dict[str, Any] | None = None
+    ) -> ConfigFlowResult:
         """Ask where the model runs; there is one service without a model at most."""
         options = ["in_my_home", _STEP_INTERNET, const.ServiceKind.OFFLINE.value]
         entries = self._async_current_entries()
-        if any(entry.data[const.CONF_KIND] == const.ServiceKind.OFFLINE for entry in entries):
+        if any(
+            entry.data[const.CONF_KIND] == const.ServiceKind.OFFLINE
+            for entry in entries
+        ):
             options.pop()
         if any(foreign_agents(self.hass)):
             options.append("move_in")
-        return self.async_show_menu(step_id="user", menu_options=options, description_placeholders=self._placeholders())
+        return self.async_show_menu(
+            step_id="user",
+            menu_options=options,
+            description_placeholders=self._placeholders(),
+        )
 
-    async def async_step_offline(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:  # noqa: ARG002 a menu brings nothing
+    async def async_step_offline(
+        self,
+        user_input: dict[str, Any] | None = None,  # noqa: ARG002 a menu brings nothing
+    ) -> ConfigFlowResult:
         """Add the offline service, which needs nothing."""
         self._async_abort_entries_match({const.CONF_KIND: const.ServiceKind.OFFLINE})
         self._service = replace(self._service, kind=const.ServiceKind.OFFLINE)
         return await self.async_step_first_agent()
 
-    async def async_step_in_my_home(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:  # noqa: ARG002 a menu brings nothing
+    async def async_step_in_my_home(
+        self,
+        user_input: dict[str, Any] | None = None,  # noqa: ARG002 a menu brings nothing
+    ) -> ConfigFlowResult:
         """Look for servers, and offer the models of those that are there."""
-        sentences = await async_get_sentences(self.hass, await async_viewer_language(self.hass))
+        sentences = await async_get_sentences(
+            self.hass, await async_viewer_language(self.hass)
+        )
         every = await async_find_servers(self.hass)
         found = [one for one in every if not self._entry_at(one)]
-        known = (f"**{escaped(self._name_of(one, sentences))}**" for one in every if self._entry_at(one))
+        known = (
+            f"**{escaped(self._name_of(one, sentences))}**"
+            for one in every
+            if self._entry_at(one)
+        )
         names = ", ".join(dict.fromkeys(known))
-        self._known_servers = sentences["already_set_up"].format(names=names) + "\n\n" if names else ""
+        self._known_servers = (
+            sentences["already_set_up"].format(names=names) + "\n\n" if names else ""
+        )
         most = min(_MOST_OFFERED, _MOST_DESCRIBED // max(len(found), 1) - 1)
         options, places = dict[str, str](), dict[str, str]()
         for server in found:
-            offered = [(one.name, model_title(one.name), one.uses_tools) for one in server.models[:most]]
+            offered = [
+                (one.name, model_title(one.name), one.uses_tools)
+                for one in server.models[:most]
+            ]
             if len(offered) < len(server.models) or not server.models:
                 key = "found_more" if server.models else "found_empty"
-                offered.append(("", sentences[key].format(count=len(server.models)), None))
+                offered.append(
+                    ("", sentences[key].format(count=len(server.models)), None)
+                )
             for model, label, uses_tools in offered:
                 step = self._add_step(len(options), server, model)
-                options[step] = sentences["model_talks"].format(model=label) if uses_tools is False else label
+                options[step] = (
+                    sentences["model_talks"].format(model=label)
+                    if uses_tools is False
+                    else label
+                )
                 places[step] = title_of(server.service, sentences)
         if not options:
             return await self.async_step_own_server()
@@ -153,17 +201,32 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
     def _entry_at(self, server: FoundServer) -> ConfigEntry | None:
         """Return an entry of a server that was found, whatever its key and interface."""
         place = place_of(server.base_url)
-        services = (one for one in self._async_current_entries() if const.CONF_BASE_URL in one.data)
-        return next((one for one in services if place_of(one.data[const.CONF_BASE_URL]) == place), None)
+        services = (
+            one
+            for one in self._async_current_entries()
+            if const.CONF_BASE_URL in one.data
+        )
+        return next(
+            (
+                one
+                for one in services
+                if place_of(one.data[const.CONF_BASE_URL]) == place
+            ),
+            None,
+        )
 
     def _name_of(self, server: FoundServer, sentences: Mapping[str, str]) -> str:
         """Return the usual name of a server that was found, and that of its entry where it was renamed."""
         entry, usual = self._entry_at(server), title_of(server.service, sentences)
-        return f"{usual} ({entry.title})" if entry and entry.title not in usual else usual
+        return (
+            f"{usual} ({entry.title})" if entry and entry.title not in usual else usual
+        )
 
     def _add_step(self, number: int, server: FoundServer, model: str = "") -> str:
         """Add the step behind a choice of the menu: Home Assistant finds the steps of a flow by their names."""
-        setattr(self, f"async_step_found_{number}", partial(self._async_take, server, model))
+        setattr(
+            self, f"async_step_found_{number}", partial(self._async_take, server, model)
+        )
         return f"found_{number}"
 
     async def _async_take(
@@ -176,18 +239,26 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         self._models = list(server.models)
         return await (self._async_try(model) if model else self.async_step_model())
 
-    async def async_step_internet(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+    async def async_step_internet(
+        self, user_input: dict[str, Any] | None = None
+    ) -> ConfigFlowResult:
         """Ask for a service on the internet and its key, and connect."""
         return await self._async_connect_first(_STEP_INTERNET, user_input)
 
-    async def async_step_own_server(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+    async def async_step_own_server(
+        self, user_input: dict[str, Any] | None = None
+    ) -> ConfigFlowResult:
         """Ask for the address of a server that somebody runs, and connect."""
         return await self._async_connect_first(_STEP_OWN_SERVER, user_input)
 
-    async def async_step_model(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+    async def async_step_model(
+        self, user_input: dict[str, Any] | None = None
+    ) -> ConfigFlowResult:
         """Ask for the model of the first agent, and try it."""
         if user_input is None:
-            return await self._async_show_model(self._model or only_model([model.name for model in self._models]))
+            return await self._async_show_model(
+                self._model or only_model([model.name for model in self._models])
+            )
         model = user_input[CONF_MODEL].strip()
         if not model:
             return await self._async_show_model(model, {CONF_MODEL: "model_missing"})
@@ -201,7 +272,8 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
             try:
                 self._trial = await try_out(self._server(settings))
             except ProviderReplyInvalid:
-                # Only now the interface was used: some servers list their models over others, too.
+                # Only now the interface was used: some servers list their models over
+                # others, too.
                 await self._async_change_interface(model)
                 self._trial = await try_out(self._server(settings))
         except (ProviderRejectedKey, ProviderReplyInvalid) as error:
@@ -213,8 +285,12 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
             return await self.async_step_no_tools()
         agent = settings_of(new_agent_data(self._service.kind, model))
         if reads_free(self._service.data, agent):
-            measuring = async_measure(self.hass, self._server(settings), self._trial, agent)
-            self._measuring = self.hass.async_create_task(measuring, "chatterbox measurement of a model")
+            measuring = async_measure(
+                self.hass, self._server(settings), self._trial, agent
+            )
+            self._measuring = self.hass.async_create_task(
+                measuring, "chatterbox measurement of a model"
+            )
         return await self.async_step_first_agent()
 
     @callback
@@ -232,24 +308,37 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         is_done = task and task.done() and not task.cancelled() and not task.exception()
         return task.result() if task and is_done else None
 
-    async def async_step_no_tools(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:  # noqa: ARG002 a menu brings nothing
+    async def async_step_no_tools(
+        self,
+        user_input: dict[str, Any] | None = None,  # noqa: ARG002 a menu brings nothing
+    ) -> ConfigFlowResult:
         """Warn of a model that only talked, or of a server that refuses tools."""
-        sentences = await async_get_sentences(self.hass, await async_viewer_language(self.hass))
-        warning = self._trial.warning(sentences, model_title(self._model)) if self._trial else ""
+        sentences = await async_get_sentences(
+            self.hass, await async_viewer_language(self.hass)
+        )
+        warning = (
+            self._trial.warning(sentences, model_title(self._model))
+            if self._trial
+            else ""
+        )
         return self.async_show_menu(
             step_id="no_tools",
             menu_options=[CONF_MODEL, _STEP_FIRST_AGENT],
             description_placeholders=self._placeholders() | {"trial": warning},
         )
 
-    async def async_step_first_agent(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+    async def async_step_first_agent(
+        self, user_input: dict[str, Any] | None = None
+    ) -> ConfigFlowResult:
         """Ask for the name of the first agent and who uses it, and create the entry."""
         form = await FirstAgentForm.async_of(self.hass, self._service.kind, self._model)
         errors = {} if user_input is None else form.errors(user_input)
         if user_input is None or errors:
             return self.async_show_form(
                 step_id=_STEP_FIRST_AGENT,
-                data_schema=self.add_suggested_values_to_schema(form.schema, user_input or form.suggested),
+                data_schema=self.add_suggested_values_to_schema(
+                    form.schema, user_input or form.suggested
+                ),
                 errors=errors,
                 description_placeholders={
                     "docs": docs_url(self.hass),
@@ -257,25 +346,41 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
                     "trial": self._trial_sentence(form.sentences),
                 },
             )
-        self._use_in, name = user_input.get(FIELD_USE_IN, []), user_input[CONF_NAME].strip()
+        self._use_in, name = (
+            user_input.get(FIELD_USE_IN, []),
+            user_input[CONF_NAME].strip(),
+        )
         agent = new_agent_data(self._service.kind, self._model) | self._waits(_NO_MODEL)
         agent |= self._times.stored if self._times else {}
         self._change_rules = await form.async_change(user_input)
         subentries = [_subentry(const.SUBENTRY_CONVERSATION, name, agent)]
         if user_input.get(FIELD_AI_TASK):
             waits = self._waits(task_settings_of({}))
-            task = form.sentences["first_ai_task_title"].format(model=model_title(self._model))
-            subentries.append(_subentry(const.SUBENTRY_AI_TASK, task, new_task_data(self._model) | waits))
+            task = form.sentences["first_ai_task_title"].format(
+                model=model_title(self._model)
+            )
+            subentries.append(
+                _subentry(
+                    const.SUBENTRY_AI_TASK, task, new_task_data(self._model) | waits
+                )
+            )
         is_offline = self._service.kind is const.ServiceKind.OFFLINE
-        data = {const.CONF_KIND: self._service.kind.value} if is_offline else self._service.data
-        # From here on, nothing is awaited: the form may be sent twice, and another dialog may have been faster.
+        data = (
+            {const.CONF_KIND: self._service.kind.value}
+            if is_offline
+            else self._service.data
+        )
+        # From here on, nothing is awaited: the form may be sent twice, and another
+        # dialog may have been faster.
         if self._is_sent:
             raise UnknownFlow
         self._is_sent = True
         if self._entry_of(data):
             return self.async_abort(reason="already_configured")
         return self.async_create_entry(
-            title=form.sentences["entry_title_offline"] if is_offline else title_of(data, form.sentences),
+            title=form.sentences["entry_title_offline"]
+            if is_offline
+            else title_of(data, form.sentences),
             data=data,
             subentries=subentries,
         )
@@ -301,39 +406,63 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
                 problem = f"**PIN:** {await async_error_text(self.hass, language, str(error.translation_key))}"
         (agent,) = result["result"].get_subentries_of_type(const.SUBENTRY_CONVERSATION)
         registry = er.async_get(self.hass)
-        if entity_id := registry.async_get_entity_id(CONVERSATION_DOMAIN, const.DOMAIN, agent.subentry_id):
+        if entity_id := registry.async_get_entity_id(
+            CONVERSATION_DOMAIN, const.DOMAIN, agent.subentry_id
+        ):
             await async_use_agent(self.hass, entity_id, agent.title, self._use_in)
-        ready = await async_ready(self.hass, self._service.kind, agent.title, self._use_in, agent.data)
+        ready = await async_ready(
+            self.hass, self._service.kind, agent.title, self._use_in, agent.data
+        )
         ready["try_it"] = "\n\n".join(filter(None, (problem, ready["try_it"])))
         result["description"], result["description_placeholders"] = "ready", ready
         return result
 
-    async def async_step_reauth(self, entry_data: Mapping[str, Any]) -> ConfigFlowResult:  # noqa: ARG002 the entry is asked itself
+    async def async_step_reauth(
+        self,
+        entry_data: Mapping[str, Any],  # noqa: ARG002 the entry is asked itself
+    ) -> ConfigFlowResult:
         """Begin when the service no longer accepts its key."""
-        self._service = replace(TypedService.stored(self._get_reauth_entry().data), api_key=None)
+        self._service = replace(
+            TypedService.stored(self._get_reauth_entry().data), api_key=None
+        )
         return await self.async_step_reauth_confirm()
 
-    async def async_step_reauth_confirm(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+    async def async_step_reauth_confirm(
+        self, user_input: dict[str, Any] | None = None
+    ) -> ConfigFlowResult:
         """Ask for a new key, and try it."""
         entry = self._get_reauth_entry()
         errors: dict[str, str] = {}
         if user_input is not None:
             errors = await self._async_connect(
-                user_input | {const.CONF_BASE_URL: entry.data[const.CONF_BASE_URL]}, entry
+                user_input | {const.CONF_BASE_URL: entry.data[const.CONF_BASE_URL]},
+                entry,
             )
             if not errors:
                 return await self._async_update(entry)
         return self.async_show_form(
             step_id="reauth_confirm",
-            data_schema=self.add_suggested_values_to_schema(KEY_SCHEMA, self._service.shown_key),
-            # There is one field only: what is wrong with anything else is said above it.
-            errors={field if field == CONF_API_KEY else "base": key for field, key in reversed(errors.items())},
+            data_schema=self.add_suggested_values_to_schema(
+                KEY_SCHEMA, self._service.shown_key
+            ),
+            # There is one field only: what is wrong with anything else is said above
+            # it.
+            errors={
+                field if field == CONF_API_KEY else "base": key
+                for field, key in reversed(errors.items())
+            },
             description_placeholders=self._placeholders(),
         )
 
-    async def async_step_reconfigure(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:  # noqa: ARG002 a menu brings nothing
+    async def async_step_reconfigure(
+        self,
+        user_input: dict[str, Any] | None = None,  # noqa: ARG002 a menu brings nothing
+    ) -> ConfigFlowResult:
         """Ask what to change. The gear that people see first is that of an agent: a service has no options flow."""
-        if self._get_reconfigure_entry().data[const.CONF_KIND] == const.ServiceKind.OFFLINE:
+        if (
+            self._get_reconfigure_entry().data[const.CONF_KIND]
+            == const.ServiceKind.OFFLINE
+        ):
             return await self.async_step_options()
         return self.async_show_menu(
             step_id="reconfigure",
@@ -341,7 +470,9 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
             description_placeholders={"docs": docs_url(self.hass, "reconfigure")},
         )
 
-    async def async_step_server(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+    async def async_step_server(
+        self, user_input: dict[str, Any] | None = None
+    ) -> ConfigFlowResult:
         """Ask for another server, address, key or interface, and try them."""
         entry = self._get_reconfigure_entry()
         if user_input is None:
@@ -355,7 +486,9 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
     def _connect_step(self) -> str:
         return _STEP_INTERNET if self._service.known.host else _STEP_OWN_SERVER
 
-    async def _async_connect_first(self, step_id: str, user_input: Mapping[str, Any] | None) -> ConfigFlowResult:
+    async def _async_connect_first(
+        self, step_id: str, user_input: Mapping[str, Any] | None
+    ) -> ConfigFlowResult:
         if user_input is None:
             self._service = TypedService.new(OTHER)
             return self._show_service(step_id)
@@ -363,23 +496,29 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
             with suppress(InvalidAddress):
                 url = parse_address(user_input[const.CONF_BASE_URL])
                 profile = await async_profile_at(self.hass, url)
-                self._service = replace(TypedService.new(profile, url), api_key=self._service.api_key)
+                self._service = replace(
+                    TypedService.new(profile, url), api_key=self._service.api_key
+                )
         if errors := await self._async_connect(user_input):
             return self._show_service(step_id, errors)
         return await self.async_step_model()
 
-    async def _async_connect(self, user_input: Mapping[str, Any], entry: ConfigEntry | None = None) -> dict[str, str]:
+    async def _async_connect(
+        self, user_input: Mapping[str, Any], entry: ConfigEntry | None = None
+    ) -> dict[str, str]:
         """Remember what was typed and find the server; return the errors by field.
 
-        With an entry, the models of its agents are tried too: some servers look at the key
-        only then. Aborts when another entry is that server with that key already.
+        With an entry, the models of its agents are tried too: some servers look at the
+        key only then. Aborts when another entry is that server with that key already.
         """
         self._service = self._service.with_form(user_input)
         if errors := self._service.errors():
             if CONF_API_KEY in errors:
                 self._service = replace(self._service, api_key=None)
             return errors
-        self._service = replace(self._service, base_url=parse_address(self._service.base_url))
+        self._service = replace(
+            self._service, base_url=parse_address(self._service.base_url)
+        )
         models = models_of(entry)
         try:
             try:
@@ -405,11 +544,18 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
     async def _async_change_interface(self, model: str) -> None:
         """Take another interface over which the server answers, if there is one."""
         settings = AgentSettings(model)
-        servers = {one: model_server(self.hass, one.data, settings) for one in self._service.others}
-        self._service = await answering_interface(servers, has_model=bool(model)) or self._service
+        servers = {
+            one: model_server(self.hass, one.data, settings)
+            for one in self._service.others
+        }
+        self._service = (
+            await answering_interface(servers, has_model=bool(model)) or self._service
+        )
 
     @override
-    def _refuse(self, error: ProviderError, field: str = const.CONF_BASE_URL) -> dict[str, str]:
+    def _refuse(
+        self, error: ProviderError, field: str = const.CONF_BASE_URL
+    ) -> dict[str, str]:
         """Do not keep a key that was refused, either."""
         if isinstance(error, ProviderRejectedKey):
             self._service = replace(self._service, api_key=None)
@@ -419,22 +565,40 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         """Give the entry the server that was found; its agents stay."""
         data = self._service.data
         sentences = await async_get_sentences(self.hass, self.hass.config.language)
-        title = title_of(data, sentences) if entry.title == title_of(entry.data, sentences) else entry.title
+        title = (
+            title_of(data, sentences)
+            if entry.title == title_of(entry.data, sentences)
+            else entry.title
+        )
         if entry.update_listeners:  # they reload the entry
             return self.async_update_and_abort(entry, data=data, title=title)
         return self.async_update_reload_and_abort(entry, data=data, title=title)
 
-    def _show_service(self, step_id: str, errors: Mapping[str, str] | None = None) -> ConfigFlowResult:
+    def _show_service(
+        self, step_id: str, errors: Mapping[str, str] | None = None
+    ) -> ConfigFlowResult:
         self._asks_key = self._asks_key or CONF_API_KEY in (errors or ())
         own = own_server_schema(asks_key=self._asks_key)
-        schema = {_STEP_INTERNET: INTERNET_SCHEMA, _STEP_SERVER: RECONFIGURE_SCHEMA}.get(step_id, own)
+        schema = {
+            _STEP_INTERNET: INTERNET_SCHEMA,
+            _STEP_SERVER: RECONFIGURE_SCHEMA,
+        }.get(step_id, own)
         is_new = self._service.known is OTHER and not self._service.base_url
         # The address of a service on the internet is in a closed section.
-        field = const.CONF_BASE_URL if const.CONF_BASE_URL in schema.schema else const.CONF_SERVER
-        field_errors = {field if name == const.CONF_BASE_URL else name: key for name, key in (errors or {}).items()}
+        field = (
+            const.CONF_BASE_URL
+            if const.CONF_BASE_URL in schema.schema
+            else const.CONF_SERVER
+        )
+        field_errors = {
+            field if name == const.CONF_BASE_URL else name: key
+            for name, key in (errors or {}).items()
+        }
         return self.async_show_form(
             step_id=step_id,
-            data_schema=self.add_suggested_values_to_schema(schema, {} if is_new else self._service.form),
+            data_schema=self.add_suggested_values_to_schema(
+                schema, {} if is_new else self._service.form
+            ),
             errors=field_errors,
             description_placeholders=self._placeholders(),
         )
@@ -454,16 +618,26 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
             "docs": docs_url(self.hass),
         }
 
-    async def _async_show_model(self, model: str, errors: dict[str, str] | None = None) -> ConfigFlowResult:
-        field = await async_chat_model_selector(self.hass, self._service.data, self._models)
+    async def _async_show_model(
+        self, model: str, errors: dict[str, str] | None = None
+    ) -> ConfigFlowResult:
+        field = await async_chat_model_selector(
+            self.hass, self._service.data, self._models
+        )
         suggested = {CONF_MODEL: model} if model else {}
         return self.async_show_form(
             step_id="model",
-            data_schema=self.add_suggested_values_to_schema(vol.Schema({vol.Required(CONF_MODEL): field}), suggested),
+            data_schema=self.add_suggested_values_to_schema(
+                vol.Schema({vol.Required(CONF_MODEL): field}), suggested
+            ),
             errors=errors,
             description_placeholders=self._placeholders(),
         )
 
 
-def _subentry(subentry_type: str, title: str, data: Mapping[str, Any]) -> ConfigSubentryData:
-    return ConfigSubentryData(data=data, subentry_type=subentry_type, title=title, unique_id=None)
+def _subentry(
+    subentry_type: str, title: str, data: Mapping[str, Any]
+) -> ConfigSubentryData:
+    return ConfigSubentryData(
+        data=data, subentry_type=subentry_type, title=title, unique_id=None
+    )

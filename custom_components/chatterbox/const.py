@@ -36,8 +36,8 @@ DEFAULT_REQUEST_MEGABYTES: Final = 1
 class ServiceKind(StrEnum):
     """The kind of service of a config entry: none but this home, or a model server over a wire format.
 
-    A model server has CONF_SERVER (id of a profile in `agent/providers/profiles.py`), CONF_BASE_URL and, if the server
-    requires one, CONF_API_KEY.
+    A model server has CONF_SERVER (id of a profile in `agent/providers/profiles.py`),
+    CONF_BASE_URL and, if the server requires one, CONF_API_KEY.
     """
 
     OFFLINE = "offline"
@@ -48,9 +48,10 @@ class ServiceKind(StrEnum):
     OLLAMA_CHAT = "ollama_chat"
 
 
-# A subentry is one conversation agent, or one model for AI tasks. Its data, also CONF_LLM_HASS_API, CONF_PROMPT and
-# CONF_MODEL of homeassistant.const; what each means, and its default, stands in `settings/agent.py`, and what is
-# different for tasks in `settings/tasks.py`.
+# A subentry is one conversation agent, or one model for AI tasks. Its data, also
+# CONF_LLM_HASS_API, CONF_PROMPT and CONF_MODEL of homeassistant.const; what each means,
+# and its default, stands in `settings/agent.py`, and what is different for tasks in
+# `settings/tasks.py`.
 SUBENTRY_CONVERSATION: Final = "conversation"
 SUBENTRY_AI_TASK: Final = "ai_task_data"
 CONF_IMAGE_MODEL: Final = "image_model"
@@ -108,7 +109,8 @@ CONF_SEARCH_HISTORY: Final = "search_history"
 SCRIPT_DOMAIN: Final = "script"
 """Domain of the integration that runs scripts."""
 
-# Fired while a turn runs; data: see `turns/record.py`, and for questions `approvals/questions.py`.
+# Fired while a turn runs; data: see `turns/record.py`, and for questions
+# `approvals/questions.py`.
 EVENT_TURN_STARTED: Final = "chatterbox_turn_started"
 EVENT_TOOL_CALLED: Final = "chatterbox_tool_called"
 EVENT_TOOL_FINISHED: Final = "chatterbox_tool_finished"

@@ -32,7 +32,13 @@ from .records.turn_record import TurnFacts, TurnRecord
 from .runtime.agents import ChatterboxConfigEntry
 from .speech.sentences import async_get_sentences
 from .speech.text import asks_back, speakable_in_pieces
-from .turns.chat_log import FILLERS, SpokenDeltas, filling_silence, speaking, speech_filter
+from .turns.chat_log import (
+    FILLERS,
+    SpokenDeltas,
+    filling_silence,
+    speaking,
+    speech_filter,
+)
 from .turns.input import InputReader, TurnInput
 from .turns.record import reported
 from .turns.resume import async_resume
@@ -52,7 +58,10 @@ async def async_setup_entry(
     @callback
     def add(subentry: ConfigSubentry) -> None:
         if subentry.subentry_type == SUBENTRY_CONVERSATION:
-            async_add_entities([ChatterboxConversationEntity(entry, subentry)], config_subentry_id=subentry.subentry_id)
+            async_add_entities(
+                [ChatterboxConversationEntity(entry, subentry)],
+                config_subentry_id=subentry.subentry_id,
+            )
 
     entry.runtime_data.async_add_each(entry, add)
 
@@ -64,7 +73,9 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
 
     def __init__(self, entry: ChatterboxConfigEntry, subentry: ConfigSubentry) -> None:
         """Take the agent that the runtime built for the subentry."""
-        super().__init__(entry, subentry, entry.runtime_data.agents[subentry.subentry_id])
+        super().__init__(
+            entry, subentry, entry.runtime_data.agents[subentry.subentry_id]
+        )
         self._warm_up: WarmUp | None = None
         """None for an agent without a model."""
         if self._agent.controls_home:
@@ -80,11 +91,17 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
     async def async_added_to_hass(self) -> None:
         """Prepare for turns."""
         await super().async_added_to_hass()
-        if (model := self.entry.runtime_data.models.get(self.subentry.subentry_id)) is not None:
+        if (
+            model := self.entry.runtime_data.models.get(self.subentry.subentry_id)
+        ) is not None:
             self._warm_up = WarmUp(self.hass, self.entry, model, self._agent.settings)
             self.async_on_remove(self._warm_up.async_close)
             self._warm_up.async_start(self.entry.runtime_data, self.entity_id)
-        self.async_on_remove(async_serve_plans(self.hass, self.subentry.subentry_id, self._turns, self.entity_id))
+        self.async_on_remove(
+            async_serve_plans(
+                self.hass, self.subentry.subentry_id, self._turns, self.entity_id
+            )
+        )
         self._source = TurnSource(resume=self._async_resume)
         self.async_on_remove(AssistantWatch(self.hass, self.entity_id).async_end)
         self._reader = InputReader(self.hass, self.entity_id, self._source)
@@ -97,24 +114,36 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
         if self._warm_up is not None:
             await self._warm_up.async_prepare()
         else:
-            await conversation.async_prepare_agent(self.hass, conversation.HOME_ASSISTANT_AGENT, spoken)
+            await conversation.async_prepare_agent(
+                self.hass, conversation.HOME_ASSISTANT_AGENT, spoken
+            )
 
     @override
-    async def _async_handle_message(self, user_input: ConversationInput, chat_log: ChatLog) -> ConversationResult:
+    async def _async_handle_message(
+        self, user_input: ConversationInput, chat_log: ChatLog
+    ) -> ConversationResult:
         """Answer in any case: the person cannot see an error."""
         if user_input.language == MATCH_ALL:
             user_input = replace(user_input, language=self.hass.config.language)
         if user_input.satellite_id is None and user_input.device_id is None:
             return await self._async_answer(user_input, chat_log, None)
-        late, sentences = self._agent.settings.filler_after, await async_get_sentences(self.hass, user_input.language)
+        late, sentences = (
+            self._agent.settings.filler_after,
+            await async_get_sentences(self.hass, user_input.language),
+        )
         with (
             speaking(chat_log, user_input.language) as spoken,
-            filling_silence(self.hass, self.entry, spoken, [sentences[key] for key in FILLERS], late),
+            filling_silence(
+                self.hass, self.entry, spoken, [sentences[key] for key in FILLERS], late
+            ),
         ):
             return await self._async_answer(user_input, chat_log, spoken)
 
     async def _async_answer(
-        self, user_input: ConversationInput, chat_log: ChatLog, spoken: SpokenDeltas | None
+        self,
+        user_input: ConversationInput,
+        chat_log: ChatLog,
+        spoken: SpokenDeltas | None,
     ) -> ConversationResult:
         """Run a turn whose speech goes to `spoken`; None if nobody hears it."""
         try:
@@ -125,17 +154,25 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
                 turn_input, news = await async_with_news(self.hass, turn_input, *where)
             record = await self._turns.async_run(turn_input, chat_log)
             if news:
-                await async_get_schedule(self.hass).async_heard(news, turn_input.user_input.satellite_id)
+                await async_get_schedule(self.hass).async_heard(
+                    news, turn_input.user_input.satellite_id
+                )
             _trace(chat_log, record.facts)
-            answer = reported(await _async_result(user_input, chat_log, turn_input, record), record)
+            answer = reported(
+                await _async_result(user_input, chat_log, turn_input, record), record
+            )
         except Exception:  # noqa: BLE001  # the last handler before a person who waits for an answer
             LOGGER.exception("A turn of %s failed", self.entity_id)
             sentences = await async_get_sentences(self.hass, user_input.language)
-            result = _error_result(user_input, chat_log, sentences["spoken_agent_failed"])
+            result = _error_result(
+                user_input, chat_log, sentences["spoken_agent_failed"]
+            )
         else:
             self._turns.async_note_heard(turn_input, record)
             return answer
-        if spoken is not None:  # a pipeline that has started to speak does not speak the result
+        if (
+            spoken is not None
+        ):  # a pipeline that has started to speak does not speak the result
             with suppress(Exception):  # the listener may be the cause
                 spoken.break_off(result.response.speech["plain"]["speech"])
         return result
@@ -147,7 +184,9 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
         """
         resumed = self._async_take_resumed(question)
         return await asyncio.shield(
-            self.entry.async_create_background_task(self.hass, resumed, "chatterbox resumed turn")
+            self.entry.async_create_background_task(
+                self.hass, resumed, "chatterbox resumed turn"
+            )
         )
 
     async def _async_take_resumed(self, question: Question) -> str:
@@ -155,28 +194,45 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
             return await async_resume(self.hass, self._turns, self._source, question)
         except Exception:  # noqa: BLE001  # the failure is told, as in every turn
             LOGGER.exception("A turn of %s failed", self.entity_id)
-            return (await async_get_sentences(self.hass, question.language))["spoken_agent_failed"]
+            return (await async_get_sentences(self.hass, question.language))[
+                "spoken_agent_failed"
+            ]
 
 
 async def _async_result(
-    user_input: ConversationInput, chat_log: ChatLog, turn_input: TurnInput, record: TurnRecord
+    user_input: ConversationInput,
+    chat_log: ChatLog,
+    turn_input: TurnInput,
+    record: TurnRecord,
 ) -> ConversationResult:
     """Return the result of a turn for Home Assistant."""
     result = conversation.async_get_result_from_chat_log(user_input, chat_log)
     if finished := record.finished:
         spoken: str | None = None
         if turn_input.is_heard:
-            spoken = await speakable_in_pieces(finished.text, speech_filter(chat_log, user_input.language))
+            spoken = await speakable_in_pieces(
+                finished.text, speech_filter(chat_log, user_input.language)
+            )
         speech = finished.text if spoken is None else spoken
         is_streamed = chat_log.delta_listener is not None
-        if not is_streamed and finished.stop_reason is StopReason.PROVIDER_FAILED and not finished.tool_results:
+        if (
+            not is_streamed
+            and finished.stop_reason is StopReason.PROVIDER_FAILED
+            and not finished.tool_results
+        ):
             return _error_result(user_input, chat_log, speech)
-        if is_streamed and result.response.response_type is intent.IntentResponseType.ERROR:
-            # The frontend would show what it has streamed again, as an error (`intent-end` in its Assist chat).
+        if (
+            is_streamed
+            and result.response.response_type is intent.IntentResponseType.ERROR
+        ):
+            # The frontend would show what it has streamed again, as an error
+            # (`intent-end` in its Assist chat).
             result.response = intent.IntentResponse(language=user_input.language)
         result.response.async_set_speech(speech)
         is_question = finished.pending is not None or turn_input.asks_again
-        result.continue_conversation = is_question or asks_back(finished.text, user_input.language, spoken)
+        result.continue_conversation = is_question or asks_back(
+            finished.text, user_input.language, spoken
+        )
     return result
 
 
@@ -190,7 +246,11 @@ def _trace(chat_log: ChatLog, facts: TurnFacts) -> None:
     chat_log.async_trace({"stats": stats, "turn": facts.as_json()})
 
 
-def _error_result(user_input: ConversationInput, chat_log: ChatLog, speech: str) -> ConversationResult:
+def _error_result(
+    user_input: ConversationInput, chat_log: ChatLog, speech: str
+) -> ConversationResult:
     response = intent.IntentResponse(language=user_input.language)
     response.async_set_error(intent.IntentResponseErrorCode.UNKNOWN, speech)
-    return ConversationResult(response=response, conversation_id=chat_log.conversation_id)
+    return ConversationResult(
+        response=response, conversation_id=chat_log.conversation_id
+    )

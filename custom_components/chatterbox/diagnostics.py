@@ -1,7 +1,7 @@
 """Diagnostics of a service or an agent: its settings and its recent turns, without secrets.
 
-Keys and prompts are redacted. Words are included only if the owner of the service has chosen that.
-`docs/diagnostics.md` explains diagnostics line by line.
+Keys and prompts are redacted. Words are included only if the owner of the service has
+chosen that. `docs/diagnostics.md` explains diagnostics line by line.
 """
 
 from collections.abc import Iterable
@@ -31,16 +31,21 @@ from .tools.turn_tools import async_offer_common_tools
 from .turns.prepare import PromptSources, async_write_prompt
 
 
-async def _async_weigh_prompt(hass: HomeAssistant, settings: AgentSettings, model: PromptFitter) -> JsonObject:
+async def _async_weigh_prompt(
+    hass: HomeAssistant, settings: AgentSettings, model: PromptFitter
+) -> JsonObject:
     """Return the estimated tokens of the parts of an agent's prompt, and of each tool, the largest first.
 
-    `instructions` are the agent's own, `home` is the text of the LLM APIs, `tools` are all tools together, `total` is
-    the sum, `window` is the context window of the model, and `last_request` is the size of the last request. Takes as
-    long as the LLM APIs do, but no longer than they may in a turn.
+    `instructions` are the agent's own, `home` is the text of the LLM APIs, `tools` are
+    all tools together, `total` is the sum, `window` is the context window of the model,
+    and `last_request` is the size of the last request. Takes as long as the LLM APIs
+    do, but no longer than they may in a turn.
     """
     nobody = context_without_speaker(hass)
     offer = await async_offer_common_tools(hass, settings)
-    prompt = async_write_prompt(hass, nobody, PromptSources(settings.prompt, offer.prompt, offer.context))
+    prompt = async_write_prompt(
+        hass, nobody, PromptSources(settings.prompt, offer.prompt, offer.context)
+    )
     estimate = model.estimate
     home = estimate.of_text(offer.prompt)
     instructions = max(estimate.of_text(prompt.instructions) - home, 0)
@@ -54,7 +59,10 @@ async def _async_weigh_prompt(hass: HomeAssistant, settings: AgentSettings, mode
         "total": instructions + home + tools,
         "window": model.context_window,
         "last_request": _request(model.last_size),
-        "each_tool": [{"name": name, "tokens": -tokens, "characters": length} for tokens, name, length in each],
+        "each_tool": [
+            {"name": name, "tokens": -tokens, "characters": length}
+            for tokens, name, length in each
+        ],
     }
 
 
@@ -83,7 +91,9 @@ def _as_sent(tool: ToolDefinition) -> str:
 _MEGABYTE: Final = 1_000_000
 
 
-async def async_get_config_entry_diagnostics(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> dict[str, Any]:
+async def async_get_config_entry_diagnostics(
+    hass: HomeAssistant, entry: ChatterboxConfigEntry
+) -> dict[str, Any]:
     """Return diagnostics of a service and its agents."""
     return await _async_diagnose(hass, entry, entry.subentries.values())
 
@@ -92,7 +102,11 @@ async def async_get_device_diagnostics(
     hass: HomeAssistant, entry: ChatterboxConfigEntry, device: dr.AnyDeviceEntry
 ) -> dict[str, Any]:
     """Return diagnostics of the agent of a device."""
-    agents = (agent for agent in entry.subentries.values() if (DOMAIN, agent.subentry_id) in device.identifiers)
+    agents = (
+        agent
+        for agent in entry.subentries.values()
+        if (DOMAIN, agent.subentry_id) in device.identifiers
+    )
     return await _async_diagnose(hass, entry, agents)
 
 
@@ -102,7 +116,10 @@ async def _async_diagnose(
     integration = await async_get_integration(hass, DOMAIN)
     secrets, unreadable = known_secrets(hass), unreadable_files(hass)
     parts = {
-        "versions": {"chatterbox": str(integration.version), "home_assistant": home_assistant_version},
+        "versions": {
+            "chatterbox": str(integration.version),
+            "home_assistant": home_assistant_version,
+        },
         "entry": {
             "title": entry.title,
             "version": f"{entry.version}.{entry.minor_version}",
@@ -111,32 +128,51 @@ async def _async_diagnose(
             "options": entry.options,
         },
         "unreadable_files": unreadable,
-        "home_rules": None if "home_rules" in unreadable else home_rules_to_json(async_get_home_rules(hass).stored),
+        "home_rules": None
+        if "home_rules" in unreadable
+        else home_rules_to_json(async_get_home_rules(hass).stored),
         "history": await _async_history(hass, entry),
         "agents": [await _async_agent(hass, entry, agent) for agent in agents],
     }
     return {name: without_secrets(part, secrets) for name, part in parts.items()}
 
 
-async def _async_agent(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSubentry) -> dict[str, object]:
+async def _async_agent(
+    hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSubentry
+) -> dict[str, object]:
     is_loaded = entry.state is ConfigEntryState.LOADED
     running = entry.runtime_data.agents.get(agent.subentry_id) if is_loaded else None
     model = entry.runtime_data.models.get(agent.subentry_id) if is_loaded else None
-    prompt = await _async_weigh_prompt(hass, running.settings, model.fitter) if running and model else None
+    prompt = (
+        await _async_weigh_prompt(hass, running.settings, model.fitter)
+        if running and model
+        else None
+    )
     entries = hass.config_entries.async_entries(DOMAIN)
-    titles = {one.subentry_id: one.title for each in entries for one in each.subentries.values()}
+    titles = {
+        one.subentry_id: one.title
+        for each in entries
+        for one in each.subentries.values()
+    }
     return {
         "title": agent.title,
         "type": agent.subentry_type,
         "data": agent.data,
-        "chain": [_provider(model) for model in running.chain.models()] if running else [],
+        "chain": [_provider(model) for model in running.chain.models()]
+        if running
+        else [],
         "entities": _entities(hass, entry, agent),
         "prompt_tokens": prompt,
-        "turns": [turn.as_json(titles) for turn in async_get_recent_turns(hass).of(agent.subentry_id)],
+        "turns": [
+            turn.as_json(titles)
+            for turn in async_get_recent_turns(hass).of(agent.subentry_id)
+        ],
     }
 
 
-async def _async_history(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> JsonObject | None:
+async def _async_history(
+    hass: HomeAssistant, entry: ChatterboxConfigEntry
+) -> JsonObject | None:
     """Return the state of a service's history. Its response count is None while it is down; None if it is not open."""
     if (store := async_get_histories(hass).of(entry)) is None:
         return None
@@ -156,13 +192,17 @@ async def _async_history(hass: HomeAssistant, entry: ChatterboxConfigEntry) -> J
     }
 
 
-def _entities(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSubentry) -> list[JsonValue]:
+def _entities(
+    hass: HomeAssistant, entry: ChatterboxConfigEntry, agent: ConfigSubentry
+) -> list[JsonValue]:
     entities = er.async_entries_for_config_entry(er.async_get(hass), entry.entry_id)
     return [
         {
             "entity_id": entity.entity_id,
             "disabled_by": entity.disabled_by,
-            "state": state.state if (state := hass.states.get(entity.entity_id)) else None,
+            "state": state.state
+            if (state := hass.states.get(entity.entity_id))
+            else None,
         }
         for entity in entities
         if entity.config_subentry_id == agent.subentry_id

@@ -22,7 +22,9 @@ class AgentDeviceEntity(Entity):
 
     _attr_has_entity_name = True
 
-    def __init__(self, entry: ChatterboxConfigEntry, subentry: ConfigSubentry, part: str = "") -> None:
+    def __init__(
+        self, entry: ChatterboxConfigEntry, subentry: ConfigSubentry, part: str = ""
+    ) -> None:
         """Take the identity of a subentry of `entry` or, with a translation key, of a part of it."""
         self.entry = entry
         self.subentry = subentry
@@ -40,11 +42,18 @@ class AgentDeviceEntity(Entity):
         )
 
 
-async def async_remove_entities(hass: HomeAssistant, entry: ChatterboxConfigEntry, agent_id: str) -> None:
+async def async_remove_entities(
+    hass: HomeAssistant, entry: ChatterboxConfigEntry, agent_id: str
+) -> None:
     """Remove the entities of an agent that is rebuilt; they stay registered."""
     for platform in async_get_platforms(hass, DOMAIN):
-        for entity in [*platform.entities.values()] if platform.config_entry is entry else ():
-            if isinstance(entity, AgentDeviceEntity) and entity.subentry.subentry_id == agent_id:
+        for entity in (
+            [*platform.entities.values()] if platform.config_entry is entry else ()
+        ):
+            if (
+                isinstance(entity, AgentDeviceEntity)
+                and entity.subentry.subentry_id == agent_id
+            ):
                 await entity.async_remove()
 
 
@@ -53,7 +62,9 @@ class ChatterboxEntity(BaseCoordinatorEntity[HealthMonitor], AgentDeviceEntity):
 
     _attr_name = None
 
-    def __init__(self, entry: ChatterboxConfigEntry, subentry: ConfigSubentry, agent: Agent) -> None:
+    def __init__(
+        self, entry: ChatterboxConfigEntry, subentry: ConfigSubentry, agent: Agent
+    ) -> None:
         """Take the agent that the runtime built for a subentry of `entry`."""
         BaseCoordinatorEntity.__init__(self, entry.runtime_data.health)
         AgentDeviceEntity.__init__(self, entry, subentry)
@@ -64,7 +75,9 @@ class ChatterboxEntity(BaseCoordinatorEntity[HealthMonitor], AgentDeviceEntity):
     async def async_added_to_hass(self) -> None:
         """Prepare for turns."""
         await super().async_added_to_hass()
-        self._turns = AgentTurns(self.hass, self.entity_id, self.entry, self.subentry, self._agent)
+        self._turns = AgentTurns(
+            self.hass, self.entity_id, self.entry, self.subentry, self._agent
+        )
 
     @override
     async def async_will_remove_from_hass(self) -> None:

@@ -13,15 +13,22 @@ from .tools.own.registry import SharedTool, own_tools
 
 
 @callback
-def async_get_tools(hass: HomeAssistant, llm_context: LLMContext, api_id: str) -> LLMTools | None:
+def async_get_tools(
+    hass: HomeAssistant, llm_context: LLMContext, api_id: str
+) -> LLMTools | None:
     """Offer our shared tools to every agent with the Assist API, where what they are about is exposed."""
     tools: list[Tool] = [
         SharedTool(tool, tool.shared)
         for tool in (own_tools(hass) if api_id == LLM_API_ASSIST else ())
         if tool.shared
-        and (not tool.shared.component or tool.shared.component in hass.config.components)
+        and (
+            not tool.shared.component or tool.shared.component in hass.config.components
+        )
         and exposed_states(hass, llm_context.assistant, tool.shared.domains)
-        and not any(_has_tools(hass, component, llm_context) for component in tool.shared.instead_of)
+        and not any(
+            _has_tools(hass, component, llm_context)
+            for component in tool.shared.instead_of
+        )
     ]
     return LLMTools(tools=tools) if tools else None
 
@@ -31,5 +38,9 @@ def _has_tools(hass: HomeAssistant, component: str, llm_context: LLMContext) -> 
     if component not in hass.config.components:
         return False
     platform = async_get_loaded_integration(hass, component).get_platform_cached("llm")
-    offer = platform.async_get_tools(hass, llm_context, LLM_API_ASSIST) if platform else None
+    offer = (
+        platform.async_get_tools(hass, llm_context, LLM_API_ASSIST)
+        if platform
+        else None
+    )
     return bool(offer and offer.tools)

@@ -6,7 +6,12 @@ from datetime import date
 from typing import Final, override
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
-from homeassistant.components.sensor import SensorDeviceClass, SensorEntity, SensorEntityDescription, SensorStateClass
+from homeassistant.components.sensor import (
+    SensorDeviceClass,
+    SensorEntity,
+    SensorEntityDescription,
+    SensorStateClass,
+)
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.const import PERCENTAGE, EntityCategory, UnitOfTime
 from homeassistant.core import HomeAssistant, callback
@@ -17,7 +22,13 @@ from homeassistant.util import dt as dt_util
 
 from .agent.conversation.prompt_fitter import PromptSize
 from .agent.messages import JsonValue, Usage
-from .approvals.questions import SIGNAL_QUESTION, Question, QuestionUpdate, async_get_approvals, expiry
+from .approvals.questions import (
+    SIGNAL_QUESTION,
+    Question,
+    QuestionUpdate,
+    async_get_approvals,
+    expiry,
+)
 from .const import DOMAIN, SUBENTRY_CONVERSATION
 from .entity import AgentDeviceEntity
 from .records.turn_record import SIGNAL_USAGE, shown_text
@@ -57,7 +68,9 @@ class NumberDescription(SensorEntityDescription):
     """Returns the first day of the current period; None for a sum over the lifetime of the agent."""
 
 
-def _total(key: str, value: Callable[[AgentUsage], int], *, needs_model: bool = True) -> NumberDescription:
+def _total(
+    key: str, value: Callable[[AgentUsage], int], *, needs_model: bool = True
+) -> NumberDescription:
     return NumberDescription(
         key=key,
         value=lambda numbers: value(numbers.usage),
@@ -67,7 +80,9 @@ def _total(key: str, value: Callable[[AgentUsage], int], *, needs_model: bool = 
 
 
 def _money(
-    key: str, value: Callable[[AgentNumbers], float], period_start: Callable[[date], date] | None = None
+    key: str,
+    value: Callable[[AgentNumbers], float],
+    period_start: Callable[[date], date] | None = None,
 ) -> NumberDescription:
     """Describe an amount, which is unknown if the price is unknown: 0 would be wrong."""
     return NumberDescription(
@@ -117,7 +132,11 @@ def _percent(
 
 def _cache_hit_ratio(numbers: AgentNumbers) -> float | None:
     usage = numbers.last_usage
-    return 100 * usage.cached_tokens / usage.input_tokens if usage and usage.input_tokens else None
+    return (
+        100 * usage.cached_tokens / usage.input_tokens
+        if usage and usage.input_tokens
+        else None
+    )
 
 
 def _turn_page(numbers: AgentNumbers) -> Mapping[str, int | str]:
@@ -146,7 +165,11 @@ NUMBERS: Final = (
     _total("reasoning_tokens", lambda usage: usage.reasoning_tokens),
     _total("inferences", lambda usage: usage.inferences),
     _money("cost", lambda numbers: numbers.usage.cost),
-    _money("spent_today", lambda numbers: numbers.usage.spent_on(numbers.today), lambda day: day),
+    _money(
+        "spent_today",
+        lambda numbers: numbers.usage.spent_on(numbers.today),
+        lambda day: day,
+    ),
     _money(
         "spent_this_month",
         lambda numbers: numbers.usage.spent_in_month_of(numbers.today),
@@ -159,11 +182,17 @@ NUMBERS: Final = (
     _seconds("time_to_first_token", lambda turn: turn.first_token),
     _seconds("turn_time", lambda turn: turn.duration, _turn_page, needs_model=False),
     _percent("cache_hit_ratio", _cache_hit_ratio),
-    _percent("window_used", lambda numbers: 100 * numbers.prompt.share if numbers.prompt else None, _window_parts),
+    _percent(
+        "window_used",
+        lambda numbers: 100 * numbers.prompt.share if numbers.prompt else None,
+        _window_parts,
+    ),
 )
 """All figures of an agent."""
 
-_ENABLED: Final = frozenset({"spent_this_month", "turns", "failures", "time_to_first_token", "turn_time"})
+_ENABLED: Final = frozenset(
+    {"spent_this_month", "turns", "failures", "time_to_first_token", "turn_time"}
+)
 """Figures that are enabled by default."""
 
 
@@ -178,7 +207,9 @@ async def async_setup_entry(
     def add(subentry: ConfigSubentry) -> None:
         has_model = subentry.subentry_id in entry.runtime_data.models
         numbers = (one for one in NUMBERS if has_model or not one.needs_model)
-        sensors: list[SensorEntity] = [NumberSensor(entry, subentry, one) for one in numbers]
+        sensors: list[SensorEntity] = [
+            NumberSensor(entry, subentry, one) for one in numbers
+        ]
         if subentry.subentry_type == SUBENTRY_CONVERSATION:
             sensors.append(WaitingQuestionsSensor(entry, subentry))
         async_add_entities(sensors, config_subentry_id=subentry.subentry_id)
@@ -191,9 +222,16 @@ class NumberSensor(AgentDeviceEntity, SensorEntity):
 
     entity_description: NumberDescription
     _attr_should_poll = False
-    _unrecorded_attributes = frozenset({"page", "tools", "instructions", "history", "window", "dropped_messages"})
+    _unrecorded_attributes = frozenset(
+        {"page", "tools", "instructions", "history", "window", "dropped_messages"}
+    )
 
-    def __init__(self, entry: ChatterboxConfigEntry, subentry: ConfigSubentry, description: NumberDescription) -> None:
+    def __init__(
+        self,
+        entry: ChatterboxConfigEntry,
+        subentry: ConfigSubentry,
+        description: NumberDescription,
+    ) -> None:
         """Show a figure of the agent of a subentry."""
         super().__init__(entry, subentry, description.key)
         self.entity_description = description
@@ -203,7 +241,9 @@ class NumberSensor(AgentDeviceEntity, SensorEntity):
     async def async_added_to_hass(self) -> None:
         """Follow the usage."""
         await super().async_added_to_hass()
-        self.async_on_remove(async_dispatcher_connect(self.hass, SIGNAL_USAGE, self._async_follow))
+        self.async_on_remove(
+            async_dispatcher_connect(self.hass, SIGNAL_USAGE, self._async_follow)
+        )
         self._async_update()
 
     @callback
@@ -218,7 +258,9 @@ class NumberSensor(AgentDeviceEntity, SensorEntity):
         if description.attributes:
             self._attr_extra_state_attributes = {**description.attributes(numbers)}
         if description.period_start:
-            self._attr_last_reset = dt_util.start_of_local_day(description.period_start(numbers.today))
+            self._attr_last_reset = dt_util.start_of_local_day(
+                description.period_start(numbers.today)
+            )
 
     def _numbers(self) -> AgentNumbers:
         agent, tracker = self.subentry.subentry_id, async_get_usage_tracker(self.hass)
@@ -247,7 +289,9 @@ class WaitingQuestionsSensor(AgentDeviceEntity, SensorEntity):
     async def async_added_to_hass(self) -> None:
         """Follow the questions."""
         await super().async_added_to_hass()
-        self.async_on_remove(async_dispatcher_connect(self.hass, SIGNAL_QUESTION, self._async_follow))
+        self.async_on_remove(
+            async_dispatcher_connect(self.hass, SIGNAL_QUESTION, self._async_follow)
+        )
 
     @callback
     def _async_follow(self, news: QuestionUpdate) -> None:
@@ -257,12 +301,18 @@ class WaitingQuestionsSensor(AgentDeviceEntity, SensorEntity):
     @property
     def _agent_id(self) -> str | None:
         registry = er.async_get(self.hass)
-        return registry.async_get_entity_id(CONVERSATION_DOMAIN, DOMAIN, self.subentry.subentry_id)
+        return registry.async_get_entity_id(
+            CONVERSATION_DOMAIN, DOMAIN, self.subentry.subentry_id
+        )
 
     @property
     def _waiting(self) -> list[Question]:
         agent_id = self._agent_id
-        return [question for question in async_get_approvals(self.hass).waiting if question.scope.agent_id == agent_id]
+        return [
+            question
+            for question in async_get_approvals(self.hass).waiting
+            if question.scope.agent_id == agent_id
+        ]
 
     @property
     @override

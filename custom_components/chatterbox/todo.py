@@ -1,7 +1,7 @@
 """To-do lists: the facts that agents remember, one for each person and agent, and what is planned for later.
 
-Every user of Home Assistant can read and change the lists. Agents cannot, since configuration entities are not exposed
-to assistants unless the owner exposes them.
+Every user of Home Assistant can read and change the lists. Agents cannot, since
+configuration entities are not exposed to assistants unless the owner exposes them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,20 +11,50 @@ from functools import partial
 from typing import Final, override
 
 from homeassistant.components.person import DOMAIN as PERSON_DOMAIN
-from homeassistant.components.todo import DOMAIN as TODO_DOMAIN, TodoItem, TodoItemStatus, TodoListEntity
+from homeassistant.components.todo import (
+    DOMAIN as TODO_DOMAIN,
+    TodoItem,
+    TodoItemStatus,
+    TodoListEntity,
+)
 from homeassistant.components.todo.const import TodoListEntityFeature
-from homeassistant.config_entries import SIGNAL_CONFIG_ENTRY_CHANGED, ConfigEntryState, ConfigSubentry
-from homeassistant.const import ATTR_ENTITY_ID, ATTR_ID, EVENT_STATE_CHANGED, EntityCategory
-from homeassistant.core import Event, EventStateChangedData, HomeAssistant, State, callback
+from homeassistant.config_entries import (
+    SIGNAL_CONFIG_ENTRY_CHANGED,
+    ConfigEntryState,
+    ConfigSubentry,
+)
+from homeassistant.const import (
+    ATTR_ENTITY_ID,
+    ATTR_ID,
+    EVENT_STATE_CHANGED,
+    EntityCategory,
+)
+from homeassistant.core import (
+    Event,
+    EventStateChangedData,
+    HomeAssistant,
+    State,
+    callback,
+)
 from homeassistant.exceptions import PlatformNotReady, ServiceValidationError
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
-from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback, async_get_platforms
+from homeassistant.helpers.entity_platform import (
+    AddConfigEntryEntitiesCallback,
+    async_get_platforms,
+)
 
 from .const import DOMAIN, SUBENTRY_CONVERSATION
 from .entity import AgentDeviceEntity
 from .later.todo_list import LaterList
-from .memory.facts import LONGEST_FACT, MOST_FACTS, SIGNAL_MEMORIES, Keeper, NotRemembered, async_get_memories
+from .memory.facts import (
+    LONGEST_FACT,
+    MOST_FACTS,
+    SIGNAL_MEMORIES,
+    Keeper,
+    NotRemembered,
+    async_get_memories,
+)
 from .runtime.agents import ChatterboxConfigEntry
 from .settings.agent import settings_of
 from .speech.sentences import translated
@@ -36,7 +66,9 @@ _UP: Final = frozenset({ConfigEntryState.LOADED, ConfigEntryState.SETUP_IN_PROGR
 
 
 async def async_setup_entry(
-    hass: HomeAssistant, entry: ChatterboxConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
+    hass: HomeAssistant,
+    entry: ChatterboxConfigEntry,
+    async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add the lists of the agents with a memory, and remove those of the others.
 
@@ -50,13 +82,23 @@ async def async_setup_entry(
     @callback
     def show_plans(*_: object) -> None:
         """Show the one list of the home in the first entry that is up, as long as it is in no other one."""
-        up = (one for one in hass.config_entries.async_entries(DOMAIN) if one.state in _UP)
-        entities = (one for platform in async_get_platforms(hass, DOMAIN) for one in platform.entities.values())
-        if entry is next(up, None) and not any(isinstance(one, LaterList) for one in entities):
+        up = (
+            one for one in hass.config_entries.async_entries(DOMAIN) if one.state in _UP
+        )
+        entities = (
+            one
+            for platform in async_get_platforms(hass, DOMAIN)
+            for one in platform.entities.values()
+        )
+        if entry is next(up, None) and not any(
+            isinstance(one, LaterList) for one in entities
+        ):
             async_add_entities([LaterList(hass)])
 
     show_plans()
-    entry.async_on_unload(async_dispatcher_connect(hass, SIGNAL_CONFIG_ENTRY_CHANGED, show_plans))
+    entry.async_on_unload(
+        async_dispatcher_connect(hass, SIGNAL_CONFIG_ENTRY_CHANGED, show_plans)
+    )
 
     @callback
     def add(subentry: ConfigSubentry) -> None:
@@ -82,7 +124,13 @@ class MemoryList(AgentDeviceEntity, TodoListEntity):
         | TodoListEntityFeature.DELETE_TODO_ITEM
     )
 
-    def __init__(self, entry: ChatterboxConfigEntry, subentry: ConfigSubentry, person_id: str, name: str) -> None:
+    def __init__(
+        self,
+        entry: ChatterboxConfigEntry,
+        subentry: ConfigSubentry,
+        person_id: str,
+        name: str,
+    ) -> None:
         """Take the agent of a subentry, and a person by id."""
         super().__init__(entry, subentry, _PART)
         self._attr_unique_id = _unique_id(subentry, person_id)
@@ -93,14 +141,18 @@ class MemoryList(AgentDeviceEntity, TodoListEntity):
     async def async_added_to_hass(self) -> None:
         """Follow the facts."""
         await super().async_added_to_hass()
-        self.async_on_remove(async_dispatcher_connect(self.hass, SIGNAL_MEMORIES, self._async_follow))
+        self.async_on_remove(
+            async_dispatcher_connect(self.hass, SIGNAL_MEMORIES, self._async_follow)
+        )
         self._async_take_facts()
 
     def async_rename(self, name: str) -> None:
         """Show a new name of the person."""
         if name != self._attr_translation_placeholders["person"]:
             self._attr_translation_placeholders = {"person": name}
-            self.__dict__.pop("name", None)  # Home Assistant caches it, although placeholders may change
+            self.__dict__.pop(
+                "name", None
+            )  # Home Assistant caches it, although placeholders may change
             if self.hass is not None:
                 self.async_write_ha_state()
 
@@ -109,13 +161,17 @@ class MemoryList(AgentDeviceEntity, TodoListEntity):
         """Store a fact."""
         with _refusals():
             await async_get_memories(self.hass).async_add(
-                self._keeper, item.summary or "", self._attr_translation_placeholders["person"]
+                self._keeper,
+                item.summary or "",
+                self._attr_translation_placeholders["person"],
             )
 
     @override
     async def async_update_todo_item(self, item: TodoItem) -> None:
         """Change a fact, disable it, or enable it again."""
-        is_aside = item.status == TodoItemStatus.COMPLETED  # an action passes a plain string
+        is_aside = (
+            item.status == TodoItemStatus.COMPLETED
+        )  # an action passes a plain string
         with _refusals():
             await async_get_memories(self.hass).async_change(
                 self._keeper, item.uid or "", item.summary or "", is_aside=is_aside
@@ -135,7 +191,13 @@ class MemoryList(AgentDeviceEntity, TodoListEntity):
 
     def _async_take_facts(self) -> None:
         self._attr_todo_items = [
-            TodoItem(fact.text, fact.id, TodoItemStatus.COMPLETED if fact.is_aside else TodoItemStatus.NEEDS_ACTION)
+            TodoItem(
+                fact.text,
+                fact.id,
+                TodoItemStatus.COMPLETED
+                if fact.is_aside
+                else TodoItemStatus.NEEDS_ACTION,
+            )
             for fact in async_get_memories(self.hass).facts(self._keeper)
         ]
 
@@ -154,10 +216,25 @@ class _Lists:
     @callback
     def async_follow(self) -> None:
         """Show the lists of all persons, until the agent ends."""
-        events, until = self._hass.bus, partial(self._entry.runtime_data.async_on_end, self._subentry.subentry_id)
-        until(async_dispatcher_connect(self._hass, SIGNAL_MEMORIES, self._async_facts_changed))
-        until(events.async_listen(EVENT_STATE_CHANGED, self._async_renew, _is_other_person))
-        until(events.async_listen(er.EVENT_ENTITY_REGISTRY_UPDATED, self._async_renew, _is_of_person))
+        events, until = (
+            self._hass.bus,
+            partial(self._entry.runtime_data.async_on_end, self._subentry.subentry_id),
+        )
+        until(
+            async_dispatcher_connect(
+                self._hass, SIGNAL_MEMORIES, self._async_facts_changed
+            )
+        )
+        until(
+            events.async_listen(
+                EVENT_STATE_CHANGED, self._async_renew, _is_other_person
+            )
+        )
+        until(
+            events.async_listen(
+                er.EVENT_ENTITY_REGISTRY_UPDATED, self._async_renew, _is_of_person
+            )
+        )
         self._async_renew(None)
 
     def async_show(self, names: Mapping[str, str]) -> None:
@@ -168,7 +245,11 @@ class _Lists:
             is_list = known.domain == TODO_DOMAIN and known.config_subentry_id == agent
             if is_list and known.unique_id not in wanted:
                 registry.async_remove(known.entity_id)
-        self._lists = {person_id: list_entity for person_id, list_entity in self._lists.items() if person_id in names}
+        self._lists = {
+            person_id: list_entity
+            for person_id, list_entity in self._lists.items()
+            if person_id in names
+        }
         for person_id, name in names.items():
             if (list_entity := self._lists.get(person_id)) is not None:
                 list_entity.async_rename(name)
@@ -181,7 +262,12 @@ class _Lists:
         self._async_add_entities(new.values(), config_subentry_id=agent)
 
     @callback
-    def _async_renew(self, _: Event[EventStateChangedData] | Event[er.EventEntityRegistryUpdatedData] | None) -> None:
+    def _async_renew(
+        self,
+        _: Event[EventStateChangedData]
+        | Event[er.EventEntityRegistryUpdatedData]
+        | None,
+    ) -> None:
         known = async_get_memories(self._hass).people(self._subentry.subentry_id)
         self.async_show(known | _persons(self._hass))
 
@@ -202,15 +288,28 @@ def _is_other_person(data: EventStateChangedData) -> bool:
     if not _is_of_person(data):
         return False
     before, after = data["old_state"], data["new_state"]
-    return before is None or after is None or (before.name, _id(before)) != (after.name, _id(after))
+    return (
+        before is None
+        or after is None
+        or (before.name, _id(before)) != (after.name, _id(after))
+    )
 
 
 def _persons(hass: HomeAssistant) -> dict[str, str]:
     """Return the names of all persons by their ids, even while Home Assistant is still setting them up."""
-    registered = [one for one in er.async_get(hass).entities.values() if one.domain == PERSON_DOMAIN]
-    names = {one.unique_id: one.name or one.original_name or one.entity_id for one in registered}
+    registered = [
+        one
+        for one in er.async_get(hass).entities.values()
+        if one.domain == PERSON_DOMAIN
+    ]
+    names = {
+        one.unique_id: one.name or one.original_name or one.entity_id
+        for one in registered
+    }
     states = hass.states.async_all(PERSON_DOMAIN)
-    return names | {person_id: state.name for state in states if (person_id := _id(state))}
+    return names | {
+        person_id: state.name for state in states if (person_id := _id(state))
+    }
 
 
 def _id(state: State) -> str:
@@ -228,4 +327,6 @@ def _refusals() -> Iterator[None]:
         yield
     except NotRemembered as error:
         bounds = {"longest": str(LONGEST_FACT), "most": str(MOST_FACTS)}
-        raise translated(ServiceValidationError, error.problem.value, **bounds) from error
+        raise translated(
+            ServiceValidationError, error.problem.value, **bounds
+        ) from error

@@ -7,7 +7,9 @@ from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
 type SchemaAndValue = tuple[JsonObject, JsonValue]
 
 _WHOLE_TEXT = st.text(st.characters(codec="utf-8"), max_size=20)
-_NUMBERS = st.integers(-(10**18), 10**18) | st.floats(allow_nan=False, allow_infinity=False)
+_NUMBERS = st.integers(-(10**18), 10**18) | st.floats(
+    allow_nan=False, allow_infinity=False
+)
 
 
 def json_values() -> st.SearchStrategy[JsonValue]:
@@ -15,7 +17,10 @@ def json_values() -> st.SearchStrategy[JsonValue]:
     scalars = st.none() | st.booleans() | _NUMBERS | _WHOLE_TEXT
     return st.recursive(
         scalars,
-        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_WHOLE_TEXT, inner, max_size=4),
+        lambda inner: (
+            st.lists(inner, max_size=4)
+            | st.dictionaries(_WHOLE_TEXT, inner, max_size=4)
+        ),
         max_leaves=12,
     )
 
@@ -45,7 +50,9 @@ def _lists(draw: st.DrawFn, inner: st.SearchStrategy[SchemaAndValue]) -> SchemaA
 
 
 @st.composite
-def _objects(draw: st.DrawFn, inner: st.SearchStrategy[SchemaAndValue]) -> SchemaAndValue:
+def _objects(
+    draw: st.DrawFn, inner: st.SearchStrategy[SchemaAndValue]
+) -> SchemaAndValue:
     members = draw(st.dictionaries(_WHOLE_TEXT, inner, max_size=4))
     present = [key for key in members if draw(st.booleans())]
     required: list[JsonValue] = [key for key in present if draw(st.booleans())]
@@ -60,12 +67,17 @@ def _objects(draw: st.DrawFn, inner: st.SearchStrategy[SchemaAndValue]) -> Schem
 
 def _nullable(pair: SchemaAndValue) -> st.SearchStrategy[SchemaAndValue]:
     schema, value = pair
-    return st.sampled_from([value, None]).map(lambda chosen: ({"anyOf": [schema, {"type": "null"}]}, chosen))
+    return st.sampled_from([value, None]).map(
+        lambda chosen: ({"anyOf": [schema, {"type": "null"}]}, chosen)
+    )
 
 
 def _with_type_list(pair: SchemaAndValue) -> SchemaAndValue:
     schema, value = pair
-    return {**schema, "type": [schema["type"], "null"]} if "enum" not in schema else schema, value
+    return {
+        **schema,
+        "type": [schema["type"], "null"],
+    } if "enum" not in schema else schema, value
 
 
 def schemas_and_values() -> st.SearchStrategy[SchemaAndValue]:
@@ -87,7 +99,9 @@ def schemas_and_values() -> st.SearchStrategy[SchemaAndValue]:
             _lists(inner)
             | _objects(inner)
             | inner.flatmap(_nullable)
-            | inner.filter(lambda pair: isinstance(pair[0].get("type"), str)).map(_with_type_list)
+            | inner.filter(lambda pair: isinstance(pair[0].get("type"), str)).map(
+                _with_type_list
+            )
         ),
         max_leaves=6,
     )
@@ -95,4 +109,6 @@ def schemas_and_values() -> st.SearchStrategy[SchemaAndValue]:
 
 def objects_that_fit() -> st.SearchStrategy[tuple[JsonObject, JsonObject]]:
     """Return the schema of an object, and an object that fits it."""
-    return _objects(schemas_and_values()).map(lambda pair: (pair[0], pair[1] if isinstance(pair[1], dict) else {}))
+    return _objects(schemas_and_values()).map(
+        lambda pair: (pair[0], pair[1] if isinstance(pair[1], dict) else {})
+    )

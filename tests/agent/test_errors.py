@@ -42,7 +42,11 @@ def test_a_prompt_that_does_not_fit_may_come_with_both_numbers() -> None:
 
 
 def test_only_what_may_pass_by_itself_is_worth_a_second_try() -> None:
-    kinds = (kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, errors.ProviderError))
+    kinds = (
+        kind
+        for _, kind in inspect.getmembers(errors, inspect.isclass)
+        if issubclass(kind, errors.ProviderError)
+    )
     assert {kind for kind in kinds if kind.retryable} == {
         errors.ProviderUnreachable,
         errors.ProviderFailed,

@@ -14,7 +14,9 @@ from tests.support.picture_files import jpeg, png, webp
 
 
 def test_json_is_written_the_one_way() -> None:
-    assert canonical_json({"b": [1, None], "a": "Küche"}) == '{"a":"Küche","b":[1,null]}'
+    assert (
+        canonical_json({"b": [1, None], "a": "Küche"}) == '{"a":"Küche","b":[1,null]}'
+    )
 
 
 def test_usage_is_summed_by_kind_of_token() -> None:
@@ -23,18 +25,25 @@ def test_usage_is_summed_by_kind_of_token() -> None:
 
 
 def test_a_tool_that_says_nothing_of_itself_is_the_least_safe_one() -> None:
-    least_safe = ToolAnnotations(read_only=False, destructive=True, idempotent=False, open_world=True)
+    least_safe = ToolAnnotations(
+        read_only=False, destructive=True, idempotent=False, open_world=True
+    )
     assert ToolAnnotations() == least_safe
 
 
 def test_results_are_the_same_whatever_the_dispatcher_made_of_them() -> None:
-    assert ToolResult("1", "look", "dark", native=object()) == ToolResult("1", "look", "dark")
+    assert ToolResult("1", "look", "dark", native=object()) == ToolResult(
+        "1", "look", "dark"
+    )
 
 
 @pytest.mark.parametrize(
     ("reported", "usage"),
     [
-        (Usage(10**30, 10**30, 5, 10**30), Usage(100_000_000, 100_000_000, 5, 100_000_000)),
+        (
+            Usage(10**30, 10**30, 5, 10**30),
+            Usage(100_000_000, 100_000_000, 5, 100_000_000),
+        ),
         (Usage(10, 20, 30), Usage(10, 20, 10)),
         (Usage(-1, -1, -1, -1), Usage()),
     ],

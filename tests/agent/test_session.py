@@ -8,7 +8,10 @@ from typing import override
 
 import pytest
 
-from custom_components.chatterbox.agent.errors import MaxIterationsExceeded, ProviderUnreachable
+from custom_components.chatterbox.agent.errors import (
+    MaxIterationsExceeded,
+    ProviderUnreachable,
+)
 from custom_components.chatterbox.agent.events import (
     Answer,
     CompletionResult,
@@ -172,7 +175,10 @@ async def test_a_bug_escapes_and_the_conversation_can_continue() -> None:
 
 
 async def test_hooks_guard_the_tools_that_the_session_runs() -> None:
-    hook = ScriptedHooks(before=lambda _, __: Deny("Not today."), prompt=lambda text: Rewrite(text.upper()))
+    hook = ScriptedHooks(
+        before=lambda _, __: Deny("Not today."),
+        prompt=lambda text: Rewrite(text.upper()),
+    )
     talk, provider = session(call(SUM), say("I may not."), hooks=(hook,))
 
     await talk.ask("add!")
@@ -185,7 +191,9 @@ async def test_hooks_guard_the_tools_that_the_session_runs() -> None:
 
 def results_of(talk: Session) -> list[str]:
     """Return what the results in a history say."""
-    return [message.content for message in talk.history if isinstance(message, ToolResult)]
+    return [
+        message.content for message in talk.history if isinstance(message, ToolResult)
+    ]
 
 
 async def test_words_that_a_hook_refuses_are_not_kept() -> None:
@@ -220,7 +228,9 @@ async def test_words_are_not_kept_before_a_hook_has_let_them_pass() -> None:
 
 
 async def test_in_manual_mode_the_caller_runs_the_tools() -> None:
-    talk, provider = session(call(SUM, UNLOCK, text="Wait."), say("3, and open."), run_tools=False)
+    talk, provider = session(
+        call(SUM, UNLOCK, text="Wait."), say("3, and open."), run_tools=False
+    )
 
     events = await listen(talk, "Add and open!")
     assert finished(events).stop_reason is StopReason.CLIENT_TOOLS
@@ -249,7 +259,11 @@ async def test_in_manual_mode_the_caller_runs_the_tools() -> None:
     [
         ({"sum": 3}, False, ToolResult("1", "add", '{"sum":3}')),
         ("no calculator", True, ToolResult("1", "add", "no calculator", is_error=True)),
-        (ToolOutcome("broken", is_error=True), False, ToolResult("1", "add", "broken", is_error=True)),
+        (
+            ToolOutcome("broken", is_error=True),
+            False,
+            ToolResult("1", "add", "broken", is_error=True),
+        ),
     ],
 )
 async def test_results_may_be_anything_that_tools_return(
@@ -263,13 +277,19 @@ async def test_results_may_be_anything_that_tools_return(
 
 async def test_a_result_that_nobody_waits_for_is_refused() -> None:
     talk, _ = session(call(SUM, UNLOCK), run_tools=False)
-    with pytest.raises(ValueError, match=r"No call '1' waits for a result; waiting: none\."):
+    with pytest.raises(
+        ValueError, match=r"No call '1' waits for a result; waiting: none\."
+    ):
         await talk.add_result("1", 3)
     await talk.ask("Go!")
-    with pytest.raises(ValueError, match=r"No call 'x' waits for a result; waiting: 1, u\."):
+    with pytest.raises(
+        ValueError, match=r"No call 'x' waits for a result; waiting: 1, u\."
+    ):
         await talk.add_result("x", 3)
     await talk.add_result("1", 3)
-    with pytest.raises(ValueError, match=r"No call '1' waits for a result; waiting: u\."):
+    with pytest.raises(
+        ValueError, match=r"No call '1' waits for a result; waiting: u\."
+    ):
         await talk.add_result("1", 3)
 
 
@@ -289,16 +309,23 @@ async def test_going_on_without_all_results_is_refused() -> None:
     await talk.ask("Go!")
     await talk.add_result("u", "open")
     for step in (talk.resume, lambda: talk.say("And?")):
-        with pytest.raises(ValueError, match=r"no result yet: 1 \(add\)\. Use add_result"):
+        with pytest.raises(
+            ValueError, match=r"no result yet: 1 \(add\)\. Use add_result"
+        ):
             step()
 
 
-async def test_results_that_arrive_while_new_words_are_said_are_read_with_them() -> None:
+async def test_results_that_arrive_while_new_words_are_said_are_read_with_them() -> (
+    None
+):
     talk, provider = session(call(SUM), say("3. Yes?"), run_tools=False)
     await talk.ask("Go!")
     await talk.add_result("1", 3)
     assert await talk.ask("And listen!") == "3. Yes?"
-    assert provider.requests[1].transcript[-2:] == (ToolResult("1", "add", "3"), UserMessage("And listen!"))
+    assert provider.requests[1].transcript[-2:] == (
+        ToolResult("1", "add", "3"),
+        UserMessage("And listen!"),
+    )
 
 
 async def test_an_invalid_call_gets_its_result_in_manual_mode_too() -> None:
@@ -315,7 +342,9 @@ async def test_an_invalid_call_gets_its_result_in_manual_mode_too() -> None:
 async def test_hooks_for_prompts_and_speech_apply_in_manual_mode() -> None:
     hook = ScriptedHooks(prompt=lambda text: Rewrite(text.lower()))
     censor = ScriptedCensor(lambda text: Rewrite(text.upper()))
-    talk, provider = session(call(SUM), say("It is three."), run_tools=False, hooks=(hook, censor))
+    talk, provider = session(
+        call(SUM), say("It is three."), run_tools=False, hooks=(hook, censor)
+    )
     await talk.ask("Go!")
     await talk.add_result("1", 3)
     async with aclosing(talk.resume()) as events:
@@ -323,14 +352,20 @@ async def test_hooks_for_prompts_and_speech_apply_in_manual_mode() -> None:
     assert provider.requests[0].transcript == (UserMessage("go!"),)
 
 
-async def test_hooks_see_calls_before_they_are_handed_out_and_results_before_the_model() -> None:
+async def test_hooks_see_calls_before_they_are_handed_out_and_results_before_the_model() -> (
+    None
+):
     """They may refuse a call, change it, and change its result."""
     wrong = ToolCall("x", "add", '{"a": "many"}')
     hook = ScriptedHooks(
-        before=lambda name, _: Deny("Not today.") if name == "unlock" else Rewrite({"a": 10, "b": 2}),
+        before=lambda name, _: (
+            Deny("Not today.") if name == "unlock" else Rewrite({"a": 10, "b": 2})
+        ),
         after=lambda result: Rewrite(f"about {result.content}"),
     )
-    talk, provider = session(call(SUM, UNLOCK, wrong), say("It is about 12."), run_tools=False, hooks=(hook,))
+    talk, provider = session(
+        call(SUM, UNLOCK, wrong), say("It is about 12."), run_tools=False, hooks=(hook,)
+    )
 
     await talk.ask("Add and open!")
     assert [*talk.open_calls] == [ToolCall("1", "add", '{"a":10,"b":2}')]
@@ -346,14 +381,19 @@ async def test_hooks_see_calls_before_they_are_handed_out_and_results_before_the
     assert_valid(provider.requests[1].transcript)
 
 
-async def test_a_call_that_a_hook_asks_about_is_handed_out_after_the_yes_alone() -> None:
+async def test_a_call_that_a_hook_asks_about_is_handed_out_after_the_yes_alone() -> (
+    None
+):
     hook = asks_for("unlock")
     talk, _ = session(call(UNLOCK), say("It is open."), run_tools=False, hooks=(hook,))
 
     await talk.ask("Open!")
     assert (waiting(talk), talk.open_calls) == (["unlock"], ())
     async with aclosing(talk.answer(YES)) as events:
-        assert finished([event async for event in events]).stop_reason is StopReason.CLIENT_TOOLS
+        assert (
+            finished([event async for event in events]).stop_reason
+            is StopReason.CLIENT_TOOLS
+        )
 
     [handed_out] = talk.open_calls
     assert (handed_out.name, handed_out.arguments) == ("unlock", '{"door":"front"}')
@@ -365,19 +405,27 @@ async def test_a_call_that_a_hook_asks_about_is_handed_out_after_the_yes_alone()
 
 
 async def test_a_yes_to_other_terms_is_asked_for_anew_in_manual_mode() -> None:
-    hook = ScriptedHooks(before=lambda *_: Ask("Open?", "front"), approved=lambda *_: Ask("Both?", "front,back"))
+    hook = ScriptedHooks(
+        before=lambda *_: Ask("Open?", "front"),
+        approved=lambda *_: Ask("Both?", "front,back"),
+    )
     talk, _ = session(call(UNLOCK), run_tools=False, hooks=(hook,))
 
     await talk.ask("Open!")
     async with aclosing(talk.answer(YES)) as events:
-        assert finished([event async for event in events]).stop_reason is StopReason.APPROVAL_REQUIRED
+        assert (
+            finished([event async for event in events]).stop_reason
+            is StopReason.APPROVAL_REQUIRED
+        )
 
     assert talk.open_calls == ()
     assert talk.pending
     assert [one.reason for one in talk.pending.calls] == ["Both?"]
 
 
-async def test_a_result_that_comes_while_the_conversation_is_interrupted_is_refused() -> None:
+async def test_a_result_that_comes_while_the_conversation_is_interrupted_is_refused() -> (
+    None
+):
     seen, resume = asyncio.Event(), asyncio.Event()
 
     class Slow(Hooks):
@@ -404,7 +452,9 @@ async def test_a_result_that_comes_while_the_conversation_is_interrupted_is_refu
 
 
 @pytest.mark.parametrize("choice", [ToolChoiceMode.REQUIRED, NamedTool("add")])
-async def test_a_forced_call_is_forced_once_for_what_is_said(choice: ToolChoice) -> None:
+async def test_a_forced_call_is_forced_once_for_what_is_said(
+    choice: ToolChoice,
+) -> None:
     """Its results are answered in words, also where the caller runs the tools."""
     for run_tools in (True, False):
         provider = ScriptedProvider(call(SUM), say("3."), call(replace(SUM, id="2")))
@@ -414,7 +464,10 @@ async def test_a_forced_call_is_forced_once_for_what_is_said(choice: ToolChoice)
             await talk.add_result("1", 3)
             async with aclosing(talk.resume()) as events:
                 assert finished([event async for event in events]).text == "3."
-        assert [request.tool_choice for request in provider.requests] == [choice, ToolChoiceMode.AUTO]
+        assert [request.tool_choice for request in provider.requests] == [
+            choice,
+            ToolChoiceMode.AUTO,
+        ]
 
 
 async def test_only_allowed_tools_run() -> None:
@@ -429,7 +482,10 @@ async def test_only_allowed_tools_run() -> None:
 async def test_a_tool_that_there_is_not_cannot_be_chosen() -> None:
     talk = Session(ScriptedProvider(), BOX, tool_choice=NamedTool("subtract"))
 
-    with pytest.raises(ValueError, match="there is no tool 'subtract' to choose; offered: add, unlock, wait"):
+    with pytest.raises(
+        ValueError,
+        match="there is no tool 'subtract' to choose; offered: add, unlock, wait",
+    ):
         await talk.ask("What is 3 - 2?")
     with pytest.raises(ValueError, match="offered: none"):
         await Session(ScriptedProvider(), tool_choice=NamedTool("add")).ask("Go!")
@@ -442,7 +498,9 @@ async def test_a_conversation_without_calls_ends_with_what_was_said() -> None:
     assert await talk.ask("Open!") == "I will not."
     assert await talk.ask("And now?") == "Fine."
 
-    assert [request.tool_choice for request in provider.requests] == [ToolChoiceMode.NONE] * 2
+    assert [request.tool_choice for request in provider.requests] == [
+        ToolChoiceMode.NONE
+    ] * 2
     assert_valid(talk.history)
 
 
@@ -451,11 +509,17 @@ async def test_a_conversation_without_calls_ends_with_what_was_said() -> None:
 
 def waiting(talk: Session) -> list[str]:
     """Return the tools that a yes is waited for."""
-    return [pending_call.call.name for pending_call in talk.pending.calls] if talk.pending else []
+    return (
+        [pending_call.call.name for pending_call in talk.pending.calls]
+        if talk.pending
+        else []
+    )
 
 
 async def test_a_question_is_answered_with_a_yes() -> None:
-    talk, provider = session(call(UNLOCK), say("It is open."), hooks=(asks_for("unlock"),))
+    talk, provider = session(
+        call(UNLOCK), say("It is open."), hooks=(asks_for("unlock"),)
+    )
 
     assert await talk.ask("Open!") == ""
     assert waiting(talk) == ["unlock"]
@@ -472,9 +536,13 @@ async def test_a_question_is_answered_with_a_yes() -> None:
 
 async def test_each_call_may_be_answered_for_itself() -> None:
     back = ToolCall("b", "unlock", '{"door": "back"}')
-    talk, _ = session(call(UNLOCK, back), say("The back door."), hooks=(asks_for("unlock"),))
+    talk, _ = session(
+        call(UNLOCK, back), say("The back door."), hooks=(asks_for("unlock"),)
+    )
     await talk.ask("Open both!")
-    async with aclosing(talk.answer({"u": Answer(approved=False, reason="Not that one."), "b": YES})) as events:
+    async with aclosing(
+        talk.answer({"u": Answer(approved=False, reason="Not that one."), "b": YES})
+    ) as events:
         end = finished([event async for event in events])
     assert [result.content for result in end.tool_results] == ["back is open"]
 
@@ -491,7 +559,9 @@ async def test_an_answer_to_nothing_is_refused() -> None:
 
 
 async def test_a_question_lapses_also_when_what_is_said_then_is_interrupted() -> None:
-    talk, _ = session(call(UNLOCK), [TextDelta("Fine"), never], hooks=(asks_for("unlock"),))
+    talk, _ = session(
+        call(UNLOCK), [TextDelta("Fine"), never], hooks=(asks_for("unlock"),)
+    )
     await talk.ask("Open!")
     async with aclosing(talk.say("Never mind")) as events:
         async for event in events:
@@ -512,7 +582,9 @@ async def test_interrupting_nothing_does_nothing() -> None:
     assert len(talk.history) == 2
 
 
-async def test_a_turn_is_interrupted_from_another_task_and_the_conversation_goes_on() -> None:
+async def test_a_turn_is_interrupted_from_another_task_and_the_conversation_goes_on() -> (
+    None
+):
     talk, provider = session([TextDelta("Once upon "), never], say("As I said."))
     heard: list[TurnEvent] = []
     message = asyncio.Event()
@@ -528,7 +600,10 @@ async def test_a_turn_is_interrupted_from_another_task_and_the_conversation_goes
     await message.wait()
     await asyncio.gather(talk.interrupt(), talk.interrupt())
 
-    assert talk.history == (UserMessage("Tell me a story"), AssistantMessage("Once upon "))
+    assert talk.history == (
+        UserMessage("Tell me a story"),
+        AssistantMessage("Once upon "),
+    )
     await listening
     assert not any(isinstance(event, TurnFinished) for event in heard)
     await nothing_runs(provider)
@@ -551,7 +626,9 @@ async def test_a_turn_is_interrupted_between_two_events() -> None:
 
 
 async def test_a_turn_that_nobody_follows_any_more_is_interrupted_by_the_next() -> None:
-    talk, provider = session([TextDelta("Once "), TextDelta("upon"), never], say("Hello."))
+    talk, provider = session(
+        [TextDelta("Once "), TextDelta("upon"), never], say("Hello.")
+    )
     left = talk.say("Tell me a story")
     async for event in left:
         if isinstance(event, TextDelta):
@@ -564,10 +641,15 @@ async def test_a_turn_that_nobody_follows_any_more_is_interrupted_by_the_next() 
 
 async def test_of_two_that_talk_at_once_the_later_is_heard() -> None:
     gate = Gate()
-    talk, provider = session([gate, *say("To the first.")], say("To the second."), say("To the third."))
+    talk, provider = session(
+        [gate, *say("To the first.")], say("To the second."), say("To the third.")
+    )
     first = asyncio.create_task(talk.ask("First"))
     await gate.reached.wait()
-    second, third = asyncio.create_task(talk.ask("Second")), asyncio.create_task(talk.ask("Third"))
+    second, third = (
+        asyncio.create_task(talk.ask("Second")),
+        asyncio.create_task(talk.ask("Third")),
+    )
 
     answers = await asyncio.gather(first, second, third)
 
@@ -590,7 +672,9 @@ async def test_the_end_of_the_block_interrupts_what_runs() -> None:
 
 async def test_interrupting_leaves_open_calls_without_results() -> None:
     third = ToolCall("2", "add", '{"a":2,"b":2}')
-    talk, provider = session(call(SUM, UNLOCK, third), say("Never mind."), run_tools=False)
+    talk, provider = session(
+        call(SUM, UNLOCK, third), say("Never mind."), run_tools=False
+    )
     await talk.ask("Go!")
     await talk.add_result("u", "open")
 
@@ -639,10 +723,17 @@ async def test_a_turn_may_interrupt_itself(who: str) -> None:
 
 SCENES: dict[str, Callable[[], tuple[Session, ScriptedProvider]]] = {
     "tools": lambda: session(call(SUM, WAIT, text="One moment."), say("Hello.")),
-    "question": lambda: session(call(SUM, UNLOCK), say("Hello."), hooks=(asks_for("unlock"),)),
+    "question": lambda: session(
+        call(SUM, UNLOCK), say("Hello."), hooks=(asks_for("unlock"),)
+    ),
     "manual": lambda: session(call(SUM, UNLOCK), say("Hello."), run_tools=False),
     "words": lambda: session(
-        [TextDelta("a"), TextDelta("b"), CompletionResult(FinishReason.STOP, Usage(10, 5))], say("Hello.")
+        [
+            TextDelta("a"),
+            TextDelta("b"),
+            CompletionResult(FinishReason.STOP, Usage(10, 5)),
+        ],
+        say("Hello."),
     ),
 }
 
@@ -664,7 +755,8 @@ async def test_a_conversation_survives_an_end_at_any_moment(
             await talk.interrupt()
         else:
             await talk.interrupt()
-            asking.cancel()  # what has not begun yet is no turn that could be interrupted
+            # what has not begun yet is no turn that could be interrupted
+            asking.cancel()
             with suppress(asyncio.CancelledError):
                 await asking
         assert_valid(talk.history)
@@ -685,7 +777,10 @@ async def test_tokens_of_an_interrupted_turn_count() -> None:
     [
         ({"toolbox": [add]}, r"Toolbox\(\[\.\.\.\]\), not as a list"),
         ({"toolbox": add}, r"not as a Tool"),
-        ({"tool_choice": "required"}, r"ToolChoiceMode\.REQUIRED.*NamedTool.*not 'required'"),
+        (
+            {"tool_choice": "required"},
+            r"ToolChoiceMode\.REQUIRED.*NamedTool.*not 'required'",
+        ),
         ({"history": [{"role": "user", "content": "Hi"}]}, "UserMessage.*not a dict"),
         ({"history": "Hi"}, "UserMessage.*not a str"),
         ({"allowed_tools": "add"}, "a set of names"),

@@ -38,7 +38,10 @@ def test_a_shortened_text_keeps_both_ends_and_says_how_much_is_missing() -> None
     assert text.startswith(begin)
     assert text.endswith(end)
     assert len(begin) > len(end) > 20
-    assert note == f"[… {len(text) - len(begin) - len(end)} characters were left out here to save room …]"
+    assert (
+        note
+        == f"[… {len(text) - len(begin) - len(end)} characters were left out here to save room …]"
+    )
 
 
 @given(st.text(max_size=60), st.integers(1, 40))
@@ -56,7 +59,13 @@ def test_a_clipped_text_ends_in_an_ellipsis() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["Büro  lamp", "Bu\u0308ro\u00a0Lamp", "\u200fBÜRO\u200b\u3000lamp", "Ｂüro lamp\ufe0f", "Büro lamp<|end|>"],  # noqa: RUF001  # as devices write it
+    [
+        "Büro  lamp",
+        "Bu\u0308ro\u00a0Lamp",
+        "\u200fBÜRO\u200b\u3000lamp",
+        "Ｂüro lamp\ufe0f",  # noqa: RUF001  # as devices write it
+        "Büro lamp<|end|>",
+    ],
 )
 def test_a_name_is_the_same_in_every_form_of_its_characters(name: str) -> None:
     assert plain_name(name) == "büro lamp"
@@ -90,7 +99,9 @@ def test_a_name_is_the_same_in_the_signs_of_every_script(name: str, plain: str) 
         ("Lampe", None),
     ],
 )
-def test_of_names_that_look_alike_the_surest_is_meant_and_never_one_of_several(name: str, found: str | None) -> None:
+def test_of_names_that_look_alike_the_surest_is_meant_and_never_one_of_several(
+    name: str, found: str | None
+) -> None:
     assert find_name(name, ["Tür", "Tur", "Istanbul", "Lampe 2", "Lampe 2"]) == found
 
 
@@ -113,11 +124,17 @@ def test_a_name_is_compared_as_home_assistant_does() -> None:
         ("Łazienka", "lazienka", "łazienka"),
         ("Straße", "strasse", "strasse"),
         ("Œuvre", "oeuvre", "œuvre"),
-        ("\N{FULLWIDTH LATIN CAPITAL LETTER O}k", "ok", "\N{FULLWIDTH LATIN SMALL LETTER O}k"),
+        (
+            "\N{FULLWIDTH LATIN CAPITAL LETTER O}k",
+            "ok",
+            "\N{FULLWIDTH LATIN SMALL LETTER O}k",
+        ),
         ("हिन्दी", "हिन्दी", "हिन्दी"),
     ],
 )
-def test_text_is_folded_with_or_without_its_accents(text: str, folded: str, with_accents: str) -> None:
+def test_text_is_folded_with_or_without_its_accents(
+    text: str, folded: str, with_accents: str
+) -> None:
     assert fold(text) == folded
     assert fold(text, keep_accents=True) == with_accents
 
@@ -130,13 +147,18 @@ def test_folding_twice_changes_nothing(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("lamp 2, on_off", [("lamp", False), ("2", False), ("on", False), ("off", False)]),
+        (
+            "lamp 2, on_off",
+            [("lamp", False), ("2", False), ("on", False), ("off", False)],
+        ),
         ("küche 客厅tv", [("küche", False), ("客厅", True), ("tv", False)]),
         ("हिन्दी.", [("हिन्दी", False)]),
         (" _ ", []),
     ],
 )
-def test_text_is_split_into_words_and_runs_without_spaces(text: str, expected: list[tuple[str, bool]]) -> None:
+def test_text_is_split_into_words_and_runs_without_spaces(
+    text: str, expected: list[tuple[str, bool]]
+) -> None:
     assert list(runs(text)) == expected
 
 
@@ -156,7 +178,9 @@ def test_text_is_split_into_words_and_runs_without_spaces(text: str, expected: l
         (" ... ", ()),
     ],
 )
-def test_a_text_is_its_words_in_small_letters(text: str, words: tuple[str, ...]) -> None:
+def test_a_text_is_its_words_in_small_letters(
+    text: str, words: tuple[str, ...]
+) -> None:
     assert spoken_words(text) == words
 
 
@@ -219,8 +243,13 @@ def test_a_sent_name_is_one_that_services_accept(name: str) -> None:
     assert sendable_name(sendable_name(name)) == sendable_name(name)
 
 
-@given(st.text(st.characters(exclude_categories=())), st.sampled_from([MISTRAL, ".{1,40}", "[A-Za-z0-9_-]+"]))
-def test_a_sent_id_of_a_call_has_the_form_of_the_service(call_id: str, pattern: str) -> None:
+@given(
+    st.text(st.characters(exclude_categories=())),
+    st.sampled_from([MISTRAL, ".{1,40}", "[A-Za-z0-9_-]+"]),
+)
+def test_a_sent_id_of_a_call_has_the_form_of_the_service(
+    call_id: str, pattern: str
+) -> None:
     sent = sendable_call_id(call_id, pattern)
 
     assert re.fullmatch(pattern, sent)
@@ -235,7 +264,12 @@ def test_different_ids_stay_apart() -> None:
 
 
 def test_what_cannot_be_shown_is_named() -> None:
-    named, nameless = (attachment_note(Attachment("audio/wav", b"", name)) for name in ("half \ud83d.wav", ""))
+    named, nameless = (
+        attachment_note(Attachment("audio/wav", b"", name))
+        for name in ("half \ud83d.wav", "")
+    )
 
-    assert named.startswith("[A file of type audio/wav named half \ufffd.wav was attached here.")
+    assert named.startswith(
+        "[A file of type audio/wav named half \ufffd.wav was attached here."
+    )
     assert nameless.startswith("[A file of type audio/wav was attached here.")

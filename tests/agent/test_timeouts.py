@@ -103,7 +103,9 @@ async def test_who_is_cancelled_takes_the_work_along() -> None:
     assert not others()
 
 
-async def test_work_that_ignores_its_cancellation_is_left_behind(caplog: pytest.LogCaptureFixture) -> None:
+async def test_work_that_ignores_its_cancellation_is_left_behind(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     release = asyncio.Event()
 
     async def stubborn() -> None:
@@ -234,7 +236,9 @@ async def test_what_a_stream_raises_comes_after_what_it_gave() -> None:
         await anext(stream)
 
 
-async def test_a_failure_that_nobody_has_read_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_failure_that_nobody_has_read_is_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     stream = leavable(Numbers(1, ValueError("broken")).stream(), "numbers")
     await anext(stream)
     await stream.aclose()
@@ -243,7 +247,9 @@ async def test_a_failure_that_nobody_has_read_is_logged(caplog: pytest.LogCaptur
     assert "broken" in caplog.text
 
 
-async def test_a_stream_that_goes_on_although_it_is_left_is_closed(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_stream_that_goes_on_although_it_is_left_is_closed(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     gate, closed = Gate(), asyncio.Event()
 
     async def goes_on() -> AsyncGenerator[int]:
@@ -279,7 +285,9 @@ async def test_who_is_cancelled_takes_the_stream_along() -> None:
     assert not others()
 
 
-async def test_a_stream_that_was_cancelled_from_elsewhere_while_nobody_read_ends_its_reader() -> None:
+async def test_a_stream_that_was_cancelled_from_elsewhere_while_nobody_read_ends_its_reader() -> (
+    None
+):
     gate = Gate()
     stream = leavable(Numbers(1, gate).stream(), "numbers")
     assert await anext(stream) == 1
@@ -291,7 +299,9 @@ async def test_a_stream_that_was_cancelled_from_elsewhere_while_nobody_read_ends
         await anext(stream)
 
 
-async def test_a_stream_that_ignores_its_cancellation_is_left_behind(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_stream_that_ignores_its_cancellation_is_left_behind(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     stubborn = Stubborn(1)
     stream = leavable(stubborn.stream(), "provider stubborn", 0.01)
     assert await anext(stream) == 1
@@ -308,7 +318,9 @@ async def test_a_stream_that_ignores_its_cancellation_is_left_behind(caplog: pyt
     assert stubborn.closed == 1, "it is closed as soon as it lets itself be closed"
 
 
-async def test_a_busy_event_loop_is_no_reason_to_leave_a_stream_behind(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_busy_event_loop_is_no_reason_to_leave_a_stream_behind(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     async def lets_go_step_by_step() -> AsyncGenerator[int]:
         try:
             yield 1
@@ -326,7 +338,10 @@ async def test_a_busy_event_loop_is_no_reason_to_leave_a_stream_behind(caplog: p
 
 @pytest.mark.parametrize(
     ("error", "logged"),
-    [(ValueError("broken"), ["a stream failed while it was left"]), (ConnectionResetError(), [])],
+    [
+        (ValueError("broken"), ["a stream failed while it was left"]),
+        (ConnectionResetError(), []),
+    ],
     ids=["a bug", "a failure that may happen at any time"],
 )
 async def test_an_unexpected_failure_after_the_reader_has_left_is_logged(
@@ -346,7 +361,9 @@ async def test_an_unexpected_failure_after_the_reader_has_left_is_logged(
     assert caplog.messages == logged
 
 
-async def test_a_stream_that_is_cancelled_from_elsewhere_fails(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_stream_that_is_cancelled_from_elsewhere_fails(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     async def ends_by_a_cancellation() -> AsyncGenerator[str]:
         yield "first"
         waiting = asyncio.create_task(never())

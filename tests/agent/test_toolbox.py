@@ -16,8 +16,19 @@ from pydantic import BaseModel, Field, ValidationError, model_serializer
 
 from custom_components.chatterbox.agent.errors import InvalidToolbox
 from custom_components.chatterbox.agent.json.coercion import fit
-from custom_components.chatterbox.agent.messages import JsonObject, ToolAnnotations, ToolCall, ToolOutcome
-from custom_components.chatterbox.agent.toolbox import Tool, Toolbox, as_outcome, read_parameters, tool
+from custom_components.chatterbox.agent.messages import (
+    JsonObject,
+    ToolAnnotations,
+    ToolCall,
+    ToolOutcome,
+)
+from custom_components.chatterbox.agent.toolbox import (
+    Tool,
+    Toolbox,
+    as_outcome,
+    read_parameters,
+    tool,
+)
 from tests.support.doubles import never
 
 
@@ -66,21 +77,39 @@ def test_the_schema_is_made_from_annotations_and_defaults() -> None:
         "type": "object",
         "properties": {
             "room": {"type": "string", "description": "Name of the room"},
-            "brightness": {"type": "integer", "minimum": 0, "maximum": 100, "default": 100},
-            "mode": {"anyOf": [{"$ref": "#/$defs/Mode"}, {"type": "null"}], "default": None},
+            "brightness": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 100,
+                "default": 100,
+            },
+            "mode": {
+                "anyOf": [{"$ref": "#/$defs/Mode"}, {"type": "null"}],
+                "default": None,
+            },
             "scenes": {
-                "anyOf": [{"type": "array", "items": {"$ref": "#/$defs/Scene"}}, {"type": "null"}],
+                "anyOf": [
+                    {"type": "array", "items": {"$ref": "#/$defs/Scene"}},
+                    {"type": "null"},
+                ],
                 "default": None,
             },
         },
         "required": ["room"],
         "additionalProperties": False,
         "$defs": {
-            "Mode": {"type": "string", "enum": ["warm", "cold"], "description": "How to light."},
+            "Mode": {
+                "type": "string",
+                "enum": ["warm", "cold"],
+                "description": "How to light.",
+            },
             "Scene": {
                 "type": "object",
                 "description": "A scene.",
-                "properties": {"title": {"type": "string"}, "mode": {"$ref": "#/$defs/Mode", "default": "warm"}},
+                "properties": {
+                    "title": {"type": "string"},
+                    "mode": {"$ref": "#/$defs/Mode", "default": "warm"},
+                },
                 "required": ["title"],
             },
         },
@@ -89,7 +118,12 @@ def test_the_schema_is_made_from_annotations_and_defaults() -> None:
 
 def test_what_a_model_writes_generously_fits_the_schema() -> None:
     parameters = read_parameters("light_up", light_up)
-    written: JsonObject = {"room": "kitchen", "brightness": "50%", "mode": "WARM", "scenes": {"title": "Dinner"}}
+    written: JsonObject = {
+        "room": "kitchen",
+        "brightness": "50%",
+        "mode": "WARM",
+        "scenes": {"title": "Dinner"},
+    }
 
     arguments = fit(written, parameters.schema)
 
@@ -107,41 +141,72 @@ def test_a_function_without_parameters_takes_none() -> None:
         """Wait."""
 
     parameters = read_parameters("wait", wait)
-    assert parameters.schema == {"type": "object", "properties": {}, "additionalProperties": False}
+    assert parameters.schema == {
+        "type": "object",
+        "properties": {},
+        "additionalProperties": False,
+    }
     assert parameters.values({}) == {}
     with pytest.raises(ValidationError):
         parameters.values({"minutes": 1})
 
 
 def test_values_are_what_the_annotations_say() -> None:
-    def plan(day: date, point: Point, tags: set[str], kind: Literal["a", "b"] = "a") -> None:
+    def plan(
+        day: date, point: Point, tags: set[str], kind: Literal["a", "b"] = "a"
+    ) -> None:
         """Plan."""
         del day, point, tags, kind
 
-    values = read_parameters("plan", plan).values({"day": "2026-10-01", "point": {"x": "5"}, "tags": ["x", "x"]})
+    values = read_parameters("plan", plan).values(
+        {"day": "2026-10-01", "point": {"x": "5"}, "tags": ["x", "x"]}
+    )
 
-    assert values == {"day": date(2026, 10, 1), "point": Point(5), "tags": {"x"}, "kind": "a"}
+    assert values == {
+        "day": date(2026, 10, 1),
+        "point": Point(5),
+        "tags": {"x"},
+        "kind": "a",
+    }
 
 
 def test_a_parameter_may_have_any_name() -> None:
-    def odd(json: int, copy: str, model_config: bool, schema: str = "", _hidden: int = 0) -> None:  # noqa: FBT001 as a user would write it
+    def odd(
+        json: int,
+        copy: str,
+        model_config: bool,  # noqa: FBT001 as a user would write it
+        schema: str = "",
+        _hidden: int = 0,
+    ) -> None:
         """Take names that pydantic has for itself."""
         del json, copy, model_config, schema, _hidden
 
     parameters = read_parameters("odd", odd)
 
-    assert list(parameters.schema["properties"]) == ["json", "copy", "model_config", "schema", "_hidden"]  # type: ignore[arg-type]  # it is an object
+    names = ["json", "copy", "model_config", "schema", "_hidden"]
+    properties = parameters.schema["properties"]
+    assert list(properties) == names  # type: ignore[arg-type]  # it is an object
     values = parameters.values({"json": 1, "copy": "x", "model_config": True})
-    assert values == {"json": 1, "copy": "x", "model_config": True, "schema": "", "_hidden": 0}
+    assert values == {
+        "json": 1,
+        "copy": "x",
+        "model_config": True,
+        "schema": "",
+        "_hidden": 0,
+    }
 
 
 def test_the_name_of_a_parameter_is_that_of_the_function() -> None:
-    def renamed(room: Annotated[str, Field(alias="raum", description="Room")] = "hall") -> None:
+    def renamed(
+        room: Annotated[str, Field(alias="raum", description="Room")] = "hall",
+    ) -> None:
         """Take a room."""
         del room
 
     parameters = read_parameters("renamed", renamed)
-    assert parameters.schema["properties"] == {"room": {"type": "string", "description": "Room", "default": "hall"}}
+    assert parameters.schema["properties"] == {
+        "room": {"type": "string", "description": "Room", "default": "hall"}
+    }
     assert parameters.values({"room": "attic"}) == {"room": "attic"}
 
 
@@ -165,7 +230,12 @@ def test_methods_and_wrapped_functions_can_be_told_about() -> None:
         del args, kwargs
 
     assert read_parameters("lock", Home().lock).names == ("door",)
-    assert read_parameters("light_up", logged).names == ("room", "brightness", "mode", "scenes")
+    assert read_parameters("light_up", logged).names == (
+        "room",
+        "brightness",
+        "mode",
+        "scenes",
+    )
 
 
 def undescribed(room: str) -> None:
@@ -229,20 +299,26 @@ def missing_type(room: Cellar) -> None:  # type: ignore[name-defined]  # noqa: F
     ],
     ids=lambda value: getattr(value, "__name__", None) if callable(value) else "",
 )
-def test_what_a_model_could_not_be_told_is_refused(function: Callable[..., object], words: str) -> None:
+def test_what_a_model_could_not_be_told_is_refused(
+    function: Callable[..., object], words: str
+) -> None:
     with pytest.raises((TypeError, ValueError)) as refusal:
         read_parameters("light", function)
     assert words in str(refusal.value)
 
 
-@pytest.mark.parametrize("name", ["", "light on", "licht_für_alle", "x" * 65, "a.b", "<lambda>", "light\n"])
+@pytest.mark.parametrize(
+    "name", ["", "light on", "licht_für_alle", "x" * 65, "a.b", "<lambda>", "light\n"]
+)
 def test_a_name_that_no_provider_takes_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="letters, digits"):
         read_parameters(name, light_up)
 
 
 @tool
-def light_on(room: str, brightness: Annotated[int, Field(ge=0, le=100)] = 100) -> dict[str, object]:
+def light_on(
+    room: str, brightness: Annotated[int, Field(ge=0, le=100)] = 100
+) -> dict[str, object]:
     """Turn the light of a room on."""
     return {"room": room, "brightness": brightness}
 
@@ -256,7 +332,9 @@ async def temperature(room: str) -> float:
     return 21.5
 
 
-@tool(name="next_song", destructive=False, repeatable=True, targets=lambda player: player)
+@tool(
+    name="next_song", destructive=False, repeatable=True, targets=lambda player: player
+)
 def skip(player: str) -> None:
     """Play the next song."""
     del player
@@ -272,11 +350,19 @@ async def dispatch(box: Toolbox, name: str, arguments: JsonObject) -> ToolOutcom
 
 def test_functions_are_described_and_sorted() -> None:
     light, song, degrees = BOX.definitions
-    assert [one.name for one in BOX.definitions] == ["light_on", "next_song", "temperature"]
+    assert [one.name for one in BOX.definitions] == [
+        "light_on",
+        "next_song",
+        "temperature",
+    ]
     assert light.description == "Turn the light of a room on."
     assert light.parameters["required"] == ["room"]
-    assert light.annotations == ToolAnnotations(read_only=False, destructive=True, idempotent=False, open_world=True)
-    assert degrees.annotations == ToolAnnotations(read_only=True, destructive=False, idempotent=True, open_world=False)
+    assert light.annotations == ToolAnnotations(
+        read_only=False, destructive=True, idempotent=False, open_world=True
+    )
+    assert degrees.annotations == ToolAnnotations(
+        read_only=True, destructive=False, idempotent=True, open_world=False
+    )
     assert song.annotations == ToolAnnotations(destructive=False)
     assert [one.repeatable for one in BOX.definitions] == [False, True, False]
     assert not any(one.client for one in BOX.definitions)
@@ -297,7 +383,10 @@ def test_two_tools_of_one_name_are_refused_with_both_owners() -> None:
     text = str(refusal.value)
     assert "'light_on'" in text
     assert f"{__name__}.light_on and" in text
-    assert f"{__name__}.test_two_tools_of_one_name_are_refused_with_both_owners.<locals>.other" in text
+    assert (
+        f"{__name__}.test_two_tools_of_one_name_are_refused_with_both_owners.<locals>.other"
+        in text
+    )
 
 
 def test_a_function_that_cannot_be_a_tool_is_refused_with_its_owner() -> None:
@@ -321,28 +410,43 @@ class Lamp:
 
 def test_something_that_is_no_function_is_refused() -> None:
     lamp: Tool[[], None] = tool(name="lamp")(Lamp())
-    with pytest.raises(InvalidToolbox, match=r"test_toolbox\.Lamp cannot be a tool: it is not a function"):
+    with pytest.raises(
+        InvalidToolbox,
+        match=r"test_toolbox\.Lamp cannot be a tool: it is not a function",
+    ):
         Toolbox([lamp])
 
 
 async def test_arguments_are_given_as_the_annotations_want_them() -> None:
-    assert await dispatch(BOX, "light_on", {"room": "kitchen"}) == ToolOutcome('{"room":"kitchen","brightness":100}')
-    assert await dispatch(BOX, "light_on", {"room": "kitchen", "brightness": "5"}) == ToolOutcome(
-        '{"room":"kitchen","brightness":5}'
+    assert await dispatch(BOX, "light_on", {"room": "kitchen"}) == ToolOutcome(
+        '{"room":"kitchen","brightness":100}'
     )
-    assert await dispatch(BOX, "temperature", {"room": "kitchen"}) == ToolOutcome("21.5")
+    assert await dispatch(
+        BOX, "light_on", {"room": "kitchen", "brightness": "5"}
+    ) == ToolOutcome('{"room":"kitchen","brightness":5}')
+    assert await dispatch(BOX, "temperature", {"room": "kitchen"}) == ToolOutcome(
+        "21.5"
+    )
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"room": "kitchen", "brightness": 500}, "brightness: Input should be less than or equal to 100"),
-        ({"brightness": "x"}, "room: Field required; brightness: Input should be a valid integer"),
+        (
+            {"room": "kitchen", "brightness": 500},
+            "brightness: Input should be less than or equal to 100",
+        ),
+        (
+            {"brightness": "x"},
+            "room: Field required; brightness: Input should be a valid integer",
+        ),
         ({f"p{n}": 1 for n in range(50)}, "p0: Extra inputs are not permitted; p1"),
     ],
     ids=["range", "two", "many"],
 )
-async def test_arguments_that_do_not_fit_are_answered_with_what_was_expected(arguments: JsonObject, words: str) -> None:
+async def test_arguments_that_do_not_fit_are_answered_with_what_was_expected(
+    arguments: JsonObject, words: str
+) -> None:
     outcome = await dispatch(BOX, "light_on", arguments)
     assert outcome.is_error
     assert words in outcome.content
@@ -351,7 +455,9 @@ async def test_arguments_that_do_not_fit_are_answered_with_what_was_expected(arg
 
 
 async def test_a_tool_that_is_not_in_the_box_is_answered() -> None:
-    assert await dispatch(BOX, "unlock", {}) == ToolOutcome("There is no tool 'unlock'.", is_error=True)
+    assert await dispatch(BOX, "unlock", {}) == ToolOutcome(
+        "There is no tool 'unlock'.", is_error=True
+    )
 
 
 async def test_what_a_function_raises_goes_to_the_caller() -> None:
@@ -435,8 +541,12 @@ def test_targets_are_unknown_unless_the_tool_names_them() -> None:
         del rooms, brightness
 
     box = Toolbox([lights, skip, light_on])
-    assert box.targets("lights", {"rooms": ["kitchen", "hall"]}) == frozenset({"kitchen", "hall", "level 7"})
-    assert box.targets("next_song", {"player": "radio"}) == frozenset({"radio"}), "one id may be a plain text"
+    assert box.targets("lights", {"rooms": ["kitchen", "hall"]}) == frozenset(
+        {"kitchen", "hall", "level 7"}
+    )
+    assert box.targets("next_song", {"player": "radio"}) == frozenset({"radio"}), (
+        "one id may be a plain text"
+    )
     assert box.targets("light_on", {"room": "kitchen"}) is None
     assert box.targets("unlock", {}) is None
 
@@ -456,7 +566,9 @@ def test_targets_are_unknown_unless_the_tool_names_them() -> None:
         (ToolOutcome("no", is_error=True), "no"),
     ],
 )
-def test_results_are_written_as_the_model_reads_them(result: object, content: str) -> None:
+def test_results_are_written_as_the_model_reads_them(
+    result: object, content: str
+) -> None:
     assert as_outcome(result).content == content
 
 
@@ -475,7 +587,16 @@ class Hostile(BaseModel):
 
 @pytest.mark.parametrize(
     "result",
-    [object(), float("nan"), {"a": float("inf")}, _CIRCLE, b"\xff", Hostile(), lambda: None, {"a": object()}],
+    [
+        object(),
+        float("nan"),
+        {"a": float("inf")},
+        _CIRCLE,
+        b"\xff",
+        Hostile(),
+        lambda: None,
+        {"a": object()},
+    ],
     ids=["object", "nan", "inf", "circle", "bytes", "hostile", "function", "inside"],
 )
 async def test_a_result_that_is_not_json_is_an_error(result: object) -> None:
@@ -494,18 +615,30 @@ async def test_a_result_that_is_not_json_is_an_error(result: object) -> None:
 @pytest.mark.parametrize(
     ("name", "arguments", "outcome"),
     [
-        ("light_on", '{"room": "hall", "brightness": "50%"}', ToolOutcome('{"room":"hall","brightness":50}')),
+        (
+            "light_on",
+            '{"room": "hall", "brightness": "50%"}',
+            ToolOutcome('{"room":"hall","brightness":50}'),
+        ),
         ("light_on", "{", None),
-        ("light_on", "", ToolOutcome("room is missing: expected string.", is_error=True)),
+        (
+            "light_on",
+            "",
+            ToolOutcome("room is missing: expected string.", is_error=True),
+        ),
         ("unlock", "{", ToolOutcome("There is no tool 'unlock'.", is_error=True)),
         (
             "temperature",
             '{"room": "attic"}',
-            ToolOutcome("LookupError: there is no thermometer in the attic", is_error=True),
+            ToolOutcome(
+                "LookupError: there is no thermometer in the attic", is_error=True
+            ),
         ),
     ],
 )
-async def test_a_call_can_be_run_by_hand(name: str, arguments: str, outcome: ToolOutcome | None) -> None:
+async def test_a_call_can_be_run_by_hand(
+    name: str, arguments: str, outcome: ToolOutcome | None
+) -> None:
     result = await BOX.run(ToolCall("1", name, arguments))
     if outcome is None:
         assert result.is_error
@@ -519,6 +652,9 @@ def test_a_function_without_the_decorator_is_told_what_is_missing() -> None:
         """Do nothing."""
         return room
 
-    with pytest.raises(InvalidToolbox, match=r"plain is no tool yet: write @tool above the function, or tool\(plain\)"):
+    with pytest.raises(
+        InvalidToolbox,
+        match=r"plain is no tool yet: write @tool above the function, or tool\(plain\)",
+    ):
         Toolbox([plain])  # type: ignore[list-item]  # the point of the test
     assert Toolbox([tool(plain)]).definitions

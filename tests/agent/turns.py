@@ -24,7 +24,13 @@ from custom_components.chatterbox.agent.events import (
 )
 from custom_components.chatterbox.agent.loop.loop import AgenticLoop
 from custom_components.chatterbox.agent.loop.turn import Turn
-from custom_components.chatterbox.agent.messages import AssistantMessage, Message, ToolCall, ToolResult, Usage
+from custom_components.chatterbox.agent.messages import (
+    AssistantMessage,
+    Message,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
 
 _SILENT_ENDINGS = {StopReason.APPROVAL_REQUIRED, StopReason.CLIENT_TOOLS}
 
@@ -77,7 +83,9 @@ def assert_valid(messages: Iterable[Message]) -> None:
     for message in messages:
         if isinstance(message, ToolResult):
             assert due, f"a result without a call: {message}"
-            assert message.call_id == due.pop(0), "results in another order than the calls"
+            assert message.call_id == due.pop(0), (
+                "results in another order than the calls"
+            )
         else:
             assert not due, f"calls without a result: {due}"
             if isinstance(message, AssistantMessage):
@@ -107,22 +115,44 @@ def assert_whole(events: Sequence[TurnEvent], turn: Turn) -> None:
     answers = results(events)
     assert len({call.id for call in pending_calls}) == len(pending_calls)
     handed_out = {call.id for call in end.client_calls}
-    assert sorted(result.call_id for result in answers) == sorted({call.id for call in pending_calls} - handed_out)
+    assert sorted(result.call_id for result in answers) == sorted(
+        {call.id for call in pending_calls} - handed_out
+    )
     started = [event.call.id for event in events if isinstance(event, ToolStarted)]
     assert len(set(started)) == len(started)
-    assert len(started) <= max(turn.limits.max_tool_calls - (used_before.tool_calls if used_before else 0), 0)
+    assert len(started) <= max(
+        turn.limits.max_tool_calls - (used_before.tool_calls if used_before else 0), 0
+    )
     assert handed_out.isdisjoint(started)
     outside = {tool.name for tool in turn.tools if tool.annotations.open_world}
     for result in answers:
         assert result.synthetic == (result.call_id not in started)
-        assert result.open_world or result.call_id not in started or result.name not in outside
+        assert (
+            result.open_world
+            or result.call_id not in started
+            or result.name not in outside
+        )
         assert not result.open_world or result.call_id in started
 
-    waiting = {event.result.call_id for event in events if isinstance(event, ToolFinished) and event.awaits_approval}
-    assert waiting == ({pending_call.call.id for pending_call in end.pending.calls} if end.pending else set())
+    waiting = {
+        event.result.call_id
+        for event in events
+        if isinstance(event, ToolFinished) and event.awaits_approval
+    }
+    assert waiting == (
+        {pending_call.call.id for pending_call in end.pending.calls}
+        if end.pending
+        else set()
+    )
 
-    assert list(end.tool_results) == [result for result in answers if not (result.is_error or result.synthetic)]
-    assert end.usage == reduce(add, (event.usage for event in events if isinstance(event, UsageReported)), Usage())
+    assert list(end.tool_results) == [
+        result for result in answers if not (result.is_error or result.synthetic)
+    ]
+    assert end.usage == reduce(
+        add,
+        (event.usage for event in events if isinstance(event, UsageReported)),
+        Usage(),
+    )
     assert end.text.strip() or end.stop_reason in _SILENT_ENDINGS
     _assert_messages_say_what_was_streamed(events)
 

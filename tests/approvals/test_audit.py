@@ -12,7 +12,11 @@ from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import llm
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
-from pytest_homeassistant_custom_component.common import MockUser, async_capture_events, async_fire_time_changed
+from pytest_homeassistant_custom_component.common import (
+    MockUser,
+    async_capture_events,
+    async_fire_time_changed,
+)
 
 from custom_components.chatterbox.agent.loop.turn import Limits
 from custom_components.chatterbox.agent.messages import JsonObject
@@ -23,8 +27,22 @@ from custom_components.chatterbox.const import EVENT_CHANGE
 from custom_components.chatterbox.effects.effect import Effects
 from custom_components.chatterbox.people.speakers import Asking, Speaker
 from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
-from custom_components.chatterbox.settings.rules import HomeRules, OutsideCare, Policy, Rule, Verdict
-from tests.support.audited_turns import AGENT, ANNA, LAMP_ON, UNLOCK, AuditedTalk, begin_talk, calling
+from custom_components.chatterbox.settings.rules import (
+    HomeRules,
+    OutsideCare,
+    Policy,
+    Rule,
+    Verdict,
+)
+from tests.support.audited_turns import (
+    AGENT,
+    ANNA,
+    LAMP_ON,
+    UNLOCK,
+    AuditedTalk,
+    begin_talk,
+    calling,
+)
 from tests.support.documented_yaml import blocks_with
 from tests.support.doubles import ScriptedHooks, call, say
 from tests.support.llm_apis import StubTool, register
@@ -35,7 +53,9 @@ type Changes = list[Event[dict[str, object]]]
 YES = GivenAnswer(approved=True, way=ApprovalWay.VOICE, user_id="a" * 32)
 NO = GivenAnswer(approved=False, way=ApprovalWay.NOTIFICATION, user_id="b" * 32)
 PIN = PinHash.of("2580", HashCost(2, 1))
-NEVER_LOCKS = HomeRules(policy=Policy((Rule(verdict=Verdict.DENY, domains=frozenset({"lock"})),)))
+NEVER_LOCKS = HomeRules(
+    policy=Policy((Rule(verdict=Verdict.DENY, domains=frozenset({"lock"})),))
+)
 LOCKS_BY_PIN = Policy((Rule(verdict=Verdict.PIN, domains=frozenset({"lock"})),))
 READ = calling("intent__HassGetCurrentTime", {})
 
@@ -57,7 +77,9 @@ def change_facts(changes: Changes, *keys: str) -> list[tuple[object, ...]]:
     return [tuple(event.data[key] for key in keys) for event in changes]
 
 
-async def test_a_change_is_told_with_all_that_is_to_be_known(talk: AuditedTalk, changes: Changes) -> None:
+async def test_a_change_is_told_with_all_that_is_to_be_known(
+    talk: AuditedTalk, changes: Changes
+) -> None:
     await talk.events_of(call(LAMP_ON), say("It is on."))
 
     (event,) = changes
@@ -98,7 +120,9 @@ async def test_a_change_is_told_with_all_that_is_to_be_known(talk: AuditedTalk, 
     }
 
 
-async def test_what_changes_nothing_is_not_told(talk: AuditedTalk, changes: Changes) -> None:
+async def test_what_changes_nothing_is_not_told(
+    talk: AuditedTalk, changes: Changes
+) -> None:
     timer = calling("intent__HassCancelAllTimers", {}, "timer")
     unknown = calling("make_coffee", {}, "coffee")
 
@@ -107,7 +131,9 @@ async def test_what_changes_nothing_is_not_told(talk: AuditedTalk, changes: Chan
     assert changes == []
 
 
-async def test_what_fails_is_told_with_the_reason(talk: AuditedTalk, changes: Changes) -> None:
+async def test_what_fails_is_told_with_the_reason(
+    talk: AuditedTalk, changes: Changes
+) -> None:
     async def jam(_: ServiceCall) -> None:
         raise HomeAssistantError("The bulb is broken")
 
@@ -116,12 +142,22 @@ async def test_what_fails_is_told_with_the_reason(talk: AuditedTalk, changes: Ch
     await talk.events_of(call(LAMP_ON), say("That did not work."))
 
     reason = "The bulb is broken"
-    assert change_facts(changes, "outcome", "entity_ids", "done_to", "error", "message") == [
-        ("failed", ["light.lamp"], [], reason, f"did not turn on Lamp: failed ({reason})")
+    assert change_facts(
+        changes, "outcome", "entity_ids", "done_to", "error", "message"
+    ) == [
+        (
+            "failed",
+            ["light.lamp"],
+            [],
+            reason,
+            f"did not turn on Lamp: failed ({reason})",
+        )
     ]
 
 
-async def test_what_is_done_in_part_names_what_was_not(talk: AuditedTalk, changes: Changes) -> None:
+async def test_what_is_done_in_part_names_what_was_not(
+    talk: AuditedTalk, changes: Changes
+) -> None:
     broken = "The bulb is broken"
 
     async def jam_the_lamp(call: ServiceCall) -> None:
@@ -129,7 +165,9 @@ async def test_what_is_done_in_part_names_what_was_not(talk: AuditedTalk, change
             raise HomeAssistantError(broken)
 
     talk.hass.services.async_register("light", "turn_on", jam_the_lamp)
-    lights = calling("intent__HassTurnOn", {"domain": ["light"], "area": "Hall"}, "lights")
+    lights = calling(
+        "intent__HassTurnOn", {"domain": ["light"], "area": "Hall"}, "lights"
+    )
 
     await talk.events_of(call(lights), say("Not all of them."))
 
@@ -140,11 +178,15 @@ async def test_what_is_done_in_part_names_what_was_not(talk: AuditedTalk, change
     )
 
 
-async def test_an_approved_call_is_told_to_wait_and_then_to_be_done(talk: AuditedTalk, changes: Changes) -> None:
+async def test_an_approved_call_is_told_to_wait_and_then_to_be_done(
+    talk: AuditedTalk, changes: Changes
+) -> None:
     question = await talk.take(call(UNLOCK, LAMP_ON))
     await talk.answer(question, YES, say("There you are."))
 
-    assert change_facts(changes, "entity_ids", "outcome", "approval", "question_id", "answered_through") == [
+    assert change_facts(
+        changes, "entity_ids", "outcome", "approval", "question_id", "answered_through"
+    ) == [
         (["light.lamp"], "done", "not_needed", None, None),
         (["lock.front"], "waiting", "missing", question.id, None),
         (["lock.front"], "done", "voice", question.id, "voice"),
@@ -154,14 +196,20 @@ async def test_an_approved_call_is_told_to_wait_and_then_to_be_done(talk: Audite
         ("did not unlock Front Door: waiting for confirmation",),
         ("unlocked Front Door, after a yes",),
     ]
-    assert change_facts(changes[-1:], "verdict", "decided_by", "answered_by") == [("ask", ["default"], YES.user_id)]
+    assert change_facts(changes[-1:], "verdict", "decided_by", "answered_by") == [
+        ("ask", ["default"], YES.user_id)
+    ]
 
 
 @pytest.mark.parametrize(
     ("answer", "approval", "words"),
     [
         (replace(YES, way=ApprovalWay.PIN), "pin", "after the PIN"),
-        (replace(YES, way=ApprovalWay.NOTIFICATION), "notification", "after a yes to a notification"),
+        (
+            replace(YES, way=ApprovalWay.NOTIFICATION),
+            "notification",
+            "after a yes to a notification",
+        ),
         (replace(YES, way=ApprovalWay.ACTION), "action", "approved by an action"),
     ],
 )
@@ -170,7 +218,9 @@ async def test_the_way_of_a_yes_is_told(
 ) -> None:
     await talk.answer(await talk.take(call(UNLOCK)), answer, say("There you are."))
 
-    assert change_facts(changes[1:], "approval", "message") == [(approval, f"unlocked Front Door, {words}")]
+    assert change_facts(changes[1:], "approval", "message") == [
+        (approval, f"unlocked Front Door, {words}")
+    ]
 
 
 async def expire(hass: HomeAssistant, _question_id: str) -> None:
@@ -196,7 +246,11 @@ async def stop(hass: HomeAssistant, _question_id: str) -> None:
     ],
 )
 async def test_a_question_without_an_answer_is_recorded_once(
-    talk: AuditedTalk, changes: Changes, end: Callable[[HomeAssistant, str], Awaitable[None]], outcome: str, reason: str
+    talk: AuditedTalk,
+    changes: Changes,
+    end: Callable[[HomeAssistant, str], Awaitable[None]],
+    outcome: str,
+    reason: str,
 ) -> None:
     question = await talk.take(call(UNLOCK))
     await end(talk.hass, question.id)
@@ -207,7 +261,9 @@ async def test_a_question_without_an_answer_is_recorded_once(
     ]
 
 
-async def test_of_a_question_for_several_calls_each_is_told(talk: AuditedTalk, changes: Changes) -> None:
+async def test_of_a_question_for_several_calls_each_is_told(
+    talk: AuditedTalk, changes: Changes
+) -> None:
     shed = calling("intent__HassTurnOff", {"name": "Shed"}, "shed")
     question = await talk.take(call(UNLOCK, shed))
     await talk.answer(question, YES, say("There you are."))
@@ -236,7 +292,9 @@ async def test_what_decided_is_told_first(talk: AuditedTalk, changes: Changes) -
     ]
 
 
-async def test_a_home_that_changed_before_the_yes_asks_anew(talk: AuditedTalk, changes: Changes) -> None:
+async def test_a_home_that_changed_before_the_yes_asks_anew(
+    talk: AuditedTalk, changes: Changes
+) -> None:
     doors = calling("intent__HassTurnOff", {"domain": ["lock"], "area": "Hall"})
     question = await talk.take(call(doors))
     talk.settings = HomeRules(policy=LOCKS_BY_PIN, pin=PIN)
@@ -249,27 +307,37 @@ async def test_a_home_that_changed_before_the_yes_asks_anew(talk: AuditedTalk, c
         ("waiting", anew.id, "pin", "missing"),
         ("done", anew.id, "pin", "pin"),
     ]
-    assert changes[1].data["message"] == "did not unlock Front Door: waiting for the PIN"
+    assert (
+        changes[1].data["message"] == "did not unlock Front Door: waiting for the PIN"
+    )
 
 
-async def test_rules_that_changed_before_the_yes_refuse_it(talk: AuditedTalk, changes: Changes) -> None:
+async def test_rules_that_changed_before_the_yes_refuse_it(
+    talk: AuditedTalk, changes: Changes
+) -> None:
     question = await talk.take(call(UNLOCK))
     talk.settings = NEVER_LOCKS
     await talk.answer(question, YES, say("I may not."))
 
-    assert change_facts(changes[1:], "outcome", "approval", "decided_by", "verdict") == [
-        ("refused_by_rules", "voice", ["rule"], "deny")
-    ]
+    assert change_facts(
+        changes[1:], "outcome", "approval", "decided_by", "verdict"
+    ) == [("refused_by_rules", "voice", ["rule"], "deny")]
 
 
-async def test_an_approved_call_that_does_not_come_to_run_is_told(talk: AuditedTalk, changes: Changes) -> None:
+async def test_an_approved_call_that_does_not_come_to_run_is_told(
+    talk: AuditedTalk, changes: Changes
+) -> None:
     question = await talk.take(call(UNLOCK))
     late = replace(question, pending=replace(question.pending, expires_at=0))
     async_get_approvals(talk.hass).take(question.id, YES)
     await talk.events_of(say("That was too late."), answered=late.with_answer(YES))
 
     assert change_facts(changes[1:], "outcome", "approval", "message") == [
-        ("not_run", "voice", "did not unlock Front Door: it was approved, but did not run")
+        (
+            "not_run",
+            "voice",
+            "did not unlock Front Door: it was approved, but did not run",
+        )
     ]
 
 
@@ -277,16 +345,26 @@ async def test_an_approved_call_that_does_not_come_to_run_is_told(talk: AuditedT
     ("circumstances", "outcome", "reason"),
     [
         ((NEVER_LOCKS, ANNA), "refused_by_rules", "not allowed by the rules"),
-        ((HomeRules(policy=LOCKS_BY_PIN), ANNA), "pin_not_set", "it needs a PIN, but none is set"),
+        (
+            (HomeRules(policy=LOCKS_BY_PIN), ANNA),
+            "pin_not_set",
+            "it needs a PIN, but none is set",
+        ),
         ((HomeRules(), Speaker()), "nobody_to_ask", "nobody was there to confirm it"),
     ],
 )
 async def test_a_refusal_is_told_once_a_turn(
-    talk: AuditedTalk, changes: Changes, circumstances: tuple[HomeRules, Speaker], outcome: str, reason: str
+    talk: AuditedTalk,
+    changes: Changes,
+    circumstances: tuple[HomeRules, Speaker],
+    outcome: str,
+    reason: str,
 ) -> None:
     talk.settings, talk.speaker = circumstances
 
-    await talk.events_of(call(UNLOCK), call(replace(UNLOCK, id="again")), say("I may not."))
+    await talk.events_of(
+        call(UNLOCK), call(replace(UNLOCK, id="again")), say("I may not.")
+    )
 
     assert change_facts(changes, "outcome", "approval", "message") == [
         (outcome, "missing", f"kept Front Door locked: {reason}")
@@ -305,28 +383,52 @@ async def test_who_may_not_control_it_is_told(
     ]
 
 
-async def test_a_trusted_automation_is_named_as_the_reason(talk: AuditedTalk, changes: Changes) -> None:
+async def test_a_trusted_automation_is_named_as_the_reason(
+    talk: AuditedTalk, changes: Changes
+) -> None:
     talk.speaker = Speaker(name="Away", asking=Asking.TRUSTED, caller="automation.away")
 
     await talk.events_of(call(UNLOCK), say("There you are."))
 
-    assert change_facts(changes, "outcome", "approval", "caller", "verdict", "message") == [
-        ("done", "trusted_automation", "automation.away", "ask", "unlocked Front Door, for a trusted automation")
+    assert change_facts(
+        changes, "outcome", "approval", "caller", "verdict", "message"
+    ) == [
+        (
+            "done",
+            "trusted_automation",
+            "automation.away",
+            "ask",
+            "unlocked Front Door, for a trusted automation",
+        )
     ]
 
 
-async def test_a_script_that_refuses_is_told_with_what_it_prevented(talk: AuditedTalk, changes: Changes) -> None:
+async def test_a_script_that_refuses_is_told_with_what_it_prevented(
+    talk: AuditedTalk, changes: Changes
+) -> None:
     talk.scripts = [ScriptedHooks(before=lambda _name, _arguments: Deny("Not now."))]
 
-    await talk.events_of(call(LAMP_ON, READ), call(replace(LAMP_ON, id="again")), say("Not now."))
+    await talk.events_of(
+        call(LAMP_ON, READ), call(replace(LAMP_ON, id="again")), say("Not now.")
+    )
 
-    assert change_facts(changes, "outcome", "entity_ids", "verdict", "decided_by", "message") == [
-        ("refused_by_script", ["light.lamp"], None, ["script"], "kept Lamp off: refused by a script")
+    assert change_facts(
+        changes, "outcome", "entity_ids", "verdict", "decided_by", "message"
+    ) == [
+        (
+            "refused_by_script",
+            ["light.lamp"],
+            None,
+            ["script"],
+            "kept Lamp off: refused by a script",
+        )
     ]
 
 
 async def test_a_script_that_asks_is_told(talk: AuditedTalk, changes: Changes) -> None:
-    talk.scripts = [ScriptedHooks(before=lambda _name, _arguments: Ask("The children sleep."))]
+    talk.scripts = [
+        ScriptedHooks(before=lambda _name, _arguments: Ask("The children sleep."))
+    ]
     question = await talk.take(call(LAMP_ON))
     await talk.answer(question, YES, say("It is on."))
 
@@ -336,9 +438,13 @@ async def test_a_script_that_asks_is_told(talk: AuditedTalk, changes: Changes) -
     ]
 
 
-async def test_a_script_that_refuses_after_the_yes_is_told(talk: AuditedTalk, changes: Changes) -> None:
+async def test_a_script_that_refuses_after_the_yes_is_told(
+    talk: AuditedTalk, changes: Changes
+) -> None:
     question = await talk.take(call(UNLOCK))
-    talk.scripts = [ScriptedHooks(approved=lambda _name, _arguments: Deny("Not any more."))]
+    talk.scripts = [
+        ScriptedHooks(approved=lambda _name, _arguments: Deny("Not any more."))
+    ]
     await talk.answer(question, YES, say("Not any more."))
 
     assert change_facts(changes[1:], "outcome", "approval", "decided_by") == [
@@ -346,7 +452,9 @@ async def test_a_script_that_refuses_after_the_yes_is_told(talk: AuditedTalk, ch
     ]
 
 
-async def test_what_a_script_puts_in_place_is_what_is_told(talk: AuditedTalk, changes: Changes) -> None:
+async def test_what_a_script_puts_in_place_is_what_is_told(
+    talk: AuditedTalk, changes: Changes
+) -> None:
     def dim(_name: str, _arguments: JsonObject) -> Rewrite[JsonObject]:
         return Rewrite({"name": "Spot", "domain": "light"})
 
@@ -354,12 +462,22 @@ async def test_what_a_script_puts_in_place_is_what_is_told(talk: AuditedTalk, ch
 
     await talk.events_of(call(LAMP_ON), say("It is on."))
 
-    assert change_facts(changes, "outcome", "approval", "arguments", "entity_ids", "message") == [
-        ("done", "not_needed", {"name": "Spot", "domain": ["light"]}, ["light.spot"], "turned on Spot")
+    assert change_facts(
+        changes, "outcome", "approval", "arguments", "entity_ids", "message"
+    ) == [
+        (
+            "done",
+            "not_needed",
+            {"name": "Spot", "domain": ["light"]},
+            ["light.spot"],
+            "turned on Spot",
+        )
     ]
 
 
-async def test_a_refused_call_of_which_nothing_can_be_told_is_told(talk: AuditedTalk, changes: Changes) -> None:
+async def test_a_refused_call_of_which_nothing_can_be_told_is_told(
+    talk: AuditedTalk, changes: Changes
+) -> None:
     async def fail(*_: object) -> Effects:
         raise RuntimeError
 
@@ -373,7 +491,9 @@ async def test_a_refused_call_of_which_nothing_can_be_told_is_told(talk: Audited
     ]
 
 
-async def test_a_call_that_is_not_judged_in_time_is_told(talk: AuditedTalk, changes: Changes) -> None:
+async def test_a_call_that_is_not_judged_in_time_is_told(
+    talk: AuditedTalk, changes: Changes
+) -> None:
     offer, asked_for = (await talk.begin()).offer, list[str]()
 
     async def think_long_at_first(name: str, arguments: JsonObject) -> Effects:
@@ -387,13 +507,24 @@ async def test_a_call_that_is_not_judged_in_time_is_told(talk: AuditedTalk, chan
     with LoopClock().running():
         await talk.events_of(call(LAMP_ON), say("It did not work."))
 
-    assert change_facts(changes, "outcome", "entity_ids", "verdict") == [("refused_by_script", ["light.lamp"], None)]
+    assert change_facts(changes, "outcome", "entity_ids", "verdict") == [
+        ("refused_by_script", ["light.lamp"], None)
+    ]
 
 
-async def test_what_repeats_an_approved_call_is_told_with_its_answer(talk: AuditedTalk, changes: Changes) -> None:
-    talk.settings = HomeRules(policy=Policy((Rule(verdict=Verdict.ASK, domains=frozenset({"light"})),)))
+async def test_what_repeats_an_approved_call_is_told_with_its_answer(
+    talk: AuditedTalk, changes: Changes
+) -> None:
+    talk.settings = HomeRules(
+        policy=Policy((Rule(verdict=Verdict.ASK, domains=frozenset({"light"})),))
+    )
     question = await talk.take(call(LAMP_ON))
-    await talk.answer(question, YES, call(calling("intent__HassTurnOn", {"name": "Spot"}, "spot")), say("Both are on."))
+    await talk.answer(
+        question,
+        YES,
+        call(calling("intent__HassTurnOn", {"name": "Spot"}, "spot")),
+        say("Both are on."),
+    )
 
     assert change_facts(changes, "outcome", "approval", "question_id") == [
         ("waiting", "missing", question.id),
@@ -402,12 +533,16 @@ async def test_what_repeats_an_approved_call_is_told_with_its_answer(talk: Audit
     ]
 
 
-async def test_a_tool_of_somebody_else_is_told_by_its_name(talk: AuditedTalk, changes: Changes) -> None:
+async def test_a_tool_of_somebody_else_is_told_by_its_name(
+    talk: AuditedTalk, changes: Changes
+) -> None:
     look_up = StubTool(name="look_up")
     look_up.annotations = llm.ToolAnnotations(read_only=True)
     register(talk.hass, "server", StubTool(name="order"), look_up)
     talk.apis = ["server"]
-    question = await talk.take(call(calling("order", {}), calling("look_up", {}, "look-up")))
+    question = await talk.take(
+        call(calling("order", {}), calling("look_up", {}, "look-up"))
+    )
     await talk.answer(question, YES, say("It is ordered."))
 
     assert change_facts(changes, "outcome", "entity_ids", "decided_by", "message") == [
@@ -416,7 +551,9 @@ async def test_a_tool_of_somebody_else_is_told_by_its_name(talk: AuditedTalk, ch
     ]
 
 
-async def test_a_question_about_what_changes_nothing_is_not_told(talk: AuditedTalk, changes: Changes) -> None:
+async def test_a_question_about_what_changes_nothing_is_not_told(
+    talk: AuditedTalk, changes: Changes
+) -> None:
     talk.scripts = [ScriptedHooks(before=lambda _name, _arguments: Ask("Really?"))]
     question = await talk.take(call(calling("intent__HassCancelAllTimers", {})))
     await talk.answer(question, YES, say("No timer runs."))
@@ -424,11 +561,18 @@ async def test_a_question_about_what_changes_nothing_is_not_told(talk: AuditedTa
     assert changes == []
 
 
-async def test_outside_content_is_named_as_the_reason(talk: AuditedTalk, changes: Changes) -> None:
-    talk.outside, talk.settings = True, HomeRules(ask_after_outside_content=OutsideCare.EVERY_CHANGE)
+async def test_outside_content_is_named_as_the_reason(
+    talk: AuditedTalk, changes: Changes
+) -> None:
+    talk.outside, talk.settings = (
+        True,
+        HomeRules(ask_after_outside_content=OutsideCare.EVERY_CHANGE),
+    )
     await talk.take(call(LAMP_ON))
 
-    assert change_facts(changes, "outcome", "verdict", "decided_by") == [("waiting", "ask", ["outside_content"])]
+    assert change_facts(changes, "outcome", "verdict", "decided_by") == [
+        ("waiting", "ask", ["outside_content"])
+    ]
 
 
 class Jam:
@@ -443,7 +587,9 @@ class Jam:
         await asyncio.Event().wait()
 
 
-async def test_a_call_that_is_interrupted_is_told(talk: AuditedTalk, changes: Changes) -> None:
+async def test_a_call_that_is_interrupted_is_told(
+    talk: AuditedTalk, changes: Changes
+) -> None:
     jam = Jam(talk.hass, "light", "turn_on")
     turn = asyncio.create_task(talk.events_of(call(LAMP_ON)))
     await jam.begun.wait()
@@ -451,11 +597,17 @@ async def test_a_call_that_is_interrupted_is_told(talk: AuditedTalk, changes: Ch
     await asyncio.wait({turn})
 
     assert change_facts(changes, "outcome", "approval", "message") == [
-        ("interrupted", "not_needed", "did not turn on Lamp, as far as is known: interrupted")
+        (
+            "interrupted",
+            "not_needed",
+            "did not turn on Lamp, as far as is known: interrupted",
+        )
     ]
 
 
-async def test_an_approved_call_that_is_interrupted_is_told(talk: AuditedTalk, changes: Changes) -> None:
+async def test_an_approved_call_that_is_interrupted_is_told(
+    talk: AuditedTalk, changes: Changes
+) -> None:
     question = await talk.take(call(UNLOCK))
     jam = Jam(talk.hass, "lock", "unlock")
     turn = asyncio.create_task(talk.answer(question, YES))
@@ -463,26 +615,38 @@ async def test_an_approved_call_that_is_interrupted_is_told(talk: AuditedTalk, c
     turn.cancel()
     await asyncio.wait({turn})
 
-    assert change_facts(changes[1:], "outcome", "approval", "question_id") == [("interrupted", "voice", question.id)]
+    assert change_facts(changes[1:], "outcome", "approval", "question_id") == [
+        ("interrupted", "voice", question.id)
+    ]
 
 
-async def test_a_yes_to_a_turn_that_breaks_before_it_begins_is_told(talk: AuditedTalk, changes: Changes) -> None:
+async def test_a_yes_to_a_turn_that_breaks_before_it_begins_is_told(
+    talk: AuditedTalk, changes: Changes
+) -> None:
     question = await talk.take(call(UNLOCK))
     begun = await talk.begin(async_get_approvals(talk.hass).take(question.id, YES))
 
     begun.audit.finished()
     begun.audit.finished()
 
-    assert change_facts(changes[1:], "outcome", "approval", "tool_call_id") == [("not_run", "voice", "door")]
+    assert change_facts(changes[1:], "outcome", "approval", "tool_call_id") == [
+        ("not_run", "voice", "door")
+    ]
 
 
 async def test_the_documented_note_about_locks_is_left(talk: AuditedTalk) -> None:
     (automation,) = blocks_with(EVENT_CHANGE)
     assert await async_setup_component(talk.hass, "persistent_notification", {})
-    assert await async_setup_component(talk.hass, "automation", {"automation": {"alias": "Note", **automation}})
+    assert await async_setup_component(
+        talk.hass, "automation", {"automation": {"alias": "Note", **automation}}
+    )
     notes = async_capture_events(talk.hass, "call_service")
 
     await talk.answer(await talk.take(call(UNLOCK, LAMP_ON)), NO, say("As you like."))
 
-    (note,) = (note.data["service_data"] for note in notes if note.data["domain"] == "persistent_notification")
+    (note,) = (
+        note.data["service_data"]
+        for note in notes
+        if note.data["domain"] == "persistent_notification"
+    )
     assert note["message"] == "Kitchen satellite kept Front Door locked: you said no"

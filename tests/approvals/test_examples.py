@@ -14,7 +14,14 @@ from custom_components.chatterbox.approvals.examples import (
     async_judge_entities,
 )
 from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
-from custom_components.chatterbox.settings.rules import HomeRules, Policy, Rule, ToolSource, TrustLevel, Verdict
+from custom_components.chatterbox.settings.rules import (
+    HomeRules,
+    Policy,
+    Rule,
+    ToolSource,
+    TrustLevel,
+    Verdict,
+)
 from tests.demo_house.move_in import move_in
 
 HOME = """
@@ -30,7 +37,15 @@ entities:
   - { name: Plug, id: switch.plug, state: "off" }
 """
 EXPOSED = (
-    *("light.lamp", "lock.door", "cover.garage", "cover.blind", "media_player.radio", "climate.heater", "valve.tap"),
+    *(
+        "light.lamp",
+        "lock.door",
+        "cover.garage",
+        "cover.blind",
+        "media_player.radio",
+        "climate.heater",
+        "valve.tap",
+    ),
     *("switch.plug", "script.night"),
 )
 ALLOW, ASK, PIN, DENY = Verdict.ALLOW, Verdict.ASK, Verdict.PIN, Verdict.DENY
@@ -48,12 +63,18 @@ async def home(hass: HomeAssistant) -> HomeAssistant:
     return hass
 
 
-async def verdicts(hass: HomeAssistant, policy: Policy, pin: PinHash | None = None) -> dict[tuple[str, str], Verdict]:
-    examples = await async_example_requests(hass, HomeRules(policy=policy, pin=pin), searches_web=True)
+async def verdicts(
+    hass: HomeAssistant, policy: Policy, pin: PinHash | None = None
+) -> dict[tuple[str, str], Verdict]:
+    examples = await async_example_requests(
+        hass, HomeRules(policy=policy, pin=pin), searches_web=True
+    )
     return {(example.key, example.entity_id): example.verdict for example in examples}
 
 
-async def test_the_examples_name_exposed_entities_and_are_judged_as_real_requests(home: HomeAssistant) -> None:
+async def test_the_examples_name_exposed_entities_and_are_judged_as_real_requests(
+    home: HomeAssistant,
+) -> None:
     found = await verdicts(home, Policy())
 
     assert len(found) == MOST_EXAMPLES
@@ -77,13 +98,19 @@ async def test_the_examples_follow_rules_levels_and_care(home: HomeAssistant) ->
     garage = Rule(verdict=DENY, entities=frozenset({"cover.garage"}))
     locks = Rule(verdict=PIN, domains=frozenset({"lock"}))
     free = {"script.night": ToolSource(TrustLevel.FREE)}
-    found = await verdicts(home, Policy((garage, locks)), PinHash.of("2580", HashCost(2, 1)))
+    found = await verdicts(
+        home, Policy((garage, locks)), PinHash.of("2580", HashCost(2, 1))
+    )
 
     assert (found["open", "cover.garage"], found["unlock", "lock.door"]) == (DENY, PIN)
     assert (await verdicts(home, Policy((locks,))))["unlock", "lock.door"] is DENY
     assert (await verdicts(home, Policy(sources=free)))["run", "script.night"] is ALLOW
     for level, verdict in ((TrustLevel.ASK, ASK), (TrustLevel.READ, DENY)):
-        assert {*(await verdicts(home, Policy(sources={"assist": ToolSource(level)}))).values()} == {verdict}
+        assert {
+            *(
+                await verdicts(home, Policy(sources={"assist": ToolSource(level)}))
+            ).values()
+        } == {verdict}
 
 
 async def test_a_home_without_anything_has_no_examples(hass: HomeAssistant) -> None:
@@ -92,7 +119,9 @@ async def test_a_home_without_anything_has_no_examples(hass: HomeAssistant) -> N
     assert await verdicts(hass, Policy()) == {}
 
 
-async def test_others_use_the_event_loop_while_many_entities_are_judged(home: HomeAssistant) -> None:
+async def test_others_use_the_event_loop_while_many_entities_are_judged(
+    home: HomeAssistant,
+) -> None:
     turns_of_others = 0
 
     def take_turn() -> None:
@@ -101,7 +130,9 @@ async def test_others_use_the_event_loop_while_many_entities_are_judged(home: Ho
         if not judging.done():
             asyncio.get_running_loop().call_soon(take_turn)
 
-    judging = home.async_create_task(async_judge_entities(home, Policy(), ["lock.door"] * 1000))
+    judging = home.async_create_task(
+        async_judge_entities(home, Policy(), ["lock.door"] * 1000)
+    )
     take_turn()
 
     assert {one.verdict for one in await judging} == {ASK}

@@ -14,7 +14,11 @@ from homeassistant.components.notify import DOMAIN as NOTIFY_DOMAIN, NotifyEntit
 from homeassistant.components.notify.const import DATA_COMPONENT
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.setup import async_setup_component
-from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_fire_time_changed
+from pytest_homeassistant_custom_component.common import (
+    MockConfigEntry,
+    MockUser,
+    async_fire_time_changed,
+)
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
 from custom_components.chatterbox.approvals.questions import async_get_approvals
@@ -55,7 +59,9 @@ async def user_of(hass: HomeAssistant, group: str, name: str = "Anna") -> User:
 
 async def agent_that_tells(hass: HomeAssistant, *entity_ids: str) -> MockConfigEntry:
     """Set up an agent whose questions are told to these entities."""
-    return await set_up(hass, server_entry(address_without_server(), notify=list(entity_ids)))
+    return await set_up(
+        hass, server_entry(address_without_server(), notify=list(entity_ids))
+    )
 
 
 @pytest.fixture
@@ -71,8 +77,12 @@ async def finish(hass: HomeAssistant) -> None:
     await hass.async_block_till_done(wait_background_tasks=True)
 
 
-async def test_a_phone_is_asked_at_once_with_two_buttons(hass: HomeAssistant, anna: Phone) -> None:
-    hass.states.async_set("assist_satellite.hall", "idle", {"friendly_name": "Hall satellite"})
+async def test_a_phone_is_asked_at_once_with_two_buttons(
+    hass: HomeAssistant, anna: Phone
+) -> None:
+    hass.states.async_set(
+        "assist_satellite.hall", "idle", {"friendly_name": "Hall satellite"}
+    )
     questions = question(satellite_id="assist_satellite.hall")
 
     ask(hass, questions)
@@ -83,7 +93,9 @@ async def test_a_phone_is_asked_at_once_with_two_buttons(hass: HomeAssistant, an
     assert list(content.buttons) == ["Yes", "No"]
     yes, no = content.data.pop("actions") or [], content.data
     assert isinstance(yes, list)
-    assert [action["authenticationRequired"] for action in yes if isinstance(action, dict)] == [True, False]
+    assert [
+        action["authenticationRequired"] for action in yes if isinstance(action, dict)
+    ] == [True, False]
     assert no["tag"] == f"chatterbox_{questions.id}"
     assert (no["priority"], no["ttl"], no["importance"]) == ("high", 0, "high")
     assert no["push"] == {"interruption-level": "time-sensitive"}
@@ -92,15 +104,21 @@ async def test_a_phone_is_asked_at_once_with_two_buttons(hass: HomeAssistant, an
     assert questions.id not in "".join(content.buttons.values())
 
 
-async def test_a_yes_takes_the_turn_on_and_is_told(hass: HomeAssistant, anna: Phone) -> None:
+async def test_a_yes_takes_the_turn_on_and_is_told(
+    hass: HomeAssistant, anna: Phone
+) -> None:
     questions = question()
     turn = ask(hass, questions)
     content = await anna.next()
 
     await anna.tap(content.buttons["Yes"])
 
-    (user,) = [user for user in await hass.auth.async_get_users() if user.name == "Anna"]
-    assert turn.answers == [GivenAnswer(approved=True, way=ApprovalWay.NOTIFICATION, user_id=user.id)]
+    (user,) = [
+        user for user in await hass.auth.async_get_users() if user.name == "Anna"
+    ]
+    assert turn.answers == [
+        GivenAnswer(approved=True, way=ApprovalWay.NOTIFICATION, user_id=user.id)
+    ]
     assert (await anna.next()).message == f"{TEXT}\nApproved by Anna."
     last = await anna.next()
     assert last.message == f"{TEXT}\nApproved by Anna. It is unlocked."
@@ -110,32 +128,42 @@ async def test_a_yes_takes_the_turn_on_and_is_told(hass: HomeAssistant, anna: Ph
     assert "ttl" not in last.data
 
 
-async def test_the_words_are_in_the_language_of_the_question(hass: HomeAssistant, anna: Phone) -> None:
+async def test_the_words_are_in_the_language_of_the_question(
+    hass: HomeAssistant, anna: Phone
+) -> None:
     ask(hass, question(language="de-CH", text="Soll ich die Haustür aufschließen?"))
 
     assert list((await anna.next()).buttons) == ["Ja", "Nein"]
 
 
-async def test_a_name_cannot_hide_what_is_asked(hass: HomeAssistant, anna: Phone) -> None:
+async def test_a_name_cannot_hide_what_is_asked(
+    hass: HomeAssistant, anna: Phone
+) -> None:
     ask(hass, question(text="Unlock the <!-- door? -->lamp?"))
 
     assert "<" not in (await anna.next()).message
 
 
-async def test_a_question_for_a_pin_can_only_be_declined(hass: HomeAssistant, anna: Phone) -> None:
+async def test_a_question_for_a_pin_can_only_be_declined(
+    hass: HomeAssistant, anna: Phone
+) -> None:
     turn = ask(hass, question(asked_call(needs_pin=True)))
 
     content = await anna.next()
 
     assert list(content.buttons) == ["No"]
-    assert content.message.endswith("This requires the PIN. Please say it where the question was asked.")
+    assert content.message.endswith(
+        "This requires the PIN. Please say it where the question was asked."
+    )
     await anna.tap(content.buttons["No"])
     assert [answer.approved for answer in turn.answers] == [False]
     await anna.next()
     assert (await anna.next()).message == f"{TEXT}\nDenied by Anna. It is unlocked."
 
 
-async def test_a_second_tap_is_told_what_became_of_it(hass: HomeAssistant, anna: Phone) -> None:
+async def test_a_second_tap_is_told_what_became_of_it(
+    hass: HomeAssistant, anna: Phone
+) -> None:
     turn = ask(hass, question())
     content = await anna.next()
     await anna.tap(content.buttons["Yes"])
@@ -148,15 +176,22 @@ async def test_a_second_tap_is_told_what_became_of_it(hass: HomeAssistant, anna:
     assert [answer.approved for answer in turn.answers] == [True]
 
 
-async def test_what_is_answered_where_it_was_asked_is_cleared(hass: HomeAssistant, anna: Phone) -> None:
+async def test_what_is_answered_where_it_was_asked_is_cleared(
+    hass: HomeAssistant, anna: Phone
+) -> None:
     questions = question()
     turn = ask(hass, questions)
     content = await anna.next()
 
-    async_get_approvals(hass).take(questions.id, GivenAnswer(approved=True, way=ApprovalWay.VOICE))
+    async_get_approvals(hass).take(
+        questions.id, GivenAnswer(approved=True, way=ApprovalWay.VOICE)
+    )
 
     cleared = await anna.next()
-    assert (cleared.message, cleared.data) == ("clear_notification", {"tag": content.data["tag"]})
+    assert (cleared.message, cleared.data) == (
+        "clear_notification",
+        {"tag": content.data["tag"]},
+    )
     await anna.tap(content.buttons["Yes"])
     assert (await anna.next()).message == "clear_notification"
     assert turn.answers == []
@@ -183,7 +218,13 @@ async def test_made_up_buttons_do_nothing(hass: HomeAssistant, anna: Phone) -> N
     turn = ask(hass, questions)
     await anna.next()
 
-    for action in ("", "Yes", questions.id, f"chatterbox_{questions.id}", f"{questions.id}_yes"):
+    for action in (
+        "",
+        "Yes",
+        questions.id,
+        f"chatterbox_{questions.id}",
+        f"{questions.id}_yes",
+    ):
         await anna.tap(action)
     await anna.fire("mobile_app_notification_action", {})
     await anna.fire("mobile_app_notification_action", {"action": ["Yes"]})
@@ -195,20 +236,28 @@ async def test_made_up_buttons_do_nothing(hass: HomeAssistant, anna: Phone) -> N
 async def test_a_button_works_on_the_phone_that_showed_it(
     hass: HomeAssistant, shop: PhoneShop, anna: Phone, caplog: pytest.LogCaptureFixture
 ) -> None:
-    stolen = await shop.phone_of(await user_of(hass, GROUP_ID_ADMIN, "Ben"), "Ben's phone")
+    stolen = await shop.phone_of(
+        await user_of(hass, GROUP_ID_ADMIN, "Ben"), "Ben's phone"
+    )
     turn = ask(hass, question())
     content = await anna.next()
 
     await stolen.tap(content.buttons["Yes"])
-    hass.bus.async_fire("mobile_app_notification_action", {"action": content.buttons["Yes"]})
+    hass.bus.async_fire(
+        "mobile_app_notification_action", {"action": content.buttons["Yes"]}
+    )
     await finish(hass)
 
     assert turn.answers == []
     assert "did not come from the user of" in caplog.text
 
 
-async def test_who_may_not_control_the_door_cannot_open_it(hass: HomeAssistant, shop: PhoneShop) -> None:
-    guest = await shop.phone_of(await user_of(hass, GROUP_ID_READ_ONLY, "Guest"), "Guest's phone")
+async def test_who_may_not_control_the_door_cannot_open_it(
+    hass: HomeAssistant, shop: PhoneShop
+) -> None:
+    guest = await shop.phone_of(
+        await user_of(hass, GROUP_ID_READ_ONLY, "Guest"), "Guest's phone"
+    )
     anna = await shop.phone_of(await user_of(hass, GROUP_ID_USER), "Anna's phone")
     await agent_that_tells(hass, guest.entity_id, anna.entity_id)
     turn = ask(hass, question())
@@ -218,7 +267,10 @@ async def test_who_may_not_control_the_door_cannot_open_it(hass: HomeAssistant, 
 
     assert turn.answers == []
     refused = await guest.next()
-    assert refused.message == f"{TEXT}\nYou don't have permission to control this, so somebody else has to answer."
+    assert (
+        refused.message
+        == f"{TEXT}\nYou don't have permission to control this, so somebody else has to answer."
+    )
     assert refused.buttons == {}
     await anna.tap((await anna.next()).buttons["Yes"])
     assert [answer.approved for answer in turn.answers] == [True]
@@ -242,14 +294,19 @@ async def test_a_turn_that_breaks_is_logged_and_told(
 async def test_nobody_waits_for_a_phone_and_it_hears_all_in_order(
     hass: HomeAssistant, shop: PhoneShop, push: PushService
 ) -> None:
-    slow, quick = [await shop.phone_of(await user_of(hass, GROUP_ID_USER, name), name) for name in ("Anna", "Ben")]
+    slow, quick = [
+        await shop.phone_of(await user_of(hass, GROUP_ID_USER, name), name)
+        for name in ("Anna", "Ben")
+    ]
     await agent_that_tells(hass, slow.entity_id, quick.entity_id)
     release = push.held["Anna"] = asyncio.Event()
     questions = question()
     turn = ask(hass, questions)
     assert (await quick.next()).buttons
 
-    assert await async_get_approvals(hass).answer(questions.id, GivenAnswer(approved=True, way=ApprovalWay.ACTION))
+    assert await async_get_approvals(hass).answer(
+        questions.id, GivenAnswer(approved=True, way=ApprovalWay.ACTION)
+    )
 
     assert turn.answers
     over = f"{TEXT}\nApproved. It is unlocked."
@@ -262,8 +319,13 @@ async def test_nobody_waits_for_a_phone_and_it_hears_all_in_order(
         pass
 
 
-async def test_a_phone_that_cannot_be_reached_keeps_nobody_from_answering(hass: HomeAssistant, shop: PhoneShop) -> None:
-    phones = [await shop.phone_of(await user_of(hass, GROUP_ID_USER, name), name) for name in ("Anna", "Ben")]
+async def test_a_phone_that_cannot_be_reached_keeps_nobody_from_answering(
+    hass: HomeAssistant, shop: PhoneShop
+) -> None:
+    phones = [
+        await shop.phone_of(await user_of(hass, GROUP_ID_USER, name), name)
+        for name in ("Anna", "Ben")
+    ]
     await agent_that_tells(hass, *(phone.entity_id for phone in phones), "notify.gone")
     (entry, _) = hass.config_entries.async_entries("mobile_app")
     await hass.config_entries.async_unload(entry.entry_id)
@@ -277,7 +339,9 @@ async def test_a_phone_that_cannot_be_reached_keeps_nobody_from_answering(hass: 
 
 
 @pytest.mark.usefixtures("socket_enabled", "anna")
-async def test_a_push_service_that_refuses_breaks_nothing(hass: HomeAssistant, push: PushService) -> None:
+async def test_a_push_service_that_refuses_breaks_nothing(
+    hass: HomeAssistant, push: PushService
+) -> None:
     push.refuses = True
     questions = question()
     ask(hass, questions)
@@ -311,11 +375,15 @@ async def bell(hass: HomeAssistant) -> Bell:
     return bell
 
 
-async def test_who_is_no_phone_is_told_the_question_in_plain_words(hass: HomeAssistant, bell: Bell) -> None:
+async def test_who_is_no_phone_is_told_the_question_in_plain_words(
+    hass: HomeAssistant, bell: Bell
+) -> None:
     questions = question()
     ask(hass, questions)
     await finish(hass)
-    await async_get_approvals(hass).answer(questions.id, GivenAnswer(approved=True, way=ApprovalWay.ACTION))
+    await async_get_approvals(hass).answer(
+        questions.id, GivenAnswer(approved=True, way=ApprovalWay.ACTION)
+    )
     await finish(hass)
 
     assert [message for message, _ in bell.heard] == [f"{TEXT}\nAnna"]
@@ -342,7 +410,9 @@ async def test_what_fails_to_be_told_is_logged(
     assert "Could not notify notify.bell: no wire" in caplog.text
 
 
-async def test_an_agent_that_goes_takes_its_questions_back(hass: HomeAssistant, anna: Phone) -> None:
+async def test_an_agent_that_goes_takes_its_questions_back(
+    hass: HomeAssistant, anna: Phone
+) -> None:
     (entry,) = hass.config_entries.async_entries("chatterbox")
     turn = ask(hass, question())
     content = await anna.next()
@@ -356,14 +426,18 @@ async def test_an_agent_that_goes_takes_its_questions_back(hass: HomeAssistant, 
     assert anna.inbox.empty()
 
 
-async def test_agents_tell_only_of_their_own_questions(hass: HomeAssistant, anna: Phone) -> None:
+async def test_agents_tell_only_of_their_own_questions(
+    hass: HomeAssistant, anna: Phone
+) -> None:
     ask(hass, question(agent_id=conversation.HOME_ASSISTANT_AGENT))
     await finish(hass)
 
     assert anna.inbox.empty()
 
 
-async def test_of_very_many_questions_the_latest_are_kept_in_mind(hass: HomeAssistant, anna: Phone) -> None:
+async def test_of_very_many_questions_the_latest_are_kept_in_mind(
+    hass: HomeAssistant, anna: Phone
+) -> None:
     first = question(conversation_id="0")
     turn = ask(hass, first)
     content = await anna.next()

@@ -11,7 +11,11 @@ from freezegun.api import FrozenDateTimeFactory
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import device_registry as dr, entity_registry as er
 from hypothesis import HealthCheck, given, settings, strategies as st
-from pytest_homeassistant_custom_component.common import MockConfigEntry, async_test_home_assistant, mock_storage
+from pytest_homeassistant_custom_component.common import (
+    MockConfigEntry,
+    async_test_home_assistant,
+    mock_storage,
+)
 
 from custom_components.chatterbox.approvals.pin.pin_guard import Locked
 from custom_components.chatterbox.approvals.pin_tries import (
@@ -43,7 +47,9 @@ async def home(stored: Stored) -> AsyncGenerator[HomeAssistant]:
             await hass.async_stop(force=True)
 
 
-async def test_a_try_is_stored_before_anything_is_compared(hass: HomeAssistant, hass_storage: Stored) -> None:
+async def test_a_try_is_stored_before_anything_is_compared(
+    hass: HomeAssistant, hass_storage: Stored
+) -> None:
     stored: list[object] = []
 
     class Observer(WatchedPin):
@@ -52,7 +58,9 @@ async def test_a_try_is_stored_before_anything_is_compared(hass: HomeAssistant, 
             stored.append(hass_storage[FILE]["data"])
             return PinHash.matches(self, pin)
 
-    await PinTries(hass).async_try(HALL, Observer(PIN.salt, PIN.digest, PIN.cost), RIGHT)
+    await PinTries(hass).async_try(
+        HALL, Observer(PIN.salt, PIN.digest, PIN.cost), RIGHT
+    )
 
     assert stored == [[{"device": "hall", "begun": 1, "locked_until": None}]]
     assert hass_storage[FILE]["data"] == []
@@ -78,7 +86,9 @@ def slow_pin() -> SlowPin:
 
 
 @pytest.mark.usefixtures("hass_storage")
-async def test_a_try_that_is_broken_off_counts(hass: HomeAssistant, slow_pin: SlowPin) -> None:
+async def test_a_try_that_is_broken_off_counts(
+    hass: HomeAssistant, slow_pin: SlowPin
+) -> None:
     tries = PinTries(hass)
     first = hass.async_create_task(tries.async_try(HALL, slow_pin, RIGHT))
     await hass.async_add_executor_job(slow_pin.reached.wait, 30)
@@ -91,7 +101,9 @@ async def test_a_try_that_is_broken_off_counts(hass: HomeAssistant, slow_pin: Sl
 
 
 @pytest.mark.usefixtures("hass_storage")
-async def test_a_wrong_try_counts_while_another_is_found_right(hass: HomeAssistant, slow_pin: SlowPin) -> None:
+async def test_a_wrong_try_counts_while_another_is_found_right(
+    hass: HomeAssistant, slow_pin: SlowPin
+) -> None:
     tries = PinTries(hass)
     first = hass.async_create_task(tries.async_try(HALL, slow_pin, RIGHT))
     await hass.async_add_executor_job(slow_pin.reached.wait, 30)
@@ -125,17 +137,29 @@ async def test_no_way_to_try_compares_more_than_five_wrong_pins_in_ten_minutes(
                     continue
                 pin = watched(RIGHT)
                 words = [WRONG] * step if isinstance(step, int) else [RIGHT]
-                tried = await asyncio.gather(*(tries.async_try(HALL, pin, one) for one in words))
-                assert sum(not isinstance(one, Locked) for one in tried) == len(pin.compared)
+                tried = await asyncio.gather(
+                    *(tries.async_try(HALL, pin, one) for one in words)
+                )
+                assert sum(not isinstance(one, Locked) for one in tried) == len(
+                    pin.compared
+                )
                 wrong = [] if Right() in tried else [*wrong, *[now] * len(pin.compared)]
-                pauses = [after - before for before, after in zip(wrong[4::5], wrong[5::5], strict=False)]
+                pauses = [
+                    after - before
+                    for before, after in zip(wrong[4::5], wrong[5::5], strict=False)
+                ]
                 assert all(pause > 599.99 for pause in pauses)
 
 
 @pytest.mark.usefixtures("hass_storage")
-async def test_numbers_of_digits_are_not_found_out_by_trying(hass: HomeAssistant) -> None:
+async def test_numbers_of_digits_are_not_found_out_by_trying(
+    hass: HomeAssistant,
+) -> None:
     tries = PinTries(hass)
-    tried = [await tries.async_try(HALL, PIN, "8" * length) for length in (4, 6, 7, 8, 9, 10, 4)]
+    tried = [
+        await tries.async_try(HALL, PIN, "8" * length)
+        for length in (4, 6, 7, 8, 9, 10, 4)
+    ]
 
     assert tried == [None, None, Wrong(4), Wrong(3), Wrong(2), Wrong(1), Wrong(0)]
     assert isinstance(await tries.async_try(HALL, PIN, "8888"), Locked)
@@ -152,7 +176,10 @@ async def test_numbers_of_digits_are_not_found_out_by_trying(hass: HomeAssistant
     ],
 )
 async def test_a_broken_file_counts_as_nothing_and_stops_nobody(
-    hass: HomeAssistant, hass_storage: Stored, broken: Stored, caplog: pytest.LogCaptureFixture
+    hass: HomeAssistant,
+    hass_storage: Stored,
+    broken: Stored,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     hass_storage[FILE] = broken
 
@@ -161,8 +188,13 @@ async def test_a_broken_file_counts_as_nothing_and_stops_nobody(
     assert caplog.text.count("chatterbox.pin_tries cannot be read") >= 1
 
 
-async def test_tries_are_forgotten_with_the_last_service(hass: HomeAssistant, hass_storage: Stored) -> None:
-    entries = [await set_up(hass, offline_entry()), await set_up(hass, server_entry("http://127.0.0.1:9/v1"))]
+async def test_tries_are_forgotten_with_the_last_service(
+    hass: HomeAssistant, hass_storage: Stored
+) -> None:
+    entries = [
+        await set_up(hass, offline_entry()),
+        await set_up(hass, server_entry("http://127.0.0.1:9/v1")),
+    ]
     tries = async_get_pin_tries(hass)
     await tries.async_try(HALL, PIN, WRONG)
 
@@ -179,12 +211,17 @@ async def test_only_satellites_are_counted_by_themselves(hass: HomeAssistant) ->
     entry.add_to_hass(hass)
     devices, entities = dr.async_get(hass), er.async_get(hass)
     satellite, phone = (
-        devices.async_get_or_create(config_entry_id=entry.entry_id, identifiers={("test", name)}).id
+        devices.async_get_or_create(
+            config_entry_id=entry.entry_id, identifiers={("test", name)}
+        ).id
         for name in ("satellite", "phone")
     )
     entities.async_get_or_create("assist_satellite", "test", "one", device_id=satellite)
     entities.async_get_or_create("notify", "test", "one", device_id=phone)
 
-    places = [async_tried_device(hass, device) for device in (satellite, phone, "made-up", None)]
+    places = [
+        async_tried_device(hass, device)
+        for device in (satellite, phone, "made-up", None)
+    ]
 
     assert places == [satellite, "", "", ""]

@@ -12,8 +12,17 @@ from homeassistant.helpers import (
     label_registry as lr,
 )
 
-from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolAnnotations
-from custom_components.chatterbox.approvals.policy import Decision, Judgement, is_risky, judge
+from custom_components.chatterbox.agent.messages import (
+    JsonObject,
+    JsonValue,
+    ToolAnnotations,
+)
+from custom_components.chatterbox.approvals.policy import (
+    Decision,
+    Judgement,
+    is_risky,
+    judge,
+)
 from custom_components.chatterbox.effects.effect import (
     ARM_FOR_LESS,
     NOTHING,
@@ -73,7 +82,9 @@ def judged(
 
 
 def rule(verdict: Verdict, **conditions: str) -> Rule:
-    written: dict[str, JsonValue] = {name: [value] for name, value in conditions.items()}
+    written: dict[str, JsonValue] = {
+        name: [value] for name, value in conditions.items()
+    }
     return policy_from_json([{"verdict": verdict.value, **written}]).rules[0]
 
 
@@ -86,9 +97,17 @@ UNLOCK = touching(("lock.door", "lock.unlock"))
         (UNLOCK, Verdict.ASK),
         (touching(("lock.door", "lock.open")), Verdict.ASK),
         (touching(("lock.door", "lock.lock")), Verdict.ALLOW),
-        (touching(("alarm_control_panel.home", "alarm_control_panel.alarm_disarm")), Verdict.ASK),
+        (
+            touching(("alarm_control_panel.home", "alarm_control_panel.alarm_disarm")),
+            Verdict.ASK,
+        ),
         (touching(("alarm_control_panel.home", ARM_FOR_LESS)), Verdict.ASK),
-        (touching(("alarm_control_panel.home", "alarm_control_panel.alarm_arm_away")), Verdict.ALLOW),
+        (
+            touching(
+                ("alarm_control_panel.home", "alarm_control_panel.alarm_arm_away")
+            ),
+            Verdict.ALLOW,
+        ),
         (touching(("cover.lid", "cover.open_cover")), Verdict.ASK),
         (touching(("cover.lid", "cover.set_cover_position")), Verdict.ASK),
         (touching(("cover.lid", "cover.toggle")), Verdict.ASK),
@@ -97,7 +116,10 @@ UNLOCK = touching(("lock.door", "lock.unlock"))
         (touching(("cover.blind", "cover.open_cover")), Verdict.ALLOW),
         (touching(("valve.tap", "valve.open_valve")), Verdict.ASK),
         (touching(("valve.tap", "valve.close_valve")), Verdict.ALLOW),
-        (touching(("light.lamp", "light.turn_on"), ("lock.door", "lock.unlock")), Verdict.ASK),
+        (
+            touching(("light.lamp", "light.turn_on"), ("lock.door", "lock.unlock")),
+            Verdict.ASK,
+        ),
         (NOTHING, Verdict.ALLOW),
         (Annotated(ToolAnnotations()), Verdict.ASK),
         (Annotated(ToolAnnotations(read_only=True)), Verdict.ALLOW),
@@ -113,16 +135,26 @@ async def test_without_rules_what_lets_somebody_in_is_asked_about(
 
 
 async def test_a_judgement_names_what_decided_it(home: HomeAssistant) -> None:
-    effects = touching(("lock.shed", "lock.unlock"), ("lock.door", "lock.unlock"), ("light.lamp", "light.turn_on"))
+    effects = touching(
+        ("lock.shed", "lock.unlock"),
+        ("lock.door", "lock.unlock"),
+        ("light.lamp", "light.turn_on"),
+    )
 
     judgement = judged(home, effects)
 
     assert judgement.decisions == (
-        Decision(EntityAction("lock.door", "lock.unlock"), Verdict.ASK, DEFAULT_RULES[0]),
-        Decision(EntityAction("lock.shed", "lock.unlock"), Verdict.ASK, DEFAULT_RULES[0]),
+        Decision(
+            EntityAction("lock.door", "lock.unlock"), Verdict.ASK, DEFAULT_RULES[0]
+        ),
+        Decision(
+            EntityAction("lock.shed", "lock.unlock"), Verdict.ASK, DEFAULT_RULES[0]
+        ),
     )
     assert judged(home, touching(("light.lamp", "light.turn_on"))) == ALLOWED
-    assert judged(home, Annotated(ToolAnnotations())).decisions == (Decision(None, Verdict.ASK, None),)
+    assert judged(home, Annotated(ToolAnnotations())).decisions == (
+        Decision(None, Verdict.ASK, None),
+    )
 
 
 @in_one_home(
@@ -156,7 +188,9 @@ async def test_a_rule_holds_where_all_its_conditions_are_met(
     risky = labels.async_get_label_by_name("Risky") or labels.async_create("Risky")
     er.async_get(home).async_update_entity("lock.door", labels={risky.label_id})
 
-    judgement = judged(home, UNLOCK, rule(Verdict.DENY, **given), speaker=Speaker("guest", "satellite"))
+    judgement = judged(
+        home, UNLOCK, rule(Verdict.DENY, **given), speaker=Speaker("guest", "satellite")
+    )
 
     assert judgement.verdict is (Verdict.DENY if fits else Verdict.ASK)
 
@@ -171,14 +205,30 @@ async def test_labels_of_devices_and_areas_count(home: HomeAssistant) -> None:
     ar.async_get(home).async_update("garden", labels={of_area.label_id})
     lid = touching(("cover.lid", "cover.open_cover"))
 
-    assert judged(home, lid, rule(Verdict.PIN, labels=of_device.label_id)).verdict is Verdict.PIN
-    assert judged(home, lid, rule(Verdict.PIN, labels=of_area.label_id)).verdict is Verdict.PIN
+    assert (
+        judged(home, lid, rule(Verdict.PIN, labels=of_device.label_id)).verdict
+        is Verdict.PIN
+    )
+    assert (
+        judged(home, lid, rule(Verdict.PIN, labels=of_area.label_id)).verdict
+        is Verdict.PIN
+    )
     assert judged(home, lid, rule(Verdict.PIN, labels="hall")).verdict is Verdict.ASK
     stranger = touching(("cover.stranger", "cover.open_cover"))
-    assert judged(home, stranger, rule(Verdict.PIN, labels="hall"), rule(Verdict.PIN, areas="hall")) == ALLOWED
+    assert (
+        judged(
+            home,
+            stranger,
+            rule(Verdict.PIN, labels="hall"),
+            rule(Verdict.PIN, areas="hall"),
+        )
+        == ALLOWED
+    )
 
 
-async def test_the_labels_of_a_device_count_for_the_parts_of_it(home: HomeAssistant) -> None:
+async def test_the_labels_of_a_device_count_for_the_parts_of_it(
+    home: HomeAssistant,
+) -> None:
     label, devices = lr.async_get(home).async_create("Device"), dr.async_get(home)
     chest = er.async_get(home).async_get("cover.lid")
     assert chest
@@ -186,16 +236,25 @@ async def test_the_labels_of_a_device_count_for_the_parts_of_it(home: HomeAssist
     whole = devices.async_get(chest.device_id)
     assert whole
     part = devices.async_get_or_create_child(
-        config_entry_id=whole.config_entry_id, identifiers={("test", "drawer")}, parent_device_id=whole.id
+        config_entry_id=whole.config_entry_id,
+        identifiers={("test", "drawer")},
+        parent_device_id=whole.id,
     )
-    drawer = er.async_get(home).async_get_or_create("lock", "test", "drawer", device_id=part.id)
+    drawer = er.async_get(home).async_get_or_create(
+        "lock", "test", "drawer", device_id=part.id
+    )
     devices.async_update_device(whole.id, labels={label.label_id})
 
     unlocks = touching((drawer.entity_id, "lock.unlock"))
-    assert judged(home, unlocks, rule(Verdict.PIN, labels=label.label_id)).verdict is Verdict.PIN
+    assert (
+        judged(home, unlocks, rule(Verdict.PIN, labels=label.label_id)).verdict
+        is Verdict.PIN
+    )
 
 
-async def test_the_device_class_that_somebody_chose_counts_first(home: HomeAssistant) -> None:
+async def test_the_device_class_that_somebody_chose_counts_first(
+    home: HomeAssistant,
+) -> None:
     entities = er.async_get(home)
     opening = touching(("cover.blind", "cover.open_cover"))
     assert judged(home, opening).verdict is Verdict.ALLOW
@@ -205,7 +264,9 @@ async def test_the_device_class_that_somebody_chose_counts_first(home: HomeAssis
 
     home.states.async_set("cover.lid", "unavailable")
     entities.async_update_entity("cover.lid", original_device_class="gate")
-    assert judged(home, touching(("cover.lid", "cover.open_cover"))).verdict is Verdict.ASK
+    assert (
+        judged(home, touching(("cover.lid", "cover.open_cover"))).verdict is Verdict.ASK
+    )
 
 
 async def test_the_first_rule_that_fits_decides(home: HomeAssistant) -> None:
@@ -221,27 +282,46 @@ async def test_the_first_rule_that_fits_decides(home: HomeAssistant) -> None:
 
 
 async def test_a_rule_may_hold_only_at_night(home: HomeAssistant) -> None:
-    night = Rule(verdict=Verdict.PIN, domains=frozenset({"lock"}), window=TimeWindow(time(22), time(6)))
+    night = Rule(
+        verdict=Verdict.PIN,
+        domains=frozenset({"lock"}),
+        window=TimeWindow(time(22), time(6)),
+    )
 
     assert judged(home, UNLOCK, night).verdict is Verdict.ASK
     assert judged(home, UNLOCK, night, now=NOON.replace(hour=23)).verdict is Verdict.PIN
 
 
-async def test_a_rule_about_entities_says_nothing_of_calls_without_any(home: HomeAssistant) -> None:
+async def test_a_rule_about_entities_says_nothing_of_calls_without_any(
+    home: HomeAssistant,
+) -> None:
     foreign = Annotated(ToolAnnotations())
 
-    assert judged(home, foreign, rule(Verdict.DENY, domains="lock")).verdict is Verdict.ASK
+    assert (
+        judged(home, foreign, rule(Verdict.DENY, domains="lock")).verdict is Verdict.ASK
+    )
     assert judged(home, foreign, rule(Verdict.ALLOW, tools="some__tool")) == ALLOWED
-    assert judged(home, NOTHING, rule(Verdict.DENY, users="guest"), speaker=Speaker("guest")).decisions == (
-        Decision(None, Verdict.DENY, rule(Verdict.DENY, users="guest")),
+    assert judged(
+        home, NOTHING, rule(Verdict.DENY, users="guest"), speaker=Speaker("guest")
+    ).decisions == (Decision(None, Verdict.DENY, rule(Verdict.DENY, users="guest")),)
+
+
+async def test_a_tool_that_names_an_action_is_judged_by_both(
+    home: HomeAssistant,
+) -> None:
+    foreign, harmless = (
+        Annotated(ToolAnnotations(), UNLOCK),
+        Annotated(ToolAnnotations(destructive=False), UNLOCK),
     )
 
-
-async def test_a_tool_that_names_an_action_is_judged_by_both(home: HomeAssistant) -> None:
-    foreign, harmless = Annotated(ToolAnnotations(), UNLOCK), Annotated(ToolAnnotations(destructive=False), UNLOCK)
-
-    assert judged(home, foreign, rule(Verdict.DENY, domains="lock")).verdict is Verdict.DENY
-    assert judged(home, foreign, rule(Verdict.ALLOW, domains="lock")).verdict is Verdict.ASK
+    assert (
+        judged(home, foreign, rule(Verdict.DENY, domains="lock")).verdict
+        is Verdict.DENY
+    )
+    assert (
+        judged(home, foreign, rule(Verdict.ALLOW, domains="lock")).verdict
+        is Verdict.ASK
+    )
     assert judged(home, harmless, rule(Verdict.ALLOW, domains="lock")) == ALLOWED
     assert judged(home, harmless).verdict is Verdict.ASK
 
@@ -253,39 +333,65 @@ async def test_a_tool_that_is_forbidden_stays_so_under_the_name_it_gets_beside_a
     harmless = Annotated(ToolAnnotations(destructive=False))
     renamed = "some__tool_0a1b2c"
 
-    assert judged(home, harmless, rule(Verdict.DENY, tools=renamed)).verdict is Verdict.DENY
-    assert judged(home, UNLOCK, rule(Verdict.ALLOW, tools=renamed)).verdict is Verdict.ASK
+    assert (
+        judged(home, harmless, rule(Verdict.DENY, tools=renamed)).verdict
+        is Verdict.DENY
+    )
+    assert (
+        judged(home, UNLOCK, rule(Verdict.ALLOW, tools=renamed)).verdict is Verdict.ASK
+    )
     named = (rule(Verdict.DENY, tools=renamed), rule(Verdict.ALLOW, tools="some__tool"))
     assert judged(home, harmless, *named) == ALLOWED
     assert judged(home, harmless, rule(Verdict.DENY, tools="another__tool")) == ALLOWED
 
 
-async def test_a_rule_for_a_tool_that_may_be_another_hides_no_stricter_one(home: HomeAssistant) -> None:
+async def test_a_rule_for_a_tool_that_may_be_another_hides_no_stricter_one(
+    home: HomeAssistant,
+) -> None:
     """`judged` calls `some__tool`."""
-    asks, after = rule(Verdict.ASK, tools="some__tool_0a1b2c"), rule(Verdict.DENY, tools="some__tool_3d4e5f")
+    asks, after = (
+        rule(Verdict.ASK, tools="some__tool_0a1b2c"),
+        rule(Verdict.DENY, tools="some__tool_3d4e5f"),
+    )
     unknown = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}))
 
     for effects in (NOTHING, UNLOCK, unknown):
         assert judged(home, effects, asks).verdict is Verdict.ASK
         for never in (after, rule(Verdict.DENY)):
             assert judged(home, effects, asks, never).verdict is Verdict.DENY
-            assert judged(home, effects, rule(Verdict.ASK, tools="some__tool"), never).verdict is Verdict.ASK
+            assert (
+                judged(
+                    home, effects, rule(Verdict.ASK, tools="some__tool"), never
+                ).verdict
+                is Verdict.ASK
+            )
 
 
-async def test_what_is_unknown_is_judged_as_the_worst_that_it_could_be(home: HomeAssistant) -> None:
+async def test_what_is_unknown_is_judged_as_the_worst_that_it_could_be(
+    home: HomeAssistant,
+) -> None:
     script = EntityAction("script.night", "script.turn_on")
     unknown = Unknown(UnknownReason.TEMPLATE, script)
     effects = Unresolved(frozenset({unknown}), frozenset({script}))
     pin, deny = rule(Verdict.PIN, domains="lock"), rule(Verdict.DENY, areas="garden")
-    this_script, every_lamp = rule(Verdict.ALLOW, entities="script.night"), rule(Verdict.ALLOW, domains="light")
+    this_script, every_lamp = (
+        rule(Verdict.ALLOW, entities="script.night"),
+        rule(Verdict.ALLOW, domains="light"),
+    )
 
-    assert judged(home, effects).decisions == (Decision(unknown, Verdict.ASK, DEFAULT_RULES[0]),)
+    assert judged(home, effects).decisions == (
+        Decision(unknown, Verdict.ASK, DEFAULT_RULES[0]),
+    )
     assert judged(home, effects, every_lamp).verdict is Verdict.ASK
-    assert judged(home, effects, pin).decisions == (Decision(unknown, Verdict.PIN, pin),)
+    assert judged(home, effects, pin).decisions == (
+        Decision(unknown, Verdict.PIN, pin),
+    )
     assert judged(home, effects, pin, deny).verdict is Verdict.DENY
     assert judged(home, effects, this_script, deny) == ALLOWED
     assert judged(home, effects, pin, this_script, deny).verdict is Verdict.PIN
-    assert judged(home, effects, rule(Verdict.ALLOW, tools="some__tool"), deny) == ALLOWED
+    assert (
+        judged(home, effects, rule(Verdict.ALLOW, tools="some__tool"), deny) == ALLOWED
+    )
     another = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE), unknown}))
     assert [decision.subject for decision in judged(home, another, pin).decisions] == [
         Unknown(UnknownReason.SENTENCE),
@@ -293,7 +399,9 @@ async def test_what_is_unknown_is_judged_as_the_worst_that_it_could_be(home: Hom
     ]
 
 
-async def test_what_is_unknown_is_no_worse_than_the_worst_within_its_reach(home: HomeAssistant) -> None:
+async def test_what_is_unknown_is_no_worse_than_the_worst_within_its_reach(
+    home: HomeAssistant,
+) -> None:
     def reaching(*actions: tuple[str, str]) -> Unresolved:
         script = EntityAction("script.night", "script.turn_on")
         unknown = Unknown(UnknownReason.TEMPLATE, script, touching(*actions).actions)
@@ -301,49 +409,87 @@ async def test_what_is_unknown_is_no_worse_than_the_worst_within_its_reach(home:
 
     lamps = reaching(("light.lamp", "light.turn_on"))
     doors = reaching(("light.lamp", "light.turn_on"), ("lock.door", "lock.unlock"))
-    never, this_script = rule(Verdict.DENY, areas="garden"), rule(Verdict.ALLOW, entities="script.night")
+    never, this_script = (
+        rule(Verdict.DENY, areas="garden"),
+        rule(Verdict.ALLOW, entities="script.night"),
+    )
 
     assert judged(home, lamps) == ALLOWED
     assert judged(home, reaching(), never) == ALLOWED
     assert judged(home, lamps, rule(Verdict.PIN, domains="lock"), never) == ALLOWED
-    assert judged(home, lamps, rule(Verdict.PIN, domains="light")).verdict is Verdict.PIN
+    assert (
+        judged(home, lamps, rule(Verdict.PIN, domains="light")).verdict is Verdict.PIN
+    )
     assert judged(home, doors, never).decisions == (
         Decision(next(iter(doors.unknowns)), Verdict.ASK, DEFAULT_RULES[0]),
     )
     assert judged(home, doors, this_script).verdict is Verdict.ASK
-    assert judged(home, doors, rule(Verdict.DENY, entities="lock.door")).verdict is Verdict.DENY
+    assert (
+        judged(home, doors, rule(Verdict.DENY, entities="lock.door")).verdict
+        is Verdict.DENY
+    )
 
 
-async def test_what_a_scene_may_do_in_many_ways_is_judged_by_the_strictest(home: HomeAssistant) -> None:
+async def test_what_a_scene_may_do_in_many_ways_is_judged_by_the_strictest(
+    home: HomeAssistant,
+) -> None:
     scene = touching(("climate.room", "climate.reproduce_state"))
     temperature = rule(Verdict.ALLOW, actions="climate.set_temperature")
     mode = rule(Verdict.PIN, actions="climate.set_hvac_mode")
 
     assert judged(home, scene, temperature, mode).verdict is Verdict.PIN
-    assert judged(home, scene, temperature, rule(Verdict.DENY, domains="climate")).verdict is Verdict.DENY
-    assert judged(home, scene, mode, rule(Verdict.ALLOW, domains="climate")).verdict is Verdict.PIN
+    assert (
+        judged(home, scene, temperature, rule(Verdict.DENY, domains="climate")).verdict
+        is Verdict.DENY
+    )
+    assert (
+        judged(home, scene, mode, rule(Verdict.ALLOW, domains="climate")).verdict
+        is Verdict.PIN
+    )
     assert judged(home, scene, rule(Verdict.PIN, actions="light.turn_on")) == ALLOWED
 
 
-async def test_a_device_counts_only_where_it_is_not_just_said_to_be_that_one(home: HomeAssistant) -> None:
+async def test_a_device_counts_only_where_it_is_not_just_said_to_be_that_one(
+    home: HomeAssistant,
+) -> None:
     """A signed-in user may name any device in a request."""
     unlock = touching(("lock.door", "lock.unlock"))
-    at_satellite = Rule(verdict=Verdict.ALLOW, domains=frozenset({"lock"}), devices=frozenset({"hall"}))
+    at_satellite = Rule(
+        verdict=Verdict.ALLOW, domains=frozenset({"lock"}), devices=frozenset({"hall"})
+    )
     never = Rule(verdict=Verdict.DENY, domains=frozenset({"lock"}))
-    there, named = Speaker(device_id="hall"), Speaker("a-user", "hall", is_signed_in=True)
+    there, named = (
+        Speaker(device_id="hall"),
+        Speaker("a-user", "hall", is_signed_in=True),
+    )
 
     assert judged(home, unlock, at_satellite, never, speaker=there) == ALLOWED
-    assert judged(home, unlock, at_satellite, never, speaker=named).verdict is Verdict.DENY
+    assert (
+        judged(home, unlock, at_satellite, never, speaker=named).verdict is Verdict.DENY
+    )
 
 
 @in_one_home(
     ("actions", "risky"),
     [
-        ({("light.lamp", "light.turn_on"), ("todo.list", "todo.add_item"), ("script.tidy", "script.turn_on")}, False),
+        (
+            {
+                ("light.lamp", "light.turn_on"),
+                ("todo.list", "todo.add_item"),
+                ("script.tidy", "script.turn_on"),
+            },
+            False,
+        ),
         ({("cover.blind", "cover.open_cover")}, False),
         ({("climate.room", "climate.set_fan_mode")}, False),
         ({("climate.room", "climate.set_temperature")}, True),  # to nobody knows what
-        ({("media_player.radio", "media_player.play_media"), ("vacuum.robot", "vacuum.start")}, False),
+        (
+            {
+                ("media_player.radio", "media_player.play_media"),
+                ("vacuum.robot", "vacuum.start"),
+            },
+            False,
+        ),
         ({("light.lamp", "light.turn_on"), ("lock.door", "lock.lock")}, False),
         ({("light.lamp", "light.turn_on"), ("lock.door", "lock.unlock")}, True),
         ({("cover.lid", "cover.close_cover")}, False),
@@ -382,13 +528,25 @@ async def test_a_foreign_tool_is_risky_unless_it_only_adds_at_home(
 
 
 _UNMET: Final[JsonObject] = {
-    **{name: ["nowhere" if name == "domains" else "nowhere.nothing"] for name in CONDITIONS},
+    **{
+        name: ["nowhere" if name == "domains" else "nowhere.nothing"]
+        for name in CONDITIONS
+    },
     "window": {"after": "22:00", "before": "06:00"},
 }
 
 
-@in_one_home("condition", [field.name for field in fields(Rule) if field.name != "verdict"])
-async def test_a_rule_decides_nothing_where_a_condition_is_not_met(home: HomeAssistant, condition: str) -> None:
+@in_one_home(
+    "condition", [field.name for field in fields(Rule) if field.name != "verdict"]
+)
+async def test_a_rule_decides_nothing_where_a_condition_is_not_met(
+    home: HomeAssistant, condition: str
+) -> None:
     """A condition that is not applied would let its rule decide on everything."""
-    (never,) = policy_from_json([{"verdict": "deny", condition: _UNMET[condition]}]).rules
-    assert judged(home, touching(("light.kitchen", "light.turn_on")), never).verdict is Verdict.ALLOW
+    (never,) = policy_from_json(
+        [{"verdict": "deny", condition: _UNMET[condition]}]
+    ).rules
+    assert (
+        judged(home, touching(("light.kitchen", "light.turn_on")), never).verdict
+        is Verdict.ALLOW
+    )

@@ -10,7 +10,10 @@ from freezegun.api import FrozenDateTimeFactory
 from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.json import json_bytes
-from pytest_homeassistant_custom_component.common import async_capture_events, async_fire_time_changed
+from pytest_homeassistant_custom_component.common import (
+    async_capture_events,
+    async_fire_time_changed,
+)
 
 from custom_components.chatterbox.agent.events import Answer
 from custom_components.chatterbox.approvals.questions import (
@@ -22,9 +25,19 @@ from custom_components.chatterbox.approvals.questions import (
     QuestionUpdate,
     async_get_approvals,
 )
-from custom_components.chatterbox.approvals.review import ApprovalWay, CallState, GivenAnswer
+from custom_components.chatterbox.approvals.review import (
+    ApprovalWay,
+    CallState,
+    GivenAnswer,
+)
 from custom_components.chatterbox.const import EVENT_APPROVAL_REQUESTED
-from custom_components.chatterbox.effects.effect import EntityAction, Touches, Unknown, UnknownReason, Unresolved
+from custom_components.chatterbox.effects.effect import (
+    EntityAction,
+    Touches,
+    Unknown,
+    UnknownReason,
+    Unresolved,
+)
 from tests.support.waiting_questions import TEXT, ask, asked_call, ids, question
 
 YES = GivenAnswer(approved=True, way=ApprovalWay.ACTION, user_id="anna")
@@ -49,7 +62,9 @@ def news(hass: HomeAssistant) -> Sequence[QuestionUpdate]:
     return heard
 
 
-async def pass_time(hass: HomeAssistant, freezer: FrozenDateTimeFactory, seconds: float) -> None:
+async def pass_time(
+    hass: HomeAssistant, freezer: FrozenDateTimeFactory, seconds: float
+) -> None:
     """Let time pass, and what waits for it happen."""
     freezer.tick(timedelta(seconds=seconds))
     async_fire_time_changed(hass)
@@ -69,7 +84,10 @@ async def test_questions_wait_in_their_order_and_are_told(
     ask(hass, second)
 
     assert approvals.waiting == (first, second)
-    assert news == [QuestionUpdate(first, CallState.WAITING), QuestionUpdate(second, CallState.WAITING)]
+    assert news == [
+        QuestionUpdate(first, CallState.WAITING),
+        QuestionUpdate(second, CallState.WAITING),
+    ]
 
 
 async def test_an_answer_where_it_was_asked_is_taken_once(
@@ -90,13 +108,22 @@ async def test_an_answer_where_it_was_asked_is_taken_once(
 
 
 @pytest.mark.parametrize("with_pin", [False, True])
-def test_a_yes_without_the_pin_that_it_needs_approves_no_call(*, with_pin: bool) -> None:
+def test_a_yes_without_the_pin_that_it_needs_approves_no_call(
+    *, with_pin: bool
+) -> None:
     questions = question(asked_call(needs_pin=True))
     yes = replace(YES, way=ApprovalWay.PIN) if with_pin else YES
     (waiting,) = questions.pending.calls
 
     assert bool(questions.with_answer(yes).pending.approved) is with_pin
-    assert bool(questions.with_answer(yes, {waiting.call.id: Answer(approved=True)}).pending.approved) is with_pin
+    assert (
+        bool(
+            questions.with_answer(
+                yes, {waiting.call.id: Answer(approved=True)}
+            ).pending.approved
+        )
+        is with_pin
+    )
     assert questions.pending.approved == ()
 
 
@@ -106,12 +133,21 @@ def test_an_answer_to_each_call_approves_no_other_call() -> None:
     assert questions.with_answer(YES, {"another-call": YES}).pending.approved == ()
 
 
-async def test_only_the_same_scope_is_asked(hass: HomeAssistant, approvals: Approvals) -> None:
+async def test_only_the_same_scope_is_asked(
+    hass: HomeAssistant, approvals: Approvals
+) -> None:
     here = question(satellite_id="assist_satellite.kitchen")
     ask(hass, here)
 
-    assert approvals.asked_at(question(satellite_id="assist_satellite.hall").scope) is None
-    assert approvals.asked_at(question(conversation_id="b", satellite_id="assist_satellite.kitchen").scope) is None
+    assert (
+        approvals.asked_at(question(satellite_id="assist_satellite.hall").scope) is None
+    )
+    assert (
+        approvals.asked_at(
+            question(conversation_id="b", satellite_id="assist_satellite.kitchen").scope
+        )
+        is None
+    )
 
 
 async def test_an_answer_from_elsewhere_takes_the_turn_on(
@@ -125,11 +161,15 @@ async def test_an_answer_from_elsewhere_takes_the_turn_on(
     assert turn.answers == [YES]
     assert news[1:] == [
         QuestionUpdate(questions.with_answer(YES), CallState.APPROVED),
-        QuestionUpdate(questions.with_answer(YES), CallState.CONCLUDED, "It is unlocked."),
+        QuestionUpdate(
+            questions.with_answer(YES), CallState.CONCLUDED, "It is unlocked."
+        ),
     ]
 
 
-async def test_the_first_answer_wins_while_its_turn_still_goes_on(hass: HomeAssistant, approvals: Approvals) -> None:
+async def test_the_first_answer_wins_while_its_turn_still_goes_on(
+    hass: HomeAssistant, approvals: Approvals
+) -> None:
     questions = question()
     turn = ask(hass, questions)
     turn.may_end = asyncio.Event()
@@ -176,7 +216,10 @@ async def test_a_newer_question_of_a_conversation_takes_the_place_of_an_older_on
 
 
 async def test_an_expired_question_is_still_found_by_its_scope(
-    hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionUpdate], freezer: FrozenDateTimeFactory
+    hass: HomeAssistant,
+    approvals: Approvals,
+    news: Sequence[QuestionUpdate],
+    freezer: FrozenDateTimeFactory,
 ) -> None:
     questions = question()
     turn = ask(hass, questions, expires_in=60)
@@ -206,13 +249,20 @@ async def test_a_question_is_repeated_once_while_it_waits(
     for one in (first, second):
         ask(hass, one, expires_in=60)
 
-    assert [approvals.repeat(first.id), approvals.repeat(first.id), approvals.repeat("unknown")] == [True, False, False]
+    assert [
+        approvals.repeat(first.id),
+        approvals.repeat(first.id),
+        approvals.repeat("unknown"),
+    ] == [True, False, False]
     await pass_time(hass, freezer, 61)
     assert not approvals.repeat(second.id)
 
 
 async def test_what_was_answered_does_not_run_out(
-    hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionUpdate], freezer: FrozenDateTimeFactory
+    hass: HomeAssistant,
+    approvals: Approvals,
+    news: Sequence[QuestionUpdate],
+    freezer: FrozenDateTimeFactory,
 ) -> None:
     questions, dropped = question(), question(conversation_id="another")
     ask(hass, questions)
@@ -226,7 +276,10 @@ async def test_what_was_answered_does_not_run_out(
 
 
 async def test_a_question_is_dropped_once(
-    hass: HomeAssistant, approvals: Approvals, news: Sequence[QuestionUpdate], freezer: FrozenDateTimeFactory
+    hass: HomeAssistant,
+    approvals: Approvals,
+    news: Sequence[QuestionUpdate],
+    freezer: FrozenDateTimeFactory,
 ) -> None:
     questions, late = question(), question(conversation_id="late")
     ask(hass, questions)
@@ -243,8 +296,13 @@ async def test_a_question_is_dropped_once(
     assert states(news).count(CallState.DROPPED) == 1
 
 
-async def test_the_questions_of_an_agent_go_with_it(hass: HomeAssistant, approvals: Approvals) -> None:
-    gone = [question(agent_id="conversation.gone", conversation_id=talk) for talk in ("a", "b")]
+async def test_the_questions_of_an_agent_go_with_it(
+    hass: HomeAssistant, approvals: Approvals
+) -> None:
+    gone = [
+        question(agent_id="conversation.gone", conversation_id=talk)
+        for talk in ("a", "b")
+    ]
     remaining = question(conversation_id="c")
     for one in (*gone, remaining):
         ask(hass, one)
@@ -255,10 +313,15 @@ async def test_the_questions_of_an_agent_go_with_it(hass: HomeAssistant, approva
 
 
 async def test_a_question_knows_what_a_yes_would_do() -> None:
-    lamp, door = EntityAction("light.lamp", "light.turn_on"), EntityAction("lock.door", "lock.unlock")
+    lamp, door = (
+        EntityAction("light.lamp", "light.turn_on"),
+        EntityAction("lock.door", "lock.unlock"),
+    )
     partly = Unresolved(frozenset({Unknown(UnknownReason.TEMPLATE)}), frozenset({lamp}))
 
-    questions = question(asked_call(partly), asked_call(Touches(frozenset({door})), needs_pin=True))
+    questions = question(
+        asked_call(partly), asked_call(Touches(frozenset({door})), needs_pin=True)
+    )
 
     assert questions.entity_ids == {"light.lamp", "lock.door"}
     assert questions.needs_pin
@@ -314,9 +377,16 @@ async def test_a_question_that_is_gone_at_once_is_not_told(hass: HomeAssistant) 
 
 @pytest.mark.parametrize("character", ["x", "灯", "💡", '"'])
 @pytest.mark.parametrize("calls", [1, 32])
-async def test_the_event_can_be_recorded(hass: HomeAssistant, character: str, calls: int) -> None:
+async def test_the_event_can_be_recorded(
+    hass: HomeAssistant, character: str, calls: int
+) -> None:
     events = async_capture_events(hass, EVENT_APPROVAL_REQUESTED)
-    home = Touches(frozenset(EntityAction(f"lock.door_{n}_{'x' * 200}", f"lock.unlock_{n}") for n in range(2000)))
+    home = Touches(
+        frozenset(
+            EntityAction(f"lock.door_{n}_{'x' * 200}", f"lock.unlock_{n}")
+            for n in range(2000)
+        )
+    )
     long = asked_call(home, arguments={"name": character * 30_000})
 
     ask(hass, question(*[long] * calls, text=character * 30_000))
@@ -330,11 +400,15 @@ async def test_the_event_can_be_recorded(hass: HomeAssistant, character: str, ca
 
 
 @pytest.mark.parametrize(
-    ("here", "there", "is_replaced"), [("kitchen", "kitchen", True), ("kitchen", "hall", False), (None, None, False)]
+    ("here", "there", "is_replaced"),
+    [("kitchen", "kitchen", True), ("kitchen", "hall", False), (None, None, False)],
 )
 def test_a_question_without_a_conversation_replaces_those_of_its_satellite(
     here: str | None, there: str | None, *, is_replaced: bool
 ) -> None:
     earlier = ApprovalScope("conversation.agent", "talk", None, there, None)
 
-    assert replace(earlier, conversation_id=ANYWHERE, satellite_id=here).replaces(earlier) is is_replaced
+    assert (
+        replace(earlier, conversation_id=ANYWHERE, satellite_id=here).replaces(earlier)
+        is is_replaced
+    )

@@ -10,9 +10,16 @@ from homeassistant.components.homeassistant.exposed_entities import async_expose
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.setup import async_setup_component
 from homeassistant.util.ulid import ulid_now
-from pytest_homeassistant_custom_component.common import async_capture_events, async_mock_service
+from pytest_homeassistant_custom_component.common import (
+    async_capture_events,
+    async_mock_service,
+)
 
-from custom_components.chatterbox.approvals.questions import AnswerRefusal, async_get_approvals, async_refusal
+from custom_components.chatterbox.approvals.questions import (
+    AnswerRefusal,
+    async_get_approvals,
+    async_refusal,
+)
 from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnswer
 from custom_components.chatterbox.const import EVENT_CHANGE, EVENT_TURN_FINISHED
 from custom_components.chatterbox.later.plans import async_get_plans
@@ -45,11 +52,15 @@ OF_TODAY = {"HassTurnOn": "intent__HassTurnOn", "HassTurnOff": "intent__HassTurn
 
 
 def on(name: str) -> ScriptedAnswer:
-    return ScriptedAnswer(tool_calls=(ScriptedCall(name="HassTurnOn", arguments={"name": name}),))
+    return ScriptedAnswer(
+        tool_calls=(ScriptedCall(name="HassTurnOn", arguments={"name": name}),)
+    )
 
 
 def off(name: str) -> ScriptedAnswer:
-    return ScriptedAnswer(tool_calls=(ScriptedCall(name="HassTurnOff", arguments={"name": name}),))
+    return ScriptedAnswer(
+        tool_calls=(ScriptedCall(name="HassTurnOff", arguments={"name": name}),)
+    )
 
 
 SATELLITE = "assist_satellite.hall"
@@ -69,12 +80,27 @@ async def talk(
     expose: Sequence[str] = (),
 ) -> str:
     """Say something where somebody can be asked, and `then` what follows, to a model; return what is heard last."""
-    async with served(hass, room=room, rules=rules, pre_tool_use=pre_tool_use, home=home, expose=expose) as (
+    async with served(
+        hass,
+        room=room,
+        rules=rules,
+        pre_tool_use=pre_tool_use,
+        home=home,
+        expose=expose,
+    ) as (
         model,
         device_id,
     ):
         sentences = (text, *then)
-        return await heard_last(hass, model, sentences, answers, language=language, device_id=device_id, talk_id="chat")
+        return await heard_last(
+            hass,
+            model,
+            sentences,
+            answers,
+            language=language,
+            device_id=device_id,
+            talk_id="chat",
+        )
 
 
 @asynccontextmanager
@@ -93,8 +119,12 @@ async def served(
     for entity_id in expose:
         async_expose_entity(hass, conversation.DOMAIN, entity_id, should_expose=True)
     device_id = satellite(hass, room) if room else None
-    async with serving((model := ScriptedChatCompletions(Script())).application()) as address:
-        await set_up(hass, server_entry(address, rules=[*rules], pre_tool_use=pre_tool_use))
+    async with serving(
+        (model := ScriptedChatCompletions(Script())).application()
+    ) as address:
+        await set_up(
+            hass, server_entry(address, rules=[*rules], pre_tool_use=pre_tool_use)
+        )
         yield model, device_id
 
 
@@ -124,7 +154,12 @@ async def as_before(hass: HomeAssistant) -> None:
     """Put the things of the home back, and drop what is asked."""
     for question in async_get_approvals(hass).waiting:
         async_get_approvals(hass).drop(question.id)
-    for domain, service in (("lock", "unlock"), ("cover", "open_cover"), ("light", "turn_on"), ("fan", "turn_on")):
+    for domain, service in (
+        ("lock", "unlock"),
+        ("cover", "open_cover"),
+        ("light", "turn_on"),
+        ("fan", "turn_on"),
+    ):
         targets = {"entity_id": hass.states.async_entity_ids(domain)}
         await hass.services.async_call(domain, service, targets, blocking=True)
     await hass.async_block_till_done()
@@ -182,7 +217,12 @@ async def test_the_opposite_goes_back_to_the_model_and_is_asked_about_if_it_insi
         ("Switch on the movie mode please", off("Ceiling"), "light.hall", "off"),
         ("Don't leave the fan on", off("Fan"), "fan.fan", "off"),
         ("Close the smart curtain", off("Smart Curtain"), "cover.curtain", "closed"),
-        ("It is too bright with the smart curtain", off("Smart Curtain"), "cover.curtain", "closed"),
+        (
+            "It is too bright with the smart curtain",
+            off("Smart Curtain"),
+            "cover.curtain",
+            "closed",
+        ),
         ("Lock the front door", on("Front Door"), "lock.front", "locked"),
         ("Lock the door in the hall", on("Front Door"), "lock.front", "locked"),
         ("Turn off the light in the kitchen", off("Pendant"), "light.kitchen", "off"),
@@ -192,7 +232,12 @@ async def test_the_opposite_goes_back_to_the_model_and_is_asked_about_if_it_insi
     ],
 )
 async def test_what_the_words_may_mean_runs(  # noqa: PLR0917  # a row
-    hass: HomeAssistant, model: ScriptedChatCompletions, text: str, call: ScriptedAnswer, entity_id: str, state: str
+    hass: HomeAssistant,
+    model: ScriptedChatCompletions,
+    text: str,
+    call: ScriptedAnswer,
+    entity_id: str,
+    state: str,
 ) -> None:
     await as_before(hass)
     assert await heard_last(hass, model, [text], [call]) == "Done."
@@ -200,10 +245,18 @@ async def test_what_the_words_may_mean_runs(  # noqa: PLR0917  # a row
 
 
 @pytest.mark.parametrize("domain", ["input_boolean", "remote", "siren"])
-async def test_the_opposite_of_all_that_is_switched_is_asked_about(hass: HomeAssistant, domain: str) -> None:
+async def test_the_opposite_of_all_that_is_switched_is_asked_about(
+    hass: HomeAssistant, domain: str
+) -> None:
     hass.states.async_set(f"{domain}.gadget", "off", {"friendly_name": "Gadget"})
     calls = async_mock_service(hass, domain, "turn_on")
-    heard = await talk(hass, "Turn off the gadget", on("Gadget"), on("Gadget"), expose=[f"{domain}.gadget"])
+    heard = await talk(
+        hass,
+        "Turn off the gadget",
+        on("Gadget"),
+        on("Gadget"),
+        expose=[f"{domain}.gadget"],
+    )
 
     assert heard == "Turn on the Gadget?"
     assert not calls
@@ -222,13 +275,19 @@ entities:
 
 
 @pytest.mark.parametrize(
-    ("text", "position", "runs"), [("Close", 100, 0), ("Open", 0, 0), ("Open", 100, 1), ("Close", 0, 1)]
+    ("text", "position", "runs"),
+    [("Close", 100, 0), ("Open", 0, 0), ("Open", 100, 1), ("Close", 0, 1)],
 )
 async def test_a_position_that_opens_or_closes_may_be_the_opposite(
     hass: HomeAssistant, text: str, position: int, runs: int
 ) -> None:
     call = ScriptedAnswer(
-        tool_calls=(ScriptedCall(name="HassSetPosition", arguments={"name": "Blinds", "position": position}),)
+        tool_calls=(
+            ScriptedCall(
+                name="HassSetPosition",
+                arguments={"name": "Blinds", "position": position},
+            ),
+        )
     )
     heard = await talk(hass, f"{text} the blinds", call, call, home=BLINDS)
 
@@ -239,12 +298,20 @@ async def test_a_position_that_opens_or_closes_may_be_the_opposite(
 
 
 async def test_the_right_call_after_the_opposite_runs(hass: HomeAssistant) -> None:
-    assert await talk(hass, "Close the smart curtain", on("Smart Curtain"), off("Smart Curtain")) == "Done."
+    assert (
+        await talk(
+            hass, "Close the smart curtain", on("Smart Curtain"), off("Smart Curtain")
+        )
+        == "Done."
+    )
     assert hass.states.is_state("cover.curtain", "closed")
 
 
 async def test_which_one_is_asked_with_the_names(hass: HomeAssistant) -> None:
-    assert await talk(hass, "Lock the door", on("Front Door")) == "The Front Door or the Back Door?"
+    assert (
+        await talk(hass, "Lock the door", on("Front Door"))
+        == "The Front Door or the Back Door?"
+    )
     assert hass.states.is_state("lock.front", "unlocked")
 
 
@@ -270,17 +337,28 @@ async def test_which_one_is_asked_with_the_names(hass: HomeAssistant) -> None:
     ],
 )
 async def test_the_answer_picks(
-    hass: HomeAssistant, model: ScriptedChatCompletions, answers: Sequence[str], locked: set[str]
+    hass: HomeAssistant,
+    model: ScriptedChatCompletions,
+    answers: Sequence[str],
+    locked: set[str],
 ) -> None:
     await as_before(hass)
-    heard = await heard_last(hass, model, ["Lock the door", *answers], [on("Front Door")])
+    heard = await heard_last(
+        hass, model, ["Lock the door", *answers], [on("Front Door")]
+    )
 
-    assert {one for one in ("lock.front", "lock.back") if hass.states.is_state(one, "locked")} == locked
+    assert {
+        one
+        for one in ("lock.front", "lock.back")
+        if hass.states.is_state(one, "locked")
+    } == locked
     assert locked == set() or heard == "Done."
 
 
 async def test_after_two_unclear_answers_nothing_is_done(hass: HomeAssistant) -> None:
-    heard = await talk(hass, "Lock the door", on("Front Door"), then=["the door", "yes"])
+    heard = await talk(
+        hass, "Lock the door", on("Front Door"), then=["the door", "yes"]
+    )
 
     assert heard == "I still don't know which one you mean, so I left it."
 
@@ -292,14 +370,25 @@ async def test_an_unclear_answer_is_asked_once_more(hass: HomeAssistant) -> None
 
 
 async def test_a_new_request_takes_the_place_of_the_answer(hass: HomeAssistant) -> None:
-    assert await talk(hass, "Lock the door", on("Front Door"), off("Fan"), then=["Turn off the fan"]) == "Done."
+    assert (
+        await talk(
+            hass,
+            "Lock the door",
+            on("Front Door"),
+            off("Fan"),
+            then=["Turn off the fan"],
+        )
+        == "Done."
+    )
     assert hass.states.is_state("fan.fan", "off")
     assert hass.states.is_state("lock.front", "unlocked")
 
 
 async def test_a_rule_still_asks_about_what_was_chosen(hass: HomeAssistant) -> None:
     rules = ({"verdict": "ask"},)
-    heard = await talk(hass, "Lock the door", on("Front Door"), then=["the back door"], rules=rules)
+    heard = await talk(
+        hass, "Lock the door", on("Front Door"), then=["the back door"], rules=rules
+    )
 
     assert heard == "Lock the Back Door in the Kitchen?"
     assert hass.states.is_state("lock.back", "unlocked")
@@ -307,7 +396,9 @@ async def test_a_rule_still_asks_about_what_was_chosen(hass: HomeAssistant) -> N
 
 async def test_a_rule_refuses_what_was_chosen(hass: HomeAssistant) -> None:
     rules = ({"verdict": "deny", "entities": ["lock.back"]}, {"verdict": "allow"})
-    await talk(hass, "Lock the door", on("Front Door"), then=["the back door"], rules=rules)
+    await talk(
+        hass, "Lock the door", on("Front Door"), then=["the back door"], rules=rules
+    )
 
     assert hass.states.is_state("lock.back", "unlocked")
 
@@ -316,8 +407,13 @@ async def test_a_yes_from_elsewhere_chooses_nothing(hass: HomeAssistant) -> None
     await talk(hass, "Lock the door", on("Front Door"))
     (question,) = async_get_approvals(hass).waiting
 
-    assert await async_refusal(hass, question, Context(), approved=True) is AnswerRefusal.NEEDS_CHOICE
-    await async_get_approvals(hass).answer(question.id, GivenAnswer(approved=True, way=ApprovalWay.ACTION))
+    assert (
+        await async_refusal(hass, question, Context(), approved=True)
+        is AnswerRefusal.NEEDS_CHOICE
+    )
+    await async_get_approvals(hass).answer(
+        question.id, GivenAnswer(approved=True, way=ApprovalWay.ACTION)
+    )
     assert hass.states.is_state("lock.front", "unlocked")
     assert hass.states.is_state("lock.back", "unlocked")
 
@@ -337,8 +433,13 @@ async def test_what_only_a_model_chose_is_left_alone(
     assert hass.states.is_state(entity_id, state)
 
 
-async def test_the_only_one_in_the_room_of_the_person_is_meant(hass: HomeAssistant) -> None:
-    assert await talk(hass, "Turn off the light", off("Pendant"), room="kitchen") == "Done."
+async def test_the_only_one_in_the_room_of_the_person_is_meant(
+    hass: HomeAssistant,
+) -> None:
+    assert (
+        await talk(hass, "Turn off the light", off("Pendant"), room="kitchen")
+        == "Done."
+    )
     assert hass.states.is_state("light.kitchen", "off")
 
 
@@ -346,20 +447,33 @@ async def test_a_pin_is_still_needed_for_what_was_chosen(hass: HomeAssistant) ->
     pin = PinHash.of("4711", HashCost(2, 1))
     async_get_home_rules(hass).async_change(lambda rules: replace(rules, pin=pin))
     rules = ({"verdict": "pin", "domains": ["lock"]},)
-    heard = await talk(hass, "Lock the door", on("Front Door"), then=["the back door"], rules=rules)
+    heard = await talk(
+        hass, "Lock the door", on("Front Door"), then=["the back door"], rules=rules
+    )
 
     assert heard == "Lock the Back Door in the Kitchen? Please say the PIN."
     assert hass.states.is_state("lock.back", "unlocked")
 
 
-async def test_the_one_in_the_room_of_the_person_takes_the_place_of_another(hass: HomeAssistant) -> None:
-    assert await talk(hass, "Turn off the light", off("Ceiling"), off("Pendant"), room="kitchen") == "Done."
+async def test_the_one_in_the_room_of_the_person_takes_the_place_of_another(
+    hass: HomeAssistant,
+) -> None:
+    assert (
+        await talk(
+            hass, "Turn off the light", off("Ceiling"), off("Pendant"), room="kitchen"
+        )
+        == "Done."
+    )
     assert hass.states.is_state("light.kitchen", "off")
     assert hass.states.is_state("light.hall", "on")
 
 
-async def test_a_model_that_insists_on_another_room_is_asked_about(hass: HomeAssistant) -> None:
-    heard = await talk(hass, "Turn off the light", off("Ceiling"), off("Ceiling"), room="kitchen")
+async def test_a_model_that_insists_on_another_room_is_asked_about(
+    hass: HomeAssistant,
+) -> None:
+    heard = await talk(
+        hass, "Turn off the light", off("Ceiling"), off("Ceiling"), room="kitchen"
+    )
 
     assert heard == "The Ceiling or the Pendant?"
     assert hass.states.is_state("light.hall", "on")
@@ -369,12 +483,29 @@ async def test_a_model_that_insists_on_another_room_is_asked_about(hass: HomeAss
     ("text", "call", "entity_id", "state", "asks"),
     [
         ("Lock the back door", off("Front Door"), "lock.front", "unlocked", ""),
-        ("Lock the back door", on("Front Door"), "lock.front", "unlocked", "The Front Door or the Back Door?"),
-        ("Turn off the pendant light", off("Ceiling"), "light.hall", "on", "The Ceiling or the Pendant?"),
+        (
+            "Lock the back door",
+            on("Front Door"),
+            "lock.front",
+            "unlocked",
+            "The Front Door or the Back Door?",
+        ),
+        (
+            "Turn off the pendant light",
+            off("Ceiling"),
+            "light.hall",
+            "on",
+            "The Ceiling or the Pendant?",
+        ),
     ],
 )
 async def test_words_that_name_another_one_outweigh_the_room_of_the_person(  # noqa: PLR0917  # a row
-    hass: HomeAssistant, text: str, call: ScriptedAnswer, entity_id: str, state: str, asks: str
+    hass: HomeAssistant,
+    text: str,
+    call: ScriptedAnswer,
+    entity_id: str,
+    state: str,
+    asks: str,
 ) -> None:
     heard = await talk(hass, text, call, call, room="hall")
 
@@ -382,23 +513,40 @@ async def test_words_that_name_another_one_outweigh_the_room_of_the_person(  # n
     assert heard == asks or not asks
 
 
-async def test_no_choice_is_offered_past_a_script_that_judges_calls(hass: HomeAssistant) -> None:
-    script = {"sequence": [{"variables": {"answer": {}}}, {"stop": "", "response_variable": "answer"}]}
+async def test_no_choice_is_offered_past_a_script_that_judges_calls(
+    hass: HomeAssistant,
+) -> None:
+    script = {
+        "sequence": [
+            {"variables": {"answer": {}}},
+            {"stop": "", "response_variable": "answer"},
+        ]
+    }
     assert await async_setup_component(hass, "script", {"script": {"judge": script}})
 
-    heard = await talk(hass, "Lock the door", on("Front Door"), pre_tool_use="script.judge")
+    heard = await talk(
+        hass, "Lock the door", on("Front Door"), pre_tool_use="script.judge"
+    )
 
-    assert heard == "Done. As far as I can tell, that wasn't done.", "the model is told to ask, and does not"
+    assert heard == "Done. As far as I can tell, that wasn't done.", (
+        "the model is told to ask, and does not"
+    )
     assert hass.states.is_state("lock.front", "unlocked")
 
 
-async def test_what_is_planned_is_no_choice_because_what_is_chosen_runs_at_once(hass: HomeAssistant) -> None:
+async def test_what_is_planned_is_no_choice_because_what_is_chosen_runs_at_once(
+    hass: HomeAssistant,
+) -> None:
     plan = '{"kind": "act", "when": "in ten minutes", "tool": "HassTurnOn", "arguments": {"name": "Front Door"}}'
-    later = ScriptedAnswer(tool_calls=(ScriptedCall(name="chatterbox__later", arguments=plan),))
+    later = ScriptedAnswer(
+        tool_calls=(ScriptedCall(name="chatterbox__later", arguments=plan),)
+    )
 
     heard = await talk(hass, "Lock the door in ten minutes", later)
 
-    assert heard == "Done. As far as I can tell, that wasn't done.", "the model is told to ask, and does not"
+    assert heard == "Done. As far as I can tell, that wasn't done.", (
+        "the model is told to ask, and does not"
+    )
     assert async_get_plans(hass).stored.plans == ()
 
 
@@ -426,7 +574,11 @@ def lights(hall: str = "on", bath: str = "Bath", entry: str = "Porch") -> str:
         ("nl", "Doe het light in het bad uit", {"bath": "Badkamer"}),
         ("sv", "Släck light i badrummet", {"bath": "Bad"}),
         ("fr", "Éteins la lumière de l'entrée", {"bath": "Entrée"}),
-        ("fr", "Éteins la lumière de l\N{RIGHT SINGLE QUOTATION MARK}entrée", {"bath": "Entrée"}),
+        (
+            "fr",
+            "Éteins la lumière de l\N{RIGHT SINGLE QUOTATION MARK}entrée",
+            {"bath": "Entrée"},
+        ),
         ("it", "Spegni la luce dell'ingresso", {"bath": "Ingresso"}),
         ("it", "Spegni la luce nell'ingresso", {"bath": "Ingresso"}),
         ("pt", "Apaga a luz d'Água", {"bath": "Água"}),
@@ -440,29 +592,55 @@ async def test_a_room_is_found_behind_an_elision_and_by_its_short_form(
 
 
 async def test_what_is_off_is_no_choice(hass: HomeAssistant) -> None:
-    heard = await talk(hass, "Turn off the light", off("Pendant"), home=lights(hall="off"))
+    heard = await talk(
+        hass, "Turn off the light", off("Pendant"), home=lights(hall="off")
+    )
     assert heard == "The Pendant or the Spot?"
 
 
 async def test_what_cannot_be_reached_is_no_choice(hass: HomeAssistant) -> None:
     hass.states.async_set("light.attic", "unavailable", {"friendly_name": "Attic"})
-    heard = await talk(hass, "Turn off the light", off("Pendant"), home=lights(), expose=["light.attic"])
+    heard = await talk(
+        hass,
+        "Turn off the light",
+        off("Pendant"),
+        home=lights(),
+        expose=["light.attic"],
+    )
     assert heard == "The Pendant, the Ceiling or the Spot?"
 
 
-async def test_what_the_words_lead_to_is_meant_although_it_cannot_be_reached(hass: HomeAssistant) -> None:
+async def test_what_the_words_lead_to_is_meant_although_it_cannot_be_reached(
+    hass: HomeAssistant,
+) -> None:
     hass.states.async_set("light.attic", "unavailable", {"friendly_name": "Attic"})
-    await talk(hass, "Turn off the attic light", off("Pendant"), home=lights(), expose=["light.attic"])
+    await talk(
+        hass,
+        "Turn off the attic light",
+        off("Pendant"),
+        home=lights(),
+        expose=["light.attic"],
+    )
     assert hass.states.is_state("light.bath", "on")
 
 
 async def test_what_rules_forbid_is_no_choice(hass: HomeAssistant) -> None:
-    rules = ({"verdict": "deny", "entities": ["light.hall", "light.entry"]}, {"verdict": "allow"})
-    assert await talk(hass, "Turn off the light", off("Pendant"), home=lights(), rules=rules) == "Done."
+    rules = (
+        {"verdict": "deny", "entities": ["light.hall", "light.entry"]},
+        {"verdict": "allow"},
+    )
+    assert (
+        await talk(
+            hass, "Turn off the light", off("Pendant"), home=lights(), rules=rules
+        )
+        == "Done."
+    )
     assert hass.states.is_state("light.bath", "off")
 
 
-async def test_what_the_words_lead_to_is_meant_although_rules_forbid_it(hass: HomeAssistant) -> None:
+async def test_what_the_words_lead_to_is_meant_although_rules_forbid_it(
+    hass: HomeAssistant,
+) -> None:
     rules = ({"verdict": "deny", "entities": ["lock.back"]}, {"verdict": "allow"})
     await talk(hass, "Lock the back door", on("Front Door"), rules=rules)
     assert hass.states.is_state("lock.front", "unlocked")
@@ -477,14 +655,25 @@ async def test_a_vacuum_that_stands_is_not_meant_by_stop(hass: HomeAssistant) ->
         attributes: { supported_features: [STATE, START, RETURN_HOME] }
       - { name: Robot Two, id: vacuum.two, state: docked }
     """
-    call = ScriptedAnswer(tool_calls=(ScriptedCall(name="HassVacuumReturnToBase", arguments={"name": "Robot One"}),))
+    call = ScriptedAnswer(
+        tool_calls=(
+            ScriptedCall(
+                name="HassVacuumReturnToBase", arguments={"name": "Robot One"}
+            ),
+        )
+    )
     assert await talk(hass, "Stop the robot", call, home=home) == "Done."
     assert hass.states.is_state("vacuum.one", "returning")
 
 
-async def test_a_place_that_the_home_does_not_have_is_told_to_the_model(hass: HomeAssistant) -> None:
+async def test_a_place_that_the_home_does_not_have_is_told_to_the_model(
+    hass: HomeAssistant,
+) -> None:
     says = ScriptedAnswer(content="There is no attic. The ceiling or the pendant?")
-    assert await talk(hass, "Turn off the light in the attic", off("Pendant"), says) == says.content
+    assert (
+        await talk(hass, "Turn off the light in the attic", off("Pendant"), says)
+        == says.content
+    )
     assert hass.states.is_state("light.kitchen", "on")
 
 
@@ -506,11 +695,26 @@ ASKS_OF_FANS = ({"verdict": "ask", "domains": ["fan"]}, {"verdict": "allow"})
     ("answers", "heard", "locked", "fan"),
     [
         ([], "The Front Door or the Back Door?", "unlocked", "on"),
-        (["the back door"], "Done: Back Door. Turn off the Fan in the Kitchen?", "locked", "on"),
+        (
+            ["the back door"],
+            "Done: Back Door. Turn off the Fan in the Kitchen?",
+            "locked",
+            "on",
+        ),
         (["the back door", "yes"], "Done.", "locked", "off"),
         (["the back door", "no"], "Done.", "locked", "on"),
-        (["neither"], "I didn't do it: turn off the Fan in the Kitchen. Done.", "unlocked", "on"),
-        (["How are you?"], "I didn't do it: turn off the Fan in the Kitchen. Done.", "unlocked", "on"),
+        (
+            ["neither"],
+            "I didn't do it: turn off the Fan in the Kitchen. Done.",
+            "unlocked",
+            "on",
+        ),
+        (
+            ["How are you?"],
+            "I didn't do it: turn off the Fan in the Kitchen. Done.",
+            "unlocked",
+            "on",
+        ),
         (
             ["the door", "the door"],
             "I still don't know which one you mean, so I left it. I didn't do it: turn off the Fan in the Kitchen.",
@@ -523,7 +727,9 @@ async def test_what_waits_beside_a_choice_is_asked_about_after_it(  # a row
     hass: HomeAssistant, answers: Sequence[str], heard: str, locked: str, fan: str
 ) -> None:
     text = "Lock the door, turn off the fan"
-    assert await talk(hass, text, LOCK_AND_FAN, then=answers, rules=ASKS_OF_FANS) == heard
+    assert (
+        await talk(hass, text, LOCK_AND_FAN, then=answers, rules=ASKS_OF_FANS) == heard
+    )
     assert hass.states.is_state("lock.back", locked)
     assert hass.states.is_state("fan.fan", fan)
 
@@ -533,7 +739,11 @@ async def test_the_pin_is_asked_for_after_a_choice(hass: HomeAssistant) -> None:
     async_get_home_rules(hass).async_change(lambda rules: replace(rules, pin=pin))
     rules = ({"verdict": "pin", "domains": ["fan"]}, {"verdict": "allow"})
     heard = await talk(
-        hass, "Lock the door, turn off the fan", LOCK_AND_FAN, then=["the back door", "4711"], rules=rules
+        hass,
+        "Lock the door, turn off the fan",
+        LOCK_AND_FAN,
+        then=["the back door", "4711"],
+        rules=rules,
     )
 
     assert heard == "Done."
@@ -541,21 +751,36 @@ async def test_the_pin_is_asked_for_after_a_choice(hass: HomeAssistant) -> None:
     assert hass.states.is_state("fan.fan", "off")
 
 
-async def test_a_pin_beside_the_words_of_a_choice_goes_no_further(hass: HomeAssistant) -> None:
+async def test_a_pin_beside_the_words_of_a_choice_goes_no_further(
+    hass: HomeAssistant,
+) -> None:
     pin = PinHash.of("4711", HashCost(2, 1))
     async_get_home_rules(hass).async_change(lambda rules: replace(rules, pin=pin))
     turns = async_capture_events(hass, EVENT_TURN_FINISHED)
-    heard = await talk(hass, "Lock the door", on("Front Door"), then=["the first one 4711"])
+    heard = await talk(
+        hass, "Lock the door", on("Front Door"), then=["the first one 4711"]
+    )
 
     assert heard == "The Front Door or the Back Door?"
     assert "4711" not in str([turn.data for turn in turns])
 
 
-async def test_the_opposite_beside_a_choice_is_asked_about_after_it(hass: HomeAssistant) -> None:
+async def test_the_opposite_beside_a_choice_is_asked_about_after_it(
+    hass: HomeAssistant,
+) -> None:
     wrong = ScriptedAnswer(
-        tool_calls=(*LOCK_AND_FAN.tool_calls[:1], ScriptedCall(name="HassTurnOn", arguments={"name": "Fan"}))
+        tool_calls=(
+            *LOCK_AND_FAN.tool_calls[:1],
+            ScriptedCall(name="HassTurnOn", arguments={"name": "Fan"}),
+        )
     )
-    heard = await talk(hass, "Lock the door, turn off the fan", on("Fan"), wrong, then=["the back door"])
+    heard = await talk(
+        hass,
+        "Lock the door, turn off the fan",
+        on("Fan"),
+        wrong,
+        then=["the back door"],
+    )
 
     assert heard == "Done: Back Door. Turn on the Fan in the Kitchen?"
 
@@ -566,7 +791,10 @@ async def test_the_record_of_a_choice_tells_what_was_chosen_and_that_rules_asked
     changes = async_capture_events(hass, EVENT_CHANGE)
     await talk(hass, "Lock the door", on("Front Door"), then=["the back door"])
 
-    assert [(one.data["outcome"], one.data["entity_ids"], one.data["approval"]) for one in changes] == [
+    assert [
+        (one.data["outcome"], one.data["entity_ids"], one.data["approval"])
+        for one in changes
+    ] == [
         ("waiting", changes[0].data["entity_ids"], "missing"),
         ("done", ["lock.back"], "choice"),
     ]
@@ -576,28 +804,47 @@ async def test_the_record_of_a_choice_tells_what_was_chosen_and_that_rules_asked
     assert changes[1].data["message"] == "locked Back Door, after a choice"
 
 
-async def test_the_record_of_a_call_beside_a_choice_tells_that_it_waited(hass: HomeAssistant) -> None:
+async def test_the_record_of_a_call_beside_a_choice_tells_that_it_waited(
+    hass: HomeAssistant,
+) -> None:
     changes = async_capture_events(hass, EVENT_CHANGE)
-    await talk(hass, "Lock the door, turn off the fan", LOCK_AND_FAN, then=["neither"], rules=ASKS_OF_FANS)
+    await talk(
+        hass,
+        "Lock the door, turn off the fan",
+        LOCK_AND_FAN,
+        then=["neither"],
+        rules=ASKS_OF_FANS,
+    )
 
-    outcomes = [one.data["outcome"] for one in changes if one.data["entity_ids"] == ["fan.fan"]]
+    outcomes = [
+        one.data["outcome"] for one in changes if one.data["entity_ids"] == ["fan.fan"]
+    ]
     assert outcomes == ["waiting", "denied"]
 
 
 @pytest.mark.parametrize("answer", ["the last one", "the fifth one"])
-async def test_what_a_question_has_not_named_is_not_chosen_by_its_place(hass: HomeAssistant, answer: str) -> None:
+async def test_what_a_question_has_not_named_is_not_chosen_by_its_place(
+    hass: HomeAssistant, answer: str
+) -> None:
     names = ("Oak", "Elm", "Ash", "Fir", "Yew", "Box")
     home = "entities:" + "".join(
-        f"\n  - {{ name: {one} Light, id: light.{one.lower()}, state: 'on' }}" for one in names
+        f"\n  - {{ name: {one} Light, id: light.{one.lower()}, state: 'on' }}"
+        for one in names
     )
-    heard = await talk(hass, "Turn off the light", off("Oak Light"), home=home, then=[answer])
+    heard = await talk(
+        hass, "Turn off the light", off("Oak Light"), home=home, then=[answer]
+    )
 
     assert heard.startswith("The Oak Light, ")
     assert all(hass.states.is_state(f"light.{one.lower()}", "on") for one in names)
 
 
-async def test_a_model_that_insists_after_a_no_has_not_been_given_a_choice(hass: HomeAssistant) -> None:
-    await talk(hass, "Lock the door", on("Front Door"), on("Front Door"), then=["neither"])
+async def test_a_model_that_insists_after_a_no_has_not_been_given_a_choice(
+    hass: HomeAssistant,
+) -> None:
+    await talk(
+        hass, "Lock the door", on("Front Door"), on("Front Door"), then=["neither"]
+    )
     assert hass.states.is_state("lock.front", "unlocked")
 
 
@@ -617,24 +864,42 @@ QUESTIONS = {
 
 
 @in_one_home("language", [*QUESTIONS])
-async def test_a_question_changes_nothing(hass: HomeAssistant, model: ScriptedChatCompletions, language: str) -> None:
+async def test_a_question_changes_nothing(
+    hass: HomeAssistant, model: ScriptedChatCompletions, language: str
+) -> None:
     """A call goes back to the model once, and the person is asked if it insists."""
-    once = await heard_last(hass, model, [QUESTIONS[language]], [off("Fan"), SAYS], language=language)
+    once = await heard_last(
+        hass, model, [QUESTIONS[language]], [off("Fan"), SAYS], language=language
+    )
     assert hass.states.is_state("fan.fan", "on")
     assert "asked a question" in str(model.requests[-1].body["messages"])
 
-    twice = await heard_last(hass, model, [QUESTIONS[language]], [off("Fan"), off("Fan")], language=language)
+    twice = await heard_last(
+        hass, model, [QUESTIONS[language]], [off("Fan"), off("Fan")], language=language
+    )
     assert hass.states.is_state("fan.fan", "on")
 
-    assert (once.endswith(("?", "\N{FULLWIDTH QUESTION MARK}")), "Fan" in twice) == (False, True)
-    assert [question.needs_pin for question in async_get_approvals(hass).waiting] == [False]
+    assert (once.endswith(("?", "\N{FULLWIDTH QUESTION MARK}")), "Fan" in twice) == (
+        False,
+        True,
+    )
+    assert [question.needs_pin for question in async_get_approvals(hass).waiting] == [
+        False
+    ]
     await as_before(hass)
 
 
 @in_one_home(
-    "text", ["Can you turn off the fan?", "Is it possible to turn the fan off?", "Why don't you turn the fan off?"]
+    "text",
+    [
+        "Can you turn off the fan?",
+        "Is it possible to turn the fan off?",
+        "Why don't you turn the fan off?",
+    ],
 )
-async def test_a_polite_command_is_done_at_once(hass: HomeAssistant, model: ScriptedChatCompletions, text: str) -> None:
+async def test_a_polite_command_is_done_at_once(
+    hass: HomeAssistant, model: ScriptedChatCompletions, text: str
+) -> None:
     await heard_last(hass, model, [text], [off("Fan")])
 
     assert hass.states.is_state("fan.fan", "off")

@@ -31,7 +31,9 @@ def in_a_chat_log(leaks: Leaks) -> None:
 
 def in_a_trace(_leaks: Leaks) -> None:
     with async_conversation_trace():
-        async_conversation_trace_append(ConversationTraceEventType.AGENT_DETAIL, {"text": [PIN]})
+        async_conversation_trace_append(
+            ConversationTraceEventType.AGENT_DETAIL, {"text": [PIN]}
+        )
 
 
 def in_an_issue(leaks: Leaks) -> None:
@@ -47,17 +49,29 @@ def in_an_issue(leaks: Leaks) -> None:
 
 
 def in_the_history(leaks: Leaks) -> None:
-    Path(leaks.hass.config.path("chatterbox.db-wal")).write_bytes(b"\xff\x00" + PIN.encode())
+    Path(leaks.hass.config.path("chatterbox.db-wal")).write_bytes(
+        b"\xff\x00" + PIN.encode()
+    )
 
 
 PLACES: dict[str, Callable[[Leaks], object]] = {
     "history": in_the_history,
-    "event": lambda leaks: leaks.hass.bus.async_fire("told", {"pin": "85-93 61, 42 07"}),
-    "words": lambda leaks: leaks.hass.bus.async_fire("told", {"pin": "Eight Five nine"}),
-    "state": lambda leaks: leaks.hass.states.async_set("sensor.last_words", "on", {"text": f"yes, {PIN}"}),
+    "event": lambda leaks: leaks.hass.bus.async_fire(
+        "told", {"pin": "85-93 61, 42 07"}
+    ),
+    "words": lambda leaks: leaks.hass.bus.async_fire(
+        "told", {"pin": "Eight Five nine"}
+    ),
+    "state": lambda leaks: leaks.hass.states.async_set(
+        "sensor.last_words", "on", {"text": f"yes, {PIN}"}
+    ),
     "storage": lambda leaks: leaks.storage.update(a_file={"data": [int(PIN)]}),
-    "log": lambda _: logging.getLogger("custom_components.chatterbox").debug("Somebody said %s", PIN),
-    "warning": lambda _: logging.getLogger(min(LOGGED_BEFORE_AN_AGENT_HEARS)).warning(PIN),
+    "log": lambda _: logging.getLogger("custom_components.chatterbox").debug(
+        "Somebody said %s", PIN
+    ),
+    "warning": lambda _: logging.getLogger(min(LOGGED_BEFORE_AN_AGENT_HEARS)).warning(
+        PIN
+    ),
     "chat log": in_a_chat_log,
     "trace": in_a_trace,
     "issue": in_an_issue,
@@ -76,10 +90,14 @@ async def test_digits_are_found(leaks: Leaks, place: str) -> None:
 
 async def test_digits_are_found_in_what_a_server_was_sent(leaks: Leaks) -> None:
     server = ScriptedChatCompletions(Script())
-    server.requests.append(ReceivedRequest(authorization=None, body={"text": "(a PIN)"}))
+    server.requests.append(
+        ReceivedRequest(authorization=None, body={"text": "(a PIN)"})
+    )
     leaks.assert_nowhere(PIN, servers=[server])
 
-    server.requests.append(ReceivedRequest(authorization=None, body={"text": f"It is {PIN}."}))
+    server.requests.append(
+        ReceivedRequest(authorization=None, body={"text": f"It is {PIN}."})
+    )
     with pytest.raises(AssertionError):
         leaks.assert_nowhere(PIN, servers=[server])
 
@@ -94,6 +112,8 @@ async def test_what_home_assistant_writes_before_an_agent_hears_is_no_leak_of_ou
     leaks.assert_nowhere(PIN)
 
 
-async def test_a_pin_that_stands_in_some_time_stamp_is_not_looked_for(leaks: Leaks) -> None:
+async def test_a_pin_that_stands_in_some_time_stamp_is_not_looked_for(
+    leaks: Leaks,
+) -> None:
     with pytest.raises(AssertionError, match="8 digits"):
         leaks.assert_nowhere("4711")

@@ -38,20 +38,37 @@ from tests.support.talk import AGENT, SATELLITE, Serve, locks_need, say, speech,
 LIGHT, DOOR = "light.kitchen_ceiling", "lock.front_door"
 HALL, OFFLINE = "assist_satellite.hall", "conversation.talker_2"
 QUESTION = "This was planned for 22:10, but I wasn't ready then. Turn off the Kitchen Ceiling Light?"
-OFF = PlannedCall("conversation__process_sentence", '{"sentence":"turn off the kitchen ceiling light"}')
-UNLOCK = PlannedCall("conversation__process_sentence", '{"sentence":"unlock the front door"}')
+OFF = PlannedCall(
+    "conversation__process_sentence",
+    '{"sentence":"turn off the kitchen ceiling light"}',
+)
+UNLOCK = PlannedCall(
+    "conversation__process_sentence", '{"sentence":"unlock the front door"}'
+)
 
 
-def overdue(hass: HomeAssistant, asker: Asker, call: PlannedCall = OFF, text: str = "turn off the light") -> FuturePlan:
+def overdue(
+    hass: HomeAssistant,
+    asker: Asker,
+    call: PlannedCall = OFF,
+    text: str = "turn off the light",
+) -> FuturePlan:
     """Return a plan of the agent that was due ten minutes ago."""
     (entry, *_) = hass.config_entries.async_entries(DOMAIN)
     (agent, *_) = entry.subentries
     return replace(act(text, -10, asker), agent=agent, call=call)
 
 
-async def miss(hass: HomeAssistant, asker: Asker, call: PlannedCall = OFF, text: str = "turn off the light") -> None:
+async def miss(
+    hass: HomeAssistant,
+    asker: Asker,
+    call: PlannedCall = OFF,
+    text: str = "turn off the light",
+) -> None:
     """Let a plan of the agent be due while Home Assistant is down, and start it."""
-    await hass.services.async_call("light", "turn_on", {"entity_id": LIGHT}, blocking=True)
+    await hass.services.async_call(
+        "light", "turn_on", {"entity_id": LIGHT}, blocking=True
+    )
     plan = overdue(hass, asker, call, text)
     await async_get_schedule(hass).async_add(plan)
     await hass.async_block_till_done(wait_background_tasks=True)
@@ -78,14 +95,18 @@ class TestAtASatellite:
         await serve(words("Off it is.", "Well.", "So."))
         return await announcing_satellite(hass)
 
-    async def test_a_yes_does_it_once(self, hass: HomeAssistant, satellite: Satellite) -> None:
+    async def test_a_yes_does_it_once(
+        self, hass: HomeAssistant, satellite: Satellite
+    ) -> None:
         await miss(hass, Asker(satellite_id=SATELLITE))
         assert satellite.heard == [QUESTION]
         assert async_get_plans(hass).stored == Stored()
 
         assert await at_satellite(hass, "yes") == "Off it is."
         assert state(hass, LIGHT) == "off"
-        await hass.services.async_call("light", "turn_on", {"entity_id": LIGHT}, blocking=True)
+        await hass.services.async_call(
+            "light", "turn_on", {"entity_id": LIGHT}, blocking=True
+        )
         await at_satellite(hass, "yes")
         assert state(hass, LIGHT) == "on"
 
@@ -94,11 +115,22 @@ class TestAtASatellite:
         self, hass: HomeAssistant, satellite: Satellite, *, is_news: bool
     ) -> None:
         """Home Assistant was killed before it was due, or before it was told."""
-        plan, plans = overdue(hass, Asker(satellite_id=SATELLITE)), async_get_plans(hass)
+        plan, plans = (
+            overdue(hass, Asker(satellite_id=SATELLITE)),
+            async_get_plans(hass),
+        )
         missed = QUESTION.partition(". ")[0] + "."
-        news = News(text="Missed.", language="en", asker=plan.asker, plan=plan, missed=missed)
-        await hass.services.async_call("light", "turn_on", {"entity_id": LIGHT}, blocking=True)
-        await plans.async_change(lambda stored: stored.with_news(news) if is_news else replace(stored, plans=(plan,)))
+        news = News(
+            text="Missed.", language="en", asker=plan.asker, plan=plan, missed=missed
+        )
+        await hass.services.async_call(
+            "light", "turn_on", {"entity_id": LIGHT}, blocking=True
+        )
+        await plans.async_change(
+            lambda stored: (
+                stored.with_news(news) if is_news else replace(stored, plans=(plan,))
+            )
+        )
         plans.__init__(hass)  # type: ignore[misc]  # what is stored is left
 
         await async_get_schedule(hass).async_start(hass)
@@ -123,7 +155,9 @@ class TestAtASatellite:
             await at_satellite(hass, "yes")
         else:
             (question,) = async_get_approvals(hass).waiting
-            await async_get_approvals(hass).answer(question.id, GivenAnswer(approved=True, way=ApprovalWay.PAGE))
+            await async_get_approvals(hass).answer(
+                question.id, GivenAnswer(approved=True, way=ApprovalWay.PAGE)
+            )
 
         interrupted = Plans(hass)
         await interrupted.async_load()
@@ -147,7 +181,9 @@ class TestAtASatellite:
     async def test_other_words_end_it(self, hass: HomeAssistant) -> None:
         await miss(hass, Asker(satellite_id=SATELLITE))
 
-        assert (await at_satellite(hass, "what is the time in Oslo")).startswith("I didn't")
+        assert (await at_satellite(hass, "what is the time in Oslo")).startswith(
+            "I didn't"
+        )
         await at_satellite(hass, "yes")
         assert state(hass, LIGHT) == "on"
 
@@ -166,36 +202,53 @@ class TestAtASatellite:
 
         freezer.tick(1)
         with talking(hass, "", "kitchen-talk") as chat_log:
-            chat_log.async_add_assistant_content_without_tools(AssistantContent(AGENT, "Shall I water the flowers?"))
+            chat_log.async_add_assistant_content_without_tools(
+                AssistantContent(AGENT, "Shall I water the flowers?")
+            )
         await at_satellite(hass, "yes")
         assert state(hass, LIGHT) == "on"
 
-    async def test_after_ten_minutes_it_is_too_late(self, hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
+    async def test_after_ten_minutes_it_is_too_late(
+        self, hass: HomeAssistant, freezer: FrozenDateTimeFactory
+    ) -> None:
         await miss(hass, Asker(satellite_id=SATELLITE))
 
         await pass_time(hass, freezer, minutes=11)
         assert "expired" in await at_satellite(hass, "yes")
         assert state(hass, LIGHT) == "on"
 
-    async def test_rules_are_those_of_now(self, hass: HomeAssistant, satellite: Satellite) -> None:
+    async def test_rules_are_those_of_now(
+        self, hass: HomeAssistant, satellite: Satellite
+    ) -> None:
         """Under a yes for another time."""
         await set_home_rules(hass, **locks_need("4711"))
-        await miss(hass, Asker(satellite_id=SATELLITE), replace(UNLOCK, terms="ask:1"), "unlock the door")
-        assert satellite.heard[0].endswith("Unlock the Front Door in the Hallway? Please say the PIN.")
+        await miss(
+            hass,
+            Asker(satellite_id=SATELLITE),
+            replace(UNLOCK, terms="ask:1"),
+            "unlock the door",
+        )
+        assert satellite.heard[0].endswith(
+            "Unlock the Front Door in the Hallway? Please say the PIN."
+        )
 
         await at_satellite(hass, "yes")
         assert state(hass, DOOR) == "locked"
         await at_satellite(hass, "4711")
         assert state(hass, DOOR) == "unlocked"
 
-    async def test_what_is_not_allowed_is_told(self, hass: HomeAssistant, satellite: Satellite) -> None:
+    async def test_what_is_not_allowed_is_told(
+        self, hass: HomeAssistant, satellite: Satellite
+    ) -> None:
         await set_home_rules(hass, rules=[{"verdict": "deny", "domains": ["light"]}])
         await miss(hass, Asker(satellite_id=SATELLITE))
 
         assert "I haven't done it" in satellite.heard[0]
         assert async_get_approvals(hass).is_empty
 
-    async def test_a_second_one_is_asked_about_after_the_first(self, hass: HomeAssistant, satellite: Satellite) -> None:
+    async def test_a_second_one_is_asked_about_after_the_first(
+        self, hass: HomeAssistant, satellite: Satellite
+    ) -> None:
         await miss(hass, Asker(satellite_id=SATELLITE))
         await miss(hass, Asker(satellite_id=SATELLITE), UNLOCK, "unlock the door")
         assert len(satellite.heard) == 1
@@ -212,7 +265,9 @@ class TestAtASatellite:
 class TestInAConversation:
     """In a place where nothing can be announced."""
 
-    async def test_it_is_asked_about_when_the_person_speaks(self, hass: HomeAssistant, serve: Serve) -> None:
+    async def test_it_is_asked_about_when_the_person_speaks(
+        self, hass: HomeAssistant, serve: Serve
+    ) -> None:
         await serve(words("Good evening.", "Off it is."))
         await miss(hass, Asker(satellite_id=HALL))
         (waiting,) = async_get_plans(hass).stored.news
@@ -226,36 +281,56 @@ class TestInAConversation:
         await say(hass, "yes", satellite_id=HALL)
         assert state(hass, LIGHT) == "off"
 
-    async def test_it_waits_while_something_else_is_asked(self, hass: HomeAssistant, serve: Serve) -> None:
+    async def test_it_waits_while_something_else_is_asked(
+        self, hass: HomeAssistant, serve: Serve
+    ) -> None:
         await serve(words("Shall I play music?", "Playing.", "Off it is."))
         await miss(hass, Asker(satellite_id=HALL))
 
-        assert speech(await say(hass, "good evening", satellite_id=HALL)) == "Shall I play music?"
-        assert speech(await say(hass, "yes", satellite_id=HALL)) == f"Playing. {QUESTION}"
+        assert (
+            speech(await say(hass, "good evening", satellite_id=HALL))
+            == "Shall I play music?"
+        )
+        assert (
+            speech(await say(hass, "yes", satellite_id=HALL)) == f"Playing. {QUESTION}"
+        )
         assert state(hass, LIGHT) == "on"
 
-    async def test_another_person_is_not_asked(self, hass: HomeAssistant, serve: Serve) -> None:
+    async def test_another_person_is_not_asked(
+        self, hass: HomeAssistant, serve: Serve
+    ) -> None:
         await serve(words("Hi."))
         await miss(hass, Asker("anna", "anna"))
 
         assert speech(await say(hass, "good evening")) == "Hi."
 
-    async def test_one_agent_does_not_ask_for_another(self, hass: HomeAssistant, serve: Serve) -> None:
+    async def test_one_agent_does_not_ask_for_another(
+        self, hass: HomeAssistant, serve: Serve
+    ) -> None:
         await serve(words("Hi."))
         await miss(hass, Asker(satellite_id=HALL))
         await set_up(hass, offline_entry())
 
-        other = await say(hass, "turn off the garden light", satellite_id=HALL, agent_id=OFFLINE)
+        other = await say(
+            hass, "turn off the garden light", satellite_id=HALL, agent_id=OFFLINE
+        )
         assert "I haven't done it: turn off the light." in speech(other)
         assert async_get_plans(hass).stored.news == ()
 
-    async def test_what_is_not_allowed_is_told_at_the_next_turn(self, hass: HomeAssistant, serve: Serve) -> None:
+    async def test_what_is_not_allowed_is_told_at_the_next_turn(
+        self, hass: HomeAssistant, serve: Serve
+    ) -> None:
         await serve(words("Good evening.", "Hi."))
         await miss(hass, Asker(satellite_id=HALL))
         await set_home_rules(hass, rules=[{"verdict": "deny", "domains": ["light"]}])
 
-        assert speech(await say(hass, "good evening", satellite_id=HALL)) == "Good evening."
-        assert speech(await say(hass, "hi", satellite_id=HALL)).startswith("While you were away: This was planned for")
+        assert (
+            speech(await say(hass, "good evening", satellite_id=HALL))
+            == "Good evening."
+        )
+        assert speech(await say(hass, "hi", satellite_id=HALL)).startswith(
+            "While you were away: This was planned for"
+        )
 
 
 class TestOnAPhone:
@@ -276,11 +351,18 @@ class TestOnAPhone:
         async with push_service() as push:
             yield PhoneShop(hass, push, hass_client, hass_client_no_auth)
 
-    async def test_its_person_alone_can_answer(self, hass: HomeAssistant, shop: PhoneShop) -> None:
+    async def test_its_person_alone_can_answer(
+        self, hass: HomeAssistant, shop: PhoneShop
+    ) -> None:
         anna = await hass.auth.async_create_user("Anna", group_ids=[GROUP_ID_USER])
         phone = await shop.phone_of(anna, "Anna's phone")
-        bens = await shop.phone_of(await hass.auth.async_create_user("Ben", group_ids=[GROUP_ID_ADMIN]), "Ben's phone")
-        ben = next(user for user in await hass.auth.async_get_users() if user.name == "Ben")
+        bens = await shop.phone_of(
+            await hass.auth.async_create_user("Ben", group_ids=[GROUP_ID_ADMIN]),
+            "Ben's phone",
+        )
+        ben = next(
+            user for user in await hass.auth.async_get_users() if user.name == "Ben"
+        )
         await set_home_rules(hass, notify=[bens.entity_id])
         await miss(hass, Asker(anna.id))
 
@@ -289,13 +371,17 @@ class TestOnAPhone:
         assert list(asking.buttons) == ["Yes", "No"]
         await bens.tap(asking.buttons["Yes"])
         with pytest.raises(Unauthorized):
-            await hass.services.async_call(DOMAIN, "approve", {}, blocking=True, context=Context(user_id=ben.id))
+            await hass.services.async_call(
+                DOMAIN, "approve", {}, blocking=True, context=Context(user_id=ben.id)
+            )
         assert state(hass, LIGHT) == "on"
 
         await phone.tap(asking.buttons["Yes"])
         assert "Approved by Anna." in (await phone.next()).message
         assert state(hass, LIGHT) == "off"
-        await hass.services.async_call("light", "turn_on", {"entity_id": LIGHT}, blocking=True)
+        await hass.services.async_call(
+            "light", "turn_on", {"entity_id": LIGHT}, blocking=True
+        )
         await phone.tap(asking.buttons["Yes"])
         assert state(hass, LIGHT) == "on"
         assert bens.inbox.empty()

@@ -35,12 +35,18 @@ async def by_device(hass: HomeAssistant) -> Say:
     """Talk to the entity, as a device does."""
 
     async def say(text: str) -> str:
-        return speech(await conversation.async_converse(hass, text, TALK, Context(), "en", AGENT, "the-hall"))
+        return speech(
+            await conversation.async_converse(
+                hass, text, TALK, Context(), "en", AGENT, "the-hall"
+            )
+        )
 
     return say
 
 
-def through(voice: Callable[[], WholeVoice]) -> Callable[[HomeAssistant], Awaitable[Say]]:
+def through(
+    voice: Callable[[], WholeVoice],
+) -> Callable[[HomeAssistant], Awaitable[Say]]:
     """Talk through a pipeline."""
 
     async def ready(hass: HomeAssistant) -> Say:
@@ -56,7 +62,9 @@ def through(voice: Callable[[], WholeVoice]) -> Callable[[HomeAssistant], Awaita
 
 
 everywhere = pytest.mark.parametrize(
-    "way", [by_device, through(StreamingVoice), through(WholeVoice)], ids=["device", "stream", "whole"]
+    "way",
+    [by_device, through(StreamingVoice), through(WholeVoice)],
+    ids=["device", "stream", "whole"],
 )
 
 
@@ -64,18 +72,26 @@ async def diagnostics(hass: HomeAssistant, client: ClientSessionGenerator) -> st
     """Return what a person would attach to a report."""
     assert await async_setup_component(hass, "diagnostics", {})
     (entry,) = hass.config_entries.async_entries(DOMAIN)
-    response = await (await client()).get(f"/api/diagnostics/config_entry/{entry.entry_id}")
+    response = await (await client()).get(
+        f"/api/diagnostics/config_entry/{entry.entry_id}"
+    )
     return await response.text()
 
 
 def said_to(server: ScriptedChatCompletions) -> list[str]:
     """Return what a model was told that somebody said, in its last request."""
-    return [str(message["content"]) for message in messages_of(server.requests[-1]) if message["role"] == "user"]
+    return [
+        str(message["content"])
+        for message in messages_of(server.requests[-1])
+        if message["role"] == "user"
+    ]
 
 
 @everywhere
 @pytest.mark.parametrize(
-    "sentence", [PIN, "859 361 4207", IN_WORDS, f"Yes, unlock the front door, {PIN}."], ids=range(4)
+    "sentence",
+    [PIN, "859 361 4207", IN_WORDS, f"Yes, unlock the front door, {PIN}."],
+    ids=range(4),
 )
 async def test_the_right_pin(
     hass: HomeAssistant,
@@ -86,7 +102,10 @@ async def test_the_right_pin(
     way: Callable[[HomeAssistant], Awaitable[Say]],
     sentence: str,
 ) -> None:
-    server = await serve(Script(answers=(ASKS, OPENS, ScriptedAnswer(content="You are welcome."))), **WITH_PIN)
+    server = await serve(
+        Script(answers=(ASKS, OPENS, ScriptedAnswer(content="You are welcome."))),
+        **WITH_PIN,
+    )
     say = await way(hass)
 
     await say("unlock the front door")
@@ -94,7 +113,11 @@ async def test_the_right_pin(
     assert hass.states.is_state(DOOR, "unlocked")
     await say("thank you")
 
-    assert [words.endswith(REDACTED_PIN) for words in said_to(server)] == [False, True, False]
+    assert [words.endswith(REDACTED_PIN) for words in said_to(server)] == [
+        False,
+        True,
+        False,
+    ]
     leaks.assert_nowhere(PIN, "eight five nine", servers=[server])
     assert PIN not in await diagnostics(hass, hass_client)
 
@@ -117,7 +140,9 @@ async def test_pins_that_open_nothing(
     assert "didn't understand" in await say(f"{OTHER}?")  # nobody can tell what this is
     for _ in range(3):
         await say(" ".join(OTHER))
-    assert "not asking anything" in await say(PIN)  # no question waits, and still nobody may read it
+    assert "not asking anything" in await say(
+        PIN
+    )  # no question waits, and still nobody may read it
     await say("unlock the front door")
     assert "too many wrong PINs" in await say(PIN)
 
@@ -137,7 +162,10 @@ async def test_a_pin_that_comes_too_late_or_once_more(
     *,
     way: Callable[[HomeAssistant], Awaitable[Say]],
 ) -> None:
-    server = await serve(Script(answers=(ASKS, ASKS, OPENS, ASKS, ScriptedAnswer(content="Noon."))), **WITH_PIN)
+    server = await serve(
+        Script(answers=(ASKS, ASKS, OPENS, ASKS, ScriptedAnswer(content="Noon."))),
+        **WITH_PIN,
+    )
     say = await way(hass)
 
     await say("unlock the front door")
@@ -160,7 +188,9 @@ async def test_a_pin_that_comes_too_late_or_once_more(
     leaks.assert_nowhere(PIN, servers=[server])
 
 
-async def test_a_pin_where_a_yes_would_do(hass: HomeAssistant, serve: Serve, leaks: Leaks) -> None:
+async def test_a_pin_where_a_yes_would_do(
+    hass: HomeAssistant, serve: Serve, leaks: Leaks
+) -> None:
     server = await serve(Script(answers=(ASKS, OPENS)), pin=WITH_PIN["pin"])
     say = await by_device(hass)
 
@@ -173,11 +203,20 @@ async def test_a_pin_where_a_yes_would_do(hass: HomeAssistant, serve: Serve, lea
 
 
 @everywhere
-@pytest.mark.parametrize("options", [{}, {"pin": WITH_PIN["pin"]}], ids=["without a PIN", "with a PIN"])
+@pytest.mark.parametrize(
+    "options", [{}, {"pin": WITH_PIN["pin"]}], ids=["without a PIN", "with a PIN"]
+)
 async def test_numbers_after_a_question_that_needs_no_pin_are_a_request(
-    hass: HomeAssistant, serve: Serve, *, way: Callable[[HomeAssistant], Awaitable[Say]], options: dict[str, object]
+    hass: HomeAssistant,
+    serve: Serve,
+    *,
+    way: Callable[[HomeAssistant], Awaitable[Say]],
+    options: dict[str, object],
 ) -> None:
-    alarms = (ScriptedAnswer(content="For when shall I set the alarm?"), ScriptedAnswer(content="It is set."))
+    alarms = (
+        ScriptedAnswer(content="For when shall I set the alarm?"),
+        ScriptedAnswer(content="It is set."),
+    )
     server = await serve(Script(answers=(ASKS, OPENS, *alarms * 3)), **options)
     say = await way(hass)
 
@@ -189,8 +228,13 @@ async def test_numbers_after_a_question_that_needs_no_pin_are_a_request(
         assert said_to(server)[-1].endswith(words)
 
 
-async def test_a_pin_that_is_cut_off_in_the_middle_of_its_turn(hass: HomeAssistant, serve: Serve, leaks: Leaks) -> None:
-    server = await serve(Script(answers=(ASKS, ScriptedAnswer(content="Come in.", delay_seconds=30))), **WITH_PIN)
+async def test_a_pin_that_is_cut_off_in_the_middle_of_its_turn(
+    hass: HomeAssistant, serve: Serve, leaks: Leaks
+) -> None:
+    server = await serve(
+        Script(answers=(ASKS, ScriptedAnswer(content="Come in.", delay_seconds=30))),
+        **WITH_PIN,
+    )
     room = await furnish(hass, StreamingVoice())
     await room.say("unlock the front door", TALK)
     server.request_arrived.clear()
@@ -202,7 +246,9 @@ async def test_a_pin_that_is_cut_off_in_the_middle_of_its_turn(hass: HomeAssista
         await turn
 
     assert hass.states.is_state(DOOR, "unlocked")
-    said_last = hass.data[DATA_CHAT_LOGS][TALK].content[-2 if IS_LATEST else -1]  # then, that it was cancelled
+    said_last = hass.data[DATA_CHAT_LOGS][TALK].content[
+        -2 if IS_LATEST else -1
+    ]  # then, that it was cancelled
     assert said_last.role == "tool_result"
     leaks.assert_nowhere(PIN, servers=[server])
 
@@ -215,7 +261,11 @@ async def test_a_pin_in_a_language_of_which_little_is_known(
     server = await serve(Script(answers=(ASKS, OPENS)), **WITH_PIN)
 
     async def say(text: str) -> str:
-        return speech(await conversation.async_converse(hass, text, TALK, Context(), language, AGENT, "the-hall"))
+        return speech(
+            await conversation.async_converse(
+                hass, text, TALK, Context(), language, AGENT, "the-hall"
+            )
+        )
 
     await say("unlock the front door")
     if not is_known:
@@ -226,11 +276,19 @@ async def test_a_pin_in_a_language_of_which_little_is_known(
     leaks.assert_nowhere(PIN, spoken, servers=[server])
 
 
-async def test_a_pin_at_another_device_than_the_one_that_asked(hass: HomeAssistant, serve: Serve, leaks: Leaks) -> None:
-    server = await serve(Script(answers=(ASKS, ScriptedAnswer(content="It is noon."))), **WITH_PIN)
+async def test_a_pin_at_another_device_than_the_one_that_asked(
+    hass: HomeAssistant, serve: Serve, leaks: Leaks
+) -> None:
+    server = await serve(
+        Script(answers=(ASKS, ScriptedAnswer(content="It is noon."))), **WITH_PIN
+    )
 
     async def say(text: str, device_id: str) -> str:
-        return speech(await conversation.async_converse(hass, text, device_id, Context(), "en", AGENT, device_id))
+        return speech(
+            await conversation.async_converse(
+                hass, text, device_id, Context(), "en", AGENT, device_id
+            )
+        )
 
     await say("unlock the front door", "the-hall")
     assert "not asking anything" in await say(PIN, "the-kitchen")

@@ -12,15 +12,35 @@ from pytest_homeassistant_custom_component.common import MockUser, async_capture
 
 from custom_components.chatterbox.later.schedule import async_get_schedule
 from custom_components.chatterbox.people.speakers import Asking, Speaker
-from custom_components.chatterbox.turns.dry_run import DryAsker, DryConversation, DryOutcome
+from custom_components.chatterbox.turns.dry_run import (
+    DryAsker,
+    DryConversation,
+    DryOutcome,
+)
 from tests.support.one_home import in_one_home
 from tests.support.talk import AGENT, speech
 
 LIGHTS: Final = (
-    *("hallway light", "kitchen ceiling light", "kitchen pendant", "floor lamp", "bedroom light", "bedside lamp"),
+    *(
+        "hallway light",
+        "kitchen ceiling light",
+        "kitchen pendant",
+        "floor lamp",
+        "bedroom light",
+        "bedside lamp",
+    ),
     *("desk lamp", "bathroom light", "night light", "garden lights"),
 )
-ROOMS: Final = ("kitchen", "living room", "bedroom", "kids room", "office", "bathroom", "hallway", "garden")
+ROOMS: Final = (
+    "kitchen",
+    "living room",
+    "bedroom",
+    "kids room",
+    "office",
+    "bathroom",
+    "hallway",
+    "garden",
+)
 OTHERS: Final = (
     "lock the front door",
     "unlock the front door",
@@ -157,10 +177,16 @@ def sentences() -> Iterator[tuple[str, str]]:
     """Yield sentences with their languages."""
     for light in LIGHTS:
         yield from (("en", f"turn {way} the {light}") for way in ("on", "off"))
-        yield from (("en", f"is the {light} on"), ("en", f"set the {light} to 40 percent"))
+        yield from (
+            ("en", f"is the {light} on"),
+            ("en", f"set the {light} to 40 percent"),
+        )
     for room in ROOMS:
         yield from (("en", f"turn {way} the {room} lights") for way in ("on", "off"))
-        yield from (("en", f"are the {room} lights on"), ("en", f"turn on the lights in the {room}"))
+        yield from (
+            ("en", f"are the {room} lights on"),
+            ("en", f"turn on the lights in the {room}"),
+        )
         yield "en", f"set the {room} lights to 70 percent brightness"
     yield from (("en", other) for other in OTHERS)
     yield "en", "turn on the floor lamp " * 20
@@ -179,16 +205,23 @@ def test_there_are_enough_sentences() -> None:
 async def test_a_trial_says_what_the_turn_says(
     hass: HomeAssistant, hass_admin_user: MockUser, language: str, text: str
 ) -> None:
-    speaker = Speaker(hass_admin_user.id, asking=Asking.PERSON, person_id=hass_admin_user.id)
+    speaker = Speaker(
+        hass_admin_user.id, asking=Asking.PERSON, person_id=hass_admin_user.id
+    )
     talk = DryConversation.with_agent(hass, AGENT, DryAsker(speaker, language))
     assert talk
-    calls, plans = async_capture_events(hass, EVENT_CALL_SERVICE), async_get_schedule(hass).plans.stored
+    calls, plans = (
+        async_capture_events(hass, EVENT_CALL_SERVICE),
+        async_get_schedule(hass).plans.stored,
+    )
 
     tried = await talk.async_say(text)
     await hass.async_block_till_done()
     assert (calls, async_get_schedule(hass).plans.stored) == ([], plans)
     context = Context(user_id=hass_admin_user.id)
-    result = await conversation.async_converse(hass, text, None, context, language, AGENT)
+    result = await conversation.async_converse(
+        hass, text, None, context, language, AGENT
+    )
     await hass.async_block_till_done()
 
     assert tried.text == speech(result)
@@ -206,22 +239,32 @@ async def test_a_trial_says_what_the_turn_says(
         ("unlock the front door", DryOutcome.HELD),
     ],
 )
-async def test_a_plan_is_told_from_what_is_done_at_once(hass: HomeAssistant, text: str, outcome: DryOutcome) -> None:
-    talk = DryConversation.with_agent(hass, AGENT, DryAsker(Speaker(asking=Asking.PERSON), "en"))
+async def test_a_plan_is_told_from_what_is_done_at_once(
+    hass: HomeAssistant, text: str, outcome: DryOutcome
+) -> None:
+    talk = DryConversation.with_agent(
+        hass, AGENT, DryAsker(Speaker(asking=Asking.PERSON), "en")
+    )
     assert talk
 
     assert [one.outcome for one in (await talk.async_say(text)).calls] == [outcome]
 
 
 @pytest.mark.usefixtures("offline")
-async def test_no_sentence_that_is_tried_starts_an_automation(hass: HomeAssistant) -> None:
+async def test_no_sentence_that_is_tried_starts_an_automation(
+    hass: HomeAssistant,
+) -> None:
     trigger = {"platform": "conversation", "command": ["party time"]}
     action = {"action": "light.turn_on", "target": {"entity_id": "light.floor_lamp"}}
     assert await async_setup_component(
-        hass, "automation", {"automation": {"triggers": [trigger], "actions": [action], "alias": "Party"}}
+        hass,
+        "automation",
+        {"automation": {"triggers": [trigger], "actions": [action], "alias": "Party"}},
     )
     await hass.async_block_till_done()
-    talk = DryConversation.with_agent(hass, AGENT, DryAsker(Speaker(asking=Asking.PERSON), "en"))
+    talk = DryConversation.with_agent(
+        hass, AGENT, DryAsker(Speaker(asking=Asking.PERSON), "en")
+    )
     assert talk
 
     await talk.async_say("party time")

@@ -8,12 +8,19 @@ from itertools import product
 import pytest
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant
-from homeassistant.exceptions import HomeAssistantError, ServiceNotSupported, ServiceValidationError
+from homeassistant.exceptions import (
+    HomeAssistantError,
+    ServiceNotSupported,
+    ServiceValidationError,
+)
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.entity import Entity
 from homeassistant.helpers.entity_platform import async_get_platforms
 from homeassistant.setup import async_setup_component
-from pytest_homeassistant_custom_component.common import MockConfigEntry, async_capture_events
+from pytest_homeassistant_custom_component.common import (
+    MockConfigEntry,
+    async_capture_events,
+)
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
 from custom_components.chatterbox.const import EVENT_CHANGE
@@ -22,19 +29,37 @@ from tests.support.one_home import in_one_home
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.model_server import ReceivedRequest
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
-from tests.support.talk import DOOR, LIGHT, LIGHT_ON, NOT_DONE, SATELLITE, Serve, messages_of, say, speech
+from tests.support.talk import (
+    DOOR,
+    LIGHT,
+    LIGHT_ON,
+    NOT_DONE,
+    SATELLITE,
+    Serve,
+    messages_of,
+    say,
+    speech,
+)
 
 NO_WORDS = ""
 
 
 def calling(call: ScriptedCall, answer: str) -> Script:
     """Return the script of a model that calls one tool, then answers."""
-    return Script(answers=(ScriptedAnswer(tool_calls=(call,)), ScriptedAnswer(content=answer)))
+    return Script(
+        answers=(ScriptedAnswer(tool_calls=(call,)), ScriptedAnswer(content=answer))
+    )
 
 
 def result_read(request: ReceivedRequest) -> str:
     """Return the result that the model reads last."""
-    return str([message["content"] for message in messages_of(request) if message["role"] == "tool"][-1])
+    return str(
+        [
+            message["content"]
+            for message in messages_of(request)
+            if message["role"] == "tool"
+        ][-1]
+    )
 
 
 def entity_of(hass: HomeAssistant, entity_id: str) -> Entity:
@@ -47,7 +72,9 @@ def entity_of(hass: HomeAssistant, entity_id: str) -> Entity:
     return found
 
 
-def break_down(hass: HomeAssistant, entity_id: str, action: str, error: Exception) -> None:
+def break_down(
+    hass: HomeAssistant, entity_id: str, action: str, error: Exception
+) -> None:
     """Have an action of a device raise an error."""
 
     async def fail(**_: object) -> None:
@@ -84,7 +111,10 @@ async def test_the_reason_of_a_device_is_told_to_model_person_and_audit(
     ("language", "spoken_text"),
     [
         ("en", "That didn't work: Kitchen Ceiling Light. It doesn't support that."),
-        ("de", "Das hat nicht geklappt: Kitchen Ceiling Light. Das wird dort nicht unterstützt."),
+        (
+            "de",
+            "Das hat nicht geklappt: Kitchen Ceiling Light. Das wird dort nicht unterstützt.",
+        ),
         ("sv", "Det gick inte: Kitchen Ceiling Light. Det stöds inte."),
     ],
 )
@@ -95,20 +125,31 @@ async def test_what_a_device_does_not_support_is_told_without_its_id(
     server = await serve(calling(LIGHT_ON, NO_WORDS))
     break_down(hass, LIGHT, "turn_on", ServiceNotSupported("light", "turn_on", LIGHT))
 
-    assert speech(await say(hass, "Please put the light on", language=language)) == spoken_text
+    assert (
+        speech(await say(hass, "Please put the light on", language=language))
+        == spoken_text
+    )
     assert "It does not support that." in result_read(server.requests[-1])
 
 
-async def test_what_a_person_has_renamed_is_called_by_that_name(hass: HomeAssistant, serve: Serve) -> None:
+async def test_what_a_person_has_renamed_is_called_by_that_name(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     """home-assistant/core#162763."""
-    renamed = ScriptedCall(name="HassTurnOn", arguments={"name": "Chef's Lamp", "domain": ["light"]})
-    unlock = ScriptedCall(name="HassTurnOff", arguments={"name": "Way In", "domain": ["lock"]})
+    renamed = ScriptedCall(
+        name="HassTurnOn", arguments={"name": "Chef's Lamp", "domain": ["light"]}
+    )
+    unlock = ScriptedCall(
+        name="HassTurnOff", arguments={"name": "Way In", "domain": ["lock"]}
+    )
     server = await serve(calling(renamed, NO_WORDS))
     registry = er.async_get(hass)
     registry.async_update_entity(LIGHT, aliases=["Chef's Lamp", er.COMPUTED_NAME])
     registry.async_update_entity(DOOR, aliases=["Way In"])
 
-    assert speech(await say(hass, "Please put the chef's lamp on")) == "Done: Chef's Lamp."
+    assert (
+        speech(await say(hass, "Please put the chef's lamp on")) == "Done: Chef's Lamp."
+    )
     assert '"name":"Chef\'s Lamp"' in result_read(server.requests[-1])
 
     break_down(hass, LIGHT, "turn_on", WALL_SWITCH)
@@ -122,7 +163,9 @@ async def test_what_a_person_has_renamed_is_called_by_that_name(hass: HomeAssist
 
 
 @pytest.mark.usefixtures("offline")
-async def test_without_a_model_what_a_person_has_renamed_is_called_by_that_name(hass: HomeAssistant) -> None:
+async def test_without_a_model_what_a_person_has_renamed_is_called_by_that_name(
+    hass: HomeAssistant,
+) -> None:
     er.async_get(hass).async_update_entity(LIGHT, aliases=["Chef's Lamp"])
     break_down(hass, LIGHT, "turn_on", WALL_SWITCH)
 
@@ -135,37 +178,58 @@ async def test_a_value_out_of_range_is_answered_with_the_range(
     hass: HomeAssistant, serve: Serve, caplog: pytest.LogCaptureFixture
 ) -> None:
     call = ScriptedCall(
-        name="HassClimateSetTemperature", arguments={"name": "Living Room Thermostat", "temperature": 72}
+        name="HassClimateSetTemperature",
+        arguments={"name": "Living Room Thermostat", "temperature": 72},
     )
     server = await serve(calling(call, NO_WORDS))
 
     answer = speech(await say(hass, "Please make it 72 degrees"))
 
     parsed = json.loads(result_read(server.requests[-1]))["error"]
-    assert parsed == "Provided temperature 72.0 is not valid. Accepted range is 7 to 35."
+    assert (
+        parsed == "Provided temperature 72.0 is not valid. Accepted range is 7 to 35."
+    )
     assert parsed in answer
-    ours = [record for record in caplog.records if record.name.startswith("custom_components.chatterbox")]
-    warnings = [record.getMessage() for record in ours if record.levelno == logging.WARNING]
-    assert [text for text in warnings if "HassClimateSetTemperature failed" in text] == [
+    ours = [
+        record
+        for record in caplog.records
+        if record.name.startswith("custom_components.chatterbox")
+    ]
+    warnings = [
+        record.getMessage() for record in ours if record.levelno == logging.WARNING
+    ]
+    assert [
+        text for text in warnings if "HassClimateSetTemperature failed" in text
+    ] == [
         "The tool climate__HassClimateSetTemperature failed: ServiceValidationError (temp_out_of_range)"
     ]
 
 
 @pytest.mark.usefixtures("offline")
-async def test_the_reason_is_told_in_the_language_of_the_speaker(hass: HomeAssistant) -> None:
+async def test_the_reason_is_told_in_the_language_of_the_speaker(
+    hass: HomeAssistant,
+) -> None:
     refusal = ServiceValidationError(
         translation_domain="climate",
         translation_key="temp_out_of_range",
-        translation_placeholders={"check_temp": "72", "min_temp": "7", "max_temp": "35"},
+        translation_placeholders={
+            "check_temp": "72",
+            "min_temp": "7",
+            "max_temp": "35",
+        },
     )
     break_down(hass, LIGHT, "turn_on", refusal)
 
-    answer = speech(await say(hass, "Schalte die Kitchen Ceiling Light ein", language="de"))
+    answer = speech(
+        await say(hass, "Schalte die Kitchen Ceiling Light ein", language="de")
+    )
 
     assert all(part in answer for part in ("72", "35", "Temperatur"))
 
 
-@pytest.mark.parametrize("text", ["Please put the light on", "turn on the kitchen ceiling light"])
+@pytest.mark.parametrize(
+    "text", ["Please put the light on", "turn on the kitchen ceiling light"]
+)
 async def test_a_reason_gives_no_secret_away(
     hass: HomeAssistant, serve: Serve, subtests: pytest.Subtests, text: str
 ) -> None:
@@ -182,9 +246,17 @@ async def test_a_reason_gives_no_secret_away(
 
             answer = speech(await say(hass, text))
 
-            messages = [answer, *(change.data for change in changes), *map(messages_of, server.requests)]
+            messages = [
+                answer,
+                *(change.data for change in changes),
+                *map(messages_of, server.requests),
+            ]
             assert changes
-            assert not [secret for secret in ("5up3r", "s3cr3t") if secret in json.dumps(messages, default=str)]
+            assert not [
+                secret
+                for secret in ("5up3r", "s3cr3t")
+                if secret in json.dumps(messages, default=str)
+            ]
 
 
 @pytest.mark.usefixtures("offline")
@@ -192,7 +264,9 @@ async def test_the_reason_is_told_without_a_model(hass: HomeAssistant) -> None:
     break_down(hass, LIGHT, "turn_on", WALL_SWITCH)
 
     assert speech(await say(hass, "turn on the kitchen ceiling light")) == LIGHT_FAILED
-    assert "35" in speech(await say(hass, "set the living room thermostat to 72 degrees"))
+    assert "35" in speech(
+        await say(hass, "set the living room thermostat to 72 degrees")
+    )
 
 
 def kill(hass: HomeAssistant, *entity_ids: str) -> None:
@@ -203,10 +277,18 @@ def kill(hass: HomeAssistant, *entity_ids: str) -> None:
         entity.async_write_ha_state()
 
 
-DOOR_ON = ScriptedCall(name="HassTurnOn", arguments={"name": "Front Door", "domain": ["lock"]})
-DOOR_OFF = ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door", "domain": ["lock"]})
-PRINTER_ON = ScriptedCall(name="HassTurnOn", arguments={"name": "Printer", "domain": ["switch"]})
-KITCHEN_ON = ScriptedCall(name="HassTurnOn", arguments={"area": "Kitchen", "domain": ["light"]})
+DOOR_ON = ScriptedCall(
+    name="HassTurnOn", arguments={"name": "Front Door", "domain": ["lock"]}
+)
+DOOR_OFF = ScriptedCall(
+    name="HassTurnOff", arguments={"name": "Front Door", "domain": ["lock"]}
+)
+PRINTER_ON = ScriptedCall(
+    name="HassTurnOn", arguments={"name": "Printer", "domain": ["switch"]}
+)
+KITCHEN_ON = ScriptedCall(
+    name="HassTurnOn", arguments={"area": "Kitchen", "domain": ["light"]}
+)
 DEAD_DOOR = "Front Door cannot be reached."
 
 
@@ -217,7 +299,11 @@ async def test_a_dead_device_is_neither_asked_about_nor_called_done(
     server = await serve(Script())
     kill(hass, "lock.front_door", "switch.printer")
     for call, answer, spoken_text in (
-        (DOOR_ON, "The front door is locked.", f"The front door is locked. {DEAD_DOOR}"),
+        (
+            DOOR_ON,
+            "The front door is locked.",
+            f"The front door is locked. {DEAD_DOOR}",
+        ),
         (DOOR_ON, NO_WORDS, DEAD_DOOR),
         (DOOR_OFF, NO_WORDS, DEAD_DOOR),
         (PRINTER_ON, NO_WORDS, "Printer cannot be reached."),
@@ -226,16 +312,30 @@ async def test_a_dead_device_is_neither_asked_about_nor_called_done(
             server.play(calling(call, answer))
             changes.clear()
 
-            assert speech(await say(hass, "Please see to it", satellite_id="assist_satellite.kitchen")) == spoken_text
+            assert (
+                speech(
+                    await say(
+                        hass,
+                        "Please see to it",
+                        satellite_id="assist_satellite.kitchen",
+                    )
+                )
+                == spoken_text
+            )
 
             device = spoken_text.removesuffix(" cannot be reached.").rpartition(". ")[2]
-            assert f"{device} cannot be reached, and the call would end in an error" in result_read(server.requests[-1])
+            assert (
+                f"{device} cannot be reached, and the call would end in an error"
+                in result_read(server.requests[-1])
+            )
             assert [change.data["outcome"] for change in changes] == ["unreachable"]
             assert "cannot be reached" in changes[0].data["message"]
 
 
 @pytest.mark.parametrize("answer", ["The kitchen is lit.", NO_WORDS])
-async def test_the_dead_devices_of_an_area_are_named(hass: HomeAssistant, serve: Serve, answer: str) -> None:
+async def test_the_dead_devices_of_an_area_are_named(
+    hass: HomeAssistant, serve: Serve, answer: str
+) -> None:
     changes = async_capture_events(hass, EVENT_CHANGE)
     server = await serve(calling(KITCHEN_ON, answer))
     kill(hass, LIGHT)
@@ -243,8 +343,12 @@ async def test_the_dead_devices_of_an_area_are_named(hass: HomeAssistant, serve:
     spoken_text = speech(await say(hass, "Please light the kitchen"))
 
     assert spoken_text.endswith("Kitchen Ceiling Light cannot be reached.")
-    assert spoken_text.startswith(answer or "Done: Kitchen Counter Light, Kitchen Pendant.")
-    assert "Kitchen Ceiling Light (It cannot be reached.)" in result_read(server.requests[-1])
+    assert spoken_text.startswith(
+        answer or "Done: Kitchen Counter Light, Kitchen Pendant."
+    )
+    assert "Kitchen Ceiling Light (It cannot be reached.)" in result_read(
+        server.requests[-1]
+    )
     assert changes[0].data["outcome"] == "partly"
 
 
@@ -252,28 +356,48 @@ async def test_the_dead_devices_of_an_area_are_named(hass: HomeAssistant, serve:
 @in_one_home(
     ("text", "sentence"),
     [
-        ("turn on the kitchen ceiling light", "Kitchen Ceiling Light cannot be reached."),
+        (
+            "turn on the kitchen ceiling light",
+            "Kitchen Ceiling Light cannot be reached.",
+        ),
         ("unlock the front door", DEAD_DOOR),
-        ("turn on the kitchen lights", "Turned on the lights. Kitchen Ceiling Light cannot be reached."),
+        (
+            "turn on the kitchen lights",
+            "Turned on the lights. Kitchen Ceiling Light cannot be reached.",
+        ),
     ],
 )
-async def test_dead_devices_are_named_without_a_model(hass: HomeAssistant, text: str, sentence: str) -> None:
+async def test_dead_devices_are_named_without_a_model(
+    hass: HomeAssistant, text: str, sentence: str
+) -> None:
     kill(hass, LIGHT, "lock.front_door")
 
-    assert speech(await say(hass, text, satellite_id="assist_satellite.kitchen")) == sentence
+    assert (
+        speech(await say(hass, text, satellite_id="assist_satellite.kitchen"))
+        == sentence
+    )
 
 
-async def test_dead_devices_are_named_after_local_commands(hass: HomeAssistant, serve: Serve) -> None:
+async def test_dead_devices_are_named_after_local_commands(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     server = await serve(Script(), local_commands="first")
     kill(hass, LIGHT)
 
-    assert speech(await say(hass, "turn on the kitchen ceiling light")) == "Kitchen Ceiling Light cannot be reached."
+    assert (
+        speech(await say(hass, "turn on the kitchen ceiling light"))
+        == "Kitchen Ceiling Light cannot be reached."
+    )
     assert not server.requests
 
 
 @pytest.mark.usefixtures("offline")
-@pytest.mark.parametrize("text", ["is the front door locked", "is the front door unlocked?"])
-async def test_of_a_dead_device_nobody_knows_what_it_does(hass: HomeAssistant, text: str) -> None:
+@pytest.mark.parametrize(
+    "text", ["is the front door locked", "is the front door unlocked?"]
+)
+async def test_of_a_dead_device_nobody_knows_what_it_does(
+    hass: HomeAssistant, text: str
+) -> None:
     kill(hass, "lock.front_door")
 
     assert speech(await say(hass, text)) == DEAD_DOOR
@@ -283,9 +407,21 @@ async def test_of_a_dead_device_nobody_knows_what_it_does(hass: HomeAssistant, t
 @pytest.mark.parametrize(
     ("entity_id", "text", "answer"),
     [
-        ("lock.front_door", "is the front door locked", "The state of Front Door is not known."),
-        ("lock.front_door", "is the front door unlocked?", "The state of Front Door is not known."),
-        ("cover.garage_door", "is the garage door open?", "The state of Garage Door is not known."),
+        (
+            "lock.front_door",
+            "is the front door locked",
+            "The state of Front Door is not known.",
+        ),
+        (
+            "lock.front_door",
+            "is the front door unlocked?",
+            "The state of Front Door is not known.",
+        ),
+        (
+            "cover.garage_door",
+            "is the garage door open?",
+            "The state of Garage Door is not known.",
+        ),
     ],
 )
 async def test_of_an_unknown_state_nobody_knows_what_it_is(
@@ -311,7 +447,9 @@ async def test_devices_without_a_state_are_told_apart(hass: HomeAssistant) -> No
 async def test_the_state_of_a_dead_device_may_be_asked_for(hass: HomeAssistant) -> None:
     kill(hass, "lock.front_door")
 
-    assert "navailable" in speech(await say(hass, "what is the state of the front door"))
+    assert "navailable" in speech(
+        await say(hass, "what is the state of the front door")
+    )
 
 
 def report(hass: HomeAssistant, entity_id: str, state: str) -> None:
@@ -321,7 +459,9 @@ def report(hass: HomeAssistant, entity_id: str, state: str) -> None:
     hass.states.async_set(entity_id, state, present.attributes)
 
 
-def pretend(hass: HomeAssistant, entity_id: str, action: str, state: str | None = None) -> None:
+def pretend(
+    hass: HomeAssistant, entity_id: str, action: str, state: str | None = None
+) -> None:
     """Have a device accept an action, and report another state than that which it leads to."""
 
     async def act(**_: object) -> None:
@@ -343,16 +483,21 @@ async def test_what_a_device_does_not_confirm_is_asked_and_not_done(
     spoken_text = speech(await say(hass, "Please lock up"))
 
     assert spoken_text == (answer or "Asked, but not confirmed yet: Front Door.")
-    assert result_read(server.requests[-1]).startswith('{"asked_not_confirmed":["Front Door (still unlocked)"]')
+    assert result_read(server.requests[-1]).startswith(
+        '{"asked_not_confirmed":["Front Door (still unlocked)"]'
+    )
     assert changes[0].data["outcome"] == "unconfirmed"
     assert not changes[0].data["activity"]
 
 
 @pytest.mark.usefixtures("offline")
 @pytest.mark.parametrize(
-    ("state", "sentence"), [("unlocked", "Asked, but not confirmed yet: Front Door."), ("locking", "Locking")]
+    ("state", "sentence"),
+    [("unlocked", "Asked, but not confirmed yet: Front Door."), ("locking", "Locking")],
 )
-async def test_what_is_on_its_way_is_no_failure(hass: HomeAssistant, state: str, sentence: str) -> None:
+async def test_what_is_on_its_way_is_no_failure(
+    hass: HomeAssistant, state: str, sentence: str
+) -> None:
     report(hass, "lock.front_door", "unlocked")
     pretend(hass, "lock.front_door", "lock", state)
 
@@ -360,7 +505,9 @@ async def test_what_is_on_its_way_is_no_failure(hass: HomeAssistant, state: str,
 
 
 @pytest.mark.usefixtures("offline")
-async def test_what_a_device_confirms_a_moment_later_is_done(hass: HomeAssistant) -> None:
+async def test_what_a_device_confirms_a_moment_later_is_done(
+    hass: HomeAssistant,
+) -> None:
     async def lock_slowly(**_: object) -> None:
         hass.loop.call_later(0.01, report, hass, "lock.front_door", "locked")
 
@@ -374,8 +521,14 @@ async def test_what_a_device_confirms_a_moment_later_is_done(hass: HomeAssistant
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("turn off the kitchen lights and turn on the kitchen pendant", "Turned off the lights. Turned on the light"),
-        ("turn on the kitchen pendant and turn off the kitchen pendant", "Turned on the light. Turned off the light"),
+        (
+            "turn off the kitchen lights and turn on the kitchen pendant",
+            "Turned off the lights. Turned on the light",
+        ),
+        (
+            "turn on the kitchen pendant and turn off the kitchen pendant",
+            "Turned on the light. Turned off the light",
+        ),
     ],
 )
 async def test_of_two_commands_for_a_device_the_first_is_not_missed(
@@ -387,13 +540,18 @@ async def test_of_two_commands_for_a_device_the_first_is_not_missed(
 
 
 @pytest.mark.usefixtures("offline")
-async def test_what_is_done_is_said_beside_what_is_not_confirmed(hass: HomeAssistant) -> None:
+async def test_what_is_done_is_said_beside_what_is_not_confirmed(
+    hass: HomeAssistant,
+) -> None:
     report(hass, LIGHT, "off")
     pretend(hass, LIGHT, "turn_on")
 
     answer = speech(await say(hass, "turn on the kitchen lights"))
 
-    assert answer.split("\n") == ["Turned on the lights", "Asked, but not confirmed yet: Kitchen Ceiling Light."]
+    assert answer.split("\n") == [
+        "Turned on the lights",
+        "Asked, but not confirmed yet: Kitchen Ceiling Light.",
+    ]
 
 
 DRINKS = (
@@ -403,26 +561,38 @@ DRINKS = (
 """Names of scripts: a home has one for each row of a test."""
 
 
-async def with_scripts(hass: HomeAssistant, scripts: Sequence[JsonObject], kettle: Sequence[object]) -> None:
+async def with_scripts(
+    hass: HomeAssistant, scripts: Sequence[JsonObject], kettle: Sequence[object]
+) -> None:
     """Set up a script for each drink, and another one that these may run."""
     assert await async_setup_component(hass, "homeassistant", {})
-    named = {name.lower(): {"alias": name, **script} for name, script in zip(DRINKS, scripts, strict=False)}
+    named = {
+        name.lower(): {"alias": name, **script}
+        for name, script in zip(DRINKS, scripts, strict=False)
+    }
     config = {"script": {**named, "kettle": {"alias": "Kettle", "sequence": [*kettle]}}}
     assert await async_setup_component(hass, "script", config)
     for name in named:
         async_expose_entity(hass, "conversation", f"script.{name}", should_expose=True)
 
 
-async def with_script(hass: HomeAssistant, server: ScriptedChatCompletions, name: str) -> tuple[str, str]:
+async def with_script(
+    hass: HomeAssistant, server: ScriptedChatCompletions, name: str
+) -> tuple[str, str]:
     """Let a model call a script; return what it reads, and what is said."""
-    server.play(calling(ScriptedCall(name=f"script__{name.lower()}"), "It is on its way."))
+    server.play(
+        calling(ScriptedCall(name=f"script__{name.lower()}"), "It is on its way.")
+    )
     spoken_text = speech(await say(hass, "Please do that script thing", name))
     return result_read(server.requests[-1]), spoken_text
 
 
 def answering(response: JsonObject) -> list[JsonValue]:
     """Return a sequence with a response."""
-    return [{"variables": {"answer": response}}, {"stop": "", "response_variable": "answer"}]
+    return [
+        {"variables": {"answer": response}},
+        {"stop": "", "response_variable": "answer"},
+    ]
 
 
 STOP: JsonObject = {"stop": "No water in the tank", "error": True}
@@ -449,7 +619,10 @@ async def test_a_script_that_ends_in_an_error_is_a_failure(
             parsed, words = await with_script(hass, server, name)
 
             assert json.loads(parsed)["error"] == reason
-            assert words == f"It is on its way. As far as I can tell, that wasn't done. {reason.removesuffix('.')}."
+            assert (
+                words
+                == f"It is on its way. As far as I can tell, that wasn't done. {reason.removesuffix('.')}."
+            )
             assert [change.data["outcome"] for change in changes] == ["failed"]
 
 
@@ -464,7 +637,9 @@ async def test_a_script_that_ends_well_is_done_and_gives_its_response(
         ([{"condition": "{{ false }}"}], {}),
     ]
     rows = [*product(("single", "queued"), endings)]
-    scripts: list[JsonObject] = [{"mode": mode, "sequence": sequence} for mode, (sequence, _) in rows]
+    scripts: list[JsonObject] = [
+        {"mode": mode, "sequence": sequence} for mode, (sequence, _) in rows
+    ]
     await with_scripts(hass, scripts, [STOP])
     for name, (mode, (sequence, response)) in zip(DRINKS, rows, strict=False):
         with subtests.test(mode, sequence=sequence):
@@ -475,11 +650,18 @@ async def test_a_script_that_ends_well_is_done_and_gives_its_response(
 
 
 @pytest.mark.usefixtures("offline")
-async def test_a_script_that_fails_at_once_is_told_without_a_model(hass: HomeAssistant) -> None:
-    assert await async_setup_component(hass, "script", {"script": {"coffee": {"alias": "Coffee", "sequence": [STOP]}}})
+async def test_a_script_that_fails_at_once_is_told_without_a_model(
+    hass: HomeAssistant,
+) -> None:
+    assert await async_setup_component(
+        hass, "script", {"script": {"coffee": {"alias": "Coffee", "sequence": [STOP]}}}
+    )
     async_expose_entity(hass, "conversation", "script.coffee", should_expose=True)
 
-    assert speech(await say(hass, "run coffee")) == "That didn't work: Coffee. No water in the tank."
+    assert (
+        speech(await say(hass, "run coffee"))
+        == "That didn't work: Coffee. No water in the tank."
+    )
 
 
 @pytest.mark.usefixtures("offline")
@@ -490,13 +672,19 @@ async def test_a_script_that_fails_at_once_is_told_without_a_model(hass: HomeAss
         (ValueError("token=abc"), "It stopped with an error."),
     ],
 )
-async def test_the_reason_of_a_device_in_a_script_is_known(hass: HomeAssistant, error: Exception, reason: str) -> None:
+async def test_the_reason_of_a_device_in_a_script_is_known(
+    hass: HomeAssistant, error: Exception, reason: str
+) -> None:
     steps = [{"action": "light.turn_on", "target": {"entity_id": LIGHT}}]
-    assert await async_setup_component(hass, "script", {"script": {"coffee": {"alias": "Coffee", "sequence": steps}}})
+    assert await async_setup_component(
+        hass, "script", {"script": {"coffee": {"alias": "Coffee", "sequence": steps}}}
+    )
     break_down(hass, LIGHT, "turn_on", error)
     context = Context()
     with pytest.raises(type(error)):
-        await hass.services.async_call("script", "coffee", blocking=True, context=context)
+        await hass.services.async_call(
+            "script", "coffee", blocking=True, context=context
+        )
 
     assert await async_script_error(hass, "script.coffee", context, "en") == reason
 
@@ -504,7 +692,10 @@ async def test_the_reason_of_a_device_in_a_script_is_known(hass: HomeAssistant, 
 RUN_COFFEE = ScriptedCall(name="script__coffee")
 IN_VAIN: JsonObject = {"timeout": {"milliseconds": 1}, "continue_on_timeout": False}
 NEVER: JsonObject = {"wait_template": "{{ false }}", **IN_VAIN}
-NEVER_TRIGGERED: JsonObject = {"wait_for_trigger": {"trigger": "event", "event_type": "x"}, **IN_VAIN}
+NEVER_TRIGGERED: JsonObject = {
+    "wait_for_trigger": {"trigger": "event", "event_type": "x"},
+    **IN_VAIN,
+}
 
 
 def for_drink(call: ScriptedCall, name: str) -> ScriptedCall:
@@ -531,14 +722,23 @@ async def test_why_a_script_ended_early_is_said_in_the_language_of_the_speaker(
         with subtests.test(language, step=step):
             server.play(calling(for_drink(RUN_COFFEE, name), NO_WORDS))
 
-            answer = speech(await say(hass, "Please see to it", name, language=language))
+            answer = speech(
+                await say(hass, "Please see to it", name, language=language)
+            )
 
             assert answer.endswith(reason)
-            assert not {word for word in answer.split() if word.rstrip(".").endswith(("Error", "Exception", "Script"))}
+            assert not {
+                word
+                for word in answer.split()
+                if word.rstrip(".").endswith(("Error", "Exception", "Script"))
+            }
 
 
 LAMP: JsonObject = {"action": "light.turn_on", "target": {"entity_id": LIGHT}}
-COUNTER: JsonObject = {"action": "light.turn_on", "target": {"entity_id": "light.kitchen_counter"}}
+COUNTER: JsonObject = {
+    "action": "light.turn_on",
+    "target": {"entity_id": "light.kitchen_counter"},
+}
 DEAD_LAMP = "Kitchen Ceiling Light cannot be reached."
 
 
@@ -546,7 +746,10 @@ async def with_wrappers(hass: HomeAssistant, *sequences: Sequence[JsonValue]) ->
     """Set up scripts, scenes and a group around the ceiling light of the kitchen, which is dead."""
     kill(hass, LIGHT)
     await with_scripts(hass, [{"sequence": [*steps]} for steps in sequences], [STOP])
-    for name, lights in (("bright", (LIGHT,)), ("cosy", (LIGHT, "light.kitchen_counter"))):
+    for name, lights in (
+        ("bright", (LIGHT,)),
+        ("cosy", (LIGHT, "light.kitchen_counter")),
+    ):
         data = {"scene_id": name, "entities": dict.fromkeys(lights, "on")}
         await hass.services.async_call("scene", "create", data, blocking=True)
     groups = {"gloomy": {"name": "Gloomy", "entities": [LIGHT]}}
@@ -582,25 +785,42 @@ async def test_what_a_script_a_scene_or_a_group_cannot_reach_is_not_done(
             server.play(calling(for_drink(call, name), NO_WORDS))
             changes.clear()
 
-            assert speech(await say(hass, "Please see to it", name)) == sentence.replace("Coffee", name)
+            assert speech(
+                await say(hass, "Please see to it", name)
+            ) == sentence.replace("Coffee", name)
 
             assert "cannot be reached" in result_read(server.requests[-1])
             outcome = "partly" if sentence != DEAD_LAMP else "unreachable"
             assert [change.data["outcome"] for change in changes] == [outcome]
 
 
-async def test_what_a_script_cannot_reach_is_named_after_the_answer(hass: HomeAssistant, serve: Serve) -> None:
+async def test_what_a_script_cannot_reach_is_named_after_the_answer(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     server = await serve(Script())
     await with_wrappers(hass, [LAMP], [LAMP, COUNTER])
     for name in DRINKS[:2]:
         server.play(calling(for_drink(RUN_COFFEE, name), "All done."))
 
-        assert speech(await say(hass, "Please see to it", name)) == f"All done. {DEAD_LAMP}"
+        assert (
+            speech(await say(hass, "Please see to it", name))
+            == f"All done. {DEAD_LAMP}"
+        )
 
 
-async def test_what_a_script_makes_unreachable_has_not_failed(hass: HomeAssistant, serve: Serve) -> None:
+async def test_what_a_script_makes_unreachable_has_not_failed(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     await serve(calling(RUN_COFFEE, NO_WORDS))
-    await with_wrappers(hass, [{"action": "light.turn_off", "target": {"entity_id": "light.kitchen_pendant"}}])
+    await with_wrappers(
+        hass,
+        [
+            {
+                "action": "light.turn_off",
+                "target": {"entity_id": "light.kitchen_pendant"},
+            }
+        ],
+    )
     action, pendant = "turn_off", entity_of(hass, "light.kitchen_pendant")
 
     async def lose_power(**_: object) -> None:
@@ -644,9 +864,20 @@ async def with_jammed_door(
     pretend(hass, DOOR, "lock", state)
     pretend(hass, LIGHT, "turn_on")
     await with_scripts(hass, [{"sequence": [*steps]} for steps in sequences], kettle)
-    for name, states in (("safe", {DOOR: "locked"}), ("cosy", {LIGHT: "on", "light.kitchen_counter": "on"})):
-        await hass.services.async_call("scene", "create", {"scene_id": name, "entities": states}, blocking=True)
-    group = {"group_type": "light", "name": "Gloomy", "entities": [LIGHT], "hide_members": False, "all": False}
+    for name, states in (
+        ("safe", {DOOR: "locked"}),
+        ("cosy", {LIGHT: "on", "light.kitchen_counter": "on"}),
+    ):
+        await hass.services.async_call(
+            "scene", "create", {"scene_id": name, "entities": states}, blocking=True
+        )
+    group = {
+        "group_type": "light",
+        "name": "Gloomy",
+        "entities": [LIGHT],
+        "hide_members": False,
+        "all": False,
+    }
     entry = MockConfigEntry(domain="group", title="Gloomy", options=group)
     entry.add_to_hass(hass)
     assert await hass.config_entries.async_setup(entry.entry_id)
@@ -664,16 +895,41 @@ async def test_what_a_script_a_scene_or_a_group_has_asked_in_vain_is_told(
         (RUN_COFFEE, [LOCK_UP], ASKED_DOOR),
         (turning_on("Coffee"), [LOCK_UP], ASKED_DOOR),
         (turning_on("Safe"), [], ASKED_DOOR),
-        (turning_on("Cosy"), [], "Done: cosy. Asked, but not confirmed yet: Kitchen Ceiling Light."),
-        (turning_on("Gloomy"), [], "Asked, but not confirmed yet: Kitchen Ceiling Light."),
+        (
+            turning_on("Cosy"),
+            [],
+            "Done: cosy. Asked, but not confirmed yet: Kitchen Ceiling Light.",
+        ),
+        (
+            turning_on("Gloomy"),
+            [],
+            "Asked, but not confirmed yet: Kitchen Ceiling Light.",
+        ),
         (RUN_COFFEE, [LOCK_UP, COUNTER], f"Done: Coffee. {ASKED_DOOR}"),
         (turning_on("Coffee"), [LOCK_UP, COUNTER], f"Done: Coffee. {ASKED_DOOR}"),
         (RUN_COFFEE, [LOCK_UP, A_MOMENT], ASKED_DOOR),
-        (RUN_COFFEE, [{"if": "{{ true }}", "then": [LOCK_UP], "else": [COUNTER]}], ASKED_DOOR),
-        (RUN_COFFEE, [{"choose": {"conditions": "{{ true }}", "sequence": [LOCK_UP]}}], ASKED_DOOR),
+        (
+            RUN_COFFEE,
+            [{"if": "{{ true }}", "then": [LOCK_UP], "else": [COUNTER]}],
+            ASKED_DOOR,
+        ),
+        (
+            RUN_COFFEE,
+            [{"choose": {"conditions": "{{ true }}", "sequence": [LOCK_UP]}}],
+            ASKED_DOOR,
+        ),
         (RUN_COFFEE, [{"action": "script.kettle"}], ASKED_DOOR),
         (RUN_COFFEE, [{"scene": "scene.safe"}], ASKED_DOOR),
-        (RUN_COFFEE, [{"action": "lock.lock", "target": {"entity_id": "{{ 'lock.front_door' }}"}}], ASKED_DOOR),
+        (
+            RUN_COFFEE,
+            [
+                {
+                    "action": "lock.lock",
+                    "target": {"entity_id": "{{ 'lock.front_door' }}"},
+                }
+            ],
+            ASKED_DOOR,
+        ),
         (RUN_COFFEE, [{"repeat": {"count": 2, "sequence": [LOCK_UP]}}], ASKED_DOOR),
     ]
     await with_jammed_door(hass, *(steps for _, steps, _ in rows))
@@ -682,10 +938,14 @@ async def test_what_a_script_a_scene_or_a_group_has_asked_in_vain_is_told(
             server.play(calling(for_drink(call, name), NO_WORDS))
             changes.clear()
 
-            answer = speech(await say(hass, "Please see to it", name, "assist_satellite.kitchen"))
+            answer = speech(
+                await say(hass, "Please see to it", name, "assist_satellite.kitchen")
+            )
 
             assert answer == sentence.replace("Coffee", name)
-            assert result_read(server.requests[-1]).startswith('{"asked_not_confirmed":["')
+            assert result_read(server.requests[-1]).startswith(
+                '{"asked_not_confirmed":["'
+            )
             assert [change.data["outcome"] for change in changes] == ["unconfirmed"]
 
 
@@ -695,25 +955,35 @@ async def test_a_jammed_lock_is_told_whatever_the_script_did_later(
     server = await serve(Script())
     at_once: list[JsonValue] = [LOCK_UP, COUNTER]
     await with_jammed_door(hass, at_once, [*at_once, A_MOMENT], at_once, state="jammed")
-    for name, call in zip(DRINKS, (RUN_COFFEE, RUN_COFFEE, turning_on("Coffee")), strict=False):
+    for name, call in zip(
+        DRINKS, (RUN_COFFEE, RUN_COFFEE, turning_on("Coffee")), strict=False
+    ):
         with subtests.test(name):
             server.play(calling(for_drink(call, name), NO_WORDS))
             report(hass, DOOR, "unlocked")
 
-            assert speech(await say(hass, "Please see to it", name)).endswith(ASKED_DOOR)
+            assert speech(await say(hass, "Please see to it", name)).endswith(
+                ASKED_DOOR
+            )
 
 
 BLIND = "cover.kids_room_blind"
 
 
-async def test_a_blind_that_stays_open_is_told(hass: HomeAssistant, serve: Serve, subtests: pytest.Subtests) -> None:
+async def test_a_blind_that_stays_open_is_told(
+    hass: HomeAssistant, serve: Serve, subtests: pytest.Subtests
+) -> None:
     server = await serve(Script())
     report(hass, BLIND, "open")
     pretend(hass, BLIND, "close_cover")
     pretend(hass, BLIND, "set_cover_position")
     steps: list[JsonObject] = [
         {"action": "cover.close_cover", "target": {"entity_id": BLIND}},
-        {"action": "cover.set_cover_position", "target": {"entity_id": BLIND}, "data": {"position": 0}},
+        {
+            "action": "cover.set_cover_position",
+            "target": {"entity_id": BLIND},
+            "data": {"position": 0},
+        },
         {"action": "cover.close_cover", "target": {"area_id": "kids_room"}},
     ]
     await with_jammed_door(hass, *([step] for step in steps))
@@ -732,12 +1002,21 @@ async def test_what_is_hidden_is_not_named(hass: HomeAssistant, serve: Serve) ->
     async_expose_entity(hass, "conversation", DOOR, should_expose=False)
     report(hass, DOOR, "unlocked")
 
-    assert speech(await say(hass, "Please see to it")) == "Asked, but not confirmed yet: Coffee."
+    assert (
+        speech(await say(hass, "Please see to it"))
+        == "Asked, but not confirmed yet: Coffee."
+    )
     assert "unlocked" not in result_read(server.requests[-1])
 
 
-COUNTER_OFF: JsonObject = {"action": "light.turn_off", "target": {"entity_id": "light.kitchen_counter"}}
-DARKEN: JsonObject = {"action": "script.turn_on", "target": {"entity_id": "script.kettle"}}
+COUNTER_OFF: JsonObject = {
+    "action": "light.turn_off",
+    "target": {"entity_id": "light.kitchen_counter"},
+}
+DARKEN: JsonObject = {
+    "action": "script.turn_on",
+    "target": {"entity_id": "script.kettle"},
+}
 
 
 async def test_a_script_that_did_as_it_says_gets_no_note(
@@ -751,7 +1030,13 @@ async def test_a_script_that_did_as_it_says_gets_no_note(
         [{"condition": "{{ false }}"}, LOCK_UP],
         [{"parallel": [COUNTER, COUNTER_OFF]}],
         [COUNTER, DARKEN],
-        [COUNTER, {"action": "light.toggle", "target": {"entity_id": "light.kitchen_counter"}}],
+        [
+            COUNTER,
+            {
+                "action": "light.toggle",
+                "target": {"entity_id": "light.kitchen_counter"},
+            },
+        ],
         [{**LAMP, "data": {"transition": 30}}],
         [{**LAMP, "data": {"brightness_pct": 0}}],
         [{**LAMP, "target": {"entity_id": LIGHT, "exclude": {"entity_id": LIGHT}}}],
@@ -763,12 +1048,19 @@ async def test_a_script_that_did_as_it_says_gets_no_note(
             server.play(calling(for_drink(call, name), NO_WORDS))
             report(hass, "light.kitchen_counter", "off")
 
-            answer = await say(hass, "Please see to it", f"{call.name}-{name}", "assist_satellite.kitchen")
+            answer = await say(
+                hass,
+                "Please see to it",
+                f"{call.name}-{name}",
+                "assist_satellite.kitchen",
+            )
 
             assert speech(answer).startswith("Done")
 
 
-async def test_what_was_done_and_then_undone_by_a_person_gets_no_note(hass: HomeAssistant, serve: Serve) -> None:
+async def test_what_was_done_and_then_undone_by_a_person_gets_no_note(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     await serve(calling(RUN_COFFEE, NO_WORDS))
     await with_jammed_door(hass, [LOCK_UP, COUNTER, A_MOMENT])
     action = "lock"
@@ -782,7 +1074,9 @@ async def test_what_was_done_and_then_undone_by_a_person_gets_no_note(hass: Home
     assert speech(await say(hass, "Please see to it")) == "Done."
 
 
-async def test_a_switch_that_goes_back_by_itself_gets_no_note(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_switch_that_goes_back_by_itself_gets_no_note(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     await serve(calling(RUN_COFFEE, NO_WORDS))
     await with_jammed_door(hass, [COUNTER])
     action = "turn_on"
@@ -796,13 +1090,20 @@ async def test_a_switch_that_goes_back_by_itself_gets_no_note(hass: HomeAssistan
     assert speech(await say(hass, "Please see to it")) == "Done."
 
 
-@pytest.mark.parametrize("after", [{"delay": 60}, {"wait_for_trigger": {"trigger": "event", "event_type": "never"}}])
-async def test_a_script_that_still_runs_gets_no_note(hass: HomeAssistant, serve: Serve, after: JsonObject) -> None:
+@pytest.mark.parametrize(
+    "after",
+    [{"delay": 60}, {"wait_for_trigger": {"trigger": "event", "event_type": "never"}}],
+)
+async def test_a_script_that_still_runs_gets_no_note(
+    hass: HomeAssistant, serve: Serve, after: JsonObject
+) -> None:
     await serve(calling(turning_on("Coffee"), NO_WORDS))
     await with_jammed_door(hass, [LOCK_UP, after])
 
     assert speech(await say(hass, "Please see to it")) == "Done: Coffee."
-    await hass.services.async_call("script", "turn_off", {"entity_id": "script.coffee"}, blocking=True)
+    await hass.services.async_call(
+        "script", "turn_off", {"entity_id": "script.coffee"}, blocking=True
+    )
 
 
 @pytest.mark.parametrize("call", [RUN_COFFEE, turning_on("Coffee")])
@@ -812,8 +1113,14 @@ async def test_a_script_that_started_one_which_still_runs_gets_no_note(
     await serve(calling(call, NO_WORDS))
     await with_jammed_door(hass, [LOCK_UP, DARKEN], kettle=[{"delay": 60}, LOCK_UP])
 
-    assert speech(await say(hass, "Please see to it")) == "Done." if call is RUN_COFFEE else "Done: Coffee."
-    await hass.services.async_call("script", "turn_off", {"entity_id": "script.kettle"}, blocking=True)
+    assert (
+        speech(await say(hass, "Please see to it")) == "Done."
+        if call is RUN_COFFEE
+        else "Done: Coffee."
+    )
+    await hass.services.async_call(
+        "script", "turn_off", {"entity_id": "script.kettle"}, blocking=True
+    )
 
 
 SUNNY = ("It is sunny.", "It is sunny.")
@@ -826,19 +1133,29 @@ async def test_a_tool_that_does_not_exist_spoils_no_answer_unless_it_would_act(
     server = await serve(Script(), llm_hass_api=apis)
     for tool, (text, spoken_text) in {
         **dict.fromkeys(("google_search", "weather", "get_weather"), SUNNY),
-        "turn_on_light": ("The light is on.", "The light is on. As far as I can tell, that wasn't done."),
+        "turn_on_light": (
+            "The light is on.",
+            "The light is on. As far as I can tell, that wasn't done.",
+        ),
     }.items():
         with subtests.test(tool):
             server.play(calling(ScriptedCall(name=tool, arguments={"q": "Rome"}), text))
 
-            assert speech(await say(hass, "What is the weather in Rome like", tool)) == spoken_text
+            assert (
+                speech(await say(hass, "What is the weather in Rome like", tool))
+                == spoken_text
+            )
 
 
 RADIO = ScriptedCall(name="HassTurnOn", arguments={"name": "Radioo"})
 THERMOSTAT = ScriptedCall(
-    name="HassClimateSetTemperature", arguments={"name": "Living Room Thermostat", "temperature": 72}
+    name="HassClimateSetTemperature",
+    arguments={"name": "Living Room Thermostat", "temperature": 72},
 )
-WARMER = ScriptedCall(name="HassClimateSetTemperature", arguments={"name": "Living Room Thermostat", "temperature": 22})
+WARMER = ScriptedCall(
+    name="HassClimateSetTemperature",
+    arguments={"name": "Living Room Thermostat", "temperature": 22},
+)
 WEATHER = ScriptedCall(name="HassGetWeather", arguments={"name": "Nowhere"})
 SEARCH = ScriptedCall(name="google_search", arguments={"q": "Rome"})
 LOOK = ScriptedCall(name="GetLiveContext", arguments={"area": "Nowhere"})
@@ -857,7 +1174,11 @@ async def test_only_a_failed_change_is_noted_after_an_answer(
         ((RADIO, LIGHT_ON), "The light is on.", "The light is on."),
         ((THERMOSTAT, WARMER), "It is 22 degrees now.", "It is 22 degrees now."),
         ((RADIO, WEATHER), "The radio is on.", f"The radio is on. {NOT_DONE}"),
-        ((LIGHT_ON, RADIO), "Both are on.", "Both are on. Done: Kitchen Ceiling Light. That didn't work: Radioo."),
+        (
+            (LIGHT_ON, RADIO),
+            "Both are on.",
+            "Both are on. Done: Kitchen Ceiling Light. That didn't work: Radioo.",
+        ),
     ]
     for number, (calls, answer, spoken_text) in enumerate(rows):
         with subtests.test(f"{spoken_text} {calls}"):
@@ -865,4 +1186,7 @@ async def test_only_a_failed_change_is_noted_after_an_answer(
             server.play(Script(answers=(*steps, ScriptedAnswer(content=answer))))
             report(hass, LIGHT, "off")
 
-            assert speech(await say(hass, "Please see to it", f"talk-{number}")) == spoken_text
+            assert (
+                speech(await say(hass, "Please see to it", f"talk-{number}"))
+                == spoken_text
+            )

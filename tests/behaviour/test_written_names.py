@@ -39,9 +39,17 @@ NAMES: Final = {
     "light.umlaut": "Tür",
     "light.plain": "Tur",
 }
-ITEMS: Final = ("Käse", "Kase", unicodedata.normalize("NFD", "Müsli"), "🥛 Milk", "Brot (dunkel)", "Eier 6")
+ITEMS: Final = (
+    "Käse",
+    "Kase",
+    unicodedata.normalize("NFD", "Müsli"),
+    "🥛 Milk",
+    "Brot (dunkel)",
+    "Eier 6",
+)
 LAMPS: Final = "\n".join(
-    f'  - {{ id: {key}, name: "{name}", area: office, state: "off" }}' for key, name in NAMES.items()
+    f'  - {{ id: {key}, name: "{name}", area: office, state: "off" }}'
+    for key, name in NAMES.items()
 )
 HOME: Final = f"""
 areas:
@@ -58,20 +66,28 @@ entities:
 FORMS: Final[Mapping[str, Callable[[str], str]]] = {
     "composed": lambda name: unicodedata.normalize("NFC", name),
     "decomposed": lambda name: unicodedata.normalize("NFD", name),
-    "wide": lambda name: "".join(chr(ord(one) + 0xFEE0) if "!" < one <= "~" else one for one in name),
+    "wide": lambda name: "".join(
+        chr(ord(one) + 0xFEE0) if "!" < one <= "~" else one for one in name
+    ),
     "in capitals": str.upper,
-    "with a curly apostrophe": lambda name: name.replace("'", "\N{RIGHT SINGLE QUOTATION MARK}"),
+    "with a curly apostrophe": lambda name: name.replace(
+        "'", "\N{RIGHT SINGLE QUOTATION MARK}"
+    ),
     "held together": lambda name: name.replace(" ", "\N{NO-BREAK SPACE}"),
     "hyphenated": lambda name: f"{name[:3]}\N{SOFT HYPHEN}{name[3:]}",
     "with marks": lambda name: f"\N{RIGHT-TO-LEFT MARK}{name}\N{ZERO WIDTH SPACE}",
     "as a variant": lambda name: f"{name}\N{VARIATION SELECTOR-16}",
     "spelled out": lambda name: name.replace("ß", "ss"),
     "without emoji": lambda name: name.removeprefix("🛋️ ").removeprefix("🥛 "),
-    "in other digits": lambda name: name.translate({ord("3"): "٣", ord("6"): "۶", ord("٢"): "۲"}),
+    "in other digits": lambda name: name.translate(
+        {ord("3"): "٣", ord("6"): "۶", ord("٢"): "۲"}
+    ),
 }
 
 
-def written[T](names: st.SearchStrategy[T], name_of: Callable[[T], str]) -> st.SearchStrategy[tuple[T, str]]:
+def written[T](
+    names: st.SearchStrategy[T], name_of: Callable[[T], str]
+) -> st.SearchStrategy[tuple[T, str]]:
     """Generate a thing and its name in up to three of the forms at once."""
 
     def apply(drawn: tuple[T, list[str]]) -> tuple[T, str]:
@@ -80,12 +96,16 @@ def written[T](names: st.SearchStrategy[T], name_of: Callable[[T], str]) -> st.S
             name = FORMS[form](name)
         return drawn[0], name
 
-    return st.tuples(names, st.lists(st.sampled_from(sorted(FORMS)), max_size=3, unique=True)).map(apply)
+    return st.tuples(
+        names, st.lists(st.sampled_from(sorted(FORMS)), max_size=3, unique=True)
+    ).map(apply)
 
 
 LAMP: Final = written(st.sampled_from(sorted(NAMES)), NAMES.__getitem__)
 ITEM: Final = written(st.sampled_from(ITEMS), str)
-each = settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
+each = settings(
+    max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
 @pytest.fixture(name="home")
@@ -100,7 +120,9 @@ async def offer_(home: HomeAssistant) -> TurnTools:
     return await offer_of(home, llm.LLM_API_ASSIST)
 
 
-async def resolved(offer: TurnTools, tool: str, arguments: JsonObject) -> JsonObject | str:
+async def resolved(
+    offer: TurnTools, tool: str, arguments: JsonObject
+) -> JsonObject | str:
     """Return the arguments with which a call runs, or why it does not."""
     definition = next(one for one in offer.definitions if one.name == tool)
     match await offer.name_resolver.pre_tool_use(definition, arguments):
@@ -112,20 +134,31 @@ async def resolved(offer: TurnTools, tool: str, arguments: JsonObject) -> JsonOb
             return arguments
 
 
-async def touched_by_call(offer: TurnTools, tool: str, arguments: JsonObject) -> set[str]:
+async def touched_by_call(
+    offer: TurnTools, tool: str, arguments: JsonObject
+) -> set[str]:
     meant = await resolved(offer, tool, arguments)
     assert isinstance(meant, dict)
-    return {one.entity_id for one in actions_of(await offer.dispatcher.async_effects(tool, meant))}
+    return {
+        one.entity_id
+        for one in actions_of(await offer.dispatcher.async_effects(tool, meant))
+    }
 
 
 async def touched_by_sentence(hass: HomeAssistant, sentence: str) -> set[str]:
-    effects = await Talk(hass).dispatcher().async_effects(PROCESS_SENTENCE.name, {SENTENCE: sentence})
+    effects = (
+        await Talk(hass)
+        .dispatcher()
+        .async_effects(PROCESS_SENTENCE.name, {SENTENCE: sentence})
+    )
     return {one.entity_id for one in actions_of(effects)}
 
 
 @each
 @given(LAMP)
-def test_a_call_means_the_one_entity(home: HomeAssistant, offer: TurnTools, lamp: tuple[str, str]) -> None:
+def test_a_call_means_the_one_entity(
+    home: HomeAssistant, offer: TurnTools, lamp: tuple[str, str]
+) -> None:
     touched = touched_by_call(offer, "intent__HassTurnOn", {"name": lamp[1]})
 
     assert home.loop.run_until_complete(touched) == {lamp[0]}
@@ -133,7 +166,9 @@ def test_a_call_means_the_one_entity(home: HomeAssistant, offer: TurnTools, lamp
 
 @each
 @given(LAMP)
-def test_a_sentence_means_the_one_entity(home: HomeAssistant, lamp: tuple[str, str]) -> None:
+def test_a_sentence_means_the_one_entity(
+    home: HomeAssistant, lamp: tuple[str, str]
+) -> None:
     touched = touched_by_sentence(home, f"turn on {lamp[1]}")
 
     assert home.loop.run_until_complete(touched) == {lamp[0]}
@@ -141,7 +176,9 @@ def test_a_sentence_means_the_one_entity(home: HomeAssistant, lamp: tuple[str, s
 
 @each
 @given(LAMP)
-def test_a_search_finds_the_one_entity(home: HomeAssistant, lamp: tuple[str, str]) -> None:
+def test_a_search_finds_the_one_entity(
+    home: HomeAssistant, lamp: tuple[str, str]
+) -> None:
     of_home = async_get_home(home, conversation.DOMAIN)
 
     found = EntityIndex(of_home, {}).fitting(lamp[1], of_home.entities)[0].entity_id
@@ -151,8 +188,12 @@ def test_a_search_finds_the_one_entity(home: HomeAssistant, lamp: tuple[str, str
 
 @each
 @given(ITEM)
-def test_a_call_means_the_one_item_of_a_list(home: HomeAssistant, offer: TurnTools, item: tuple[str, str]) -> None:
-    meant = resolved(offer, "todo__HassListRemoveItem", {"name": "EINKÄUFE", "item": item[1]})
+def test_a_call_means_the_one_item_of_a_list(
+    home: HomeAssistant, offer: TurnTools, item: tuple[str, str]
+) -> None:
+    meant = resolved(
+        offer, "todo__HassListRemoveItem", {"name": "EINKÄUFE", "item": item[1]}
+    )
 
     match home.loop.run_until_complete(meant):
         case {"item": found}:
@@ -163,12 +204,19 @@ def test_a_call_means_the_one_item_of_a_list(home: HomeAssistant, offer: TurnToo
 
 @each
 @given(ITEM)
-def test_a_sentence_means_the_one_item_of_a_list(home: HomeAssistant, item: tuple[str, str]) -> None:
+def test_a_sentence_means_the_one_item_of_a_list(
+    home: HomeAssistant, item: tuple[str, str]
+) -> None:
     async def removed() -> set[str]:
         await Talk(home).say(f"remove {item[1]} from the einkäufe list")
         gone = {*ITEMS} - {*await items_of(home)}
         for one in gone:
-            await home.services.async_call("todo", "add_item", {"entity_id": "todo.list", "item": one}, blocking=True)
+            await home.services.async_call(
+                "todo",
+                "add_item",
+                {"entity_id": "todo.list", "item": one},
+                blocking=True,
+            )
         return gone
 
     assert home.loop.run_until_complete(removed()) == {item[0]}
@@ -176,7 +224,9 @@ def test_a_sentence_means_the_one_item_of_a_list(home: HomeAssistant, item: tupl
 
 async def items_of(hass: HomeAssistant) -> list[str]:
     target = {"entity_id": "todo.list"}
-    answer = await hass.services.async_call("todo", "get_items", target, blocking=True, return_response=True)
+    answer = await hass.services.async_call(
+        "todo", "get_items", target, blocking=True, return_response=True
+    )
     match answer:
         case {"todo.list": {"items": [*items]}}:
             return [str(item["summary"]) for item in items if isinstance(item, dict)]
@@ -185,28 +235,38 @@ async def items_of(hass: HomeAssistant) -> list[str]:
 
 
 @in_one_home("form", FORMS)
-async def test_what_a_rule_asks_about_is_foreseen(home: HomeAssistant, offer: TurnTools, form: str) -> None:
+async def test_what_a_rule_asks_about_is_foreseen(
+    home: HomeAssistant, offer: TurnTools, form: str
+) -> None:
     name = FORMS[form]("Haustür")
 
     assert await touched_by_sentence(home, f"unlock the {name}") == {"lock.door"}
-    assert await touched_by_call(offer, "intent__HassTurnOff", {"name": name}) == {"lock.door"}
+    assert await touched_by_call(offer, "intent__HassTurnOff", {"name": name}) == {
+        "lock.door"
+    }
 
 
-async def test_names_that_look_alike_are_never_guessed(home: HomeAssistant, offer: TurnTools) -> None:
+async def test_names_that_look_alike_are_never_guessed(
+    home: HomeAssistant, offer: TurnTools
+) -> None:
     assert await touched_by_sentence(home, "turn on tür") == {"light.umlaut"}
     assert await touched_by_sentence(home, "turn on TUR") == {"light.plain"}
     assert await touched_by_sentence(home, "turn on Tùr") == set()
     assert await resolved(offer, "intent__HassTurnOn", {"name": "Tùr"}) == (
         "Not run: several things are called Tùr: Tur, Tür. Give the whole name, or ask which one is meant."
     )
-    assert await resolved(offer, "todo__HassListCompleteItem", {"name": "Einkäufe", "item": "Kàse"}) == (
+    assert await resolved(
+        offer, "todo__HassListCompleteItem", {"name": "Einkäufe", "item": "Kàse"}
+    ) == (
         "Not run: several items are called Kàse: Kase, Käse. Give the whole name, or ask which one is meant."
     )
     await Talk(home).say("remove Kàse from the einkäufe list")
     assert {*await items_of(home)} == {*ITEMS}
 
 
-async def test_what_is_not_exposed_is_not_taken_for_something_else(home: HomeAssistant) -> None:
+async def test_what_is_not_exposed_is_not_taken_for_something_else(
+    home: HomeAssistant,
+) -> None:
     async_expose_entity(home, conversation.DOMAIN, "light.umlaut", should_expose=False)
 
     assert await touched_by_sentence(home, "turn on Tür") == set()
@@ -217,14 +277,22 @@ async def test_what_is_not_exposed_is_not_taken_for_something_else(home: HomeAss
     ("text", "known"),
     [
         ("turn on sofa lamp, please?", "turn on 🛋️ Sofa lamp, please?"),
-        ("ランプと寝室の照明\u200bをつけて", f"{NAMES['light.kana']}と寝室の照明をつけて"),
-        ("all lights in the buro off!", f"all lights in the {unicodedata.normalize('NFD', 'Büro')} off!"),
+        (
+            "ランプと寝室の照明\u200bをつけて",
+            f"{NAMES['light.kana']}と寝室の照明をつけて",
+        ),
+        (
+            "all lights in the buro off!",
+            f"all lights in the {unicodedata.normalize('NFD', 'Büro')} off!",
+        ),
         ("Ｌamp 2.5 and -3?", "Ｌamp 2.5 and -3?"),  # noqa: RUF001  # as people write it
         ("", ""),
         ("… ?", "… ?"),
     ],
 )
-async def test_a_sentence_keeps_all_but_the_names(home: HomeAssistant, text: str, known: str) -> None:
+async def test_a_sentence_keeps_all_but_the_names(
+    home: HomeAssistant, text: str, known: str
+) -> None:
     assert with_known_names(home, text) == known
     assert with_known_names(home, known) == known
 

@@ -65,7 +65,10 @@ def turn(*requests: str, warm_up: Sequence[str] = ()) -> RecordedTurn:
 
     def bodies(texts: Sequence[str]) -> tuple[bytes, ...]:
         return tuple(
-            json.dumps({"messages": [{"role": "user", "content": text}], "stream": True}).encode() for text in texts
+            json.dumps(
+                {"messages": [{"role": "user", "content": text}], "stream": True}
+            ).encode()
+            for text in texts
         )
 
     return RecordedTurn(STEPS[0], bodies(warm_up), bodies(requests))
@@ -75,12 +78,19 @@ def turn(*requests: str, warm_up: Sequence[str] = ()) -> RecordedTurn:
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Recorded]:
     """Return the recorded turns of our agent, by the name of the step."""
     command = (sys.executable, "-c", _RECORDING, str(tmp_path_factory.mktemp("home")))
-    finished = subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True, text=True)
-    turns = [Recorded.model_validate(one) for one in json.loads(finished.stdout.splitlines()[-1])]
+    finished = subprocess.run(
+        command, cwd=REPOSITORY, check=True, capture_output=True, text=True
+    )
+    turns = [
+        Recorded.model_validate(one)
+        for one in json.loads(finished.stdout.splitlines()[-1])
+    ]
     return {step.name: one for step, one in zip(STEPS, turns, strict=True)}
 
 
-def test_a_first_turn_is_warmed_up_and_sends_home_tools_and_words(recorded: dict[str, Recorded]) -> None:
+def test_a_first_turn_is_warmed_up_and_sends_home_tools_and_words(
+    recorded: dict[str, Recorded],
+) -> None:
     (request,) = recorded[_FIRST].requests
 
     assert recorded[_FIRST].warm_up == 1
@@ -90,7 +100,9 @@ def test_a_first_turn_is_warmed_up_and_sends_home_tools_and_words(recorded: dict
     assert request.tools
 
 
-def test_a_question_about_states_is_a_call_and_an_answer(recorded: dict[str, Recorded]) -> None:
+def test_a_question_about_states_is_a_call_and_an_answer(
+    recorded: dict[str, Recorded],
+) -> None:
     call, answer = recorded["other room, a question about states"].requests
 
     assert call.messages[-1].role == "user"
@@ -99,10 +111,18 @@ def test_a_question_about_states_is_a_call_and_an_answer(recorded: dict[str, Rec
 
 
 def test_rooms_have_conversations_of_their_own(recorded: dict[str, Recorded]) -> None:
-    (back,), (new,) = (recorded[name].requests for name in ("back in the first room", "a new conversation"))
-    spoken = [str(message.content) for message in back.messages if message.role == "user"]
+    (back,), (new,) = (
+        recorded[name].requests
+        for name in ("back in the first room", "a new conversation")
+    )
+    spoken = [
+        str(message.content) for message in back.messages if message.role == "user"
+    ]
 
-    assert [any(words in text for text in spoken) for words in ("turn off the light", "which lights", "thank you")] == [
+    assert [
+        any(words in text for text in spoken)
+        for words in ("turn off the light", "which lights", "thank you")
+    ] == [
         True,
         False,
         True,
@@ -111,7 +131,10 @@ def test_rooms_have_conversations_of_their_own(recorded: dict[str, Recorded]) ->
 
 
 def test_a_device_is_renamed_between_two_turns(recorded: dict[str, Recorded]) -> None:
-    (before,), (after,) = (recorded[name].requests for name in ("back in the first room", "a device was renamed"))
+    (before,), (after,) = (
+        recorded[name].requests
+        for name in ("back in the first room", "a device was renamed")
+    )
 
     assert "Dinosaur" not in before.model_dump_json()
     assert "Dinosaur" in after.model_dump_json()
@@ -132,7 +155,9 @@ class CountingServer:
     async def _answer(self, request: web.Request) -> web.Response:
         body = await request.json()
         self.requests.append(body)
-        return web.json_response({"timings": {"prompt_n": len(body["messages"][0]["content"])}})
+        return web.json_response(
+            {"timings": {"prompt_n": len(body["messages"][0]["content"])}}
+        )
 
 
 @pytest.fixture
@@ -141,7 +166,9 @@ async def session() -> AsyncGenerator[aiohttp.ClientSession]:
         yield opened
 
 
-async def test_the_requests_of_a_turn_are_added_up_without_its_warm_up(session: aiohttp.ClientSession) -> None:
+async def test_the_requests_of_a_turn_are_added_up_without_its_warm_up(
+    session: aiohttp.ClientSession,
+) -> None:
     server = CountingServer()
     turns = [turn("12345", "123"), turn("1", warm_up=["1234567"])]
     async with serving(server.application(), "") as url:
@@ -150,12 +177,20 @@ async def test_the_requests_of_a_turn_are_added_up_without_its_warm_up(session: 
         assert await count(session, url, turns, warm=True) == [8, 1]
         assert len(server.requests) == 7
 
-    assert all((request["max_tokens"], request["stream"]) == (1, False) for request in server.requests)
+    assert all(
+        (request["max_tokens"], request["stream"]) == (1, False)
+        for request in server.requests
+    )
 
 
-async def test_a_llama_cpp_server_does_not_read_again_what_it_has_read(session: aiohttp.ClientSession) -> None:
+async def test_a_llama_cpp_server_does_not_read_again_what_it_has_read(
+    session: aiohttp.ClientSession,
+) -> None:
     set_up_llama()
-    turns = [turn("The kitchen is warm. " * 50), turn("The kitchen is warm. " * 50 + "Is it?")]
+    turns = [
+        turn("The kitchen is warm. " * 50),
+        turn("The kitchen is warm. " * 50 + "Is it?"),
+    ]
     async with llama_server() as server:
         first, second = await count(session, server.url, turns)
 
@@ -163,7 +198,9 @@ async def test_a_llama_cpp_server_does_not_read_again_what_it_has_read(session: 
     assert 0 < second < 20
 
 
-def test_a_missed_target_is_told_and_fails_only_a_check(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missed_target_is_told_and_fails_only_a_check(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     rows = [Row(_FIRST, 9_000, 2_901, 40), Row(STEPS[1].name, 9_000, 40, 40)]
 
     assert report(300, rows, is_checked=False) == 0
@@ -174,8 +211,13 @@ def test_a_missed_target_is_told_and_fails_only_a_check(capsys: pytest.CaptureFi
 
 
 def test_targets_that_are_met_pass_a_check() -> None:
-    assert report(300, [Row(step.name, 9_000, 40, 40) for step in STEPS], is_checked=True) == 0
-    assert report(10, [Row(_FIRST, 9_000, 9_000, 9_000)], is_checked=True) == 0, "a home without targets"
+    assert (
+        report(300, [Row(step.name, 9_000, 40, 40) for step in STEPS], is_checked=True)
+        == 0
+    )
+    assert report(10, [Row(_FIRST, 9_000, 9_000, 9_000)], is_checked=True) == 0, (
+        "a home without targets"
+    )
 
 
 def test_targets_hold_after_a_warm_up_too(capsys: pytest.CaptureFixture[str]) -> None:
@@ -183,8 +225,14 @@ def test_targets_hold_after_a_warm_up_too(capsys: pytest.CaptureFixture[str]) ->
 
     assert report(300, rows, is_checked=True) == 1
     printed = capsys.readouterr().out
-    assert f"missed: 300 entities, {_FIRST}: 101 tokens after warm-up, at most 100" in printed
-    assert f"missed: 300 entities, {STEPS[1].name}: 41 tokens after warm-up, at most 40" in printed
+    assert (
+        f"missed: 300 entities, {_FIRST}: 101 tokens after warm-up, at most 100"
+        in printed
+    )
+    assert (
+        f"missed: 300 entities, {STEPS[1].name}: 41 tokens after warm-up, at most 40"
+        in printed
+    )
 
 
 def test_a_block_of_tables_is_replaced_and_all_else_stays() -> None:

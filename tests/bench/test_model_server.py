@@ -19,7 +19,9 @@ DONE: JsonValue = {"role": "tool", "tool_call_id": "call_0", "content": "done"}
 
 async def ask(server: Server, *messages: JsonValue, stream: bool = True) -> bytes:
     body: JsonValue = {"messages": list(messages), "tools": TOOLS, "stream": stream}
-    async with server.session.post(f"{server.url}{answers.paths(Format.CHAT)[1]}", json=body) as response:
+    async with server.session.post(
+        f"{server.url}{answers.paths(Format.CHAT)[1]}", json=body
+    ) as response:
         return await response.read()
 
 
@@ -30,14 +32,22 @@ async def test_calls_come_first_and_words_once_their_results_are_there() -> None
         assert b"intent__HassTurnOn" not in (words := await ask(server, SAID, DONE))
         assert words.count(b'"content": "') >= 3
         called, answered = await server.log()
-        assert called.first_word == 0 < called.received <= called.ended <= answered.received
+        assert (
+            called.first_word
+            == 0
+            < called.received
+            <= called.ended
+            <= answered.received
+        )
         assert answered.received <= answered.first_word <= answered.ended
 
 
 async def test_who_asks_for_no_stream_gets_the_same_words_at_once() -> None:
     async with model_server() as server:
         await server.plan(Plan(fragments=3, characters=5, keeps_bodies=True))
-        message = json.loads(await ask(server, SAID, stream=False))["choices"][0]["message"]
+        message = json.loads(await ask(server, SAID, stream=False))["choices"][0][
+            "message"
+        ]
         assert message["content"] == answers.words(3, 5)
         (requested,) = await server.log()
         assert json.loads(requested.body)["messages"] == [SAID]

@@ -23,7 +23,10 @@ def is_open(door: Door, logger: Logger) -> bool:
 
 def test_every_kind_of_line_is_broken_in_its_own_way() -> None:
     area = AREAS["effects"]
-    made = {mutant.source.splitlines()[mutant.line - 1].strip() for mutant in mutants(area, Path("door.py"), SOURCE)}
+    made = {
+        mutant.source.splitlines()[mutant.line - 1].strip()
+        for mutant in mutants(area, Path("door.py"), SOURCE)
+    }
     assert made == {
         "if (door.state == 'open' or not door.is_broken):",
         "if (door.state != 'open') and not door.is_broken:",

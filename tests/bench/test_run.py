@@ -11,8 +11,12 @@ from bench.side_by_side.run import Run, merged
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 FIGURE = figure("plain", 10, "somebody", "cpu_ms", [2.0])
-PROFILE = Profile(scenario="plain", entities=10, agent="somebody", ms=2, parts={"loop": 2}, samples=1)
-MEASURING = f"print({RESTS!r}); print({MEASURED.dump_json([FIGURE, PROFILE]).decode()!r})"
+PROFILE = Profile(
+    scenario="plain", entities=10, agent="somebody", ms=2, parts={"loop": 2}, samples=1
+)
+MEASURING = (
+    f"print({RESTS!r}); print({MEASURED.dump_json([FIGURE, PROFILE]).decode()!r})"
+)
 WORKER = f"""
 import sys, time
 match sys.argv[1]:
@@ -60,7 +64,9 @@ async def test_a_worker_that_hangs_is_ended_at_its_limit_and_not_tried_again() -
     assert not any("Once more" in line for line in messages)
 
 
-async def test_what_goes_on_beside_the_others_may_fail_and_keeps_nobody_waiting() -> None:
+async def test_what_goes_on_beside_the_others_may_fail_and_keeps_nobody_waiting() -> (
+    None
+):
     run = run_of([])
     await run.follow(plan("measures", beside=(Job("fails"), Job("measures"))))
     assert len(run.figures()) == 1
@@ -69,13 +75,21 @@ async def test_what_goes_on_beside_the_others_may_fail_and_keeps_nobody_waiting(
 
 
 def test_what_several_processes_measured_becomes_the_median_of_their_medians() -> None:
-    (made,) = merged([figure("start", 0, "somebody", "setup_s", [seconds]) for seconds in (1.0, 9.0, 2.0)])
+    (made,) = merged(
+        [
+            figure("start", 0, "somebody", "setup_s", [seconds])
+            for seconds in (1.0, 9.0, 2.0)
+        ]
+    )
     assert (made.low, made.median, made.high, made.samples) == (1, 2, 9, 3)
 
 
 def test_a_rehearsal_does_what_a_whole_run_does_with_less_of_everything() -> None:
     def kinds(plan: Plan) -> list[tuple[str, int]]:
-        jobs = [*plan.beside, *(job for together in (*plan.meanwhile, *plan.then) for job in together)]
+        jobs = [
+            *plan.beside,
+            *(job for together in (*plan.meanwhile, *plan.then) for job in together),
+        ]
         return [(job.kind, job.entities) for job in jobs]
 
     whole, rehearsed = kinds(everything()), kinds(everything(0.01))

@@ -7,7 +7,8 @@ from bench.spine import SCENARIOS, report
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 
-# One more each than `python -m bench.spine` prints: earlier tests of a process leave a filter of logs.
+# One more each than `python -m bench.spine` prints: earlier tests of a process leave a
+# filter of logs.
 @pytest.mark.parametrize(
     ("scenario", "sentence", "most", "most_switches", "entered_too"),
     [
@@ -21,6 +22,13 @@ async def test_a_turn_enters_a_bounded_number_of_files(
 ) -> None:
     entered = await SCENARIOS[scenario](sentence)
 
-    assert {"agent/loop/loop.py", "agent/loop/next_step.py", "turns/run.py", entered_too} <= {*entered.files}
+    assert {
+        "agent/loop/loop.py",
+        "agent/loop/next_step.py",
+        "turns/run.py",
+        entered_too,
+    } <= {*entered.files}
     assert len(entered.files) <= most, report(entered, lists=True)
-    assert len(entered.files) < entered.switches.total() <= most_switches, report(entered, lists=True)
+    assert len(entered.files) < entered.switches.total() <= most_switches, report(
+        entered, lists=True
+    )

@@ -10,11 +10,28 @@ from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import FlowResultType
 from yarl import URL
 
-from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, SUBENTRY_CONVERSATION
+from custom_components.chatterbox.const import (
+    CONF_BASE_URL,
+    CONF_KIND,
+    CONF_SERVER,
+    SUBENTRY_CONVERSATION,
+)
 from tests.support.config_entries import offline_entry, server_entry, set_up, state_of
 from tests.support.servers.chat_completions import ScriptedChatCompletions
-from tests.support.servers.in_process import address_without_server, serving, serving_script, with_list
-from tests.support.service_dialogs import GUARDED, PUBLIC_LIST, TALKING, change_server, submit, suggested
+from tests.support.servers.in_process import (
+    address_without_server,
+    serving,
+    serving_script,
+    with_list,
+)
+from tests.support.service_dialogs import (
+    GUARDED,
+    PUBLIC_LIST,
+    TALKING,
+    change_server,
+    submit,
+    suggested,
+)
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
@@ -36,8 +53,13 @@ async def test_a_new_key_is_kept_while_the_server_is_away(hass: HomeAssistant) -
     assert entry.data[CONF_API_KEY] == "old-key"
 
 
-async def test_an_address_can_be_changed_and_the_agents_stay(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as old_address, serving_script(GUARDED) as new_address:
+async def test_an_address_can_be_changed_and_the_agents_stay(
+    hass: HomeAssistant,
+) -> None:
+    async with (
+        serving_script(TALKING) as old_address,
+        serving_script(GUARDED) as new_address,
+    ):
         entry = await set_up(hass, server_entry(old_address))
         agents = dict(entry.subentries)
         states: list[ConfigEntryState] = []
@@ -64,7 +86,10 @@ async def test_an_address_can_be_changed_and_the_agents_stay(hass: HomeAssistant
 
 
 async def test_an_entry_named_after_its_server_follows_it(hass: HomeAssistant) -> None:
-    async with serving_script(TALKING) as old_address, serving_script(TALKING) as new_address:
+    async with (
+        serving_script(TALKING) as old_address,
+        serving_script(TALKING) as new_address,
+    ):
         entry = await set_up(hass, server_entry(old_address))
         hass.config_entries.async_update_entry(entry, title=URL(old_address).authority)
         await hass.async_block_till_done()
@@ -74,7 +99,9 @@ async def test_an_entry_named_after_its_server_follows_it(hass: HomeAssistant) -
         assert entry.title == URL(new_address).authority
 
 
-async def test_a_stored_key_is_never_shown_and_kept_by_its_dots(hass: HomeAssistant, guarded_address: str) -> None:
+async def test_a_stored_key_is_never_shown_and_kept_by_its_dots(
+    hass: HomeAssistant, guarded_address: str
+) -> None:
     entry = await set_up(hass, server_entry(guarded_address, "right-key"))
     step = await change_server(hass, entry)
     assert "right-key" not in json.dumps(suggested(step))
@@ -91,18 +118,25 @@ async def test_a_stored_key_can_be_removed(hass: HomeAssistant, address: str) ->
     assert CONF_API_KEY not in entry.data
 
 
-async def test_reconfiguring_tries_the_key_where_the_list_is_public(hass: HomeAssistant) -> None:
+async def test_reconfiguring_tries_the_key_where_the_list_is_public(
+    hass: HomeAssistant,
+) -> None:
     async with serving(with_list(GUARDED, 200, PUBLIC_LIST)) as address:
         entry = await set_up(hass, server_entry(address, "right-key"))
         step = await change_server(hass, entry)
         step = await submit(hass, step, base_url=address, api_key="wrong-key")
 
         assert step["step_id"] == "server"
-        assert step["errors"] == {CONF_API_KEY: "provider_rejected_key", "base": "service_said"}
+        assert step["errors"] == {
+            CONF_API_KEY: "provider_rejected_key",
+            "base": "service_said",
+        }
         assert entry.data[CONF_API_KEY] == "right-key"
 
 
-async def test_reconfiguring_tries_one_model_that_is_there_and_no_more(hass: HomeAssistant) -> None:
+async def test_reconfiguring_tries_one_model_that_is_there_and_no_more(
+    hass: HomeAssistant,
+) -> None:
     server = ScriptedChatCompletions(TALKING)
     async with serving(server.application()) as address:
         entry = await set_up(hass, server_entry(address, model="gone-model"))
@@ -117,7 +151,10 @@ async def test_reconfiguring_tries_one_model_that_is_there_and_no_more(hass: Hom
         await hass.async_block_till_done()
         await submit(hass, await change_server(hass, entry), base_url=address)
 
-    assert [request.body["model"] for request in server.requests] == ["gone-model", "big-model"]
+    assert [request.body["model"] for request in server.requests] == [
+        "gone-model",
+        "big-model",
+    ]
 
 
 async def test_an_entry_that_waits_for_its_server_comes_up_with_another_address(
@@ -130,7 +167,9 @@ async def test_an_entry_that_waits_for_its_server_comes_up_with_another_address(
     assert entry.state is ConfigEntryState.LOADED
 
 
-async def test_a_service_does_not_become_another_that_is_set_up(hass: HomeAssistant) -> None:
+async def test_a_service_does_not_become_another_that_is_set_up(
+    hass: HomeAssistant,
+) -> None:
     async with serving_script(TALKING) as one, serving_script(TALKING) as other:
         await set_up(hass, server_entry(one))
         entry = await set_up(hass, server_entry(other))

@@ -14,7 +14,12 @@ from yarl import URL
 from custom_components.chatterbox.agent.providers.http_provider import HTTPProvider
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
 from custom_components.chatterbox.agent.providers.profiles import PROFILES
-from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, ServiceKind
+from custom_components.chatterbox.const import (
+    CONF_BASE_URL,
+    CONF_KIND,
+    CONF_SERVER,
+    ServiceKind,
+)
 from custom_components.chatterbox.flows.service_checks import answering_interface
 from custom_components.chatterbox.flows.service_form import INTERFACES, title_of
 from tests.support.config_entries import server_entry, set_up
@@ -40,11 +45,18 @@ pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 KEY_REFUSED = {CONF_API_KEY: "provider_rejected_key", "base": "service_said"}
 KINDS = [
-    (next(one.id for one in PROFILES.values() if one.wire.value == kind), kind, SERVERS[kind]) for kind in INTERFACES
+    (
+        next(one.id for one in PROFILES.values() if one.wire.value == kind),
+        kind,
+        SERVERS[kind],
+    )
+    for kind in INTERFACES
 ]
 
 
-async def test_the_services_that_people_use_are_offered_by_name(hass: HomeAssistant) -> None:
+async def test_the_services_that_people_use_are_offered_by_name(
+    hass: HomeAssistant,
+) -> None:
     step = await choose_internet(hass)
 
     schema = step["data_schema"]
@@ -59,9 +71,14 @@ async def test_the_services_that_people_use_are_offered_by_name(hass: HomeAssist
     assert "[OpenAI](https://platform.openai.com/api-keys)" in pages
 
 
-@pytest.mark.parametrize(("server", "kind", "spoken"), [one for one in KINDS if PROFILES[one[0]].host])
+@pytest.mark.parametrize(
+    ("server", "kind", "spoken"), [one for one in KINDS if PROFILES[one[0]].host]
+)
 async def test_a_service_is_added_over_the_interface_that_it_speaks_best(
-    hass: HomeAssistant, server: str, kind: ServiceKind, spoken: type[ScriptedModelServer]
+    hass: HomeAssistant,
+    server: str,
+    kind: ServiceKind,
+    spoken: type[ScriptedModelServer],
 ) -> None:
     async with serving_script(GUARDED, spoken) as address:
         step = await connect_internet(hass, server, address, "wrong-key")
@@ -92,20 +109,36 @@ async def test_a_missing_key_is_told_at_once(hass: HomeAssistant) -> None:
     ("service", "title"),
     [
         ({CONF_SERVER: "openai", CONF_BASE_URL: "https://api.openai.com/v1"}, "OpenAI"),
-        ({CONF_SERVER: "openai", CONF_BASE_URL: "https://gateway.example/v1"}, "OpenAI on gateway.example"),
-        ({CONF_SERVER: "ollama", CONF_BASE_URL: "http://192.168.1.10:11434"}, "Ollama on 192.168.1.10"),
-        ({CONF_SERVER: "ollama", CONF_BASE_URL: "http://shelf:8123"}, "Ollama on shelf:8123"),
+        (
+            {CONF_SERVER: "openai", CONF_BASE_URL: "https://gateway.example/v1"},
+            "OpenAI on gateway.example",
+        ),
+        (
+            {CONF_SERVER: "ollama", CONF_BASE_URL: "http://192.168.1.10:11434"},
+            "Ollama on 192.168.1.10",
+        ),
+        (
+            {CONF_SERVER: "ollama", CONF_BASE_URL: "http://shelf:8123"},
+            "Ollama on shelf:8123",
+        ),
         ({CONF_BASE_URL: "https://api.mistral.ai/v1"}, "Mistral"),
         ({CONF_BASE_URL: "http://[fd00::1]:8080/v1"}, "[fd00::1]:8080"),
         ({CONF_BASE_URL: "http://box:8080/qwen/v1"}, "box:8080/qwen"),
-        ({CONF_SERVER: "ollama", CONF_BASE_URL: "http://shelf:11434/two/"}, "Ollama on shelf/two"),
+        (
+            {CONF_SERVER: "ollama", CONF_BASE_URL: "http://shelf:11434/two/"},
+            "Ollama on shelf/two",
+        ),
     ],
 )
-def test_a_service_is_named_after_its_kind_and_place(service: dict[str, str], title: str) -> None:
+def test_a_service_is_named_after_its_kind_and_place(
+    service: dict[str, str], title: str
+) -> None:
     assert title_of(service, {"service_title": "{server} on {place}"}) == title
 
 
-async def test_a_server_of_ollama_is_known_by_its_address_alone(hass: HomeAssistant) -> None:
+async def test_a_server_of_ollama_is_known_by_its_address_alone(
+    hass: HomeAssistant,
+) -> None:
     async with serving_script(GUARDED, ScriptedOllama) as address:
         step = await connect(hass, address.removeprefix("http://"), "right-key")
         result = await add(hass, step, model="big-model")
@@ -132,7 +165,11 @@ async def test_an_address_without_a_version_is_found(hass: HomeAssistant) -> Non
     class Versionless(ScriptedChatCompletions):
         """Answers beside `/inference`, and has no list of models, as GitHub Models does."""
 
-        base_path, models_path, answer_path = "/inference", "/elsewhere", "/inference/chat/completions"
+        base_path, models_path, answer_path = (
+            "/inference",
+            "/elsewhere",
+            "/inference/chat/completions",
+        )
 
     async with serving_script(GUARDED, Versionless) as address:
         refused = await connect(hass, address, "wrong-key")
@@ -158,7 +195,9 @@ async def test_an_interface_that_only_lists_models_is_found_out_when_the_model_i
     assert result["data"][CONF_API_KEY] == "any-key"
 
 
-async def test_what_speaks_no_interface_is_told_by_its_name(hass: HomeAssistant) -> None:
+async def test_what_speaks_no_interface_is_told_by_its_name(
+    hass: HomeAssistant,
+) -> None:
     async with serving(always(200, "<html>Hello</html>", "text/html")) as address:
         step = await connect(hass, address)
 
@@ -168,14 +207,18 @@ async def test_what_speaks_no_interface_is_told_by_its_name(hass: HomeAssistant)
     assert placeholders["interface"] == "Chat Completions"
 
 
-async def test_the_same_server_over_another_interface_is_another_service(hass: HomeAssistant, address: str) -> None:
+async def test_the_same_server_over_another_interface_is_another_service(
+    hass: HomeAssistant, address: str
+) -> None:
     await set_up(hass, server_entry(address, kind=ServiceKind.OPENAI_RESPONSES))
     step = await connect(hass, address)
 
     assert step["step_id"] == "model"
 
 
-async def test_an_address_of_ollama_is_known_again_however_it_is_typed(hass: HomeAssistant) -> None:
+async def test_an_address_of_ollama_is_known_again_however_it_is_typed(
+    hass: HomeAssistant,
+) -> None:
     async with serving_script(TALKING, ScriptedOllama) as address:
         await set_up(hass, server_entry(address, kind=ServiceKind.OLLAMA_CHAT))
         result = await connect(hass, f"{address}/api/chat")
@@ -185,11 +228,16 @@ async def test_an_address_of_ollama_is_known_again_however_it_is_typed(hass: Hom
 
 @pytest.mark.parametrize(("server", "kind", "spoken"), KINDS)
 async def test_a_new_key_is_tried_over_the_interface_of_its_service(
-    hass: HomeAssistant, server: str, kind: ServiceKind, spoken: type[ScriptedModelServer]
+    hass: HomeAssistant,
+    server: str,
+    kind: ServiceKind,
+    spoken: type[ScriptedModelServer],
 ) -> None:
     assert server  # the same kinds as above
     async with serving_script(GUARDED, spoken) as address:
-        entry = await set_up(hass, server_entry(address, "old-key", kind, llm_hass_api=[]))
+        entry = await set_up(
+            hass, server_entry(address, "old-key", kind, llm_hass_api=[])
+        )
         (step,) = hass.config_entries.flow.async_progress()
         refused = await submit(hass, step, api_key="wrong-key")
         assert refused["errors"] == KEY_REFUSED
@@ -216,9 +264,15 @@ async def test_a_new_key_does_not_change_the_interface(hass: HomeAssistant) -> N
 
 @pytest.mark.parametrize(("server", "kind", "spoken"), KINDS)
 async def test_a_service_becomes_another(
-    hass: HomeAssistant, server: str, kind: ServiceKind, spoken: type[ScriptedModelServer]
+    hass: HomeAssistant,
+    server: str,
+    kind: ServiceKind,
+    spoken: type[ScriptedModelServer],
 ) -> None:
-    async with serving_script(TALKING) as old_address, serving_script(GUARDED, spoken) as new_address:
+    async with (
+        serving_script(TALKING) as old_address,
+        serving_script(GUARDED, spoken) as new_address,
+    ):
         entry = await set_up(hass, server_entry(old_address))
         result = await submit(
             hass,
@@ -239,18 +293,26 @@ async def test_a_service_becomes_another(
         assert entry.state is ConfigEntryState.LOADED
 
 
-async def test_a_wrong_interface_is_found_out_by_the_models_that_agents_use(hass: HomeAssistant, address: str) -> None:
+async def test_a_wrong_interface_is_found_out_by_the_models_that_agents_use(
+    hass: HomeAssistant, address: str
+) -> None:
     entry = await set_up(hass, server_entry(address))
     step = await change_server(hass, entry)
-    result = await submit(hass, step, base_url=address, interface={CONF_KIND: "openai_responses"})
+    result = await submit(
+        hass, step, base_url=address, interface={CONF_KIND: "openai_responses"}
+    )
 
     assert result["reason"] == "reconfigure_successful"
     assert entry.data[CONF_KIND] == "openai_chat"
 
 
 @pytest.mark.parametrize("kind", INTERFACES)
-def test_an_interface_is_chosen_by_the_name_that_errors_call_it(kind: ServiceKind) -> None:
-    assert sentence(f"selector.interface.options.{kind}").startswith(f"{INTERFACES[kind]} (")
+def test_an_interface_is_chosen_by_the_name_that_errors_call_it(
+    kind: ServiceKind,
+) -> None:
+    assert sentence(f"selector.interface.options.{kind}").startswith(
+        f"{INTERFACES[kind]} ("
+    )
 
 
 async def test_a_search_for_another_interface_has_an_end() -> None:
@@ -265,6 +327,8 @@ async def test_a_search_for_another_interface_has_an_end() -> None:
             return await asyncio.Future()
 
     async with aiohttp.ClientSession() as session:
-        servers: dict[ServiceKind, HTTPProvider] = {ServiceKind.OPENAI_CHAT: SilentServer(session, "http://[::1]", "")}
+        servers: dict[ServiceKind, HTTPProvider] = {
+            ServiceKind.OPENAI_CHAT: SilentServer(session, "http://[::1]", "")
+        }
         assert await answering_interface(servers, has_model=False, seconds=0.01) is None
     assert requested.is_set()

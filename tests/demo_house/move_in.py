@@ -20,10 +20,16 @@ def read_devices() -> str:
     return (Path(__file__).parent / "devices.yaml").read_text(encoding="utf-8")
 
 
-async def move_in(hass: HomeAssistant, home: str, setup: Mapping[str, JsonValue] | None = None) -> MockConfigEntry:
+async def move_in(
+    hass: HomeAssistant, home: str, setup: Mapping[str, JsonValue] | None = None
+) -> MockConfigEntry:
     """Build the home of a file's text, with `setup` merged into it; return its loaded config entry."""
     assert await async_setup_component(hass, "homeassistant", {})
-    entry = MockConfigEntry(domain=DOMAIN, title="Demo house", data={CONF_HOME: home, CONF_SETUP: dict(setup or {})})
+    entry = MockConfigEntry(
+        domain=DOMAIN,
+        title="Demo house",
+        data={CONF_HOME: home, CONF_SETUP: dict(setup or {})},
+    )
     entry.add_to_hass(hass)
     assert await hass.config_entries.async_setup(entry.entry_id)
     await hass.async_block_till_done()
@@ -42,7 +48,9 @@ async def act(hass: HomeAssistant, entity_id: str, calls: Sequence[Call]) -> Sta
     """Call services on an entity, one after the other; return its state after the last."""
     for service, data in calls:
         domain = entity_id.partition(".")[0]
-        await hass.services.async_call(domain, service, {"entity_id": entity_id, **data}, blocking=True)
+        await hass.services.async_call(
+            domain, service, {"entity_id": entity_id, **data}, blocking=True
+        )
     state = hass.states.get(entity_id)
     assert state is not None
     return state

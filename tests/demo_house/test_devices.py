@@ -12,8 +12,13 @@ from pydantic import JsonValue, TypeAdapter
 
 from tests.demo_house.move_in import Call, act, move_in, read_devices
 
-ACTIONS = TypeAdapter(list[tuple[str, list[Call], str, dict[str, JsonValue]]]).validate_python(
-    yaml.load((Path(__file__).parent / "actions.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
+ACTIONS = TypeAdapter(
+    list[tuple[str, list[Call], str, dict[str, JsonValue]]]
+).validate_python(
+    yaml.load(
+        (Path(__file__).parent / "actions.yaml").read_text(encoding="utf-8"),
+        yaml.CSafeLoader,
+    )
 )
 
 
@@ -22,17 +27,29 @@ async def _moved_in(hass: HomeAssistant) -> None:
     await move_in(hass, read_devices())
 
 
-@pytest.mark.parametrize("number", range(max(Counter(row[0] for row in ACTIONS).values())))
-async def test_a_device_does_what_it_is_told(hass: HomeAssistant, subtests: pytest.Subtests, number: int) -> None:
+@pytest.mark.parametrize(
+    "number", range(max(Counter(row[0] for row in ACTIONS).values()))
+)
+async def test_a_device_does_what_it_is_told(
+    hass: HomeAssistant, subtests: pytest.Subtests, number: int
+) -> None:
     """Each device is told only one thing in a home, the first of its rows in the first."""
-    rows = {entity_id: [row for row in ACTIONS if row[0] == entity_id] for entity_id, *_ in ACTIONS}
-    for entity_id, calls, state, attributes in (row[number] for row in rows.values() if number < len(row)):
+    rows = {
+        entity_id: [row for row in ACTIONS if row[0] == entity_id]
+        for entity_id, *_ in ACTIONS
+    }
+    for entity_id, calls, state, attributes in (
+        row[number] for row in rows.values() if number < len(row)
+    ):
         with subtests.test(f"{entity_id} {calls}"):
             content = await act(hass, entity_id, calls)
 
             assert content.state == state
             found = {name: content.attributes.get(name) for name in attributes}
-            listed = {name: [*value] if isinstance(value, tuple) else value for name, value in found.items()}
+            listed = {
+                name: [*value] if isinstance(value, tuple) else value
+                for name, value in found.items()
+            }
             assert listed == attributes
 
 
@@ -43,7 +60,9 @@ async def test_a_lock_with_a_code_stays_locked_without_it(hass: HomeAssistant) -
     assert hass.states.is_state("lock.safe", "locked")
 
 
-async def test_a_device_refuses_what_its_features_do_not_have(hass: HomeAssistant) -> None:
+async def test_a_device_refuses_what_its_features_do_not_have(
+    hass: HomeAssistant,
+) -> None:
     with pytest.raises(ServiceNotSupported):
         await act(hass, "media_player.radio", [("media_pause", {})])
 
@@ -54,7 +73,9 @@ async def test_a_button_shows_when_it_was_pressed(hass: HomeAssistant) -> None:
     assert (await act(hass, "button.bell", [("press", {})])).state != "unknown"
 
 
-async def test_a_scene_brings_its_entities_into_their_states(hass: HomeAssistant) -> None:
+async def test_a_scene_brings_its_entities_into_their_states(
+    hass: HomeAssistant,
+) -> None:
     await act(hass, "scene.evening", [("turn_on", {})])
     await hass.async_block_till_done()
 
@@ -67,7 +88,9 @@ async def test_a_scene_brings_its_entities_into_their_states(hass: HomeAssistant
 
 async def test_music_is_found_by_artist_and_played(hass: HomeAssistant) -> None:
     slots = {"search_query": {"value": "satie"}, "name": {"value": "Speaker"}}
-    await intent.async_handle(hass, "test", "HassMediaSearchAndPlay", slots, assistant="conversation")
+    await intent.async_handle(
+        hass, "test", "HassMediaSearchAndPlay", slots, assistant="conversation"
+    )
 
     speaker = hass.states.get("media_player.speaker")
     assert speaker is not None

@@ -63,17 +63,33 @@ REFUSED: tuple[tuple[str, dict[str, JsonValue], str], ...] = (
     ("entities: [{id: warp.core, name: Core}]", {}, "'warp'"),
     ("entities: [{id: Light, name: A}]", {}, "Light"),
     ("entities: [{id: light.a, name: A, colour: red}]", {}, "colour: Extra"),
-    ("entities: [{id: light.a, name: A, attributes: {brightness: 300}}]", {}, "light.brightness"),
-    ("entities: [{id: light.a, name: A, attributes: {name: B}}]", {}, "name cannot be an attribute"),
+    (
+        "entities: [{id: light.a, name: A, attributes: {brightness: 300}}]",
+        {},
+        "light.brightness",
+    ),
+    (
+        "entities: [{id: light.a, name: A, attributes: {name: B}}]",
+        {},
+        "name cannot be an attribute",
+    ),
     (
         "entities: [{id: cover.a, name: A, attributes: {supported_features: [FLY]}}]",
         {},
         "'FLY' is no CoverEntityFeature; there are OPEN",
     ),
-    ("entities: [{id: light.a, name: A}, {id: light.a, name: B}]", {}, "more than one entity light.a"),
+    (
+        "entities: [{id: light.a, name: A}, {id: light.a, name: B}]",
+        {},
+        "more than one entity light.a",
+    ),
     ("entities: [{id: light.a, name: A, area: moon}]", {}, "light.a is in area moon"),
     ("entities: [{id: light.a, name: A, device: d}]", {}, "light.a is in device d"),
-    ("areas: [{id: a, name: A, floor: f}]\nentities: [{id: light.a, name: A}]", {}, "area a is in floor f"),
+    (
+        "areas: [{id: a, name: A, floor: f}]\nentities: [{id: light.a, name: A}]",
+        {},
+        "area a is in floor f",
+    ),
     (
         "devices: [{id: d, name: Lamp, area: a}]\nentities: [{id: light.a, name: Lamp, device: d}]",
         {},
@@ -92,7 +108,9 @@ REFUSED: tuple[tuple[str, dict[str, JsonValue], str], ...] = (
 
 
 @pytest.mark.parametrize(("home", "setup", "reason"), REFUSED)
-def test_a_wrong_file_or_setup_is_refused_with_the_reason(home: str, setup: dict[str, JsonValue], reason: str) -> None:
+def test_a_wrong_file_or_setup_is_refused_with_the_reason(
+    home: str, setup: dict[str, JsonValue], reason: str
+) -> None:
     with pytest.raises(HomeFileError) as refused:
         read_home(home, setup)
 

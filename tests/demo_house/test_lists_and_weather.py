@@ -37,11 +37,17 @@ type Items = list[dict[str, JsonValue]]
 _ITEMS = TypeAdapter(dict[str, dict[str, Items]])
 
 
-async def answer(hass: HomeAssistant, action: str, entity_id: str, **data: str) -> Items:
+async def answer(
+    hass: HomeAssistant, action: str, entity_id: str, **data: str
+) -> Items:
     """Return the list that an action answers with for one entity."""
     domain, _, service = action.partition(".")
     response = await hass.services.async_call(
-        domain, service, {"entity_id": entity_id, **data}, blocking=True, return_response=True
+        domain,
+        service,
+        {"entity_id": entity_id, **data},
+        blocking=True,
+        return_response=True,
     )
     (items,) = _ITEMS.validate_python(response)[entity_id].values()
     return items
@@ -49,7 +55,9 @@ async def answer(hass: HomeAssistant, action: str, entity_id: str, **data: str) 
 
 async def change(hass: HomeAssistant, service: str, **data: str) -> None:
     """Change the shopping list."""
-    await hass.services.async_call("todo", service, {"entity_id": "todo.shopping", **data}, blocking=True)
+    await hass.services.async_call(
+        "todo", service, {"entity_id": "todo.shopping", **data}, blocking=True
+    )
 
 
 async def test_a_list_has_the_items_of_its_file(hass: HomeAssistant) -> None:
@@ -71,23 +79,34 @@ async def test_items_are_added_completed_and_removed(hass: HomeAssistant) -> Non
     await change(hass, "remove_item", item="Bread")
 
     assert hass.states.is_state("todo.shopping", "1")
-    assert [item["summary"] for item in await answer(hass, "todo.get_items", "todo.shopping")] == ["Milk", "Eggs"]
+    assert [
+        item["summary"]
+        for item in await answer(hass, "todo.get_items", "todo.shopping")
+    ] == ["Milk", "Eggs"]
     with pytest.raises(ServiceValidationError):
         await change(hass, "update_item", item="Bread", status="completed")
 
 
-async def test_items_are_moved(hass: HomeAssistant, hass_ws_client: WebSocketGenerator) -> None:
+async def test_items_are_moved(
+    hass: HomeAssistant, hass_ws_client: WebSocketGenerator
+) -> None:
     await move_in(hass, HOME)
     client = await hass_ws_client(hass)
 
     async def move(**data: str) -> bool:
-        await client.send_json_auto_id({"type": "todo/item/move", "entity_id": "todo.shopping", **data})
+        await client.send_json_auto_id(
+            {"type": "todo/item/move", "entity_id": "todo.shopping", **data}
+        )
         return bool((await client.receive_json())["success"])
 
     assert await move(uid="2")
-    assert [item["uid"] for item in await answer(hass, "todo.get_items", "todo.shopping")] == ["2", "1"]
+    assert [
+        item["uid"] for item in await answer(hass, "todo.get_items", "todo.shopping")
+    ] == ["2", "1"]
     assert await move(uid="2", previous_uid="1")
-    assert [item["uid"] for item in await answer(hass, "todo.get_items", "todo.shopping")] == ["1", "2"]
+    assert [
+        item["uid"] for item in await answer(hass, "todo.get_items", "todo.shopping")
+    ] == ["1", "2"]
     assert not await move(uid="7")
 
 
@@ -100,17 +119,26 @@ async def test_the_forecast_begins_with_today_and_with_this_hour(
     daily = await answer(hass, "weather.get_forecasts", "weather.home", type="daily")
     hourly = await answer(hass, "weather.get_forecasts", "weather.home", type="hourly")
 
-    assert [dt_util.parse_datetime(str(item["datetime"])) for item in (daily[0], hourly[0])] == [
+    assert [
+        dt_util.parse_datetime(str(item["datetime"])) for item in (daily[0], hourly[0])
+    ] == [
         dt_util.start_of_local_day(),
         dt_util.parse_datetime("2026-11-21 16:00:00+00:00"),
     ]
     assert _steps(daily) == [timedelta(days=1)]
     assert _steps(hourly) == [timedelta(hours=1)]
-    assert (daily[0]["condition"], daily[0]["temperature"], daily[0]["templow"]) == ("rainy", 12, 5)
+    assert (daily[0]["condition"], daily[0]["temperature"], daily[0]["templow"]) == (
+        "rainy",
+        12,
+        5,
+    )
     assert (daily[0]["precipitation"], daily[0]["precipitation_probability"]) == (3, 90)
     assert (hourly[1]["condition"], hourly[1]["wind_speed"]) == ("fog", 4)
 
 
 def _steps(items: Items) -> list[timedelta]:
-    times = [dt_util.parse_datetime(str(item["datetime"]), raise_on_error=True) for item in items]
+    times = [
+        dt_util.parse_datetime(str(item["datetime"]), raise_on_error=True)
+        for item in items
+    ]
     return [later - earlier for earlier, later in pairwise(times)]

@@ -19,7 +19,9 @@ def area_of(home: Home, entity: HomeEntity) -> str | None:
 def test_a_language_names_all_of_the_home(language: str) -> None:
     home = read_home(translated_home(language))
 
-    assert [one.id for one in home.entities] == [one.id for one in ENGLISH_HOME.entities]
+    assert [one.id for one in home.entities] == [
+        one.id for one in ENGLISH_HOME.entities
+    ]
     assert [area_of(home, one) for one in home.entities] == [
         area_of(ENGLISH_HOME, one) for one in ENGLISH_HOME.entities
     ]
@@ -27,4 +29,16 @@ def test_a_language_names_all_of_the_home(language: str) -> None:
 
 
 def test_there_are_names_in_every_language_of_the_interface() -> None:
-    assert {*languages()} >= {"de", "en", "es", "fr", "it", "nl", "pl", "pt", "pt-BR", "sv", "zh-Hans"}
+    assert {*languages()} >= {
+        "de",
+        "en",
+        "es",
+        "fr",
+        "it",
+        "nl",
+        "pl",
+        "pt",
+        "pt-BR",
+        "sv",
+        "zh-Hans",
+    }

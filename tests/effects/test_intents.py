@@ -45,7 +45,9 @@ class ForeignService(intent.ServiceIntentHandler):
     """A handler that calls an action, and may do more."""
 
     @override
-    async def async_call_service(self, domain: str, service: str, intent_obj: intent.Intent, state: object) -> None:
+    async def async_call_service(
+        self, domain: str, service: str, intent_obj: intent.Intent, state: object
+    ) -> None:
         """Do nothing."""
 
 
@@ -63,8 +65,20 @@ async def home(hass: HomeAssistant) -> HomeAssistant:
     ("intent_type", "reads", "asks", "is_foreign", "naming"),
     [
         ("HassTurnOn", True, False, False, Naming(WHERE, takes_domain=True)),
-        ("HassMediaPause", True, False, False, Naming(WHERE, frozenset({"media_player"}), takes_domain=True)),
-        ("HassClimateSetTemperature", False, False, False, Naming(WHERE, frozenset({"climate"}))),
+        (
+            "HassMediaPause",
+            True,
+            False,
+            False,
+            Naming(WHERE, frozenset({"media_player"}), takes_domain=True),
+        ),
+        (
+            "HassClimateSetTemperature",
+            False,
+            False,
+            False,
+            Naming(WHERE, frozenset({"climate"})),
+        ),
         ("HassStartTimer", False, False, False, Naming()),
         ("HassGetState", True, True, False, Naming()),
         ("Brew", False, False, True, Naming()),
@@ -73,7 +87,13 @@ async def home(hass: HomeAssistant) -> HomeAssistant:
     ],
 )
 async def test_an_intent_is_known_by_its_handler(
-    home: HomeAssistant, intent_type: str, *, reads: bool, asks: bool, is_foreign: bool, naming: Naming
+    home: HomeAssistant,
+    intent_type: str,
+    *,
+    reads: bool,
+    asks: bool,
+    is_foreign: bool,
+    naming: Naming,
 ) -> None:
     assert is_reading_intent(home, intent_type) is reads
     assert is_question_intent(home, intent_type) is asks
@@ -96,7 +116,13 @@ async def test_an_intent_is_known_by_its_handler(
 async def test_an_intent_leaves_out_what_its_handler_would(
     home: HomeAssistant, intent_type: str, slots: JsonObject, missed: object
 ) -> None:
-    left_out = missed_by_intent(home, intent_type, slots, conversation.DOMAIN, intent.MatchTargetsPreferences())
+    left_out = missed_by_intent(
+        home, intent_type, slots, conversation.DOMAIN, intent.MatchTargetsPreferences()
+    )
 
-    reason = left_out.result.no_match_reason if isinstance(left_out, intent.MatchFailedError) else left_out
+    reason = (
+        left_out.result.no_match_reason
+        if isinstance(left_out, intent.MatchFailedError)
+        else left_out
+    )
     assert reason == missed

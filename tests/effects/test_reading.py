@@ -9,7 +9,11 @@ from homeassistant.const import ATTR_TEMPERATURE
 from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.common import async_capture_events
 
-from custom_components.chatterbox.const import CONF_KIND, CONF_LOCAL_COMMANDS, ServiceKind
+from custom_components.chatterbox.const import (
+    CONF_KIND,
+    CONF_LOCAL_COMMANDS,
+    ServiceKind,
+)
 from custom_components.chatterbox.internals.todo import items_on_list
 from tests.support.talk import add_agent, move_into_the_demo_home, say, speech
 
@@ -20,13 +24,22 @@ LAMPS = ("light.kitchen_ceiling", "light.kitchen_counter", "light.kitchen_pendan
 async def home(hass: HomeAssistant) -> HomeAssistant:
     """Return the demo's home with an agent without a model, and all lights of the kitchen off."""
     await move_into_the_demo_home(hass)
-    await add_agent(hass, {CONF_KIND: ServiceKind.OFFLINE}, {CONF_LOCAL_COMMANDS: "first"})
-    await hass.services.async_call("light", "turn_off", {"entity_id": LAMPS}, blocking=True)
+    await add_agent(
+        hass, {CONF_KIND: ServiceKind.OFFLINE}, {CONF_LOCAL_COMMANDS: "first"}
+    )
+    await hass.services.async_call(
+        "light", "turn_off", {"entity_id": LAMPS}, blocking=True
+    )
     return hass
 
 
-@pytest.mark.parametrize("words", ["make the kitchen lights dimmer", "make the kitchen lights darker by 30 percent"])
-async def test_lights_that_are_off_are_not_dimmed(home: HomeAssistant, words: str) -> None:
+@pytest.mark.parametrize(
+    "words",
+    ["make the kitchen lights dimmer", "make the kitchen lights darker by 30 percent"],
+)
+async def test_lights_that_are_off_are_not_dimmed(
+    home: HomeAssistant, words: str
+) -> None:
     await say(home, words)
     await home.async_block_till_done()
     assert [home.states.is_state(lamp, "off") for lamp in LAMPS] == [True] * len(LAMPS)
@@ -63,12 +76,17 @@ async def test_what_opens_a_little_moves_by_a_step(
     home: HomeAssistant, words: str, position: int, moved_to: list[int]
 ) -> None:
     curtains = {"entity_id": "cover.bedroom_curtains", "position": position}
-    await home.services.async_call("cover", "set_cover_position", curtains, blocking=True)
+    await home.services.async_call(
+        "cover", "set_cover_position", curtains, blocking=True
+    )
     calls = async_capture_events(home, "call_service")
 
     await say(home, words)
 
-    done = [(call.data["service"], call.data["service_data"].get("position")) for call in calls]
+    done = [
+        (call.data["service"], call.data["service_data"].get("position"))
+        for call in calls
+    ]
     assert done == [("set_cover_position", one) for one in moved_to]
 
 
@@ -81,9 +99,17 @@ async def test_a_temperature_that_is_impossible_is_refused(home: HomeAssistant) 
 
 @pytest.mark.parametrize(
     ("state", "attributes"),
-    [("unknown", {}), ("sunny", {}), ("sunny", {"temperature": float("nan")}), ("unavailable", {"temperature": 20})],
+    [
+        ("unknown", {}),
+        ("sunny", {}),
+        ("sunny", {"temperature": float("nan")}),
+        ("unavailable", {"temperature": 20}),
+    ],
 )
-@pytest.mark.parametrize("words", ["will it rain tomorrow", "what's the weather out there", "do i need an umbrella"])
+@pytest.mark.parametrize(
+    "words",
+    ["will it rain tomorrow", "what's the weather out there", "do i need an umbrella"],
+)
 async def test_weather_that_nobody_knows_is_not_told(
     home: HomeAssistant, state: str, attributes: dict[str, object], words: str
 ) -> None:
@@ -94,7 +120,11 @@ async def test_weather_that_nobody_knows_is_not_told(
 
 async def test_nothing_is_done_for_parts_of_a_sentence(home: HomeAssistant) -> None:
     calls = async_capture_events(home, "call_service")
-    for words in ("kitchen lights on and bedroom lights off", "turn on half the lights", "do the lights turn on"):
+    for words in (
+        "kitchen lights on and bedroom lights off",
+        "turn on half the lights",
+        "do the lights turn on",
+    ):
         await say(home, words)
     await home.async_block_till_done()
     assert [call.data["service"] for call in calls] == []
@@ -109,7 +139,11 @@ async def actions_by_sentence(
         calls = async_capture_events(home, "call_service")
         await say(home, words, language=language)
         await home.async_block_till_done()
-        own = [call.data for call in calls if call.data["domain"] not in {"homeassistant", "weather"}]
+        own = [
+            call.data
+            for call in calls
+            if call.data["domain"] not in {"homeassistant", "weather"}
+        ]
         ids = {one for data in own for one in _ids(data["service_data"])}
         found.append((" ".join(sorted({str(data["service"]) for data in own})), ids))
     return found
@@ -123,17 +157,42 @@ def _ids(data: Mapping[str, object]) -> Sequence[str]:
 @pytest.mark.parametrize(
     ("first", "following", "action", "ids"),
     [
-        ("turn on the bedroom lights", "and the bathroom", "turn_on", {"light.bathroom"}),
+        (
+            "turn on the bedroom lights",
+            "and the bathroom",
+            "turn_on",
+            {"light.bathroom"},
+        ),
         ("turn on the bedroom lights", "the kitchen too", "turn_on", set(LAMPS)),
-        ("open the bedroom curtains", "and in the kids room", "open_cover", {"cover.kids_room_blind"}),
+        (
+            "open the bedroom curtains",
+            "and in the kids room",
+            "open_cover",
+            {"cover.kids_room_blind"},
+        ),
         ("turn on the floor lamp", "brighter", "turn_on", {"light.floor_lamp"}),
         ("turn on the floor lamp", "30 percent", "turn_on", {"light.floor_lamp"}),
         ("make the floor lamp brighter", "a bit more", "turn_on", {"light.floor_lamp"}),
-        ("open the bedroom curtains a bit", "a bit more", "set_cover_position", {"cover.bedroom_curtains"}),
-        ("open the bedroom curtains a bit", "less", "set_cover_position", {"cover.bedroom_curtains"}),
+        (
+            "open the bedroom curtains a bit",
+            "a bit more",
+            "set_cover_position",
+            {"cover.bedroom_curtains"},
+        ),
+        (
+            "open the bedroom curtains a bit",
+            "less",
+            "set_cover_position",
+            {"cover.bedroom_curtains"},
+        ),
         ("open the bedroom curtains", "a bit more", "", set()),
         ("make the night light brighter", "less", "turn_on", {"light.night_light"}),
-        ("turn on the floor lamp", "turn off the others", "turn_off", {"light.living_room_ceiling"}),
+        (
+            "turn on the floor lamp",
+            "turn off the others",
+            "turn_off",
+            {"light.living_room_ceiling"},
+        ),
         ("turn off the floor lamp", "and the tv", "turn_off", {"media_player.tv"}),
         ("dim the floor lamp", "and the tv", "", set()),
         ("turn on the floor lamp", "the kitchen", "", set()),
@@ -163,8 +222,12 @@ async def test_words_add_to_the_request_before(
         ("zh-Hans", "打开Bedroom的灯", "还有Bathroom"),
     ],
 )
-async def test_they_do_in_other_languages(home: HomeAssistant, language: str, first: str, following: str) -> None:
-    assert (await actions_by_sentence(home, first, following, language=language))[1] == ("turn_on", {"light.bathroom"})
+async def test_they_do_in_other_languages(
+    home: HomeAssistant, language: str, first: str, following: str
+) -> None:
+    assert (await actions_by_sentence(home, first, following, language=language))[
+        1
+    ] == ("turn_on", {"light.bathroom"})
 
 
 @pytest.mark.parametrize(
@@ -187,7 +250,9 @@ async def test_a_room_alone_is_not_taken_for_entities_that_nobody_named(
 
 
 async def test_a_tv_that_is_turned_off_is_not_muted(home: HomeAssistant) -> None:
-    assert await actions_by_sentence(home, "spegni la tv", language="it") == [("turn_off", {"media_player.tv"})]
+    assert await actions_by_sentence(home, "spegni la tv", language="it") == [
+        ("turn_off", {"media_player.tv"})
+    ]
 
 
 async def test_a_question_and_a_command_are_both_answered(home: HomeAssistant) -> None:
@@ -203,10 +268,19 @@ async def test_a_question_and_a_command_are_both_answered(home: HomeAssistant) -
         (["what's the weather today", "and tomorrow?"], "will be rainy"),
         (["how warm is it in the kids room?"], "19.5"),
         (["dim the bedroom lights"], "Bedroom light is off; Bedside lamp is off"),
-        (["it's too hot"], "Which one: Bathroom Floor Heating, Bedroom Heater, Living Room Thermostat?"),
-        (["set a timer for the eggs for 6 minutes", "how much time is left?"], ": eggs."),
+        (
+            ["it's too hot"],
+            "Which one: Bathroom Floor Heating, Bedroom Heater, Living Room Thermostat?",
+        ),
+        (
+            ["set a timer for the eggs for 6 minutes", "how much time is left?"],
+            ": eggs.",
+        ),
         (["turn on the fan", "all of them"], "Turned on the fan"),
-        (["i'm cold"], "Which one: Bathroom Floor Heating, Bedroom Heater, Living Room Thermostat?"),
+        (
+            ["i'm cold"],
+            "Which one: Bathroom Floor Heating, Bedroom Heater, Living Room Thermostat?",
+        ),
         (["turn on the light"], "Garage, Garden, Hallway, Kids Room, Kitchen"),
         (["did i lock the front door?"], "Yes"),
         (["did i turn off the desk lamp?"], "No"),
@@ -215,7 +289,9 @@ async def test_a_question_and_a_command_are_both_answered(home: HomeAssistant) -
         (["who is at home"], "Not any"),
     ],
 )
-async def test_what_is_asked_is_told(home: HomeAssistant, sentences: list[str], answer: str) -> None:
+async def test_what_is_asked_is_told(
+    home: HomeAssistant, sentences: list[str], answer: str
+) -> None:
     assert answer in [speech(await say(home, words)) for words in sentences][-1]
 
 
@@ -228,7 +304,9 @@ async def test_what_is_asked_is_told(home: HomeAssistant, sentences: list[str], 
         (100, "make the bedroom fan faster", 100),
     ],
 )
-async def test_a_fan_goes_by_its_steps(home: HomeAssistant, now: int, words: str, speed: int) -> None:
+async def test_a_fan_goes_by_its_steps(
+    home: HomeAssistant, now: int, words: str, speed: int
+) -> None:
     fan = {"entity_id": "fan.bedroom", "percentage": now}
     await home.services.async_call("fan", "turn_on", fan, blocking=True)
     await say(home, words)
@@ -238,8 +316,12 @@ async def test_a_fan_goes_by_its_steps(home: HomeAssistant, now: int, words: str
     assert state.attributes["percentage"] == speed
 
 
-async def test_of_several_lights_those_that_cannot_be_dimmed_are_left_out(home: HomeAssistant) -> None:
-    await home.services.async_call("light", "turn_on", {"entity_id": "all"}, blocking=True)
+async def test_of_several_lights_those_that_cannot_be_dimmed_are_left_out(
+    home: HomeAssistant,
+) -> None:
+    await home.services.async_call(
+        "light", "turn_on", {"entity_id": "all"}, blocking=True
+    )
     answer = await say(home, "dim the lights")
     assert "doesn't support" not in speech(answer)
 
@@ -247,7 +329,9 @@ async def test_of_several_lights_those_that_cannot_be_dimmed_are_left_out(home: 
 async def test_an_item_of_a_list_may_be_for_today(home: HomeAssistant) -> None:
     await say(home, "add buy groceries to my chores for today")
     await home.async_block_till_done()
-    assert "Buy groceries" in [item.summary for item in items_on_list(home, "todo.chores")]
+    assert "Buy groceries" in [
+        item.summary for item in items_on_list(home, "todo.chores")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -261,12 +345,18 @@ async def test_an_item_of_a_list_may_be_for_today(home: HomeAssistant) -> None:
 async def test_a_state_is_told_in_the_words_of_the_language(
     home: HomeAssistant, language: str, words: str, answer: str
 ) -> None:
-    await home.services.async_call("light", "turn_off", {"entity_id": "light.desk_lamp"}, blocking=True)
+    await home.services.async_call(
+        "light", "turn_off", {"entity_id": "light.desk_lamp"}, blocking=True
+    )
     assert answer in speech(await say(home, words, language=language))
 
 
-@pytest.mark.parametrize("words", ["play some Satie now", "i want to hear Satie please"])
-async def test_idle_words_are_no_part_of_a_title(home: HomeAssistant, words: str) -> None:
+@pytest.mark.parametrize(
+    "words", ["play some Satie now", "i want to hear Satie please"]
+)
+async def test_idle_words_are_no_part_of_a_title(
+    home: HomeAssistant, words: str
+) -> None:
     calls = async_capture_events(home, "call_service")
     await say(home, words)
     await home.async_block_till_done()
@@ -275,17 +365,29 @@ async def test_idle_words_are_no_part_of_a_title(home: HomeAssistant, words: str
 
 @pytest.mark.parametrize("words", ["movie night", "start the movie night scene"])
 async def test_a_scene_is_named_without_a_verb(home: HomeAssistant, words: str) -> None:
-    assert speech(await say(home, words)) == "That needs confirmation, but there is nobody to ask."
+    assert (
+        speech(await say(home, words))
+        == "That needs confirmation, but there is nobody to ask."
+    )
 
 
-async def test_the_same_command_for_later_is_one(home: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
+async def test_the_same_command_for_later_is_one(
+    home: HomeAssistant, freezer: FrozenDateTimeFactory
+) -> None:
     freezer.move_to("2026-12-02 10:00:10+00:00")
     await say(home, "turn off the tv in 20 minutes")
     freezer.tick(20)
-    assert speech(await say(home, "turn off the tv in 20 minutes")).startswith("That is planned already.")
+    assert speech(await say(home, "turn off the tv in 20 minutes")).startswith(
+        "That is planned already."
+    )
 
 
-async def test_a_timer_is_found_by_the_first_letters_of_its_name(home: HomeAssistant) -> None:
+async def test_a_timer_is_found_by_the_first_letters_of_its_name(
+    home: HomeAssistant,
+) -> None:
     await say(home, "stell einen Timer für die Nudeln auf 9 Minuten", language="de")
-    for words in ("wie lange läuft der Nudeltimer noch?", "wie lange läuft der Pizzatimer noch?"):
+    for words in (
+        "wie lange läuft der Nudeltimer noch?",
+        "wie lange läuft der Pizzatimer noch?",
+    ):
         assert ": Nudeln." in speech(await say(home, words, language="de"))

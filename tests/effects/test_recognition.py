@@ -55,7 +55,9 @@ async def recognized(
     hass: HomeAssistant, text: str, language: str = "en", device_id: str | None = None
 ) -> RecognizedRequest | None:
     agent = conversation.HOME_ASSISTANT_AGENT
-    user_input = ConversationInput(text, Context(), None, device_id, None, language, agent)
+    user_input = ConversationInput(
+        text, Context(), None, device_id, None, language, agent
+    )
     return await async_recognize(hass, user_input)
 
 
@@ -90,18 +92,24 @@ async def test_a_command_that_is_matched_word_for_word_is_recognized(
         ("what time is it?", "HassGetCurrentTime"),
     ],
 )
-async def test_a_question_about_state_is_recognized(home: HomeAssistant, text: str, intent: str) -> None:
+async def test_a_question_about_state_is_recognized(
+    home: HomeAssistant, text: str, intent: str
+) -> None:
     assert await recognized(home, text) == RecognizedRequest(intent, is_question=True)
 
 
 async def test_another_language_has_its_own_sentences(home: HomeAssistant) -> None:
     text = "schalte die Counter Lamp ein"
 
-    assert await recognized(home, text, "de") == RecognizedRequest("HassTurnOn", is_question=False)
+    assert await recognized(home, text, "de") == RecognizedRequest(
+        "HassTurnOn", is_question=False
+    )
     assert await recognized(home, text, "en") is None
     assert await recognized(home, text, "tlh") is None
     assert await recognized(home, "toutes les lumières éteintes", "fr") is None
-    assert await recognized(home, "toutes les lumières sont éteintes ?", "fr") is not None
+    assert (
+        await recognized(home, "toutes les lumières sont éteintes ?", "fr") is not None
+    )
 
 
 @in_one_home(
@@ -114,7 +122,8 @@ async def test_another_language_has_its_own_sentences(home: HomeAssistant) -> No
         "turn on the lights in the garage",  # there are none
         "unlock the back door",  # a lock and a sensor
         "turn on the fan",  # one of two
-        "are any windows open?",  # asked of the covers, while a sensor tells of another window
+        # asked of the covers, while a sensor tells of another window
+        "are any windows open?",
         "are any curtains open?",
         "all lights off",  # Home Assistant's sentences take it for a question
         "all the lights off please",
@@ -128,13 +137,18 @@ async def test_another_language_has_its_own_sentences(home: HomeAssistant) -> No
         "hello",
     ],
 )
-async def test_what_may_mean_something_else_is_not_certain(home: HomeAssistant, text: str) -> None:
+async def test_what_may_mean_something_else_is_not_certain(
+    home: HomeAssistant, text: str
+) -> None:
     assert await recognized(home, text) is None
 
 
 @pytest.mark.parametrize(
     ("text", "kind"),
-    [("what's the weather?", RequestKind.WEATHER), ("add milk and eggs to groceries", RequestKind.LISTS)],
+    [
+        ("what's the weather?", RequestKind.WEATHER),
+        ("add milk and eggs to groceries", RequestKind.LISTS),
+    ],
 )
 async def test_a_kind_of_request_that_models_answer_better_is_named(
     home: HomeAssistant, text: str, kind: RequestKind
@@ -154,33 +168,54 @@ async def test_people_are_asked_for_by_a_kind_of_their_own(home: HomeAssistant) 
     )
 
 
-async def test_the_room_of_the_speaker_tells_namesakes_apart(home: HomeAssistant) -> None:
+async def test_the_room_of_the_speaker_tells_namesakes_apart(
+    home: HomeAssistant,
+) -> None:
     in_the_kitchen = satellite(home, "kitchen")
 
-    assert await recognized(home, "turn on the fan", device_id=in_the_kitchen) is not None
-    assert await recognized(home, "turn on the lights", device_id=in_the_kitchen) is not None
+    assert (
+        await recognized(home, "turn on the fan", device_id=in_the_kitchen) is not None
+    )
+    assert (
+        await recognized(home, "turn on the lights", device_id=in_the_kitchen)
+        is not None
+    )
     assert await recognized(home, "open the blinds", device_id=in_the_kitchen) is None
 
 
-async def test_names_that_are_not_exposed_are_not_recognized(home: HomeAssistant) -> None:
+async def test_names_that_are_not_exposed_are_not_recognized(
+    home: HomeAssistant,
+) -> None:
     async_expose_entity(home, conversation.DOMAIN, "light.counter", should_expose=False)
 
     assert await recognized(home, "turn on the counter lamp") is None
 
 
-async def test_a_sentence_trigger_is_left_to_its_automation(home: HomeAssistant) -> None:
+async def test_a_sentence_trigger_is_left_to_its_automation(
+    home: HomeAssistant,
+) -> None:
     trigger = {"platform": "conversation", "command": "turn on the counter lamp"}
     config = {"alias": "Lamp", "trigger": [trigger], "action": []}
-    assert await async_setup_component(home, automation.DOMAIN, {automation.DOMAIN: [config]})
+    assert await async_setup_component(
+        home, automation.DOMAIN, {automation.DOMAIN: [config]}
+    )
 
     assert await recognized(home, "turn on the counter lamp") is None
 
 
-async def test_a_sentence_of_the_owner_is_recognized_as_its_intent(hass: HomeAssistant) -> None:
-    script = {"Dragons": {"action": [{"event": "dragons"}], "speech": {"text": "They come."}}}
+async def test_a_sentence_of_the_owner_is_recognized_as_its_intent(
+    hass: HomeAssistant,
+) -> None:
+    script = {
+        "Dragons": {"action": [{"event": "dragons"}], "speech": {"text": "They come."}}
+    }
     assert await async_setup_component(hass, "homeassistant", {})
     assert await async_setup_component(hass, "intent_script", {"intent_script": script})
     own = {"intents": {"Dragons": ["release the dragons"]}}
-    assert await async_setup_component(hass, conversation.DOMAIN, {conversation.DOMAIN: own})
+    assert await async_setup_component(
+        hass, conversation.DOMAIN, {conversation.DOMAIN: own}
+    )
 
-    assert await recognized(hass, "release the dragons") == RecognizedRequest("Dragons", is_question=False)
+    assert await recognized(hass, "release the dragons") == RecognizedRequest(
+        "Dragons", is_question=False
+    )

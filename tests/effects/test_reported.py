@@ -25,11 +25,17 @@ def test_a_secret_is_not_told(text: str) -> None:
 
 
 def test_plain_words_are_told() -> None:
-    assert shown_reason("The password is wrong.\nCheck the token.") == "The password is wrong. Check the token."
+    assert (
+        shown_reason("The password is wrong.\nCheck the token.")
+        == "The password is wrong. Check the token."
+    )
 
 
 def test_failures_are_those_of_the_innermost_request_while_it_runs() -> None:
-    logger, listening = logging.getLogger(intent.__name__), [*logging.getLogger(intent.__name__).handlers]
+    logger, listening = (
+        logging.getLogger(intent.__name__),
+        [*logging.getLogger(intent.__name__).handlers],
+    )
     first, second, third = (ValueError(name) for name in ("first", "second", "third"))
 
     with intent_failures() as outer:

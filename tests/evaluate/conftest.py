@@ -8,13 +8,25 @@ from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.core import Context, HomeAssistant
 from pydantic import JsonValue
 
-from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, DOMAIN, ServiceKind
+from custom_components.chatterbox.const import (
+    CONF_BASE_URL,
+    CONF_KIND,
+    CONF_SERVER,
+    DOMAIN,
+    ServiceKind,
+)
 from custom_components.chatterbox.evaluate.grading import TrialRequest
 from custom_components.chatterbox.evaluate.requests import async_make_requests
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.in_process import serving
 from tests.support.servers.model_server import ModelRequest, is_from_user
-from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure, ScriptedUsage
+from tests.support.servers.script import (
+    Script,
+    ScriptedAnswer,
+    ScriptedCall,
+    ScriptedFailure,
+    ScriptedUsage,
+)
 from tests.support.talk import add_agent, move_into_the_demo_home
 
 _BY_VALUE: Final = {
@@ -41,7 +53,9 @@ type Answers = Mapping[str, tuple[tuple[ScriptedCall, ...], str]]
 """Calls and words by the request."""
 
 
-def right_call(hass: HomeAssistant, entity_id: str, values: Mapping[str, JsonValue]) -> ScriptedCall:
+def right_call(
+    hass: HomeAssistant, entity_id: str, values: Mapping[str, JsonValue]
+) -> ScriptedCall:
     """Return the call that brings about the changes of an entity."""
     state = hass.states.get(entity_id)
     assert state
@@ -52,7 +66,9 @@ def right_call(hass: HomeAssistant, entity_id: str, values: Mapping[str, JsonVal
     return ScriptedCall(name=_BY_STATE[str(values["state"])], arguments=named)
 
 
-def right_answers(hass: HomeAssistant, requests: list[TrialRequest], language: str) -> Answers:
+def right_answers(
+    hass: HomeAssistant, requests: list[TrialRequest], language: str
+) -> Answers:
     """Return the right answers to requests, and to what is said before them."""
     answers: dict[str, tuple[tuple[ScriptedCall, ...], str]] = {}
     for one in requests:
@@ -61,9 +77,15 @@ def right_answers(hass: HomeAssistant, requests: list[TrialRequest], language: s
             words = f"It is {one.number:g}."
         elif one.is_so is not None:
             words = _YES[language][not one.is_so]
-        answers[one.text] = tuple(right_call(hass, *change) for change in one.wanted.items()), words
+        answers[one.text] = (
+            tuple(right_call(hass, *change) for change in one.wanted.items()),
+            words,
+        )
         if one.before:
-            answers[one.before] = tuple(right_call(hass, *change) for change in one.earlier.items()), "Done."
+            answers[one.before] = (
+                tuple(right_call(hass, *change) for change in one.earlier.items()),
+                "Done.",
+            )
     return answers
 
 
@@ -76,12 +98,18 @@ class KnowingModel(ScriptedChatCompletions):
         self.answers = dict(answers)
 
     @override
-    def answer_to(self, body: dict[str, JsonValue], parsed: ModelRequest) -> ScriptedAnswer | ScriptedFailure | None:
+    def answer_to(
+        self, body: dict[str, JsonValue], parsed: ModelRequest
+    ) -> ScriptedAnswer | ScriptedFailure | None:
         messages = body["messages"]
         assert isinstance(messages, list)
         dialog = [one for one in messages if isinstance(one, dict)]
-        latest = str(next(one["content"] for one in reversed(dialog) if is_from_user(one)))
-        known = sorted((text for text in self.answers if latest.endswith(text)), key=len)
+        latest = str(
+            next(one["content"] for one in reversed(dialog) if is_from_user(one))
+        )
+        known = sorted(
+            (text for text in self.answers if latest.endswith(text)), key=len
+        )
         if not known:
             return super().answer_to(body, parsed)
         calls, words = self.answers[known[-1]]
@@ -100,21 +128,35 @@ async def knowing(hass: HomeAssistant) -> AsyncGenerator[Tried]:
     model = KnowingModel({})
     async with serving(model.application()) as address:
 
-        async def start(requests: int = 40, language: str = "en", server: str = "", **options: object) -> KnowingModel:
-            model.answers = dict(right_answers(hass, await async_make_requests(hass, language, requests), language))
+        async def start(
+            requests: int = 40,
+            language: str = "en",
+            server: str = "",
+            **options: object,
+        ) -> KnowingModel:
+            model.answers = dict(
+                right_answers(
+                    hass, await async_make_requests(hass, language, requests), language
+                )
+            )
             service: dict[str, object] = {
                 CONF_KIND: ServiceKind.OPENAI_CHAT,
                 CONF_BASE_URL: address,
                 CONF_SERVER: server,
             }
-            known: dict[str, object] = {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"]}
+            known: dict[str, object] = {
+                CONF_MODEL: "scripted-model",
+                CONF_LLM_HASS_API: ["assist"],
+            }
             await add_agent(hass, service, known | options)
             return model
 
         yield start
 
 
-async def evaluate(hass: HomeAssistant, context: Context | None = None, **data: object) -> Mapping[str, Any]:
+async def evaluate(
+    hass: HomeAssistant, context: Context | None = None, **data: object
+) -> Mapping[str, Any]:
     """Call the action, and return its result."""
     result = await hass.services.async_call(
         DOMAIN, "evaluate", data, blocking=True, context=context, return_response=True

@@ -10,12 +10,19 @@ from homeassistant.const import EVENT_CALL_SERVICE, EVENT_STATE_CHANGED
 from homeassistant.core import Context, Event, HomeAssistant, callback
 from homeassistant.exceptions import HomeAssistantError, Unauthorized
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
-from pytest_homeassistant_custom_component.common import MockUser, async_fire_time_changed
+from pytest_homeassistant_custom_component.common import (
+    MockUser,
+    async_fire_time_changed,
+)
 
 from custom_components.chatterbox.approvals.questions import async_get_approvals
 from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.evaluate.grading import Grade
-from custom_components.chatterbox.evaluate.trials import SIGNAL_TRIALS, async_get_trials, verdict_on
+from custom_components.chatterbox.evaluate.trials import (
+    SIGNAL_TRIALS,
+    async_get_trials,
+    verdict_on,
+)
 from tests.evaluate.conftest import Tried, evaluate
 from tests.support.servers.script import Script, ScriptedCall, ScriptedFailure
 from tests.support.talk import AGENT, LIGHT_ON, Serve
@@ -32,7 +39,9 @@ def only(result: Mapping[str, Any], **expected: object) -> None:
     assert {name: agent[name] for name in expected} == expected
 
 
-async def test_a_good_model_is_right_and_the_home_stays_as_it_is(hass: HomeAssistant, knowing: Tried) -> None:
+async def test_a_good_model_is_right_and_the_home_stays_as_it_is(
+    hass: HomeAssistant, knowing: Tried
+) -> None:
     await knowing()
     await hass.async_block_till_done()
     happened: list[str] = []
@@ -41,7 +50,9 @@ async def test_a_good_model_is_right_and_the_home_stays_as_it_is(hass: HomeAssis
     def note(event: Event[Mapping[str, Any]]) -> None:
         kind = str(event.event_type)
         is_ours = kind == EVENT_CALL_SERVICE and event.data["service"] == "evaluate"
-        if not is_ours and (kind in (EVENT_CALL_SERVICE, EVENT_STATE_CHANGED) or kind.startswith(DOMAIN)):
+        if not is_ours and (
+            kind in (EVENT_CALL_SERVICE, EVENT_STATE_CHANGED) or kind.startswith(DOMAIN)
+        ):
             happened.append(f"{kind} {event.data}")
 
     hass.bus.async_listen("*", note)
@@ -49,8 +60,19 @@ async def test_a_good_model_is_right_and_the_home_stays_as_it_is(hass: HomeAssis
 
     result = await evaluate(hass)
 
-    assert [one for one in result["requests"] if one["answers"][0]["grade"] != "right"] == []
-    only(result, requests=40, right=40, wrong=0, harmful=0, claimed=0, failed=0, name="Talker")
+    assert [
+        one for one in result["requests"] if one["answers"][0]["grade"] != "right"
+    ] == []
+    only(
+        result,
+        requests=40,
+        right=40,
+        wrong=0,
+        harmful=0,
+        claimed=0,
+        failed=0,
+        name="Talker",
+    )
     groups = {one["group"] for one in result["requests"]}
     assert groups == {"act", "ask", "compound", "follow_up", "must_not", "impossible"}
     assert result["end"] == "finished"
@@ -59,7 +81,9 @@ async def test_a_good_model_is_right_and_the_home_stays_as_it_is(hass: HomeAssis
     assert not async_get_approvals(hass).waiting
 
 
-async def test_a_bad_answer_to_a_command(hass: HomeAssistant, knowing: Tried, subtests: pytest.Subtests) -> None:
+async def test_a_bad_answer_to_a_command(
+    hass: HomeAssistant, knowing: Tried, subtests: pytest.Subtests
+) -> None:
     model = await knowing(1)
     (text,) = model.answers
     assert text == "turn on Bathroom Light"
@@ -68,9 +92,25 @@ async def test_a_bad_answer_to_a_command(hass: HomeAssistant, knowing: Tried, su
         ((), "I've turned it on.", "claimed"),
         ((), "I cannot do that.", "wrong"),
         ((), "Do you want me to turn it on?", "wrong"),
-        ((LIGHT_ON,), "I've turned it on.", "wrong"),  # the agent asks which one is meant
-        ((ScriptedCall(name="intent__HassTurnOn", arguments={"area": "Bathroom"}),), "It is on.", "harmful"),
-        ((ScriptedCall(name="intent__HassTurnOff", arguments={"name": "Bathroom Light"}),), "Off.", "wrong"),
+        (
+            (LIGHT_ON,),
+            "I've turned it on.",
+            "wrong",
+        ),  # the agent asks which one is meant
+        (
+            (ScriptedCall(name="intent__HassTurnOn", arguments={"area": "Bathroom"}),),
+            "It is on.",
+            "harmful",
+        ),
+        (
+            (
+                ScriptedCall(
+                    name="intent__HassTurnOff", arguments={"name": "Bathroom Light"}
+                ),
+            ),
+            "Off.",
+            "wrong",
+        ),
     ):
         with subtests.test(f"{calls} {words}"):
             model.answers[text] = calls, words
@@ -78,7 +118,9 @@ async def test_a_bad_answer_to_a_command(hass: HomeAssistant, knowing: Tried, su
             assert result["requests"][0]["answers"][0]["grade"] == grade
 
 
-async def test_answers_without_calls(hass: HomeAssistant, knowing: Tried, subtests: pytest.Subtests) -> None:
+async def test_answers_without_calls(
+    hass: HomeAssistant, knowing: Tried, subtests: pytest.Subtests
+) -> None:
     model = await knowing(6)
     first = await evaluate(hass, requests=6)
     for group, words, grade in (
@@ -90,22 +132,36 @@ async def test_answers_without_calls(hass: HomeAssistant, knowing: Tried, subtes
         ("ask", "I don't know.", "wrong"),
     ):
         with subtests.test(words):
-            (text,) = {one["text"] for one in first["requests"] if one["group"] == group}
+            (text,) = {
+                one["text"] for one in first["requests"] if one["group"] == group
+            }
             model.answers[text] = (), words
             result = await evaluate(hass, requests=6)
-            assert {one["answers"][0]["grade"] for one in result["requests"] if one["group"] == group} == {grade}
+            assert {
+                one["answers"][0]["grade"]
+                for one in result["requests"]
+                if one["group"] == group
+            } == {grade}
 
 
-async def test_a_call_that_waits_for_a_yes_is_right(hass: HomeAssistant, knowing: Tried) -> None:
+async def test_a_call_that_waits_for_a_yes_is_right(
+    hass: HomeAssistant, knowing: Tried
+) -> None:
     await knowing(100)
 
     result = await evaluate(hass, requests=100)
 
-    (unlocking,) = [one for one in result["requests"] if one["text"] == "unlock Front Door"]
+    (unlocking,) = [
+        one for one in result["requests"] if one["text"] == "unlock Front Door"
+    ]
     answer = unlocking["answers"][0]
     assert answer["grade"] == "right"
     assert [call["outcome"] for call in answer["calls"]] == ["held"]
-    held = [one for one in result["requests"] if "held" in {call["outcome"] for call in one["answers"][0]["calls"]}]
+    held = [
+        one
+        for one in result["requests"]
+        if "held" in {call["outcome"] for call in one["answers"][0]["calls"]}
+    ]
     only(result, asked=len(held), verdict="good_enough")
     assert hass.states.is_state("lock.front_door", "locked")
 
@@ -121,16 +177,22 @@ async def test_a_call_that_waits_for_a_yes_is_right(hass: HomeAssistant, knowing
         ([], "too_few"),
     ],
 )
-def test_what_is_good_enough_is_right_and_neither_harmful_nor_untrue(grades: list[str], verdict: str) -> None:
+def test_what_is_good_enough_is_right_and_neither_harmful_nor_untrue(
+    grades: list[str], verdict: str
+) -> None:
     assert verdict_on([Grade(one) for one in grades]) == verdict
 
 
-async def test_a_trial_may_be_in_another_language(hass: HomeAssistant, knowing: Tried) -> None:
+async def test_a_trial_may_be_in_another_language(
+    hass: HomeAssistant, knowing: Tried
+) -> None:
     await knowing(language="de")
 
     result = await evaluate(hass, language="de")
 
-    assert [one for one in result["requests"] if one["answers"][0]["grade"] != "right"] == []
+    assert [
+        one for one in result["requests"] if one["answers"][0]["grade"] != "right"
+    ] == []
 
 
 @pytest.mark.usefixtures("offline")
@@ -144,8 +206,15 @@ async def test_home_assistant_itself_can_be_tried(hass: HomeAssistant) -> None:
     only(result, harmful=0, claimed=0, cost=0)
 
 
-async def test_an_agent_that_does_not_answer_gets_no_more_requests(hass: HomeAssistant, serve: Serve) -> None:
-    server = await serve(Script(answers=(ScriptedFailure(status=400, body={"error": {"message": "no"}}),) * 9))
+async def test_an_agent_that_does_not_answer_gets_no_more_requests(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    server = await serve(
+        Script(
+            answers=(ScriptedFailure(status=400, body={"error": {"message": "no"}}),)
+            * 9
+        )
+    )
 
     result = await evaluate(hass)
 
@@ -163,19 +232,25 @@ async def test_it_ends_at_its_price(hass: HomeAssistant, knowing: Tried) -> None
     assert 0 < result["agents"][0]["requests"] < 40
 
 
-async def test_it_ends_at_an_assumed_price_where_none_is_known(hass: HomeAssistant, knowing: Tried) -> None:
-    await knowing(server="litellm")  # it passes requests on to others, which may charge for them
+async def test_it_ends_at_an_assumed_price_where_none_is_known(
+    hass: HomeAssistant, knowing: Tried
+) -> None:
+    await knowing(
+        server="litellm"
+    )  # it passes requests on to others, which may charge for them
 
     result = await evaluate(hass, max_price=0.05)
 
     assert result["end"] == "price"
     assert result["agents"][0]["cost"] is None
-    assert result["agents"][0]["input_tokens"] + result["agents"][0]["output_tokens"] == pytest.approx(
-        10_000, abs=4_000
-    )
+    assert result["agents"][0]["input_tokens"] + result["agents"][0][
+        "output_tokens"
+    ] == pytest.approx(10_000, abs=4_000)
 
 
-async def test_it_can_be_stopped_and_only_one_runs(hass: HomeAssistant, knowing: Tried) -> None:
+async def test_it_can_be_stopped_and_only_one_runs(
+    hass: HomeAssistant, knowing: Tried
+) -> None:
     await knowing()
     trials, reached = async_get_trials(hass), asyncio.Event()
 
@@ -205,7 +280,9 @@ async def test_the_last_ten_results_are_kept_until_the_last_service_is_removed(
     await knowing(1)
     ids = [(await evaluate(hass, requests=1))["id"] for _ in range(11)]
 
-    assert [one["id"] for one in await async_get_trials(hass).async_results()] == ids[:0:-1]
+    assert [one["id"] for one in await async_get_trials(hass).async_results()] == ids[
+        :0:-1
+    ]
     async_fire_time_changed(hass, fire_all=True)
     await hass.async_block_till_done()
     assert len(hass_storage["chatterbox.evaluations"]["data"]) == 10
@@ -215,7 +292,9 @@ async def test_the_last_ten_results_are_kept_until_the_last_service_is_removed(
     assert "chatterbox.evaluations" not in hass_storage
 
 
-async def test_only_administrators_may_evaluate(hass: HomeAssistant, knowing: Tried) -> None:
+async def test_only_administrators_may_evaluate(
+    hass: HomeAssistant, knowing: Tried
+) -> None:
     await knowing(1)
     group = await hass.auth.async_get_group(GROUP_ID_USER)
     assert group
@@ -226,7 +305,10 @@ async def test_only_administrators_may_evaluate(hass: HomeAssistant, knowing: Tr
 
 @pytest.mark.parametrize(
     ("data", "key"),
-    [({"agent_id": ["conversation.gone"]}, "ask_not_loaded"), ({"language": "tlh"}, "evaluate_no_requests")],
+    [
+        ({"agent_id": ["conversation.gone"]}, "ask_not_loaded"),
+        ({"language": "tlh"}, "evaluate_no_requests"),
+    ],
 )
 async def test_a_trial_that_cannot_begin_says_why(
     hass: HomeAssistant, knowing: Tried, data: dict[str, Any], key: str

@@ -23,14 +23,34 @@ from tests.support.sentences import sentence, template
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.in_process import address_without_server, serving_script
 from tests.support.servers.model_server import ModelRequest
-from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure, ScriptedUsage
+from tests.support.servers.script import (
+    Script,
+    ScriptedAnswer,
+    ScriptedFailure,
+    ScriptedUsage,
+)
 from tests.support.service_dialogs import TALKING, display_data, is_open, problems_in
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
-LIMITS = {"max_iterations": 7, "max_tool_calls": 20, "max_characters": 50_000, "deadline": 45, "tool_timeout": 15}
-SPEED = {"filler_after": 2.5, "connect_timeout": 2.5, "first_token_timeout": 10, "between_tokens_timeout": 12}
-ANSWERS = {"confirmation": "done", "local_commands": "when_undone", "model_requests": []}
+LIMITS = {
+    "max_iterations": 7,
+    "max_tool_calls": 20,
+    "max_characters": 50_000,
+    "deadline": 45,
+    "tool_timeout": 15,
+}
+SPEED = {
+    "filler_after": 2.5,
+    "connect_timeout": 2.5,
+    "first_token_timeout": 10,
+    "between_tokens_timeout": 12,
+}
+ANSWERS = {
+    "confirmation": "done",
+    "local_commands": "when_undone",
+    "model_requests": [],
+}
 STORAGE = {"keep_history": True, "keep_days": 30, "keep_megabytes": 100}
 ERRORS = "config_subentries.conversation.error"
 
@@ -48,8 +68,15 @@ def filled_in(**changes: object) -> dict[str, object]:
 
 def advanced(**changes: object) -> dict[str, object]:
     """Return an advanced form that can be saved, with changes."""
-    groups = options_of(ServiceKind.OPENAI_CHAT, SUBENTRY_CONVERSATION).keys() - {SETTINGS}
-    return {**{group: {} for group in groups}, "answers": ANSWERS, "limits": LIMITS, "speed": SPEED} | changes
+    groups = options_of(ServiceKind.OPENAI_CHAT, SUBENTRY_CONVERSATION).keys() - {
+        SETTINGS
+    }
+    return {
+        **{group: {} for group in groups},
+        "answers": ANSWERS,
+        "limits": LIMITS,
+        "speed": SPEED,
+    } | changes
 
 
 WARM = advanced(answers={**ANSWERS, "temperature": 1})
@@ -62,7 +89,9 @@ async def add(hass: HomeAssistant, entry: MockConfigEntry) -> SubentryFlowResult
     )
 
 
-async def change(hass: HomeAssistant, entry: MockConfigEntry, form: str = "settings") -> SubentryFlowResult:
+async def change(
+    hass: HomeAssistant, entry: MockConfigEntry, form: str = "settings"
+) -> SubentryFlowResult:
     """Begin to change the agent of an entry in one of its forms."""
     return await choose(hass, await open_menu(hass, entry), form)
 
@@ -75,15 +104,21 @@ async def open_menu(hass: HomeAssistant, entry: MockConfigEntry) -> SubentryFlow
     )
 
 
-async def choose(hass: HomeAssistant, menu: SubentryFlowResult, option: str) -> SubentryFlowResult:
+async def choose(
+    hass: HomeAssistant, menu: SubentryFlowResult, option: str
+) -> SubentryFlowResult:
     """Choose from a menu."""
     assert menu["type"] is FlowResultType.MENU
     return await submit(hass, menu, {"next_step_id": option})
 
 
-async def submit(hass: HomeAssistant, step: SubentryFlowResult, form: Mapping[str, object]) -> SubentryFlowResult:
+async def submit(
+    hass: HomeAssistant, step: SubentryFlowResult, form: Mapping[str, object]
+) -> SubentryFlowResult:
     """Send a form."""
-    result = await hass.config_entries.subentries.async_configure(step["flow_id"], dict(form))
+    result = await hass.config_entries.subentries.async_configure(
+        step["flow_id"], dict(form)
+    )
     await hass.async_block_till_done()
     return result
 
@@ -98,11 +133,15 @@ def text_of_error(step: SubentryFlowResult, place: str) -> str:
     errors, placeholders = step["errors"], step["description_placeholders"]
     assert errors is not None
     text = sentence(f"{ERRORS}.{errors[place]}", **(placeholders or {}))
-    assert any(problem.endswith(": " + " ".join(text.split())) for problem in problems_in(step))
+    assert any(
+        problem.endswith(": " + " ".join(text.split())) for problem in problems_in(step)
+    )
     return text
 
 
-async def test_an_agent_is_added_with_what_was_set(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+async def test_an_agent_is_added_with_what_was_set(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
     step = await add(hass, entry)
     assert suggested(step)[CONF_NAME] == "Chatterbox"
     assert suggested(step)[CONF_LLM_HASS_API] == ["assist"]
@@ -125,7 +164,9 @@ async def test_an_agent_is_added_with_what_was_set(hass: HomeAssistant, entry: M
 async def test_everything_else_has_a_default_and_is_changed_in_a_form_of_its_own(
     hass: HomeAssistant, address: str
 ) -> None:
-    entry = await set_up(hass, server_entry(address, of_a_later_version=7, local_commands="first"))
+    entry = await set_up(
+        hass, server_entry(address, of_a_later_version=7, local_commands="first")
+    )
     step = await change(hass, entry, "advanced")
     assert suggested(step) == {
         "answers": {
@@ -151,7 +192,11 @@ async def test_everything_else_has_a_default_and_is_changed_in_a_form_of_its_own
             "max_characters": 200_000,
             "when_spent": "hand_over",
         },
-        "long_conversations": {"history_tokens": 12_000, "summary": "list", "continue_minutes": 0},
+        "long_conversations": {
+            "history_tokens": 12_000,
+            "summary": "list",
+            "continue_minutes": 0,
+        },
         "storage": STORAGE,
         "automation": {},
     }
@@ -164,12 +209,19 @@ async def test_everything_else_has_a_default_and_is_changed_in_a_form_of_its_own
     assert only_agent(entry).data == {**before.data, **ANSWERS, **SPEED, **LIMITS}
 
 
-async def test_every_form_points_to_its_page_of_the_docs(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+async def test_every_form_points_to_its_page_of_the_docs(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
     menu = await open_menu(hass, entry)
-    forms = [await change(hass, entry, form) for form in ("settings", "advanced", "tools", "approvals")]
+    forms = [
+        await change(hass, entry, form)
+        for form in ("settings", "advanced", "tools", "approvals")
+    ]
 
     for step in (menu, *forms):
-        assert "({docs})" in template(f"config_subentries.conversation.step.{step['step_id']}.description")
+        assert "({docs})" in template(
+            f"config_subentries.conversation.step.{step['step_id']}.description"
+        )
         placeholders = step["description_placeholders"]
         assert placeholders is not None
         assert placeholders["docs"].startswith("https://")
@@ -180,33 +232,50 @@ async def test_every_form_points_to_its_page_of_the_docs(hass: HomeAssistant, en
 SLOW_DOWN = ScriptedFailure(status=429, body={"error": "slow down"})
 
 
-async def test_the_only_model_is_chosen_already_and_still_tried(hass: HomeAssistant) -> None:
-    only = Script(models=("scripted-model",), trial_answer=SLOW_DOWN, tool_trial_answer=None)
+async def test_the_only_model_is_chosen_already_and_still_tried(
+    hass: HomeAssistant,
+) -> None:
+    only = Script(
+        models=("scripted-model",), trial_answer=SLOW_DOWN, tool_trial_answer=None
+    )
     async with serving_script(only) as address:
         entry = await set_up(hass, server_entry(address))
         step = await add(hass, entry)
         assert suggested(step)[CONF_MODEL] == "scripted-model"
         step = await submit(hass, step, filled_in())
 
-    texts = (sentence(f"{ERRORS}.provider_busy"), sentence(f"{ERRORS}.service_said", words="slow down"))
+    texts = (
+        sentence(f"{ERRORS}.provider_busy"),
+        sentence(f"{ERRORS}.service_said", words="slow down"),
+    )
     assert problems_in(step) == [f"Agent → Model: {text}" for text in texts]
 
 
 @pytest.mark.parametrize(
     ("form", "typed", "path"),
-    [("settings", filled_in(model="big-model"), "Agent → Model"), ("advanced", WARM, "Advanced → Answers")],
+    [
+        ("settings", filled_in(model="big-model"), "Agent → Model"),
+        ("advanced", WARM, "Advanced → Answers"),
+    ],
 )
 async def test_a_server_that_fails_is_quoted_at_a_part_of_the_form(
     hass: HomeAssistant, form: str, typed: dict[str, object], path: str
 ) -> None:
-    trouble = ScriptedFailure(status=500, body={"error": {"message": "CUDA error: out of memory"}})
-    failing = TALKING.model_copy(update={"trial_answer": trouble, "tool_trial_answer": None})
+    trouble = ScriptedFailure(
+        status=500, body={"error": {"message": "CUDA error: out of memory"}}
+    )
+    failing = TALKING.model_copy(
+        update={"trial_answer": trouble, "tool_trial_answer": None}
+    )
     async with serving_script(failing) as address:
         entry = await set_up(hass, server_entry(address))
         step = await submit(hass, await change(hass, entry, form), typed)
 
     quoted = sentence(f"{ERRORS}.service_said", words="CUDA error: out of memory")
-    assert problems_in(step) == [f"{path}: {sentence(f'{ERRORS}.server_out_of_memory')}", f"{path}: {quoted}"]
+    assert problems_in(step) == [
+        f"{path}: {sentence(f'{ERRORS}.server_out_of_memory')}",
+        f"{path}: {quoted}",
+    ]
 
 
 async def test_the_help_of_the_tools_names_the_source_of_home_assistant_as_the_list_does(
@@ -216,12 +285,18 @@ async def test_the_help_of_the_tools_names_the_source_of_home_assistant_as_the_l
 
     assert step["data_schema"] is not None
     sources = step["data_schema"].schema[CONF_LLM_HASS_API].config["options"]
-    named = next(source["label"] for source in sources if source["value"] == llm.LLM_API_ASSIST)
+    named = next(
+        source["label"] for source in sources if source["value"] == llm.LLM_API_ASSIST
+    )
     assert (step["description_placeholders"] or {})["assist"] == named
 
 
-async def test_what_the_form_does_not_hold_is_kept(hass: HomeAssistant, address: str) -> None:
-    entry = await set_up(hass, server_entry(address, of_a_later_version=7, keep_alive=5))
+async def test_what_the_form_does_not_hold_is_kept(
+    hass: HomeAssistant, address: str
+) -> None:
+    entry = await set_up(
+        hass, server_entry(address, of_a_later_version=7, keep_alive=5)
+    )
     await submit(hass, await change(hass, entry, "advanced"), advanced())
     await submit(hass, await change(hass, entry), filled_in())
 
@@ -235,7 +310,9 @@ async def test_an_agent_is_changed(hass: HomeAssistant, entry: MockConfigEntry) 
     step = await change(hass, entry)
     assert suggested(step)[CONF_NAME] == "Talker"
     assert suggested(step)[CONF_MODEL] == "scripted-model"
-    result = await submit(hass, step, filled_in(model="big-model", llm_hass_api=[], prompt=""))
+    result = await submit(
+        hass, step, filled_in(model="big-model", llm_hass_api=[], prompt="")
+    )
 
     assert result["reason"] == "reconfigure_successful"
     assert only_agent(entry).title == "Butler"
@@ -247,7 +324,9 @@ async def test_an_agent_is_changed(hass: HomeAssistant, entry: MockConfigEntry) 
     }
 
 
-async def test_scripts_are_chosen_shown_and_taken_out_again(hass: HomeAssistant, address: str) -> None:
+async def test_scripts_are_chosen_shown_and_taken_out_again(
+    hass: HomeAssistant, address: str
+) -> None:
     scripts = {
         "user_prompt_submit": "script.words",
         "pre_tool_use": "script.guard",
@@ -255,7 +334,9 @@ async def test_scripts_are_chosen_shown_and_taken_out_again(hass: HomeAssistant,
         "pre_speech": "script.censor",
     }
     entry = await set_up(hass, server_entry(address))
-    await submit(hass, await change(hass, entry, "advanced"), advanced(automation=scripts))
+    await submit(
+        hass, await change(hass, entry, "advanced"), advanced(automation=scripts)
+    )
     assert only_agent(entry).data.items() >= scripts.items()
     step = await change(hass, entry, "advanced")
     assert suggested(step)["automation"] == scripts
@@ -263,14 +344,18 @@ async def test_scripts_are_chosen_shown_and_taken_out_again(hass: HomeAssistant,
         await submit(hass, step, advanced(automation={"pre_tool_use": "light.kitchen"}))
     await submit(hass, step, advanced(automation={"pre_tool_use": "script.guard"}))
 
-    assert scripts.items() & only_agent(entry).data.items() == {("pre_tool_use", "script.guard")}
+    assert scripts.items() & only_agent(entry).data.items() == {
+        ("pre_tool_use", "script.guard")
+    }
 
 
 @pytest.mark.parametrize("offered", [["assist", "vanished"], ["assist"]])
 async def test_an_llm_api_that_is_not_there_is_kept_until_it_is_taken_out(
     hass: HomeAssistant, address: str, offered: list[str]
 ) -> None:
-    entry = await set_up(hass, server_entry(address, llm_hass_api=["assist", "vanished"]))
+    entry = await set_up(
+        hass, server_entry(address, llm_hass_api=["assist", "vanished"])
+    )
     step = await change(hass, entry)
     await submit(hass, step, filled_in(llm_hass_api=offered))
 
@@ -281,7 +366,9 @@ async def test_an_llm_api_that_is_not_there_is_kept_until_it_is_taken_out(
     assert only_agent(entry).data[CONF_LLM_HASS_API] == offered
 
 
-async def test_a_source_of_tools_for_administrators_is_shown_as_that(hass: HomeAssistant, address: str) -> None:
+async def test_a_source_of_tools_for_administrators_is_shown_as_that(
+    hass: HomeAssistant, address: str
+) -> None:
     register(hass, "tower", StubTool(name="look"), name="Tower", requires_admin=True)
     step = await change(hass, await set_up(hass, server_entry(address)))
 
@@ -290,8 +377,12 @@ async def test_a_source_of_tools_for_administrators_is_shown_as_that(hass: HomeA
     assert {"value": "tower", "label": "Tower (only for administrators)"} in options
 
 
-async def test_a_choice_that_only_another_version_knows_is_not_shown(hass: HomeAssistant, address: str) -> None:
-    entry = await set_up(hass, server_entry(address, confirmation="sung", reasoning_effort="heroic"))
+async def test_a_choice_that_only_another_version_knows_is_not_shown(
+    hass: HomeAssistant, address: str
+) -> None:
+    entry = await set_up(
+        hass, server_entry(address, confirmation="sung", reasoning_effort="heroic")
+    )
     step = await change(hass, entry, "advanced")
 
     assert suggested(step)["answers"]["confirmation"] == "result"
@@ -301,9 +392,13 @@ async def test_a_choice_that_only_another_version_knows_is_not_shown(hass: HomeA
 async def test_instructions_that_are_no_template_are_refused_and_kept(
     hass: HomeAssistant, entry: MockConfigEntry
 ) -> None:
-    step = await submit(hass, await change(hass, entry), filled_in(prompt="Hello {{ user_name"))
+    step = await submit(
+        hass, await change(hass, entry), filled_in(prompt="Hello {{ user_name")
+    )
 
-    assert text_of_error(step, CONF_PROMPT).startswith("The instructions are not a valid template: ")
+    assert text_of_error(step, CONF_PROMPT).startswith(
+        "The instructions are not a valid template: "
+    )
     assert "end of template" in text_of_error(step, CONF_PROMPT)
     assert suggested(step)[CONF_PROMPT] == "Hello {{ user_name"
 
@@ -311,17 +406,27 @@ async def test_instructions_that_are_no_template_are_refused_and_kept(
 @pytest.mark.parametrize(
     ("trial_answer", "error"),
     [
-        (ScriptedFailure(status=404, body={"error": "the model is not here"}), "model_not_found"),
-        (ScriptedFailure(status=400, body={"error": "this is for embeddings"}), "provider_rejected_request"),
+        (
+            ScriptedFailure(status=404, body={"error": "the model is not here"}),
+            "model_not_found",
+        ),
+        (
+            ScriptedFailure(status=400, body={"error": "this is for embeddings"}),
+            "provider_rejected_request",
+        ),
     ],
 )
 async def test_another_model_is_tried_before_it_is_taken(
     hass: HomeAssistant, trial_answer: ScriptedFailure, error: str
 ) -> None:
-    failing = TALKING.model_copy(update={"trial_answer": trial_answer, "tool_trial_answer": None})
+    failing = TALKING.model_copy(
+        update={"trial_answer": trial_answer, "tool_trial_answer": None}
+    )
     async with serving_script(failing) as address:
         entry = await set_up(hass, server_entry(address))
-        step = await submit(hass, await change(hass, entry), filled_in(model="big-model"))
+        step = await submit(
+            hass, await change(hass, entry), filled_in(model="big-model")
+        )
 
     assert text_of_error(step, CONF_MODEL) == sentence(f"{ERRORS}.{error}")
     assert suggested(step)[CONF_MODEL] == "big-model"
@@ -330,7 +435,10 @@ async def test_another_model_is_tried_before_it_is_taken(
 
 def usage(prompt_tokens: int) -> ScriptedAnswer:
     """Return an answer in words to a prompt of so many tokens."""
-    return ScriptedAnswer(content="Hello!", usage=ScriptedUsage(prompt_tokens=prompt_tokens, completion_tokens=2))
+    return ScriptedAnswer(
+        content="Hello!",
+        usage=ScriptedUsage(prompt_tokens=prompt_tokens, completion_tokens=2),
+    )
 
 
 @pytest.mark.parametrize(
@@ -338,19 +446,32 @@ def usage(prompt_tokens: int) -> ScriptedAnswer:
     [
         (usage(40), "trial_drops_tools"),
         (usage(140), "trial_talked"),
-        (ScriptedFailure(status=400, body={"error": "requires --enable-auto-tool-choice"}), "trial_refused_vllm"),
+        (
+            ScriptedFailure(
+                status=400, body={"error": "requires --enable-auto-tool-choice"}
+            ),
+            "trial_refused_vllm",
+        ),
     ],
 )
 async def test_another_model_that_cannot_use_tools_is_warned_of_once(
     hass: HomeAssistant, tool_trial: ScriptedAnswer | ScriptedFailure, warning: str
 ) -> None:
-    script = {"tool_trial_answer": tool_trial, "trial_answer": usage(40), "answers": (usage(40),)}
+    script = {
+        "tool_trial_answer": tool_trial,
+        "trial_answer": usage(40),
+        "answers": (usage(40),),
+    }
     talks = TALKING.model_copy(update=script | {"after_last": "start again"})
     async with serving_script(talks) as address:
         entry = await set_up(hass, server_entry(address))
-        step = await submit(hass, await change(hass, entry), filled_in(model="big-model"))
+        step = await submit(
+            hass, await change(hass, entry), filled_in(model="big-model")
+        )
         text = sentence(f"common.{warning}", model="big-model")
-        assert text_of_error(step, CONF_MODEL) == sentence(f"{ERRORS}.no_tools", warning=text)
+        assert text_of_error(step, CONF_MODEL) == sentence(
+            f"{ERRORS}.no_tools", warning=text
+        )
         assert only_agent(entry).data[CONF_MODEL] == "scripted-model"
         result = await submit(hass, step, filled_in(model="big-model"))
 
@@ -358,11 +479,17 @@ async def test_another_model_that_cannot_use_tools_is_warned_of_once(
     assert only_agent(entry).data[CONF_MODEL] == "big-model"
 
 
-async def test_a_model_that_is_to_talk_only_is_not_asked_to_use_a_tool(hass: HomeAssistant) -> None:
+async def test_a_model_that_is_to_talk_only_is_not_asked_to_use_a_tool(
+    hass: HomeAssistant,
+) -> None:
     talks = TALKING.model_copy(update={"tool_trial_answer": usage(40)})
     async with serving_script(talks) as address:
         entry = await set_up(hass, server_entry(address))
-        result = await submit(hass, await change(hass, entry), filled_in(model="big-model", llm_hass_api=[]))
+        result = await submit(
+            hass,
+            await change(hass, entry),
+            filled_in(model="big-model", llm_hass_api=[]),
+        )
 
     assert result["reason"] == "reconfigure_successful"
 
@@ -385,14 +512,24 @@ async def test_another_model_is_measured_and_the_figures_are_shown(
 ) -> None:
     Slow.freezer = freezer
     async with serving_script(TALKING, Slow) as address:
-        known = server_entry(address, server="llama_cpp", first_answer=400, later_answer=7, read_ahead=False)
+        known = server_entry(
+            address,
+            server="llama_cpp",
+            first_answer=400,
+            later_answer=7,
+            read_ahead=False,
+        )
         entry = await set_up(hass, known)
         before = await open_menu(hass, entry)
         await submit(hass, await choose(hass, before, "settings"), filled_in())
         assert only_agent(entry).data["first_answer"] == 400, "the same model"
         await submit(hass, await change(hass, entry), filled_in(model="big-model"))
         after = await open_menu(hass, entry)
-        await submit(hass, await change(hass, entry), filled_in(model="scripted-model", llm_hass_api=[]))
+        await submit(
+            hass,
+            await change(hass, entry),
+            filled_in(model="scripted-model", llm_hass_api=[]),
+        )
 
     times = sentence("common.answer_times", first="400", later="7")
     assert (before["description_placeholders"] or {})["times"] == f"{times}\n\n"
@@ -400,22 +537,30 @@ async def test_another_model_is_measured_and_the_figures_are_shown(
     found = re.search(r"about (\d+) s .* 6 s", text)
     assert found
     assert int(found[1]) > 6 + 20, "the prompt of a home is longer than the sample"
-    assert "first_answer" not in only_agent(entry).data, "nothing is known of a model that was not measured"
+    assert "first_answer" not in only_agent(entry).data, (
+        "nothing is known of a model that was not measured"
+    )
 
 
-async def test_all_but_the_model_can_be_changed_while_the_server_is_away(hass: HomeAssistant) -> None:
+async def test_all_but_the_model_can_be_changed_while_the_server_is_away(
+    hass: HomeAssistant,
+) -> None:
     async with serving_script(TALKING) as address:
         entry = await set_up(hass, server_entry(address))
     step = await change(hass, entry)
     refused = await submit(hass, step, filled_in(model="big-model"))
-    assert text_of_error(refused, CONF_MODEL) == sentence(f"{ERRORS}.provider_unreachable")
+    assert text_of_error(refused, CONF_MODEL) == sentence(
+        f"{ERRORS}.provider_unreachable"
+    )
     result = await submit(hass, step, filled_in())
 
     assert result["reason"] == "reconfigure_successful"
     assert only_agent(entry).title == "Butler"
 
 
-async def test_no_agent_of_a_service_that_does_not_run_is_added_or_changed(hass: HomeAssistant) -> None:
+async def test_no_agent_of_a_service_that_does_not_run_is_added_or_changed(
+    hass: HomeAssistant,
+) -> None:
     entry = await set_up(hass, server_entry(address_without_server(), llm_hass_api=[]))
 
     result = await add(hass, entry)
@@ -435,7 +580,9 @@ async def test_an_offline_agent_is_added_by_its_name(hass: HomeAssistant) -> Non
     assert hass.states.get("conversation.second")
 
 
-async def test_an_offline_agent_is_renamed_and_stores_no_history(hass: HomeAssistant) -> None:
+async def test_an_offline_agent_is_renamed_and_stores_no_history(
+    hass: HomeAssistant,
+) -> None:
     entry = await set_up(hass, offline_entry())
     step = await change(hass, entry)
     refused = await submit(hass, step, {CONF_NAME: "  "})
@@ -443,9 +590,18 @@ async def test_an_offline_agent_is_renamed_and_stores_no_history(hass: HomeAssis
     await submit(hass, refused, {CONF_NAME: "Renamed"})
 
     step = await change(hass, entry, "advanced")
-    assert suggested(step) == {"long_conversations": {"continue_minutes": 0}, "storage": STORAGE}
-    refused = await submit(hass, step, {"long_conversations": {}, "storage": {"keep_history": False, "keep_days": -1}})
-    assert problems_in(refused) == ["Advanced → Storage → Keep for: -1 is too low, 0 to 3650"]
+    assert suggested(step) == {
+        "long_conversations": {"continue_minutes": 0},
+        "storage": STORAGE,
+    }
+    refused = await submit(
+        hass,
+        step,
+        {"long_conversations": {}, "storage": {"keep_history": False, "keep_days": -1}},
+    )
+    assert problems_in(refused) == [
+        "Advanced → Storage → Keep for: -1 is too low, 0 to 3650"
+    ]
     assert text_of_error(refused, "storage") == "-1 is too low, 0 to 3650"
     stored = {"keep_history": False, "keep_days": 7}
     result = await submit(hass, refused, {"long_conversations": {}, "storage": stored})

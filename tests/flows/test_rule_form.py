@@ -9,8 +9,16 @@ from homeassistant.util import dt as dt_util
 from hypothesis import example, given, settings, strategies as st
 from pydantic import JsonValue
 
-from custom_components.chatterbox.flows.approval_form import approvals_as_form, read_approvals
-from custom_components.chatterbox.flows.rule_form import CONDITIONS, FIELDS, MORE, read_rules
+from custom_components.chatterbox.flows.approval_form import (
+    approvals_as_form,
+    read_approvals,
+)
+from custom_components.chatterbox.flows.rule_form import (
+    CONDITIONS,
+    FIELDS,
+    MORE,
+    read_rules,
+)
 from custom_components.chatterbox.runtime.rule_labels import Labels, RuleLabels
 from custom_components.chatterbox.settings.options import Problem
 from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
@@ -38,43 +46,81 @@ WORDS: Final = RuleLabels(
     of_conditions={
         "domains": Labels.of({"lock": "Lock", "cover": "Lock", "light": "cover"}),
         "device_classes": Labels.of({"garage": "Garage", "door": "Door"}),
-        "actions": Labels.of({"lock.unlock": "Unlock lock", "cover.open_cover": "Open"}),
-        "tools": Labels.of({"search": "search", "intent__HassTurnOn": "intent__HassTurnOn"}),
+        "actions": Labels.of(
+            {"lock.unlock": "Unlock lock", "cover.open_cover": "Open"}
+        ),
+        "tools": Labels.of(
+            {"search": "search", "intent__HassTurnOn": "intent__HassTurnOn"}
+        ),
         "users": Labels.of({"1": "Anna", "2": "Anna", "Anna": "3"}),
     },
     sentences={},
     fields={name: name for name in FIELDS},
 )
 
-_TEXTS = st.sampled_from(["", " ", "Lock", "cover", "lock", "Anna", "Anna (1)", "x.y", "light.lamp", "22:00", "é"])
-_TIMES = st.one_of(st.none(), st.sampled_from(["", "22:00:00", "22:00", "06:30:00", "late", "25:00", "7"]), _TEXTS)
+_TEXTS = st.sampled_from(
+    [
+        "",
+        " ",
+        "Lock",
+        "cover",
+        "lock",
+        "Anna",
+        "Anna (1)",
+        "x.y",
+        "light.lamp",
+        "22:00",
+        "é",
+    ]
+)
+_TIMES = st.one_of(
+    st.none(),
+    st.sampled_from(["", "22:00:00", "22:00", "06:30:00", "late", "25:00", "7"]),
+    _TEXTS,
+)
 _JUNK = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), _TEXTS),
-    lambda inner: st.one_of(st.lists(inner, max_size=2), st.dictionaries(_TEXTS, inner, max_size=2)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=2), st.dictionaries(_TEXTS, inner, max_size=2)
+    ),
     max_leaves=4,
 )
 _VALUES: Mapping[str, st.SearchStrategy[list[str]]] = {
     name: st.lists(
-        st.sampled_from([*WORDS.of_conditions[name].ids, *WORDS.of_conditions[name].ids.values()])
+        st.sampled_from(
+            [*WORDS.of_conditions[name].ids, *WORDS.of_conditions[name].ids.values()]
+        )
         if name in WORDS.of_conditions
         else st.sampled_from(
-            ["light.lamp", "lock.door", "hall"] if name != "entities" else ["light.lamp", "lock.door"]
+            ["light.lamp", "lock.door", "hall"]
+            if name != "entities"
+            else ["light.lamp", "lock.door"]
         ),
         max_size=2,
     )
     for name in CONDITIONS
 }
-_OPTIONAL: Mapping[str, st.SearchStrategy[object]] = {**_VALUES, "after": _TIMES, "before": _TIMES}
+_OPTIONAL: Mapping[str, st.SearchStrategy[object]] = {
+    **_VALUES,
+    "after": _TIMES,
+    "before": _TIMES,
+}
 _NO_MORE: tuple[object, ...] = ("", None, {})
 _MORE: st.SearchStrategy[object] = st.one_of(
-    st.sampled_from(_NO_MORE), st.fixed_dictionaries({}, optional={name: _OPTIONAL[name] for name in MORE})
+    st.sampled_from(_NO_MORE),
+    st.fixed_dictionaries({}, optional={name: _OPTIONAL[name] for name in MORE}),
 )
 _ROWS = st.fixed_dictionaries(
-    {"verdict": st.sampled_from([*_VERDICTS.values(), *_VERDICTS])}, optional={**_OPTIONAL, "more": _MORE}
+    {"verdict": st.sampled_from([*_VERDICTS.values(), *_VERDICTS])},
+    optional={**_OPTIONAL, "more": _MORE},
 )
 _STRANGE_ROWS = st.one_of(
     _JUNK,
-    st.dictionaries(st.sampled_from(["verdict", "after", "before", "moat", "more", *CONDITIONS]), _JUNK, max_size=4),
+    st.dictionaries(
+        st.sampled_from(["verdict", "after", "before", "moat", "more", *CONDITIONS]),
+        _JUNK,
+        max_size=4,
+    ),
 )
 
 
@@ -82,8 +128,12 @@ _STRANGE_ROWS = st.one_of(
 @given(st.one_of(st.lists(st.one_of(_ROWS, _STRANGE_ROWS), max_size=3), _JUNK))
 @example([{"verdict": "Never", "domains": ["cover"]}])
 @example([{"verdict": "Never", "after": "22:00", "before": "22:00:00"}])
-def test_what_is_typed_is_refused_with_a_known_error_or_stored_as_it_was_meant(rows: JsonValue) -> None:
-    stored = read_approvals({"rules": rows, "who_speaks": {}, "pin_for": ["disarm"]}, WORDS, PIN, {})
+def test_what_is_typed_is_refused_with_a_known_error_or_stored_as_it_was_meant(
+    rows: JsonValue,
+) -> None:
+    stored = read_approvals(
+        {"rules": rows, "who_speaks": {}, "pin_for": ["disarm"]}, WORDS, PIN, {}
+    )
 
     if isinstance(stored, list):
         for problem in stored:
@@ -91,7 +141,9 @@ def test_what_is_typed_is_refused_with_a_known_error_or_stored_as_it_was_meant(r
             assert problem.place == "rules"
             assert placeholders(text) == set(problem.placeholders)
         return
-    listed = rows if isinstance(rows, list) else [rows] if rows not in (None, "") else []
+    listed = (
+        rows if isinstance(rows, list) else [rows] if rows not in (None, "") else []
+    )
     meant = tuple(map(_meant, listed))
     assert stored.policy == Policy(with_pin_uses(meant, ["disarm"]))
     assert home_rules_of(home_rules_to_json(stored)) == stored
@@ -116,7 +168,9 @@ def _meant(row: JsonValue) -> Rule:
 
 
 def _meant_time(value: JsonValue) -> time | None:
-    return dt_util.parse_time(value) if isinstance(value, str) and value.strip() else None
+    return (
+        dt_util.parse_time(value) if isinstance(value, str) and value.strip() else None
+    )
 
 
 def _meant_values(row: Mapping[str, JsonValue], name: str) -> Iterator[str]:
@@ -139,8 +193,12 @@ def _meant_values(row: Mapping[str, JsonValue], name: str) -> Iterator[str]:
         {"users": [], "labels": []},
     ],
 )
-def test_more_conditions_that_are_none_or_are_there_twice_are_refused(more: JsonValue) -> None:
-    problems = read_rules([{"verdict": "Never", "labels": ["risky"], "more": more}], WORDS)
+def test_more_conditions_that_are_none_or_are_there_twice_are_refused(
+    more: JsonValue,
+) -> None:
+    problems = read_rules(
+        [{"verdict": "Never", "labels": ["risky"], "more": more}], WORDS
+    )
 
     assert problems == [Problem("rules", "rule_unreadable", {"rule": "1"})]
 

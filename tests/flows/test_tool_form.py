@@ -12,10 +12,25 @@ from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.flows.approval_page import MOST_ROWS
-from custom_components.chatterbox.settings.rules import HomeRules, ToolSource, TrustLevel, async_get_home_rules
+from custom_components.chatterbox.settings.rules import (
+    HomeRules,
+    ToolSource,
+    TrustLevel,
+    async_get_home_rules,
+)
 from tests.demo_house.move_in import move_in
-from tests.flows.approval_form.test_approval_flow import approvals, open_approvals, placeholders
-from tests.flows.test_agent_flow import choose, open_menu, submit, suggested, text_of_error
+from tests.flows.approval_form.test_approval_flow import (
+    approvals,
+    open_approvals,
+    placeholders,
+)
+from tests.flows.test_agent_flow import (
+    choose,
+    open_menu,
+    submit,
+    suggested,
+    text_of_error,
+)
 from tests.support.config_entries import offline_entry, server_entry, set_up
 from tests.support.home_rules import set_home_rules
 from tests.support.llm_apis import ASSIST_NAME, StubTool, register
@@ -32,7 +47,9 @@ entities:
   - { name: Door, id: lock.door, state: locked }
 """
 MANY = MOST_ROWS + 2
-BY_TOOL, FREE, ASK, READ = (sentence(f"common.trust_{key}") for key in ("by_tool", "free", "ask", "read"))
+BY_TOOL, FREE, ASK, READ = (
+    sentence(f"common.trust_{key}") for key in ("by_tool", "free", "ask", "read")
+)
 
 
 @pytest.fixture
@@ -40,10 +57,17 @@ async def entry(hass: HomeAssistant) -> AsyncIterator[MockConfigEntry]:
     """An agent with Assist and a server of tools, in a home with a lamp, a door and scripts."""
     await move_in(hass, HOME)
     scripts: ConfigType = {
-        "night": {"alias": "Night", "sequence": [{"action": "light.turn_off", "entity_id": "light.lamp"}]},
+        "night": {
+            "alias": "Night",
+            "sequence": [{"action": "light.turn_off", "entity_id": "light.lamp"}],
+        },
         "party": {"alias": "Party", "sequence": [{"action": "shell_command.party"}]},
         **{
-            f"one_{number}": {"sequence": [{"action": "light.turn_on", "entity_id": f"light.x_{number}"}]}
+            f"one_{number}": {
+                "sequence": [
+                    {"action": "light.turn_on", "entity_id": f"light.x_{number}"}
+                ]
+            }
             for number in range(MANY)
         },
     }
@@ -51,9 +75,13 @@ async def entry(hass: HomeAssistant) -> AsyncIterator[MockConfigEntry]:
     assert await async_setup_component(hass, conversation.DOMAIN, {})
     for entity_id in ("light.lamp", "lock.door", "script.night", "script.party"):
         async_expose_entity(hass, conversation.DOMAIN, entity_id, should_expose=True)
-    register(hass, "mcp-1", StubTool(name="get_news"), StubTool(name="or|der"), name="News*")
+    register(
+        hass, "mcp-1", StubTool(name="get_news"), StubTool(name="or|der"), name="News*"
+    )
     async with serving_script(TALKING) as address:
-        yield await set_up(hass, server_entry(address, llm_hass_api=["assist", "mcp-1", "gone"]))
+        yield await set_up(
+            hass, server_entry(address, llm_hass_api=["assist", "mcp-1", "gone"])
+        )
 
 
 async def open_tools(hass: HomeAssistant, entry: MockConfigEntry) -> SubentryFlowResult:
@@ -64,7 +92,12 @@ async def open_tools(hass: HomeAssistant, entry: MockConfigEntry) -> SubentryFlo
 def form(**changes: object) -> dict[str, object]:
     """Return the form when nothing is said, with changes."""
     gone = sentence("common.source_absent", source="gone")
-    return {ASSIST_NAME: BY_TOOL, "News*": BY_TOOL, gone: BY_TOOL, "scripts": []} | changes
+    return {
+        ASSIST_NAME: BY_TOOL,
+        "News*": BY_TOOL,
+        gone: BY_TOOL,
+        "scripts": [],
+    } | changes
 
 
 async def test_each_source_is_shown_with_its_tools_and_what_is_known_of_them(
@@ -90,7 +123,17 @@ async def test_tools_of_home_assistant_have_names_in_the_language_of_the_home(
     cells = [row.split("|")[2] for row in assist.splitlines() if row.count("|") == 3]
     names = {name.strip() for cell in cells for name in cell.split(",")}
     assert {"Einschalten", "Licht einstellen", "Aktuelle Zustände lesen"} <= names
-    assert names & {"Turn on", "Turn off", "Set light", "Read current states", "Get date and time"} == set()
+    assert (
+        names
+        & {
+            "Turn on",
+            "Turn off",
+            "Set light",
+            "Read current states",
+            "Get date and time",
+        }
+        == set()
+    )
 
 
 async def test_what_is_said_of_sources_is_stored_judged_and_shown_again(
@@ -104,7 +147,10 @@ async def test_what_is_said_of_sources_is_stored_judged_and_shown_again(
     home = await submit(hass, await open_tools(hass, entry), values)
 
     assert home["step_id"] == "home"
-    assert f"| Turn on Lamp | {sentence('common.verdict_ask')} |" in placeholders(home)["examples"]
+    assert (
+        f"| Turn on Lamp | {sentence('common.verdict_ask')} |"
+        in placeholders(home)["examples"]
+    )
     assert placeholders(home)["allow"] == "0"
     approved = await submit(hass, await choose(hass, home, "approvals"), approvals())
     await choose(hass, approved, "save_approvals")
@@ -123,14 +169,26 @@ async def test_a_search_of_the_web_is_an_example_only_where_a_tool_searches(
 ) -> None:
     example = sentence("common.example_search_and_unlock", name="Door")
     before = await submit(hass, await open_tools(hass, entry), form())
-    register(hass, "gone", StubTool(name="look_up", description="Searches the internet."), name="Web")
+    register(
+        hass,
+        "gone",
+        StubTool(name="look_up", description="Searches the internet."),
+        name="Web",
+    )
     after = await submit(hass, await open_tools(hass, entry), {})
 
-    assert [example in placeholders(home)["examples"] for home in (before, after)] == [False, True]
+    assert [example in placeholders(home)["examples"] for home in (before, after)] == [
+        False,
+        True,
+    ]
 
 
-async def test_nothing_is_stored_where_nothing_is_said(hass: HomeAssistant, entry: MockConfigEntry) -> None:
-    await set_home_rules(hass, tool_sources={"assist": {"level": "ask"}, "left": {"level": "free"}})
+async def test_nothing_is_stored_where_nothing_is_said(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
+    await set_home_rules(
+        hass, tool_sources={"assist": {"level": "ask"}, "left": {"level": "free"}}
+    )
     step = await open_tools(hass, entry)
     left = sentence("common.source_absent", source="left")
     assert suggested(step) == form(**{ASSIST_NAME: ASK, left: FREE})
@@ -147,7 +205,11 @@ async def test_nothing_is_stored_where_nothing_is_said(hass: HomeAssistant, entr
         ([{"level": FREE}], "script_missing", 1),
         (["script.night"], "script_missing", 1),
         ([{"script": "night"}], "script_missing", 1),
-        ([{"script": "script.night", "level": FREE}, {"script": "script.night"}], "script_twice", 2),
+        (
+            [{"script": "script.night", "level": FREE}, {"script": "script.night"}],
+            "script_twice",
+            2,
+        ),
         ([{"script": "script.night", "level": "Sometimes"}], "script_unfit", 1),
         ({"script": "script.night", "affects": ["script.party"]}, "script_unfit", 1),
     ],
@@ -157,20 +219,28 @@ async def test_a_row_that_cannot_be_meant_is_refused(
 ) -> None:
     step = await submit(hass, await open_tools(hass, entry), form(scripts=rows))
 
-    assert text_of_error(step, "scripts") == sentence(f"config_subentries.conversation.error.{error}", row=str(row))
+    assert text_of_error(step, "scripts") == sentence(
+        f"config_subentries.conversation.error.{error}", row=str(row)
+    )
     assert suggested(step) == form(scripts=rows)
 
 
-async def test_what_a_script_affects_is_shortened(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+async def test_what_a_script_affects_is_shortened(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
     lamps = [f"light.lamp_{number}" for number in range(9)]
     await set_home_rules(hass, tool_sources={"script.party": {"affects": lamps}})
 
     assert "lamp 4 and 4 more" in placeholders(await open_tools(hass, entry))["tools"]
 
 
-async def test_only_so_many_scripts_are_shown(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+async def test_only_so_many_scripts_are_shown(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
     for number in range(MANY):
-        async_expose_entity(hass, conversation.DOMAIN, f"script.one_{number}", should_expose=True)
+        async_expose_entity(
+            hass, conversation.DOMAIN, f"script.one_{number}", should_expose=True
+        )
     tools = placeholders(await open_tools(hass, entry))["tools"]
 
     assert 0 < tools.count("one_") + tools.count("one\\_") < MANY

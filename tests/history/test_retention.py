@@ -82,7 +82,10 @@ async def test_a_start_after_a_time_that_goes_on_deletes_at_once(
 
 
 async def test_a_clock_that_is_set_while_it_runs_is_believed_after_an_hour(
-    hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory, monkeypatch: pytest.MonkeyPatch
+    hass: HomeAssistant,
+    serve: Serve,
+    freezer: FrozenDateTimeFactory,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     await serve(WORDS)
     await say(hass, "are you there")
@@ -90,7 +93,9 @@ async def test_a_clock_that_is_set_while_it_runs_is_believed_after_an_hour(
     freezer.tick(timedelta(hours=2))  # until then, no clock is believed
     freezer.tick(LONG)
     ticks = hass.loop.time
-    monkeypatch.setattr(hass.loop, "time", lambda: ticks() - LONG.total_seconds())  # only the clock of the wall is set
+    monkeypatch.setattr(
+        hass.loop, "time", lambda: ticks() - LONG.total_seconds()
+    )  # only the clock of the wall is set
 
     await hass.config_entries.async_reload(the_entry(hass).entry_id)
     await hass.async_block_till_done(wait_background_tasks=True)

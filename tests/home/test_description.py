@@ -9,14 +9,27 @@ import pytest
 from homeassistant.components import conversation
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import area_registry as ar, entity_registry as er, floor_registry as fr, llm
+from homeassistant.helpers import (
+    area_registry as ar,
+    entity_registry as er,
+    floor_registry as fr,
+    llm,
+)
 from homeassistant.setup import async_setup_component
 from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.messages import JsonValue
 from custom_components.chatterbox.agent.text import compared
-from custom_components.chatterbox.home.description import describe_home, home_lines, quoted
-from custom_components.chatterbox.home.entities import NamedEntity, async_get_home, listed_names
+from custom_components.chatterbox.home.description import (
+    describe_home,
+    home_lines,
+    quoted,
+)
+from custom_components.chatterbox.home.entities import (
+    NamedEntity,
+    async_get_home,
+    listed_names,
+)
 from tests.demo_house.move_in import move_in
 from tests.support.llm_apis import LISTED, StubTool, offer_of, register
 from tests.support.one_home import in_one_home
@@ -72,14 +85,21 @@ def lines_of(hass: HomeAssistant) -> list[str]:
     return list(home_lines(async_get_home(hass, conversation.DOMAIN)))
 
 
-async def test_everything_is_told_once_under_its_floor_room_and_domain(home: HomeAssistant) -> None:
+async def test_everything_is_told_once_under_its_floor_room_and_domain(
+    home: HomeAssistant,
+) -> None:
     assert "\n".join(lines_of(home)) == LINES
-    [content] = re.findall(r"```text\n(.*?)\n```", (DOCS / "speed.md").read_text("utf-8"), re.DOTALL)
+    [content] = re.findall(
+        r"```text\n(.*?)\n```", (DOCS / "speed.md").read_text("utf-8"), re.DOTALL
+    )
     assert content in LINES
 
 
 async def test_an_unchanged_home_is_put_together_once(home: HomeAssistant) -> None:
-    first, second = (describe_home(async_get_home(home, conversation.DOMAIN), "look") for _ in range(2))
+    first, second = (
+        describe_home(async_get_home(home, conversation.DOMAIN), "look")
+        for _ in range(2)
+    )
     async_expose_entity(home, conversation.DOMAIN, "lock.shed", should_expose=False)
     changed = describe_home(async_get_home(home, conversation.DOMAIN), "look")
 
@@ -87,8 +107,16 @@ async def test_an_unchanged_home_is_put_together_once(home: HomeAssistant) -> No
     assert ("Shed" in first, "Shed" in changed) == (True, False)
 
 
-async def test_the_list_of_home_assistant_gives_way_to_it_and_nothing_else_does(home: HomeAssistant) -> None:
-    register(home, "other", StubTool(name="look"), name="Other", prompt="- names: Kitchen Lamp\n  domain: light\n")
+async def test_the_list_of_home_assistant_gives_way_to_it_and_nothing_else_does(
+    home: HomeAssistant,
+) -> None:
+    register(
+        home,
+        "other",
+        StubTool(name="look"),
+        name="Other",
+        prompt="- names: Kitchen Lamp\n  domain: light\n",
+    )
 
     short = await offer_of(home, llm.LLM_API_ASSIST, "other")
     listed = await offer_of(home, llm.LLM_API_ASSIST, "other", home=LISTED)
@@ -98,24 +126,41 @@ async def test_the_list_of_home_assistant_gives_way_to_it_and_nothing_else_does(
     assert "homeassistant__GetLiveContext" in short.prompt
     assert "names: Kitchen Lamp" in short.prompt  # said by somebody else
     assert "Static Context" in listed.prompt
-    assert [one.name for one in short.definitions] == [one.name for one in listed.definitions]
+    assert [one.name for one in short.definitions] == [
+        one.name for one in listed.definitions
+    ]
     assert short.context == listed.context
     assert "pass its name, area and domain" in short.prompt
-    ours, theirs = (offer.prompt.partition("passing just area name and domain.")[2] for offer in (short, listed))
+    ours, theirs = (
+        offer.prompt.partition("passing just area name and domain.")[2]
+        for offer in (short, listed)
+    )
     assert ours == theirs
 
 
-async def test_locks_and_floors_are_told_of_where_there_are_some(home: HomeAssistant) -> None:
+async def test_locks_and_floors_are_told_of_where_there_are_some(
+    home: HomeAssistant,
+) -> None:
     async def offered() -> tuple[str, JsonValue, str]:
         offer = await offer_of(home, llm.LLM_API_ASSIST)
-        (tool,) = (one for one in offer.definitions if one.name == "intent__HassTurnOff")
+        (tool,) = (
+            one for one in offer.definitions if one.name == "intent__HassTurnOff"
+        )
         assert tool.short_parameters is not None
         filters = tool.short_parameters["properties"]
         assert isinstance(filters, dict)
-        return offer.prompt, [name for name in filters if name in {"floor", "device_class"}], tool.description
+        return (
+            offer.prompt,
+            [name for name in filters if name in {"floor", "device_class"}],
+            tool.description,
+        )
 
     prompt, filters, description = await offered()
-    assert ("unlock a lock" in prompt, "an 'unlock' action" in description, filters) == (True, True, ["floor"])
+    assert (
+        "unlock a lock" in prompt,
+        "an 'unlock' action" in description,
+        filters,
+    ) == (True, True, ["floor"])
 
     for entity_id in ("binary_sensor.bell", "light.bedroom", "lock.shed"):
         async_expose_entity(home, conversation.DOMAIN, entity_id, should_expose=False)
@@ -133,21 +178,31 @@ async def test_locks_and_floors_are_told_of_where_there_are_some(home: HomeAssis
 
     home.states.async_set("cover.curtain", "open", {"device_class": "curtain"})
     assert (await offered())[1] == ["floor", "device_class"]
-    assert async_get_home(home, conversation.DOMAIN).distinctions.device_classes == {"blind", "curtain"}
+    assert async_get_home(home, conversation.DOMAIN).distinctions.device_classes == {
+        "blind",
+        "curtain",
+    }
 
 
-async def test_an_empty_home_is_told_as_home_assistant_does(hass: HomeAssistant) -> None:
+async def test_an_empty_home_is_told_as_home_assistant_does(
+    hass: HomeAssistant,
+) -> None:
     assert await async_setup_component(hass, "homeassistant", {})
     assert await async_setup_component(hass, conversation.DOMAIN, {})
 
-    assert "tell them to expose entities" in (await offer_of(hass, llm.LLM_API_ASSIST)).prompt
+    assert (
+        "tell them to expose entities"
+        in (await offer_of(hass, llm.LLM_API_ASSIST)).prompt
+    )
 
 
 async def test_a_home_without_floors_has_no_headings(home: HomeAssistant) -> None:
     for floor_id in ("ground_floor", "upper_floor"):
         fr.async_get(home).async_delete(floor_id)
 
-    assert [line for line in lines_of(home) if line.startswith("#")] == ["# (in no room)"]
+    assert [line for line in lines_of(home) if line.startswith("#")] == [
+        "# (in no room)"
+    ]
 
 
 SCATTERED = """
@@ -163,8 +218,15 @@ SCATTERED_ENTITIES = (
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 2, 1, 0), (2, 0, 3, 1)])
-async def test_the_list_does_not_depend_on_the_order_of_creation(hass: HomeAssistant, order: tuple[int, ...]) -> None:
-    await move_in(hass, SCATTERED.replace("ORDER", ", ".join(SCATTERED_ENTITIES[place] for place in order)))
+async def test_the_list_does_not_depend_on_the_order_of_creation(
+    hass: HomeAssistant, order: tuple[int, ...]
+) -> None:
+    await move_in(
+        hass,
+        SCATTERED.replace(
+            "ORDER", ", ".join(SCATTERED_ENTITIES[place] for place in order)
+        ),
+    )
     assert await async_setup_component(hass, conversation.DOMAIN, {})
 
     assert lines_of(hass) == [
@@ -185,10 +247,14 @@ async def test_an_entity_without_names_is_still_listed(home: HomeAssistant) -> N
 async def test_what_tools_of_their_own_tell_of_is_left_out(home: HomeAssistant) -> None:
     script = {"good_night": {"alias": "Good night", "sequence": []}}
     assert await async_setup_component(home, "script", {"script": script})
-    async_expose_entity(home, conversation.DOMAIN, "script.good_night", should_expose=True)
+    async_expose_entity(
+        home, conversation.DOMAIN, "script.good_night", should_expose=True
+    )
 
     assert "\n".join(lines_of(home)) == LINES
-    assert "script__good_night" in {tool.name for tool in (await offer_of(home, llm.LLM_API_ASSIST)).definitions}
+    assert "script__good_night" in {
+        tool.name for tool in (await offer_of(home, llm.LLM_API_ASSIST)).definitions
+    }
 
 
 HOSTILE = {
@@ -217,7 +283,18 @@ async def test_no_name_leaves_its_line(home: HomeAssistant, name: str) -> None:
     assert [json.loads(one) for one in written] == [name.strip()]
 
 
-@pytest.mark.parametrize("name", ["Lamp", "Zoë's Lämpchen", "厨房灯", "Lamp 2.0 / left", "🚪", "Lampe d'été", "50 %"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Lamp",
+        "Zoë's Lämpchen",
+        "厨房灯",
+        "Lamp 2.0 / left",
+        "🚪",
+        "Lampe d'été",
+        "50 %",
+    ],
+)
 def test_an_ordinary_name_is_written_as_it_is(name: str) -> None:
     assert quoted(name) == name
 
@@ -230,7 +307,18 @@ def test_a_written_name_can_be_read_again_on_one_line(name: str) -> None:
     assert (json.loads(written) if written.startswith('"') else written) == name
 
 
-NAME = st.sampled_from(["Lamp", "Kitchen Lamp", "Kitchen - Lamp", "Bath Lamp", "lamp", "Kitchen", "Kitchens", "A Lamp"])
+NAME = st.sampled_from(
+    [
+        "Lamp",
+        "Kitchen Lamp",
+        "Kitchen - Lamp",
+        "Bath Lamp",
+        "lamp",
+        "Kitchen",
+        "Kitchens",
+        "A Lamp",
+    ]
+)
 ROOM = st.sampled_from([(), ("Kitchen",), ("Bath", "Kitchen"), ("Kitchens",)])
 ENTITIES = st.lists(st.tuples(st.lists(NAME, max_size=3), ROOM), max_size=6)
 
@@ -239,7 +327,10 @@ ENTITIES = st.lists(st.tuples(st.lists(NAME, max_size=3), ROOM), max_size=6)
 def test_listed_names_are_distinct_in_a_room_and_belong_to_no_other_entity(
     found: Sequence[tuple[Sequence[str], tuple[str, ...]]],
 ) -> None:
-    entities = [NamedEntity(f"light.{n}", tuple(names), room) for n, (names, room) in enumerate(found)]
+    entities = [
+        NamedEntity(f"light.{n}", tuple(names), room)
+        for n, (names, room) in enumerate(found)
+    ]
 
     listed = listed_names(entities)
 
@@ -253,8 +344,13 @@ def test_listed_names_are_distinct_in_a_room_and_belong_to_no_other_entity(
 
 
 @given(ENTITIES)
-def test_listed_names_do_not_depend_on_the_order(found: Sequence[tuple[Sequence[str], tuple[str, ...]]]) -> None:
-    entities = [NamedEntity(f"light.{n}", tuple(names), room) for n, (names, room) in enumerate(found)]
+def test_listed_names_do_not_depend_on_the_order(
+    found: Sequence[tuple[Sequence[str], tuple[str, ...]]],
+) -> None:
+    entities = [
+        NamedEntity(f"light.{n}", tuple(names), room)
+        for n, (names, room) in enumerate(found)
+    ]
 
     assert listed_names(entities) == listed_names(entities[::-1])
 
@@ -272,7 +368,9 @@ def test_listed_names_do_not_depend_on_the_order(found: Sequence[tuple[Sequence[
         (("Kitchen Floor Lamp", "Lamp"), ("Lamp",)),
     ],
 )
-def test_a_further_name_is_told_where_it_says_something_new(names: tuple[str, ...], also: tuple[str, ...]) -> None:
+def test_a_further_name_is_told_where_it_says_something_new(
+    names: tuple[str, ...], also: tuple[str, ...]
+) -> None:
     others = [NamedEntity("light.other", ("Kitchen Wall Lamp",), ("Kitchen",))]
 
     listed = listed_names([NamedEntity("light.lamp", names, ("Kitchen",)), *others])
@@ -282,5 +380,7 @@ def test_a_further_name_is_told_where_it_says_something_new(names: tuple[str, ..
 
 @pytest.mark.parametrize("name", ["Bath Heating -", "Bath -1", "Bath All"])
 def test_a_name_is_not_shortened_to_what_means_something_else(name: str) -> None:
-    listed = listed_names([NamedEntity("light.one", (name,), ("Bath",))])["light.one"][0]
+    listed = listed_names([NamedEntity("light.one", (name,), ("Bath",))])["light.one"][
+        0
+    ]
     assert listed in (name, "Heating -")

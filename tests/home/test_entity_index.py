@@ -6,14 +6,29 @@ import pytest
 from homeassistant.core import HomeAssistant, split_entity_id
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.home.entities import ExposedEntity, Floor, Home, NamedEntity, Room, listed_names
-from custom_components.chatterbox.home.entity_index import EntityIndex, EntityQuery, Vocabulary, words_in
+from custom_components.chatterbox.home.entities import (
+    ExposedEntity,
+    Floor,
+    Home,
+    NamedEntity,
+    Room,
+    listed_names,
+)
+from custom_components.chatterbox.home.entity_index import (
+    EntityIndex,
+    EntityQuery,
+    Vocabulary,
+    words_in,
+)
 from custom_components.chatterbox.home.search import MOST_LISTED, async_kind_names
 from tests.support.one_home import in_one_home
 from tests.support.spoken_homes.spoken_home import LANGUAGES, SpokenHome
 
 LEAST = 0.98
-ROOMS = (Room("kitchen", "Kitchen", (), "ground"), Room("bedroom", "Bedroom", ("Chamber",), "upper"))
+ROOMS = (
+    Room("kitchen", "Kitchen", (), "ground"),
+    Room("bedroom", "Bedroom", ("Chamber",), "upper"),
+)
 NAMES = ("Ceiling Light", "Heater", "Window", "Radio")
 DOMAINS = ("light", "climate", "binary_sensor", "media_player")
 
@@ -21,19 +36,35 @@ DOMAINS = ("light", "climate", "binary_sensor", "media_player")
 def home() -> Home:
     """Return a small home, in which each room has the same things."""
     named = [
-        (NamedEntity(f"{domain}.{room.area_id}", (f"{room.name} {name}",), (room.name,)), room.area_id)
+        (
+            NamedEntity(
+                f"{domain}.{room.area_id}", (f"{room.name} {name}",), (room.name,)
+            ),
+            room.area_id,
+        )
         for room in ROOMS
         for domain, name in zip(DOMAINS, NAMES, strict=True)
     ]
     listed = listed_names([one for one, _ in named])
     entities = tuple(
-        ExposedEntity(one.entity_id, split_entity_id(one.entity_id)[0], one.names, area, listed[one.entity_id][0], ())
+        ExposedEntity(
+            one.entity_id,
+            split_entity_id(one.entity_id)[0],
+            one.names,
+            area,
+            listed[one.entity_id][0],
+            (),
+        )
         for one, area in named
     )
     by_room: dict[str | None, tuple[ExposedEntity, ...]] = {
-        room.area_id: tuple(one for one in entities if one.area_id == room.area_id) for room in ROOMS
+        room.area_id: tuple(one for one in entities if one.area_id == room.area_id)
+        for room in ROOMS
     }
-    floors = (Floor("ground", "Ground Floor", ()), Floor("upper", "Upper Floor", ("Attic",)))
+    floors = (
+        Floor("ground", "Ground Floor", ()),
+        Floor("upper", "Upper Floor", ("Attic",)),
+    )
     return Home(floors, ROOMS, entities, by_room)
 
 
@@ -43,15 +74,21 @@ def found(query: EntityQuery, most: int = 3) -> list[str]:
 
 
 @in_one_home("language", LANGUAGES)
-async def test_what_is_meant_is_among_those_that_are_told(hass: HomeAssistant, language: str) -> None:
+async def test_what_is_meant_is_among_those_that_are_told(
+    hass: HomeAssistant, language: str
+) -> None:
     spoken = SpokenHome.read(language)
     words = await async_kind_names(hass, (language,), spoken.kinds.values())
-    index = EntityIndex(spoken.home, {entity_id: words[kind] for entity_id, kind in spoken.kinds.items()})
+    index = EntityIndex(
+        spoken.home,
+        {entity_id: words[kind] for entity_id, kind in spoken.kinds.items()},
+    )
     assert len(spoken.home.entities) == 2_000
     missed = [
         saying.query.words
         for saying in spoken.sayings
-        if saying.means not in [entity.entity_id for entity in index.find(saying.query, MOST_LISTED)]
+        if saying.means
+        not in [entity.entity_id for entity in index.find(saying.query, MOST_LISTED)]
     ]
     assert len(missed) <= (1 - LEAST) * len(spoken.sayings), missed
 
@@ -63,17 +100,33 @@ async def test_what_is_meant_is_among_those_that_are_told(hass: HomeAssistant, l
         (EntityQuery("is the window in the chamber open"), "binary_sensor.bedroom"),
         (EntityQuery("the radio in the attic"), "media_player.bedroom"),
         (EntityQuery("turn on the light", area_id="bedroom"), "light.bedroom"),
-        (EntityQuery("turn on the light in the kitchen", area_id="bedroom"), "light.kitchen"),
-        (EntityQuery("turn it off again", used=("climate.kitchen", "light.gone")), "climate.kitchen"),
-        (EntityQuery("and in the bedroom?", before="is the window in the kitchen open"), "binary_sensor.bedroom"),
+        (
+            EntityQuery("turn on the light in the kitchen", area_id="bedroom"),
+            "light.kitchen",
+        ),
+        (
+            EntityQuery("turn it off again", used=("climate.kitchen", "light.gone")),
+            "climate.kitchen",
+        ),
+        (
+            EntityQuery(
+                "and in the bedroom?", before="is the window in the kitchen open"
+            ),
+            "binary_sensor.bedroom",
+        ),
     ],
 )
 def test_the_likeliest_entity_comes_first(query: EntityQuery, first: str) -> None:
     assert found(query)[0] == first
 
 
-def test_the_room_of_the_speaker_is_found_where_words_mean_nothing_and_nothing_without_one() -> None:
-    assert found(EntityQuery("so what now", area_id="bedroom"), 4)[:2] == ["light.bedroom", "climate.bedroom"]
+def test_the_room_of_the_speaker_is_found_where_words_mean_nothing_and_nothing_without_one() -> (
+    None
+):
+    assert found(EntityQuery("so what now", area_id="bedroom"), 4)[:2] == [
+        "light.bedroom",
+        "climate.bedroom",
+    ]
     assert found(EntityQuery("tell me a joke")) == []
     assert found(EntityQuery("")) == []
 
@@ -84,22 +137,37 @@ def test_names_of_kinds_match_in_any_language() -> None:
 
 
 def test_the_same_question_has_the_same_answer_whatever_was_asked_before() -> None:
-    index, query = EntityIndex(home(), {}), EntityQuery("radio and light", area_id="kitchen")
+    index, query = (
+        EntityIndex(home(), {}),
+        EntityQuery("radio and light", area_id="kitchen"),
+    )
     first = index.find(query, 5)
     index.find(EntityQuery("window bedroom"), 5)
-    assert index.find(query, 5) == first == EntityIndex(home(), {}).find(replace(query), 5)
+    assert (
+        index.find(query, 5) == first == EntityIndex(home(), {}).find(replace(query), 5)
+    )
 
 
 def test_a_home_of_nothing_has_nothing_to_find() -> None:
-    assert EntityIndex(Home((), (), ()), {}).find(EntityQuery("light", area_id="kitchen"), 5) == []
+    assert (
+        EntityIndex(Home((), (), ()), {}).find(
+            EntityQuery("light", area_id="kitchen"), 5
+        )
+        == []
+    )
 
 
 def test_only_what_fits_about_as_well_as_the_best_is_fitting() -> None:
     index = EntityIndex(home(), {})
-    fitting = [entity.entity_id for entity in index.fitting("bedroom radio", index.home.entities)]
+    fitting = [
+        entity.entity_id
+        for entity in index.fitting("bedroom radio", index.home.entities)
+    ]
     assert fitting[0] == "media_player.bedroom"
     assert "light.kitchen" not in fitting
-    assert index.fitting("radio", index.home.by_room["kitchen"]) == [index.home.by_room["kitchen"][3]]
+    assert index.fitting("radio", index.home.by_room["kitchen"]) == [
+        index.home.by_room["kitchen"][3]
+    ]
     assert index.fitting("joke", index.home.entities) == []
 
 
@@ -117,7 +185,9 @@ def test_only_what_fits_about_as_well_as_the_best_is_fitting() -> None:
         ("… !", []),
     ],
 )
-def test_words_are_compared_in_small_letters_and_without_accents(text: str, words: list[str]) -> None:
+def test_words_are_compared_in_small_letters_and_without_accents(
+    text: str, words: list[str]
+) -> None:
     assert words_in(text) == words
 
 

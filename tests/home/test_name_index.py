@@ -8,7 +8,14 @@ from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.home.name_index import NameIndex
 
-NAMES = {"Lamp": "lamp", "💡 Lamp": "bulb", "Stehlämpchen": "floor", "🔴 Ball": "ball", "Plug": "plug", "Salt": "plug"}
+NAMES = {
+    "Lamp": "lamp",
+    "💡 Lamp": "bulb",
+    "Stehlämpchen": "floor",
+    "🔴 Ball": "ball",
+    "Plug": "plug",
+    "Salt": "plug",
+}
 
 
 @pytest.fixture(name="index")
@@ -42,7 +49,9 @@ def index_of(names: dict[str, str]) -> NameIndex[str]:
         ("💡", set()),
     ],
 )
-def test_a_name_finds_what_has_it(index: NameIndex[str], name: str, found: set[str]) -> None:
+def test_a_name_finds_what_has_it(
+    index: NameIndex[str], name: str, found: set[str]
+) -> None:
     assert index.find(name) == found
 
 
@@ -50,7 +59,11 @@ def test_what_does_not_fit_gives_way_to_another_form(index: NameIndex[str]) -> N
     assert index.find("Lamp", lambda found: found - {"lamp"}) == {"bulb"}
 
 
-@given(st.text(max_size=12), st.sampled_from(["NFC", "NFD", "NFKD"]), st.sampled_from(["", "\u200b", "\u200f", " "]))
+@given(
+    st.text(max_size=12),
+    st.sampled_from(["NFC", "NFD", "NFKD"]),
+    st.sampled_from(["", "\u200b", "\u200f", " "]),
+)
 def test_no_form_of_a_name_finds_what_has_another_while_something_has_it(
     name: str, form: Literal["NFC", "NFD", "NFKD"], mark: str
 ) -> None:

@@ -38,8 +38,14 @@ async def test_words_mean_the_places_that_they_name_and_those_around_the_person(
     area = ar.async_get(home).async_get_area_by_name(here) if here else None
     request = Request(home, text, area.id if area else None)
 
-    places = {area.name: request.may_mean("area", {area.id}) for area in ar.async_get(home).async_list_areas()}
-    places |= {one.name: request.may_mean("floor", {one.floor_id}) for one in fr.async_get(home).async_list_floors()}
+    places = {
+        area.name: request.may_mean("area", {area.id})
+        for area in ar.async_get(home).async_list_areas()
+    }
+    places |= {
+        one.name: request.may_mean("floor", {one.floor_id})
+        for one in fr.async_get(home).async_list_floors()
+    }
 
     assert {place for place, may_be_meant in places.items() if may_be_meant} == is_meant
     assert not request.may_mean("area", set())
@@ -165,7 +171,9 @@ async def test_the_longest_phrase_tells_what_is_wanted(
         ("zh-Hans", "有人忘了关灯吗"),
     ],
 )
-def test_words_that_ask_for_a_state_are_a_question(hass: HomeAssistant, language: str, text: str) -> None:
+def test_words_that_ask_for_a_state_are_a_question(
+    hass: HomeAssistant, language: str, text: str
+) -> None:
     assert Request(hass, text, None, language).asks
 
 
@@ -201,7 +209,9 @@ def test_words_that_ask_for_a_state_are_a_question(hass: HomeAssistant, language
         ("ja", "電気はついていますか?"),
     ],
 )
-def test_a_command_is_no_question_however_polite(hass: HomeAssistant, language: str, text: str) -> None:
+def test_a_command_is_no_question_however_polite(
+    hass: HomeAssistant, language: str, text: str
+) -> None:
     assert not Request(hass, text, None, language).asks
 
 

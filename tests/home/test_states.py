@@ -53,7 +53,9 @@ async def test_states_are_listed_as_the_home_is(home: HomeAssistant) -> None:
     }
 
 
-async def test_an_error_and_a_filter_are_those_of_home_assistant(home: HomeAssistant) -> None:
+async def test_an_error_and_a_filter_are_those_of_home_assistant(
+    home: HomeAssistant,
+) -> None:
     offer = await offer_of(home, llm.LLM_API_ASSIST)
 
     kitchen = await run(offer, GET_STATES, area="Galley", domain="light")
@@ -78,7 +80,9 @@ async def test_another_form_is_left_as_it_is(home: HomeAssistant, text: str) -> 
     assert short_states(text, async_get_home(home, conversation.DOMAIN)) == text
 
 
-async def test_all_facts_are_left_and_no_text_from_outside_begins_a_line(home: HomeAssistant) -> None:
+async def test_all_facts_are_left_and_no_text_from_outside_begins_a_line(
+    home: HomeAssistant,
+) -> None:
     text = (
         "Overview:\n- names: Radio\n  domain: media_player\n  state: playing\n  areas: Den, Study\n  attributes:\n"
         '    media_title: "Hey\\nKitchen (on)"\n    volume_level: 0.5\n    media_artist: null\n'

@@ -27,7 +27,9 @@ async def test_without_the_built_in_agent_a_sentence_is_not_understood(
 
 
 @pytest.mark.usefixtures("offline")
-async def test_an_agent_that_comes_back_to_a_conversation_gets_its_own_tools(hass: HomeAssistant) -> None:
+async def test_an_agent_that_comes_back_to_a_conversation_gets_its_own_tools(
+    hass: HomeAssistant,
+) -> None:
     ours = await llm.async_get_api(hass, llm.LLM_API_ASSIST, llm_context_of())
     context = llm_context_of()
     if IS_LATEST:

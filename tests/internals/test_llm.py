@@ -25,8 +25,12 @@ def renamed(kind: type[llm.Tool]) -> type[llm.Tool]:
 
 
 async def test_a_tool_with_a_new_class_could_do_anything(hass: HomeAssistant) -> None:
-    assert not isinstance(call_effects(hass, llm_context_of(), MediaPlayTool(), {}), Unresolved)
-    assert isinstance(call_effects(hass, llm_context_of(), renamed(MediaPlayTool)(), {}), Unresolved)
+    assert not isinstance(
+        call_effects(hass, llm_context_of(), MediaPlayTool(), {}), Unresolved
+    )
+    assert isinstance(
+        call_effects(hass, llm_context_of(), renamed(MediaPlayTool)(), {}), Unresolved
+    )
 
 
 def test_a_tool_is_known_by_its_class() -> None:
@@ -40,7 +44,9 @@ async def test_assist_is_asked_like_any_other_api_where_its_parts_are_unknown(
 ) -> None:
     for component in ("homeassistant", "conversation"):
         assert await async_setup_component(hass, component, {})
-    assist = next(api for api in llm.async_get_apis(hass) if api.id == llm.LLM_API_ASSIST)
+    assist = next(
+        api for api in llm.async_get_apis(hass) if api.id == llm.LLM_API_ASSIST
+    )
     assert await async_assist_platforms(assist)
     take_away(monkeypatch, hass, "home_in_short")
 
@@ -48,10 +54,14 @@ async def test_assist_is_asked_like_any_other_api_where_its_parts_are_unknown(
     assert live_context_tool(assist) is None
 
 
-async def test_tools_of_a_component_that_is_loaded_later_are_found(hass: HomeAssistant) -> None:
+async def test_tools_of_a_component_that_is_loaded_later_are_found(
+    hass: HomeAssistant,
+) -> None:
     for component in ("homeassistant", "conversation"):
         assert await async_setup_component(hass, component, {})
-    assist = next(api for api in llm.async_get_apis(hass) if api.id == llm.LLM_API_ASSIST)
+    assist = next(
+        api for api in llm.async_get_apis(hass) if api.id == llm.LLM_API_ASSIST
+    )
     assert "script" not in (await async_assist_platforms(assist) or {})
 
     assert await async_setup_component(hass, "script", {})

@@ -10,8 +10,12 @@ from custom_components.chatterbox.internals.mobile_app import notify_action
 from tests.support.moved_names import take_away
 
 
-async def test_no_phone_is_connected(hass: HomeAssistant, monkeypatch: pytest.MonkeyPatch) -> None:
-    hass.data[DOMAIN] = {DATA_NOTIFY: SimpleNamespace(registered_targets={"mobile_app_phone": "hook"})}
+async def test_no_phone_is_connected(
+    hass: HomeAssistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hass.data[DOMAIN] = {
+        DATA_NOTIFY: SimpleNamespace(registered_targets={"mobile_app_phone": "hook"})
+    }
     with monkeypatch.context() as moved:
         take_away(moved, hass, "phones")
         assert notify_action(hass, "hook") is None

@@ -8,8 +8,12 @@ from custom_components.chatterbox.internals.trace import traces_of
 from tests.support.moved_names import take_away
 
 
-async def test_how_a_script_ran_becomes_unknown(hass: HomeAssistant, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert await async_setup_component(hass, "script", {"script": {"rest": {"sequence": []}}})
+async def test_how_a_script_ran_becomes_unknown(
+    hass: HomeAssistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert await async_setup_component(
+        hass, "script", {"script": {"rest": {"sequence": []}}}
+    )
     await hass.services.async_call("script", "rest", blocking=True)
     assert len(traces_of(hass, "script.rest")) == 1
     assert traces_of(hass, "script.unknown") == []

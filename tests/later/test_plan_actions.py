@@ -6,10 +6,19 @@ from homeassistant.auth.const import GROUP_ID_USER
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers import issue_registry as ir
-from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_capture_events
+from pytest_homeassistant_custom_component.common import (
+    MockConfigEntry,
+    MockUser,
+    async_capture_events,
+)
 
 from custom_components.chatterbox.const import DOMAIN
-from custom_components.chatterbox.later.plans import MOST_OF_A_PERSON, Asker, FuturePlan, async_get_plans
+from custom_components.chatterbox.later.plans import (
+    MOST_OF_A_PERSON,
+    Asker,
+    FuturePlan,
+    async_get_plans,
+)
 from custom_components.chatterbox.later.schedule import EVENT_PLAN, async_get_schedule
 from tests.later.talk import act, types
 from tests.support.config_entries import offline_entry, set_up
@@ -26,9 +35,16 @@ def plans(hass: HomeAssistant) -> tuple[FuturePlan, ...]:
     return async_get_plans(hass).stored.plans
 
 
-async def plan(hass: HomeAssistant, message: str = "the bins", when: str = "in 20 minutes", **data: object) -> object:
+async def plan(
+    hass: HomeAssistant,
+    message: str = "the bins",
+    when: str = "in 20 minutes",
+    **data: object,
+) -> object:
     given = {"message": message, "when": when, **data}
-    return await hass.services.async_call(DOMAIN, "plan", given, blocking=True, return_response=True)
+    return await hass.services.async_call(
+        DOMAIN, "plan", given, blocking=True, return_response=True
+    )
 
 
 async def test_an_automation_plans_and_cancels_a_reminder(hass: HomeAssistant) -> None:
@@ -37,8 +53,13 @@ async def test_an_automation_plans_and_cancels_a_reminder(hass: HomeAssistant) -
     answer = await plan(hass, satellite_id="assist_satellite.hall")
     assert isinstance(answer, dict)
     (planned,) = plans(hass)
-    assert (planned.text, planned.asker.satellite_id) == ("the bins", "assist_satellite.hall")
-    await hass.services.async_call(DOMAIN, "cancel_plan", {"plan_id": answer["plan_id"]}, blocking=True)
+    assert (planned.text, planned.asker.satellite_id) == (
+        "the bins",
+        "assist_satellite.hall",
+    )
+    await hass.services.async_call(
+        DOMAIN, "cancel_plan", {"plan_id": answer["plan_id"]}, blocking=True
+    )
 
     assert plans(hass) == ()
     assert types(events) == ["added", "cancelled"]
@@ -56,7 +77,9 @@ async def test_an_automation_plans_and_cancels_a_reminder(hass: HomeAssistant) -
         {"agent_id": "conversation.nobody"},
     ],
 )
-async def test_what_cannot_be_planned_is_refused(hass: HomeAssistant, data: dict[str, str]) -> None:
+async def test_what_cannot_be_planned_is_refused(
+    hass: HomeAssistant, data: dict[str, str]
+) -> None:
     with pytest.raises(ServiceValidationError):
         await plan(hass, **data)
     assert plans(hass) == ()
@@ -65,7 +88,9 @@ async def test_what_cannot_be_planned_is_refused(hass: HomeAssistant, data: dict
 async def test_there_are_bounds(hass: HomeAssistant) -> None:
     for number in range(MOST_OF_A_PERSON):
         await plan(hass, f"{number}")
-    with pytest.raises(ServiceValidationError, match="too many plans of automations: 20"):
+    with pytest.raises(
+        ServiceValidationError, match="too many plans of automations: 20"
+    ):
         await plan(hass)
     assert await plan(hass, "0") == await plan(hass, "0")
     await async_get_schedule(hass).async_add(act())
@@ -79,7 +104,9 @@ async def test_a_user_has_it_said_only_at_a_satellite_that_they_control(
     context = Context(user_id=hass_read_only_user.id)
 
     with pytest.raises(ServiceValidationError, match="permission"):
-        await hass.services.async_call(DOMAIN, "plan", data, blocking=True, context=context)
+        await hass.services.async_call(
+            DOMAIN, "plan", data, blocking=True, context=context
+        )
     hass_read_only_user.mock_policy({"entities": {"entity_ids": {where: True}}})
     await hass.services.async_call(DOMAIN, "plan", data, blocking=True, context=context)
 
@@ -93,26 +120,40 @@ async def test_a_user_cancels_no_plan_of_somebody_else(hass: HomeAssistant) -> N
     cancel = {"plan_id": plans(hass)[0].id}
 
     with pytest.raises(ServiceValidationError):
-        await hass.services.async_call(DOMAIN, "cancel_plan", cancel, blocking=True, context=Context(user_id=ben.id))
+        await hass.services.async_call(
+            DOMAIN,
+            "cancel_plan",
+            cancel,
+            blocking=True,
+            context=Context(user_id=ben.id),
+        )
     assert len(plans(hass)) == 1
     await hass.services.async_call(DOMAIN, "cancel_plan", cancel, blocking=True)
     assert plans(hass) == ()
 
 
 @pytest.mark.parametrize("what", ["the last service", "one agent", "the user"])
-async def test_plans_go_with_their_agent_and_their_user(hass: HomeAssistant, entry: MockConfigEntry, what: str) -> None:
+async def test_plans_go_with_their_agent_and_their_user(
+    hass: HomeAssistant, entry: MockConfigEntry, what: str
+) -> None:
     await hass.auth.async_create_user("Owner")
     anna = await hass.auth.async_create_user("Anna", group_ids=[GROUP_ID_USER])
     if what == "one agent":
         await set_up(hass, offline_entry())
     data = {"message": "the bins", "when": "in 20 minutes"}
-    await hass.services.async_call(DOMAIN, "plan", data, blocking=True, context=Context(user_id=anna.id))
+    await hass.services.async_call(
+        DOMAIN, "plan", data, blocking=True, context=Context(user_id=anna.id)
+    )
     (planned,) = plans(hass)
 
     if what == "the last service":
         await hass.config_entries.async_remove(entry.entry_id)
     elif what == "one agent":
-        holder = next(one for one in hass.config_entries.async_entries(DOMAIN) if planned.agent in one.subentries)
+        holder = next(
+            one
+            for one in hass.config_entries.async_entries(DOMAIN)
+            if planned.agent in one.subentries
+        )
         assert hass.config_entries.async_remove_subentry(holder, planned.agent)
     else:
         await hass.auth.async_remove_user(anna)
@@ -121,4 +162,6 @@ async def test_plans_go_with_their_agent_and_their_user(hass: HomeAssistant, ent
     assert plans(hass) == ()
     issue = ir.async_get(hass).async_get_issue(DOMAIN, f"plans_removed_{planned.agent}")
     placeholders = issue.translation_placeholders if issue else None
-    assert placeholders == ({"plans": "- 09:20: the bins"} if what != "the user" else None)
+    assert placeholders == (
+        {"plans": "- 09:20: the bins"} if what != "the user" else None
+    )

@@ -37,7 +37,12 @@ from custom_components.chatterbox.later.plans import (
     async_get_plans,
     waiting_news,
 )
-from custom_components.chatterbox.later.schedule import EVENT_PLAN, WORTH, Schedule, async_resolve
+from custom_components.chatterbox.later.schedule import (
+    EVENT_PLAN,
+    WORTH,
+    Schedule,
+    async_resolve,
+)
 from custom_components.chatterbox.people.speakers import NOBODY, Speaker
 from custom_components.chatterbox.speech.text.times import Repetition
 from custom_components.chatterbox.turns.input import TurnInput
@@ -69,7 +74,11 @@ class Home:
         await self.may_end.wait()
         if plan.text == "late":
             raise TimeoutError
-        return Outcome("later_failed", "It is stuck.") if plan.text == "stuck" else Outcome()
+        return (
+            Outcome("later_failed", "It is stuck.")
+            if plan.text == "stuck"
+            else Outcome()
+        )
 
     async def async_problem(
         self,
@@ -82,7 +91,13 @@ class Home:
         """Let everybody change plans, as long as there is no problem."""
         return self.problem
 
-    async def async_ask(self, plan: FuturePlan, reason: str, running: Running, here: TurnInput | None = None) -> None:
+    async def async_ask(
+        self,
+        plan: FuturePlan,
+        reason: str,
+        running: Running,
+        here: TurnInput | None = None,
+    ) -> None:
         """Ask nothing."""
 
     async def restart(self) -> None:
@@ -102,14 +117,21 @@ async def home(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> Home:
     freezer.move_to("2026-11-26 22:00:00+00:00")
     await hass.config.async_set_time_zone("UTC")
     assert await async_setup_component(hass, "homeassistant", {})
-    for entity_id in ("sensor.washer", "binary_sensor.garage", "sensor.outside", "sensor.inside"):
+    for entity_id in (
+        "sensor.washer",
+        "binary_sensor.garage",
+        "sensor.outside",
+        "sensor.inside",
+    ):
         async_expose_entity(hass, "conversation", entity_id, should_expose=True)
     home = Home(hass)
     await home.schedule.async_start(hass)
     return home
 
 
-async def test_a_call_is_made_once(hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory) -> None:
+async def test_a_call_is_made_once(
+    hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory
+) -> None:
     await home.schedule.async_add(act())
 
     await pass_time(hass, freezer, minutes=10)
@@ -168,12 +190,16 @@ async def test_what_was_interrupted_is_not_done_again_and_told(home: Home) -> No
     assert "I was interrupted" in home.texts[0]
 
 
-async def test_why_it_was_not_done_is_told(hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory) -> None:
+async def test_why_it_was_not_done_is_told(
+    hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory
+) -> None:
     await home.schedule.async_add(act("stuck"))
 
     await pass_time(hass, freezer, minutes=10)
 
-    assert home.texts == ["This was planned for now, but I haven't done it: stuck. It is stuck."]
+    assert home.texts == [
+        "This was planned for now, but I haven't done it: stuck. It is stuck."
+    ]
 
 
 async def test_a_time_that_passes_elsewhere_is_a_failure(
@@ -183,10 +209,14 @@ async def test_a_time_that_passes_elsewhere_is_a_failure(
 
     await pass_time(hass, freezer, minutes=10)
 
-    assert home.texts[0].startswith("This was planned for now, but I haven't done it: late.")
+    assert home.texts[0].startswith(
+        "This was planned for now, but I haven't done it: late."
+    )
 
 
-async def test_it_comes_again_every_day(hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory) -> None:
+async def test_it_comes_again_every_day(
+    hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory
+) -> None:
     due = dt_util.now().replace(hour=7, minute=0) + timedelta(days=1)
     plan = replace(remind("the bins"), due=due, words="every day at 07:00", every="day")
     await home.schedule.async_add(plan)
@@ -203,7 +233,9 @@ async def test_a_state_is_told_once_it_has_lasted(
     hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory
 ) -> None:
     hass.states.async_set("sensor.washer", "running")
-    await home.schedule.async_add(wait_for("empty it", Condition("sensor.washer", "off", seconds=60)))
+    await home.schedule.async_add(
+        wait_for("empty it", Condition("sensor.washer", "off", seconds=60))
+    )
 
     for state in ("off", "running", "unavailable", "off"):
         hass.states.async_set("sensor.washer", state)
@@ -219,7 +251,9 @@ async def test_a_state_that_came_while_nobody_watched_is_told(
     hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory
 ) -> None:
     hass.states.async_set("sensor.washer", "running")
-    await home.schedule.async_add(wait_for("empty it", Condition("sensor.washer", "off")))
+    await home.schedule.async_add(
+        wait_for("empty it", Condition("sensor.washer", "off"))
+    )
     home.schedule.async_stop()
 
     hass.states.async_set("sensor.washer", "off")
@@ -236,17 +270,28 @@ async def test_a_state_that_came_while_nobody_watched_is_told(
         ("off", []),
         (
             "unavailable",
-            ["This was planned for now, but I haven't done it: the garage is open. garage: unavailable"],
+            [
+                "This was planned for now, but I haven't done it: the garage is open. garage: unavailable"
+            ],
         ),
-        (None, ["This was planned for now, but I haven't done it: the garage is open."]),
+        (
+            None,
+            ["This was planned for now, but I haven't done it: the garage is open."],
+        ),
     ],
 )
 async def test_a_state_is_looked_at_when_it_is_due(
-    hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory, state: str | None, texts: list[str]
+    hass: HomeAssistant,
+    home: Home,
+    freezer: FrozenDateTimeFactory,
+    state: str | None,
+    texts: list[str],
 ) -> None:
     if state:
         hass.states.async_set("binary_sensor.garage", state)
-    await home.schedule.async_add(remind("the garage is open", Condition("binary_sensor.garage", "on")))
+    await home.schedule.async_add(
+        remind("the garage is open", Condition("binary_sensor.garage", "on"))
+    )
 
     await pass_time(hass, freezer, minutes=10)
 
@@ -269,7 +314,9 @@ async def test_a_state_is_looked_at_when_it_is_due(
         (Condition("sensor.s", "off"), "unavailable", None),
     ],
 )
-def test_a_number_is_compared(hass: HomeAssistant, condition: Condition, state: str, *, holds: bool | None) -> None:
+def test_a_number_is_compared(
+    hass: HomeAssistant, condition: Condition, state: str, *, holds: bool | None
+) -> None:
     celsius = {"unit_of_measurement": "°C"}
     hass.states.async_set("sensor.s", state, celsius)
     hass.states.async_set("sensor.other", "21", celsius)
@@ -283,7 +330,9 @@ async def test_it_tells_when_one_number_passes_another(
     hass.states.async_set("sensor.outside", "20")
     hass.states.async_set("sensor.inside", "22")
     condition = Condition("sensor.outside", above="sensor.inside")
-    await home.schedule.async_add(replace(wait_for("Outside", condition), kind=PlanKind.TELL))
+    await home.schedule.async_add(
+        replace(wait_for("Outside", condition), kind=PlanKind.TELL)
+    )
 
     hass.states.async_set("sensor.outside", "21")
     await pass_time(hass, freezer, seconds=1)
@@ -297,7 +346,11 @@ async def test_it_tells_when_one_number_passes_another(
 async def test_it_tells_each_time_but_once_an_hour(
     hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory
 ) -> None:
-    plan = replace(wait_for("Freezer", Condition("binary_sensor.garage", "on")), kind=PlanKind.TELL, repeats=True)
+    plan = replace(
+        wait_for("Freezer", Condition("binary_sensor.garage", "on")),
+        kind=PlanKind.TELL,
+        repeats=True,
+    )
     events = async_capture_events(hass, EVENT_PLAN)
     await home.schedule.async_add(plan)
 
@@ -333,16 +386,23 @@ def refuse(*_: object) -> None:
 
 @pytest.mark.parametrize("every", ["", "day"])
 async def test_what_cannot_be_marked_is_not_done_and_told(
-    home: Home, freezer: FrozenDateTimeFactory, monkeypatch: pytest.MonkeyPatch, every: Repetition
+    home: Home,
+    freezer: FrozenDateTimeFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    every: Repetition,
 ) -> None:
-    await home.schedule.async_add(replace(act(), words="every day at 22:10", every=every))
+    await home.schedule.async_add(
+        replace(act(), words="every day at 22:10", every=every)
+    )
 
     with monkeypatch.context() as full:
         full.setattr("homeassistant.helpers.storage.Store.async_save", fail)
         await pass_time(home.hass, freezer, minutes=10)
 
     assert home.done == []
-    assert home.texts == ["This was planned for now, but I haven't done it: turn off the heater."]
+    assert home.texts == [
+        "This was planned for now, but I haven't done it: turn off the heater."
+    ]
     await pass_time(home.hass, freezer, days=1)
     assert len(home.done) == len(home.schedule.plans.stored.plans) == bool(every)
 
@@ -359,14 +419,21 @@ async def test_what_was_told_not_to_be_done_is_not_done_after_a_restart(
         await home.schedule.async_add(act("close the blinds", minutes=15))
         with monkeypatch.context() as full:
             full.setattr("homeassistant.helpers.storage.Store.async_save", fail)
-            full.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(1, 1, 0))  # noqa: SLF001  # its type
+            full.setattr(
+                shutil,
+                "disk_usage",
+                lambda _: shutil._ntuple_diskusage(1, 1, 0),  # noqa: SLF001  # its type
+            )
             await pass_time(hass, freezer, minutes=10)
         (text,) = home.texts
         assert home.done == []
-        assert text.endswith("but I haven't done it: turn off the heater. There's no room on the disk.")
+        assert text.endswith(
+            "but I haven't done it: turn off the heater. There's no room on the disk."
+        )
 
     for handle in get_scheduled_timer_handles(asyncio.get_running_loop()):
-        handle.cancel()  # nothing of the first home is tried again beside the second one
+        # nothing of the first home is tried again beside the second one
+        handle.cancel()
     freezer.tick(timedelta(seconds=20))
     async with own_home(tmp_path) as hass:
         assert await async_setup_component(hass, "homeassistant", {})
@@ -393,7 +460,9 @@ async def test_where_not_even_that_can_be_noted_it_is_told_once_it_is_too_late(
             read_only.setattr("homeassistant.helpers.storage.Store.async_save", fail)
             read_only.setattr(os, "utime", refuse)
             await pass_time(hass, freezer, minutes=10)
-            assert (home.done, home.texts) == ([], []), "it may yet be done, so nothing is said"
+            assert (home.done, home.texts) == ([], []), (
+                "it may yet be done, so nothing is said"
+            )
             for _ in range(7):
                 await pass_time(hass, freezer, seconds=10)
             (text,) = home.texts
@@ -411,7 +480,10 @@ async def test_a_clock_that_is_far_ahead_ends_no_plan_for_an_hour(
     freezer.tick(timedelta(days=400))
     await home.restart()
     await pass_time(hass, freezer, minutes=59)
-    assert [plan.text for plan in home.schedule.plans.stored.plans] == ["turn off the heater", "call Mum"]
+    assert [plan.text for plan in home.schedule.plans.stored.plans] == [
+        "turn off the heater",
+        "call Mum",
+    ]
 
     await pass_time(hass, freezer, minutes=2)
     assert not home.schedule.plans.stored.plans
@@ -419,7 +491,10 @@ async def test_a_clock_that_is_far_ahead_ends_no_plan_for_an_hour(
 
 
 async def test_a_reminder_that_cannot_be_stored_is_heard(
-    hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory, monkeypatch: pytest.MonkeyPatch
+    hass: HomeAssistant,
+    home: Home,
+    freezer: FrozenDateTimeFactory,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     await home.schedule.async_add(remind())
 
@@ -432,7 +507,9 @@ async def test_a_reminder_that_cannot_be_stored_is_heard(
     assert home.texts == []
 
 
-async def test_who_takes_a_plan_back_is_judged_also_before_the_file_was_read(home: Home) -> None:
+async def test_who_takes_a_plan_back_is_judged_also_before_the_file_was_read(
+    home: Home,
+) -> None:
     plan = await home.schedule.async_add(act())
     home.schedule.async_stop()
     unread, home.problem = home.awake(), PlanProblem.NOT_PERMITTED
@@ -469,10 +546,14 @@ async def test_plans_are_followed_once_they_can_be_read(
     await pass_time(home.hass, freezer, minutes=9)
     await pass_time(home.hass, freezer, minutes=11)
     assert home.done == ["turn off the heater", "close the blinds"]
-    assert home.texts == ["I was interrupted while doing this at 22:10, so please check: open the window."]
+    assert home.texts == [
+        "I was interrupted while doing this at 22:10, so please check: open the window."
+    ]
 
 
-async def test_what_belongs_to_a_removed_user_is_removed(hass: HomeAssistant, home: Home) -> None:
+async def test_what_belongs_to_a_removed_user_is_removed(
+    hass: HomeAssistant, home: Home
+) -> None:
     await hass.auth.async_create_user("Owner")
     user = await hass.auth.async_create_user("Anna")
     await home.schedule.async_add(act(asker=Asker(user.id, user.id)))
@@ -484,9 +565,14 @@ async def test_what_belongs_to_a_removed_user_is_removed(hass: HomeAssistant, ho
     assert [plan.text for plan in home.schedule.plans.stored.plans] == ["stay"]
 
 
-async def test_what_belongs_to_a_removed_person_is_removed(hass: HomeAssistant, home: Home) -> None:
+async def test_what_belongs_to_a_removed_person_is_removed(
+    hass: HomeAssistant, home: Home
+) -> None:
     registry = er.async_get(hass)
-    gone, other = (registry.async_get_or_create("person", "person", name) for name in ("anna", "ben"))
+    gone, other = (
+        registry.async_get_or_create("person", "person", name)
+        for name in ("anna", "ben")
+    )
     for text, asker in {
         "goes": Asker("a-user", gone.unique_id),
         "goes too": Asker(None, gone.unique_id),
@@ -499,17 +585,27 @@ async def test_what_belongs_to_a_removed_person_is_removed(hass: HomeAssistant, 
     registry.async_remove(gone.entity_id)
     await hass.async_block_till_done(wait_background_tasks=True)
 
-    assert [plan.text for plan in home.schedule.plans.stored.plans] == ["stays", "a user's", "the household's"]
+    assert [plan.text for plan in home.schedule.plans.stored.plans] == [
+        "stays",
+        "a user's",
+        "the household's",
+    ]
 
 
 async def test_a_state_is_waited_for_under_its_new_name(
     hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory
 ) -> None:
     registry = er.async_get(hass)
-    washer = registry.async_get_or_create("sensor", "demo", "washer", suggested_object_id="washer").entity_id
+    washer = registry.async_get_or_create(
+        "sensor", "demo", "washer", suggested_object_id="washer"
+    ).entity_id
     hass.states.async_set(washer, "running")
-    await home.schedule.async_add(wait_for("the washer is done", Condition(washer, "done")))
-    await home.schedule.async_add(wait_for("it uses less", Condition("sensor.inside", below=washer)))
+    await home.schedule.async_add(
+        wait_for("the washer is done", Condition(washer, "done"))
+    )
+    await home.schedule.async_add(
+        wait_for("it uses less", Condition("sensor.inside", below=washer))
+    )
 
     registry.async_update_entity(washer, new_entity_id="sensor.laundry")
     await hass.async_block_till_done(wait_background_tasks=True)
@@ -523,9 +619,17 @@ async def test_a_state_is_waited_for_under_its_new_name(
     ]
 
 
-async def test_it_is_told_that_what_is_waited_for_is_gone(hass: HomeAssistant, home: Home) -> None:
-    washer = er.async_get(hass).async_get_or_create("sensor", "demo", "washer", suggested_object_id="washer").entity_id
-    await home.schedule.async_add(wait_for("the washer is done", Condition(washer, "done")))
+async def test_it_is_told_that_what_is_waited_for_is_gone(
+    hass: HomeAssistant, home: Home
+) -> None:
+    washer = (
+        er.async_get(hass)
+        .async_get_or_create("sensor", "demo", "washer", suggested_object_id="washer")
+        .entity_id
+    )
+    await home.schedule.async_add(
+        wait_for("the washer is done", Condition(washer, "done"))
+    )
     events = async_capture_events(hass, EVENT_PLAN)
 
     er.async_get(hass).async_remove(washer)
@@ -536,13 +640,17 @@ async def test_it_is_told_that_what_is_waited_for_is_gone(hass: HomeAssistant, h
     assert types(events) == ["cancelled"]
 
 
-async def test_a_hundred_kills_do_nothing_twice_and_lose_nothing(home: Home, freezer: FrozenDateTimeFactory) -> None:
+async def test_a_hundred_kills_do_nothing_twice_and_lose_nothing(
+    home: Home, freezer: FrozenDateTimeFactory
+) -> None:
     chance = random.Random(28)  # noqa: S311  # not for secrets
     for number in range(100):
         text = f"plan {number}"
         await home.schedule.async_add(act(text, minutes=1))
         freezer.tick(timedelta(minutes=1))
-        due = asyncio.create_task(home.schedule._async_due(home.schedule.plans.stored.plans[-1].id))  # noqa: SLF001
+        due = asyncio.create_task(
+            home.schedule._async_due(home.schedule.plans.stored.plans[-1].id)  # noqa: SLF001
+        )
         for _ in range(chance.randrange(12)):
             await asyncio.sleep(0)
         due.cancel()
@@ -557,7 +665,9 @@ async def test_a_hundred_kills_do_nothing_twice_and_lose_nothing(home: Home, fre
         await home.schedule.async_heard(home.schedule.plans.stored.news)
 
 
-async def test_a_plan_that_is_gone_cannot_be_changed(hass: HomeAssistant, home: Home) -> None:
+async def test_a_plan_that_is_gone_cannot_be_changed(
+    hass: HomeAssistant, home: Home
+) -> None:
     with pytest.raises(NotPlanned):
         await home.schedule.async_change("gone", lambda plan: plan)
     with pytest.raises(NotPlanned):
@@ -573,9 +683,13 @@ async def test_a_yes_is_for_its_time(home: Home, terms: str) -> None:
 
     if terms:
         with pytest.raises(NotPlanned):
-            await home.schedule.async_change(plan.id, lambda known: replace(known, due=sooner))
+            await home.schedule.async_change(
+                plan.id, lambda known: replace(known, due=sooner)
+            )
     else:
-        await home.schedule.async_change(plan.id, lambda known: replace(known, due=sooner))
+        await home.schedule.async_change(
+            plan.id, lambda known: replace(known, due=sooner)
+        )
 
     assert home.schedule.plans.stored.plans[0].due == (plan.due if terms else sooner)
 
@@ -583,7 +697,9 @@ async def test_a_yes_is_for_its_time(home: Home, terms: str) -> None:
 async def test_days_that_were_missed_are_made_up_for_once(
     hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory
 ) -> None:
-    await home.schedule.async_add(replace(remind("the bins"), words="every day at 07:00", every="day"))
+    await home.schedule.async_add(
+        replace(remind("the bins"), words="every day at 07:00", every="day")
+    )
     home.schedule.async_stop()
 
     await pass_time(hass, freezer, days=3)
@@ -598,7 +714,12 @@ async def test_days_that_were_missed_are_made_up_for_once(
 async def test_a_state_is_not_waited_for_for_ever(
     hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory
 ) -> None:
-    plan = replace(act(), due=None, condition=Condition("sensor.washer", "off"), until=dt_util.utcnow())
+    plan = replace(
+        act(),
+        due=None,
+        condition=Condition("sensor.washer", "off"),
+        until=dt_util.utcnow(),
+    )
     await home.schedule.async_add(plan)
 
     freezer.tick(1)
@@ -628,7 +749,9 @@ async def test_what_is_moved_while_its_agent_is_loaded_anew_waits_for_its_new_ti
     assert home.done == ["turn off the heater"]
 
 
-async def test_a_change_that_changes_nothing_does_nothing_twice(tmp_path: Path, freezer: FrozenDateTimeFactory) -> None:
+async def test_a_change_that_changes_nothing_does_nothing_twice(
+    tmp_path: Path, freezer: FrozenDateTimeFactory
+) -> None:
     async with async_test_home_assistant(
         config_dir=str(tmp_path)
     ) as hass:  # it writes to a real disk, which takes time
@@ -649,10 +772,26 @@ async def test_a_change_that_changes_nothing_does_nothing_twice(tmp_path: Path, 
 @pytest.mark.parametrize(
     ("begin", "at", "days"),
     [
-        ("2027-03-26 12:00:00+00:00", "07:00", ["27 07:00 +0100", "28 07:00 +0200", "29 07:00 +0200"]),
-        ("2027-10-29 12:00:00+00:00", "07:00", ["30 07:00 +0200", "31 07:00 +0100", "01 07:00 +0100"]),
-        ("2027-03-26 12:00:00+00:00", "02:30", ["27 02:30 +0100", "28 03:30 +0200", "29 02:30 +0200"]),
-        ("2027-10-29 12:00:00+00:00", "02:30", ["30 02:30 +0200", "31 02:30 +0200", "01 02:30 +0100"]),
+        (
+            "2027-03-26 12:00:00+00:00",
+            "07:00",
+            ["27 07:00 +0100", "28 07:00 +0200", "29 07:00 +0200"],
+        ),
+        (
+            "2027-10-29 12:00:00+00:00",
+            "07:00",
+            ["30 07:00 +0200", "31 07:00 +0100", "01 07:00 +0100"],
+        ),
+        (
+            "2027-03-26 12:00:00+00:00",
+            "02:30",
+            ["27 02:30 +0100", "28 03:30 +0200", "29 02:30 +0200"],
+        ),
+        (
+            "2027-10-29 12:00:00+00:00",
+            "02:30",
+            ["30 02:30 +0200", "31 02:30 +0200", "01 02:30 +0100"],
+        ),
     ],
 )
 async def test_every_day_keeps_its_time_over_changes_of_the_clock(
@@ -663,7 +802,9 @@ async def test_every_day_keeps_its_time_over_changes_of_the_clock(
     words = f"every day at {at}"
     moment = await async_resolve(home.hass, words, "en")
     assert moment
-    await home.schedule.async_add(replace(remind(), due=moment.due, words=words, every="day"))
+    await home.schedule.async_add(
+        replace(remind(), due=moment.due, words=words, every="day")
+    )
 
     rung = []
     for _ in days:
@@ -675,9 +816,13 @@ async def test_every_day_keeps_its_time_over_changes_of_the_clock(
     assert (rung, len(home.texts)) == (days, len(days))
 
 
-async def test_every_day_is_at_its_time_where_the_home_has_moved_to(home: Home, freezer: FrozenDateTimeFactory) -> None:
+async def test_every_day_is_at_its_time_where_the_home_has_moved_to(
+    home: Home, freezer: FrozenDateTimeFactory
+) -> None:
     due = dt_util.parse_datetime("2026-11-27 07:00:00+00:00")
-    await home.schedule.async_add(replace(remind(), due=due, words="every day at 07:00", every="day"))
+    await home.schedule.async_add(
+        replace(remind(), due=due, words="every day at 07:00", every="day")
+    )
 
     await home.hass.config.async_set_time_zone("America/New_York")
     await pass_time(home.hass, freezer, hours=9)
@@ -687,7 +832,9 @@ async def test_every_day_is_at_its_time_where_the_home_has_moved_to(home: Home, 
     assert f"{dt_util.as_local(plan.due):%d %H:%M}" == "27 07:00"
 
 
-async def test_a_clock_that_is_put_back_does_nothing_early_or_twice(home: Home, freezer: FrozenDateTimeFactory) -> None:
+async def test_a_clock_that_is_put_back_does_nothing_early_or_twice(
+    home: Home, freezer: FrozenDateTimeFactory
+) -> None:
     await home.schedule.async_add(act())
     freezer.move_to("2026-11-26 21:00:00+00:00")
     async_fire_time_changed(home.hass, dt_util.utcnow() + timedelta(minutes=11))
@@ -712,16 +859,24 @@ async def test_a_clock_that_is_put_back_does_nothing_early_or_twice(home: Home, 
     ],
 )
 async def test_what_comes_again_keeps_its_rhythm(
-    hass: HomeAssistant, home: Home, freezer: FrozenDateTimeFactory, words: str, expected: str
+    hass: HomeAssistant,
+    home: Home,
+    freezer: FrozenDateTimeFactory,
+    words: str,
+    expected: str,
 ) -> None:
     moment, found = await async_resolve(hass, words, "en"), list[str]()
     assert moment
-    await home.schedule.async_add(replace(remind(), id="one", due=moment.due, every=moment.every, words=words))
+    await home.schedule.async_add(
+        replace(remind(), id="one", due=moment.due, every=moment.every, words=words)
+    )
     for _ in range(3):
         plan = home.schedule.plans.get("one")
         assert plan
         assert plan.due
-        await pass_time(hass, freezer, seconds=(plan.due - dt_util.utcnow()).total_seconds() + 1)
+        await pass_time(
+            hass, freezer, seconds=(plan.due - dt_util.utcnow()).total_seconds() + 1
+        )
         plan = home.schedule.plans.get("one")
         assert plan
         assert plan.due

@@ -16,13 +16,31 @@ from homeassistant.components.conversation import ConversationInput
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.components.intent import async_register_timer_handler
 from homeassistant.core import Context, HomeAssistant
-from homeassistant.helpers.intent import INTENT_CANCEL_ALL_TIMERS, INTENT_PAUSE_TIMER, INTENT_START_TIMER, async_handle
+from homeassistant.helpers.intent import (
+    INTENT_CANCEL_ALL_TIMERS,
+    INTENT_PAUSE_TIMER,
+    INTENT_START_TIMER,
+    async_handle,
+)
 from homeassistant.util import dt as dt_util
 
-from custom_components.chatterbox.agent.messages import ToolResult, Transcript, UserMessage
+from custom_components.chatterbox.agent.messages import (
+    ToolResult,
+    Transcript,
+    UserMessage,
+)
 from custom_components.chatterbox.effects.recognition import async_recognize
-from custom_components.chatterbox.later.plans import MOST_PLANS, Asker, News, async_get_plans
-from custom_components.chatterbox.later.schedule import async_get_schedule, async_resolve, moment_of
+from custom_components.chatterbox.later.plans import (
+    MOST_PLANS,
+    Asker,
+    News,
+    async_get_plans,
+)
+from custom_components.chatterbox.later.schedule import (
+    async_get_schedule,
+    async_resolve,
+    moment_of,
+)
 from custom_components.chatterbox.later.sentences import async_recognize_plan
 from custom_components.chatterbox.speech.sentences import async_get_sentences
 from custom_components.chatterbox.speech.text.times import Repetition
@@ -30,7 +48,14 @@ from tests.later.talk import SATELLITE, act, at_hall, pass_time, remind, state
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.one_home import in_one_home
 from tests.support.servers.script import Script, ScriptedAnswer
-from tests.support.talk import AGENT, LIGHT_ON, Serve, move_into_the_demo_home, say, speech
+from tests.support.talk import (
+    AGENT,
+    LIGHT_ON,
+    Serve,
+    move_into_the_demo_home,
+    say,
+    speech,
+)
 
 CASES: Final[dict[str, dict[str, str]]] = tomllib.loads(
     Path(__file__).with_name("sentences.toml").read_text(encoding="utf-8")
@@ -39,64 +64,143 @@ KINDS: Final[dict[str, dict[str, str]]] = tomllib.loads(
     Path(__file__).with_name("kinds.toml").read_text(encoding="utf-8")
 )
 REMAINDERS: Final = tomllib.loads(
-    (Path(__file__).parents[1] / "speech" / "text" / "remainders.toml").read_text(encoding="utf-8")
+    (Path(__file__).parents[1] / "speech" / "text" / "remainders.toml").read_text(
+        encoding="utf-8"
+    )
 )
 DEVICE: Final = "a-device"
-NO_TIME: Final = "I can't plan for that time. Please say another one, within a year from now."
+NO_TIME: Final = (
+    "I can't plan for that time. Please say another one, within a year from now."
+)
 WHEN_EXACTLY: Final = "I can't plan that time as you said it. When exactly?"
 WHAT: Final = "What should I remind you of?"
 TEN_TOMORROW: Final = "At ten tomorrow morning, in 15 hours and 18 minutes: call Mum."
 NOW: Final = "2026-11-26 17:00:00+00:00"
-ABOUT_PLANS: Final[Transcript] = (UserMessage("what is planned?"), ToolResult("id", "chatterbox__later", "{}"))
+ABOUT_PLANS: Final[Transcript] = (
+    UserMessage("what is planned?"),
+    ToolResult("id", "chatterbox__later", "{}"),
+)
 
 UNRESOLVED: Final = {
-    "de": ["schalte die Floor Lamp an Ostern um 18 Uhr an", "weck mich an meinem Geburtstag um 7 Uhr"],
-    "en": [
-        *("turn on the floor lamp at six on my birthday", "turn on the floor lamp from six to seven"),
-        *("wake me up at 7 on Thanksgiving", "on Thanksgiving wake me up at 7 am"),
-        *("turn on the floor lamp every day at 6 pm until Friday", "turn on the floor lamp every three hours"),
-        *("remind me at 6 to call Mum tomorrow", "on my birthday remind me to call Mum at 6 pm"),
-        *("lock the front door twice a week at 10 pm", "remind me to call Mum and Dad next summer"),
-        *("remind me to call Mum at 6 pm on bank holidays", "remind me to call Mum at 6 or 7 pm"),
-        *("turn on the floor lamp at 6 pm on waffle day", "on waffle day turn on the floor lamp at 6 pm"),
+    "de": [
+        "schalte die Floor Lamp an Ostern um 18 Uhr an",
+        "weck mich an meinem Geburtstag um 7 Uhr",
     ],
-    "es": ["apaga Floor Lamp en Semana Santa a las 18", "despiértame en mi cumpleaños a las 7 de la mañana"],
+    "en": [
+        *(
+            "turn on the floor lamp at six on my birthday",
+            "turn on the floor lamp from six to seven",
+        ),
+        *("wake me up at 7 on Thanksgiving", "on Thanksgiving wake me up at 7 am"),
+        *(
+            "turn on the floor lamp every day at 6 pm until Friday",
+            "turn on the floor lamp every three hours",
+        ),
+        *(
+            "remind me at 6 to call Mum tomorrow",
+            "on my birthday remind me to call Mum at 6 pm",
+        ),
+        *(
+            "lock the front door twice a week at 10 pm",
+            "remind me to call Mum and Dad next summer",
+        ),
+        *(
+            "remind me to call Mum at 6 pm on bank holidays",
+            "remind me to call Mum at 6 or 7 pm",
+        ),
+        *(
+            "turn on the floor lamp at 6 pm on waffle day",
+            "on waffle day turn on the floor lamp at 6 pm",
+        ),
+    ],
+    "es": [
+        "apaga Floor Lamp en Semana Santa a las 18",
+        "despiértame en mi cumpleaños a las 7 de la mañana",
+    ],
     "fr": [
         *("éteins Floor Lamp à Pâques à 18h", "éteins Floor Lamp après 18h"),
         "réveille-moi le jour de mon anniversaire à 7 heures",
     ],
-    "it": ["spegni Floor Lamp a Pasqua alle 18", "svegliami per il mio compleanno alle 7 di mattina"],
-    "nl": ["zet Floor Lamp uit na 18 uur", "maak me op mijn verjaardag om 7 uur wakker"],
-    "pl": ["wyłącz Floor Lamp w święta o 18", "obudź mnie w moje urodziny o siódmej rano"],
+    "it": [
+        "spegni Floor Lamp a Pasqua alle 18",
+        "svegliami per il mio compleanno alle 7 di mattina",
+    ],
+    "nl": [
+        "zet Floor Lamp uit na 18 uur",
+        "maak me op mijn verjaardag om 7 uur wakker",
+    ],
+    "pl": [
+        "wyłącz Floor Lamp w święta o 18",
+        "obudź mnie w moje urodziny o siódmej rano",
+    ],
     "pt": ["desliga Floor Lamp na Páscoa às 18h", "acorda-me nas férias às 7 da manhã"],
-    "pt-BR": ["desligue Floor Lamp no carnaval às 18h", "me acorda nas férias às 7 da manhã"],
-    "sv": ["släck Floor Lamp på semestern klockan 18", "väck mig på min födelsedag klockan 7"],
+    "pt-BR": [
+        "desligue Floor Lamp no carnaval às 18h",
+        "me acorda nas férias às 7 da manhã",
+    ],
+    "sv": [
+        "släck Floor Lamp på semestern klockan 18",
+        "väck mig på min födelsedag klockan 7",
+    ],
     "zh-Hans": ["春节晚上六点关闭Floor Lamp", "假期早上七点叫我起床"],
 }
 """Requests of which a part of the time is not understood."""
-UNSURE_TIMERS: Final = ["set a timer for ten minutes on my birthday", "tomorrow at six set a timer for ten minutes"]
+UNSURE_TIMERS: Final = [
+    "set a timer for ten minutes on my birthday",
+    "tomorrow at six set a timer for ten minutes",
+]
 NOT: Final = {
     "de": [
-        *("erinnere mich nicht um 18 Uhr an den Müll", "Erinnere mich nie um 18 Uhr an den Müll"),
-        *("erinnere mich bitte nicht um 18 Uhr daran, Mama anzurufen", "erinnere mich um 18 Uhr an den Müll nicht"),
-        *("stell keinen Wecker auf 7 Uhr", "weck mich nicht um 7 Uhr", "Stelle nie einen Timer auf 10 Minuten"),
-        *("stelle keinen Timer auf 10 Minuten", "schalte die Floor Lamp um 18 Uhr nicht aus"),
+        *(
+            "erinnere mich nicht um 18 Uhr an den Müll",
+            "Erinnere mich nie um 18 Uhr an den Müll",
+        ),
+        *(
+            "erinnere mich bitte nicht um 18 Uhr daran, Mama anzurufen",
+            "erinnere mich um 18 Uhr an den Müll nicht",
+        ),
+        *(
+            "stell keinen Wecker auf 7 Uhr",
+            "weck mich nicht um 7 Uhr",
+            "Stelle nie einen Timer auf 10 Minuten",
+        ),
+        *(
+            "stelle keinen Timer auf 10 Minuten",
+            "schalte die Floor Lamp um 18 Uhr nicht aus",
+        ),
     ],
     "en": [
-        *("don't remind me at 6 pm to call Mum", "never remind me at 6 pm to call Mum", "don't wake me up at 7 am"),
+        *(
+            "don't remind me at 6 pm to call Mum",
+            "never remind me at 6 pm to call Mum",
+            "don't wake me up at 7 am",
+        ),
         *(
             "do not set an alarm for 7 am",
             "don't set a timer for ten minutes",
             "never start an egg timer for 5 minutes",
         ),
-        *("don't turn off the floor lamp at 6 pm", "please don't remind me to call Mum"),
+        *(
+            "don't turn off the floor lamp at 6 pm",
+            "please don't remind me to call Mum",
+        ),
     ],
     "es": [
-        *("no me recuerdes a las 18 llamar a mamá", "nunca me recuerdes a las 18 llamar a mamá"),
-        *("no me despiertes a las 7 de la mañana", "no apagues Floor Lamp a las 18", "no pongas una alarma a las 7"),
+        *(
+            "no me recuerdes a las 18 llamar a mamá",
+            "nunca me recuerdes a las 18 llamar a mamá",
+        ),
+        *(
+            "no me despiertes a las 7 de la mañana",
+            "no apagues Floor Lamp a las 18",
+            "no pongas una alarma a las 7",
+        ),
     ],
     "fr": [
-        *("ne me rappelle pas d'appeler Maman à 18h", "rappelle-moi pas d'appeler Maman à 18h"),
+        *(
+            "ne me rappelle pas d'appeler Maman à 18h",
+            "rappelle-moi pas d'appeler Maman à 18h",
+        ),
         *(
             "ne me réveille jamais à 7h du matin",
             "n'éteins pas Floor Lamp à 18h",
@@ -104,20 +208,37 @@ NOT: Final = {
         ),
     ],
     "it": [
-        *("non ricordarmi alle 18 di chiamare la mamma", "non svegliarmi alle 7 di mattina"),
+        *(
+            "non ricordarmi alle 18 di chiamare la mamma",
+            "non svegliarmi alle 7 di mattina",
+        ),
         *("non spegnere Floor Lamp alle 18", "non mettere mai una sveglia alle 7"),
     ],
     "nl": [
-        *("herinner me er niet aan om 18 uur mama te bellen", "herinner me nooit om 18 uur aan het afval"),
-        *("herinner me om 18 uur niet aan het afval", "zet geen wekker op 7 uur", "maak me niet wakker om 7 uur"),
+        *(
+            "herinner me er niet aan om 18 uur mama te bellen",
+            "herinner me nooit om 18 uur aan het afval",
+        ),
+        *(
+            "herinner me om 18 uur niet aan het afval",
+            "zet geen wekker op 7 uur",
+            "maak me niet wakker om 7 uur",
+        ),
         *("zet Floor Lamp niet uit om 18 uur", "zet geen timer op 10 minuten"),
     ],
     "pl": [
-        *("nie przypominaj mi o 18 o lekach", "nigdy nie przypominaj mi o 18 o lekach", "nie budź mnie o siódmej rano"),
+        *(
+            "nie przypominaj mi o 18 o lekach",
+            "nigdy nie przypominaj mi o 18 o lekach",
+            "nie budź mnie o siódmej rano",
+        ),
         *("nie wyłączaj Floor Lamp o 18", "nie ustawiaj budzika na siódmą rano"),
     ],
     "pt": [
-        *("não me lembres às 18 horas de ligar à mãe", "nunca me lembres às 18 horas de ligar à mãe"),
+        *(
+            "não me lembres às 18 horas de ligar à mãe",
+            "nunca me lembres às 18 horas de ligar à mãe",
+        ),
         *("não me acordes às 7 da manhã", "não desligues Floor Lamp às 18h"),
     ],
     "pt-BR": [
@@ -126,8 +247,15 @@ NOT: Final = {
         "nunca desligue Floor Lamp às 18h",
     ],
     "sv": [
-        *("påminn mig inte om att ringa mamma klockan 18", "påminn mig aldrig klockan 18 om att ringa mamma"),
-        *("väck mig inte klockan 7", "släck inte Floor Lamp klockan 18", "ställ ingen väckarklocka på 7"),
+        *(
+            "påminn mig inte om att ringa mamma klockan 18",
+            "påminn mig aldrig klockan 18 om att ringa mamma",
+        ),
+        *(
+            "väck mig inte klockan 7",
+            "släck inte Floor Lamp klockan 18",
+            "ställ ingen väckarklocka på 7",
+        ),
     ],
     "zh-Hans": [
         "不要在晚上六点提醒我吃药",
@@ -152,8 +280,15 @@ ABOUT_WHAT: Final = {
 }
 """A request without a text, an answer, and the text."""
 FINE: Final = {
-    "de": ["erinnere mich jede Stunde an die Blumen", "erinnere mich um 19 und um 20 Uhr an den Müll"],
-    "en": ["remind me every hour to eat", "remind me every three hours to drink", "remind me twice a day to stretch"],
+    "de": [
+        "erinnere mich jede Stunde an die Blumen",
+        "erinnere mich um 19 und um 20 Uhr an den Müll",
+    ],
+    "en": [
+        "remind me every hour to eat",
+        "remind me every three hours to drink",
+        "remind me twice a day to stretch",
+    ],
     "es": ["recuérdame cada tres horas regar"],
     "fr": ["rappelle-moi toutes les deux heures d'arroser"],
     "it": ["ricordami ogni due ore di annaffiare"],
@@ -167,18 +302,31 @@ FINE: Final = {
 
 
 async def described(
-    hass: HomeAssistant, text: str, language: str = "en", history: Transcript = (), device_id: str | None = None
+    hass: HomeAssistant,
+    text: str,
+    language: str = "en",
+    history: Transcript = (),
+    device_id: str | None = None,
 ) -> str:
     """Return the call that a sentence is; "theirs" if Home Assistant handles it, and "none" for a model's."""
-    heard = ConversationInput(text, Context(), "a-talk", device_id, SATELLITE, language, AGENT)
-    found = await async_recognize_plan(hass, heard, history, await async_recognize(hass, heard))
+    heard = ConversationInput(
+        text, Context(), "a-talk", device_id, SATELLITE, language, AGENT
+    )
+    found = await async_recognize_plan(
+        hass, heard, history, await async_recognize(hass, heard)
+    )
     if found and found.answer:
         return found.answer
     if found is None or found.call is None:
         return "theirs" if found else "none"
     assert found.call.name == "chatterbox__later"
     match json.loads(found.call.arguments):
-        case {"kind": "act", "when": when, "tool": "conversation__process_sentence", "arguments": {"sentence": words}}:
+        case {
+            "kind": "act",
+            "when": when,
+            "tool": "conversation__process_sentence",
+            "arguments": {"sentence": words},
+        }:
             return f"act {when}: {words}"
         case {"kind": "remind", "when": when, "text": words}:
             return f"remind {when}: {words}"
@@ -201,20 +349,36 @@ async def home(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> HomeAssis
 
 @in_one_home("language", [*CASES])
 async def test_sentences_about_plans(home: HomeAssistant, language: str) -> None:
-    assert {text: await described(home, text, language) for text in CASES[language]} == CASES[language]
+    assert {
+        text: await described(home, text, language) for text in CASES[language]
+    } == CASES[language]
 
 
 @pytest.fixture
-async def home_with_alarms(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> HomeAssistant:
+async def home_with_alarms(
+    hass: HomeAssistant, freezer: FrozenDateTimeFactory
+) -> HomeAssistant:
     freezer.move_to(NOW)
     await move_into_the_demo_home(hass)
-    plans, tomorrow = async_get_plans(hass), dt_util.start_of_local_day() + timedelta(days=1)
+    plans, tomorrow = (
+        async_get_plans(hass),
+        dt_util.start_of_local_day() + timedelta(days=1),
+    )
     await plans.async_load()
-    texts = {"nine": "spoken alarm", "seven": "spoken alarm", "dad": "call Dad", "mum": "call Mum"}
+    texts = {
+        "nine": "spoken alarm",
+        "seven": "spoken alarm",
+        "dad": "call Dad",
+        "mum": "call Mum",
+    }
     for hours, (name, text) in zip((21, 7, 22, 20), texts.items(), strict=True):
-        await plans.async_add(replace(remind(text), id=name, due=tomorrow + timedelta(hours=hours)))
+        await plans.async_add(
+            replace(remind(text), id=name, due=tomorrow + timedelta(hours=hours))
+        )
         anna = Asker(person_id="anna")
-        await plans.async_add(replace(remind(text), asker=anna, due=tomorrow + timedelta(hours=hours)))
+        await plans.async_add(
+            replace(remind(text), asker=anna, due=tomorrow + timedelta(hours=hours))
+        )
     await plans.async_add(replace(act(), due=tomorrow + timedelta(hours=21)))
     return hass
 
@@ -223,33 +387,62 @@ async def test_a_count_comes_with_the_times(home_with_alarms: HomeAssistant) -> 
     times = "There are 2: at seven tomorrow morning; at nine tomorrow evening."
     assert await described(home_with_alarms, "how many alarms do I have?") == times
     reminders = "There are 2: at eight tomorrow evening, call Mum; at ten tomorrow evening, call Dad."
-    assert await described(home_with_alarms, "how many reminders do I have?") == reminders
-    assert await described(home_with_alarms, "how many alarms do I have tomorrow evening?") == "list nine"
+    assert (
+        await described(home_with_alarms, "how many reminders do I have?") == reminders
+    )
+    assert (
+        await described(home_with_alarms, "how many alarms do I have tomorrow evening?")
+        == "list nine"
+    )
 
 
 @in_one_home("language", [*KINDS])
-async def test_alarms_and_reminders_are_told_apart(home_with_alarms: HomeAssistant, language: str) -> None:
-    sentences, found = await async_get_sentences(home_with_alarms, language), dict[str, str]()
+async def test_alarms_and_reminders_are_told_apart(
+    home_with_alarms: HomeAssistant, language: str
+) -> None:
+    sentences, found = (
+        await async_get_sentences(home_with_alarms, language),
+        dict[str, str](),
+    )
     for text in KINDS[language]:
         answer = await described(home_with_alarms, text, language)
-        keys = (key for key in sentences if key.startswith("later_") and _is_from(sentences[key], answer))
+        keys = (
+            key
+            for key in sentences
+            if key.startswith("later_") and _is_from(sentences[key], answer)
+        )
         found[text] = next(keys, answer)
     assert found == KINDS[language]
 
 
 def _is_from(template: str, answer: str) -> bool:
     opening = "".join(template.partition("{")[0].split())
-    return bool(opening) and "".join(answer.split()).startswith(opening) and (template == answer or "{" in template)
+    return (
+        bool(opening)
+        and "".join(answer.split()).startswith(opening)
+        and (template == answer or "{" in template)
+    )
 
 
-@pytest.mark.parametrize("text", ["cancel tomorrow's alarm", "cancel all alarms on Friday", "cancel my alarm tomorrow"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cancel tomorrow's alarm",
+        "cancel all alarms on Friday",
+        "cancel my alarm tomorrow",
+    ],
+)
 async def test_a_day_of_a_plan_that_comes_again_cancels_it_only_after_a_question(
     home: HomeAssistant, text: str
 ) -> None:
     due = dt_util.start_of_local_day() + timedelta(days=1, hours=7)
-    await async_get_plans(home).async_add(replace(remind("spoken alarm"), id="daily", due=due, every="day"))
+    await async_get_plans(home).async_add(
+        replace(remind("spoken alarm"), id="daily", due=due, every="day")
+    )
 
-    question = "Which one should I cancel: spoken alarm, every day at seven in the morning?"
+    question = (
+        "Which one should I cancel: spoken alarm, every day at seven in the morning?"
+    )
     assert await described(home, text) == question
     assert await described(home, "cancel the alarm at seven") == "cancel daily"
 
@@ -258,9 +451,17 @@ async def test_a_day_of_a_plan_that_comes_again_cancels_it_only_after_a_question
     ("every", "text", "what"),
     [
         ("workday", "do I have an alarm on Monday?", "list one"),
-        ("workday", "do I have an alarm on Saturday?", "No alarm is set for that time."),
+        (
+            "workday",
+            "do I have an alarm on Saturday?",
+            "No alarm is set for that time.",
+        ),
         ("day", "do I have an alarm on Saturday?", "list one"),
-        ("day", "do I have an alarm on Saturday at eight?", "No alarm is set for that time."),
+        (
+            "day",
+            "do I have an alarm on Saturday at eight?",
+            "No alarm is set for that time.",
+        ),
         ("week", "do I have an alarm on Friday?", "list one"),
         ("week", "do I have an alarm on Monday?", "No alarm is set for that time."),
         ("", "do I have an alarm tomorrow?", "list one"),
@@ -272,7 +473,9 @@ async def test_an_alarm_that_comes_again_is_due_on_its_days(
     home: HomeAssistant, every: Repetition, text: str, what: str
 ) -> None:
     due = dt_util.start_of_local_day() + timedelta(days=1, hours=7)
-    await async_get_plans(home).async_add(replace(remind("spoken alarm"), id="one", due=due, every=every))
+    await async_get_plans(home).async_add(
+        replace(remind("spoken alarm"), id="one", due=due, every=every)
+    )
 
     assert await described(home, text) == what
     await async_get_schedule(home).async_cancel("one")
@@ -282,7 +485,11 @@ async def test_an_alarm_that_comes_again_is_due_on_its_days(
     ("language", "text", "what"),
     [
         ("de", "Ändere den Wecker morgen auf 6 Uhr", "Meinst du morgen um 6 Uhr?"),
-        ("en", "change the alarm tomorrow to 6 am", "Did you mean at six tomorrow morning?"),
+        (
+            "en",
+            "change the alarm tomorrow to 6 am",
+            "Did you mean at six tomorrow morning?",
+        ),
         ("en", "change tomorrow's alarm to 6", "move day0 at 6"),
         ("en", "change the alarm on Monday to 6 am", "No alarm is set for that time."),
         ("nl", "verzet de wekker morgen naar 6 uur", "Bedoel je morgen om 6 uur?"),
@@ -291,51 +498,85 @@ async def test_an_alarm_that_comes_again_is_due_on_its_days(
 async def test_of_several_alarms_that_of_the_named_day_is_meant(
     home: HomeAssistant, language: str, text: str, what: str
 ) -> None:
-    plans, tomorrow = async_get_plans(home), dt_util.start_of_local_day() + timedelta(days=1, hours=7)
+    plans, tomorrow = (
+        async_get_plans(home),
+        dt_util.start_of_local_day() + timedelta(days=1, hours=7),
+    )
     for days in range(2):
-        await plans.async_add(replace(remind("spoken alarm"), id=f"day{days}", due=tomorrow + timedelta(days=days)))
+        await plans.async_add(
+            replace(
+                remind("spoken alarm"),
+                id=f"day{days}",
+                due=tomorrow + timedelta(days=days),
+            )
+        )
 
     assert await described(home, text, language) == what
 
 
-async def test_a_device_that_is_called_alarm_clock_is_switched(home: HomeAssistant) -> None:
+async def test_a_device_that_is_called_alarm_clock_is_switched(
+    home: HomeAssistant,
+) -> None:
     home.states.async_set("light.clock", "on", {"friendly_name": "Wecker"})
 
     text = "schalte den Wecker in zehn Minuten aus"
-    assert await described(home, text, "de") == "act in zehn Minuten: schalte den Wecker aus"
+    assert (
+        await described(home, text, "de")
+        == "act in zehn Minuten: schalte den Wecker aus"
+    )
 
 
 async def test_both_of_three_are_asked_about(home_with_alarms: HomeAssistant) -> None:
     alarm = replace(remind("spoken alarm"), due=dt_util.now() + timedelta(days=3))
     await async_get_plans(home_with_alarms).async_add(alarm)
 
-    assert (await described(home_with_alarms, "cancel both alarms")).startswith("Which one should I cancel")
+    assert (await described(home_with_alarms, "cancel both alarms")).startswith(
+        "Which one should I cancel"
+    )
 
 
-async def test_a_plan_with_an_alarm_in_its_text_is_only_cancelled_after_a_question(home: HomeAssistant) -> None:
+async def test_a_plan_with_an_alarm_in_its_text_is_only_cancelled_after_a_question(
+    home: HomeAssistant,
+) -> None:
     due = dt_util.start_of_local_day() + timedelta(days=1, hours=20)
     await async_get_plans(home).async_add(replace(remind("check the alarm"), due=due))
 
     question = "Which one should I cancel: check the alarm, at eight tomorrow evening?"
     assert await described(home, "cancel my alarm") == question
     assert await described(home, "cancel all alarms") == "No alarm is set."
-    assert await described(home, "cancel the alarm at seven") == "No alarm is set for that time."
+    assert (
+        await described(home, "cancel the alarm at seven")
+        == "No alarm is set for that time."
+    )
 
 
-@pytest.mark.parametrize("text", ["is my alarm set?", "when is the alarm set for?", "cancel the alarm"])
-async def test_of_an_alarm_that_watches_the_home_nothing_is_said(home: HomeAssistant, text: str) -> None:
+@pytest.mark.parametrize(
+    "text", ["is my alarm set?", "when is the alarm set for?", "cancel the alarm"]
+)
+async def test_of_an_alarm_that_watches_the_home_nothing_is_said(
+    home: HomeAssistant, text: str
+) -> None:
     assert await described(home, text) == "No alarm is set."
 
-    home.states.async_set("alarm_control_panel.home", "armed_away", {"friendly_name": "Alarm"})
-    async_expose_entity(home, "conversation", "alarm_control_panel.home", should_expose=True)
+    home.states.async_set(
+        "alarm_control_panel.home", "armed_away", {"friendly_name": "Alarm"}
+    )
+    async_expose_entity(
+        home, "conversation", "alarm_control_panel.home", should_expose=True
+    )
     await home.async_block_till_done()
 
     assert await described(home, text) in {"none", "theirs"}
 
 
-async def test_all_alarms_of_a_time_are_cancelled_only_after_a_question(home_with_alarms: HomeAssistant) -> None:
+async def test_all_alarms_of_a_time_are_cancelled_only_after_a_question(
+    home_with_alarms: HomeAssistant,
+) -> None:
     """From seven on is "ab 7 Uhr", and "voor 21 uur" may be before nine."""
-    for language, text in (("de", "lösche alle Wecker ab 7 Uhr"), ("nl", "annuleer alle wekkers voor 21 uur")):
+    for language, text in (
+        ("de", "lösche alle Wecker ab 7 Uhr"),
+        ("nl", "annuleer alle wekkers voor 21 uur"),
+    ):
         sentences = await async_get_sentences(home_with_alarms, language)
         question = sentences["later_which_plan"].partition("{")[0]
         assert (await described(home_with_alarms, text, language)).startswith(question)
@@ -352,11 +593,15 @@ async def test_all_alarms_of_a_time_are_cancelled_only_after_a_question(home_wit
         ("es", "cancela el recordatorio de la alarma"),
     ],
 )
-async def test_a_reminder_about_an_alarm_is_no_alarm(home_with_alarms: HomeAssistant, language: str, text: str) -> None:
+async def test_a_reminder_about_an_alarm_is_no_alarm(
+    home_with_alarms: HomeAssistant, language: str, text: str
+) -> None:
     answer = await described(home_with_alarms, text, language)
     assert "seven" not in answer.split()
     assert "nine" not in answer.split()
-    assert (await async_get_sentences(home_with_alarms, language))["later_alarm"] not in answer
+    assert (await async_get_sentences(home_with_alarms, language))[
+        "later_alarm"
+    ] not in answer
 
 
 @in_one_home(
@@ -386,7 +631,9 @@ async def test_a_reminder_about_an_alarm_is_no_alarm(home_with_alarms: HomeAssis
         ("what did the radio announce at six?", "none"),
     ],
 )
-async def test_other_sentences_are_left_to_home_assistant_and_models(home: HomeAssistant, text: str, what: str) -> None:
+async def test_other_sentences_are_left_to_home_assistant_and_models(
+    home: HomeAssistant, text: str, what: str
+) -> None:
     assert await described(home, text) == what
 
 
@@ -396,10 +643,15 @@ async def test_other_sentences_are_left_to_home_assistant_and_models(home: HomeA
         ("forget that", "cancel"),
         ("in ten minutes again", "move in ten minutes"),
         ("make it half past six pm", "move half past six pm"),
-        ("turn on the floor lamp at seven pm", "act at seven pm: turn on the floor lamp"),
+        (
+            "turn on the floor lamp at seven pm",
+            "act at seven pm: turn on the floor lamp",
+        ),
     ],
 )
-async def test_that_is_the_plan_that_was_talked_about(home: HomeAssistant, text: str, what: str) -> None:
+async def test_that_is_the_plan_that_was_talked_about(
+    home: HomeAssistant, text: str, what: str
+) -> None:
     assert await described(home, text, history=ABOUT_PLANS) == what
 
 
@@ -407,23 +659,66 @@ async def test_the_plan_of_the_old_time_is_moved(home: HomeAssistant) -> None:
     plans = async_get_plans(home)
     tomorrow_at_six = dt_util.start_of_local_day() + timedelta(days=1, hours=18)
     for hours in (0, 3):
-        await plans.async_add(replace(remind("call Mum"), due=tomorrow_at_six + timedelta(hours=hours)))
+        await plans.async_add(
+            replace(remind("call Mum"), due=tomorrow_at_six + timedelta(hours=hours))
+        )
 
-    assert await described(home, "not at six, at seven", history=ABOUT_PLANS) == "move at six at seven"
-    assert await described(home, "not at five to nine, at ten", history=ABOUT_PLANS) == "move at five to nine at ten"
-    assert await described(home, "not at half past seven, at ten", history=ABOUT_PLANS) == "none"
+    assert (
+        await described(home, "not at six, at seven", history=ABOUT_PLANS)
+        == "move at six at seven"
+    )
+    assert (
+        await described(home, "not at five to nine, at ten", history=ABOUT_PLANS)
+        == "move at five to nine at ten"
+    )
+    assert (
+        await described(home, "not at half past seven, at ten", history=ABOUT_PLANS)
+        == "none"
+    )
 
 
 AGAIN: Final = {
-    "de": ("in zehn Minuten noch einmal", "in zehn Minuten", "erinnere mich in zehn Minuten wieder"),
+    "de": (
+        "in zehn Minuten noch einmal",
+        "in zehn Minuten",
+        "erinnere mich in zehn Minuten wieder",
+    ),
     "en": ("in ten minutes again", "in ten minutes", "remind me again in ten minutes"),
-    "es": ("en diez minutos otra vez", "en diez minutos", "recuérdamelo de nuevo en diez minutos"),
-    "fr": ("encore une fois dans dix minutes", "dans dix minutes", "rappelle-le-moi à nouveau dans dix minutes"),
-    "it": ("tra dieci minuti di nuovo", "tra dieci minuti", "ricordamelo ancora tra dieci minuti"),
-    "nl": ("over tien minuten nog een keer", "over tien minuten", "herinner me er over tien minuten nog een keer aan"),
-    "pl": ("za dziesięć minut jeszcze raz", "za dziesięć minut", "przypomnij mi ponownie za dziesięć minut"),
-    "pt": ("daqui a dez minutos outra vez", "daqui a dez minutos", "lembra-me de novo daqui a dez minutos"),
-    "pt-BR": ("de novo em dez minutos", "em dez minutos", "me lembra de novo em dez minutos"),
+    "es": (
+        "en diez minutos otra vez",
+        "en diez minutos",
+        "recuérdamelo de nuevo en diez minutos",
+    ),
+    "fr": (
+        "encore une fois dans dix minutes",
+        "dans dix minutes",
+        "rappelle-le-moi à nouveau dans dix minutes",
+    ),
+    "it": (
+        "tra dieci minuti di nuovo",
+        "tra dieci minuti",
+        "ricordamelo ancora tra dieci minuti",
+    ),
+    "nl": (
+        "over tien minuten nog een keer",
+        "over tien minuten",
+        "herinner me er over tien minuten nog een keer aan",
+    ),
+    "pl": (
+        "za dziesięć minut jeszcze raz",
+        "za dziesięć minut",
+        "przypomnij mi ponownie za dziesięć minut",
+    ),
+    "pt": (
+        "daqui a dez minutos outra vez",
+        "daqui a dez minutos",
+        "lembra-me de novo daqui a dez minutos",
+    ),
+    "pt-BR": (
+        "de novo em dez minutos",
+        "em dez minutos",
+        "me lembra de novo em dez minutos",
+    ),
     "sv": ("om tio minuter igen", "om tio minuter", "påminn mig igen om tio minuter"),
     "zh-Hans": ("十分钟后再说一次", "十分钟后", "十分钟后再提醒我"),
 }
@@ -436,7 +731,12 @@ async def test_a_reminder_that_was_just_heard_is_put_off(
 ) -> None:
     short, time, long = AGAIN[language]
     assert await described(home, short, language) == "none"
-    news = News(text="A reminder: call Mum.", language="en", asker=Asker(satellite_id=SATELLITE), plan=remind())
+    news = News(
+        text="A reminder: call Mum.",
+        language="en",
+        asker=Asker(satellite_id=SATELLITE),
+        plan=remind(),
+    )
 
     await async_get_schedule(home).async_heard([news], "assist_satellite.kitchen")
     assert await described(home, short, language) == "none"
@@ -447,14 +747,29 @@ async def test_a_reminder_that_was_just_heard_is_put_off(
     assert await described(home, short, language) == "none"
 
 
-async def test_a_timer_is_a_reminder_where_the_device_has_none(home: HomeAssistant) -> None:
-    assert await described(home, "set a timer for ten minutes") == "remind in 0 hours 600 seconds: Timer"
-    assert await described(home, "set a 5 minute timer for the pizza") == "remind in 0 hours 300 seconds: the pizza"
-    assert await described(home, "set a timer for the pasta 9 minutes") == "remind in 0 hours 540 seconds: pasta"
-    assert await described(home, "start a soft egg timer for 5 minutes") == "remind in 0 hours 300 seconds: soft egg"
+async def test_a_timer_is_a_reminder_where_the_device_has_none(
+    home: HomeAssistant,
+) -> None:
+    assert (
+        await described(home, "set a timer for ten minutes")
+        == "remind in 0 hours 600 seconds: Timer"
+    )
+    assert (
+        await described(home, "set a 5 minute timer for the pizza")
+        == "remind in 0 hours 300 seconds: the pizza"
+    )
+    assert (
+        await described(home, "set a timer for the pasta 9 minutes")
+        == "remind in 0 hours 540 seconds: pasta"
+    )
+    assert (
+        await described(home, "start a soft egg timer for 5 minutes")
+        == "remind in 0 hours 300 seconds: soft egg"
+    )
     assert await described(home, "don't start an egg timer for 5 minutes") == "none"
     assert (
-        await described(home, "Stelle einen Nudel-Timer auf 8 Minuten", "de") == "remind in 0 hours 480 seconds: Nudel"
+        await described(home, "Stelle einen Nudel-Timer auf 8 Minuten", "de")
+        == "remind in 0 hours 480 seconds: Nudel"
     )
 
     assert await described(home, "cancel all timers") == "theirs"
@@ -465,16 +780,32 @@ async def test_a_timer_is_a_reminder_where_the_device_has_none(home: HomeAssista
         replace(remind("order the quiche"), words="in 90 seconds"),
     ):
         await async_get_plans(home).async_add(plan)
-        await async_get_plans(home).async_add(replace(plan, id="", asker=Asker(person_id="anna")))
-    assert await described(home, "how much time is left on my pizza timer?") == "list pizza"
+        await async_get_plans(home).async_add(
+            replace(plan, id="", asker=Asker(person_id="anna"))
+        )
+    assert (
+        await described(home, "how much time is left on my pizza timer?")
+        == "list pizza"
+    )
     assert await described(home, "cancel the 5 minute timer") == "cancel five"
     assert await described(home, "cancel the pizza timer") == "cancel pizza"
-    await async_get_plans(home).async_add(replace(remind("Timer"), id="long", words="in 0 hours 5400 seconds"))
+    await async_get_plans(home).async_add(
+        replace(remind("Timer"), id="long", words="in 0 hours 5400 seconds")
+    )
     assert await described(home, "cancel the 1 hour 30 minute timer") == "cancel long"
-    assert await described(home, "cancel the 1 hour 20 minute timer") in {"none", "theirs"}
+    assert await described(home, "cancel the 1 hour 20 minute timer") in {
+        "none",
+        "theirs",
+    }
     await async_get_schedule(home).async_cancel("long")
-    assert (await described(home, "cancel my timer")).startswith("Which one should I cancel: Timer, ")
-    due = {plan.id: round((plan.due - dt_util.now()).total_seconds()) for plan in (pizza,) if plan.due}
+    assert (await described(home, "cancel my timer")).startswith(
+        "Which one should I cancel: Timer, "
+    )
+    due = {
+        plan.id: round((plan.due - dt_util.now()).total_seconds())
+        for plan in (pizza,)
+        if plan.due
+    }
     assert await described(home, "add five minutes to the pizza timer") == (
         f"move pizza in 0 hours {due['pizza'] + 300} seconds"
     )
@@ -484,36 +815,60 @@ async def test_a_timer_is_a_reminder_where_the_device_has_none(home: HomeAssista
     paused = await described(home, "pause the pizza timer")
     assert paused.startswith("I can't pause that, so it goes on: pizza, at "), paused
     time = paused.partition("pizza")[2].rstrip(".")
-    assert await described(home, "pause the timer") == paused.replace(": pizza", f": Timer{time}; pizza")
+    assert await described(home, "pause the timer") == paused.replace(
+        ": pizza", f": Timer{time}; pizza"
+    )
     assert await described(home, "resume the timer") == "list five pizza"
     assert await described(home, "resume the pizza timer") == "list pizza"
     several = await described(home, "add five minutes to the timer")
     assert several.startswith("Nothing was changed, please try again: Timer, "), several
     assert "; pizza, " in several
     assert await described(home, "cancel all timers") == "cancel five pizza"
-    for text in ("cancel the 8 minute timer", "cancel the kitchen timer", "cancel the quiche timer"):
+    for text in (
+        "cancel the 8 minute timer",
+        "cancel the kitchen timer",
+        "cancel the quiche timer",
+    ):
         assert await described(home, text) in {"none", "theirs"}
 
     async_register_timer_handler(home, DEVICE, lambda *_: None)
 
-    assert await described(home, "set a timer for ten minutes", device_id=DEVICE) == "theirs"
+    assert (
+        await described(home, "set a timer for ten minutes", device_id=DEVICE)
+        == "theirs"
+    )
     assert await described(home, "cancel my timer", device_id=DEVICE) == "theirs"
 
 
 @in_one_home("language", [*REMAINDERS])
-async def test_no_reminder_is_planned_for_a_part_of_a_time(home: HomeAssistant, language: str) -> None:
+async def test_no_reminder_is_planned_for_a_part_of_a_time(
+    home: HomeAssistant, language: str
+) -> None:
     sentences = await async_get_sentences(home, language)
-    texts = {text: REMAINDERS[language]["sentence"].format(text) for text in REMAINDERS[language]["times"]}
-    found = {words: await described(home, text, language) for words, text in texts.items()}
-    unresolved = {words for words, meant in REMAINDERS[language]["times"].items() if meant == "none"}
+    texts = {
+        text: REMAINDERS[language]["sentence"].format(text)
+        for text in REMAINDERS[language]["times"]
+    }
+    found = {
+        words: await described(home, text, language) for words, text in texts.items()
+    }
+    unresolved = {
+        words
+        for words, meant in REMAINDERS[language]["times"].items()
+        if meant == "none"
+    }
     questions = {sentences["later_exactly"], sentences["later_no_time"]}
     assert {words for words, what in found.items() if what in questions} == unresolved
 
 
 @in_one_home("language", [*UNRESOLVED])
-async def test_nothing_is_planned_for_a_part_of_a_time(home: HomeAssistant, language: str) -> None:
+async def test_nothing_is_planned_for_a_part_of_a_time(
+    home: HomeAssistant, language: str
+) -> None:
     question = (await async_get_sentences(home, language))["later_exactly"]
-    found = {text: await described(home, text, language) for text in UNRESOLVED[language]}
+    found = {
+        text: await described(home, text, language) for text in UNRESOLVED[language]
+    }
     assert found == dict.fromkeys(UNRESOLVED[language], question)
 
 
@@ -526,18 +881,44 @@ async def test_no_timer_starts_at_another_time(home: HomeAssistant, text: str) -
 async def test_not_means_not(home: HomeAssistant, language: str) -> None:
     declined = (await async_get_sentences(home, language))["spoken_declined"]
     found = {text: await described(home, text, language) for text in NOT[language]}
-    assert {text: what for text, what in found.items() if what not in {"none", declined}} == {}
+    assert {
+        text: what for text, what in found.items() if what not in {"none", declined}
+    } == {}
 
 
 @in_one_home(
     ("language", "text", "what"),
     [
-        ("de", "erinnere mich daran, um 18 Uhr nicht zu rauchen", "remind um 18 Uhr: nicht zu rauchen"),
-        ("en", "remind me at 6 pm to prepare tomorrow's lunch", "remind at 6 pm: prepare tomorrow's lunch"),
-        ("en", "remind me at 6 pm about the Monday meeting", "remind at 6 pm: the Monday meeting"),
-        ("es", "recuérdame a las 18 la reunión de mañana", "remind a las 18: la reunión de mañana"),
-        ("fr", "rappelle-moi à 18h la réunion de demain", "remind à 18h: la réunion de demain"),
-        ("sv", "påminn mig klockan 18 om att inte röka", "remind klockan 18: inte röka"),
+        (
+            "de",
+            "erinnere mich daran, um 18 Uhr nicht zu rauchen",
+            "remind um 18 Uhr: nicht zu rauchen",
+        ),
+        (
+            "en",
+            "remind me at 6 pm to prepare tomorrow's lunch",
+            "remind at 6 pm: prepare tomorrow's lunch",
+        ),
+        (
+            "en",
+            "remind me at 6 pm about the Monday meeting",
+            "remind at 6 pm: the Monday meeting",
+        ),
+        (
+            "es",
+            "recuérdame a las 18 la reunión de mañana",
+            "remind a las 18: la reunión de mañana",
+        ),
+        (
+            "fr",
+            "rappelle-moi à 18h la réunion de demain",
+            "remind à 18h: la réunion de demain",
+        ),
+        (
+            "sv",
+            "påminn mig klockan 18 om att inte röka",
+            "remind klockan 18: inte röka",
+        ),
         ("zh-Hans", "晚上六点提醒我准备明天的会议", "remind 晚上六点: 准备明天的会议"),
         ("zh-Hans", "晚上六点提醒我给小明打电话", "remind 晚上六点: 给小明打电话"),
         ("zh-Hans", "下午六点提醒我做晚饭", "remind 下午六点: 做晚饭"),
@@ -552,7 +933,10 @@ async def test_words_of_time_and_a_not_may_be_the_text(
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("set an alarm for half past six", "remind 2026-11-27T06:30:00-08:00: spoken alarm"),
+        (
+            "set an alarm for half past six",
+            "remind 2026-11-27T06:30:00-08:00: spoken alarm",
+        ),
         ("wake me up at 11", "remind at 11: spoken alarm"),
         ("wake me up at half past two", "remind at half past two: spoken alarm"),
         ("wake me up at five", "Did you mean at five this afternoon?"),
@@ -572,21 +956,58 @@ async def test_an_alarm_on_the_weekday_that_is_today_is_asked_about(
 ) -> None:
     freezer.move_to("2026-11-27 12:00:00+00:00")  # four o'clock on a Friday
 
-    assert await described(home, "wake me up on Friday at 7") == "Did you mean at seven this morning?"
-    assert await described(home, "wake me up on Saturday at 7") == "remind 2026-11-28T07:00:00-08:00: spoken alarm"
+    assert (
+        await described(home, "wake me up on Friday at 7")
+        == "Did you mean at seven this morning?"
+    )
+    assert (
+        await described(home, "wake me up on Saturday at 7")
+        == "remind 2026-11-28T07:00:00-08:00: spoken alarm"
+    )
 
 
 TIMER_QUESTIONS: Final = {
-    "de": ("wann endet mein Timer?", "wie lange läuft der Timer noch?", "welche Timer habe ich?"),
-    "en": ("when does my timer end?", "how long is left on my timer?", "do I have any timers?"),
-    "es": ("¿cuándo termina el temporizador?", "¿cuánto queda del temporizador?", "¿qué temporizadores tengo?"),
-    "fr": ("quand se termine mon minuteur ?", "combien de temps reste-t-il sur le minuteur ?"),
-    "it": ("quando finisce il timer?", "quanto manca al timer?", "quanto tempo resta sul timer?"),
-    "nl": ("wanneer loopt de timer af?", "hoe lang loopt de timer nog?", "welke timers heb ik?"),
-    "pl": ("kiedy skończy się minutnik?", "ile czasu zostało na minutniku?", "jakie mam minutniki?"),
+    "de": (
+        "wann endet mein Timer?",
+        "wie lange läuft der Timer noch?",
+        "welche Timer habe ich?",
+    ),
+    "en": (
+        "when does my timer end?",
+        "how long is left on my timer?",
+        "do I have any timers?",
+    ),
+    "es": (
+        "¿cuándo termina el temporizador?",
+        "¿cuánto queda del temporizador?",
+        "¿qué temporizadores tengo?",
+    ),
+    "fr": (
+        "quand se termine mon minuteur ?",
+        "combien de temps reste-t-il sur le minuteur ?",
+    ),
+    "it": (
+        "quando finisce il timer?",
+        "quanto manca al timer?",
+        "quanto tempo resta sul timer?",
+    ),
+    "nl": (
+        "wanneer loopt de timer af?",
+        "hoe lang loopt de timer nog?",
+        "welke timers heb ik?",
+    ),
+    "pl": (
+        "kiedy skończy się minutnik?",
+        "ile czasu zostało na minutniku?",
+        "jakie mam minutniki?",
+    ),
     "pt": ("quando termina o temporizador?", "quanto tempo falta para o temporizador?"),
     "pt-BR": ("quando acaba o timer?", "quanto tempo falta no timer?"),
-    "sv": ("när är timern slut?", "hur lång tid är det kvar på timern?", "vilka timrar har jag?"),
+    "sv": (
+        "när är timern slut?",
+        "hur lång tid är det kvar på timern?",
+        "vilka timrar har jag?",
+    ),
     "zh-Hans": ("计时器什么时候结束", "计时器还剩多久", "我有哪些计时器"),
 }
 
@@ -606,9 +1027,13 @@ TIMER_COUNTS: Final = {
 
 
 @in_one_home("language", [*TIMER_COUNTS])
-async def test_timers_of_plans_and_of_devices_are_counted(home: HomeAssistant, language: str) -> None:
+async def test_timers_of_plans_and_of_devices_are_counted(
+    home: HomeAssistant, language: str
+) -> None:
     plans, sentences = async_get_plans(home), await async_get_sentences(home, language)
-    await plans.async_add(replace(remind("pizza"), id="pizza", words="in 0 hours 600 seconds"))
+    await plans.async_add(
+        replace(remind("pizza"), id="pizza", words="in 0 hours 600 seconds")
+    )
     for text in TIMER_COUNTS[language]:
         assert await described(home, text, language) == "list pizza"
     stop = async_register_timer_handler(home, DEVICE, lambda *_: None)
@@ -624,12 +1049,17 @@ async def test_timers_of_plans_and_of_devices_are_counted(home: HomeAssistant, l
 
 
 @in_one_home("language", [*TIMER_QUESTIONS])
-async def test_timers_of_plans_and_of_devices_are_named(home: HomeAssistant, language: str) -> None:
+async def test_timers_of_plans_and_of_devices_are_named(
+    home: HomeAssistant, language: str
+) -> None:
     plans, sentences = async_get_plans(home), await async_get_sentences(home, language)
     pizza = replace(remind("pizza"), id="pizza", words="in 0 hours 600 seconds")
     known = {plan.id for plan in plans.stored.plans}
     for text in TIMER_QUESTIONS[language]:
-        assert await described(home, text, language) in {sentences["later_none_timer"], "theirs"}
+        assert await described(home, text, language) in {
+            sentences["later_none_timer"],
+            "theirs",
+        }
     await plans.async_add(pizza)
     for text in TIMER_QUESTIONS[language]:
         assert await described(home, text, language) == "list pizza"
@@ -641,7 +1071,9 @@ async def test_timers_of_plans_and_of_devices_are_named(home: HomeAssistant, lan
             answer = await described(home, text, language, device_id=device_id)
             assert 0 < answer.index("pasta") < answer.index("pizza")
     await async_handle(home, "test", INTENT_PAUSE_TIMER, device_id=DEVICE)
-    assert await described(home, TIMER_QUESTIONS[language][0], language, device_id=DEVICE) in {"none", "theirs"}
+    assert await described(
+        home, TIMER_QUESTIONS[language][0], language, device_id=DEVICE
+    ) in {"none", "theirs"}
     await async_handle(home, "test", INTENT_CANCEL_ALL_TIMERS, device_id=DEVICE)
     stop()
     await async_get_schedule(home).async_cancel("pizza")
@@ -650,21 +1082,38 @@ async def test_timers_of_plans_and_of_devices_are_named(home: HomeAssistant, lan
 
 @pytest.mark.thorough
 @in_one_home("language", [*CASES])
-async def test_no_sentence_of_home_assistant_is_about_plans(home: HomeAssistant, language: str) -> None:
+async def test_no_sentence_of_home_assistant_is_about_plans(
+    home: HomeAssistant, language: str
+) -> None:
     known = get_intents("zh-CN" if language == "zh-Hans" else language)
     assert known
-    await async_get_plans(home).async_add(replace(remind("Timer"), id="timer", words="in 0 hours 600 seconds"))
+    await async_get_plans(home).async_add(
+        replace(remind("Timer"), id="timer", words="in 0 hours 600 seconds")
+    )
     intents, names = Intents.from_dict(known), TextSlotList.from_strings(["Floor Lamp"])
     lists = {**intents.slot_lists, **dict.fromkeys(("name", "area", "floor"), names)}
     sentences = [
-        next(iter(sample_expression(block.sentences[0].expression, lists, intents.expansion_rules, language)))
+        next(
+            iter(
+                sample_expression(
+                    block.sentences[0].expression,
+                    lists,
+                    intents.expansion_rules,
+                    language,
+                )
+            )
+        )
         for intent_type, data in intents.intents.items()
         if "Timer" not in intent_type
         for block in data.data[:2]
     ]
-    found = {text: await described(home, text, language, ABOUT_PLANS) for text in sentences}
+    found = {
+        text: await described(home, text, language, ABOUT_PLANS) for text in sentences
+    }
     assert len(found) > 30
-    assert {text: what for text, what in found.items() if what not in {"theirs", "none"}} == {}
+    assert {
+        text: what for text, what in found.items() if what not in {"theirs", "none"}
+    } == {}
 
 
 WHICH: Final = {
@@ -684,12 +1133,27 @@ WHICH: Final = {
 
 
 MOVED: Final = {
-    "de": (["verschiebe den Wecker auf acht", "stell den Wecker auf 8 um"], "Ändere den Wecker von sieben auf 8 Uhr"),
-    "en": (["move my alarm to eight", "push the alarm back to 8"], "change the alarm from 7 to 8, please"),
+    "de": (
+        ["verschiebe den Wecker auf acht", "stell den Wecker auf 8 um"],
+        "Ändere den Wecker von sieben auf 8 Uhr",
+    ),
+    "en": (
+        ["move my alarm to eight", "push the alarm back to 8"],
+        "change the alarm from 7 to 8, please",
+    ),
     "es": (["cambia la alarma a las ocho"], "mueve mi alarma de las siete a las ocho"),
-    "fr": (["décale l'alarme à huit heures", "change le réveil pour 8 heures"], "déplace mon réveil de 7 h à 8 h"),
-    "it": (["sposta la sveglia alle otto"], "cambia la mia sveglia dalle sette alle otto"),
-    "nl": (["verzet de wekker naar acht uur"], "verplaats mijn wekker van zeven naar acht uur"),
+    "fr": (
+        ["décale l'alarme à huit heures", "change le réveil pour 8 heures"],
+        "déplace mon réveil de 7 h à 8 h",
+    ),
+    "it": (
+        ["sposta la sveglia alle otto"],
+        "cambia la mia sveglia dalle sette alle otto",
+    ),
+    "nl": (
+        ["verzet de wekker naar acht uur"],
+        "verplaats mijn wekker van zeven naar acht uur",
+    ),
     "pl": (["przesuń budzik na ósmą"], "zmień mój budzik z siódmej na ósmą"),
     "pt": (["muda o alarme para as oito"], "altere meu alarme das sete para as oito"),
     "sv": (["flytta alarmet till klockan åtta"], "ändra mitt alarm från sju till åtta"),
@@ -700,16 +1164,23 @@ MOVED: Final = {
 
 @in_one_home("language", [*MOVED])
 async def test_an_alarm_is_moved(home: HomeAssistant, language: str) -> None:
-    plans, tomorrow = async_get_plans(home), dt_util.start_of_local_day() + timedelta(days=1)
+    plans, tomorrow = (
+        async_get_plans(home),
+        dt_util.start_of_local_day() + timedelta(days=1),
+    )
     sentences = await async_get_sentences(home, language)
     known = {plan.id for plan in plans.stored.plans}
-    seven = replace(remind("spoken alarm"), id="seven", due=tomorrow + timedelta(hours=7))
+    seven = replace(
+        remind("spoken alarm"), id="seven", due=tomorrow + timedelta(hours=7)
+    )
     simple, with_old_time = MOVED[language]
     for text in simple:
         assert await described(home, text, language) == sentences["later_none_alarm"]
     await plans.async_add(seven)
     for text in (*simple, with_old_time):
-        call, to_move, when = (await described(home, text, language)).split(" ", maxsplit=2)
+        call, to_move, when = (await described(home, text, language)).split(
+            " ", maxsplit=2
+        )
         moment = await async_resolve(home, when, language, moved=moment_of(seven))
         assert (call, to_move) == ("move", "seven")
         assert moment
@@ -717,7 +1188,9 @@ async def test_an_alarm_is_moved(home: HomeAssistant, language: str) -> None:
         assert moment.due == tomorrow + timedelta(hours=8)
     await plans.async_add(replace(seven, id="nine", due=tomorrow + timedelta(hours=21)))
     for text in simple:
-        assert _is_from(sentences["later_not_changed"], await described(home, text, language))
+        assert _is_from(
+            sentences["later_not_changed"], await described(home, text, language)
+        )
     assert (await described(home, with_old_time, language)).startswith("move seven ")
     for plan_id in ("seven", "nine"):
         await async_get_schedule(home).async_cancel(plan_id)
@@ -737,7 +1210,9 @@ async def test_an_alarm_is_moved(home: HomeAssistant, language: str) -> None:
 )
 async def test_other_words_move_no_alarm(home: HomeAssistant, text: str) -> None:
     due = dt_util.start_of_local_day() + timedelta(days=1, hours=7)
-    await async_get_plans(home).async_add(replace(remind("spoken alarm"), id="seven", due=due))
+    await async_get_plans(home).async_add(
+        replace(remind("spoken alarm"), id="seven", due=due)
+    )
 
     assert await described(home, text) == "none"
 
@@ -753,20 +1228,28 @@ class TestWithoutAModel:
         freezer.move_to(NOW)
         server = await serve(Script(), local_commands="first")
         light = "light.kitchen_ceiling"
-        await hass.services.async_call("light", "turn_on", {"entity_id": light}, blocking=True)
+        await hass.services.async_call(
+            "light", "turn_on", {"entity_id": light}, blocking=True
+        )
 
-        planned = await at_hall(hass, "turn off the kitchen ceiling light in ten minutes")
+        planned = await at_hall(
+            hass, "turn off the kitchen ceiling light in ten minutes"
+        )
         assert planned.startswith("At ")
         assert "in 10 minutes" in planned
         assert await at_hall(hass, "what have I asked you to do?") == planned
-        assert "ten minutes" not in await at_hall(hass, "not in ten minutes, in twenty minutes")
+        assert "ten minutes" not in await at_hall(
+            hass, "not in ten minutes, in twenty minutes"
+        )
         await pass_time(hass, freezer, minutes=11)
         assert state(hass, light) == "on"
         await pass_time(hass, freezer, minutes=10)
         assert state(hass, light) == "off"
 
         await at_hall(hass, "turn on the kitchen ceiling light in one minute")
-        assert await at_hall(hass, "forget that") != await at_hall(hass, "what have I asked you to do?")
+        assert await at_hall(hass, "forget that") != await at_hall(
+            hass, "what have I asked you to do?"
+        )
         await pass_time(hass, freezer, minutes=2)
         assert state(hass, light) == "off"
         assert server.requests == []
@@ -779,9 +1262,13 @@ class TestWithoutAModel:
 
         await at_hall(hass, "remind me in one minute to call Mum")
         await pass_time(hass, freezer, minutes=1)
-        assert (await at_hall(hass, "what is planned?")).startswith("While you were away: A reminder: call Mum.")
+        assert (await at_hall(hass, "what is planned?")).startswith(
+            "While you were away: A reminder: call Mum."
+        )
         assert "in 10 minutes: call Mum." in await at_hall(hass, "in ten minutes again")
-        assert "in 20 minutes" in await at_hall(hass, "not in ten minutes, in twenty minutes")
+        assert "in 20 minutes" in await at_hall(
+            hass, "not in ten minutes, in twenty minutes"
+        )
         (plan,) = async_get_plans(hass).stored.plans
         assert plan.text == "call Mum"
         assert server.requests == []
@@ -797,29 +1284,60 @@ class TestWithoutAModel:
         await at_hall(hass, "wake me up every weekday at six am")
         repeated = await at_hall(hass, "move my alarm from six to seven")
 
-        assert moved == "At 8:30 tomorrow morning, in 23 hours and 30 minutes: spoken alarm."
-        assert repeated == "From Monday to Friday at seven in the morning: spoken alarm."
+        assert (
+            moved
+            == "At 8:30 tomorrow morning, in 23 hours and 30 minutes: spoken alarm."
+        )
+        assert (
+            repeated == "From Monday to Friday at seven in the morning: spoken alarm."
+        )
         assert len(async_get_plans(hass).stored.plans) == 2
 
     @pytest.mark.parametrize(
         ("talk", "planned"),
         [
-            (("remind me at six to call Mum", "yes"), "At six tomorrow morning, in 11 hours and 18 minutes: call Mum."),
-            (("remind me at six to call Mum", "no, at 7 pm"), "At seven this evening, in 18 minutes: call Mum."),
-            (("remind me tomorrow at eight to call Mum", "in the evening"), "At eight tomorrow evening: call Mum."),
-            (("remind me tomorrow at eight to call Mum", "at eight pm please"), "At eight tomorrow evening: call Mum."),
-            (("remind me every Monday at 8 to run", "yes please"), "Every Monday at eight in the morning: run."),
-            (("remind me every weekday at 8 to run", "at 9 pm"), "From Monday to Friday at nine in the evening: run."),
+            (
+                ("remind me at six to call Mum", "yes"),
+                "At six tomorrow morning, in 11 hours and 18 minutes: call Mum.",
+            ),
+            (
+                ("remind me at six to call Mum", "no, at 7 pm"),
+                "At seven this evening, in 18 minutes: call Mum.",
+            ),
+            (
+                ("remind me tomorrow at eight to call Mum", "in the evening"),
+                "At eight tomorrow evening: call Mum.",
+            ),
+            (
+                ("remind me tomorrow at eight to call Mum", "at eight pm please"),
+                "At eight tomorrow evening: call Mum.",
+            ),
+            (
+                ("remind me every Monday at 8 to run", "yes please"),
+                "Every Monday at eight in the morning: run.",
+            ),
+            (
+                ("remind me every weekday at 8 to run", "at 9 pm"),
+                "From Monday to Friday at nine in the evening: run.",
+            ),
             (
                 ("turn off the floor lamp tomorrow at nine", "at night"),
                 "At nine tomorrow evening: turn off the Floor Lamp in the Living Room.",
             ),
-            (("remind me tomorrow at nine to call Mum", "not at nine, at ten"), TEN_TOMORROW),
+            (
+                ("remind me tomorrow at nine to call Mum", "not at nine, at ten"),
+                TEN_TOMORROW,
+            ),
             (("remind me at six to call Mum", "no"), "All right, I won't."),
         ],
     )
     async def test_an_answer_makes_the_time_clear(
-        self, hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory, talk: tuple[str, str], planned: str
+        self,
+        hass: HomeAssistant,
+        serve: Serve,
+        freezer: FrozenDateTimeFactory,
+        talk: tuple[str, str],
+        planned: str,
     ) -> None:
         freezer.move_to("2026-11-27 02:42:00+00:00")
         server = await serve(Script(), local_commands="first")
@@ -849,7 +1367,10 @@ class TestWithoutAModel:
                 "in ten minutes": "At 6:52 this evening, in 10 minutes: spoken alarm.",
                 "cancel my alarm": "Cancelled: spoken alarm.",
             },
-            {"remind me of the bins": "When should I remind you?", "no": "All right, I won't."},
+            {
+                "remind me of the bins": "When should I remind you?",
+                "no": "All right, I won't.",
+            },
             {
                 "remind me at 7 pm on my birthday to call Mum": WHEN_EXACTLY,
                 "on my birthday": WHEN_EXACTLY,
@@ -881,7 +1402,10 @@ class TestWithoutAModel:
                 "to call Mum": "When should I remind you?",
                 "at 8 pm": "At eight this evening, in 1 hour and 18 minutes: call Mum.",
             },
-            {"remind me at 8 pm": WHAT, "turn on the floor lamp": "Turned on the light"},
+            {
+                "remind me at 8 pm": WHAT,
+                "turn on the floor lamp": "Turned on the light",
+            },
             {"remind me at 8 pm, please": WHAT, "no": "All right, I won't."},
             {"remind us at 8 pm": WHAT, "what?": "Sorry, I couldn't understand that"},
             {
@@ -963,7 +1487,9 @@ class TestWithoutAModel:
         await move_into_the_demo_home(hass)
         await set_up(hass, offline_entry())
 
-        assert {text: speech(await say(hass, text, satellite_id=SATELLITE)) for text in talk} == talk
+        assert {
+            text: speech(await say(hass, text, satellite_id=SATELLITE)) for text in talk
+        } == talk
 
     @pytest.mark.parametrize("language", [*WHICH])
     async def test_one_of_several_plans_is_asked_for(
@@ -972,14 +1498,21 @@ class TestWithoutAModel:
         freezer.move_to("2026-11-27 02:42:00+00:00")
         await move_into_the_demo_home(hass)
         await set_up(hass, offline_entry())
-        sentences, plans = await async_get_sentences(hass, language), async_get_plans(hass)
+        sentences, plans = (
+            await async_get_sentences(hass, language),
+            async_get_plans(hass),
+        )
         tomorrow = dt_util.start_of_local_day() + timedelta(days=1)
         for hours in (7, 6):
-            alarm = replace(remind(sentences["later_alarm"]), due=tomorrow + timedelta(hours=hours))
+            alarm = replace(
+                remind(sentences["later_alarm"]), due=tomorrow + timedelta(hours=hours)
+            )
             await plans.async_add(replace(alarm, words=str(hours)))
         request, reply = WHICH[language]
 
-        question = speech(await say(hass, request, language=language, satellite_id=SATELLITE))
+        question = speech(
+            await say(hass, request, language=language, satellite_id=SATELLITE)
+        )
         opening = sentences["later_which_plan"].partition("{")[0]
         assert "".join(question.split()).startswith("".join(opening.split()))
         assert question.count(sentences["later_alarm"]) == len(plans.stored.plans) == 2
@@ -997,17 +1530,28 @@ class TestWithoutAModel:
             (("the call", "the last one"), ["call Mum"]),
             (("no",), ["call Mum", "call Dad"]),
             (("turn on the floor lamp", "the first"), ["call Mum", "call Dad"]),
-            (("remind me tomorrow at eight pm to eat",), ["call Mum", "call Dad", "eat"]),
+            (
+                ("remind me tomorrow at eight pm to eat",),
+                ["call Mum", "call Dad", "eat"],
+            ),
         ],
     )
     async def test_an_answer_chooses_what_is_cancelled(
-        self, hass: HomeAssistant, freezer: FrozenDateTimeFactory, replies: tuple[str, ...], left: list[str]
+        self,
+        hass: HomeAssistant,
+        freezer: FrozenDateTimeFactory,
+        replies: tuple[str, ...],
+        left: list[str],
     ) -> None:
         freezer.move_to("2026-11-27 02:42:00+00:00")
         await move_into_the_demo_home(hass)
         await set_up(hass, offline_entry())
-        await say(hass, "remind me tomorrow at seven pm to call Mum", satellite_id=SATELLITE)
-        await say(hass, "remind me tomorrow at eight pm to call Dad", satellite_id=SATELLITE)
+        await say(
+            hass, "remind me tomorrow at seven pm to call Mum", satellite_id=SATELLITE
+        )
+        await say(
+            hass, "remind me tomorrow at eight pm to call Dad", satellite_id=SATELLITE
+        )
 
         assert speech(await say(hass, "forget call", satellite_id=SATELLITE)) == (
             "Which one should I cancel: call Mum, at seven tomorrow evening; call Dad, at eight tomorrow evening?"
@@ -1021,7 +1565,13 @@ class TestWithoutAModel:
         self, hass: HomeAssistant, serve: Serve
     ) -> None:
         answers = (ScriptedAnswer(content="Which day?"),)
-        texts = ("remind me to call Mum", "remind me at 7 pm", "wake me up", *UNRESOLVED["en"], UNSURE_TIMERS[0])
+        texts = (
+            "remind me to call Mum",
+            "remind me at 7 pm",
+            "wake me up",
+            *UNRESOLVED["en"],
+            UNSURE_TIMERS[0],
+        )
         await serve(Script(answers=answers * len(texts)), local_commands="first")
 
         for text in texts:
@@ -1030,12 +1580,20 @@ class TestWithoutAModel:
 
     @pytest.mark.parametrize("language", [*CASES])
     async def test_an_alarm_needs_no_model(
-        self, hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory, language: str
+        self,
+        hass: HomeAssistant,
+        serve: Serve,
+        freezer: FrozenDateTimeFactory,
+        language: str,
     ) -> None:
         freezer.move_to(NOW)
         server = await serve(Script(), local_commands="first")
         alarm = (await async_get_sentences(hass, language))["later_alarm"]
-        texts = [text for text, what in CASES[language].items() if what.endswith(f": {alarm}")]
+        texts = [
+            text
+            for text, what in CASES[language].items()
+            if what.endswith(f": {alarm}")
+        ]
 
         for text in texts:
             await say(hass, text, text, language=language)
@@ -1082,7 +1640,9 @@ class TestWithoutAModel:
         await move_into_the_demo_home(hass)
         await set_up(hass, offline_entry())
 
-        assert speech(await say(hass, "remind me tomorrow at six to call Mum")).startswith("Did you mean")
+        assert speech(
+            await say(hass, "remind me tomorrow at six to call Mum")
+        ).startswith("Did you mean")
         freezer.move_to("2026-11-27 08:00:10+00:00")
         await say(hass, answer)
 
@@ -1099,8 +1659,12 @@ class TestWithoutAModel:
 
         assert speech(await say(hass, "remind me tomorrow at six")) == WHAT
         freezer.move_to("2026-11-27 08:00:10+00:00")
-        assert speech(await say(hass, "call Mum")).startswith("Did you mean at six this morning?")
-        assert speech(await say(hass, "yes")).startswith("At six this morning, in 6 hours")
+        assert speech(await say(hass, "call Mum")).startswith(
+            "Did you mean at six this morning?"
+        )
+        assert speech(await say(hass, "yes")).startswith(
+            "At six this morning, in 6 hours"
+        )
 
     async def test_an_answer_to_a_question_puts_no_reminder_off(
         self, hass: HomeAssistant, freezer: FrozenDateTimeFactory
@@ -1108,7 +1672,12 @@ class TestWithoutAModel:
         freezer.move_to("2026-11-27 02:42:00+00:00")
         await move_into_the_demo_home(hass)
         await set_up(hass, offline_entry())
-        news = News(text="A reminder: bins.", language="en", asker=Asker(satellite_id=SATELLITE), plan=remind("bins"))
+        news = News(
+            text="A reminder: bins.",
+            language="en",
+            asker=Asker(satellite_id=SATELLITE),
+            plan=remind("bins"),
+        )
         await async_get_schedule(hass).async_heard([news], SATELLITE)
 
         await say(hass, "remind me tomorrow at eight to run", satellite_id=SATELLITE)
@@ -1117,13 +1686,25 @@ class TestWithoutAModel:
         assert [plan.text for plan in async_get_plans(hass).stored.plans] == ["run"]
 
     @pytest.mark.parametrize(
-        "reply", ["turn on the floor lamp", "how warm will it be at 9 pm?", "what is on Mars?", "maybe"]
+        "reply",
+        [
+            "turn on the floor lamp",
+            "how warm will it be at 9 pm?",
+            "what is on Mars?",
+            "maybe",
+        ],
     )
     async def test_other_words_do_not_plan_what_was_asked_about(
-        self, hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory, reply: str
+        self,
+        hass: HomeAssistant,
+        serve: Serve,
+        freezer: FrozenDateTimeFactory,
+        reply: str,
     ) -> None:
         freezer.move_to("2026-11-27 02:42:00+00:00")
-        await serve(Script(answers=(ScriptedAnswer(content="I see."),)), local_commands="first")
+        await serve(
+            Script(answers=(ScriptedAnswer(content="I see."),)), local_commands="first"
+        )
 
         await say(hass, "remind me at six to call Mum")
         await say(hass, reply)
@@ -1137,7 +1718,11 @@ class TestWithoutAModel:
         freezer.move_to(NOW)
         server = await serve(Script(), local_commands="first")
 
-        question = speech(await say(hass, "unlock the front door in ten minutes", satellite_id=SATELLITE))
+        question = speech(
+            await say(
+                hass, "unlock the front door in ten minutes", satellite_id=SATELLITE
+            )
+        )
         assert question.endswith("Unlock the Front Door in the Hallway?")
         assert async_get_plans(hass).stored.plans == ()
         await say(hass, "yes", satellite_id=SATELLITE)
@@ -1161,7 +1746,12 @@ class TestWithoutAModel:
         ],
     )
     async def test_a_time_that_is_not_clear_is_asked_about(
-        self, hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory, text: str, answer: str
+        self,
+        hass: HomeAssistant,
+        serve: Serve,
+        freezer: FrozenDateTimeFactory,
+        text: str,
+        answer: str,
     ) -> None:
         freezer.move_to("2026-11-27 03:00:00+00:00")
         server = await serve(Script(), local_commands="first")
@@ -1170,7 +1760,9 @@ class TestWithoutAModel:
         assert async_get_plans(hass).stored.plans == ()
         assert server.requests == []
 
-    async def test_an_agent_without_a_model_plans(self, hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
+    async def test_an_agent_without_a_model_plans(
+        self, hass: HomeAssistant, freezer: FrozenDateTimeFactory
+    ) -> None:
         freezer.move_to(NOW)
         await move_into_the_demo_home(hass)
         await set_up(hass, offline_entry())
@@ -1187,7 +1779,9 @@ class TestWithoutAModel:
         await pass_time(hass, freezer, minutes=20)
         assert state(hass, "lock.front_door") == "locked"
 
-        assert "in 10 minutes" in await at_hall(hass, "dim the kitchen lights to 30 percent in ten minutes")
+        assert "in 10 minutes" in await at_hall(
+            hass, "dim the kitchen lights to 30 percent in ten minutes"
+        )
         assert state(hass, "light.kitchen_pendant") == "off"
         await pass_time(hass, freezer, minutes=10)
         pendant = hass.states.get("light.kitchen_pendant")
@@ -1205,21 +1799,38 @@ class TestWithoutAModel:
         assert (await at_hall(hass, "turn it off in ten minutes")).endswith(
             "turn off the Floor Lamp in the Living Room."
         )
-        assert "in 20 minutes" not in await at_hall(hass, "turn it on in twenty minutes")
+        assert "in 20 minutes" not in await at_hall(
+            hass, "turn it on in twenty minutes"
+        )
         await at_hall(hass, "turn on the desk lamp")
         await pass_time(hass, freezer, minutes=10)
-        assert (state(hass, "light.floor_lamp"), state(hass, "light.desk_lamp")) == ("off", "on")
+        assert (state(hass, "light.floor_lamp"), state(hass, "light.desk_lamp")) == (
+            "off",
+            "on",
+        )
 
         await at_hall(hass, "lock the front door")
-        assert (await at_hall(hass, "unlock it in ten minutes")).endswith("Unlock the Front Door in the Hallway?")
+        assert (await at_hall(hass, "unlock it in ten minutes")).endswith(
+            "Unlock the Front Door in the Hallway?"
+        )
         assert async_get_plans(hass).stored.plans == ()
 
-    async def test_it_is_left_to_a_model_that_has_spoken(self, hass: HomeAssistant, serve: Serve) -> None:
-        acts = (ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="It is on."))
-        server = await serve(Script(answers=(*acts, ScriptedAnswer(content="Which one?"))), local_commands="first")
+    async def test_it_is_left_to_a_model_that_has_spoken(
+        self, hass: HomeAssistant, serve: Serve
+    ) -> None:
+        acts = (
+            ScriptedAnswer(tool_calls=(LIGHT_ON,)),
+            ScriptedAnswer(content="It is on."),
+        )
+        server = await serve(
+            Script(answers=(*acts, ScriptedAnswer(content="Which one?"))),
+            local_commands="first",
+        )
 
         await say(hass, "light on the pots please")
-        assert speech(await say(hass, "turn on the floor lamp")) == "Turned on the light"
+        assert (
+            speech(await say(hass, "turn on the floor lamp")) == "Turned on the light"
+        )
         assert speech(await say(hass, "turn it off in ten minutes")) == "Which one?"
 
         assert len(server.requests) == 3
@@ -1228,26 +1839,45 @@ class TestWithoutAModel:
         self, hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory
     ) -> None:
         freezer.move_to(NOW)
-        server = await serve(Script(answers=(ScriptedAnswer(content="Done."),)), local_commands="when_undone")
+        server = await serve(
+            Script(answers=(ScriptedAnswer(content="Done."),)),
+            local_commands="when_undone",
+        )
 
-        spoken = speech(await say(hass, "turn off the floor lamp in ten minutes", satellite_id=SATELLITE))
+        spoken = speech(
+            await say(
+                hass, "turn off the floor lamp in ten minutes", satellite_id=SATELLITE
+            )
+        )
 
         assert "in 10 minutes" in spoken
         assert len(async_get_plans(hass).stored.plans) == 1
         assert len(server.requests) == 1
 
-    @pytest.mark.parametrize("options", [{"local_commands": "never"}, {"local_commands": "when_undone"}])
+    @pytest.mark.parametrize(
+        "options", [{"local_commands": "never"}, {"local_commands": "when_undone"}]
+    )
     async def test_what_is_said_while_the_model_is_down_is_planned(
-        self, hass: HomeAssistant, serve: Serve, freezer: FrozenDateTimeFactory, options: dict[str, object]
+        self,
+        hass: HomeAssistant,
+        serve: Serve,
+        freezer: FrozenDateTimeFactory,
+        options: dict[str, object],
     ) -> None:
         freezer.move_to(NOW)
         await serve(Script(), **options)
 
         light = "light.kitchen_ceiling"
-        await hass.services.async_call("light", "turn_on", {"entity_id": light}, blocking=True)
-        assert "in 10 minutes" in await at_hall(hass, "turn off the kitchen ceiling light in ten minutes")
+        await hass.services.async_call(
+            "light", "turn_on", {"entity_id": light}, blocking=True
+        )
+        assert "in 10 minutes" in await at_hall(
+            hass, "turn off the kitchen ceiling light in ten minutes"
+        )
         assert len(async_get_plans(hass).stored.plans) == 1
-        assert (await at_hall(hass, "turn off the kitchen ceiling light in 400 days")).endswith(NO_TIME)
+        assert (
+            await at_hall(hass, "turn off the kitchen ceiling light in 400 days")
+        ).endswith(NO_TIME)
         question = await at_hall(hass, "unlock the front door in twenty minutes")
         assert question.endswith("Unlock the Front Door in the Hallway?")
         assert len(async_get_plans(hass).stored.plans) == 1
@@ -1255,7 +1885,10 @@ class TestWithoutAModel:
         assert len(async_get_plans(hass).stored.plans) == 2
         await pass_time(hass, freezer, minutes=10)
         await pass_time(hass, freezer, minutes=10)
-        assert (state(hass, light), state(hass, "lock.front_door")) == ("off", "unlocked")
+        assert (state(hass, light), state(hass, "lock.front_door")) == (
+            "off",
+            "unlocked",
+        )
 
     async def test_a_plan_that_cannot_be_kept_is_not_done_at_once(
         self, hass: HomeAssistant, freezer: FrozenDateTimeFactory
@@ -1266,9 +1899,15 @@ class TestWithoutAModel:
         plans = async_get_plans(hass)
         await plans.async_load()
         for number in range(MOST_PLANS):
-            await plans.async_add(replace(remind(str(number)), asker=Asker(person_id=str(number))))
+            await plans.async_add(
+                replace(remind(str(number)), asker=Asker(person_id=str(number)))
+            )
 
-        spoken = speech(await say(hass, "turn on the floor lamp in ten minutes", satellite_id=SATELLITE))
+        spoken = speech(
+            await say(
+                hass, "turn on the floor lamp in ten minutes", satellite_id=SATELLITE
+            )
+        )
 
         assert "10 minutes" not in spoken
         assert len(plans.stored.plans) == MOST_PLANS

@@ -19,7 +19,13 @@ from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import async_fire_time_changed
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
-from custom_components.chatterbox.later.plans import MOST_PLANS, Asker, Condition, FuturePlan, async_get_plans
+from custom_components.chatterbox.later.plans import (
+    MOST_PLANS,
+    Asker,
+    Condition,
+    FuturePlan,
+    async_get_plans,
+)
 from custom_components.chatterbox.later.schedule import EVENT_PLAN, async_get_schedule
 from custom_components.chatterbox.people.speakers import Asking, Speaker
 from tests.later.talk import act, pass_time, remind
@@ -37,9 +43,13 @@ async def satellite(hass: HomeAssistant) -> Satellite:
     return await announcing_satellite(hass)
 
 
-async def be_due(hass: HomeAssistant, freezer: FrozenDateTimeFactory, asker: Asker) -> None:
+async def be_due(
+    hass: HomeAssistant, freezer: FrozenDateTimeFactory, asker: Asker
+) -> None:
     """Let a reminder be due."""
-    await async_get_schedule(hass).async_add(replace(remind("**call** Mum"), asker=asker))
+    await async_get_schedule(hass).async_add(
+        replace(remind("**call** Mum"), asker=asker)
+    )
     await pass_time(hass, freezer, minutes=10)
 
 
@@ -100,7 +110,11 @@ async def test_it_is_kept_until_somebody_speaks_there(
         satellite._attr_supported_features = AssistSatelliteEntityFeature(0)  # noqa: SLF001  # Home Assistant's name
         satellite.async_write_ha_state()
 
-    await be_due(hass, freezer, Asker(satellite_id="assist_satellite.gone") if how == "gone" else AT_SATELLITE)
+    await be_due(
+        hass,
+        freezer,
+        Asker(satellite_id="assist_satellite.gone") if how == "gone" else AT_SATELLITE,
+    )
 
     assert waiting(hass) == ["A reminder: **call** Mum."]
 
@@ -115,7 +129,12 @@ async def test_it_is_kept_until_somebody_speaks_there(
     ],
 )
 async def test_at_night_only_what_is_urgent_or_asked_for_then_is_heard(
-    hass: HomeAssistant, satellite: Satellite, freezer: FrozenDateTimeFactory, change: dict[str, Any], *, is_held: bool
+    hass: HomeAssistant,
+    satellite: Satellite,
+    freezer: FrozenDateTimeFactory,
+    change: dict[str, Any],
+    *,
+    is_held: bool,
 ) -> None:
     await hass.config.async_set_time_zone("UTC")
     freezer.move_to("2026-11-26 22:20:00+00:00")
@@ -123,7 +142,9 @@ async def test_at_night_only_what_is_urgent_or_asked_for_then_is_heard(
     condition = Condition("binary_sensor.washer", "off") if "due" in change else None
     plan = replace(remind(), asker=AT_SATELLITE, condition=condition, **change)
     hass.states.async_set("binary_sensor.washer", "off")
-    async_expose_entity(hass, "conversation", "binary_sensor.washer", should_expose=True)
+    async_expose_entity(
+        hass, "conversation", "binary_sensor.washer", should_expose=True
+    )
     await async_get_schedule(hass).async_add(plan)
     await pass_time(hass, freezer, minutes=10)
     assert bool(satellite.heard) is not is_held
@@ -141,14 +162,27 @@ async def test_at_night_only_what_is_urgent_or_asked_for_then_is_heard(
         (Speaker(asking=Asking.PERSON, person_id="anna"), None, True),
         (Speaker(asking=Asking.PERSON), SATELLITE, True),
         (Speaker(asking=Asking.PERSON, device_id="kitchen"), None, True),
-        (Speaker(asking=Asking.PERSON, device_id="kitchen", is_signed_in=True), None, False),
+        (
+            Speaker(asking=Asking.PERSON, device_id="kitchen", is_signed_in=True),
+            None,
+            False,
+        ),
         (Speaker(asking=Asking.PERSON, person_id="ben"), None, False),
         (Speaker(asking=Asking.NOBODY, person_id="anna"), SATELLITE, False),
-        (Speaker(asking=Asking.PERSON, person_id="anna", is_api_client=True), None, False),
+        (
+            Speaker(asking=Asking.PERSON, person_id="anna", is_api_client=True),
+            None,
+            False,
+        ),
     ],
 )
 async def test_it_is_told_to_the_person_or_in_the_place(
-    hass: HomeAssistant, freezer: FrozenDateTimeFactory, speaker: Speaker, satellite_id: str | None, *, hears: bool
+    hass: HomeAssistant,
+    freezer: FrozenDateTimeFactory,
+    speaker: Speaker,
+    satellite_id: str | None,
+    *,
+    hears: bool,
 ) -> None:
     await set_up(hass, offline_entry())
     await be_due(hass, freezer, Asker(None, "anna", "Anna", "kitchen", SATELLITE))
@@ -164,7 +198,9 @@ class TestThroughThePipeline:
     """A reminder that somebody whom nobody knows asked for at a satellite."""
 
     @pytest.fixture
-    async def room(self, hass: HomeAssistant, satellite: Satellite, freezer: FrozenDateTimeFactory) -> Room:
+    async def room(
+        self, hass: HomeAssistant, satellite: Satellite, freezer: FrozenDateTimeFactory
+    ) -> Room:
         freezer.move_to("2026-11-26 17:00:00+00:00")
         (pipeline,) = async_get_pipelines(hass)
         room = Room(hass, pipeline)
@@ -200,11 +236,20 @@ class TestThroughThePipeline:
 
     @pytest.mark.parametrize("how", ["listening", "announcing", "absent"])
     async def test_it_is_heard_once_the_satellite_is_free(
-        self, hass: HomeAssistant, satellite: Satellite, room: Room, freezer: FrozenDateTimeFactory, how: str
+        self,
+        hass: HomeAssistant,
+        satellite: Satellite,
+        room: Room,
+        freezer: FrozenDateTimeFactory,
+        how: str,
     ) -> None:
         satellite._is_announcing = how == "announcing"  # noqa: SLF001  # Home Assistant's name: it raises, though idle
         satellite._attr_available = how != "absent"  # noqa: SLF001
-        satellite.become(AssistSatelliteState.LISTENING if how == "listening" else AssistSatelliteState.IDLE)
+        satellite.become(
+            AssistSatelliteState.LISTENING
+            if how == "listening"
+            else AssistSatelliteState.IDLE
+        )
         await self.be_due(hass, freezer)
         assert satellite.heard == []
 
@@ -212,28 +257,50 @@ class TestThroughThePipeline:
         satellite.become(AssistSatelliteState.RESPONDING)
         satellite.become(AssistSatelliteState.IDLE)
 
-        assert (await self.news(hass, room), satellite.heard) == ("", ["A reminder: call Mum."])
+        assert (await self.news(hass, room), satellite.heard) == (
+            "",
+            ["A reminder: call Mum."],
+        )
 
     @pytest.mark.parametrize("how", ["listening", "absent", "broken", "gone"])
     async def test_it_is_kept_until_somebody_speaks_there(
-        self, hass: HomeAssistant, satellite: Satellite, room: Room, freezer: FrozenDateTimeFactory, how: str
+        self,
+        hass: HomeAssistant,
+        satellite: Satellite,
+        room: Room,
+        freezer: FrozenDateTimeFactory,
+        how: str,
     ) -> None:
-        satellite.is_broken, satellite._attr_available = how == "broken", how != "absent"  # noqa: SLF001  # as above
-        satellite.become(AssistSatelliteState.LISTENING if how == "listening" else AssistSatelliteState.IDLE)
+        satellite.is_broken, satellite._attr_available = (  # noqa: SLF001  # as above
+            how == "broken",
+            how != "absent",
+        )
+        satellite.become(
+            AssistSatelliteState.LISTENING
+            if how == "listening"
+            else AssistSatelliteState.IDLE
+        )
         if how == "gone":
             await satellite.async_remove()
         await self.be_due(hass, freezer)
 
-        async_fire_time_changed(hass, dt_util.utcnow() + timedelta(minutes=2, seconds=1))
+        async_fire_time_changed(
+            hass, dt_util.utcnow() + timedelta(minutes=2, seconds=1)
+        )
 
-        assert await self.news(hass, room) == "While you were away: A reminder: call Mum."
+        assert (
+            await self.news(hass, room) == "While you were away: A reminder: call Mum."
+        )
         assert satellite.heard == []
 
     @pytest.mark.usefixtures("room")
     async def test_it_is_told_elsewhere_if_there_is_no_such_place_any_more(
         self, hass: HomeAssistant, satellite: Satellite, freezer: FrozenDateTimeFactory
     ) -> None:
-        schedule, elsewhere = async_get_schedule(hass), (Speaker(asking=Asking.PERSON), "assist_satellite.hall")
+        schedule, elsewhere = (
+            async_get_schedule(hass),
+            (Speaker(asking=Asking.PERSON), "assist_satellite.hall"),
+        )
         satellite.is_broken = True
         await self.be_due(hass, freezer)
         await hass.async_block_till_done(wait_background_tasks=True)
@@ -241,7 +308,9 @@ class TestThroughThePipeline:
 
         await satellite.async_remove()
 
-        assert [news.text for news in schedule.news_for(*elsewhere)] == ["A reminder: call Mum."]
+        assert [news.text for news in schedule.news_for(*elsewhere)] == [
+            "A reminder: call Mum."
+        ]
 
 
 class TestOnAPhone:
@@ -251,7 +320,10 @@ class TestOnAPhone:
 
     @pytest.fixture
     async def shop(
-        self, hass: HomeAssistant, hass_client: ClientSessionGenerator, hass_client_no_auth: ClientSessionGenerator
+        self,
+        hass: HomeAssistant,
+        hass_client: ClientSessionGenerator,
+        hass_client_no_auth: ClientSessionGenerator,
     ) -> AsyncGenerator[PhoneShop]:
         await set_up(hass, offline_entry())
         assert await async_setup_component(hass, "mobile_app", {})
@@ -262,18 +334,29 @@ class TestOnAPhone:
 
     @pytest.fixture
     async def anna(self, hass: HomeAssistant, shop: PhoneShop) -> Phone:
-        return await shop.phone_of(await hass.auth.async_create_user("Anna", group_ids=[GROUP_ID_USER]), "Anna's phone")
+        return await shop.phone_of(
+            await hass.auth.async_create_user("Anna", group_ids=[GROUP_ID_USER]),
+            "Anna's phone",
+        )
 
     async def notification(
-        self, hass: HomeAssistant, freezer: FrozenDateTimeFactory, anna: Phone, plan: FuturePlan
+        self,
+        hass: HomeAssistant,
+        freezer: FrozenDateTimeFactory,
+        anna: Phone,
+        plan: FuturePlan,
     ) -> ShownNotification:
         """Let a plan of Anna be due, and return what her phone shows."""
-        (user,) = [user for user in await hass.auth.async_get_users() if user.name == "Anna"]
+        (user,) = [
+            user for user in await hass.auth.async_get_users() if user.name == "Anna"
+        ]
         await async_get_schedule(hass).async_add(replace(plan, asker=Asker(user.id)))
         await pass_time(hass, freezer, minutes=10)
         return await anna.next()
 
-    async def test_it_is_put_off_once(self, hass: HomeAssistant, freezer: FrozenDateTimeFactory, anna: Phone) -> None:
+    async def test_it_is_put_off_once(
+        self, hass: HomeAssistant, freezer: FrozenDateTimeFactory, anna: Phone
+    ) -> None:
         first = await self.notification(hass, freezer, anna, remind())
         assert first.message == "A reminder: call Mum."
         assert list(first.buttons) == ["Done", "In 10 minutes"]
@@ -311,20 +394,37 @@ class TestOnAPhone:
     async def test_one_that_comes_again_stays_if_it_is_put_off(
         self, hass: HomeAssistant, freezer: FrozenDateTimeFactory, anna: Phone
     ) -> None:
-        first = await self.notification(hass, freezer, anna, replace(remind(), every="day", words="every day at 7 am"))
+        first = await self.notification(
+            hass,
+            freezer,
+            anna,
+            replace(remind(), every="day", words="every day at 7 am"),
+        )
 
         await anna.tap(first.buttons["In 10 minutes"])
 
-        assert sorted(plan.every for plan in async_get_plans(hass).stored.plans) == ["", "day"]
+        assert sorted(plan.every for plan in async_get_plans(hass).stored.plans) == [
+            "",
+            "day",
+        ]
 
     async def test_somebody_else_cannot_tap(
-        self, hass: HomeAssistant, freezer: FrozenDateTimeFactory, shop: PhoneShop, anna: Phone
+        self,
+        hass: HomeAssistant,
+        freezer: FrozenDateTimeFactory,
+        shop: PhoneShop,
+        anna: Phone,
     ) -> None:
-        ben = await shop.phone_of(await hass.auth.async_create_user("Ben", group_ids=[GROUP_ID_USER]), "Ben's phone")
+        ben = await shop.phone_of(
+            await hass.auth.async_create_user("Ben", group_ids=[GROUP_ID_USER]),
+            "Ben's phone",
+        )
         first = await self.notification(hass, freezer, anna, remind())
 
         await ben.tap(first.buttons["In 10 minutes"])
-        hass.bus.async_fire("mobile_app_notification_action", {"action": first.buttons["In 10 minutes"]})
+        hass.bus.async_fire(
+            "mobile_app_notification_action", {"action": first.buttons["In 10 minutes"]}
+        )
         await anna.tap(first.buttons["Done"].replace("done", "no_more"))
         await hass.async_block_till_done(wait_background_tasks=True)
         assert async_get_plans(hass).stored.plans == ()
@@ -339,12 +439,16 @@ class TestOnAPhone:
         first = await self.notification(hass, freezer, anna, remind())
         plans = async_get_plans(hass)
         for number in range(MOST_PLANS):
-            await plans.async_add(replace(remind(str(number)), asker=Asker(person_id=str(number))))
+            await plans.async_add(
+                replace(remind(str(number)), asker=Asker(person_id=str(number)))
+            )
 
         await anna.tap(first.buttons["In 10 minutes"])
         refused = await anna.next()
         why = "There are too many plans in this home: 50. Cancel one first."
-        assert refused.message == f"Nothing was changed, please try again: call Mum. {why}"
+        assert (
+            refused.message == f"Nothing was changed, please try again: call Mum. {why}"
+        )
         await async_get_schedule(hass).async_cancel(plans.stored.plans[0].id)
         await anna.tap(refused.buttons["In 10 minutes"])
 
@@ -353,7 +457,9 @@ class TestOnAPhone:
     async def test_what_was_not_done_has_no_buttons(
         self, hass: HomeAssistant, freezer: FrozenDateTimeFactory, anna: Phone
     ) -> None:
-        (user,) = [user for user in await hass.auth.async_get_users() if user.name == "Anna"]
+        (user,) = [
+            user for user in await hass.auth.async_get_users() if user.name == "Anna"
+        ]
         await async_get_schedule(hass).async_add(replace(act(), asker=Asker(user.id)))
         await pass_time(hass, freezer, minutes=12)
 

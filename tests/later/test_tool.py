@@ -23,7 +23,10 @@ from custom_components.chatterbox.later.plans import (
     NotPlanned,
     async_get_plans,
 )
-from custom_components.chatterbox.later.schedule import async_get_schedule, async_resolve
+from custom_components.chatterbox.later.schedule import (
+    async_get_schedule,
+    async_resolve,
+)
 from custom_components.chatterbox.later.tool import LATER
 from custom_components.chatterbox.people.speakers import NOBODY, Asking, Speaker
 from custom_components.chatterbox.tools.own.own_tool import Prepared, Promise
@@ -44,21 +47,34 @@ async def home(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
 
 
 async def run(
-    hass: HomeAssistant, arguments: JsonObject, speaker: Speaker = ANNA, satellite_id: str | None = None
+    hass: HomeAssistant,
+    arguments: JsonObject,
+    speaker: Speaker = ANNA,
+    satellite_id: str | None = None,
 ) -> str:
     """Prepare and run a call, and return what is answer, or why it was not run."""
     assert LATER.prepare
-    prepared = await LATER.prepare(replace(own_call(hass, arguments, speaker), satellite_id=satellite_id))
+    prepared = await LATER.prepare(
+        replace(own_call(hass, arguments, speaker), satellite_id=satellite_id)
+    )
     if isinstance(prepared, str):
         return prepared
-    again = await LATER.prepare(replace(own_call(hass, prepared.arguments, speaker), satellite_id=satellite_id))
+    again = await LATER.prepare(
+        replace(own_call(hass, prepared.arguments, speaker), satellite_id=satellite_id)
+    )
     assert isinstance(again, Prepared)
-    assert again.arguments == prepared.arguments, "what is asked about is what is planned"
-    answer = await LATER.run(replace(own_call(hass, prepared.arguments, speaker), satellite_id=satellite_id))
+    assert again.arguments == prepared.arguments, (
+        "what is asked about is what is planned"
+    )
+    answer = await LATER.run(
+        replace(own_call(hass, prepared.arguments, speaker), satellite_id=satellite_id)
+    )
     return answer.speech or str(answer.data["error"])
 
 
-def expose(hass: HomeAssistant, entity_id: str, state: str = "on", **attributes: str) -> None:
+def expose(
+    hass: HomeAssistant, entity_id: str, state: str = "on", **attributes: str
+) -> None:
     hass.states.async_set(entity_id, state, attributes)
     async_expose_entity(hass, "conversation", entity_id, should_expose=True)
 
@@ -91,11 +107,19 @@ async def test_a_reminder_is_planned_and_its_time_is_said(hass: HomeAssistant) -
         ({**CALL_MUM, "due": "2026-11-26T16:00:00+00:00"}, "has passed"),
         ({**CALL_MUM, "due": "2028-11-26T16:00:00+00:00"}, "has passed"),
         ({**CALL_MUM, "text": "x" * (LONGEST_TEXT + 1)}, str(LONGEST_TEXT)),
-        ({**CALL_MUM, "entity": "me", "state": "x" * (LONGEST_TEXT + 1)}, str(LONGEST_TEXT)),
+        (
+            {**CALL_MUM, "entity": "me", "state": "x" * (LONGEST_TEXT + 1)},
+            str(LONGEST_TEXT),
+        ),
         ({**CALL_MUM, "text": f"The code is {REDACTED_PIN}."}, "PIN"),
         ({"kind": "act", "when": "in 20 minutes"}, "Name the tool"),
         (
-            {"kind": "act", "when": "in 20 minutes", "tool": "x", "arguments": {"message": "x" * 4000}},
+            {
+                "kind": "act",
+                "when": "in 20 minutes",
+                "tool": "x",
+                "arguments": {"message": "x" * 4000},
+            },
             "4000 characters",
         ),
         ({"kind": "tell", "when": "in 20 minutes"}, "Name the entity"),
@@ -104,16 +128,22 @@ async def test_a_reminder_is_planned_and_its_time_is_said(hass: HomeAssistant) -
         ({"kind": "move", "when": "in 5 minutes"}, "not clear"),
     ],
 )
-async def test_what_cannot_be_planned_says_why(hass: HomeAssistant, arguments: JsonObject, why: str) -> None:
+async def test_what_cannot_be_planned_says_why(
+    hass: HomeAssistant, arguments: JsonObject, why: str
+) -> None:
     assert why in await run(hass, arguments)
     assert plans(hass) == ()
 
 
-async def test_each_person_has_their_own_and_those_of_the_household(hass: HomeAssistant) -> None:
+async def test_each_person_has_their_own_and_those_of_the_household(
+    hass: HomeAssistant,
+) -> None:
     await run(hass, CALL_MUM)
     await run(hass, {**CALL_MUM, "text": "feed the cat"}, Speaker(asking=Asking.PERSON))
 
-    assert await run(hass, {"kind": "list"}, BEN) == await run(hass, {"kind": "list"}, NOBODY)
+    assert await run(hass, {"kind": "list"}, BEN) == await run(
+        hass, {"kind": "list"}, NOBODY
+    )
     assert "feed the cat" in await run(hass, {"kind": "list"}, BEN)
     assert "call Mum" not in await run(hass, {"kind": "list"}, BEN)
     assert "call Mum" in await run(hass, {"kind": "list"})
@@ -122,10 +152,14 @@ async def test_each_person_has_their_own_and_those_of_the_household(hass: HomeAs
 
 
 @in_one_home("words", ["mum", "Call Mum", "call mum in 20 minutes", "", None, "all"])
-async def test_a_plan_is_cancelled_by_its_words_or_as_the_latest(hass: HomeAssistant, words: str | None) -> None:
+async def test_a_plan_is_cancelled_by_its_words_or_as_the_latest(
+    hass: HomeAssistant, words: str | None
+) -> None:
     await run(hass, CALL_MUM)
 
-    answer = await run(hass, {"kind": "cancel"} if words is None else {"kind": "cancel", "text": words})
+    answer = await run(
+        hass, {"kind": "cancel"} if words is None else {"kind": "cancel", "text": words}
+    )
 
     assert "call Mum" in answer
     assert plans(hass) == ()
@@ -195,37 +229,60 @@ async def test_a_plan_that_is_moved_keeps_what_is_not_named(
     following = await async_resolve(hass, plan.words, "en", plan.due)
     days = {"week": 7, "day": 1, "workday": 1}.get(every)
     assert plan.every == every
-    assert following is None or days is None or following.due == plan.due + timedelta(days=days)
+    assert (
+        following is None
+        or days is None
+        or following.due == plan.due + timedelta(days=days)
+    )
     await run(hass, {"kind": "cancel"})
 
 
-async def test_a_time_that_is_far_from_the_old_one_is_asked_about(hass: HomeAssistant) -> None:
+async def test_a_time_that_is_far_from_the_old_one_is_asked_about(
+    hass: HomeAssistant,
+) -> None:
     await run(hass, {**CALL_MUM, "when": "tomorrow at 09:00"})
 
     assert "may mean" in await run(hass, {"kind": "move", "when": "at three"})
     assert [plan.words for plan in plans(hass)] == ["tomorrow at 09:00"]
 
 
-async def test_a_plan_is_moved_that_is_due_at_the_time_that_is_named(hass: HomeAssistant) -> None:
-    for text, when in (("call Mum", "at 18:00"), ("the cake", "at 18:30"), ("the bank", "in 3 hours")):
+async def test_a_plan_is_moved_that_is_due_at_the_time_that_is_named(
+    hass: HomeAssistant,
+) -> None:
+    for text, when in (
+        ("call Mum", "at 18:00"),
+        ("the cake", "at 18:30"),
+        ("the bank", "in 3 hours"),
+    ):
         await run(hass, {**CALL_MUM, "text": text, "when": when})
 
     await run(hass, {"kind": "move", "text": "at six", "when": "at seven"})
 
-    assert [f"{dt_util.as_local(plan.due):%H:%M}" for plan in plans(hass) if plan.due][:2] == ["19:00", "18:30"]
-    assert "not clear" in await run(hass, {"kind": "cancel", "text": "at half past six"})
+    assert [f"{dt_util.as_local(plan.due):%H:%M}" for plan in plans(hass) if plan.due][
+        :2
+    ] == ["19:00", "18:30"]
+    assert "not clear" in await run(
+        hass, {"kind": "cancel", "text": "at half past six"}
+    )
     await run(hass, {"kind": "remind", "text": "the news at seven", "when": "at 20:00"})
     await run(hass, {"kind": "move", "text": "at seven", "when": "at nine"})
-    assert [plan.text for plan in plans(hass) if plan.words == "at nine"] == ["the news at seven"]
+    assert [plan.text for plan in plans(hass) if plan.words == "at nine"] == [
+        "the news at seven"
+    ]
 
 
-async def test_of_two_plans_with_a_time_in_their_words_the_one_due_then_is_moved(hass: HomeAssistant) -> None:
+async def test_of_two_plans_with_a_time_in_their_words_the_one_due_then_is_moved(
+    hass: HomeAssistant,
+) -> None:
     for text, when in (("call Mum", "tomorrow at 18:00"), ("the cake", "at 18:00")):
         await run(hass, {**CALL_MUM, "text": text, "when": when})
 
     await run(hass, {"kind": "move", "text": "at 18:00", "when": "at 19:00"})
 
-    assert {plan.text: plan.words for plan in plans(hass)} == {"call Mum": "tomorrow at 18:00", "the cake": "at 19:00"}
+    assert {plan.text: plan.words for plan in plans(hass)} == {
+        "call Mum": "tomorrow at 18:00",
+        "the cake": "at 19:00",
+    }
 
 
 async def test_ten_thousand_plans_are_refused(hass: HomeAssistant) -> None:
@@ -234,20 +291,34 @@ async def test_ten_thousand_plans_are_refused(hass: HomeAssistant) -> None:
 
     for number in range(MOST_OF_A_PERSON):
         await run(hass, numbered(number))
-    assert await run(hass, numbered(MOST_OF_A_PERSON)) == "There are too many plans of yours: 20. Cancel one first."
+    assert (
+        await run(hass, numbered(MOST_OF_A_PERSON))
+        == "There are too many plans of yours: 20. Cancel one first."
+    )
     (plan, *_) = plans(hass)
     for number in range(10_000):
         with suppress(NotPlanned):
             await async_get_plans(hass).async_add(
-                replace(plan, id=f"{number}", text=f"{number}", asker=Asker(person_id=f"{number // 50}"))
+                replace(
+                    plan,
+                    id=f"{number}",
+                    text=f"{number}",
+                    asker=Asker(person_id=f"{number // 50}"),
+                )
             )
     assert len(plans(hass)) == MOST_PLANS
-    assert await run(hass, CALL_MUM, BEN) == "There are too many plans in this home: 50. Cancel one first."
+    assert (
+        await run(hass, CALL_MUM, BEN)
+        == "There are too many plans in this home: 50. Cancel one first."
+    )
 
 
 async def test_each_kind_of_asker_has_room_of_its_own(hass: HomeAssistant) -> None:
     """Automations cannot take the room of the household, nor it that of a person."""
-    household, automation = Speaker(asking=Asking.PERSON), Speaker(asking=Asking.TRUSTED, caller="automation.a")
+    household, automation = (
+        Speaker(asking=Asking.PERSON),
+        Speaker(asking=Asking.TRUSTED, caller="automation.a"),
+    )
     rooms = {
         automation: "plans of automations: 20",
         household: "plans of the household: 20",
@@ -255,10 +326,13 @@ async def test_each_kind_of_asker_has_room_of_its_own(hass: HomeAssistant) -> No
     }
     for speaker, full in rooms.items():
         answers = [
-            await run(hass, {**CALL_MUM, "text": f"{number}"}, speaker) for number in range(MOST_OF_A_PERSON + 1)
+            await run(hass, {**CALL_MUM, "text": f"{number}"}, speaker)
+            for number in range(MOST_OF_A_PERSON + 1)
         ]
         assert f"There are too many {full}. Cancel one first." == answers[-1]
-        assert sum("too many" in answer for answer in answers) == (11 if speaker is ANNA else 1)
+        assert sum("too many" in answer for answer in answers) == (
+            11 if speaker is ANNA else 1
+        )
 
 
 @in_one_home(
@@ -272,7 +346,9 @@ async def test_each_kind_of_asker_has_room_of_its_own(hass: HomeAssistant) -> No
         ({"urgent": True}, False),
     ],
 )
-async def test_the_same_reminder_twice_is_one(hass: HomeAssistant, again: JsonObject, *, is_same: bool) -> None:
+async def test_the_same_reminder_twice_is_one(
+    hass: HomeAssistant, again: JsonObject, *, is_same: bool
+) -> None:
     first = await run(hass, {**CALL_MUM, "when": "at 18:20"})
 
     answer = await run(hass, {**CALL_MUM, "when": "at 18:20", **again})
@@ -280,7 +356,9 @@ async def test_the_same_reminder_twice_is_one(hass: HomeAssistant, again: JsonOb
     assert (answer == f"That is planned already. {first}") is is_same
     assert len(plans(hass)) == (1 if is_same else 2)
     for elsewhere in ({"speaker": BEN}, {"satellite_id": SATELLITE}):
-        assert "already" not in await run(hass, {**CALL_MUM, "when": "at 18:20"}, **elsewhere)
+        assert "already" not in await run(
+            hass, {**CALL_MUM, "when": "at 18:20"}, **elsewhere
+        )
     for speaker in (ANNA, BEN):
         await run(hass, {"kind": "cancel", "text": "all"}, speaker)
 
@@ -288,10 +366,16 @@ async def test_the_same_reminder_twice_is_one(hass: HomeAssistant, again: JsonOb
 async def test_a_state_is_waited_for(hass: HomeAssistant) -> None:
     hass.states.async_set("person.anna", "not_home", {"id": "anna"})
 
-    answer = await run(hass, {"kind": "remind", "entity": "me", "state": "home", "text": "feed the cat"})
+    answer = await run(
+        hass,
+        {"kind": "remind", "entity": "me", "state": "home", "text": "feed the cat"},
+    )
 
     (plan,) = plans(hass)
-    assert (plan.due, plan.condition and plan.condition.entity_id) == (None, "person.anna")
+    assert (plan.due, plan.condition and plan.condition.entity_id) == (
+        None,
+        "person.anna",
+    )
     assert answer == "As soon as this is so (anna: home): feed the cat."
 
 
@@ -305,7 +389,9 @@ async def test_a_state_is_waited_for(hass: HomeAssistant) -> None:
         ("ready for pickup", Condition("binary_sensor.cellar", "ready_for_pickup")),
     ],
 )
-async def test_a_state_may_have_to_last(hass: HomeAssistant, state: str, condition: Condition) -> None:
+async def test_a_state_may_have_to_last(
+    hass: HomeAssistant, state: str, condition: Condition
+) -> None:
     expose(hass, "binary_sensor.cellar")
 
     await run(hass, {"kind": "tell", "entity": "binary_sensor.cellar", "state": state})
@@ -315,27 +401,42 @@ async def test_a_state_may_have_to_last(hass: HomeAssistant, state: str, conditi
 
 
 async def test_two_entities_are_compared(hass: HomeAssistant) -> None:
-    for entity_id, unit in (("sensor.outside", "°C"), ("sensor.inside", "°C"), ("sensor.wind", "km/h")):
+    for entity_id, unit in (
+        ("sensor.outside", "°C"),
+        ("sensor.inside", "°C"),
+        ("sensor.wind", "km/h"),
+    ):
         expose(hass, entity_id, "20", unit_of_measurement=unit)
     hass.states.async_set("sensor.cellar", "20", {"unit_of_measurement": "°C"})
 
-    answer = await run(hass, {"kind": "tell", "entity": "outside", "state": "> inside for 1 min"})
+    answer = await run(
+        hass, {"kind": "tell", "entity": "outside", "state": "> inside for 1 min"}
+    )
     assert answer == "As soon as this is so (outside: > inside): outside."
     condition = Condition("sensor.outside", above="sensor.inside", seconds=60)
     assert [plan.condition for plan in plans(hass)] == [condition]
 
-    for other, why in (("wind", "no numbers of one unit"), ("sensor.cellar", "no entity that you may use")):
-        assert why in await run(hass, {"kind": "tell", "entity": "outside", "state": f"< {other}"})
+    for other, why in (
+        ("wind", "no numbers of one unit"),
+        ("sensor.cellar", "no entity that you may use"),
+    ):
+        assert why in await run(
+            hass, {"kind": "tell", "entity": "outside", "state": f"< {other}"}
+        )
     assert len(plans(hass)) == 1
 
 
 async def test_each_time_begins_after_this_time(hass: HomeAssistant) -> None:
     expose(hass, "binary_sensor.cellar")
 
-    answer = await run(hass, {"kind": "tell_always", "entity": "binary_sensor.cellar", "state": "on"})
+    answer = await run(
+        hass, {"kind": "tell_always", "entity": "binary_sensor.cellar", "state": "on"}
+    )
 
     assert answer == "Each time that this is so (cellar: on): cellar."
-    assert [(plan.repeats, plan.told_at) for plan in plans(hass)] == [(True, dt_util.utcnow() - timedelta(hours=1))]
+    assert [(plan.repeats, plan.told_at) for plan in plans(hass)] == [
+        (True, dt_util.utcnow() - timedelta(hours=1))
+    ]
 
 
 @pytest.mark.parametrize(
@@ -347,7 +448,15 @@ async def test_what_is_dangerous_is_urgent(
 ) -> None:
     expose(hass, "binary_sensor.cellar", **attributes)
 
-    await run(hass, {"kind": "tell", "entity": "binary_sensor.cellar", "state": "off", "urgent": urgent})
+    await run(
+        hass,
+        {
+            "kind": "tell",
+            "entity": "binary_sensor.cellar",
+            "state": "off",
+            "urgent": urgent,
+        },
+    )
 
     assert [plan.is_urgent for plan in plans(hass)] == [is_urgent]
 
@@ -355,25 +464,41 @@ async def test_what_is_dangerous_is_urgent(
 async def test_what_is_so_already_is_not_waited_for(hass: HomeAssistant) -> None:
     hass.states.async_set("person.anna", "home", {"id": "anna"})
 
-    assert "so already" in await run(hass, {"kind": "tell", "entity": "me", "state": "home"})
+    assert "so already" in await run(
+        hass, {"kind": "tell", "entity": "me", "state": "home"}
+    )
 
 
-async def test_what_cannot_be_read_is_told(hass: HomeAssistant, hass_storage: dict[str, object]) -> None:
+async def test_what_cannot_be_read_is_told(
+    hass: HomeAssistant, hass_storage: dict[str, object]
+) -> None:
     async_get_plans(hass).__init__(hass)  # type: ignore[misc]  # as after a restart
     hass_storage["chatterbox.later"] = {"version": 1, "data": {"plans": "none"}}
 
     assert "cannot be read" in await run(hass, CALL_MUM)
 
 
-async def test_a_call_that_nobody_has_judged_is_not_planned(hass: HomeAssistant) -> None:
-    act: JsonObject = {"kind": "act", "when": "in 20 minutes", "tool": "HassTurnOff", "arguments": {"name": "Heater"}}
+async def test_a_call_that_nobody_has_judged_is_not_planned(
+    hass: HomeAssistant,
+) -> None:
+    act: JsonObject = {
+        "kind": "act",
+        "when": "in 20 minutes",
+        "tool": "HassTurnOff",
+        "arguments": {"name": "Heater"},
+    }
 
     assert "could not be judged" in await run(hass, act)
     assert plans(hass) == ()
 
 
 async def test_a_task_plans_no_call(hass: HomeAssistant) -> None:
-    act: JsonObject = {"kind": "act", "when": "in 20 minutes", "tool": "HassTurnOff", "arguments": {"name": "Heater"}}
+    act: JsonObject = {
+        "kind": "act",
+        "when": "in 20 minutes",
+        "tool": "HassTurnOff",
+        "arguments": {"name": "Heater"},
+    }
     call = replace(own_call(hass, act, ANNA), promise=Promise(is_given=True))
 
     answer = await LATER.run(call)
@@ -384,17 +509,26 @@ async def test_a_task_plans_no_call(hass: HomeAssistant) -> None:
 
 
 @pytest.mark.parametrize("words", ["", "Call Mum"])
-async def test_a_reminder_that_was_just_heard_is_put_off(hass: HomeAssistant, words: str) -> None:
+async def test_a_reminder_that_was_just_heard_is_put_off(
+    hass: HomeAssistant, words: str
+) -> None:
     await run(hass, BINS)
     heard = replace(plans(hass)[0], id="abc", text="call Mum", every="")
     news = News(text="", language="en", asker=heard.asker, plan=heard)
     await async_get_schedule(hass).async_heard([news], SATELLITE)
     put_off: JsonObject = {"kind": "move", "when": "in ten minutes", "text": words}
 
-    assert (await run(hass, put_off, BEN, SATELLITE)).endswith("in 10 minutes: call Mum.")
+    assert (await run(hass, put_off, BEN, SATELLITE)).endswith(
+        "in 10 minutes: call Mum."
+    )
 
     bins, again = plans(hass)
-    assert (bins.text, again.text, again.every, again.asker.person_id) == ("the bins", "call Mum", "", "ben")
+    assert (bins.text, again.text, again.every, again.asker.person_id) == (
+        "the bins",
+        "call Mum",
+        "",
+        "ben",
+    )
 
 
 async def test_one_that_comes_again_can_be_moved_for_good(hass: HomeAssistant) -> None:

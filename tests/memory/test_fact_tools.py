@@ -18,7 +18,13 @@ from custom_components.chatterbox.memory.fact_tools import (
     async_get_memory_prompt,
     memory_prompt,
 )
-from custom_components.chatterbox.memory.facts import LONGEST_FACT, MOST_FACTS, Fact, Keeper, async_get_memories
+from custom_components.chatterbox.memory.facts import (
+    LONGEST_FACT,
+    MOST_FACTS,
+    Fact,
+    Keeper,
+    async_get_memories,
+)
 from custom_components.chatterbox.people.speakers import NOBODY, Asking, Speaker
 from custom_components.chatterbox.tools.own.own_tool import OwnTool, ToolAnswer
 from tests.support.own_tools import ANNA, BEN, own_call
@@ -26,8 +32,12 @@ from tests.support.own_tools import ANNA, BEN, own_call
 AGENT = "agent-1"
 
 
-async def run(hass: HomeAssistant, tool: OwnTool, fact: str | None = None, speaker: Speaker = ANNA) -> ToolAnswer:
-    return await tool.run(own_call(hass, {} if fact is None else {"fact": fact}, speaker, AGENT))
+async def run(
+    hass: HomeAssistant, tool: OwnTool, fact: str | None = None, speaker: Speaker = ANNA
+) -> ToolAnswer:
+    return await tool.run(
+        own_call(hass, {} if fact is None else {"fact": fact}, speaker, AGENT)
+    )
 
 
 def data(answer: ToolAnswer) -> JsonObject:
@@ -40,24 +50,37 @@ def texts(hass: HomeAssistant, person: str = "anna") -> list[str]:
     return [fact.text for fact in async_get_memories(hass).facts(Keeper(AGENT, person))]
 
 
-async def test_a_fact_is_remembered_listed_and_forgotten(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
+async def test_a_fact_is_remembered_listed_and_forgotten(
+    hass: HomeAssistant, freezer: FrozenDateTimeFactory
+) -> None:
     await hass.config.async_set_time_zone("Europe/Berlin")
     freezer.move_to("2026-11-21 23:30:00+00:00")
     remembered = data(await run(hass, REMEMBER, "Anna has a cat."))["remembered"]
     assert isinstance(remembered, dict)
-    assert remembered == {"id": remembered["id"], "fact": "Anna has a cat.", "since": "2026-11-22"}
+    assert remembered == {
+        "id": remembered["id"],
+        "fact": "Anna has a cat.",
+        "since": "2026-11-22",
+    }
 
     await run(hass, REMEMBER, "Anna has a dog.")
     listed = data(await run(hass, LIST_MEMORIES))["facts"]
     assert isinstance(listed, list)
-    assert [fact["fact"] for fact in listed if isinstance(fact, dict)] == ["Anna has a dog.", "Anna has a cat."]
+    assert [fact["fact"] for fact in listed if isinstance(fact, dict)] == [
+        "Anna has a dog.",
+        "Anna has a cat.",
+    ]
 
-    assert data(await run(hass, FORGET, str(remembered["id"]))) == {"forgotten": remembered}
+    assert data(await run(hass, FORGET, str(remembered["id"]))) == {
+        "forgotten": remembered
+    }
     assert texts(hass) == ["Anna has a dog."]
 
 
 @pytest.mark.parametrize("meant", ["Anna has a CAT.", " anna has a cat. ", "cat"])
-async def test_a_fact_may_be_named_by_its_words(hass: HomeAssistant, meant: str) -> None:
+async def test_a_fact_may_be_named_by_its_words(
+    hass: HomeAssistant, meant: str
+) -> None:
     await run(hass, REMEMBER, "Anna has a cat.")
     await run(hass, REMEMBER, "Anna has a dog.")
 
@@ -66,7 +89,9 @@ async def test_a_fact_may_be_named_by_its_words(hass: HomeAssistant, meant: str)
 
 
 @pytest.mark.parametrize("meant", ["Anna", "bird", ""])
-async def test_what_names_no_fact_or_several_forgets_none(hass: HomeAssistant, meant: str) -> None:
+async def test_what_names_no_fact_or_several_forgets_none(
+    hass: HomeAssistant, meant: str
+) -> None:
     await run(hass, REMEMBER, "Anna has a cat.")
     await run(hass, REMEMBER, "Anna has a dog.")
 
@@ -92,8 +117,14 @@ async def test_nobody_gets_at_the_facts_of_somebody_else(hass: HomeAssistant) ->
     ("speaker", "why"),
     [
         (NOBODY, "No automation"),
-        (Speaker("user-1", name="Anna", asking=Asking.NOBODY, person_id="anna"), "No automation"),
-        (Speaker("user-1", name="Anna", asking=Asking.TRUSTED, person_id="anna"), "No automation"),
+        (
+            Speaker("user-1", name="Anna", asking=Asking.NOBODY, person_id="anna"),
+            "No automation",
+        ),
+        (
+            Speaker("user-1", name="Anna", asking=Asking.TRUSTED, person_id="anna"),
+            "No automation",
+        ),
         (Speaker(device_id="kitchen", asking=Asking.PERSON), "not known who speaks"),
     ],
 )
@@ -113,7 +144,9 @@ async def test_only_a_person_who_is_known_is_served(
 async def test_what_was_put_aside_is_not_told(hass: HomeAssistant) -> None:
     await run(hass, REMEMBER, "Anna has a cat.")
     memories, keeper = async_get_memories(hass), Keeper(AGENT, "anna")
-    await memories.async_change(keeper, memories.facts(keeper)[0].id, "Anna has a cat.", is_aside=True)
+    await memories.async_change(
+        keeper, memories.facts(keeper)[0].id, "Anna has a cat.", is_aside=True
+    )
 
     assert data(await run(hass, LIST_MEMORIES)) == {"facts": []}
 
@@ -126,7 +159,9 @@ async def test_a_hidden_pin_is_never_remembered(hass: HomeAssistant) -> None:
 
 
 async def test_the_bounds_are_told(hass: HomeAssistant) -> None:
-    assert str(LONGEST_FACT) in str((await run(hass, REMEMBER, "x" * (LONGEST_FACT + 1))).data["error"])
+    assert str(LONGEST_FACT) in str(
+        (await run(hass, REMEMBER, "x" * (LONGEST_FACT + 1))).data["error"]
+    )
     for number in range(MOST_FACTS):
         await run(hass, REMEMBER, f"Fact {number}")
 
@@ -136,7 +171,9 @@ async def test_the_bounds_are_told(hass: HomeAssistant) -> None:
     assert "ask which ones to forget" in str(outcome.data)
 
 
-async def test_what_cannot_be_read_is_told(hass: HomeAssistant, hass_storage: dict[str, object]) -> None:
+async def test_what_cannot_be_read_is_told(
+    hass: HomeAssistant, hass_storage: dict[str, object]
+) -> None:
     hass_storage["chatterbox.memories"] = {"version": 1, "data": {"people": "nobody"}}
 
     outcome = await run(hass, REMEMBER, "Anna has a cat.")
@@ -153,12 +190,20 @@ HEADING = (
 
 
 def facts(*texts: str) -> list[Fact]:
-    return [Fact(f"{number:06x}", text, datetime(2026, 11, 22, tzinfo=UTC)) for number, text in enumerate(texts)]
+    return [
+        Fact(f"{number:06x}", text, datetime(2026, 11, 22, tzinfo=UTC))
+        for number, text in enumerate(texts)
+    ]
 
 
 def test_nothing_is_told_of_nothing() -> None:
     assert memory_prompt([]) == ""
-    assert memory_prompt([Fact("a", "Put aside.", datetime(2026, 11, 22, tzinfo=UTC), is_aside=True)]) == ""
+    assert (
+        memory_prompt(
+            [Fact("a", "Put aside.", datetime(2026, 11, 22, tzinfo=UTC), is_aside=True)]
+        )
+        == ""
+    )
 
 
 def test_the_newest_come_first_with_their_ids() -> None:
@@ -170,7 +215,9 @@ def test_the_newest_come_first_with_their_ids() -> None:
 
 
 def test_what_does_not_fit_is_only_counted() -> None:
-    message = memory_prompt(facts(*(f"{number} {'x' * 290}" for number in range(10)))).splitlines()
+    message = memory_prompt(
+        facts(*(f"{number} {'x' * 290}" for number in range(10)))
+    ).splitlines()
 
     assert [line[11:12] for line in message[1:-1]] == ["9", "8", "7", "6"]
     assert message[-1] == "There are 6 more: chatterbox__list_memories lists all."
@@ -178,12 +225,18 @@ def test_what_does_not_fit_is_only_counted() -> None:
 
 @example([FORGED])
 @given(st.lists(st.text(max_size=300), max_size=12))
-def test_whatever_stands_in_them_each_has_one_line_and_no_markup(texts: list[str]) -> None:
+def test_whatever_stands_in_them_each_has_one_line_and_no_markup(
+    texts: list[str],
+) -> None:
     message = memory_prompt(facts(*texts))
 
     assert not set(message) & set("<>`")
     assert len(message) <= len(HEADING) + MAX_PROMPT + 80
     lines = message.split("\n")
     assert len(lines) <= 1 + len(texts)
-    quoted = [json.loads(line.removeprefix(f"- {line[2:8]}: ")) for line in lines[1:] if line.startswith("- ")]
+    quoted = [
+        json.loads(line.removeprefix(f"- {line[2:8]}: "))
+        for line in lines[1:]
+        if line.startswith("- ")
+    ]
     assert quoted == texts[::-1][: len(quoted)]

@@ -73,7 +73,11 @@ async def test_a_fact_is_stored_when_it_is_kept(disk: HomeAssistant) -> None:
 
 async def test_each_agent_and_each_person_has_their_own(hass: HomeAssistant) -> None:
     memories = async_get_memories(hass)
-    for keeper, text in ((ANNA, "Has a cat."), (BEN, "Has a dog."), (ANNA_ELSEWHERE, "Has a bird.")):
+    for keeper, text in (
+        (ANNA, "Has a cat."),
+        (BEN, "Has a dog."),
+        (ANNA_ELSEWHERE, "Has a bird."),
+    ):
         await memories.async_add(keeper, text, "")
 
     assert texts(memories) == ["Has a cat."]
@@ -82,7 +86,11 @@ async def test_each_agent_and_each_person_has_their_own(hass: HomeAssistant) -> 
     await memories.async_forget(ANNA, [memories.facts(ANNA)[0].id])
     assert await restarted(hass) is not memories
     again = await restarted(hass)
-    assert (texts(again), texts(again, BEN), texts(again, ANNA_ELSEWHERE)) == ([], ["Has a dog."], ["Has a bird."])
+    assert (texts(again), texts(again, BEN), texts(again, ANNA_ELSEWHERE)) == (
+        [],
+        ["Has a dog."],
+        ["Has a bird."],
+    )
     assert again.people("agent-1") == {"ben": ""}
 
 
@@ -94,7 +102,11 @@ async def test_a_fact_is_changed_put_aside_and_restored(hass: HomeAssistant) -> 
     await memories.async_change(ANNA, first.id, "Gets up at seven.", is_aside=True)
 
     changed, _ = (await restarted(hass)).facts(ANNA)
-    assert (changed.id, changed.text, changed.is_aside) == (first.id, "Gets up at seven.", True)
+    assert (changed.id, changed.text, changed.is_aside) == (
+        first.id,
+        "Gets up at seven.",
+        True,
+    )
     again = await memories.async_add(ANNA, "gets up at SEVEN.", "Anna")
     assert (again.id, again.is_aside) == (first.id, False)
     assert len(memories.facts(ANNA)) == 2
@@ -121,15 +133,23 @@ async def test_a_stored_change_is_signalled(hass: HomeAssistant) -> None:
     assert heard == [(ANNA, ["Has a cat."])]
 
 
-async def test_there_are_bounds(hass: HomeAssistant, hass_storage: dict[str, object]) -> None:
+async def test_there_are_bounds(
+    hass: HomeAssistant, hass_storage: dict[str, object]
+) -> None:
     memories = async_get_memories(hass)
-    assert await problem_of(memories, "x" * (LONGEST_FACT + 1)) is MemoryProblem.TOO_LONG
+    assert (
+        await problem_of(memories, "x" * (LONGEST_FACT + 1)) is MemoryProblem.TOO_LONG
+    )
     assert await problem_of(memories, " \n\u200b\u202e ") is MemoryProblem.EMPTY
     for number in range(MOST_FACTS):
-        await memories.async_add(ANNA, f"Fact {number}".ljust(LONGEST_FACT, "x"), "Anna")
+        await memories.async_add(
+            ANNA, f"Fact {number}".ljust(LONGEST_FACT, "x"), "Anna"
+        )
 
     assert await problem_of(memories, "One more.") is MemoryProblem.FULL
-    assert (await memories.async_add(ANNA, memories.facts(ANNA)[0].text, "Anna")) == memories.facts(ANNA)[0]
+    assert (
+        await memories.async_add(ANNA, memories.facts(ANNA)[0].text, "Anna")
+    ) == memories.facts(ANNA)[0]
     await memories.async_add(BEN, "Has a dog.", "Ben")
     assert len({fact.id for fact in memories.facts(ANNA)}) == MOST_FACTS
     assert "chatterbox.memories" in hass_storage
@@ -179,7 +199,9 @@ async def test_an_unreadable_file_is_left_unchanged(
     assert texts(await restarted(disk)) == ["Has a dog."]
 
 
-async def test_a_change_survives_the_cancellation_of_its_caller(disk: HomeAssistant) -> None:
+async def test_a_change_survives_the_cancellation_of_its_caller(
+    disk: HomeAssistant,
+) -> None:
     memories = async_get_memories(disk)
     async with no_free_thread():
         asking = asyncio.create_task(memories.async_add(ANNA, "Has a cat.", "Anna"))
@@ -189,7 +211,9 @@ async def test_a_change_survives_the_cancellation_of_its_caller(disk: HomeAssist
     await memories.async_add(ANNA, "Has a dog.", "Anna")
 
     assert asking.cancelled()
-    assert texts(memories) == texts(await restarted(disk)) == ["Has a cat.", "Has a dog."]
+    assert (
+        texts(memories) == texts(await restarted(disk)) == ["Has a cat.", "Has a dog."]
+    )
 
 
 async def test_readers_do_not_wait_for_a_change(disk: HomeAssistant) -> None:
@@ -208,9 +232,14 @@ async def test_readers_do_not_wait_for_a_change(disk: HomeAssistant) -> None:
 
 
 @pytest.mark.parametrize("removed", ["agent", "service"])
-async def test_the_facts_of_a_removed_agent_are_deleted(hass: HomeAssistant, removed: str) -> None:
+async def test_the_facts_of_a_removed_agent_are_deleted(
+    hass: HomeAssistant, removed: str
+) -> None:
     entry = await set_up(hass, offline_entry())
-    memories, keeper = async_get_memories(hass), Keeper(only_agent(entry).subentry_id, "anna")
+    memories, keeper = (
+        async_get_memories(hass),
+        Keeper(only_agent(entry).subentry_id, "anna"),
+    )
     await memories.async_add(keeper, "Has a cat.", "Anna")
     await hass.config_entries.async_reload(entry.entry_id)
     assert texts(memories, keeper) == ["Has a cat."]

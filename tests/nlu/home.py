@@ -6,7 +6,11 @@ from pydantic import BaseModel
 from yaml import safe_load
 
 from custom_components.chatterbox.nlu.lexicon import Lexicon
-from custom_components.chatterbox.nlu.vocabulary import HomeVocabulary, KnownEntity, NamedPlace
+from custom_components.chatterbox.nlu.vocabulary import (
+    HomeVocabulary,
+    KnownEntity,
+    NamedPlace,
+)
 from demo.translated import translated_home
 
 
@@ -42,7 +46,10 @@ def demo_names(language: str, words: Lexicon) -> HomeVocabulary:
         )
         for one in home.entities
     )
-    rooms = tuple(NamedPlace((area.name, *area.aliases), frozenset({area.id})) for area in home.areas)
+    rooms = tuple(
+        NamedPlace((area.name, *area.aliases), frozenset({area.id}))
+        for area in home.areas
+    )
     floors = tuple(
         NamedPlace(
             (floor.name, *floor.aliases),

@@ -5,7 +5,13 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from hassil.intents import Intents, RangeSlotList, SlotList, TextSlotList, WildcardSlotList
+from hassil.intents import (
+    Intents,
+    RangeSlotList,
+    SlotList,
+    TextSlotList,
+    WildcardSlotList,
+)
 from hassil.sample import sample_sentence
 from home_assistant_intents import get_intents
 from homeassistant.core import HomeAssistant
@@ -55,11 +61,15 @@ class Question(BaseModel):
     call: dict[str, str]
 
 
-QUESTIONS = read_data_file(Path(__file__).with_name("past.toml"), dict[str, list[Question]])["question"]
+QUESTIONS = read_data_file(
+    Path(__file__).with_name("past.toml"), dict[str, list[Question]]
+)["question"]
 
 
 @in_one_home("question", QUESTIONS)
-async def test_questions_are_recognized(home: HomeAssistant, question: Question) -> None:
+async def test_questions_are_recognized(
+    home: HomeAssistant, question: Question
+) -> None:
     found = await async_past_question(home, question.text, question.language)
 
     assert found == PastQuestion(question.form, question.call)
@@ -84,7 +94,10 @@ async def test_questions_are_recognized(home: HomeAssistant, question: Question)
 )
 async def test_other_sentences_are_not(home: HomeAssistant, text: str) -> None:
     assert await async_past_question(home, text, "en") is None
-    assert await async_past_question(home, "when was the front door last opened", "xx") is None
+    assert (
+        await async_past_question(home, "when was the front door last opened", "xx")
+        is None
+    )
 
 
 OF_A_TEMPLATE = 4
@@ -96,11 +109,20 @@ def sentences(language: str) -> Iterator[str]:
     assert data, language
     intents = Intents.from_dict(data)
     names = {"name": NAMES[language], "area": ["Kitchen"], "floor": ["Attic"]}
-    wild = {name: ["Lamp"] for name, one in intents.slot_lists.items() if isinstance(one, WildcardSlotList)}
+    wild = {
+        name: ["Lamp"]
+        for name, one in intents.slot_lists.items()
+        if isinstance(one, WildcardSlotList)
+    }
     # Of all numbers, hassil makes the words anew for each template.
-    wild |= {name: ["20"] for name, one in intents.slot_lists.items() if isinstance(one, RangeSlotList)}
+    wild |= {
+        name: ["20"]
+        for name, one in intents.slot_lists.items()
+        if isinstance(one, RangeSlotList)
+    }
     filled: dict[str, SlotList] = {
-        name: TextSlotList.from_strings(some, name=name) for name, some in (wild | names).items()
+        name: TextSlotList.from_strings(some, name=name)
+        for name, some in (wild | names).items()
     }
     lists = {**intents.slot_lists, **filled}
     for one in intents.intents.values():
@@ -109,7 +131,10 @@ def sentences(language: str) -> Iterator[str]:
                 local = {**lists, **block.slot_lists}
                 rules = {**intents.expansion_rules, **block.expansion_rules}
                 yield from islice(
-                    sample_sentence(sentence, local, rules, language=language, skip_optionals=True), OF_A_TEMPLATE
+                    sample_sentence(
+                        sentence, local, rules, language=language, skip_optionals=True
+                    ),
+                    OF_A_TEMPLATE,
                 )
 
 
@@ -117,4 +142,6 @@ async def test_no_sentence_of_home_assistant_is_one(home: HomeAssistant) -> None
     for language in NAMES:
         tried = [*sentences(language)]
         assert len(tried) > 1_000, language
-        assert [one for one in tried if await async_past_question(home, one, language)] == []
+        assert [
+            one for one in tried if await async_past_question(home, one, language)
+        ] == []

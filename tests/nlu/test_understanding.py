@@ -11,7 +11,13 @@ from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.text import base_language
 from custom_components.chatterbox.nlu import lexicon as lexicons
-from custom_components.chatterbox.nlu.commands import Choice, EntityCommand, OpenQuestion, Surroundings, UnknownName
+from custom_components.chatterbox.nlu.commands import (
+    Choice,
+    EntityCommand,
+    OpenQuestion,
+    Surroundings,
+    UnknownName,
+)
 from custom_components.chatterbox.nlu.lexicon import Lexicon, lexicon, tokens
 from custom_components.chatterbox.nlu.questions import StateQuestion, WorldQuestion
 from custom_components.chatterbox.nlu.reading import MOST_READINGS, MOST_WORDS, read
@@ -28,7 +34,8 @@ from .home import demo_names
 HERE = Surroundings("living_room", frozenset({"media_player.living_room_speaker"}))
 LANGUAGES = Path(lexicons.__file__).with_name("languages")
 SENTENCES = {
-    file.stem: tomllib.loads(file.read_text("utf-8")) for file in Path(__file__).parent.glob("sentences/*.toml")
+    file.stem: tomllib.loads(file.read_text("utf-8"))
+    for file in Path(__file__).parent.glob("sentences/*.toml")
 }
 """By language and section: `requests` with what they mean, `unreached` with what they should mean, and `none`."""
 LEAST_REQUESTS, LEAST_RIGHT = 100, 0.9
@@ -58,19 +65,39 @@ def requests_of(sentence: str, language: str) -> Sequence[SpokenRequest]:
 def short(request: SpokenRequest) -> str:  # noqa: PLR0911 one of each kind
     """Return a request in short: "set light.desk_lamp 50 percent"."""
     match request:
-        case EntityCommand(act=act, ids=ids, amount=amount, unit=unit, colour=colour, is_by=is_by):
+        case EntityCommand(
+            act=act, ids=ids, amount=amount, unit=unit, colour=colour, is_by=is_by
+        ):
             value = f"{amount:g} {unit}".strip() if amount is not None else colour
-            return " ".join(filter(None, (act, *sorted(ids), value, "more" if is_by else "")))
+            return " ".join(
+                filter(None, (act, *sorted(ids), value, "more" if is_by else ""))
+            )
         case Choice(ids=ids):
             return f"which {' '.join(sorted(ids))}"
         case WorldQuestion(topics=topics, days=days, is_whether=is_whether, zone=zone):
-            return " ".join(filter(None, ("whether" if is_whether else "ask", *topics, *days, zone)))
+            return " ".join(
+                filter(None, ("whether" if is_whether else "ask", *topics, *days, zone))
+            )
         case ListRequest(act=act, list_id=list_id, items=items, is_all=is_all):
-            return " ".join(filter(None, (act, "lists" if is_all else list_id or "list", ", ".join(items))))
+            return " ".join(
+                filter(
+                    None,
+                    (act, "lists" if is_all else list_id or "list", ", ".join(items)),
+                )
+            )
         case PlayRequest(query=query):
             return f"play {query}"
         case TimerRequest(durations=durations, name=name):
-            return " ".join(filter(None, ("timer", *(f"{number} {unit}" for unit, number in durations.items()), name)))
+            return " ".join(
+                filter(
+                    None,
+                    (
+                        "timer",
+                        *(f"{number} {unit}" for unit, number in durations.items()),
+                        name,
+                    ),
+                )
+            )
         case OpenQuestion(lacks=lacks, sentence=sentence):
             return f"lacks {lacks} {sentence}".strip()
         case UnknownName(text=text, alike=alike):
@@ -92,13 +119,18 @@ def rows(section: str, *languages: str) -> list[tuple[str, str, str]]:
 
 @pytest.mark.parametrize("language", SENTENCES)
 def test_a_sentence_has_one_meaning(language: str) -> None:
-    wrong = [(sentence, meaning, understood(sentence, language)) for _, sentence, meaning in rows("requests", language)]
+    wrong = [
+        (sentence, meaning, understood(sentence, language))
+        for _, sentence, meaning in rows("requests", language)
+    ]
     assert [one for one in wrong if one[1] != one[2]] == []
 
 
 @pytest.mark.parametrize("language", SENTENCES)
 def test_most_of_what_is_said_in_a_day_is_understood(language: str) -> None:
-    right, unreached = (len(rows(section, language)) for section in ("requests", "unreached"))
+    right, unreached = (
+        len(rows(section, language)) for section in ("requests", "unreached")
+    )
     assert right + unreached >= LEAST_REQUESTS
     assert right / (right + unreached) >= LEAST_RIGHT
 
@@ -111,31 +143,50 @@ def test_what_is_not_reached_yet_is_not_mistaken(language: str) -> None:
 
 @pytest.mark.parametrize("language", SENTENCES)
 def test_what_is_no_plain_request_is_not_understood(language: str) -> None:
-    assert [sentence for _, sentence, _ in rows("none", language) if understood(sentence, language)] == []
+    assert [
+        sentence
+        for _, sentence, _ in rows("none", language)
+        if understood(sentence, language)
+    ] == []
 
 
 @pytest.mark.parametrize(
     ("sentence", "lights"),
-    [("turn off the lights", 14), ("turn off the lights in the kitchen", 3), ("turn the room light off", 0)],
+    [
+        ("turn off the lights", 14),
+        ("turn off the lights in the kitchen", 3),
+        ("turn the room light off", 0),
+    ],
 )
 def test_without_a_room_the_lights_are_all_of_them(sentence: str, lights: int) -> None:
     words = words_of("en")
     requests = understand(sentence, words, demo_names("en", words), Surroundings())
-    assert sum(len(one.ids) for one in requests if isinstance(one, EntityCommand)) == lights
+    assert (
+        sum(len(one.ids) for one in requests if isinstance(one, EntityCommand))
+        == lights
+    )
     assert [one for one in requests if not isinstance(one, EntityCommand)] == []
 
 
 @pytest.mark.parametrize(("language", "sentence", "name"), rows("unknown"))
-def test_a_name_that_nothing_has_is_told_as_it_was_said(language: str, sentence: str, name: str) -> None:
+def test_a_name_that_nothing_has_is_told_as_it_was_said(
+    language: str, sentence: str, name: str
+) -> None:
     words = words_of(language)
     unknown = understand(sentence, words, demo_names(language, words), HERE)
-    assert [one.text for one in unknown if isinstance(one, UnknownName)] == [name] * bool(name)
+    assert [one.text for one in unknown if isinstance(one, UnknownName)] == [
+        name
+    ] * bool(name)
 
 
 @pytest.mark.parametrize("language", SENTENCES)
 def test_words_that_reverse_a_request_are_never_left_out(language: str) -> None:
     reversing = SENTENCES[language]["reversing"]["words"]
-    commands = [row[1] for row in rows("requests", language) if row[2].partition(" ")[0] in {"on", "off"}]
+    commands = [
+        row[1]
+        for row in rows("requests", language)
+        if row[2].partition(" ")[0] in {"on", "off"}
+    ]
     sentences = [f"{word} {command}" for word in reversing for command in commands]
     assert sentences
     assert {one for one in sentences if requests_of(one, language)} == set()
@@ -144,19 +195,33 @@ def test_words_that_reverse_a_request_are_never_left_out(language: str) -> None:
 @pytest.mark.parametrize("language", SENTENCES)
 def test_a_command_with_words_that_change_it_is_not_understood(language: str) -> None:
     hostile = SENTENCES[language]["hostile"]
-    commands = [form.format(target) for form in hostile["forms"] for target in hostile["targets"]]
+    commands = [
+        form.format(target)
+        for form in hostile["forms"]
+        for target in hostile["targets"]
+    ]
     assert len(hostile["changes"]) >= LEAST_HOSTILE
     assert any(understood(command, language) for command in commands)
     assert [
-        one for change in hostile["changes"] for one in map(change.format, commands) if understood(one, language)
+        one
+        for change in hostile["changes"]
+        for one in map(change.format, commands)
+        if understood(one, language)
     ] == []
 
 
 @pytest.mark.parametrize("language", SENTENCES)
-def test_no_phrase_that_reverses_a_request_is_read_as_other_words(language: str) -> None:
-    data = tomllib.loads((LANGUAGES / f"{base_language(language)}.toml").read_text("utf-8"))
+def test_no_phrase_that_reverses_a_request_is_read_as_other_words(
+    language: str,
+) -> None:
+    data = tomllib.loads(
+        (LANGUAGES / f"{base_language(language)}.toml").read_text("utf-8")
+    )
     hostile = SENTENCES[language]["hostile"]
-    commands = [form.format(hostile["targets"][0]).split() for form in hostile["forms"][:SOME_FORMS]]
+    commands = [
+        form.format(hostile["targets"][0]).split()
+        for form in hostile["forms"][:SOME_FORMS]
+    ]
     sentences = [
         " ".join((*command[:at], phrase.strip(), *command[at:]))
         for phrase in data["reversing"].replace("\n", " ").split(",")
@@ -168,7 +233,12 @@ def test_no_phrase_that_reverses_a_request_is_read_as_other_words(language: str)
 
 PIECES = {
     language: [
-        *(phrase for section in SENTENCES[language].values() for texts in section.values() for phrase in texts),
+        *(
+            phrase
+            for section in SENTENCES[language].values()
+            for texts in section.values()
+            for phrase in texts
+        ),
         *(
             "kitchen",
             "and",
@@ -195,16 +265,32 @@ PIECES = {
 @given(data=st.data())
 def test_a_reading_has_each_word_once(language: str, data: st.DataObject) -> None:
     words = words_of(language)
-    pieces = data.draw(st.lists(st.sampled_from(PIECES[language]) | st.text(max_size=5), min_size=1, max_size=5))
+    pieces = data.draw(
+        st.lists(
+            st.sampled_from(PIECES[language]) | st.text(max_size=5),
+            min_size=1,
+            max_size=5,
+        )
+    )
     sentence = " ".join(pieces)
     for reading in read(sentence, words, demo_names(language, words)):
         covered = [at for span in reading.spans for at in range(span.start, span.end)]
         assert covered == [*range(len(reading.words))]
-        assert "".join(one.word for one in reading.words) == "".join(one.word for one in tokens(sentence))
+        assert "".join(one.word for one in reading.words) == "".join(
+            one.word for one in tokens(sentence)
+        )
         understand(sentence, words, demo_names(language, words), HERE)
 
 
-REPEATED = ("turn off the lights and", "on", "the kitchen", "add milk and", "remind me to", "5", "schalte das Licht")
+REPEATED = (
+    "turn off the lights and",
+    "on",
+    "the kitchen",
+    "add milk and",
+    "remind me to",
+    "5",
+    "schalte das Licht",
+)
 MOST_CALLS = 40 * MOST_READINGS
 """Calls of functions for each word of a sentence, at most: phrases have few words, and texts at most twelve."""
 

@@ -15,7 +15,8 @@ _CONTACTS = """
   - { name: Shed Door, id: binary_sensor.shed, area: hallway, state: "off", attributes: { device_class: door } }
 """
 _SKYLIGHT = (
-    "  - { name: Skylight, id: cover.skylight, area: hallway, state: open, attributes: { device_class: window } }\n"
+    "  - { name: Skylight, id: cover.skylight, area: hallway, state: open, "
+    "attributes: { device_class: window } }\n"
 )
 
 
@@ -38,20 +39,28 @@ async def _talk(hass: HomeAssistant, home: str, language: str = "en") -> Talk:
         ("is the front door locked?", "Yes"),
     ],
 )
-async def test_sensors_and_covers_are_told_together(hass: HomeAssistant, question: str, answer: str) -> None:
+async def test_sensors_and_covers_are_told_together(
+    hass: HomeAssistant, question: str, answer: str
+) -> None:
     talk = await _talk(hass, HOME + _CONTACTS + _SKYLIGHT)
 
     assert await talk.say(question) == answer
 
 
-async def test_a_question_about_a_room_is_about_its_sensors(hass: HomeAssistant) -> None:
+async def test_a_question_about_a_room_is_about_its_sensors(
+    hass: HomeAssistant,
+) -> None:
     talk = await _talk(hass, HOME + _CONTACTS)
 
-    assert await talk.say("are any windows open in the kitchen?") == "Yes, Kitchen Window"
+    assert (
+        await talk.say("are any windows open in the kitchen?") == "Yes, Kitchen Window"
+    )
     assert await talk.say("are any windows open in the hallway?") == "No"
 
 
-async def test_a_home_with_motorized_windows_alone_is_answered_by_home_assistant(hass: HomeAssistant) -> None:
+async def test_a_home_with_motorized_windows_alone_is_answered_by_home_assistant(
+    hass: HomeAssistant,
+) -> None:
     talk = await _talk(hass, HOME + _SKYLIGHT)
 
     assert await talk.say("are any windows open?") == "Yes, Skylight"
@@ -63,19 +72,26 @@ async def test_german_windows_are_told_too(hass: HomeAssistant) -> None:
     assert "Kitchen Window" in await talk.say("sind Fenster offen?")
 
 
-async def test_a_french_word_for_two_kinds_of_covers_is_understood(hass: HomeAssistant) -> None:
+async def test_a_french_word_for_two_kinds_of_covers_is_understood(
+    hass: HomeAssistant,
+) -> None:
     blind = "  - { name: Store du salon, id: cover.blind, state: open, attributes: { device_class: blind } }"
     talk = await _talk(hass, HOME + blind, language="fr")
 
     assert "Store du salon" in await talk.say("quels stores sont ouverts")
 
 
-async def test_a_chat_tells_what_would_be_understood_and_a_satellite_does_not(hass: HomeAssistant) -> None:
+async def test_a_chat_tells_what_would_be_understood_and_a_satellite_does_not(
+    hass: HomeAssistant,
+) -> None:
     talk = await _talk(hass, HOME)
     at_satellite = Talk(hass, device_id="a-satellite", conversation_id="another-talk")
 
     assert (
-        await talk.say("sing") == f"Sorry, I couldn't understand that. {sentence('common.spoken_understood_offline')}"
+        await talk.say("sing")
+        == f"Sorry, I couldn't understand that. {sentence('common.spoken_understood_offline')}"
     )
     assert await at_satellite.say("sing") == "Sorry, I couldn't understand that"
-    assert await at_satellite.say("what can you do?") == sentence("common.spoken_can_do")
+    assert await at_satellite.say("what can you do?") == sentence(
+        "common.spoken_can_do"
+    )

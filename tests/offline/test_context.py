@@ -22,8 +22,12 @@ async def talk(hass: HomeAssistant) -> Talk:
     return Talk(hass)
 
 
-@pytest.mark.parametrize("question", ["what time is it", "what is the date", "what's the weather"])
-async def test_a_question_in_between_does_not_take_the_word_from_what_was_done(talk: Talk, question: str) -> None:
+@pytest.mark.parametrize(
+    "question", ["what time is it", "what is the date", "what's the weather"]
+)
+async def test_a_question_in_between_does_not_take_the_word_from_what_was_done(
+    talk: Talk, question: str
+) -> None:
     await talk.say("turn on the kitchen lights")
     await talk.say(question)
     await talk.say("turn them off again")
@@ -41,7 +45,9 @@ async def test_what_was_asked_for_last_is_meant_first(talk: Talk) -> None:
     assert talk.hass.states.is_state("light.counter", "on")
 
 
-async def test_what_was_done_last_is_meant_however_many_questions_came_before(talk: Talk) -> None:
+async def test_what_was_done_last_is_meant_however_many_questions_came_before(
+    talk: Talk,
+) -> None:
     await talk.say("is the front door locked")
     await talk.say("turn on the counter lamp")
     await talk.say("is the front door locked")
@@ -66,7 +72,11 @@ async def test_a_sentence_that_nothing_explains_is_refused_once(talk: Talk) -> N
 
 @pytest.mark.parametrize(
     ("again", "lights", "blinds"),
-    [("turn them on again", "on", "closed"), ("open them again", "off", "open"), ("close them", "off", "closed")],
+    [
+        ("turn them on again", "on", "closed"),
+        ("open them again", "off", "open"),
+        ("close them", "off", "closed"),
+    ],
 )
 async def test_them_after_a_compound_command_is_what_the_word_fits(
     talk: Talk, again: str, lights: str, blinds: str

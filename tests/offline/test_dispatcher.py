@@ -17,7 +17,10 @@ from custom_components.chatterbox.agent.events import Phase, StopReason
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall, Usage
 from custom_components.chatterbox.agent.text import MOST_UNDERSTOOD
 from custom_components.chatterbox.effects.effect import NOTHING, Touches
-from custom_components.chatterbox.offline.dispatcher import MAX_NESTING, offline_languages
+from custom_components.chatterbox.offline.dispatcher import (
+    MAX_NESTING,
+    offline_languages,
+)
 from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE, SENTENCE
 from tests.demo_house.move_in import move_in
 from tests.support.config_entries import offline_entry, set_up
@@ -36,10 +39,14 @@ async def home(hass: HomeAssistant) -> HomeAssistant:
     return hass
 
 
-async def built_in_answer(hass: HomeAssistant, text: str, language: str = "en") -> conversation.ConversationResult:
+async def built_in_answer(
+    hass: HomeAssistant, text: str, language: str = "en"
+) -> conversation.ConversationResult:
     """Ask Home Assistant's own agent directly."""
     agent = conversation.HOME_ASSISTANT_AGENT
-    return await conversation.async_converse(hass, text, None, Context(), language, agent_id=agent)
+    return await conversation.async_converse(
+        hass, text, None, Context(), language, agent_id=agent
+    )
 
 
 async def test_of_a_text_that_nobody_says_nothing_is_done(home: HomeAssistant) -> None:
@@ -51,7 +58,9 @@ async def test_of_a_text_that_nobody_says_nothing_is_done(home: HomeAssistant) -
     assert home.states.is_state("light.counter", "off")
 
 
-async def test_a_sentence_becomes_an_action_and_the_action_an_answer(home: HomeAssistant) -> None:
+async def test_a_sentence_becomes_an_action_and_the_action_an_answer(
+    home: HomeAssistant,
+) -> None:
     talk = Talk(home)
 
     assert await talk.say("turn on the counter lamp") == "Turned on the light"
@@ -76,11 +85,16 @@ async def test_a_sentence_becomes_an_action_and_the_action_an_answer(home: HomeA
 @pytest.mark.parametrize(
     ("broken", "answer"),
     [
-        (("light.kitchen_ceiling", "light.counter"), "That didn't work: {}, {}. no answer."),
+        (
+            ("light.kitchen_ceiling", "light.counter"),
+            "That didn't work: {}, {}. no answer.",
+        ),
         (("light.counter",), "Turned on the lights\nThat didn't work: {}. no answer."),
     ],
 )
-async def test_lights_that_did_not_follow_are_named(home: HomeAssistant, broken: tuple[str, ...], answer: str) -> None:
+async def test_lights_that_did_not_follow_are_named(
+    home: HomeAssistant, broken: tuple[str, ...], answer: str
+) -> None:
     async def turn_on(call: ServiceCall) -> None:
         if set(call.data["entity_id"]) & set(broken):
             raise HomeAssistantError("no answer")
@@ -111,7 +125,8 @@ async def test_another_conversation_knows_nothing_of_it(home: HomeAssistant) -> 
 async def test_the_memory_outlives_a_pause_in_a_conversation_with_an_id_of_home_assistants_kind(
     home: HomeAssistant,
 ) -> None:
-    # Home Assistant gives a conversation with an expired ULID a new id; none of ours may look like one.
+    # Home Assistant gives a conversation with an expired ULID a new id; none of ours
+    # may look like one.
     for conversation_id in ("01K9" + "0" * 22, "x" * 26, "x"):
         talk = Talk(home, conversation_id=conversation_id)
         await talk.say("turn on the counter lamp")
@@ -119,7 +134,9 @@ async def test_the_memory_outlives_a_pause_in_a_conversation_with_an_id_of_home_
         assert home.states.is_state("light.counter", "off")
 
 
-async def test_a_question_for_another_day_or_place_is_not_answered_for_now(home: HomeAssistant) -> None:
+async def test_a_question_for_another_day_or_place_is_not_answered_for_now(
+    home: HomeAssistant,
+) -> None:
     talk = Talk(home)
     for text, is_error in {
         "what day is it tomorrow": False,
@@ -140,7 +157,9 @@ async def test_a_question_for_another_day_or_place_is_not_answered_for_now(home:
         assert talk.results[-1].is_error is is_error, text
 
 
-async def test_a_word_that_makes_a_command_another_one_is_not_left_out(home: HomeAssistant) -> None:
+async def test_a_word_that_makes_a_command_another_one_is_not_left_out(
+    home: HomeAssistant,
+) -> None:
     talk = Talk(home)
     for text in (
         "don't unlock the front door",
@@ -156,7 +175,10 @@ async def test_a_word_that_makes_a_command_another_one_is_not_left_out(home: Hom
         "what would unlock the front door",
     ):
         dispatcher = talk.dispatcher()
-        assert await dispatcher.async_effects(PROCESS_SENTENCE.name, {SENTENCE: text}) == NOTHING, text
+        assert (
+            await dispatcher.async_effects(PROCESS_SENTENCE.name, {SENTENCE: text})
+            == NOTHING
+        ), text
         await talk.say(text)
         assert talk.results[-1].is_error, text
     assert home.states.is_state("lock.front_door", "locked")
@@ -170,17 +192,32 @@ async def test_a_word_that_makes_a_command_another_one_is_not_left_out(home: Hom
 
 async def test_lights_of_a_room_are_set_to_a_brightness(home: HomeAssistant) -> None:
     talk, lights = Talk(home), {"light.kitchen_ceiling", "light.counter"}
-    for text in ("turn on the kitchen lights at 30 percent", "switch on the lights in the kitchen at 30 percent"):
-        effects = await talk.dispatcher().async_effects(PROCESS_SENTENCE.name, {SENTENCE: text})
+    for text in (
+        "turn on the kitchen lights at 30 percent",
+        "switch on the lights in the kitchen at 30 percent",
+    ):
+        effects = await talk.dispatcher().async_effects(
+            PROCESS_SENTENCE.name, {SENTENCE: text}
+        )
         assert isinstance(effects, Touches)
         assert {action.entity_id for action in effects.actions} == lights
         await talk.say(text)
-        assert ({run.intent_type for run in effects.intents}, talk.results[-1].is_error) == ({"HassLightSet"}, False)
+        assert (
+            {run.intent_type for run in effects.intents},
+            talk.results[-1].is_error,
+        ) == ({"HassLightSet"}, False)
     forbidden = "don't turn on the kitchen lights at 30 percent"
-    assert await talk.dispatcher().async_effects(PROCESS_SENTENCE.name, {SENTENCE: forbidden}) == NOTHING
+    assert (
+        await talk.dispatcher().async_effects(
+            PROCESS_SENTENCE.name, {SENTENCE: forbidden}
+        )
+        == NOTHING
+    )
 
 
-async def test_a_light_that_has_no_colours_is_not_said_to_have_one(home: HomeAssistant) -> None:
+async def test_a_light_that_has_no_colours_is_not_said_to_have_one(
+    home: HomeAssistant,
+) -> None:
     """home-assistant/core#134159."""
     assert (
         await Talk(home).say("set the counter lamp to red")
@@ -189,7 +226,9 @@ async def test_a_light_that_has_no_colours_is_not_said_to_have_one(home: HomeAss
 
 
 async def test_a_compound_sentence_does_both(home: HomeAssistant) -> None:
-    spoken = await Talk(home).say("turn on the counter lamp and turn off the hallway light")
+    spoken = await Talk(home).say(
+        "turn on the counter lamp and turn off the hallway light"
+    )
 
     assert home.states.is_state("light.counter", "on")
     assert home.states.is_state("light.hallway", "off")
@@ -204,7 +243,9 @@ async def test_a_question_is_answered(home: HomeAssistant) -> None:
 
 
 @in_one_home("text", ["what does it all mean", "shall we dance"])
-async def test_what_is_not_understood_gets_the_built_in_agents_own_sentence(home: HomeAssistant, text: str) -> None:
+async def test_what_is_not_understood_gets_the_built_in_agents_own_sentence(
+    home: HomeAssistant, text: str
+) -> None:
     expected = (await built_in_answer(home, text)).response
     talk = Talk(home, device_id="a-satellite")  # a chat gets some help too
 
@@ -219,19 +260,32 @@ async def test_what_is_not_understood_gets_the_built_in_agents_own_sentence(home
     ("language", "text", "named"),
     [
         ("en", "turn on the spaceship in five minutes", "spaceship"),
-        ("en", "don't turn on the counter lamp in five minutes", "don't turn on the counter lamp"),
+        (
+            "en",
+            "don't turn on the counter lamp in five minutes",
+            "don't turn on the counter lamp",
+        ),
         ("en", "unlock the front door in the kitchen in 3 seconds", "the Kitchen area"),
-        ("en", "in 3 seconds turn on the counter lamp in 3 seconds", "turn on the counter lamp"),
+        (
+            "en",
+            "in 3 seconds turn on the counter lamp in 3 seconds",
+            "turn on the counter lamp",
+        ),
         ("en", "in 5 minutes what time is it", "what time is it"),
         ("en", "turn on the counter lamp in 5 minutes", "turn on the counter lamp"),
         ("fr", "allume le vaisseau dans cinq minutes", "vaisseau"),
         ("de", "in 5 Minuten schalte Counter Lamp ein", "schalte Counter Lamp ein"),
     ],
 )
-async def test_home_assistant_delays_no_command(home: HomeAssistant, language: str, text: str, named: str) -> None:
+async def test_home_assistant_delays_no_command(
+    home: HomeAssistant, language: str, text: str, named: str
+) -> None:
     talk = Talk(home, language)
 
-    assert await talk.dispatcher().async_effects(PROCESS_SENTENCE.name, {SENTENCE: text}) == NOTHING
+    assert (
+        await talk.dispatcher().async_effects(PROCESS_SENTENCE.name, {SENTENCE: text})
+        == NOTHING
+    )
     assert named in await talk.say(text)
     assert talk.results[-1].is_error
     assert home.data[TIMER_DATA].timers == {}
@@ -242,33 +296,51 @@ async def test_it_speaks_other_languages(home: HomeAssistant) -> None:
 
     assert await talk.say("schalte Counter Lamp ein") == "Licht eingeschaltet"
     assert home.states.is_state("light.counter", "on")
-    assert (await talk.say("was ist der Sinn des Lebens")).startswith("Entschuldigung, das habe ich nicht verstanden.")
+    assert (await talk.say("was ist der Sinn des Lebens")).startswith(
+        "Entschuldigung, das habe ich nicht verstanden."
+    )
 
 
-async def test_a_language_that_nobody_understands_gets_an_answer_all_the_same(home: HomeAssistant) -> None:
-    assert await Talk(home, language="tlh").say("wej") == "Sorry, I couldn't understand that"
+async def test_a_language_that_nobody_understands_gets_an_answer_all_the_same(
+    home: HomeAssistant,
+) -> None:
+    assert (
+        await Talk(home, language="tlh").say("wej")
+        == "Sorry, I couldn't understand that"
+    )
 
 
-async def test_the_result_of_the_conversation_is_that_of_the_built_in_agent(home: HomeAssistant) -> None:
+async def test_the_result_of_the_conversation_is_that_of_the_built_in_agent(
+    home: HomeAssistant,
+) -> None:
     """Cards, targets and error codes come from the ChatLog, where Home Assistant looks for them."""
     for text in ("turn on the counter lamp", "what does it all mean"):
         talk = Talk(home, device_id="a-satellite")
         spoken = await talk.say(text)
         native = talk.results[-1].native
         assert isinstance(native, llm.ToolResult)
-        user_input = conversation.ConversationInput(text, Context(), "our-talk", None, None, "en", "us")
+        user_input = conversation.ConversationInput(
+            text, Context(), "our-talk", None, None, "en", "us"
+        )
         with (
-            chat_session.async_get_chat_session(home, "our-talk", **OF_NOBODY) as session,
+            chat_session.async_get_chat_session(
+                home, "our-talk", **OF_NOBODY
+            ) as session,
             conversation.async_get_chat_log(home, session, user_input) as chat_log,
         ):
             for content in (
-                conversation.ToolResultContent("us", "1", PROCESS_SENTENCE.name, native),
+                conversation.ToolResultContent(
+                    "us", "1", PROCESS_SENTENCE.name, native
+                ),
                 conversation.AssistantContent("us", spoken),
             ):
                 chat_log.async_add_assistant_content_without_tools(content)
             result = conversation.async_get_result_from_chat_log(user_input, chat_log)
 
-        assert result.response.as_dict() == (await built_in_answer(home, text)).response.as_dict()
+        assert (
+            result.response.as_dict()
+            == (await built_in_answer(home, text)).response.as_dict()
+        )
 
 
 async def test_our_own_conversation_is_not_disturbed(home: HomeAssistant) -> None:
@@ -277,7 +349,9 @@ async def test_our_own_conversation_is_not_disturbed(home: HomeAssistant) -> Non
         conversation.async_get_chat_log(home, session) as chat_log,
     ):
         before = list(chat_log.content)
-        await Talk(home).dispatcher().dispatch(*sentence_call("turn on the counter lamp"))
+        await (
+            Talk(home).dispatcher().dispatch(*sentence_call("turn on the counter lamp"))
+        )
 
         assert chat_log.content == before
         assert chat_session.current_session.get() is session
@@ -289,13 +363,21 @@ async def test_an_automation_started_by_a_sentence_answers(home: HomeAssistant) 
     assert await Talk(home).say("good night") == "Sleep well"
 
 
-async def test_an_automation_answers_a_sentence_that_could_be_a_delayed_command(home: HomeAssistant) -> None:
-    await _automate(home, "start the spaceship in five minutes", {"set_conversation_response": "Engines on"})
+async def test_an_automation_answers_a_sentence_that_could_be_a_delayed_command(
+    home: HomeAssistant,
+) -> None:
+    await _automate(
+        home,
+        "start the spaceship in five minutes",
+        {"set_conversation_response": "Engines on"},
+    )
 
     assert await Talk(home).say("start the spaceship in five minutes") == "Engines on"
 
 
-async def _automate(hass: HomeAssistant, command: str, *actions: dict[str, object], mode: str = "single") -> None:
+async def _automate(
+    hass: HomeAssistant, command: str, *actions: dict[str, object], mode: str = "single"
+) -> None:
     config = {
         "id": command,
         "alias": command,
@@ -303,20 +385,35 @@ async def _automate(hass: HomeAssistant, command: str, *actions: dict[str, objec
         "trigger": {"platform": "conversation", "command": [command]},
         "action": list(actions),
     }
-    assert await async_setup_component(hass, automation.DOMAIN, {automation.DOMAIN: [config]})
+    assert await async_setup_component(
+        hass, automation.DOMAIN, {automation.DOMAIN: [config]}
+    )
     await hass.async_block_till_done()
 
 
 async def test_a_sentence_that_says_itself_comes_to_an_end(home: HomeAssistant) -> None:
-    await set_up(home, offline_entry(rules=[{"verdict": "allow", "tools": [PROCESS_SENTENCE.name]}]))
-    (agent_id,) = [agent for agent in home.states.async_entity_ids("conversation") if "talker" in agent]
+    await set_up(
+        home,
+        offline_entry(rules=[{"verdict": "allow", "tools": [PROCESS_SENTENCE.name]}]),
+    )
+    (agent_id,) = [
+        agent
+        for agent in home.states.async_entity_ids("conversation")
+        if "talker" in agent
+    ]
     say_it_again: dict[str, object] = {
         "action": "conversation.process",
         "data": {"agent_id": agent_id, "text": "say it again"},
         "response_variable": "answer",
     }
     speech = "{{ answer.response.speech.plain.speech }}"
-    await _automate(home, "say it again", say_it_again, {"set_conversation_response": speech}, mode="parallel")
+    await _automate(
+        home,
+        "say it again",
+        say_it_again,
+        {"set_conversation_response": speech},
+        mode="parallel",
+    )
     runs = async_capture_events(home, automation.EVENT_AUTOMATION_TRIGGERED)
 
     spoken = await Talk(home).say("say it again")
@@ -326,13 +423,17 @@ async def test_a_sentence_that_says_itself_comes_to_an_end(home: HomeAssistant) 
     assert await Talk(home).say("turn on the counter lamp") == "Turned on the light"
 
 
-async def test_a_task_that_outlives_its_sentence_may_speak_as_often_as_it_likes(home: HomeAssistant) -> None:
+async def test_a_task_that_outlives_its_sentence_may_speak_as_often_as_it_likes(
+    home: HomeAssistant,
+) -> None:
     """Contexts are inherited: a task that a sentence started must not count that sentence for ever."""
     spoken: list[str] = []
     requests = asyncio.Queue[str]()
 
     async def outlive() -> None:
-        spoken.append(await Talk(home, conversation_id="later").say(await requests.get()))
+        spoken.append(
+            await Talk(home, conversation_id="later").say(await requests.get())
+        )
 
     async def start_task(_: object, __: object) -> str | None:
         tasks.append(asyncio.create_task(outlive()))
@@ -372,8 +473,12 @@ class SlowHandler(intent.IntentHandler):
 async def test_cancellation_ends_the_sentence(home: HomeAssistant) -> None:
     handler = SlowHandler()
     intent.async_register(home, handler)
-    get_agent_manager(home).update_config_intents({handler.intent_type: {"data": [{"sentences": ["take for ever"]}]}})
-    task = asyncio.create_task(Talk(home).dispatcher().dispatch(*sentence_call("take for ever")))
+    get_agent_manager(home).update_config_intents(
+        {handler.intent_type: {"data": [{"sentences": ["take for ever"]}]}}
+    )
+    task = asyncio.create_task(
+        Talk(home).dispatcher().dispatch(*sentence_call("take for ever"))
+    )
     await handler.running.wait()
     task.cancel()
 
@@ -382,9 +487,16 @@ async def test_cancellation_ends_the_sentence(home: HomeAssistant) -> None:
     assert handler.ended.is_set()
 
 
-@pytest.mark.parametrize(("name", "arguments"), [("another", {SENTENCE: "hi"}), (PROCESS_SENTENCE.name, {SENTENCE: 5})])
-async def test_the_dispatcher_runs_nothing_else(home: HomeAssistant, name: str, arguments: JsonObject) -> None:
-    outcome = await Talk(home).dispatcher().dispatch(ToolCall("1", name, "{}"), arguments)
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [("another", {SENTENCE: "hi"}), (PROCESS_SENTENCE.name, {SENTENCE: 5})],
+)
+async def test_the_dispatcher_runs_nothing_else(
+    home: HomeAssistant, name: str, arguments: JsonObject
+) -> None:
+    outcome = (
+        await Talk(home).dispatcher().dispatch(ToolCall("1", name, "{}"), arguments)
+    )
 
     assert outcome.is_error
     assert isinstance(outcome.native, llm.ToolResult)
@@ -392,7 +504,9 @@ async def test_the_dispatcher_runs_nothing_else(home: HomeAssistant, name: str, 
     assert Talk(home).dispatcher().targets(name, arguments) is None
 
 
-async def test_the_languages_are_those_of_the_built_in_agent(home: HomeAssistant) -> None:
+async def test_the_languages_are_those_of_the_built_in_agent(
+    home: HomeAssistant,
+) -> None:
     languages = offline_languages(home)
 
     assert {"en", "de", "fr", "ja"} <= set(languages)

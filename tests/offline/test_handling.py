@@ -47,20 +47,32 @@ async def test_the_only_one_that_can_be_acted_on_is_meant(
     assert hass.states.is_state("lock.front_door", "unlocked")
 
 
-async def test_nothing_is_foreseen_of_what_is_refused_for_its_name(hass: HomeAssistant) -> None:
+async def test_nothing_is_foreseen_of_what_is_refused_for_its_name(
+    hass: HomeAssistant,
+) -> None:
     talk = await talk_in(hass, HOME + SENSOR + SECOND)
     agent = conversation.HOME_ASSISTANT_AGENT
-    user_input = ConversationInput("unlock the front door", Context(), None, None, None, "en", agent)
-    in_the_kitchen = ConversationInput("unlock the front door in the kitchen", Context(), None, None, None, "en", agent)
+    user_input = ConversationInput(
+        "unlock the front door", Context(), None, None, None, "en", agent
+    )
+    in_the_kitchen = ConversationInput(
+        "unlock the front door in the kitchen", Context(), None, None, None, "en", agent
+    )
 
-    assert await async_sentence_effects(hass, user_input, talk.conversation_id) == NOTHING
+    assert (
+        await async_sentence_effects(hass, user_input, talk.conversation_id) == NOTHING
+    )
     assert await talk.say(user_input.text) == REFUSED
     assert hass.states.is_state("lock.front_door", "locked")
-    found = actions_of(await async_sentence_effects(hass, in_the_kitchen, talk.conversation_id))
+    found = actions_of(
+        await async_sentence_effects(hass, in_the_kitchen, talk.conversation_id)
+    )
     assert [action.entity_id for action in found] == ["lock.second"]
 
 
-@pytest.mark.parametrize("home", [HOME + SENSOR, HOME + SENSOR + SECOND], ids=["one lock", "two locks"])
+@pytest.mark.parametrize(
+    "home", [HOME + SENSOR, HOME + SENSOR + SECOND], ids=["one lock", "two locks"]
+)
 async def test_a_delayed_command_that_would_be_refused_for_its_name_is_refused_at_once(
     hass: HomeAssistant, home: str
 ) -> None:
@@ -73,25 +85,50 @@ async def test_a_delayed_command_that_would_be_refused_for_its_name_is_refused_a
 @pytest.mark.parametrize(
     ("text", "place", "answer"),
     [
-        ("what is the temperature in the kitchen?", "", "Left: 20.5 degrees, Right: 19 degrees"),
-        ("what is the temperature?", "kitchen", "Left: 20.5 degrees, Right: 19 degrees"),
+        (
+            "what is the temperature in the kitchen?",
+            "",
+            "Left: 20.5 degrees, Right: 19 degrees",
+        ),
+        (
+            "what is the temperature?",
+            "kitchen",
+            "Left: 20.5 degrees, Right: 19 degrees",
+        ),
         ("what is the temperature in the hallway?", "kitchen", "17 degrees"),
-        ("set the temperature in the kitchen to 20 degrees", "", "Sorry, more than one device matched your request"),
+        (
+            "set the temperature in the kitchen to 20 degrees",
+            "",
+            "Sorry, more than one device matched your request",
+        ),
     ],
 )
 async def test_the_temperature_of_each_thermostat_is_told(
     hass: HomeAssistant, text: str, place: str, answer: str
 ) -> None:
-    several = (("left", "kitchen", 20.5), ("right", "kitchen", 19), ("idle", "kitchen", None), ("hall", "hallway", 17))
+    several = (
+        ("left", "kitchen", 20.5),
+        ("right", "kitchen", 19),
+        ("idle", "kitchen", None),
+        ("hall", "hallway", 17),
+    )
     talk = await talk_in(hass, HOME)
     assert await async_setup_component(hass, "climate", {})
     for name, area, temperature in several:
-        entity = er.async_get(hass).async_get_or_create("climate", "test", name, suggested_object_id=name)
+        entity = er.async_get(hass).async_get_or_create(
+            "climate", "test", name, suggested_object_id=name
+        )
         er.async_get(hass).async_update_entity(entity.entity_id, area_id=area)
         features = ClimateEntityFeature.TARGET_TEMPERATURE
-        attributes = {"friendly_name": name.title(), "current_temperature": temperature, "supported_features": features}
+        attributes = {
+            "friendly_name": name.title(),
+            "current_temperature": temperature,
+            "supported_features": features,
+        }
         hass.states.async_set(entity.entity_id, "heat", attributes)
-        async_expose_entity(hass, conversation.DOMAIN, entity.entity_id, should_expose=True)
+        async_expose_entity(
+            hass, conversation.DOMAIN, entity.entity_id, should_expose=True
+        )
     talk.device_id = satellite(hass, place) if place else None
 
     assert await talk.say(text) == answer
@@ -112,15 +149,31 @@ entities:
 @in_one_home(
     ("language", "text", "temperature"),
     [
-        ("en", "set the temperature in the salon to twenty three point five degrees", 23.5),
+        (
+            "en",
+            "set the temperature in the salon to twenty three point five degrees",
+            23.5,
+        ),
         ("en", "set the temperature in the salon to 19.5 °C", 19.5),
-        ("de", "stelle die Temperatur im Salon auf einundzwanzig Komma fünf Grad", 21.5),
+        (
+            "de",
+            "stelle die Temperatur im Salon auf einundzwanzig Komma fünf Grad",
+            21.5,
+        ),
         ("es", "pon la temperatura de Salon a veintidós coma cinco grados", 22.5),
         ("fr", "règle la température du Salon à vingt et un virgule cinq degrés", 21.5),
         ("it", "imposta la temperatura in Salon a ventitré virgola cinque gradi", 23.5),
         ("nl", "zet de temperatuur in Salon op tweeëntwintig komma vijf graden", 22.5),
-        ("pl", "ustaw temperaturę w Salon na dwadzieścia dwa przecinek pięć stopni", 22.5),
-        ("pt", "define a temperatura em Salon para vinte e dois vírgula cinco graus", 22.5),
+        (
+            "pl",
+            "ustaw temperaturę w Salon na dwadzieścia dwa przecinek pięć stopni",
+            22.5,
+        ),
+        (
+            "pt",
+            "define a temperatura em Salon para vinte e dois vírgula cinco graus",
+            22.5,
+        ),
         ("sv", "sätt temperaturen i Salon till tjugotvå grader", 22),
         ("zh-Hans", "把Salon温度调到二十三点五度", 23.5),
     ],

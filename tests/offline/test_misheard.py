@@ -4,11 +4,18 @@ from collections.abc import Sequence
 from cProfile import Profile
 
 import pytest
-from homeassistant.components.conversation import DOMAIN as CONVERSATION, ConversationInput
+from homeassistant.components.conversation import (
+    DOMAIN as CONVERSATION,
+    ConversationInput,
+)
 from homeassistant.core import Context, HomeAssistant
 
 from custom_components.chatterbox.effects.effect import NOTHING
-from custom_components.chatterbox.home.entities import ExposedEntity, Home, async_get_home
+from custom_components.chatterbox.home.entities import (
+    ExposedEntity,
+    Home,
+    async_get_home,
+)
 from custom_components.chatterbox.offline.misheard import async_meant, guesses
 from custom_components.chatterbox.offline.sentence_effects import async_sentence_effects
 from tests.support.one_home import in_one_home
@@ -22,7 +29,10 @@ async def home(hass: HomeAssistant) -> HomeAssistant:
 
 
 def likeliest(hass: HomeAssistant, text: str, language: str = "en") -> Sequence[str]:
-    return [sentence for sentence, _ in guesses(async_get_home(hass, CONVERSATION), text, language)]
+    return [
+        sentence
+        for sentence, _ in guesses(async_get_home(hass, CONVERSATION), text, language)
+    ]
 
 
 @in_one_home(
@@ -32,14 +42,22 @@ def likeliest(hass: HomeAssistant, text: str, language: str = "en") -> Sequence[
         ("turn on movie light", "turn on Movie Night"),
         ("turn off the tele", "turn off the Telly"),
         ("turn on the Veslam", "turn on the Desk Lamp"),
-        ("Set the bets I'd lamp to 80% brightness.", "Set the Bedside Lamp to 80% brightness."),
+        (
+            "Set the bets I'd lamp to 80% brightness.",
+            "Set the Bedside Lamp to 80% brightness.",
+        ),
         ("turn on the spring cord", "turn on the Sprinkler"),
         ("and milk to the shopping list.", "add milk to the shopping list."),
         ("at the bedroom curtains to 50%", "set the bedroom curtains to 50%"),
-        ("turn on the kitchen lights at 30 percent", "set the kitchen lights at 30 percent"),
+        (
+            "turn on the kitchen lights at 30 percent",
+            "set the kitchen lights at 30 percent",
+        ),
     ],
 )
-async def test_what_sounds_alike_is_guessed(home: HomeAssistant, text: str, meant: str) -> None:
+async def test_what_sounds_alike_is_guessed(
+    home: HomeAssistant, text: str, meant: str
+) -> None:
     assert meant in likeliest(home, text)
 
 
@@ -51,7 +69,9 @@ async def test_what_sounds_alike_is_guessed(home: HomeAssistant, text: str, mean
         "turn the reading lamp up by 2 degrees",
     ],
 )
-async def test_nothing_is_done_that_has_no_such_measure(home: HomeAssistant, text: str) -> None:
+async def test_nothing_is_done_that_has_no_such_measure(
+    home: HomeAssistant, text: str
+) -> None:
     heard = ConversationInput(text, Context(), None, None, None, "en", "agent")
     assert await async_meant(home, heard) == ""
     assert await async_sentence_effects(home, heard, "") == NOTHING
@@ -66,7 +86,9 @@ async def test_nothing_is_done_that_has_no_such_measure(home: HomeAssistant, tex
         ("turn on the light", "Night Light"),
     ],
 )
-async def test_another_name_is_not_guessed(home: HomeAssistant, text: str, name: str) -> None:
+async def test_another_name_is_not_guessed(
+    home: HomeAssistant, text: str, name: str
+) -> None:
     assert not [sentence for sentence in likeliest(home, text) if name in sentence]
 
 
@@ -78,12 +100,20 @@ async def test_another_name_is_not_guessed(home: HomeAssistant, text: str, name:
         ("turn off the tele tomorrow evening", "tomorrow evening"),
     ],
 )
-async def test_no_name_takes_the_place_of_a_time(home: HomeAssistant, text: str, time: str) -> None:
+async def test_no_name_takes_the_place_of_a_time(
+    home: HomeAssistant, text: str, time: str
+) -> None:
     assert all(sentence.endswith(time) for sentence in likeliest(home, text))
 
 
 @in_one_home(
-    ("text", "language"), [("light", "en"), ("word " * 25, "en"), ("打开落地灯", "zh-Hans"), ("turn on 4 lamp", "xx")]
+    ("text", "language"),
+    [
+        ("light", "en"),
+        ("word " * 25, "en"),
+        ("打开落地灯", "zh-Hans"),
+        ("turn on 4 lamp", "xx"),
+    ],
 )
 async def test_nothing_is_guessed_from_one_word_from_many_or_in_other_languages(
     home: HomeAssistant, text: str, language: str
@@ -100,7 +130,9 @@ async def test_nothing_is_guessed_from_one_word_from_many_or_in_other_languages(
         ("n'allume pas Flor Lamp", "fr"),
     ],
 )
-async def test_nothing_is_guessed_from_a_prohibition(home: HomeAssistant, text: str, language: str) -> None:
+async def test_nothing_is_guessed_from_a_prohibition(
+    home: HomeAssistant, text: str, language: str
+) -> None:
     assert not likeliest(home, text, language)
 
 
@@ -114,10 +146,18 @@ NAMES = [
 
 @pytest.mark.parametrize(
     ("text", "language"),
-    [("turn on the vessalam in the kitchn pleese now", "en"), ("schalte die dekenlampe im kuchn hau", "de")],
+    [
+        ("turn on the vessalam in the kitchn pleese now", "en"),
+        ("schalte die dekenlampe im kuchn hau", "de"),
+    ],
 )
-def test_of_many_names_few_are_compared_letter_by_letter(text: str, language: str) -> None:
-    entities = [ExposedEntity(f"light.{one}", "light", (name,), None, name, ()) for one, name in enumerate(NAMES)]
+def test_of_many_names_few_are_compared_letter_by_letter(
+    text: str, language: str
+) -> None:
+    entities = [
+        ExposedEntity(f"light.{one}", "light", (name,), None, name, ())
+        for one, name in enumerate(NAMES)
+    ]
     home = Home((), (), tuple(entities))
     assert len(NAMES) == 300
 
@@ -126,5 +166,11 @@ def test_of_many_names_few_are_compared_letter_by_letter(text: str, language: st
         assert guesses(home, text, language)
 
     profile.create_stats()
-    compared = sum(calls[0] for place, calls in profile.stats.items() if place[2] == "get_matching_blocks")
-    assert 0 < compared < 10 * len(NAMES), "each name with each span would be 100 times for each"
+    compared = sum(
+        calls[0]
+        for place, calls in profile.stats.items()
+        if place[2] == "get_matching_blocks"
+    )
+    assert 0 < compared < 10 * len(NAMES), (
+        "each name with each span would be 100 times for each"
+    )

@@ -8,7 +8,12 @@ import pytest
 
 from custom_components.chatterbox.agent.conversation.own_words import NO_MODEL
 from custom_components.chatterbox.agent.errors import ProviderRejectedRequest
-from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent, TextDelta, ToolCallReady
+from custom_components.chatterbox.agent.events import (
+    CompletionResult,
+    ProviderEvent,
+    TextDelta,
+    ToolCallReady,
+)
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     FinishReason,
@@ -21,7 +26,12 @@ from custom_components.chatterbox.agent.messages import (
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.text import MOST_UNDERSTOOD
-from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE, SENTENCE, OfflineProvider, sentence_call
+from custom_components.chatterbox.offline.provider import (
+    PROCESS_SENTENCE,
+    SENTENCE,
+    OfflineProvider,
+    sentence_call,
+)
 
 
 async def infer(request: CompletionRequest) -> list[ProviderEvent]:
@@ -31,7 +41,9 @@ async def infer(request: CompletionRequest) -> list[ProviderEvent]:
 
 def asking(text: str, *after: AssistantMessage | ToolResult) -> CompletionRequest:
     return CompletionRequest(
-        "", (UserMessage("before"), AssistantMessage("yes"), UserMessage(text), *after), (PROCESS_SENTENCE,)
+        "",
+        (UserMessage("before"), AssistantMessage("yes"), UserMessage(text), *after),
+        (PROCESS_SENTENCE,),
     )
 
 
@@ -43,8 +55,13 @@ def answered(content: str) -> ToolResult:
     return ToolResult("1", PROCESS_SENTENCE.name, content)
 
 
-@pytest.mark.parametrize("choice", [ToolChoiceMode.AUTO, ToolChoiceMode.REQUIRED, NamedTool(PROCESS_SENTENCE.name)])
-async def test_what_was_said_last_is_handed_over_word_for_word(choice: ToolChoice) -> None:
+@pytest.mark.parametrize(
+    "choice",
+    [ToolChoiceMode.AUTO, ToolChoiceMode.REQUIRED, NamedTool(PROCESS_SENTENCE.name)],
+)
+async def test_what_was_said_last_is_handed_over_word_for_word(
+    choice: ToolChoice,
+) -> None:
     text = 'Schalte "Küche" ein\nbitte \\'
 
     ready, done = await infer(replace(asking(text), tool_choice=choice))
@@ -70,16 +87,30 @@ async def test_the_answer_is_what_the_result_says() -> None:
 
 
 @pytest.mark.parametrize(
-    "content", ["", "no JSON", "[]", "{}", '{"speech":{}}', '{"speech":{"plain":{"speech":5}}}', '"x"']
+    "content",
+    [
+        "",
+        "no JSON",
+        "[]",
+        "{}",
+        '{"speech":{}}',
+        '{"speech":{"plain":{"speech":5}}}',
+        '"x"',
+    ],
 )
 async def test_a_result_that_says_nothing_is_not_invented(content: str) -> None:
     assert await infer(asking("hi", CALLED, answered(content))) == [STOPPED]
 
 
-LOOKED = (AssistantMessage(tool_calls=(ToolCall("2", "look", "{}"),)), ToolResult("2", "look", '{"light":"off"}'))
+LOOKED = (
+    AssistantMessage(tool_calls=(ToolCall("2", "look", "{}"),)),
+    ToolResult("2", "look", '{"light":"off"}'),
+)
 
 
-async def test_results_that_only_a_model_understands_are_refused_where_nothing_may_be_done() -> None:
+async def test_results_that_only_a_model_understands_are_refused_where_nothing_may_be_done() -> (
+    None
+):
     with pytest.raises(ProviderRejectedRequest, match="other tools"):
         await infer(replace(asking("hi", *LOOKED), directive="Answer now."))
 
@@ -94,7 +125,10 @@ async def test_who_only_looked_up_something_has_not_acted() -> None:
 async def test_what_its_own_tool_says_is_said_whatever_else_was_looked_up() -> None:
     result = answered('{"speech":{"plain":{"speech":"Done"}}}')
 
-    assert await infer(asking("hi", *LOOKED, CALLED, result)) == [TextDelta("Done"), STOPPED]
+    assert await infer(asking("hi", *LOOKED, CALLED, result)) == [
+        TextDelta("Done"),
+        STOPPED,
+    ]
     assert await infer(asking("hi", *LOOKED, CALLED, answered("{}"))) == [STOPPED]
 
 
@@ -106,17 +140,28 @@ async def test_what_its_own_tool_says_is_said_whatever_else_was_looked_up() -> N
     ],
     ids=["tool_choice none", "directive"],
 )
-async def test_where_no_tool_may_run_none_is_called(forbid: Callable[[CompletionRequest], CompletionRequest]) -> None:
+async def test_where_no_tool_may_run_none_is_called(
+    forbid: Callable[[CompletionRequest], CompletionRequest],
+) -> None:
     result = answered('{"speech":{"plain":{"speech":"Done"}}}')
 
     assert await infer(forbid(asking("hi"))) == [STOPPED]
-    assert await infer(forbid(asking("hi", CALLED, result))) == [TextDelta("Done"), STOPPED]
+    assert await infer(forbid(asking("hi", CALLED, result))) == [
+        TextDelta("Done"),
+        STOPPED,
+    ]
 
 
 @pytest.mark.parametrize(
-    "request_", [replace(asking("hi"), tools=()), replace(asking("hi"), tool_choice=NamedTool("another"))]
+    "request_",
+    [
+        replace(asking("hi"), tools=()),
+        replace(asking("hi"), tool_choice=NamedTool("another")),
+    ],
 )
-async def test_a_request_that_it_cannot_serve_is_refused(request_: CompletionRequest) -> None:
+async def test_a_request_that_it_cannot_serve_is_refused(
+    request_: CompletionRequest,
+) -> None:
     with pytest.raises(ProviderRejectedRequest, match=PROCESS_SENTENCE.name):
         await infer(request_)
 

@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser
-from pytest_homeassistant_custom_component.typing import MockHAClientWebSocket, WebSocketGenerator
+from pytest_homeassistant_custom_component.typing import (
+    MockHAClientWebSocket,
+    WebSocketGenerator,
+)
 
 from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.history.store.history_store import HistoryStore
@@ -68,7 +71,9 @@ def agent(entry: MockConfigEntry) -> str:
 
 
 @pytest.fixture
-async def page(hass: HomeAssistant, entry: MockConfigEntry, hass_ws_client: WebSocketGenerator) -> OpenPage:
+async def page(
+    hass: HomeAssistant, entry: MockConfigEntry, hass_ws_client: WebSocketGenerator
+) -> OpenPage:
     """The page of an administrator."""
     assert entry.entry_id
     return OpenPage(await hass_ws_client(hass))

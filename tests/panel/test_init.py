@@ -8,7 +8,10 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import device_registry as dr
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry
-from pytest_homeassistant_custom_component.typing import ClientSessionGenerator, WebSocketGenerator
+from pytest_homeassistant_custom_component.typing import (
+    ClientSessionGenerator,
+    WebSocketGenerator,
+)
 
 from custom_components.chatterbox.const import CONF_KEEP_HISTORY, DOMAIN
 from tests.panel.conftest import OpenPage
@@ -37,7 +40,11 @@ async def test_the_script_of_the_page_is_served_under_the_hash_of_its_content(
     panel = hass.data[DATA_PANELS][DOMAIN]
     assert panel.config is not None
     custom = panel.config["_panel_custom"]
-    assert (custom["name"], panel.sidebar_title, panel.require_admin) == ("chatterbox-panel", "Chatterbox", True)
+    assert (custom["name"], panel.sidebar_title, panel.require_admin) == (
+        "chatterbox-panel",
+        "Chatterbox",
+        True,
+    )
     answer = await (await hass_client_no_auth()).get(custom["module_url"])
     assert (answer.status, answer.content_type) == (200, "text/javascript")
     assert "chatterbox-panel" in await answer.text()
@@ -45,7 +52,9 @@ async def test_the_script_of_the_page_is_served_under_the_hash_of_its_content(
 
 
 @pytest.mark.usefixtures("frontend")
-async def test_the_page_goes_with_the_last_service_and_comes_back_with_the_next(hass: HomeAssistant) -> None:
+async def test_the_page_goes_with_the_last_service_and_comes_back_with_the_next(
+    hass: HomeAssistant,
+) -> None:
     entry = await set_up(hass, offline_entry())
 
     await hass.config_entries.async_remove(entry.entry_id)
@@ -58,7 +67,9 @@ async def test_the_page_goes_with_the_last_service_and_comes_back_with_the_next(
 
 @pytest.mark.usefixtures("frontend")
 async def test_the_page_is_shown_to_all_or_to_administrators(
-    hass: HomeAssistant, hass_ws_client: WebSocketGenerator, open_as_ben: Callable[[], Awaitable[OpenPage]]
+    hass: HomeAssistant,
+    hass_ws_client: WebSocketGenerator,
+    open_as_ben: Callable[[], Awaitable[OpenPage]],
 ) -> None:
     page, ben = OpenPage(await hass_ws_client(hass)), await open_as_ben()
     assert await ben.error("page") == "unauthorized"
@@ -69,7 +80,12 @@ async def test_the_page_is_shown_to_all_or_to_administrators(
     assert needs_admin(hass) is False
     assert (await page.ask("page"))["everyone"]
     info = await ben.ask("page")
-    assert (info["is_admin"], info["everyone"], info["people"], info["places"]) == (False, True, [], [])
+    assert (info["is_admin"], info["everyone"], info["people"], info["places"]) == (
+        False,
+        True,
+        [],
+        [],
+    )
     assert await ben.error("page/share", everyone=False) == "unauthorized"
 
     await page.ask("page/share", everyone=False)
@@ -78,7 +94,9 @@ async def test_the_page_is_shown_to_all_or_to_administrators(
     assert await ben.error("page") == "unauthorized"
 
 
-async def test_a_home_without_a_frontend_has_the_commands_alone(page: OpenPage, hass: HomeAssistant) -> None:
+async def test_a_home_without_a_frontend_has_the_commands_alone(
+    page: OpenPage, hass: HomeAssistant
+) -> None:
     assert needs_admin(hass) is None
     assert (await page.ask("page"))["is_admin"]
 

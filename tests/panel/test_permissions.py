@@ -12,10 +12,18 @@ import pytest
 from homeassistant.components import conversation
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import HomeAssistant
-from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_capture_events
+from pytest_homeassistant_custom_component.common import (
+    MockConfigEntry,
+    MockUser,
+    async_capture_events,
+)
 
 from custom_components.chatterbox.agent.messages import JsonObject
-from custom_components.chatterbox.settings.rules import Rule, async_get_home_rules, home_rules_to_json
+from custom_components.chatterbox.settings.rules import (
+    Rule,
+    async_get_home_rules,
+    home_rules_to_json,
+)
 from custom_components.chatterbox.settings.tool_names import SENTENCE_TOOL
 from tests.demo_house.move_in import move_in
 from tests.panel.conftest import OpenPage
@@ -57,7 +65,12 @@ async def home(hass: HomeAssistant, entry: MockConfigEntry) -> None:
     assert entry.entry_id
     await move_in(hass, HOME)
     for state in hass.states.async_all():
-        async_expose_entity(hass, conversation.DOMAIN, state.entity_id, should_expose=state.entity_id in EXPOSED)
+        async_expose_entity(
+            hass,
+            conversation.DOMAIN,
+            state.entity_id,
+            should_expose=state.entity_id in EXPOSED,
+        )
 
 
 async def permissions(page: OpenPage) -> dict[str, Any]:
@@ -69,14 +82,18 @@ async def permissions(page: OpenPage) -> dict[str, Any]:
 async def change(page: OpenPage, command: str, **data: object) -> dict[str, Any]:
     """Change the rules that are shown, and return those that hold then."""
     version = (await permissions(page))["version"]
-    found: dict[str, Any] = await page.ask(f"permissions/{command}", **ENGLISH, version=version, **data)
+    found: dict[str, Any] = await page.ask(
+        f"permissions/{command}", **ENGLISH, version=version, **data
+    )
     return found
 
 
 async def refusal(page: OpenPage, command: str, **data: object) -> tuple[str, str]:
     """Return the code and the text with which a change is refused."""
     version = (await permissions(page))["version"]
-    answer = await page.send(f"permissions/{command}", **ENGLISH, version=version, **data)
+    answer = await page.send(
+        f"permissions/{command}", **ENGLISH, version=version, **data
+    )
     assert not answer["success"], answer
     return answer["error"]["code"], answer["error"]["message"]
 
@@ -105,8 +122,16 @@ async def test_the_table_tells_the_effective_verdict_of_each_exposed_device_and_
 
     found = await devices(page)
 
-    assert [*found] == ["cover.garage", "lock.door", "light.lamp", "cover.blind"]  # by area, then name
-    assert {one: (row["area"], row["verdict"], row["why"], row["rule"]) for one, row in found.items()} == {
+    assert [*found] == [
+        "cover.garage",
+        "lock.door",
+        "light.lamp",
+        "cover.blind",
+    ]  # by area, then name
+    assert {
+        one: (row["area"], row["verdict"], row["why"], row["rule"])
+        for one, row in found.items()
+    } == {
         "cover.garage": ("Garden", "ask", "default", None),
         "lock.door": ("Hall", "ask", "default", None),
         "light.lamp": ("Hall", "ask", "rule", 2),
@@ -133,7 +158,12 @@ async def test_the_table_begins_with_the_strictest_and_counts_the_rest_by_area(
 
     found = await page.ask("permissions/devices", **ENGLISH)
 
-    assert [row["entity_id"] for row in found["rows"]] == ["cover.blind", "cover.garage", "lock.door", "light.lamp"]
+    assert [row["entity_id"] for row in found["rows"]] == [
+        "cover.blind",
+        "cover.garage",
+        "lock.door",
+        "light.lamp",
+    ]
     assert found["rooms"] == [{"area": "Hall", "count": 1}]
     assert [*await devices(page, verdict="allow", area="Hall")] == ["light.lamp"]
     assert [*await devices(page, area="")] == ["cover.blind"]
@@ -156,7 +186,12 @@ async def test_a_choice_in_a_row_becomes_a_rule_and_the_next_one_replaces_it(
 
     assert [one["text"] for one in found["rules"]] == ["Never use the Lamp."]
     row = (await devices(page))["light.lamp"]
-    assert (row["verdict"], row["why"], row["rule"], row["chosen"]) == ("deny", "rule", 1, "deny")
+    assert (row["verdict"], row["why"], row["rule"], row["chosen"]) == (
+        "deny",
+        "rule",
+        1,
+        "deny",
+    )
 
     await change(page, "choose", entity_id="light.lamp", verdict="allow")
     assert stored(hass) == {"rules": [{"verdict": "allow", "entities": ["light.lamp"]}]}
@@ -164,49 +199,91 @@ async def test_a_choice_in_a_row_becomes_a_rule_and_the_next_one_replaces_it(
     assert stored(hass) == {}
 
 
-async def test_nothing_is_chosen_for_a_device_that_does_not_exist(hass: HomeAssistant, page: OpenPage) -> None:
-    assert (await refusal(page, "choose", entity_id="lock.moat", verdict="allow"))[0] == "not_found"
+async def test_nothing_is_chosen_for_a_device_that_does_not_exist(
+    hass: HomeAssistant, page: OpenPage
+) -> None:
+    assert (await refusal(page, "choose", entity_id="lock.moat", verdict="allow"))[
+        0
+    ] == "not_found"
     assert stored(hass) == {}
 
 
-async def test_rules_are_written_in_plain_words(hass: HomeAssistant, page: OpenPage) -> None:
+async def test_rules_are_written_in_plain_words(
+    hass: HomeAssistant, page: OpenPage
+) -> None:
     await set_home_rules(
         hass,
-        rules=[{"verdict": "deny", "device_classes": ["garage"], "actions": ["cover.open_cover"], "window": NIGHT}],
+        rules=[
+            {
+                "verdict": "deny",
+                "device_classes": ["garage"],
+                "actions": ["cover.open_cover"],
+                "window": NIGHT,
+            }
+        ],
     )
 
     found = await permissions(page)
     german = await page.ask("permissions/get", language="de")
 
-    assert [one["text"] for one in found["rules"]] == ["Between 22:00 and 06:00: never open anything of type Garage."]
+    assert [one["text"] for one in found["rules"]] == [
+        "Between 22:00 and 06:00: never open anything of type Garage."
+    ]
     assert [one["text"] for one in german["rules"]] == [
         "Zwischen 22:00 und 06:00 Uhr: niemals etwas vom Typ Garage öffnen."
     ]
-    assert found["defaults"][0]["text"] == "Unlock anything of type Lock only after a yes."
+    assert (
+        found["defaults"][0]["text"] == "Unlock anything of type Lock only after a yes."
+    )
     assert found["defaults"][-1]["text"] == "Never tell where people were."
 
 
-async def test_a_rule_may_name_each_tool_that_agents_have_now(hass: HomeAssistant, page: OpenPage) -> None:
-    await set_home_rules(hass, rules=[{"verdict": "ask", "tools": ["a_tool_that_is_gone"]}])
+async def test_a_rule_may_name_each_tool_that_agents_have_now(
+    hass: HomeAssistant, page: OpenPage
+) -> None:
+    await set_home_rules(
+        hass, rules=[{"verdict": "ask", "tools": ["a_tool_that_is_gone"]}]
+    )
 
-    assert await page.ask("permissions/tools") == [{"id": SENTENCE_TOOL, "name": SENTENCE_TOOL}]
-    assert [one["id"] for one in (await permissions(page))["choices"]["tools"]] == ["a_tool_that_is_gone"]
+    assert await page.ask("permissions/tools") == [
+        {"id": SENTENCE_TOOL, "name": SENTENCE_TOOL}
+    ]
+    assert [one["id"] for one in (await permissions(page))["choices"]["tools"]] == [
+        "a_tool_that_is_gone"
+    ]
 
 
 async def test_each_condition_can_be_chosen_and_is_described(page: OpenPage) -> None:
     found = await permissions(page)
     conditions = {field.name for field in fields(Rule)} - {"verdict", "window"}
     editor = (DOCS.parent / "frontend" / "src" / "rule_editor.ts").read_text("utf-8")
-    lists = " ".join(re.findall(r"readonly Condition\[\] = \[(.*?)\]", editor, re.DOTALL))
-    described = " ".join(re.findall(r"^\| ([^|]+) \|", (DOCS / "permissions.md").read_text("utf-8"), re.MULTILINE))
+    lists = " ".join(
+        re.findall(r"readonly Condition\[\] = \[(.*?)\]", editor, re.DOTALL)
+    )
+    described = " ".join(
+        re.findall(
+            r"^\| ([^|]+) \|",
+            (DOCS / "permissions.md").read_text("utf-8"),
+            re.MULTILINE,
+        )
+    )
 
     assert {*re.findall(r"\w+", lists)} == conditions
     assert found["choices"].keys() == conditions | {"verdicts"}
-    assert [name for field, name in found["fields"].items() if field in conditions and name not in described] == []
+    assert [
+        name
+        for field, name in found["fields"].items()
+        if field in conditions and name not in described
+    ] == []
 
 
-async def test_rules_are_added_moved_edited_and_deleted_as_one_list(hass: HomeAssistant, page: OpenPage) -> None:
-    lamp, door = {"verdict": "allow", "entities": ["light.lamp"]}, {"verdict": "ask", "entities": ["lock.door"]}
+async def test_rules_are_added_moved_edited_and_deleted_as_one_list(
+    hass: HomeAssistant, page: OpenPage
+) -> None:
+    lamp, door = (
+        {"verdict": "allow", "entities": ["light.lamp"]},
+        {"verdict": "ask", "entities": ["lock.door"]},
+    )
 
     await change(page, "set_rules", rules=[lamp, door])
     assert stored(hass) == {"rules": [lamp, door]}
@@ -223,36 +300,56 @@ async def test_rules_are_added_moved_edited_and_deleted_as_one_list(hass: HomeAs
         ({"verdict": "allow", "moat": ["deep"]}, "is not valid in rule 1."),
         ({"verdict": "allow", "entities": ["door"]}, "“door” is not valid in rule 1."),
         ({"verdict": "allow", "entities": []}, "is not valid in rule 1."),
-        ({"verdict": "pin", "domains": ["lock"]}, "Rule 1 requires the PIN, but none is set."),
-        ({"verdict": "allow"}, "Rule 1 has no conditions, so the rules after it never apply."),
+        (
+            {"verdict": "pin", "domains": ["lock"]},
+            "Rule 1 requires the PIN, but none is set.",
+        ),
+        (
+            {"verdict": "allow"},
+            "Rule 1 has no conditions, so the rules after it never apply.",
+        ),
     ],
 )
 async def test_a_rule_that_cannot_hold_is_refused_and_nothing_is_changed(
     hass: HomeAssistant, page: OpenPage, rule: object, text: str
 ) -> None:
-    code, message = await refusal(page, "set_rules", rules=[rule, {"verdict": "ask", "entities": ["lock.door"]}])
+    code, message = await refusal(
+        page, "set_rules", rules=[rule, {"verdict": "ask", "entities": ["lock.door"]}]
+    )
 
     assert code == "rules"
     assert text in message
     assert stored(hass) == {}
 
 
-async def test_a_change_of_rules_that_others_have_changed_is_refused(hass: HomeAssistant, page: OpenPage) -> None:
+async def test_a_change_of_rules_that_others_have_changed_is_refused(
+    hass: HomeAssistant, page: OpenPage
+) -> None:
     version = (await permissions(page))["version"]
     await set_home_rules(hass, rules=[{"verdict": "deny", "entities": ["lock.door"]}])
 
-    assert await page.error("permissions/set_rules", **ENGLISH, version=version, rules=[]) == "changed"
+    assert (
+        await page.error("permissions/set_rules", **ENGLISH, version=version, rules=[])
+        == "changed"
+    )
     choice = {"entity_id": "lock.door", "verdict": "allow"}
-    assert await page.error("permissions/choose", **ENGLISH, version=version, **choice) == "changed"
+    assert (
+        await page.error("permissions/choose", **ENGLISH, version=version, **choice)
+        == "changed"
+    )
     assert stored(hass) == {"rules": [{"verdict": "deny", "entities": ["lock.door"]}]}
 
 
 async def test_rules_that_change_while_they_are_listed_are_not_called_unreadable(
     hass: HomeAssistant, page: OpenPage
 ) -> None:
-    listing = asyncio.create_task(page.ask("permissions/get", language="sv"))  # whose texts have to be read first
+    listing = asyncio.create_task(
+        page.ask("permissions/get", language="sv")
+    )  # whose texts have to be read first
     for number in range(30):
-        await set_home_rules(hass, rules=[{"verdict": "deny", "entities": ["lock.door"]}] * (number % 2))
+        await set_home_rules(
+            hass, rules=[{"verdict": "deny", "entities": ["lock.door"]}] * (number % 2)
+        )
         await asyncio.sleep(0)
 
     assert not (await listing)["locked"]
@@ -267,7 +364,9 @@ async def test_an_administrator_is_told_that_the_rules_have_changed_elsewhere(
     assert await page.event() == {}
     hass_admin_user.groups = []
     await set_home_rules(hass, rules=[])
-    assert await page.error("permissions/get", **ENGLISH) == "unauthorized"  # no event comes before it
+    assert (
+        await page.error("permissions/get", **ENGLISH) == "unauthorized"
+    )  # no event comes before it
 
 
 async def test_the_pin_is_set_changed_and_removed_and_told_to_nobody(
@@ -288,12 +387,19 @@ async def test_the_pin_is_set_changed_and_removed_and_told_to_nobody(
 
     found = await change(page, "set_pin", new_password=None, uses=["unlock"])
     assert (found["has_pin"], found["pin_uses"], stored(hass)) == (False, [], {})
-    logged = [one for one in caplog.records if not one.name.startswith("pytest_homeassistant_custom_component")]
+    logged = [
+        one
+        for one in caplog.records
+        if not one.name.startswith("pytest_homeassistant_custom_component")
+    ]
     assert PIN not in " ".join(one.getMessage() for one in logged)
     assert PIN not in json.dumps(found)
 
 
-@in_one_home("typed", ["123", "12a4", "1234", "12345678901", "", 73910, ["7391"], {"pin": "7391"}])
+@in_one_home(
+    "typed",
+    ["123", "12a4", "1234", "12345678901", "", 73910, ["7391"], {"pin": "7391"}],
+)
 async def test_a_pin_that_cannot_be_one_is_refused_and_not_quoted(
     hass: HomeAssistant, page: OpenPage, typed: object
 ) -> None:
@@ -305,37 +411,60 @@ async def test_a_pin_that_cannot_be_one_is_refused_and_not_quoted(
     assert stored(hass) == {}
 
 
-async def test_a_pin_that_would_do_nothing_is_refused(hass: HomeAssistant, page: OpenPage) -> None:
-    assert "Nothing would need this PIN" in (await refusal(page, "set_pin", new_password=PIN, uses=[]))[1]
+async def test_a_pin_that_would_do_nothing_is_refused(
+    hass: HomeAssistant, page: OpenPage
+) -> None:
+    assert (
+        "Nothing would need this PIN"
+        in (await refusal(page, "set_pin", new_password=PIN, uses=[]))[1]
+    )
     rules = [{"verdict": "allow", "domains": ["lock"]}]
     await set_home_rules(hass, rules=rules)
-    assert "Rule 1 already decides this" in (await refusal(page, "set_pin", new_password=PIN, uses=["unlock"]))[1]
+    assert (
+        "Rule 1 already decides this"
+        in (await refusal(page, "set_pin", new_password=PIN, uses=["unlock"]))[1]
+    )
     assert stored(hass) == {"rules": rules}
 
 
-async def test_a_rule_that_needs_the_pin_keeps_it(hass: HomeAssistant, page: OpenPage) -> None:
+async def test_a_rule_that_needs_the_pin_keeps_it(
+    hass: HomeAssistant, page: OpenPage
+) -> None:
     await change(page, "set_pin", new_password=PIN, uses=["disarm"])
     await change(page, "choose", entity_id="lock.door", verdict="pin")
 
-    assert "requires the PIN, but none is set" in (await refusal(page, "set_pin", new_password=None, uses=[]))[1]
+    assert (
+        "requires the PIN, but none is set"
+        in (await refusal(page, "set_pin", new_password=None, uses=[]))[1]
+    )
     assert async_get_home_rules(hass).stored.pin
 
 
-async def test_a_rule_cannot_be_moved_before_what_needs_the_pin(hass: HomeAssistant, page: OpenPage) -> None:
+async def test_a_rule_cannot_be_moved_before_what_needs_the_pin(
+    hass: HomeAssistant, page: OpenPage
+) -> None:
     found = await change(page, "set_pin", new_password=PIN, uses=["unlock"])
     before = stored(hass)
     pin = [one["rule"] for one in found["rules"]]
 
-    refused = await refusal(page, "set_rules", rules=[{"verdict": "allow", "domains": ["lock"]}, *pin])
+    refused = await refusal(
+        page, "set_rules", rules=[{"verdict": "allow", "domains": ["lock"]}, *pin]
+    )
 
-    assert "Rule 1 already decides this, so it would be done without the PIN" in refused[1]
+    assert (
+        "Rule 1 already decides this, so it would be done without the PIN" in refused[1]
+    )
     assert stored(hass) == before
 
 
-async def test_rules_that_cannot_be_read_are_not_written_over(hass: HomeAssistant, page: OpenPage) -> None:
+async def test_rules_that_cannot_be_read_are_not_written_over(
+    hass: HomeAssistant, page: OpenPage
+) -> None:
     entry = hass.config_entries.async_entries("chatterbox")[0]
     agent = next(iter(entry.subentries.values()))
-    hass.config_entries.async_update_subentry(entry, agent, data={**agent.data, "rules": []})
+    hass.config_entries.async_update_subentry(
+        entry, agent, data={**agent.data, "rules": []}
+    )
 
     found = await permissions(page)
     assert found["locked"] is True
@@ -343,23 +472,44 @@ async def test_rules_that_cannot_be_read_are_not_written_over(hass: HomeAssistan
     assert (await refusal(page, "set_rules", rules=[]))[0] == "rules_locked"
 
 
-async def test_a_sentence_is_tried_without_doing_it(hass: HomeAssistant, page: OpenPage, agent: str) -> None:
-    await set_home_rules(hass, rules=[{"verdict": "deny", "entities": ["cover.garage"]}])
-    called, changed = (async_capture_events(hass, kind) for kind in ("call_service", "state_changed"))
+async def test_a_sentence_is_tried_without_doing_it(
+    hass: HomeAssistant, page: OpenPage, agent: str
+) -> None:
+    await set_home_rules(
+        hass, rules=[{"verdict": "deny", "entities": ["cover.garage"]}]
+    )
+    called, changed = (
+        async_capture_events(hass, kind) for kind in ("call_service", "state_changed")
+    )
 
     def outcome(found: Any) -> list[tuple[str, str, str, list[int]]]:
-        return [(one["sentence"], one["outcome"], one["verdict"], one["rules"]) for one in found["calls"]]
+        return [
+            (one["sentence"], one["outcome"], one["verdict"], one["rules"])
+            for one in found["calls"]
+        ]
 
-    lamp = await page.ask("permissions/try", **ENGLISH, sentence="turn on the lamp", agent=agent)
-    door = await page.ask("permissions/try", **ENGLISH, sentence="unlock the front door", agent=agent)
-    garage = await page.ask("permissions/try", **ENGLISH, sentence="open the garage", agent=agent)
-    nothing = await page.ask("permissions/try", **ENGLISH, sentence="sing a song", agent=agent)
-    past = await page.ask("permissions/try", **ENGLISH, sentence="was the lamp on yesterday", agent=agent)
+    lamp = await page.ask(
+        "permissions/try", **ENGLISH, sentence="turn on the lamp", agent=agent
+    )
+    door = await page.ask(
+        "permissions/try", **ENGLISH, sentence="unlock the front door", agent=agent
+    )
+    garage = await page.ask(
+        "permissions/try", **ENGLISH, sentence="open the garage", agent=agent
+    )
+    nothing = await page.ask(
+        "permissions/try", **ENGLISH, sentence="sing a song", agent=agent
+    )
+    past = await page.ask(
+        "permissions/try", **ENGLISH, sentence="was the lamp on yesterday", agent=agent
+    )
 
     assert outcome(lamp) == [("turn on the Lamp in the Hall", "runs", "allow", [])]
     assert outcome(door) == [("unlock the Front Door in the Hall", "held", "ask", [])]
     assert door["text"] == "Unlock the Front Door in the Hall?"
-    assert outcome(garage) == [("open the Garage in the Garden", "refused", "deny", [1])]
+    assert outcome(garage) == [
+        ("open the Garage in the Garden", "refused", "deny", [1])
+    ]
     assert garage["calls"][0]["why"] == "The rules of this home don't allow that."
     assert nothing["calls"] == []
     assert (past["text"], past["calls"]) == (sentence("common.spoken_past_unknown"), [])
@@ -367,8 +517,15 @@ async def test_a_sentence_is_tried_without_doing_it(hass: HomeAssistant, page: O
     assert [one for one in changed if one.data["entity_id"] in EXPOSED] == []
 
 
-async def test_a_sentence_cannot_be_tried_with_an_agent_that_is_gone(page: OpenPage) -> None:
-    assert await page.error("permissions/try", **ENGLISH, sentence="turn on the lamp", agent="gone") == "not_found"
+async def test_a_sentence_cannot_be_tried_with_an_agent_that_is_gone(
+    page: OpenPage,
+) -> None:
+    assert (
+        await page.error(
+            "permissions/try", **ENGLISH, sentence="turn on the lamp", agent="gone"
+        )
+        == "not_found"
+    )
 
 
 async def test_only_administrators_see_and_change_what_agents_may_do(
@@ -377,7 +534,10 @@ async def test_only_administrators_see_and_change_what_agents_may_do(
     ben = await open_as_ben()
 
     for command, data in COMMANDS.items():
-        assert await ben.error(f"permissions/{command}", **ENGLISH, **data) == "unauthorized"
+        assert (
+            await ben.error(f"permissions/{command}", **ENGLISH, **data)
+            == "unauthorized"
+        )
     assert stored(hass) == {}
 
 
@@ -397,5 +557,10 @@ async def test_only_administrators_see_and_change_what_agents_may_do(
         ("try", {"sentence": "x" * 501, "agent": "x"}),
     ],
 )
-async def test_what_is_out_of_bounds_is_refused(page: OpenPage, command: str, data: dict[str, object]) -> None:
-    assert await page.error(f"permissions/{command}", **ENGLISH, **data) == "invalid_format"
+async def test_what_is_out_of_bounds_is_refused(
+    page: OpenPage, command: str, data: dict[str, object]
+) -> None:
+    assert (
+        await page.error(f"permissions/{command}", **ENGLISH, **data)
+        == "invalid_format"
+    )

@@ -10,8 +10,17 @@ from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.approvals.examples import judge_all_actions
-from custom_components.chatterbox.panel.rule_changes import ChangeRefused, chosen_verdict, with_choice
-from custom_components.chatterbox.settings.rules import Policy, Rule, TimeWindow, Verdict
+from custom_components.chatterbox.panel.rule_changes import (
+    ChangeRefused,
+    chosen_verdict,
+    with_choice,
+)
+from custom_components.chatterbox.settings.rules import (
+    Policy,
+    Rule,
+    TimeWindow,
+    Verdict,
+)
 from tests.demo_house.move_in import move_in
 from tests.support.one_home import in_one_home
 
@@ -35,7 +44,9 @@ async def home(hass: HomeAssistant) -> None:
     assert await async_setup_component(hass, conversation.DOMAIN, {})
 
 
-def chosen(hass: HomeAssistant, verdict: Verdict | None, entity_id: str, *rules: Rule) -> tuple[Rule, ...]:
+def chosen(
+    hass: HomeAssistant, verdict: Verdict | None, entity_id: str, *rules: Rule
+) -> tuple[Rule, ...]:
     """Choose a verdict for an entity; return the rules, in which that is what the table will show."""
     policy = with_choice(hass, Policy(rules), entity_id, verdict)
     if verdict:
@@ -53,14 +64,19 @@ RULES: tuple[tuple[Rule, ...], ...] = (
 )
 
 
-@in_one_home(("verdict", "entity_id", "rules"), [*product(Verdict, (DOOR, LAMP, "cover.garage", "cover.blind"), RULES)])
+@in_one_home(
+    ("verdict", "entity_id", "rules"),
+    [*product(Verdict, (DOOR, LAMP, "cover.garage", "cover.blind"), RULES)],
+)
 async def test_a_choice_has_the_effect_that_it_says(
     hass: HomeAssistant, verdict: Verdict, entity_id: str, rules: tuple[Rule, ...]
 ) -> None:
     assert len(chosen(hass, verdict, entity_id, *rules)) == len(rules) + 1
 
 
-def test_a_yes_is_asked_for_what_lets_somebody_in_and_not_for_locking(hass: HomeAssistant) -> None:
+def test_a_yes_is_asked_for_what_lets_somebody_in_and_not_for_locking(
+    hass: HomeAssistant,
+) -> None:
     assert chosen(hass, PIN, DOOR)[0].actions == {"lock.unlock", "lock.open"}
     assert "cover.close_cover" not in chosen(hass, ASK, "cover.garage")[0].actions
     assert chosen(hass, ASK, "cover.blind")[0].actions == frozenset()
@@ -88,21 +104,36 @@ def test_the_next_choice_takes_the_place_of_the_one_before(hass: HomeAssistant) 
     assert chosen(hass, None, DOOR, *second) == (OF_ANN,)
 
 
-def test_rules_for_some_people_and_times_stay_before_a_choice(hass: HomeAssistant) -> None:
+def test_rules_for_some_people_and_times_stay_before_a_choice(
+    hass: HomeAssistant,
+) -> None:
     general = Rule(verdict=ASK, domains=LOCKS)
 
     rules = with_choice(hass, Policy((OF_ANN, AT_NIGHT, general)), DOOR, ALLOW).rules
 
-    assert rules == (OF_ANN, AT_NIGHT, Rule(verdict=ALLOW, entities=frozenset({DOOR})), general)
+    assert rules == (
+        OF_ANN,
+        AT_NIGHT,
+        Rule(verdict=ALLOW, entities=frozenset({DOOR})),
+        general,
+    )
 
 
-@pytest.mark.parametrize("other", [OF_ANN, AT_NIGHT, Rule(verdict=DENY, tools=frozenset({"intent__HassTurnOff"}))])
-def test_a_choice_does_not_hide_a_stricter_rule_behind_it(hass: HomeAssistant, other: Rule) -> None:
+@pytest.mark.parametrize(
+    "other",
+    [OF_ANN, AT_NIGHT, Rule(verdict=DENY, tools=frozenset({"intent__HassTurnOff"}))],
+)
+def test_a_choice_does_not_hide_a_stricter_rule_behind_it(
+    hass: HomeAssistant, other: Rule
+) -> None:
     general = Rule(verdict=ASK, domains=LOCKS)
 
     with pytest.raises(ChangeRefused) as refused:
         with_choice(hass, Policy((general, other)), DOOR, ALLOW)
 
-    assert (refused.value.key, refused.value.placeholders) == ("rule_in_the_way", {"rule": "2"})
+    assert (refused.value.key, refused.value.placeholders) == (
+        "rule_in_the_way",
+        {"rule": "2"},
+    )
     assert chosen(hass, DENY, DOOR, general, other)  # it is not stricter than this
     assert chosen(hass, ALLOW, LAMP, general, OF_ANN)  # it is about other devices

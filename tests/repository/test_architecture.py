@@ -13,12 +13,23 @@ KNOWN_TO: Final = {
     "later": {"__init__.py", "conversation.py", "panel/now.py", "todo.py"},
     "memory": {"__init__.py", "actions/history.py", "todo.py"},
     "offline": {
-        *("approvals/request_check.py", "later/__init__.py", "later/sentences.py", "runtime/agents.py"),
+        *(
+            "approvals/request_check.py",
+            "later/__init__.py",
+            "later/sentences.py",
+            "runtime/agents.py",
+        ),
         *("runtime/composition.py", "tools/turn_tools.py", "turns/run.py"),
     },
     "responses": {"__init__.py"},
     "usage": {
-        *("__init__.py", "evaluate/trials.py", "flows/model_flow.py", "panel/now.py", "panel/turn_view.py"),
+        *(
+            "__init__.py",
+            "evaluate/trials.py",
+            "flows/model_flow.py",
+            "panel/now.py",
+            "panel/turn_view.py",
+        ),
         *("runtime/composition.py", "sensor.py"),
     },
 }
@@ -34,6 +45,8 @@ def test_a_capability_is_known_to_few_files() -> None:
     known_to: dict[str, set[str]] = {capability: set() for capability in KNOWN_TO}
     for module, tree in modules().items():
         for other in imported(module, tree):
-            if (capability := other.parts[0]) in known_to and module.parts[0] != capability:
+            if (capability := other.parts[0]) in known_to and module.parts[
+                0
+            ] != capability:
                 known_to[capability].add(str(module))
     assert known_to == KNOWN_TO

@@ -1,6 +1,7 @@
 """Nothing in the product is without a use: each function, class and constant is named outside of its definition.
 
-Tests are no use. Names that are in use elsewhere hide an unused one, so this finds some dead code, and no false ones.
+Tests are no use. Names that are in use elsewhere hide an unused one, so this finds some
+dead code, and no false ones.
 """
 
 import ast
@@ -20,8 +21,17 @@ _CALLED_BY_HOME_ASSISTANT: Final = frozenset(
             "async_migrate_entry",
             "CONFIG_SCHEMA",
         ),
-        *("async_pre_backup", "async_post_backup", "async_describe_events", "async_create_fix_flow"),
-        *("async_get_config_entry_diagnostics", "async_get_device_diagnostics", "PARALLEL_UPDATES"),
+        *(
+            "async_pre_backup",
+            "async_post_backup",
+            "async_describe_events",
+            "async_create_fix_flow",
+        ),
+        *(
+            "async_get_config_entry_diagnostics",
+            "async_get_device_diagnostics",
+            "PARALLEL_UPDATES",
+        ),
         "ChatterboxConfigFlow",
     }
 )
@@ -35,7 +45,10 @@ def _uses(tree: ast.Module) -> Iterator[tuple[str, int]]:
     """Yield the names that a module uses, with their lines; imports are no use."""
     for node in ast.walk(tree):
         match node:
-            case ast.Name(id=name, ctx=ast.Load()) | ast.Attribute(attr=name, ctx=ast.Load()):
+            case (
+                ast.Name(id=name, ctx=ast.Load())
+                | ast.Attribute(attr=name, ctx=ast.Load())
+            ):
                 yield name, node.lineno
             case ast.Constant(value=str(name)):
                 yield name, node.lineno
@@ -46,8 +59,14 @@ def _uses(tree: ast.Module) -> Iterator[tuple[str, int]]:
 def _definitions(tree: ast.Module) -> Iterator[tuple[str, _Definition]]:
     for node in ast.walk(tree):
         match node:
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                if not any(ast.unparse(one) == "override" for one in node.decorator_list):
+            case (
+                ast.FunctionDef(name=name)
+                | ast.AsyncFunctionDef(name=name)
+                | ast.ClassDef(name=name)
+            ):
+                if not any(
+                    ast.unparse(one) == "override" for one in node.decorator_list
+                ):
                     yield name, node
             case _:
                 pass
@@ -72,6 +91,9 @@ def test_everything_is_used() -> None:
         for name, node in _definitions(tree)
         if not name.startswith(("__", "async_step_"))
         and name not in _CALLED_BY_HOME_ASSISTANT | _OF_THE_LIBRARY
-        and all(used == module and node.lineno <= line <= (node.end_lineno or 0) for used, line in uses.get(name, ()))
+        and all(
+            used == module and node.lineno <= line <= (node.end_lineno or 0)
+            for used, line in uses.get(name, ())
+        )
     }
     assert unused == set()

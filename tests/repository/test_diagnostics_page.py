@@ -1,7 +1,7 @@
 """The examples in `docs/diagnostics.md` are what a download holds.
 
-Its examples are a real download; `pytest tests/repository/test_diagnostics_page.py --write-pages` takes a new one,
-which takes some seconds, because its servers are slow.
+Its examples are a real download; `pytest tests/repository/test_diagnostics_page.py
+--write-pages` takes a new one, which takes some seconds, because its servers are slow.
 """
 
 import re
@@ -23,21 +23,34 @@ from tests.support.diagnosed_home import example_blocks, live_in_it, with_blocks
 
 PAGE = Path(custom_components.__file__).parents[1] / "docs" / "diagnostics.md"
 TOOLS_SHOWN = 3
-COUNTS = {"tokens", "characters", "instructions", "home", "tools", "total", "conversation", "percent_of_window"} | {
-    "seconds_until_probe"
-}
+COUNTS = {
+    "tokens",
+    "characters",
+    "instructions",
+    "home",
+    "tools",
+    "total",
+    "conversation",
+    "percent_of_window",
+} | {"seconds_until_probe"}
 PARTS = {"versions", "entry", "history"}
 
 
 async def test_the_page_shows_a_download_as_it_is(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator, pytestconfig: pytest.Config
+    hass: HomeAssistant,
+    hass_client: ClientSessionGenerator,
+    pytestconfig: pytest.Config,
 ) -> None:
     is_writing = bool(pytestconfig.getoption("--write-pages"))
     assert await async_setup_component(hass, "diagnostics", {})
     entry = await live_in_it(hass, slowness=1.0 if is_writing else 0.0)
-    device = dr.async_get(hass).async_get_device_by_identifier((DOMAIN, "butler"), entry.entry_id)
+    device = dr.async_get(hass).async_get_device_by_identifier(
+        (DOMAIN, "butler"), entry.entry_id
+    )
     assert device
-    response = await (await hass_client()).get(f"/api/diagnostics/config_entry/{entry.entry_id}/device/{device.id}")
+    response = await (await hass_client()).get(
+        f"/api/diagnostics/config_entry/{entry.entry_id}/device/{device.id}"
+    )
     blocks = blocks_of((await response.json())["data"])
     if is_writing:
         write(blocks)
@@ -49,7 +62,9 @@ async def test_the_page_shows_a_download_as_it_is(
 def test_the_page_explains_every_word_that_a_download_may_hold() -> None:
     page = read() + PAGE.with_name("diagnosing.md").read_text("utf-8")
     names = {str(name) for block in example_blocks(page) for name in names_in(block)}
-    words = names | {*StopReason} | {*BreakerState} | {*Phase} - {Phase.CLIENT_INTERRUPT}
+    words = (
+        names | {*StopReason} | {*BreakerState} | {*Phase} - {Phase.CLIENT_INTERRUPT}
+    )
     explained = re.sub(r"```json.*?```", "", page, flags=re.DOTALL)
     assert {word for word in words if f"`{word}`" not in explained} == set()
 
@@ -86,7 +101,13 @@ def masked(value: Any, name: str = "") -> Any:
             return 0.0
         case int() if name in COUNTS:
             return 0
-        case str() if name in {"turn_id", "began_at", "chatterbox", "home_assistant", "state"}:
+        case str() if name in {
+            "turn_id",
+            "began_at",
+            "chatterbox",
+            "home_assistant",
+            "state",
+        }:
             return REDACTED
         case _:
             return value
@@ -96,7 +117,9 @@ def names_in(value: Any) -> set[str]:
     """Return all names of fields."""
     match value:
         case dict():
-            return set(value) | {name for one in value.values() for name in names_in(one)}
+            return set(value) | {
+                name for one in value.values() for name in names_in(one)
+            }
         case list():
             return {name for one in value for name in names_in(one)}
         case _:

@@ -13,25 +13,44 @@ _SCRIPT = re.compile(r"\b(?:script|\.ci)/[a-z0-9-]+\b")
 
 
 def test_links_lead_somewhere() -> None:
-    links = {(page, link) for page in _PAGES for link in _LINK.findall(page.read_text()) if "://" not in link}
-    assert [(page.name, link) for page, link in links if not (page.parent / link).exists()] == []
+    links = {
+        (page, link)
+        for page in _PAGES
+        for link in _LINK.findall(page.read_text())
+        if "://" not in link
+    }
+    assert [
+        (page.name, link) for page, link in links if not (page.parent / link).exists()
+    ] == []
 
 
 def test_scripts_that_are_named_can_be_run() -> None:
-    scripts = {_REPOSITORY / name for page in _PAGES for name in _SCRIPT.findall(page.read_text())}
+    scripts = {
+        _REPOSITORY / name
+        for page in _PAGES
+        for name in _SCRIPT.findall(page.read_text())
+    }
     assert {script for script in scripts if not script.stat().st_mode & 0o100} == set()
 
 
 def test_no_page_is_long() -> None:
     """Tables and code are looked up, all else is read."""
     pages = {page.name: page.read_text() for page in _REPOSITORY.glob("docs/*.md")}
-    prose = {page: re.sub(r"```(?s:.*?)```|^\|.*$", "", text, flags=re.MULTILINE) for page, text in pages.items()}
+    prose = {
+        page: re.sub(r"```(?s:.*?)```|^\|.*$", "", text, flags=re.MULTILINE)
+        for page, text in pages.items()
+    }
     assert [page for page, text in prose.items() if len(text.split()) > 1_500] == []
 
 
 def test_readme_shows_the_two_commands_first() -> None:
-    [first_block, *_] = re.findall(r"```shell\n(.*?)```", (_REPOSITORY / "README.md").read_text(), re.DOTALL)
-    assert [line.split()[0] for line in first_block.splitlines()] == ["script/demo", "script/test"]
+    [first_block, *_] = re.findall(
+        r"```shell\n(.*?)```", (_REPOSITORY / "README.md").read_text(), re.DOTALL
+    )
+    assert [line.split()[0] for line in first_block.splitlines()] == [
+        "script/demo",
+        "script/test",
+    ]
 
 
 def test_contributing_stays_short() -> None:
@@ -40,31 +59,57 @@ def test_contributing_stays_short() -> None:
 
 
 def test_the_glossary_is_short_and_names_modules_that_are_there() -> None:
-    rows = re.findall(r"^\| (.+) \| .+ \| (.+) \|$", (_REPOSITORY / "docs" / "glossary.md").read_text(), re.MULTILINE)
+    rows = re.findall(
+        r"^\| (.+) \| .+ \| (.+) \|$",
+        (_REPOSITORY / "docs" / "glossary.md").read_text(),
+        re.MULTILINE,
+    )
     modules = [module.strip("`") for _, module in rows[2:] if module.startswith("`")]
     assert len(rows) - 2 <= 30
-    assert [module for module in modules if not (_REPOSITORY / "custom_components/chatterbox" / module).exists()] == []
+    assert [
+        module
+        for module in modules
+        if not (_REPOSITORY / "custom_components/chatterbox" / module).exists()
+    ] == []
 
 
 def test_the_pictures_are_those_that_the_browser_tests_take() -> None:
-    tests = "".join(path.read_text() for path in (_REPOSITORY / "tests/behaviour/browser").glob("test_*.py"))
+    tests = "".join(
+        path.read_text()
+        for path in (_REPOSITORY / "tests/behaviour/browser").glob("test_*.py")
+    )
     taken = re.findall(r'camera\.take_\w+\([\w.]+, "([\w-]+)"\)', tests)
-    assert sorted(taken) == sorted(path.stem for path in (_REPOSITORY / "docs/images").glob("*.png"))
+    assert sorted(taken) == sorted(
+        path.stem for path in (_REPOSITORY / "docs/images").glob("*.png")
+    )
     pages = "".join(page.read_text() for page in _PAGES)
     assert [name for name in taken if f"images/{name}.png" not in pages] == []
 
 
 def test_each_decision_that_holds_is_cited_by_the_module_that_it_names() -> None:
-    records = {int(page.name[:4]): page.read_text() for page in (_REPOSITORY / "docs/decisions").glob("0*.md")}
+    records = {
+        int(page.name[:4]): page.read_text()
+        for page in (_REPOSITORY / "docs/decisions").glob("0*.md")
+    }
     citations: defaultdict[int, list[str]] = defaultdict(list)
     for folder in ("custom_components/chatterbox", "bench", "tests"):
         for path in sorted((_REPOSITORY / folder).rglob("*.py")):
-            named = path.relative_to(_REPOSITORY / "custom_components/chatterbox", walk_up=True).as_posix()
-            for number in re.findall(r"\b[Dd]ecision (\d+)\b", path.read_text()):
+            named = path.relative_to(
+                _REPOSITORY / "custom_components/chatterbox", walk_up=True
+            ).as_posix()
+            for number in re.findall(r"\b[Dd]ecision[\s#]+(\d+)\b", path.read_text()):
                 citations[int(number)].append(named.removeprefix("../../"))
-    assert {number: citations[number] for number in citations.keys() - records.keys()} == {}, "closed, or never made"
-    assert [number for number in records if not any(f"`{path}`" in records[number] for path in citations[number])] == []
+    assert {
+        number: citations[number] for number in citations.keys() - records.keys()
+    } == {}, "closed, or never made"
+    assert [
+        number
+        for number in records
+        if not any(f"`{path}`" in records[number] for path in citations[number])
+    ] == []
     rows = re.findall(
-        r"^\| (\d+) \| \[[^]]+\]\(0", (_REPOSITORY / "docs/decisions/README.md").read_text(), re.MULTILINE
+        r"^\| (\d+) \| \[[^]]+\]\(0",
+        (_REPOSITORY / "docs/decisions/README.md").read_text(),
+        re.MULTILINE,
     )
     assert [int(number) for number in rows] == sorted(records)

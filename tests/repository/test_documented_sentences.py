@@ -11,7 +11,11 @@ from homeassistant.components.recorder import Recorder
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
 
-from custom_components.chatterbox.const import CONF_KIND, CONF_LOCAL_COMMANDS, ServiceKind
+from custom_components.chatterbox.const import (
+    CONF_KIND,
+    CONF_LOCAL_COMMANDS,
+    ServiceKind,
+)
 from custom_components.chatterbox.later.plans import Asker, News
 from custom_components.chatterbox.later.schedule import async_get_schedule
 from tests.later.talk import remind
@@ -23,7 +27,13 @@ from tests.support.documented_sentences import (
     pictured_talk,
 )
 from tests.support.one_home import in_one_home
-from tests.support.talk import SATELLITE, add_agent, move_into_the_demo_home, say, speech
+from tests.support.talk import (
+    SATELLITE,
+    add_agent,
+    move_into_the_demo_home,
+    say,
+    speech,
+)
 
 NOW: Final = "2026-11-27 19:00:00-08:00"
 """A Friday evening in the home of the tests, at which "six" may be two times."""
@@ -68,26 +78,39 @@ SITUATIONS: Final[Mapping[str, Situation]] = {
 
 
 @pytest.fixture(autouse=True)
-def _find_custom_integrations(recorder_mock: Recorder, enable_custom_integrations: None) -> None:
+def _find_custom_integrations(
+    recorder_mock: Recorder, enable_custom_integrations: None
+) -> None:
     """Begin to record before Home Assistant is there: the demo home has a history."""
     assert isinstance(recorder_mock, Recorder)
     assert enable_custom_integrations is None
 
 
 @pytest.fixture
-async def offline_home(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> HomeAssistant:
+async def offline_home(
+    hass: HomeAssistant, freezer: FrozenDateTimeFactory
+) -> HomeAssistant:
     """Return the demo home with an agent without a model. Its lamp has a name in each language of the pages."""
     freezer.move_to(NOW)
     await move_into_the_demo_home(hass)
-    er.async_get(hass).async_update_entity("light.floor_lamp", aliases=[er.COMPUTED_NAME, "Licht", "lampe", "台灯"])
-    await add_agent(hass, {CONF_KIND: ServiceKind.OFFLINE}, {CONF_LOCAL_COMMANDS: "first"})
+    er.async_get(hass).async_update_entity(
+        "light.floor_lamp", aliases=[er.COMPUTED_NAME, "Licht", "lampe", "台灯"]
+    )
+    await add_agent(
+        hass, {CONF_KIND: ServiceKind.OFFLINE}, {CONF_LOCAL_COMMANDS: "first"}
+    )
     return hass
 
 
-async def _results(hass: HomeAssistant, texts: Sequence[str], language: str = "en") -> list[ConversationResult]:
+async def _results(
+    hass: HomeAssistant, texts: Sequence[str], language: str = "en"
+) -> list[ConversationResult]:
     """Say sentences one after the other, where nothing is planned."""
     await say(hass, "cancel everything", "another-talk", SATELLITE)
-    return [await say(hass, text, " ".join(texts), SATELLITE, language=language) for text in texts]
+    return [
+        await say(hass, text, " ".join(texts), SATELLITE, language=language)
+        for text in texts
+    ]
 
 
 @in_one_home("sentence", [*documented_sentences()])
@@ -96,27 +119,44 @@ async def test_a_sentence_is_understood_unless_its_row_says_that_it_needs_a_mode
 ) -> None:
     situation = SITUATIONS.get(sentence.text.lower(), Situation())
     if situation.has_heard:
-        news = News(text="A reminder: call Mum.", language="en", asker=Asker(satellite_id=SATELLITE), plan=remind())
+        news = News(
+            text="A reminder: call Mum.",
+            language="en",
+            asker=Asker(satellite_id=SATELLITE),
+            plan=remind(),
+        )
         await async_get_schedule(offline_home).async_heard([news], SATELLITE)
 
-    *before, result = await _results(offline_home, [*situation.before, sentence.text], situation.language)
+    *before, result = await _results(
+        offline_home, [*situation.before, sentence.text], situation.language
+    )
 
     assert [speech(one) for one in before if one.response.error_code] == []
-    assert (result.response.error_code is not None) == sentence.needs_model, speech(result)
+    assert (result.response.error_code is not None) == sentence.needs_model, speech(
+        result
+    )
 
 
 def test_each_situation_is_that_of_a_sentence() -> None:
-    assert SITUATIONS.keys() <= {sentence.text.lower() for sentence in documented_sentences()}
+    assert SITUATIONS.keys() <= {
+        sentence.text.lower() for sentence in documented_sentences()
+    }
 
 
 @in_one_home("talk", [talk for page in PAGES for talk in documented_talks(page)])
-async def test_a_talk_is_understood(offline_home: HomeAssistant, talk: list[str]) -> None:
+async def test_a_talk_is_understood(
+    offline_home: HomeAssistant, talk: list[str]
+) -> None:
     results = await _results(offline_home, talk)
 
     assert [speech(result) for result in results if result.response.error_code] == []
 
 
-async def test_the_picture_of_a_talk_without_a_model_shows_its_answers(offline_home: HomeAssistant) -> None:
+async def test_the_picture_of_a_talk_without_a_model_shows_its_answers(
+    offline_home: HomeAssistant,
+) -> None:
     texts, answers = zip(*pictured_talk("docs/start.md"), strict=True)
 
-    assert [speech(result) for result in await _results(offline_home, texts)] == [*answers]
+    assert [speech(result) for result in await _results(offline_home, texts)] == [
+        *answers
+    ]

@@ -1,8 +1,9 @@
 """Packages that work in a plain Python: every module of them loads where Home Assistant cannot be imported.
 
-The agent is loaded as the top-level package ``agent``, so an import that reaches up into the integration fails here as
-well, and from a folder where nothing else is: a module of the integration may have the name of one of Python's own. The
-others are loaded below an empty ``chatterbox``.
+The agent is loaded as the top-level package ``agent``, so an import that reaches up
+into the integration fails here as well, and from a folder where nothing else is: a
+module of the integration may have the name of one of Python's own. The others are
+loaded below an empty ``chatterbox``.
 """
 
 import subprocess
@@ -19,7 +20,13 @@ _PACKAGES = (
     "agent",
     *(
         _BELOW + name
-        for name in ("history.store", "responses.protocol", "speech.text", "approvals.answers", "approvals.pin")
+        for name in (
+            "history.store",
+            "responses.protocol",
+            "speech.text",
+            "approvals.answers",
+            "approvals.pin",
+        )
     ),
 )
 
@@ -41,7 +48,9 @@ for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
 
 
 @pytest.mark.parametrize("package", _PACKAGES)
-def test_every_module_of_a_package_loads_without_home_assistant(tmp_path: Path, package: str) -> None:
+def test_every_module_of_a_package_loads_without_home_assistant(
+    tmp_path: Path, package: str
+) -> None:
     within = tmp_path / "chatterbox"
     within.mkdir()
     (within / "__init__.py").touch()
@@ -58,6 +67,12 @@ def test_every_module_of_a_package_loads_without_home_assistant(tmp_path: Path, 
 
     assert loading.returncode == 0, loading.stderr
     name = package.removeprefix(_BELOW)
-    files = {path for path in _INTEGRATION.joinpath(*name.split(".")).rglob("*.py") if path.name != "__init__.py"}
-    modules = {".".join(path.relative_to(_INTEGRATION).with_suffix("").parts) for path in files}
+    files = {
+        path
+        for path in _INTEGRATION.joinpath(*name.split(".")).rglob("*.py")
+        if path.name != "__init__.py"
+    }
+    modules = {
+        ".".join(path.relative_to(_INTEGRATION).with_suffix("").parts) for path in files
+    }
     assert modules <= {loaded.removeprefix(_BELOW) for loaded in loading.stdout.split()}

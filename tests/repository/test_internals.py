@@ -19,14 +19,20 @@ KEY = re.compile(r'HassKey\[.+?\]\(\s*f"\{(?:const\.)?DOMAIN\}(\w+)"')
 
 def for_types(tree: ast.Module) -> set[ast.AST]:
     """Return all that is only there for the type checker."""
-    blocks = (node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+    blocks = (
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    )
     return {node for block in blocks for node in ast.walk(block)}
 
 
 def documentation(tree: ast.Module) -> set[ast.AST]:
     """Return the texts that explain."""
     return {
-        node.value for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
 
 
@@ -37,23 +43,46 @@ def reaches(tree: ast.Module) -> Iterator[str]:
         match node:
             case _ if node in ignored:
                 pass
-            case ast.ImportFrom(module=str(module), names=names, level=0) if module.startswith("homeassistant."):
-                private = [name.name for name in names if name.name.startswith("_") and not name.name.endswith("_")]
-                yield from private if PUBLIC.fullmatch(module) or ".components" not in module else [module]
+            case ast.ImportFrom(module=str(module), names=names, level=0) if (
+                module.startswith("homeassistant.")
+            ):
+                private = [
+                    name.name
+                    for name in names
+                    if name.name.startswith("_") and not name.name.endswith("_")
+                ]
+                yield from (
+                    private
+                    if PUBLIC.fullmatch(module) or ".components" not in module
+                    else [module]
+                )
             case ast.Import(names=names):
-                modules = [name.name for name in names if name.name.startswith("homeassistant.components")]
-                yield from [module for module in modules if not PUBLIC.fullmatch(module)]
-            case ast.Attribute(value=ast.Name(id="hass" | "_hass") | ast.Attribute(attr="hass" | "_hass"), attr="data"):
+                modules = [
+                    name.name
+                    for name in names
+                    if name.name.startswith("homeassistant.components")
+                ]
+                yield from [
+                    module for module in modules if not PUBLIC.fullmatch(module)
+                ]
+            case ast.Attribute(
+                value=ast.Name(id="hass" | "_hass")
+                | ast.Attribute(attr="hass" | "_hass"),
+                attr="data",
+            ):
                 yield "hass.data"
             case (
-                ast.Attribute(value=ast.Name(id="self" | "cls")) | ast.Attribute(value=ast.Call(func=ast.Name("super")))
+                ast.Attribute(value=ast.Name(id="self" | "cls"))
+                | ast.Attribute(value=ast.Call(func=ast.Name("super")))
             ):
                 pass
             case ast.Attribute(attr=str(name)) if (
                 name.startswith("_") and not name.endswith("_") and name != "_replace"
             ):
                 yield name
-            case ast.Call(func=ast.Name("getattr"), args=[_, ast.Constant(str(name)), *_]) if name.startswith("_"):
+            case ast.Call(
+                func=ast.Name("getattr"), args=[_, ast.Constant(str(name)), *_]
+            ) if name.startswith("_"):
                 yield name if not name.endswith("__") else ""
             case ast.Constant(value=str(text)) if INSIDE.match(text):
                 yield text
@@ -67,7 +96,11 @@ def found_in(source: str) -> list[str]:
 
 
 def test_the_inside_of_home_assistant_has_one_address() -> None:
-    modules = [path for path in PRODUCT.rglob("*.py") if path.relative_to(PRODUCT).parts[0] != "internals"]
+    modules = [
+        path
+        for path in PRODUCT.rglob("*.py")
+        if path.relative_to(PRODUCT).parts[0] != "internals"
+    ]
     found = {
         f"{path.relative_to(PRODUCT)}: {name}"
         for path in modules
@@ -78,7 +111,11 @@ def test_the_inside_of_home_assistant_has_one_address() -> None:
 
 
 def test_no_two_values_of_a_home_share_a_key() -> None:
-    keys = Counter(key for path in PRODUCT.rglob("*.py") for key in KEY.findall(path.read_text(encoding="utf-8")))
+    keys = Counter(
+        key
+        for path in PRODUCT.rglob("*.py")
+        for key in KEY.findall(path.read_text(encoding="utf-8"))
+    )
     assert keys["_plans"] == 1
     assert keys.total() > 30
     assert keys.most_common(1)[0][1] == 1

@@ -43,7 +43,10 @@ asyncio.run(others())
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Install the library, as pip does, into a folder without anything else; return it."""
-    folder, wheels = tmp_path_factory.mktemp("site-packages"), tmp_path_factory.mktemp("wheels")
+    folder, wheels = (
+        tmp_path_factory.mktemp("site-packages"),
+        tmp_path_factory.mktemp("wheels"),
+    )
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(_REPOSITORY)
         wheel = build_wheel(str(wheels))
@@ -54,7 +57,9 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def asks(room: str) -> ScriptedAnswer:
     """Script a model that measures."""
-    return ScriptedAnswer(tool_calls=(ScriptedCall(name="temperature", arguments={"room": room}),))
+    return ScriptedAnswer(
+        tool_calls=(ScriptedCall(name="temperature", arguments={"room": room}),)
+    )
 
 
 def acts() -> ScriptedAnswer:
@@ -68,14 +73,22 @@ def says(text: str) -> ScriptedAnswer:
 
 
 async def run(
-    source: str, installed: Path, folder: Path, *answers: ScriptedAnswer, typed: str = ""
+    source: str,
+    installed: Path,
+    folder: Path,
+    *answers: ScriptedAnswer,
+    typed: str = "",
 ) -> tuple[str, list[dict[str, object]]]:
     """Run source code against a server with these answers; return what it printed, and the bodies it sent."""
     script = Script(models=("qwen3:8b",), answers=answers, trial_answer=None)
     async with scripted_server(script, folder) as server:
         address = "http://localhost:11434/v1"
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-c", _REFUSE_HOME_ASSISTANT + source.replace(address, server.base_url)),
+            *(
+                sys.executable,
+                "-c",
+                _REFUSE_HOME_ASSISTANT + source.replace(address, server.base_url),
+            ),
             *(server.base_url, "qwen3:8b"),
             cwd=folder,
             env={**os.environ, "PYTHONPATH": str(installed)},
@@ -86,22 +99,32 @@ async def run(
         async with asyncio.timeout(60):
             printed, complaints = await process.communicate(typed.encode())
         assert process.returncode == 0, complaints.decode()
-        return printed.decode(), [dict(request.body) for request in await server.requests()]
+        return printed.decode(), [
+            dict(request.body) for request in await server.requests()
+        ]
 
 
 def test_only_the_agent_package_is_installed(installed: Path) -> None:
     agent = _REPOSITORY / "custom_components" / "chatterbox" / "agent"
-    expected = {path.relative_to(agent) for path in agent.rglob("*") if path.is_file() and path.suffix != ".pyc"}
+    expected = {
+        path.relative_to(agent)
+        for path in agent.rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    }
 
     _metadata, package = sorted(installed.iterdir())
     assert package.name == "chatterbox_agent"
-    assert {path.relative_to(package) for path in package.rglob("*") if path.is_file()} == expected
+    assert {
+        path.relative_to(package) for path in package.rglob("*") if path.is_file()
+    } == expected
 
 
 def test_what_the_package_imports_is_declared() -> None:
     imported = {
         name.partition(".")[0]
-        for path in (_REPOSITORY / "custom_components" / "chatterbox" / "agent").rglob("*.py")
+        for path in (_REPOSITORY / "custom_components" / "chatterbox" / "agent").rglob(
+            "*.py"
+        )
         for node in ast.walk(ast.parse(path.read_bytes()))
         for name in (
             [alias.name for alias in node.names]
@@ -113,7 +136,9 @@ def test_what_the_package_imports_is_declared() -> None:
     }
     project = tomllib.loads((_REPOSITORY / "pyproject.toml").read_text())["project"]
     declared = project["dependencies"]
-    assert imported - sys.stdlib_module_names == {re.split(r"[^\w-]", one)[0] for one in declared} | {"pydantic_core"}
+    assert imported - sys.stdlib_module_names == {
+        re.split(r"[^\w-]", one)[0] for one in declared
+    } | {"pydantic_core"}
 
 
 def test_the_first_example_is_as_short_as_promised() -> None:
@@ -121,7 +146,9 @@ def test_the_first_example_is_as_short_as_promised() -> None:
 
 
 @pytest.mark.usefixtures("socket_enabled")
-async def test_the_first_example_runs_unchanged(installed: Path, tmp_path: Path) -> None:
+async def test_the_first_example_runs_unchanged(
+    installed: Path, tmp_path: Path
+) -> None:
     printed, bodies = await run(
         _BLOCKS[0],
         installed,
@@ -134,12 +161,16 @@ async def test_the_first_example_runs_unchanged(installed: Path, tmp_path: Path)
 
     assert printed.splitlines() == ["It is 21.5 degrees.", "There it is 17."]
     assert "21.5" in str(bodies[1]["messages"])
-    assert "How warm is the kitchen?" in str(bodies[3]["messages"]), "the history is kept"
+    assert "How warm is the kitchen?" in str(bodies[3]["messages"]), (
+        "the history is kept"
+    )
     assert "Be brief." in str(bodies[3]["messages"])
 
 
 @pytest.mark.usefixtures("socket_enabled")
-async def test_the_other_examples_do_what_the_page_says(installed: Path, tmp_path: Path) -> None:
+async def test_the_other_examples_do_what_the_page_says(
+    installed: Path, tmp_path: Path
+) -> None:
     definitions = "".join(_BLOCKS).replace("asyncio.run(main())\n", "")
     tale = " ".join(f"and then {number}" for number in range(500))
 
@@ -151,7 +182,10 @@ async def test_the_other_examples_do_what_the_page_says(installed: Path, tmp_pat
         *(asks("kitchen"), says("21.5 degrees.")),
         *(asks("attic"), says("Only 17.")),
         *(acts(), says("All are open.")),
-        *(ScriptedAnswer(content=f"{tale} The end.", piece_delay_seconds=0.3), says("It is 21.5 degrees.")),
+        *(
+            ScriptedAnswer(content=f"{tale} The end.", piece_delay_seconds=0.3),
+            says("It is 21.5 degrees."),
+        ),
     )
 
     assert printed.splitlines() == [
@@ -178,7 +212,9 @@ def calls(name: str, **arguments: JsonValue) -> ScriptedAnswer:
 
 
 @pytest.mark.usefixtures("socket_enabled")
-async def test_the_calculator_calculates_by_itself(installed: Path, tmp_path: Path) -> None:
+async def test_the_calculator_calculates_by_itself(
+    installed: Path, tmp_path: Path
+) -> None:
     source = (_REPOSITORY / "examples/calculator_auto.py").read_text(encoding="utf-8")
 
     printed, bodies = await run(
@@ -192,7 +228,13 @@ async def test_the_calculator_calculates_by_itself(installed: Path, tmp_path: Pa
 
     assert printed.splitlines() == [
         *("> What is 25 plus 17?", '[add {"a":25,"b":17}]', "[= 42.0]", "It is 42."),
-        *("> What is 7 times 8, plus 5?", '[multiply {"a":7,"b":8}]', "[= 56.0]", '[add {"a":56,"b":5}]', "[= 61.0]"),
+        *(
+            "> What is 7 times 8, plus 5?",
+            '[multiply {"a":7,"b":8}]',
+            "[= 56.0]",
+            '[add {"a":56,"b":5}]',
+            "[= 61.0]",
+        ),
         *("It is 61.", "> What is 1 divided by 0?", '[divide {"a":1,"b":0}]'),
         *("[= ZeroDivisionError: division by zero]", "That cannot be divided."),
     ]
@@ -200,15 +242,25 @@ async def test_the_calculator_calculates_by_itself(installed: Path, tmp_path: Pa
 
 
 @pytest.mark.usefixtures("socket_enabled")
-@pytest.mark.parametrize(("typed", "message"), [("y\n", "42.0"), ("n\n", "The person did not want that.")])
+@pytest.mark.parametrize(
+    ("typed", "message"), [("y\n", "42.0"), ("n\n", "The person did not want that.")]
+)
 async def test_the_calculator_calculates_when_it_is_told(
     installed: Path, tmp_path: Path, *, typed: str, message: str
 ) -> None:
     source = (_REPOSITORY / "examples/calculator_manual.py").read_text(encoding="utf-8")
 
     printed, bodies = await run(
-        source, installed, tmp_path, calls("add", a=25, b=17), says("There you are."), typed=typed
+        source,
+        installed,
+        tmp_path,
+        calls("add", a=25, b=17),
+        says("There you are."),
+        typed=typed,
     )
 
-    assert printed.splitlines() == ['Run add {"a": 25, "b": 17}? (y/n)', "There you are."]
+    assert printed.splitlines() == [
+        'Run add {"a": 25, "b": 17}? (y/n)',
+        "There you are.",
+    ]
     assert message in str(bodies[-1]["messages"])

@@ -9,8 +9,15 @@ import pytest
 
 import custom_components.chatterbox.agent as package
 
-_STUB = ast.parse(Path(str(package.__file__)).with_suffix(".pyi").read_text(encoding="utf-8"))
-_NAMES = [alias.asname for node in _STUB.body if isinstance(node, ast.ImportFrom) for alias in node.names]
+_STUB = ast.parse(
+    Path(str(package.__file__)).with_suffix(".pyi").read_text(encoding="utf-8")
+)
+_NAMES = [
+    alias.asname
+    for node in _STUB.body
+    if isinstance(node, ast.ImportFrom)
+    for alias in node.names
+]
 
 
 @pytest.mark.parametrize("name", _NAMES)
@@ -34,4 +41,7 @@ def test_nothing_is_imported_before_it_is_used() -> None:
     )
     stub = "import sys, types; sys.modules['custom_components.chatterbox'] = parent = types.ModuleType('parent');"
     stub += f"parent.__path__ = [{str(Path(str(package.__file__)).parents[1])!r}];"
-    assert subprocess.run([sys.executable, "-c", stub + source], check=False).returncode == 0
+    assert (
+        subprocess.run([sys.executable, "-c", stub + source], check=False).returncode
+        == 0
+    )

@@ -1,7 +1,7 @@
 """No text, however strange, takes a pattern, or what reads text with patterns, longer than its length allows.
 
-All of them read what a model wrote, on the event loop: one that tries a text in many ways stops
-the whole home.
+All of them read what a model wrote, on the event loop: one that tries a text in many
+ways stops the whole home.
 """
 
 import math
@@ -25,7 +25,10 @@ from custom_components.chatterbox.agent.loop.structured_output import read_outpu
 from custom_components.chatterbox.agent.protocols import OutputFormat
 from custom_components.chatterbox.agent.providers.failures import error_of_response
 from custom_components.chatterbox.agent.providers.refused_parameters import Adjustment
-from custom_components.chatterbox.agent.wire.text_markup import MarkupScanner, markers_for
+from custom_components.chatterbox.agent.wire.text_markup import (
+    MarkupScanner,
+    markers_for,
+)
 from custom_components.chatterbox.agent.wire.written_calls import read_calls
 from custom_components.chatterbox.approvals import answers, pin
 from custom_components.chatterbox.approvals.answers.yes_or_no import understand_answer
@@ -46,24 +49,120 @@ TRIES = 25
 """Each costs time only where the one before seemed too long."""
 
 ONLY_AT_A_PLACE = frozenset(
-    {"_NAMED", "_PYTHON", "_NAME", "_KEYWORD", "_ATTRIBUTE", "_PATH", "_RULE", "_CHOICE", "_COURTESY", "_CELL_RULE"}
-    | {"_NUMBER", "_EMOTICON", "_LABEL", "_REFERENCE", "_CITATION_BEFORE", "_HEART", "VENDOR_TYPE"}
+    {
+        "_NAMED",
+        "_PYTHON",
+        "_NAME",
+        "_KEYWORD",
+        "_ATTRIBUTE",
+        "_PATH",
+        "_RULE",
+        "_CHOICE",
+        "_COURTESY",
+        "_CELL_RULE",
+    }
+    | {
+        "_NUMBER",
+        "_EMOTICON",
+        "_LABEL",
+        "_REFERENCE",
+        "_CITATION_BEFORE",
+        "_HEART",
+        "VENDOR_TYPE",
+    }
     | {"_TOKEN", "_UNIT"}
 )
 """Patterns that are matched at one place and never searched for."""
 
 PARTS = (
-    *("a", "1", " ", "\n", "\\", "$", ".", ",", ":", ";", "=", "-", "_", "*", "^", "~", "|", "!", "?", "#", "+", "°"),
-    *("<", ">", "(", ")", "[", "]", "{", "}", "'", '"', "`", "/", "好", "。", "\uff5c", "🙂", "\u200b", "\ufe0f"),
+    *(
+        "a",
+        "1",
+        " ",
+        "\n",
+        "\\",
+        "$",
+        ".",
+        ",",
+        ":",
+        ";",
+        "=",
+        "-",
+        "_",
+        "*",
+        "^",
+        "~",
+        "|",
+        "!",
+        "?",
+        "#",
+        "+",
+        "°",
+    ),
+    *(
+        "<",
+        ">",
+        "(",
+        ")",
+        "[",
+        "]",
+        "{",
+        "}",
+        "'",
+        '"',
+        "`",
+        "/",
+        "好",
+        "。",
+        "\uff5c",
+        "🙂",
+        "\u200b",
+        "\ufe0f",
+    ),
 )
 UNITS = (
     *PARTS,
     *('"\\', '"a\\', '\\"'),
-    *("a ", ". ", "\\n", "\\a", "\\frac{", "{a}", "```", "```json", "json", "json ", "call:", "to=", "to=a "),
-    *("[args]", "[call_id]", "[call_id]a", "[tool_calls]", "<tool_call", "<tool_call ", "<tool_calls" + " " * 12),
+    *(
+        "a ",
+        ". ",
+        "\\n",
+        "\\a",
+        "\\frac{",
+        "{a}",
+        "```",
+        "```json",
+        "json",
+        "json ",
+        "call:",
+        "to=",
+        "to=a ",
+    ),
+    *(
+        "[args]",
+        "[call_id]",
+        "[call_id]a",
+        "[tool_calls]",
+        "<tool_call",
+        "<tool_call ",
+        "<tool_calls" + " " * 12,
+    ),
     "<a:tool_call",
-    *("<function=", "<function=a", "<function=a>", "<invoke name=", "<invoke name=a ", "</function>"),
-    *("<parameter=", "<parameter=a ", "<parameter=a>", "<parameter name=", "</parameter>"),
+    *(
+        "<function=",
+        "<function=a",
+        "<function=a>",
+        "<invoke name=",
+        "<invoke name=a ",
+        "</function>",
+    ),
+    *(
+        "<parameter=",
+        "<parameter=a ",
+        "<parameter=a>",
+        "<parameter name=",
+        "</parameter>",
+    ),
     *(
         "<arg_key>",
         "a<arg_key>",
@@ -72,9 +171,51 @@ UNITS = (
         "<arg_value>",
         "<arg_key>a</arg_key><arg_value>",
     ),
-    *("<|", "<|a", "<|a|>", "<|message|>", '<|"|>', "analysis", "final ", "print(", "print( ", "a=", "a = ", '"name"'),
-    *('"name": ', '"name":"a', "num_ctx ", "num_ctx\n", "num_ctx 1\n", "<!--", "-->", "<!-", "<a", "</a", "a-", "--"),
-    *("|-", "|--", "](", "](a", "(a", "](a(", "][", "[^a", "[1]", ":a", ":a-", "http://", "www.", "data:", "data:a"),
+    *(
+        "<|",
+        "<|a",
+        "<|a|>",
+        "<|message|>",
+        '<|"|>',
+        "analysis",
+        "final ",
+        "print(",
+        "print( ",
+        "a=",
+        "a = ",
+        '"name"',
+    ),
+    *(
+        '"name": ',
+        '"name":"a',
+        "num_ctx ",
+        "num_ctx\n",
+        "num_ctx 1\n",
+        "<!--",
+        "-->",
+        "<!-",
+        "<a",
+        "</a",
+        "a-",
+        "--",
+    ),
+    *(
+        "|-",
+        "|--",
+        "](",
+        "](a",
+        "(a",
+        "](a(",
+        "][",
+        "[^a",
+        "[1]",
+        ":a",
+        ":a-",
+        "http://",
+        "www.",
+        "data:",
+        "data:a",
+    ),
     *(
         "&a",
         "&#1",
@@ -93,16 +234,25 @@ UNITS = (
         "<3",
     ),
 )
-TEXTS = tuple(dict.fromkeys([*product(("", "a", "<function=a><parameter=", "a<tool_call>"), UNITS)]))
+TEXTS = tuple(
+    dict.fromkeys(
+        [*product(("", "a", "<function=a><parameter=", "a<tool_call>"), UNITS)]
+    )
+)
 
 
 def patterns() -> dict[tuple[re.Pattern[str], bool], str]:
     """Return the names of patterns, each with whether it is searched for; one that modules import is there once."""
     packages = (wire, spoken_text, json, answers, pin, providers)
-    infos = chain.from_iterable(pkgutil.iter_modules(found.__path__, f"{found.__name__}.") for found in packages)
+    infos = chain.from_iterable(
+        pkgutil.iter_modules(found.__path__, f"{found.__name__}.") for found in packages
+    )
     modules = [*(import_module(info.name) for info in infos), text]
     named = [found for module in modules for found in patterns_of(module)]
-    return {(pattern, ONLY_AT_A_PLACE.isdisjoint(name.split("."))): name for name, pattern in reversed(named)}
+    return {
+        (pattern, ONLY_AT_A_PLACE.isdisjoint(name.split("."))): name
+        for name, pattern in reversed(named)
+    }
 
 
 def patterns_of(module: ModuleType) -> Iterator[tuple[str, re.Pattern[str]]]:
@@ -148,38 +298,62 @@ def one_look(size: int) -> float:
     return min(seconds(re.compile(r"\w|\W").findall, "a" * size) for _ in range(5))
 
 
-def assert_in_proportion(act: Callable[[str], object], head: str, unit: str, size: int) -> None:
-    texts = [(head + unit * (length // len(unit) + 1))[:length] + "\0" for length in (160, size // 4, size)]
+def assert_in_proportion(
+    act: Callable[[str], object], head: str, unit: str, size: int
+) -> None:
+    texts = [
+        (head + unit * (length // len(unit) + 1))[:length] + "\0"
+        for length in (160, size // 4, size)
+    ]
     seconds(act, texts[0])
     large, quarters = math.inf, {1: math.inf, 4: math.inf}
     for _ in range(TRIES):  # the least of each, as other work makes some of them longer
         large = min(large, seconds(act, texts[2]))
         if large < SURELY_LINEAR * one_look(size):
             return
-        for times, least in quarters.items():  # what takes as long is paused by the machine as often
+        for (
+            times,
+            least,
+        ) in quarters.items():  # what takes as long is paused by the machine as often
             quarters[times] = min(least, seconds(act, texts[1], times) * 4 / times)
             if large < MOST_GROWTH * quarters[times]:
                 return
-    raise AssertionError(f"{head + unit!r} takes {large} seconds, 4 times a quarter of it {quarters}")
+    raise AssertionError(
+        f"{head + unit!r} takes {large} seconds, 4 times a quarter of it {quarters}"
+    )
 
 
 def test_patterns_are_found() -> None:
-    assert {"written_calls._NAMED", "spoken_text._TAG", "speech_filter._COURTESY.en"} <= {*patterns().values()}
+    assert {
+        "written_calls._NAMED",
+        "spoken_text._TAG",
+        "speech_filter._COURTESY.en",
+    } <= {*patterns().values()}
 
 
 @pytest.mark.parametrize(
-    ("pattern", "everywhere"), [pytest.param(*found, id=name) for found, name in patterns().items()]
+    ("pattern", "everywhere"),
+    [pytest.param(*found, id=name) for found, name in patterns().items()],
 )
 def test_a_pattern_takes_time_in_proportion(
     pattern: re.Pattern[str],
     everywhere: bool,  # noqa: FBT001  # as pytest calls
     pytestconfig: pytest.Config,
 ) -> None:
-    for head, unit in TEXTS if pytestconfig.getoption("thorough") else product(("",), UNITS):
-        assert_in_proportion(partial(look, pattern, everywhere=everywhere), head, unit, LARGE_FOR_A_PATTERN)
+    for head, unit in (
+        TEXTS if pytestconfig.getoption("thorough") else product(("",), UNITS)
+    ):
+        assert_in_proportion(
+            partial(look, pattern, everywhere=everywhere),
+            head,
+            unit,
+            LARGE_FOR_A_PATTERN,
+        )
 
 
-def in_pieces(feed: Callable[[str], object], end: Callable[[], object], written: str) -> None:
+def in_pieces(
+    feed: Callable[[str], object], end: Callable[[], object], written: str
+) -> None:
     for start in range(0, len(written), 512):
         feed(written[start : start + 512])
     end()
@@ -196,13 +370,17 @@ READERS: dict[str, Callable[[str], object]] = {
     "arguments": lambda written: read_arguments(written, {"type": "object"}),
     "JSON": repair_json,
     "fences": fenced_blocks,
-    "data": lambda written: at_once(read_output(written, OutputFormat("data", {"type": "object", "properties": {}}))),
+    "data": lambda written: at_once(
+        read_output(written, OutputFormat("data", {"type": "object", "properties": {}}))
+    ),
     "speech": lambda written: speakable(written, "en"),
     "question": lambda written: asks_back(f"{written}?", "en"),
     "answer": lambda words: understand_answer(words, "en"),
     "digits": lambda words: spoken_digits(words, "de"),
     "PIN": lambda words: may_be_pin(words, "de", is_asked_for=True),
-    "refusal": lambda written: error_of_response(400, written.encode(errors="replace"), secret="a"),
+    "refusal": lambda written: error_of_response(
+        400, written.encode(errors="replace"), secret="a"
+    ),
     "words": lambda words: text.spoken_words(words, "ab"),
     "runs": lambda words: list(text.runs(text.fold(words))),
 }
@@ -233,7 +411,10 @@ def test_an_answer_of_many_words_is_scanned_as_fast_as_one_of_few() -> None:
             scanner.feed(word)
 
     words = [f"{one}{two}ing " for one, two in product(ascii_lowercase, repeat=2)]
-    of_few, of_many = (min(seconds(stream, some) for _ in range(TRIES)) for some in (words[:1] * len(words), words))
+    of_few, of_many = (
+        min(seconds(stream, some) for _ in range(TRIES))
+        for some in (words[:1] * len(words), words)
+    )
 
     assert of_many < 5 * of_few
 

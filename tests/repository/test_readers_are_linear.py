@@ -13,7 +13,10 @@ from typing import Final, NamedTuple
 from zlib import crc32
 
 import pytest
-from homeassistant.components.conversation import DOMAIN as CONVERSATION, ConversationInput
+from homeassistant.components.conversation import (
+    DOMAIN as CONVERSATION,
+    ConversationInput,
+)
 from homeassistant.components.conversation.const import HOME_ASSISTANT_AGENT
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.util import dt as dt_util
@@ -33,7 +36,18 @@ type Given = Callable[[HomeAssistant, str, str], object]
 """Returns an argument for a home, a text and its language."""
 
 WORDS: Final = frozenset(
-    {"answer", "query", "request", "said", "sentence", "speech", "spoken", "text", "words", "written"}
+    {
+        "answer",
+        "query",
+        "request",
+        "said",
+        "sentence",
+        "speech",
+        "spoken",
+        "text",
+        "words",
+        "written",
+    }
 )
 """Names of parameters that hold words."""
 SOME_LANGUAGES: Final = ("de", "en", "zh-Hans")
@@ -48,8 +62,21 @@ TRIES: Final = 12
 FRAGMENTS: Final = 1
 """Of each language, for each reader; other ones for each."""
 BESIDE: Final = {
-    "en": ("from six to ", "turn on the floor lamp and ", "at six and ", "the alarm to six ", "not ", "at night "),
-    "de": ("von sechs bis ", "um sechs und ", "schalte die Lampe ein und ", "ein", "vier und "),
+    "en": (
+        "from six to ",
+        "turn on the floor lamp and ",
+        "at six and ",
+        "the alarm to six ",
+        "not ",
+        "at night ",
+    ),
+    "de": (
+        "von sechs bis ",
+        "um sechs und ",
+        "schalte die Lampe ein und ",
+        "ein",
+        "vier und ",
+    ),
     "it": ("un'ora e mezza ",),
     "zh-Hans": ("六点到", "打开客厅的灯和", "一百"),
 }
@@ -89,7 +116,9 @@ ARGUMENTS: Final[Mapping[str, Given]] = {
     "Home": lambda hass, _text, _language: async_get_home(hass, CONVERSATION),
     "ConversationInput": lambda _hass, text, language: user_input(text, language),
     "SpeechFilter": lambda _hass, _text, language: SpeechFilter(language),
-    "OutputFormat": lambda *_: OutputFormat("data", {"type": "object", "properties": {}}),
+    "OutputFormat": lambda *_: OutputFormat(
+        "data", {"type": "object", "properties": {}}
+    ),
     "QuestionContext": lambda *_: NOTHING_NAMED,
     "JsonObject": lambda *_: {"type": "object"},
     "Slots": lambda *_: {},
@@ -113,11 +142,17 @@ ARGUMENTS: Final[Mapping[str, Given]] = {
 def fitting(annotation: str) -> Given | None:
     """Return what is given for a parameter of a type."""
     kind = "None" if annotation.endswith("| None") else annotation.partition("[")[0]
-    return (lambda *_: None) if kind == "None" else ARGUMENTS.get(annotation) or ARGUMENTS.get(kind)
+    return (
+        (lambda *_: None)
+        if kind == "None"
+        else ARGUMENTS.get(annotation) or ARGUMENTS.get(kind)
+    )
 
 
 def user_input(text: str, language: str) -> ConversationInput:
-    return ConversationInput(text, Context(), None, None, None, language, HOME_ASSISTANT_AGENT)
+    return ConversationInput(
+        text, Context(), None, None, None, language, HOME_ASSISTANT_AGENT
+    )
 
 
 class Reader(NamedTuple):
@@ -130,7 +165,9 @@ class Reader(NamedTuple):
 
     async def seconds(self, hass: HomeAssistant, text: str, language: str) -> float:
         """Return the seconds in which it holds the loop."""
-        given = {name: give(hass, text, language) for name, give in self.parameters.items()}
+        given = {
+            name: give(hass, text, language) for name, give in self.parameters.items()
+        }
         began = thread_time()
         with suppress(Exception):  # of words that it refuses
             result = self.function(**given)
@@ -146,18 +183,30 @@ def readers() -> dict[str, Reader | str]:
     found: dict[str, Reader | str] = {}
     for module in pkgutil.walk_packages(product.__path__, f"{product.__name__}."):
         for name, one in vars(import_module(module.name)).items():
-            if inspect.isfunction(one) and one.__module__ == module.name and not name.startswith("_"):
-                parameters = inspect.signature(one, annotation_format=Format.STRING).parameters
+            if (
+                inspect.isfunction(one)
+                and one.__module__ == module.name
+                and not name.startswith("_")
+            ):
+                parameters = inspect.signature(
+                    one, annotation_format=Format.STRING
+                ).parameters
                 if any(is_words(parameter) for parameter in parameters.values()):
-                    found[f"{module.name.removeprefix(f'{product.__name__}.')}.{name}"] = reader(one, parameters)
+                    found[
+                        f"{module.name.removeprefix(f'{product.__name__}.')}.{name}"
+                    ] = reader(one, parameters)
     return found
 
 
 def is_words(parameter: inspect.Parameter) -> bool:
-    return parameter.annotation == "ConversationInput" or (parameter.annotation == "str" and parameter.name in WORDS)
+    return parameter.annotation == "ConversationInput" or (
+        parameter.annotation == "str" and parameter.name in WORDS
+    )
 
 
-def reader(function: Callable[..., object], parameters: Mapping[str, inspect.Parameter]) -> Reader | str:
+def reader(
+    function: Callable[..., object], parameters: Mapping[str, inspect.Parameter]
+) -> Reader | str:
     given: dict[str, Given] = {}
     for name, one in parameters.items():
         if one.annotation == "str" and name in WORDS:
@@ -168,7 +217,10 @@ def reader(function: Callable[..., object], parameters: Mapping[str, inspect.Par
             if (give := fitting(str(one.annotation))) is None:
                 return f"{name}: {one.annotation}"
             given[name] = give
-    speaks = any(one.annotation == "ConversationInput" or name in LANGUAGE for name, one in parameters.items())
+    speaks = any(
+        one.annotation == "ConversationInput" or name in LANGUAGE
+        for name, one in parameters.items()
+    )
     return Reader(function, given, speaks)
 
 
@@ -176,7 +228,11 @@ READERS: Final = readers()
 
 
 def test_readers_are_found_by_what_they_take() -> None:
-    unknown = {name: parameter for name, parameter in READERS.items() if isinstance(parameter, str)}
+    unknown = {
+        name: parameter
+        for name, parameter in READERS.items()
+        if isinstance(parameter, str)
+    }
 
     assert unknown.keys() == NEVER_ALONE
     assert {
@@ -194,25 +250,42 @@ async def demo_home(hass: HomeAssistant) -> HomeAssistant:
     return hass
 
 
-@in_one_home("name", sorted(name for name, one in READERS.items() if isinstance(one, Reader)))
+@in_one_home(
+    "name", sorted(name for name, one in READERS.items() if isinstance(one, Reader))
+)
 async def test_words_hold_the_loop_for_a_moment_or_in_proportion(
     demo_home: HomeAssistant, pytestconfig: pytest.Config, name: str
 ) -> None:
     one = READERS[name]
     assert isinstance(one, Reader)
     cheap, first = CHEAP * json_pass(), crc32(name.encode())
-    for language in LANGUAGES if one.speaks and pytestconfig.getoption("thorough") else SOME_LANGUAGES:
+    for language in (
+        LANGUAGES
+        if one.speaks and pytestconfig.getoption("thorough")
+        else SOME_LANGUAGES
+    ):
         known = fragments(language)
-        drawn = [known[(first + 7919 * place) % len(known)] for place in range(FRAGMENTS)]
+        drawn = [
+            known[(first + 7919 * place) % len(known)] for place in range(FRAGMENTS)
+        ]
         for unit in (*BESIDE.get(language, ()), *drawn):
             for size in SIZES:
-                await assert_in_proportion(partial(one.seconds, demo_home), language, unit, size, cheap)
+                await assert_in_proportion(
+                    partial(one.seconds, demo_home), language, unit, size, cheap
+                )
 
 
 async def assert_in_proportion(
-    seconds: Callable[[str, str], Awaitable[float]], language: str, unit: str, size: int, cheap: float
+    seconds: Callable[[str, str], Awaitable[float]],
+    language: str,
+    unit: str,
+    size: int,
+    cheap: float,
 ) -> None:
-    whole, quarter = ((f"{unit} " * (length // len(unit) + 1))[:length] for length in (size, size // 4))
+    whole, quarter = (
+        (f"{unit} " * (length // len(unit) + 1))[:length]
+        for length in (size, size // 4)
+    )
     large = part = math.inf
     for _ in range(TRIES):  # the least of each, as other work makes some of them longer
         large = min(large, await seconds(whole, language))
@@ -221,4 +294,6 @@ async def assert_in_proportion(
         part = min(part, await seconds(quarter, language))
         if large < MOST_GROWTH * 4 * part:
             return
-    raise AssertionError(f"{size} characters of {unit!r} ({language}) take {large} s, a quarter of them {part} s")
+    raise AssertionError(
+        f"{size} characters of {unit!r} ({language}) take {large} s, a quarter of them {part} s"
+    )

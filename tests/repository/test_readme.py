@@ -18,17 +18,57 @@ _FIRST_WORDS = r"time to first delta above the server's, {} entities, of the bes
 @pytest.mark.parametrize(
     ("sentence", "page", "measured"),
     [
-        (r"\[(\d+) attacks, none gets through\]", "safety.md", r"\*\*(\d+) attacks, let through\*\* \|  \| \*\*0\*\*"),
-        (r"([\d.]+) questions per 100", "safety.md", r"touch none, half of them after a page \| [\d.]+ \| ([\d.]+) "),
-        (r"\[(\d+) recorded runs, replayed\]", "recorded-runs.md", r"\*\*all\*\* \| \*\*(\d+)\*\*"),
-        (r"first words take ([\d.]+) \(300 entities\)", "performance.md", _FIRST_WORDS.format(300)),
+        (
+            r"\[(\d+) attacks, none gets through\]",
+            "safety.md",
+            r"\*\*(\d+) attacks, let through\*\* \|  \| \*\*0\*\*",
+        ),
+        (
+            r"([\d.]+) questions per 100",
+            "safety.md",
+            r"touch none, half of them after a page \| [\d.]+ \| ([\d.]+) ",
+        ),
+        (
+            r"\[(\d+) recorded runs, replayed\]",
+            "recorded-runs.md",
+            r"\*\*all\*\* \| \*\*(\d+)\*\*",
+        ),
+        (
+            r"first words take ([\d.]+) \(300 entities\)",
+            "performance.md",
+            _FIRST_WORDS.format(300),
+        ),
         (r"to ([\d.]+) \(10\)", "performance.md", _FIRST_WORDS.format(10)),
-        (r"(\d+) tokens are left", "performance.md", _READ.format("300 entities", r"\d+ \| \d+ \| (\d+)")),
-        (r"(\d+) tokens are left", "performance.md", _READ.format(_DEMO, r"\d+ \| \d+ \| (\d+)")),
-        (r"it has ([\d,]+) \(300", "performance.md", _READ.format("300 entities", r"\d+ \| (\d+) \| \d+")),
-        (r"to ([\d,]+) \(the demo", "performance.md", _READ.format(_DEMO, r"\d+ \| (\d+) \| \d+")),
-        (r"agent ([\d,]+) and", "performance.md", _READ.format("300 entities", r"(\d+) \| \d+ \| \d+")),
-        (r"agent [\d,]+ and ([\d,]+)\.", "performance.md", _READ.format(_DEMO, r"(\d+) \| \d+ \| \d+")),
+        (
+            r"(\d+) tokens are left",
+            "performance.md",
+            _READ.format("300 entities", r"\d+ \| \d+ \| (\d+)"),
+        ),
+        (
+            r"(\d+) tokens are left",
+            "performance.md",
+            _READ.format(_DEMO, r"\d+ \| \d+ \| (\d+)"),
+        ),
+        (
+            r"it has ([\d,]+) \(300",
+            "performance.md",
+            _READ.format("300 entities", r"\d+ \| (\d+) \| \d+"),
+        ),
+        (
+            r"to ([\d,]+) \(the demo",
+            "performance.md",
+            _READ.format(_DEMO, r"\d+ \| (\d+) \| \d+"),
+        ),
+        (
+            r"agent ([\d,]+) and",
+            "performance.md",
+            _READ.format("300 entities", r"(\d+) \| \d+ \| \d+"),
+        ),
+        (
+            r"agent [\d,]+ and ([\d,]+)\.",
+            "performance.md",
+            _READ.format(_DEMO, r"(\d+) \| \d+ \| \d+"),
+        ),
     ],
 )
 def test_a_figure_is_the_measured_one(sentence: str, page: str, measured: str) -> None:

@@ -1,8 +1,8 @@
 """The release archive, unpacked as HACS does it into the empty configuration of a real Home Assistant, simply works.
 
-Each Home Assistant is a process of its own from an environment that `uv.lock` pins. It is free to install packages, as
-it is in a home, but cannot reach any: nothing may be missing. What its owner does goes through the same HTTP interface
-as in a browser.
+Each Home Assistant is a process of its own from an environment that `uv.lock` pins. It
+is free to install packages, as it is in a home, but cannot reach any: nothing may be
+missing. What its owner does goes through the same HTTP interface as in a browser.
 """
 
 import asyncio
@@ -61,11 +61,20 @@ class _Installation:
 
     def packages(self) -> set[str]:
         """Name and version of everything that is installed."""
-        return {path.name for path in (_REPOSITORY / self.environment).glob("lib/python*/site-packages/*.dist-info")}
+        return {
+            path.name
+            for path in (_REPOSITORY / self.environment).glob(
+                "lib/python*/site-packages/*.dist-info"
+            )
+        }
 
 
 _INSTALLATIONS = [
-    pytest.param(_Installation("2026.10.4", ".venv-oldest", ("oldest",)), id="2026.10.4", marks=pytest.mark.thorough),
+    pytest.param(
+        _Installation("2026.10.4", ".venv-oldest", ("oldest",)),
+        id="2026.10.4",
+        marks=pytest.mark.thorough,
+    ),
     pytest.param(_Installation("2026.11.0", ".venv"), id="2026.11.0"),
 ]
 
@@ -100,7 +109,12 @@ class _Answer(BaseModel):
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The archive that a release would offer now."""
     path = tmp_path_factory.mktemp("release") / "chatterbox.zip"
-    subprocess.run([_REPOSITORY / "script" / "release", path], check=True, timeout=300, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [_REPOSITORY / "script" / "release", path],
+        check=True,
+        timeout=300,
+        stdout=subprocess.DEVNULL,
+    )
     return path
 
 
@@ -129,14 +143,28 @@ def configuration(archive: Path, tmp_path: Path) -> Path:
 
 
 @contextlib.asynccontextmanager
-async def _running(installation: _Installation, configuration: Path, log: Path) -> AsyncIterator[str]:
+async def _running(
+    installation: _Installation, configuration: Path, log: Path
+) -> AsyncIterator[str]:
     """Run Home Assistant, without any package index, until the block is left; give its address."""
     port = free_port()
     (configuration / "configuration.yaml").write_text(_CONFIGURATION.format(port=port))
-    are_prefixes = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PIP_", "UV_"))}
+    are_prefixes = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTHON", "PIP_", "UV_"))
+    }
     process = await asyncio.create_subprocess_exec(
         installation.python,
-        *("-m", "homeassistant", "--config", configuration, "--log-file", log, "--log-no-color"),
+        *(
+            "-m",
+            "homeassistant",
+            "--config",
+            configuration,
+            "--log-file",
+            log,
+            "--log-no-color",
+        ),
         env=are_prefixes | {"UV_OFFLINE": "1", "PIP_NO_INDEX": "1"},
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.DEVNULL,
@@ -161,7 +189,9 @@ async def _answering(process: asyncio.subprocess.Process, url: str) -> None:
     """Return as soon as the process serves `url`."""
     async with aiohttp.ClientSession() as session:
         while True:
-            assert process.returncode is None, f"Home Assistant ended with {process.returncode}"
+            assert process.returncode is None, (
+                f"Home Assistant ended with {process.returncode}"
+            )
             with contextlib.suppress(aiohttp.ClientError):
                 async with session.get(f"{url}/api/onboarding") as response:
                     if response.ok:
@@ -174,7 +204,9 @@ async def _add_offline_service(client: HomeAssistantClient) -> CreatedEntry:
     step = await open_flow(client, "chatterbox")
     assert step.type == "menu"
     last = await answer(client, step, {"next_step_id": "offline"})
-    return await entry_of(client, "chatterbox", await answer(client, last, {"name": "Chatterbox"}))
+    return await entry_of(
+        client, "chatterbox", await answer(client, last, {"name": "Chatterbox"})
+    )
 
 
 def _words(log: Path) -> str:
@@ -188,7 +220,9 @@ def _complaints(log: str) -> list[str]:
         entry
         for entry in entries
         if _ALWAYS_SAID not in entry
-        and re.search("chatterbox|unable to install", _PATH.sub(_if_ours, entry), re.IGNORECASE)
+        and re.search(
+            "chatterbox|unable to install", _PATH.sub(_if_ours, entry), re.IGNORECASE
+        )
     ]
 
 
@@ -201,8 +235,23 @@ def test_archive_holds_the_integration_and_nothing_else(archive: Path) -> None:
     with zipfile.ZipFile(archive) as release:
         names = set(release.namelist())
 
-    assert {"manifest.json", "__init__.py", "config_flow.py", "translations/en.json", "agent/loop/loop.py"} <= names
-    assert {Path(name).suffix for name in names} <= {".js", ".py", ".pyi", ".typed", ".json", ".toml", ".yaml", ".png"}
+    assert {
+        "manifest.json",
+        "__init__.py",
+        "config_flow.py",
+        "translations/en.json",
+        "agent/loop/loop.py",
+    } <= names
+    assert {Path(name).suffix for name in names} <= {
+        ".js",
+        ".py",
+        ".pyi",
+        ".typed",
+        ".json",
+        ".toml",
+        ".yaml",
+        ".png",
+    }
     assert all((_INTEGRATION / name).is_file() for name in names)
 
 
@@ -219,14 +268,24 @@ async def test_release_works_in_an_empty_home_assistant(
         async with HomeAssistantClient.connected(url, code) as client:
             version = await wait_until_running(client)
             await _add_offline_service(client)
-            entries = await client.command("config_entries/get", list[_Entry], domain="chatterbox")
-            [agent] = [name for name in await states(client) if name.startswith("conversation.chatterbox")]
+            entries = await client.command(
+                "config_entries/get", list[_Entry], domain="chatterbox"
+            )
+            [agent] = [
+                name
+                for name in await states(client)
+                if name.startswith("conversation.chatterbox")
+            ]
             spoken = await client.post(
-                "/api/conversation/process", {"text": "what time is it", "agent_id": agent}, _Answer
+                "/api/conversation/process",
+                {"text": "what time is it", "agent_id": agent},
+                _Answer,
             )
 
     assert version == installation.version
-    assert [(entry.domain, entry.state) for entry in entries] == [("chatterbox", "loaded")]
+    assert [(entry.domain, entry.state) for entry in entries] == [
+        ("chatterbox", "loaded")
+    ]
     assert spoken.response.response_type == "action_done"
     assert spoken.response.speech.plain.speech
     assert _ALWAYS_SAID in log.read_text()

@@ -30,13 +30,17 @@ def rows(section: str) -> Iterator[list[str]]:
     for line in lines[start + 2 :]:
         if not line.startswith("|"):
             return
-        yield [cell.strip().replace(r"\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        yield [
+            cell.strip().replace(r"\|", "|")
+            for cell in re.split(r"(?<!\\)\|", line)[1:-1]
+        ]
 
 
 def written(cell: str) -> str:
     """Return what a cell tells that a model writes."""
     return "".join(
-        code.replace("⏎", "\n") or ("```" if backticks else "0" * 200) for code, backticks, _ in CODE.findall(cell)
+        code.replace("⏎", "\n") or ("```" if backticks else "0" * 200)
+        for code, backticks, _ in CODE.findall(cell)
     )
 
 
@@ -79,7 +83,10 @@ async def test_how_soon() -> None:
     measured = await measure_all()
 
     assert table(measured) in PAGE, "run python -m bench.speech_latency"
-    assert max(held.words for _, stages in measured for held in stages.values()) <= WORDS_HELD
+    assert (
+        max(held.words for _, stages in measured for held in stages.values())
+        <= WORDS_HELD
+    )
 
 
 async def test_the_first_piece_comes_soon_after_its_sentence() -> None:
@@ -91,7 +98,9 @@ async def test_the_first_piece_comes_soon_after_its_sentence() -> None:
 
 
 def test_the_second_service_begins_in_time_whatever_the_first_one_does() -> None:
-    measured = dict(re.findall(r"^\| (.*?) \|.* ms \|.* ms \| (\d+) ms \|$", PAGE, re.MULTILINE))
+    measured = dict(
+        re.findall(r"^\| (.*?) \|.* ms \|.* ms \| (\d+) ms \|$", PAGE, re.MULTILINE)
+    )
 
     assert measured.keys() == FIRST_SERVERS.keys()
     assert all(int(beyond) < BUDGET * 1000 for beyond in measured.values())

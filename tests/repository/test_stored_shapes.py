@@ -1,7 +1,8 @@
 """Each stored file has a version, which rises with each change that an earlier version would misread.
 
-If a shape changes, raise the version of its file and record the new shape. Only for a change that every earlier version
-reads as it is meant, such as one more name of a model, record it under the same version.
+If a shape changes, raise the version of its file and record the new shape. Only for a
+change that every earlier version reads as it is meant, such as one more name of a
+model, record it under the same version.
 """
 
 import hashlib
@@ -17,7 +18,12 @@ from pydantic import TypeAdapter
 
 from custom_components.chatterbox.approvals.pin.pin_guard import Tries
 from custom_components.chatterbox.history.store import schema
-from custom_components.chatterbox.history.store.records import AuditRecord, ResponseRecord, StoredTurn, TurnOrigin
+from custom_components.chatterbox.history.store.records import (
+    AuditRecord,
+    ResponseRecord,
+    StoredTurn,
+    TurnOrigin,
+)
 from custom_components.chatterbox.later import plans
 from custom_components.chatterbox.memory import facts
 from custom_components.chatterbox.runtime import earlier_agents
@@ -38,7 +44,11 @@ def adapted(*adapters: TypeAdapter[Any]) -> object:
 def _bare(part: object) -> object:
     match part:
         case dict():
-            return {key: _bare(value) for key, value in part.items() if key not in {"description", "title"}}
+            return {
+                key: _bare(value)
+                for key, value in part.items()
+                if key not in {"description", "title"}
+            }
         case list():
             return [*map(_bare, part)]
         case _:
@@ -47,11 +57,23 @@ def _bare(part: object) -> object:
 
 def named(*classes: type) -> object:
     """Return the fields of dataclasses, with their types."""
-    return [[(field.name, re.sub(" at 0x[0-9a-f]+", "", str(field.type))) for field in fields(one)] for one in classes]
+    return [
+        [
+            (field.name, re.sub(" at 0x[0-9a-f]+", "", str(field.type)))
+            for field in fields(one)
+        ]
+        for one in classes
+    ]
 
 
 SHAPES: Final[dict[str, tuple[int, Callable[[], object]]]] = {
-    "home_rules": (VERSION, lambda: [sorted(rules.HOME_RULE_KEYS), named(rules.Rule, rules.ToolSource, PinHash)]),
+    "home_rules": (
+        VERSION,
+        lambda: [
+            sorted(rules.HOME_RULE_KEYS),
+            named(rules.Rule, rules.ToolSource, PinHash),
+        ],
+    ),
     "later": (plans.VERSION, lambda: adapted(TypeAdapter(plans.Stored))),
     "memories": (VERSION, lambda: named(facts.Fact, facts.Keeper)),
     "usage": (VERSION, lambda: adapted(TypeAdapter(UsageTotals))),
@@ -61,14 +83,19 @@ SHAPES: Final[dict[str, tuple[int, Callable[[], object]]]] = {
         schema.VERSION,
         lambda: [
             named(StoredTurn, AuditRecord, ResponseRecord, TurnOrigin),
-            [[str(column) + str(column.type) for column in table.columns] for table in schema.metadata.sorted_tables],
+            [
+                [str(column) + str(column.type) for column in table.columns]
+                for table in schema.metadata.sorted_tables
+            ],
         ],
     ),
 }
 
 
 def hash_of(shape: object) -> str:
-    return hashlib.sha256(json.dumps(shape, sort_keys=True, default=str).encode()).hexdigest()[:16]
+    return hashlib.sha256(
+        json.dumps(shape, sort_keys=True, default=str).encode()
+    ).hexdigest()[:16]
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -76,4 +103,6 @@ def test_a_shape_changes_with_its_version(name: str) -> None:
     version, shape = SHAPES[name]
     recorded = json.loads(RECORDED.read_text(encoding="utf-8"))
 
-    assert recorded[name] == {str(version): hash_of(shape())}, f"see the first lines of {Path(__file__).name}"
+    assert recorded[name] == {str(version): hash_of(shape())}, (
+        f"see the first lines of {Path(__file__).name}"
+    )

@@ -21,14 +21,26 @@ class TallyKeeper:  # counts the tallies
 
 def found(source: str) -> list[tuple[int, str]]:
     """Return the lines and retired terms of a module."""
-    return [(place.line, place.term.retired) for place in TERMS["in_python"](Path("module.py"), source)]
+    return [
+        (place.line, place.term.retired)
+        for place in TERMS["in_python"](Path("module.py"), source)
+    ]
 
 
 def test_identifiers_docstrings_and_comments_are_read_and_strings_are_not() -> None:
-    assert sorted(found(SOURCE)) == [(4, "tally"), (4, "tally"), (5, "house"), (5, "tally"), (7, "deed"), (8, "deed")]
+    assert sorted(found(SOURCE)) == [
+        (4, "tally"),
+        (4, "tally"),
+        (5, "house"),
+        (5, "tally"),
+        (7, "deed"),
+        (8, "deed"),
+    ]
 
 
-@pytest.mark.parametrize("identifier", ["TurnInput", "turn_input", "demo_house", "something", "as_told"])
+@pytest.mark.parametrize(
+    "identifier", ["TurnInput", "turn_input", "demo_house", "something", "as_told"]
+)
 def test_standard_terms_are_left_alone(identifier: str) -> None:
     assert found(f"{identifier} = 1") == []
 

@@ -5,7 +5,9 @@ from typing import Final
 
 TESTS: Final = Path(__file__).parents[1]
 PRODUCT: Final = TESTS.parent / "custom_components" / "chatterbox"
-_BY_TOPIC: Final = frozenset({"behaviour", "bench", "demo_house", "fixtures", "repository", "support"})
+_BY_TOPIC: Final = frozenset(
+    {"behaviour", "bench", "demo_house", "fixtures", "repository", "support"}
+)
 _CONTRACT: Final = Path("agent", "providers", "contract")
 """The rules that all providers keep."""
 
@@ -13,7 +15,10 @@ _CONTRACT: Final = Path("agent", "providers", "contract")
 def _mirrors(test: Path) -> bool:
     """Return whether a test is `test_<module>.py`, or lies in a folder with the name of a module."""
     named = test.parent / test.stem.removeprefix("test_")
-    modules = [test.parent, named if named.name != "init" else named.with_name("__init__")]
+    modules = [
+        test.parent,
+        named if named.name != "init" else named.with_name("__init__"),
+    ]
     return any((PRODUCT / module).with_suffix(".py").is_file() for module in modules)
 
 
@@ -22,6 +27,8 @@ def test_each_test_has_the_name_of_its_module() -> None:
     astray = [
         str(test)
         for test in sorted(tests)
-        if test.parts[0] not in _BY_TOPIC and not test.is_relative_to(_CONTRACT) and not _mirrors(test)
+        if test.parts[0] not in _BY_TOPIC
+        and not test.is_relative_to(_CONTRACT)
+        and not _mirrors(test)
     ]
     assert astray == []

@@ -13,7 +13,9 @@ import custom_components
 
 _REPOSITORY = Path(custom_components.__file__).parents[1]
 _PINNED = re.compile(r"^ +- uses: [\w./-]+@[0-9a-f]{40} # \S+$")
-_VERSION = json.loads((_REPOSITORY / "custom_components/chatterbox/manifest.json").read_text("utf-8"))["version"]
+_VERSION = json.loads(
+    (_REPOSITORY / "custom_components/chatterbox/manifest.json").read_text("utf-8")
+)["version"]
 
 
 class _Step(BaseModel):
@@ -33,15 +35,31 @@ class _Workflow(BaseModel):
     jobs: dict[str, _Job]
 
 
-_TEXTS = {path.stem: path.read_text("utf-8") for path in (_REPOSITORY / ".github" / "workflows").glob("*.yml")}
-_WORKFLOWS = {name: _Workflow.model_validate(yaml.safe_load(text)) for name, text in _TEXTS.items()}
+_TEXTS = {
+    path.stem: path.read_text("utf-8")
+    for path in (_REPOSITORY / ".github" / "workflows").glob("*.yml")
+}
+_WORKFLOWS = {
+    name: _Workflow.model_validate(yaml.safe_load(text))
+    for name, text in _TEXTS.items()
+}
 _WRITERS = {"release": ["archive"], "docs": ["publish"]}
 """The jobs that may write, by workflow."""
-_STEPS = [step for workflow in _WORKFLOWS.values() for job in workflow.jobs.values() for step in job.steps]
+_STEPS = [
+    step
+    for workflow in _WORKFLOWS.values()
+    for job in workflow.jobs.values()
+    for step in job.steps
+]
 
 
 def test_every_action_is_pinned_by_digest_and_tells_its_tag() -> None:
-    used = [line for text in _TEXTS.values() for line in text.splitlines() if "uses:" in line]
+    used = [
+        line
+        for text in _TEXTS.values()
+        for line in text.splitlines()
+        if "uses:" in line
+    ]
     assert len(used) > len(_WORKFLOWS)
     assert [line for line in used if not _PINNED.match(line)] == []
 
@@ -49,26 +67,50 @@ def test_every_action_is_pinned_by_digest_and_tells_its_tag() -> None:
 def test_only_a_release_and_the_site_may_write() -> None:
     for name, workflow in _WORKFLOWS.items():
         assert workflow.permissions in ({}, {"contents": "read"}), name
-        granted = {job: rights.permissions for job, rights in workflow.jobs.items() if rights.permissions}
+        granted = {
+            job: rights.permissions
+            for job, rights in workflow.jobs.items()
+            if rights.permissions
+        }
         assert granted == {job: {"contents": "write"} for job in _WRITERS.get(name, ())}
 
 
 def test_a_checkout_leaves_no_token_behind_and_no_expression_is_shell() -> None:
-    checkouts = [step.options.get("persist-credentials") for step in _STEPS if "actions/checkout@" in step.uses]
-    assert checkouts == [False] * sum(len(workflow.jobs) for workflow in _WORKFLOWS.values())
+    checkouts = [
+        step.options.get("persist-credentials")
+        for step in _STEPS
+        if "actions/checkout@" in step.uses
+    ]
+    assert checkouts == [False] * sum(
+        len(workflow.jobs) for workflow in _WORKFLOWS.values()
+    )
     assert [step.run for step in _STEPS if "${{" in step.run] == []
 
 
 @pytest.mark.parametrize(
-    ("tag", "is_accepted"), [(_VERSION, True), (f"v{_VERSION}", True), (f"{_VERSION}1", False), ("$(id)", False)]
+    ("tag", "is_accepted"),
+    [
+        (_VERSION, True),
+        (f"v{_VERSION}", True),
+        (f"{_VERSION}1", False),
+        ("$(id)", False),
+    ],
 )
-def test_a_release_is_refused_whose_tag_is_not_the_version(tag: str, *, is_accepted: bool) -> None:
-    compare, publish = (step.run for step in _WORKFLOWS["release"].jobs["archive"].steps if step.run)
+def test_a_release_is_refused_whose_tag_is_not_the_version(
+    tag: str, *, is_accepted: bool
+) -> None:
+    compare, publish = (
+        step.run for step in _WORKFLOWS["release"].jobs["archive"].steps if step.run
+    )
     shell = ["/bin/bash", "-e", "-c", compare]
-    done = subprocess.run(shell, cwd=_REPOSITORY, env={"TAG": tag, "PATH": "/usr/bin:/bin"}, check=False)
+    done = subprocess.run(
+        shell, cwd=_REPOSITORY, env={"TAG": tag, "PATH": "/usr/bin:/bin"}, check=False
+    )
     assert (done.returncode == 0) is is_accepted
     create, upload, edit = publish.strip().splitlines()
     assert "gh release create" in create
-    assert "--draft" in create, "HACS offers what is published, with its archive or without"
+    assert "--draft" in create, (
+        "HACS offers what is published, with its archive or without"
+    )
     assert "gh release upload" in upload
     assert "--draft=false" in edit

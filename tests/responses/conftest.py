@@ -12,7 +12,9 @@ from tests.support.talk import Serve
 
 
 @pytest.fixture
-async def http_client_of(hass: HomeAssistant, hass_client: ClientSessionGenerator) -> ClientSessionGenerator:
+async def http_client_of(
+    hass: HomeAssistant, hass_client: ClientSessionGenerator
+) -> ClientSessionGenerator:
     """Return what makes HTTP clients for access tokens; routes may come later, as when Home Assistant has started."""
     assert await async_setup_component(hass, "http", {})
     vars(hass.http.app.router).update(freeze=lambda: None)
@@ -26,7 +28,9 @@ async def client(http_client_of: ClientSessionGenerator) -> HttpClient:
 
 
 @pytest.fixture
-async def guest(http_client_of: ClientSessionGenerator, hass_read_only_access_token: str) -> HttpClient:
+async def guest(
+    http_client_of: ClientSessionGenerator, hass_read_only_access_token: str
+) -> HttpClient:
     """Return an HTTP client with the token of a user who may only look."""
     return await http_client_of(hass_read_only_access_token)
 

@@ -12,7 +12,12 @@ from homeassistant.helpers import llm
 from homeassistant.util.json import JsonObjectType
 from pytest_homeassistant_custom_component.common import async_capture_events
 
-from custom_components.chatterbox.agent.events import Answer, StopReason, TextDelta, ToolStarted
+from custom_components.chatterbox.agent.events import (
+    Answer,
+    StopReason,
+    TextDelta,
+    ToolStarted,
+)
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     JsonObject,
@@ -28,7 +33,10 @@ from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnsw
 from custom_components.chatterbox.const import EVENT_CHANGE, EVENT_TURN_STARTED
 from custom_components.chatterbox.history.store.history_store import HistoryStore
 from custom_components.chatterbox.history.stores import async_get_histories
-from custom_components.chatterbox.responses.protocol.backend import ApprovalDecisions, Caller
+from custom_components.chatterbox.responses.protocol.backend import (
+    ApprovalDecisions,
+    Caller,
+)
 from custom_components.chatterbox.responses.protocol.errors import ApiError
 from custom_components.chatterbox.responses.protocol.tools import (
     AllowedTools,
@@ -41,12 +49,35 @@ from tests.support.api_clients import ASSIST, ApiClient, a_user, enable_api
 from tests.support.doubles import NO, YES
 from tests.support.llm_apis import StubApi, StubTool
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
-from tests.support.talk import AGENT, DOOR, LIGHT, LIGHT_ON, UNLOCK, UNLOCKS, Serve, messages_of
+from tests.support.talk import (
+    AGENT,
+    DOOR,
+    LIGHT,
+    LIGHT_ON,
+    UNLOCK,
+    UNLOCKS,
+    Serve,
+    messages_of,
+)
 
-LIGHTS = Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="It is on.")))
-WEATHER = ToolDefinition("get_weather", "Tells the weather.", {"type": "object", "properties": {}}, client=True)
-COUNTING = ScriptedAnswer(content="One, two, three. " * 99, piece_characters=40, piece_delay_seconds=0.2)
-CALLS_WEATHER = ScriptedAnswer(tool_calls=(ScriptedCall(name="get_weather", arguments={}, id="call_w"),))
+LIGHTS = Script(
+    answers=(
+        ScriptedAnswer(tool_calls=(LIGHT_ON,)),
+        ScriptedAnswer(content="It is on."),
+    )
+)
+WEATHER = ToolDefinition(
+    "get_weather",
+    "Tells the weather.",
+    {"type": "object", "properties": {}},
+    client=True,
+)
+COUNTING = ScriptedAnswer(
+    content="One, two, three. " * 99, piece_characters=40, piece_delay_seconds=0.2
+)
+CALLS_WEATHER = ScriptedAnswer(
+    tool_calls=(ScriptedCall(name="get_weather", arguments={}, id="call_w"),)
+)
 
 
 async def history_of(hass: HomeAssistant) -> HistoryStore:
@@ -71,7 +102,10 @@ async def test_a_client_has_the_home_do_something_and_hears_of_it_as_it_happens(
     assert "intent__HassTurnOn" in {tool.name for tool in taken.offered.tools["assist"]}
     assert [result.name for result in taken.results] == ["intent__HassTurnOn"]
     assert taken.end.stop_reason is StopReason.COMPLETED
-    assert "".join(event.text for event in taken.events if isinstance(event, TextDelta)) == "It is on."
+    assert (
+        "".join(event.text for event in taken.events if isinstance(event, TextDelta))
+        == "It is on."
+    )
 
 
 async def test_only_services_that_let_clients_in_have_agents_for_them(
@@ -81,7 +115,11 @@ async def test_only_services_that_let_clients_in_have_agents_for_them(
     assert api_client.backend.agents() == ()
     with pytest.raises(ApiError) as refused:
         await api_client.says("Turn on the kitchen light.")
-    assert (refused.value.status, refused.value.param, refused.value.code) == (404, "model", "model_not_found")
+    assert (refused.value.status, refused.value.param, refused.value.code) == (
+        404,
+        "model",
+        "model_not_found",
+    )
 
     await enable_api(hass)
 
@@ -94,7 +132,9 @@ async def test_a_client_that_names_no_tools_gets_those_of_the_agent_and_one_that
     serve_api: Serve, api_client: ApiClient
 ) -> None:
     """As a person has them, and not at all."""
-    server = await serve_api(Script(answers=(ScriptedAnswer(content="Yes."), ScriptedAnswer(content="No."))))
+    server = await serve_api(
+        Script(answers=(ScriptedAnswer(content="Yes."), ScriptedAnswer(content="No.")))
+    )
 
     await api_client.says("Hello?", hosted=None)
     await api_client.says("Hello?", hosted=())
@@ -107,7 +147,9 @@ async def test_a_client_that_names_no_tools_gets_those_of_the_agent_and_one_that
 async def test_instructions_of_a_client_come_after_those_of_the_agent_and_what_it_shows_is_shown(
     serve_api: Serve, api_client: ApiClient
 ) -> None:
-    server = await serve_api(Script(answers=(ScriptedAnswer(content="Ja."),)), prompt="You are the house.")
+    server = await serve_api(
+        Script(answers=(ScriptedAnswer(content="Ja."),)), prompt="You are the house."
+    )
 
     await api_client.says(
         UserMessage("Bist du da?"),
@@ -132,26 +174,49 @@ async def test_wishes_that_cannot_be_met_are_refused_before_anything_begins(
     server = await serve_api(LIGHTS)
     begun = async_capture_events(hass, EVENT_TURN_STARTED)
     fly = replace(ASSIST, allowed=ToolFilter(tool_names=["Fly"]))
-    either = AllowedTools((FunctionRef(name="get_weather"), HostedToolRef(server_label="assist", name="Fly")))
+    either = AllowedTools(
+        (
+            FunctionRef(name="get_weather"),
+            HostedToolRef(server_label="assist", name="Fly"),
+        )
+    )
     cases: list[tuple[dict[str, object], str, str | None]] = [
-        ({"hosted": (HostedTools(server_label="nowhere"),)}, "tools[0].server_label", "unknown_server_label"),
+        (
+            {"hosted": (HostedTools(server_label="nowhere"),)},
+            "tools[0].server_label",
+            "unknown_server_label",
+        ),
         ({"hosted": (fly,)}, "tools[0].allowed_tools", "unknown_tool"),
         ({"functions": (replace(WEATHER, name="intent__HassTurnOn"),)}, "tools", None),
-        ({"tool_choice": HostedToolRef(server_label="assist", name="Fly")}, "tool_choice", "unknown_tool"),
-        ({"tool_choice": HostedToolRef(server_label="elsewhere")}, "tool_choice", "unknown_tool"),
+        (
+            {"tool_choice": HostedToolRef(server_label="assist", name="Fly")},
+            "tool_choice",
+            "unknown_tool",
+        ),
+        (
+            {"tool_choice": HostedToolRef(server_label="elsewhere")},
+            "tool_choice",
+            "unknown_tool",
+        ),
         ({"tool_choice": either}, "tool_choice.tools[1]", "unknown_tool"),
     ]
 
     for wishes, param, code in cases:
         with pytest.raises(ApiError) as refused:
             await api_client.says("Turn on the kitchen light.", **wishes)
-        assert (refused.value.status, refused.value.param, refused.value.code) == (400, param, code)
+        assert (refused.value.status, refused.value.param, refused.value.code) == (
+            400,
+            param,
+            code,
+        )
 
     assert not server.requests
     assert not begun
 
 
-async def test_a_client_may_choose_tools(hass: HomeAssistant, serve_api: Serve, api_client: ApiClient) -> None:
+async def test_a_client_may_choose_tools(
+    hass: HomeAssistant, serve_api: Serve, api_client: ApiClient
+) -> None:
     """Invariants 23, 25: what is not allowed is seen by the model, and not run."""
     server = await serve_api(
         Script(
@@ -166,24 +231,43 @@ async def test_a_client_may_choose_tools(hass: HomeAssistant, serve_api: Serve, 
 
     other = await api_client.says(
         "Light!",
-        tool_choice=AllowedTools((HostedToolRef(server_label="assist", name="homeassistant__GetLiveContext"),)),
+        tool_choice=AllowedTools(
+            (
+                HostedToolRef(
+                    server_label="assist", name="homeassistant__GetLiveContext"
+                ),
+            )
+        ),
     )
 
     assert hass.states.is_state(LIGHT, "off")
     assert [result.is_error for result in other.results] == [True]
 
-    await api_client.says("Light!", tool_choice=HostedToolRef(server_label="assist", name="intent__HassTurnOn"))
+    await api_client.says(
+        "Light!",
+        tool_choice=HostedToolRef(server_label="assist", name="intent__HassTurnOn"),
+    )
     await api_client.says("Light!", tool_choice=HostedToolRef(server_label="assist"))
 
     choices = [request.body.get("tool_choice") for request in server.requests]
-    assert choices[2:] == [{"type": "function", "function": {"name": "intent__HassTurnOn"}}, None, "required", None]
+    assert choices[2:] == [
+        {"type": "function", "function": {"name": "intent__HassTurnOn"}},
+        None,
+        "required",
+        None,
+    ]
 
 
 async def test_bounds_of_a_client_hold_as_far_as_they_are_below_those_of_the_agent(
     serve_api: Serve, api_client: ApiClient
 ) -> None:
     """Invariants 16, 19."""
-    both = ScriptedAnswer(tool_calls=(LIGHT_ON, ScriptedCall(name="HassTurnOn", arguments={"area": "Kitchen"})))
+    both = ScriptedAnswer(
+        tool_calls=(
+            LIGHT_ON,
+            ScriptedCall(name="HassTurnOn", arguments={"area": "Kitchen"}),
+        )
+    )
     answers = (both, ScriptedAnswer(content="One.")) * 2
     server = await serve_api(Script(answers=answers), max_tool_calls=1)
 
@@ -198,15 +282,32 @@ async def test_bounds_of_a_client_hold_as_far_as_they_are_below_those_of_the_age
     assert bounds[2:] == [None, None]
 
 
-async def test_only_the_tools_that_are_wanted_are_offered(serve_api: Serve, api_client: ApiClient) -> None:
-    server = await serve_api(Script(answers=(ScriptedAnswer(content="Yes."), ScriptedAnswer(content="Yes."))))
+async def test_only_the_tools_that_are_wanted_are_offered(
+    serve_api: Serve, api_client: ApiClient
+) -> None:
+    server = await serve_api(
+        Script(answers=(ScriptedAnswer(content="Yes."), ScriptedAnswer(content="Yes.")))
+    )
 
     named = await api_client.says(
-        "Hello", hosted=(replace(ASSIST, allowed=ToolFilter(tool_names=["intent__HassTurnOn", "intent__HassTurnOff"])),)
+        "Hello",
+        hosted=(
+            replace(
+                ASSIST,
+                allowed=ToolFilter(
+                    tool_names=["intent__HassTurnOn", "intent__HassTurnOff"]
+                ),
+            ),
+        ),
     )
-    reading = await api_client.says("Hello", hosted=(replace(ASSIST, allowed=ToolFilter(read_only=True)),))
+    reading = await api_client.says(
+        "Hello", hosted=(replace(ASSIST, allowed=ToolFilter(read_only=True)),)
+    )
 
-    assert [tool.name for tool in named.offered.tools["assist"]] == ["intent__HassTurnOff", "intent__HassTurnOn"]
+    assert [tool.name for tool in named.offered.tools["assist"]] == [
+        "intent__HassTurnOff",
+        "intent__HassTurnOn",
+    ]
     assert "HassSetPosition" not in str(server.requests[0].body["tools"])
     assert all(tool.annotations.read_only for tool in reading.offered.tools["assist"])
     assert reading.offered.tools["assist"]
@@ -255,11 +356,16 @@ async def test_what_needs_a_yes_runs_once_after_it(
     assert answered.end.text == "Come in."
     (waiting,) = outcome.pending.calls
     of_answer = replace(outcome.pending, answers={waiting.call.id: YES})
-    assert (outcome.offered.question, answered.offered.question) == (None, of_answer), "what is shown belongs to it"
+    assert (outcome.offered.question, answered.offered.question) == (None, of_answer), (
+        "what is shown belongs to it"
+    )
     assert len(server.requests) == 2
     with pytest.raises(ApiError) as refused:
         await api_client.answers(request, outcome.pending, YES)
-    assert (refused.value.status, refused.value.code) == (400, "approval_continuation_invalid")
+    assert (refused.value.status, refused.value.code) == (
+        400,
+        "approval_continuation_invalid",
+    )
 
 
 async def test_wrong_tools_do_not_use_an_answer_up(
@@ -296,7 +402,11 @@ async def test_a_question_is_answered_by_who_was_asked_and_for_what_was_asked(
     somebody_else = Caller(a_user(hass, "Ben").id)
 
     for wrong in (
-        replace(request, caller=somebody_else, approval=ApprovalDecisions(outcome.pending.id, {0: YES})),
+        replace(
+            request,
+            caller=somebody_else,
+            approval=ApprovalDecisions(outcome.pending.id, {0: YES}),
+        ),
         replace(request, approval=ApprovalDecisions("unknown", {0: YES})),
         replace(request, approval=ApprovalDecisions(outcome.pending.id, {1: YES})),
     ):
@@ -322,9 +432,14 @@ async def test_of_two_questions_one_is_answered_with_yes_and_one_with_no(
     changes = async_capture_events(hass, EVENT_CHANGE)
     request = api_client.wants("Both!", hosted=(HostedTools(server_label="assist"),))
     outcome = await api_client.takes(request)
-    assert [one.call.name for one in outcome.pending.calls] == ["intent__HassTurnOff", "intent__HassTurnOn"]
+    assert [one.call.name for one in outcome.pending.calls] == [
+        "intent__HassTurnOff",
+        "intent__HassTurnOn",
+    ]
 
-    await api_client.answers(request, outcome.pending, YES, Answer(approved=False, reason="It is day."))
+    await api_client.answers(
+        request, outcome.pending, YES, Answer(approved=False, reason="It is day.")
+    )
     await hass.async_block_till_done()
 
     assert hass.states.is_state(DOOR, "unlocked")
@@ -342,7 +457,8 @@ async def test_a_question_of_a_client_can_be_answered_elsewhere(
     outcome = await api_client.takes(request)
 
     speech = await async_get_approvals(hass).answer(
-        outcome.pending.id, GivenAnswer(approved=True, way=ApprovalWay.ACTION, user_id=api_client.user.id)
+        outcome.pending.id,
+        GivenAnswer(approved=True, way=ApprovalWay.ACTION, user_id=api_client.user.id),
     )
 
     assert speech == "Come in."
@@ -351,7 +467,9 @@ async def test_a_question_of_a_client_can_be_answered_elsewhere(
         await api_client.answers(request, outcome.pending, YES)
 
 
-async def test_what_needs_a_pin_is_refused(hass: HomeAssistant, serve_api: Serve, api_client: ApiClient) -> None:
+async def test_what_needs_a_pin_is_refused(
+    hass: HomeAssistant, serve_api: Serve, api_client: ApiClient
+) -> None:
     """An API client must never be told one."""
     await serve_api(UNLOCKS, rules=[{"verdict": "pin", "domains": ["lock"]}])
 
@@ -363,7 +481,9 @@ async def test_what_needs_a_pin_is_refused(hass: HomeAssistant, serve_api: Serve
     assert not async_get_approvals(hass).waiting
 
 
-async def test_a_client_may_do_what_its_user_may(hass: HomeAssistant, serve_api: Serve) -> None:
+async def test_a_client_may_do_what_its_user_may(
+    hass: HomeAssistant, serve_api: Serve
+) -> None:
     await serve_api(UNLOCKS)
     api_client = ApiClient(hass, a_user(hass, "Ben", may_all=False))
 
@@ -406,7 +526,9 @@ async def test_a_turn_that_nobody_listens_to_any_more_ends(
     assert len(server.requests) == 1
 
 
-async def test_a_tool_is_cut_off_with_its_turn(hass: HomeAssistant, serve_api: Serve, api_client: ApiClient) -> None:
+async def test_a_tool_is_cut_off_with_its_turn(
+    hass: HomeAssistant, serve_api: Serve, api_client: ApiClient
+) -> None:
     """Invariant 54."""
     begun, ended = asyncio.Event(), asyncio.Event()
 
@@ -420,12 +542,16 @@ async def test_a_tool_is_cut_off_with_its_turn(hass: HomeAssistant, serve_api: S
 
     look = StubTool(name="look", answer=takes_long)
     look.annotations = llm.ToolAnnotations(read_only=True, destructive=False)
-    llm.async_register_api(hass, StubApi(hass=hass, id="stub", name="Stub", tools=[look]))
+    llm.async_register_api(
+        hass, StubApi(hass=hass, id="stub", name="Stub", tools=[look])
+    )
     looks = Script(answers=(ScriptedAnswer(tool_calls=(ScriptedCall(name="look"),)),))
     await serve_api(looks, **{CONF_LLM_HASS_API: ["stub"]})
     wanted = replace(ASSIST, server_label="stub")
 
-    async with aclosing(api_client.backend.take(api_client.wants("Look!", hosted=(wanted,)))) as events:
+    async with aclosing(
+        api_client.backend.take(api_client.wants("Look!", hosted=(wanted,)))
+    ) as events:
         async for event in events:
             if isinstance(event, ToolStarted):
                 await begun.wait()
@@ -441,7 +567,9 @@ async def test_an_agent_that_is_loaded_anew_tells_who_waits(
     (entry,) = hass.config_entries.async_loaded_entries("chatterbox")
 
     async def listen() -> None:
-        async with aclosing(api_client.backend.take(api_client.wants("Count."))) as events:
+        async with aclosing(
+            api_client.backend.take(api_client.wants("Count."))
+        ) as events:
             async for event in events:
                 if isinstance(event, TextDelta):
                     await hass.config_entries.async_reload(entry.entry_id)
@@ -451,7 +579,9 @@ async def test_an_agent_that_is_loaded_anew_tells_who_waits(
     assert refused.value.status == 503
 
 
-async def test_what_is_not_to_be_kept_is_not(hass: HomeAssistant, serve_api: Serve, api_client: ApiClient) -> None:
+async def test_what_is_not_to_be_kept_is_not(
+    hass: HomeAssistant, serve_api: Serve, api_client: ApiClient
+) -> None:
     """Invariant 38: neither words nor answers; what was done in the home is in its records all the same."""
     await serve_api(Script(answers=(*LIGHTS.answers, *LIGHTS.answers)))
     store = await history_of(hass)
@@ -475,24 +605,39 @@ async def test_what_functions_brought_is_part_of_the_turn_that_goes_on(
     called = await api_client.says("Rain?", functions=(WEATHER,))
     result = ToolResult("call_w", "get_weather", "rain", open_world=True)
 
-    await api_client.says("Rain?", AssistantMessage(tool_calls=called.end.client_calls), result, functions=(WEATHER,))
+    await api_client.says(
+        "Rain?",
+        AssistantMessage(tool_calls=called.end.client_calls),
+        result,
+        functions=(WEATHER,),
+    )
 
-    found = [message for turn in await store.turns("a-chain") for message in turn.messages]
-    assert [(one.content, one.open_world) for one in found if isinstance(one, ToolResult)] == [("rain", True)]
+    found = [
+        message for turn in await store.turns("a-chain") for message in turn.messages
+    ]
+    assert [
+        (one.content, one.open_world) for one in found if isinstance(one, ToolResult)
+    ] == [("rain", True)]
 
 
 async def test_only_functions_of_a_client_wait_for_it(
     hass: HomeAssistant, serve_api: Serve, api_client: ApiClient
 ) -> None:
     """Invariant 22: what of the home was called beside them was not run, and waits for nobody."""
-    await serve_api(Script(answers=(ScriptedAnswer(tool_calls=(*CALLS_WEATHER.tool_calls, LIGHT_ON)),)))
+    await serve_api(
+        Script(
+            answers=(ScriptedAnswer(tool_calls=(*CALLS_WEATHER.tool_calls, LIGHT_ON)),)
+        )
+    )
     store = await history_of(hass)
 
     await api_client.says("Rain? And light!", functions=(WEATHER,))
 
     (turn,) = await store.turns("a-chain")
     assert [call.id for call in open_calls(turn.messages)] == ["call_w"]
-    (of_the_home,) = [message for message in turn.messages if isinstance(message, ToolResult)]
+    (of_the_home,) = [
+        message for message in turn.messages if isinstance(message, ToolResult)
+    ]
     assert of_the_home.content.startswith("Not run")
 
 
@@ -503,17 +648,34 @@ async def test_all_that_a_client_brings_into_a_conversation_is_kept(
     store = await history_of(hass)
     brought = (UserMessage("Rain?"), AssistantMessage("No."), UserMessage("Sure?"))
 
-    await api_client.says(UserMessage("Said before."), AssistantMessage("Yes."), *brought, added=brought)
+    await api_client.says(
+        UserMessage("Said before."), AssistantMessage("Yes."), *brought, added=brought
+    )
 
     (turn,) = await store.turns("a-chain")
-    assert [one.text for one in turn.messages if not isinstance(one, ToolResult)] == ["Rain?", "No.", "Sure?", "Dry."]
+    assert [one.text for one in turn.messages if not isinstance(one, ToolResult)] == [
+        "Rain?",
+        "No.",
+        "Sure?",
+        "Dry.",
+    ]
 
 
-async def test_data_of_a_shape_is_asked_for(serve_api: Serve, api_client: ApiClient) -> None:
-    server = await serve_api(Script(answers=(ScriptedAnswer(content='{"rain": true}'),)))
-    schema: JsonObject = {"type": "object", "properties": {"rain": {"type": "boolean"}}, "required": ["rain"]}
+async def test_data_of_a_shape_is_asked_for(
+    serve_api: Serve, api_client: ApiClient
+) -> None:
+    server = await serve_api(
+        Script(answers=(ScriptedAnswer(content='{"rain": true}'),))
+    )
+    schema: JsonObject = {
+        "type": "object",
+        "properties": {"rain": {"type": "boolean"}},
+        "required": ["rain"],
+    }
 
-    taken = await api_client.says("Rain?", hosted=(), output=OutputFormat("weather", schema))
+    taken = await api_client.says(
+        "Rain?", hosted=(), output=OutputFormat("weather", schema)
+    )
 
     assert taken.end.text == '{"rain": true}'
     assert "json_schema" in str(server.requests[0].body["response_format"])
@@ -525,7 +687,9 @@ async def test_a_model_that_is_down_is_told_of_where_home_assistant_cannot_stand
     """A person hears Home Assistant itself; so does an API client that speaks like one."""
     await serve_api(Script(answers=()))
 
-    as_a_person = await api_client.says("turn on the kitchen ceiling light", hosted=None)
+    as_a_person = await api_client.says(
+        "turn on the kitchen ceiling light", hosted=None
+    )
     as_a_client = await api_client.says("turn off the kitchen ceiling light")
 
     assert as_a_person.end.stop_reason is StopReason.COMPLETED
@@ -533,17 +697,25 @@ async def test_a_model_that_is_down_is_told_of_where_home_assistant_cannot_stand
     assert hass.states.is_state(LIGHT, "on")
 
 
-async def test_a_conversation_is_said_in_few_words(serve_api: Serve, api_client: ApiClient) -> None:
-    await serve_api(Script(answers=(ScriptedAnswer(content="They talked about rain."),)))
+async def test_a_conversation_is_said_in_few_words(
+    serve_api: Serve, api_client: ApiClient
+) -> None:
+    await serve_api(
+        Script(answers=(ScriptedAnswer(content="They talked about rain."),))
+    )
 
-    text, usage = await api_client.backend.compact(AGENT, (UserMessage("Rain?"), AssistantMessage("Yes.")), "")
+    text, usage = await api_client.backend.compact(
+        AGENT, (UserMessage("Rain?"), AssistantMessage("Yes.")), ""
+    )
 
     assert text == "They talked about rain."
     assert usage.input_tokens >= 0
 
 
 @pytest.mark.usefixtures("offline")
-async def test_an_agent_without_a_model_lists_what_was_asked(hass: HomeAssistant, api_client: ApiClient) -> None:
+async def test_an_agent_without_a_model_lists_what_was_asked(
+    hass: HomeAssistant, api_client: ApiClient
+) -> None:
     await enable_api(hass)
 
     text, _ = await api_client.backend.compact(AGENT, (UserMessage("Rain?"),), "")

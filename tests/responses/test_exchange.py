@@ -25,7 +25,14 @@ from custom_components.chatterbox.responses.exchange import HttpLimits
 from custom_components.chatterbox.responses.protocol.errors import invalid
 from tests.agent.json_values import json_values
 from tests.support.api_clients import HttpClient
-from tests.support.scripted_endpoint import BASE, EVENTS, error_of, event, forever, serve
+from tests.support.scripted_endpoint import (
+    BASE,
+    EVENTS,
+    error_of,
+    event,
+    forever,
+    serve,
+)
 
 URL = f"{BASE}/responses"
 MIME = "application/json"
@@ -41,25 +48,40 @@ async def test_only_json_is_taken(hass: HomeAssistant, client: HttpClient) -> No
     """Invariant 67."""
     endpoint = await serve(hass)
 
-    for content_type in ("text/plain", "application/xml", f"{MIME}; charset=utf-16", f"{MIME}; charset=x", "", ";;;"):
-        answer = await client.post(URL, data=b"{}", headers={"Content-Type": content_type})
+    for content_type in (
+        "text/plain",
+        "application/xml",
+        f"{MIME}; charset=utf-16",
+        f"{MIME}; charset=x",
+        "",
+        ";;;",
+    ):
+        answer = await client.post(
+            URL, data=b"{}", headers={"Content-Type": content_type}
+        )
         assert answer.status == HTTPStatus.UNSUPPORTED_MEDIA_TYPE
         await error_of(answer)
     assert endpoint.requests == []
 
 
-async def test_a_character_set_that_is_json_own_is_taken(hass: HomeAssistant, client: HttpClient) -> None:
+async def test_a_character_set_that_is_json_own_is_taken(
+    hass: HomeAssistant, client: HttpClient
+) -> None:
     endpoint = await serve(hass)
 
     for charset in ("", "; charset=utf-8", "; charset=UTF8"):
         await client.post(
-            URL, data='{"input": "Zażółć"}'.encode(), headers={"Content-Type": f"application/json{charset}"}
+            URL,
+            data='{"input": "Zażółć"}'.encode(),
+            headers={"Content-Type": f"application/json{charset}"},
         )
 
     assert endpoint.requests == [{"input": "Zażółć"}] * 3
 
 
-async def test_what_is_no_json_is_refused_by_name(hass: HomeAssistant, client: HttpClient) -> None:
+async def test_what_is_no_json_is_refused_by_name(
+    hass: HomeAssistant, client: HttpClient
+) -> None:
     endpoint = await serve(hass)
     cases = [
         (b"", "Expecting value"),
@@ -103,7 +125,9 @@ async def test_a_body_as_large_as_the_owner_allows_is_read_and_not_a_byte_more(
     assert endpoint.requests == [largest.decode()[1:-1]] * 2
 
 
-async def test_a_body_that_says_that_it_is_too_long_is_not_waited_for(hass: HomeAssistant, client: HttpClient) -> None:
+async def test_a_body_that_says_that_it_is_too_long_is_not_waited_for(
+    hass: HomeAssistant, client: HttpClient
+) -> None:
     await serve(hass)
     answered = asyncio.Event()
 
@@ -111,7 +135,9 @@ async def test_a_body_that_says_that_it_is_too_long_is_not_waited_for(hass: Home
         yield b"{"
         await answered.wait()
 
-    answer = await client.post(URL, data=slowly(), headers={**JSON, "Content-Length": "1048577"})
+    answer = await client.post(
+        URL, data=slowly(), headers={**JSON, "Content-Length": "1048577"}
+    )
 
     assert answer.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
     await error_of(answer)
@@ -119,16 +145,24 @@ async def test_a_body_that_says_that_it_is_too_long_is_not_waited_for(hass: Home
     answered.set()
 
 
-async def test_what_is_packed_is_unpacked_up_to_the_same_bound(hass: HomeAssistant, client: HttpClient) -> None:
+async def test_what_is_packed_is_unpacked_up_to_the_same_bound(
+    hass: HomeAssistant, client: HttpClient
+) -> None:
     endpoint = await serve(hass)
     packed = {**JSON, "Content-Encoding": "gzip"}
 
-    assert (await client.post(URL, data=gzip.compress(b'{"a": 1}'), headers=packed)).status == HTTPStatus.OK
-    bomb = await client.post(URL, data=gzip.compress(b"[" * 200_000_000, 1), headers=packed)
+    assert (
+        await client.post(URL, data=gzip.compress(b'{"a": 1}'), headers=packed)
+    ).status == HTTPStatus.OK
+    bomb = await client.post(
+        URL, data=gzip.compress(b"[" * 200_000_000, 1), headers=packed
+    )
     assert bomb.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
     assert bomb.headers["Connection"] == "close"
     await error_of(bomb)
-    assert (await client.post(URL, data=b"no gzip at all", headers=packed)).status == HTTPStatus.BAD_REQUEST
+    assert (
+        await client.post(URL, data=b"no gzip at all", headers=packed)
+    ).status == HTTPStatus.BAD_REQUEST
     assert endpoint.requests == [{"a": 1}]
 
 
@@ -136,7 +170,9 @@ async def test_bodies_of_all_tokens_have_room_together_and_of_one_token_half_of_
     hass: HomeAssistant, client: HttpClient, guest: HttpClient
 ) -> None:
     """A body takes room until it is answered, also one that is still being sent."""
-    endpoint = await serve(hass, event(0), forever, limits=HttpLimits(size=1_000, size_of_all=3_600))
+    endpoint = await serve(
+        hass, event(0), forever, limits=HttpLimits(size=1_000, size_of_all=3_600)
+    )
     large = json.dumps({"stream": True, "input": "x" * 850})
 
     async def ask(client: HttpClient) -> ClientResponse:
@@ -153,7 +189,9 @@ async def test_bodies_of_all_tokens_have_room_together_and_of_one_token_half_of_
     assert "one after the other" in str(error["message"])
     others = [await ask(client) for _ in range(3)]
     assert [answer.status for answer in others] == [200, 200, 429]
-    assert (await guest.get(f"{BASE}/models")).status == HTTPStatus.OK, "what is small has room"
+    assert (await guest.get(f"{BASE}/models")).status == HTTPStatus.OK, (
+        "what is small has room"
+    )
 
     first.close()
     while (again := await ask(guest)).status != HTTPStatus.OK:
@@ -164,11 +202,18 @@ async def test_bodies_of_all_tokens_have_room_together_and_of_one_token_half_of_
 
 
 async def test_the_room_of_a_user_who_is_deactivated_is_free_again(
-    hass: HomeAssistant, hass_client: ClientSessionGenerator, hass_read_only_user: MockUser
+    hass: HomeAssistant,
+    hass_client: ClientSessionGenerator,
+    hass_read_only_user: MockUser,
 ) -> None:
-    endpoint = await serve(hass, event(0), forever, limits=HttpLimits(size=1_000, size_of_all=1_000))
+    endpoint = await serve(
+        hass, event(0), forever, limits=HttpLimits(size=1_000, size_of_all=1_000)
+    )
     refresh = await hass.auth.async_create_refresh_token(hass_read_only_user, CLIENT_ID)
-    guest, owner = await hass_client(hass.auth.async_create_access_token(refresh)), await hass_client()
+    guest, owner = (
+        await hass_client(hass.auth.async_create_access_token(refresh)),
+        await hass_client(),
+    )
     large = json.dumps({"stream": True, "input": "x" * 850})
     answer = await guest.post(URL, data=large, headers=JSON)
     await answer.content.readline()
@@ -179,7 +224,9 @@ async def test_the_room_of_a_user_who_is_deactivated_is_free_again(
     assert (await owner.post(URL, data=large, headers=JSON)).status == HTTPStatus.OK
 
 
-async def test_a_body_that_does_not_come_is_not_waited_for(hass: HomeAssistant, client: HttpClient) -> None:
+async def test_a_body_that_does_not_come_is_not_waited_for(
+    hass: HomeAssistant, client: HttpClient
+) -> None:
     await serve(hass, limits=HttpLimits(body_seconds=0.01))
 
     answered = asyncio.Event()
@@ -204,18 +251,25 @@ async def connected(hass: HomeAssistant, client: HttpClient) -> HttpClient:
 
 @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    body=st.binary(max_size=60) | st.text(max_size=40).map(str.encode) | json_values().map(json.dumps).map(str.encode),
+    body=st.binary(max_size=60)
+    | st.text(max_size=40).map(str.encode)
+    | json_values().map(json.dumps).map(str.encode),
     cut=st.integers(0, 60),
     method=st.sampled_from(["GET", "POST", "DELETE", "PUT", "PATCH"]),
     path=st.sampled_from(["/responses", "/responses/compact", "/models", ""])
-    | st.text(st.characters(codec="utf-8", exclude_characters="\t\r\n.<"), max_size=20).map(
-        lambda text: f"/{quote(text)}"
-    ),
+    | st.text(
+        st.characters(codec="utf-8", exclude_characters="\t\r\n.<"), max_size=20
+    ).map(lambda text: f"/{quote(text)}"),
     headers=st.fixed_dictionaries(
         {},
         optional={
             "Content-Type": st.sampled_from(
-                ["application/json", "application/json;", "text/plain", "a/b;charset=\udc80"]
+                [
+                    "application/json",
+                    "application/json;",
+                    "text/plain",
+                    "a/b;charset=\udc80",
+                ]
             ),
             "Upgrade": st.sampled_from(["websocket", "h2c"]),
         },
@@ -231,7 +285,9 @@ async def test_whatever_is_sent_gets_an_answer_or_an_error_of_the_api(
     headers: dict[str, str],
 ) -> None:
     """Invariant 67: never a failure of the server, whatever comes."""
-    answer = await connected.request(method, BASE + path, data=body[:cut], headers=headers)
+    answer = await connected.request(
+        method, BASE + path, data=body[:cut], headers=headers
+    )
 
     assert answer.status < HTTPStatus.INTERNAL_SERVER_ERROR
     if answer.status >= HTTPStatus.BAD_REQUEST:
@@ -258,7 +314,9 @@ def events_in(text: str) -> list[JsonObject]:
     return bodies
 
 
-async def test_events_come_as_they_were_made_and_then_done(hass: HomeAssistant, client: HttpClient) -> None:
+async def test_events_come_as_they_were_made_and_then_done(
+    hass: HomeAssistant, client: HttpClient
+) -> None:
     """Invariants 8, 9."""
     await serve(hass)
 
@@ -275,10 +333,16 @@ async def test_events_come_as_they_were_made_and_then_done(hass: HomeAssistant, 
     assert b"id:" not in raw
 
 
-async def test_each_event_is_written_at_once_and_alone(hass: HomeAssistant, client: HttpClient) -> None:
+async def test_each_event_is_written_at_once_and_alone(
+    hass: HomeAssistant, client: HttpClient
+) -> None:
     """Invariant 9."""
     seen = [asyncio.Event() for _ in EVENTS]
-    lines = [line for one, heard in zip(EVENTS, seen, strict=True) for line in (one, heard.wait)]
+    lines = [
+        line
+        for one, heard in zip(EVENTS, seen, strict=True)
+        for line in (one, heard.wait)
+    ]
     await serve(hass, *lines)
 
     answer = await begin(client)
@@ -290,7 +354,9 @@ async def test_each_event_is_written_at_once_and_alone(hass: HomeAssistant, clie
     assert await answer.content.readchunk() == (b"data: [DONE]\n\n", True)
 
 
-async def test_a_stream_is_resumed_by_its_address(hass: HomeAssistant, client: HttpClient) -> None:
+async def test_a_stream_is_resumed_by_its_address(
+    hass: HomeAssistant, client: HttpClient
+) -> None:
     endpoint = await serve(hass)
 
     answer = await client.get(f"{BASE}/responses/resp_1?stream=true&starting_after=4")
@@ -299,7 +365,9 @@ async def test_a_stream_is_resumed_by_its_address(hass: HomeAssistant, client: H
     assert endpoint.requests == [("resp_1", {"stream": "true", "starting_after": "4"})]
 
 
-async def test_a_stream_that_is_resumed_at_its_end_ends(hass: HomeAssistant, client: HttpClient) -> None:
+async def test_a_stream_that_is_resumed_at_its_end_ends(
+    hass: HomeAssistant, client: HttpClient
+) -> None:
     await serve(hass, partial(asyncio.sleep, 0))  # no event is left
 
     answer = await client.get(f"{BASE}/responses/resp_1?stream=true&starting_after=9")
@@ -307,7 +375,9 @@ async def test_a_stream_that_is_resumed_at_its_end_ends(hass: HomeAssistant, cli
     assert (answer.status, await answer.text()) == (HTTPStatus.OK, "data: [DONE]\n\n")
 
 
-async def test_what_fails_before_the_first_event_is_a_plain_error(hass: HomeAssistant, client: HttpClient) -> None:
+async def test_what_fails_before_the_first_event_is_a_plain_error(
+    hass: HomeAssistant, client: HttpClient
+) -> None:
     """Invariant 58."""
     endpoint = await serve(hass, invalid("No such tool.", "tools[0]"))
 
@@ -331,16 +401,24 @@ async def test_a_bug_in_a_stream_is_told_and_logged_without_words(
     assert isinstance(last["error"], dict)
     assert last["error"]["type"] == "server_error"
     assert "s3cret" not in text + caplog.text
-    assert [record.levelno for record in caplog.records if "RuntimeError" in record.getMessage()] == [logging.ERROR]
+    assert [
+        record.levelno
+        for record in caplog.records
+        if "RuntimeError" in record.getMessage()
+    ] == [logging.ERROR]
 
 
 @pytest.mark.parametrize("is_streamed", [True, False])
-async def test_who_hangs_up_ends_what_was_asked(hass: HomeAssistant, client: HttpClient, *, is_streamed: bool) -> None:
+async def test_who_hangs_up_ends_what_was_asked(
+    hass: HomeAssistant, client: HttpClient, *, is_streamed: bool
+) -> None:
     """Invariant 54."""
     began = asyncio.Event()
     endpoint = await serve(hass, event(0), began.set, forever)
 
-    asking = asyncio.create_task(client.post(f"{BASE}/responses", json={"stream": is_streamed}))
+    asking = asyncio.create_task(
+        client.post(f"{BASE}/responses", json={"stream": is_streamed})
+    )
     await began.wait()
     assert endpoint.open_streams == 1
     if is_streamed:
@@ -364,7 +442,9 @@ async def test_a_reader_that_takes_nothing_holds_the_stream_back_and_is_cut_off_
         await answer.read()
 
 
-async def test_silence_is_filled_with_comments(hass: HomeAssistant, client: HttpClient) -> None:
+async def test_silence_is_filled_with_comments(
+    hass: HomeAssistant, client: HttpClient
+) -> None:
     heard = asyncio.Event()
     lines = (event(0), heard.wait, event(1))
     await serve(hass, *lines, limits=HttpLimits(comment_seconds=0.01))
@@ -377,7 +457,9 @@ async def test_silence_is_filled_with_comments(hass: HomeAssistant, client: Http
     assert events_in(rest) == [event(1)]
 
 
-async def test_streams_end_when_the_home_stops(hass: HomeAssistant, client: HttpClient) -> None:
+async def test_streams_end_when_the_home_stops(
+    hass: HomeAssistant, client: HttpClient
+) -> None:
     endpoint = await serve(hass, event(0), forever)
     answer = await begin(client)
 
@@ -388,7 +470,9 @@ async def test_streams_end_when_the_home_stops(hass: HomeAssistant, client: Http
         await answer.read()
 
 
-async def test_a_stream_ends_with_its_token(hass: HomeAssistant, client: HttpClient, hass_admin_user: User) -> None:
+async def test_a_stream_ends_with_its_token(
+    hass: HomeAssistant, client: HttpClient, hass_admin_user: User
+) -> None:
     endpoint = await serve(hass, event(0), forever)
     answer = await begin(client)
 

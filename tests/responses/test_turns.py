@@ -27,25 +27,50 @@ from custom_components.chatterbox.const import (
 from custom_components.chatterbox.diagnostics import async_get_config_entry_diagnostics
 from custom_components.chatterbox.responses.protocol.backend import Caller
 from custom_components.chatterbox.responses.protocol.errors import ApiError
-from custom_components.chatterbox.responses.protocol.tools import HostedTools, ToolFilter
+from custom_components.chatterbox.responses.protocol.tools import (
+    HostedTools,
+    ToolFilter,
+)
 from custom_components.chatterbox.responses.turns import ApiTurns
 from tests.support.api_clients import ASSIST, ApiClient, a_user, enable_api
 from tests.support.llm_apis import StubApi, StubTool
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
-from tests.support.talk import AGENT, ASKS, DOOR, LIGHT_ON, Serve, add_agent, move_into_the_demo_home
+from tests.support.talk import (
+    AGENT,
+    ASKS,
+    DOOR,
+    LIGHT_ON,
+    Serve,
+    add_agent,
+    move_into_the_demo_home,
+)
 
-SLOWLY = ScriptedAnswer(content="Come in. " * 99, piece_characters=9, piece_delay_seconds=0.2)
+SLOWLY = ScriptedAnswer(
+    content="Come in. " * 99, piece_characters=9, piece_delay_seconds=0.2
+)
 
 
 async def test_a_request_that_is_not_to_be_stored_is_told_in_no_event_and_no_diagnostics(
     hass: HomeAssistant, serve_api: Serve, api_client: ApiClient
 ) -> None:
     """Invariant 38: Home Assistant stores its events. What was done is told all the same."""
-    light = ScriptedCall(name="HassTurnOn", arguments={"name": "Kitchen ceiling light", "domain": "light"})
+    light = ScriptedCall(
+        name="HassTurnOn",
+        arguments={"name": "Kitchen ceiling light", "domain": "light"},
+    )
     asking = ScriptedCall(name="GetLiveContext", arguments={})
-    await serve_api(Script(answers=(ScriptedAnswer(tool_calls=(light, asking)), ScriptedAnswer(content="Hush, done."))))
+    await serve_api(
+        Script(
+            answers=(
+                ScriptedAnswer(tool_calls=(light, asking)),
+                ScriptedAnswer(content="Hush, done."),
+            )
+        )
+    )
     (entry,) = hass.config_entries.async_loaded_entries("chatterbox")
-    hass.config_entries.async_update_entry(entry, options={**entry.options, CONF_DIAGNOSE_WORDS: True})
+    hass.config_entries.async_update_entry(
+        entry, options={**entry.options, CONF_DIAGNOSE_WORDS: True}
+    )
     events: list[Event] = []
 
     @callback
@@ -59,14 +84,29 @@ async def test_a_request_that_is_not_to_be_stored_is_told_in_no_event_and_no_dia
     assert not [event.event_type for event in events if "Hush" in str(event.data)]
     assert "Hush" not in str(await async_get_config_entry_diagnostics(hass, entry))
     data_by_type = {event.event_type: event.data for event in events}
-    assert {EVENT_TURN_STARTED, EVENT_TOOL_CALLED, EVENT_TOOL_FINISHED, EVENT_TURN_FINISHED} <= data_by_type.keys()
+    assert {
+        EVENT_TURN_STARTED,
+        EVENT_TOOL_CALLED,
+        EVENT_TOOL_FINISHED,
+        EVENT_TURN_FINISHED,
+    } <= data_by_type.keys()
     (change,) = [event.data for event in events if event.event_type == EVENT_CHANGE]
     assert "Kitchen ceiling light" in str(change)
     finished = data_by_type[EVENT_TURN_FINISHED]
     assert (finished["input"], finished["speech"]) == ("", "")
     assert finished["tool_calls"] == [
-        {"name": "intent__HassTurnOn", "arguments": {}, "result": None, "is_error": False},
-        {"name": "homeassistant__GetLiveContext", "arguments": {}, "result": None, "is_error": False},
+        {
+            "name": "intent__HassTurnOn",
+            "arguments": {},
+            "result": None,
+            "is_error": False,
+        },
+        {
+            "name": "homeassistant__GetLiveContext",
+            "arguments": {},
+            "result": None,
+            "is_error": False,
+        },
     ]
     assert all(
         (event.data["arguments"], event.data.get("result")) == ({}, None)
@@ -75,10 +115,14 @@ async def test_a_request_that_is_not_to_be_stored_is_told_in_no_event_and_no_dia
     )
 
 
-async def test_an_add_on_is_a_client_like_others(hass: HomeAssistant, serve_api: Serve) -> None:
+async def test_an_add_on_is_a_client_like_others(
+    hass: HomeAssistant, serve_api: Serve
+) -> None:
     """Its user was made by Home Assistant, and is nobody else."""
     await serve_api(Script(answers=(ASKS, ScriptedAnswer(content="Come in."))))
-    user = await hass.auth.async_create_system_user("Supervisor", group_ids=["system-admin"])
+    user = await hass.auth.async_create_system_user(
+        "Supervisor", group_ids=["system-admin"]
+    )
     api_client = ApiClient(hass, user)
     request = api_client.wants("Unlock the front door.", conversation_id="add-on")
 
@@ -94,9 +138,20 @@ async def test_an_add_on_is_a_client_like_others(hass: HomeAssistant, serve_api:
     assert await store.conversation("add-on", Caller(a_user(hass, "Ben").id)) is None
 
 
-async def test_a_user_that_home_assistant_made_may_do_what_it_may(hass: HomeAssistant, serve_api: Serve) -> None:
-    await serve_api(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="No."))))
-    user = await hass.auth.async_create_system_user("Content", group_ids=["system-read-only"])
+async def test_a_user_that_home_assistant_made_may_do_what_it_may(
+    hass: HomeAssistant, serve_api: Serve
+) -> None:
+    await serve_api(
+        Script(
+            answers=(
+                ScriptedAnswer(tool_calls=(LIGHT_ON,)),
+                ScriptedAnswer(content="No."),
+            )
+        )
+    )
+    user = await hass.auth.async_create_system_user(
+        "Content", group_ids=["system-read-only"]
+    )
 
     refused = await ApiClient(hass, user).says("Light!")
 
@@ -139,7 +194,9 @@ async def test_a_turn_that_was_resumed_elsewhere_ends_with_its_agent(
 
     hass.bus.async_listen_once(EVENT_TOOL_FINISHED, note)
     yes = GivenAnswer(approved=True, way=ApprovalWay.ACTION, user_id=api_client.user.id)
-    answering = asyncio.create_task(async_get_approvals(hass).answer(outcome.pending.id, yes))
+    answering = asyncio.create_task(
+        async_get_approvals(hass).answer(outcome.pending.id, yes)
+    )
     await is_open.wait()
 
     await hass.config_entries.async_reload(entry.entry_id)
@@ -155,7 +212,10 @@ async def test_who_says_yes_to_what_is_gone_is_told_so(
     call = ScriptedCall(name="paint", arguments={})
     api = StubApi(hass=hass, id="stub", name="Stub", tools=[StubTool(name="paint")])
     remove = llm.async_register_api(hass, api)
-    await serve_api(Script(answers=(ScriptedAnswer(tool_calls=(call,)),)), **{CONF_LLM_HASS_API: ["assist", "stub"]})
+    await serve_api(
+        Script(answers=(ScriptedAnswer(tool_calls=(call,)),)),
+        **{CONF_LLM_HASS_API: ["assist", "stub"]},
+    )
     wish = HostedTools(server_label="stub", allowed=ToolFilter(tool_names=["paint"]))
     outcome = await api_client.says("Paint the wall.", hosted=(ASSIST, wish))
     changes = async_capture_events(hass, EVENT_CHANGE)
@@ -168,7 +228,9 @@ async def test_who_says_yes_to_what_is_gone_is_told_so(
     assert [change.data["outcome"] for change in changes] == ["not_run"]
 
 
-async def test_an_agent_without_a_model_says_what_it_cannot_do(hass: HomeAssistant, api_client: ApiClient) -> None:
+async def test_an_agent_without_a_model_says_what_it_cannot_do(
+    hass: HomeAssistant, api_client: ApiClient
+) -> None:
     """It understands sentences, as when a person speaks."""
     await move_into_the_demo_home(hass)
     await add_agent(hass, {CONF_KIND: ServiceKind.OFFLINE}, {})
@@ -177,7 +239,11 @@ async def test_an_agent_without_a_model_says_what_it_cannot_do(hass: HomeAssista
     with pytest.raises(ApiError) as of_tools:
         await api_client.says("Turn on the kitchen ceiling light.")
     with pytest.raises(ApiError) as of_a_shape:
-        await api_client.says("Turn on the kitchen ceiling light.", hosted=None, output=OutputFormat("answer", {}))
+        await api_client.says(
+            "Turn on the kitchen ceiling light.",
+            hosted=None,
+            output=OutputFormat("answer", {}),
+        )
     await api_client.says("Turn on the kitchen ceiling light.", hosted=None)
 
     assert (of_tools.value.status, of_tools.value.param) == (400, "tools")

@@ -12,10 +12,17 @@ from homeassistant.components.hassio.const import DATA_ADDONS_INFO
 from homeassistant.core import HomeAssistant
 
 from custom_components.chatterbox.agent.wire.model_lists import ChatModel
-from custom_components.chatterbox.runtime.discovery import addresses_of_apps, async_find_servers, usual_addresses
+from custom_components.chatterbox.runtime.discovery import (
+    addresses_of_apps,
+    async_find_servers,
+    usual_addresses,
+)
 from tests.support.servers.in_process import serving
 
-SERVERS = yaml.load((Path(__file__).parent / "servers.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
+SERVERS = yaml.load(
+    (Path(__file__).parent / "servers.yaml").read_text(encoding="utf-8"),
+    yaml.CSafeLoader,
+)
 
 
 @dataclass
@@ -37,7 +44,11 @@ class App:
     [
         ("ollama", "Ollama", [ChatModel("qwen3:8b", uses_tools=True)]),
         ("llama_cpp", "llama.cpp", [ChatModel("qwen3")]),
-        ("lm_studio", "LM Studio", [ChatModel("qwen3", uses_tools=True), ChatModel("gemma-3")]),
+        (
+            "lm_studio",
+            "LM Studio",
+            [ChatModel("qwen3", uses_tools=True), ChatModel("gemma-3")],
+        ),
         ("old_lm_studio", "LM Studio", [ChatModel("qwen3")]),
         ("vllm", "vLLM", [ChatModel("Qwen/Qwen3-8B")]),
         ("localai", "LocalAI", [ChatModel("qwen3")]),
@@ -49,7 +60,11 @@ async def test_a_server_is_recognized_by_its_answers(
 ) -> None:
     async def answer(request: web.Request) -> web.Response:
         found = SERVERS[server].get(request.path)
-        return web.json_response(found) if found else web.json_response({"error": "not found"}, status=404)
+        return (
+            web.json_response(found)
+            if found
+            else web.json_response({"error": "not found"}, status=404)
+        )
 
     application = web.Application()
     application.router.add_route("*", "/{path:.*}", answer)
@@ -62,7 +77,9 @@ async def test_a_server_is_recognized_by_its_answers(
 
 
 @pytest.mark.usefixtures("socket_enabled")
-async def test_a_list_that_comes_in_pieces_is_read_to_its_end(hass: HomeAssistant) -> None:
+async def test_a_list_that_comes_in_pieces_is_read_to_its_end(
+    hass: HomeAssistant,
+) -> None:
     sent = asyncio.Event()
 
     async def answer(request: web.Request) -> web.StreamResponse:
@@ -73,7 +90,8 @@ async def test_a_list_that_comes_in_pieces_is_read_to_its_end(hass: HomeAssistan
         await response.prepare(request)
         await response.write(body[: len(body) // 2])
         if request.path.endswith("/models"):
-            await sent.wait()  # the first half is on its way alone until the version has been sent whole
+            # the first half is on its way alone until the version has been sent whole
+            await sent.wait()
         await response.write(body[len(body) // 2 :])
         await response.write_eof()
         sent.set()
@@ -94,7 +112,9 @@ async def test_a_server_whose_list_cannot_be_read_is_not_taken_for_another_one(
     hass: HomeAssistant, listed: str
 ) -> None:
     async def answer(request: web.Request) -> web.Response:
-        return web.Response(text=listed if request.path.endswith("/models") else '{"version": "3"}')
+        return web.Response(
+            text=listed if request.path.endswith("/models") else '{"version": "3"}'
+        )
 
     application = web.Application()
     application.router.add_route("*", "/{path:.*}", answer)
@@ -104,7 +124,9 @@ async def test_a_server_whose_list_cannot_be_read_is_not_taken_for_another_one(
 
 
 def test_usual_places_are_on_this_machine(hass: HomeAssistant) -> None:
-    assert usual_addresses(hass) == [f"http://localhost:{port}" for port in (11434, 8080, 1234, 8000)]
+    assert usual_addresses(hass) == [
+        f"http://localhost:{port}" for port in (11434, 8080, 1234, 8000)
+    ]
 
 
 def test_without_a_supervisor_there_are_no_apps(hass: HomeAssistant) -> None:

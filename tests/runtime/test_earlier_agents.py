@@ -4,7 +4,10 @@ from typing import Any
 
 import pytest
 from homeassistant.components.assist_pipeline.models import Pipeline
-from homeassistant.components.assist_pipeline.pipeline import async_get_pipelines, async_update_pipeline
+from homeassistant.components.assist_pipeline.pipeline import (
+    async_get_pipelines,
+    async_update_pipeline,
+)
 from homeassistant.components.repairs import repairs_flow_manager
 from homeassistant.config_entries import ConfigEntryDisabler, ConfigSubentry
 from homeassistant.core import CoreState, HomeAssistant
@@ -43,7 +46,9 @@ def held(hass: HomeAssistant) -> tuple[str, bool]:
 
 def entity_of(hass: HomeAssistant, agent: ConfigSubentry) -> str:
     """Return the entity ID of an agent."""
-    found = er.async_get(hass).async_get_entity_id("conversation", DOMAIN, agent.subentry_id)
+    found = er.async_get(hass).async_get_entity_id(
+        "conversation", DOMAIN, agent.subentry_id
+    )
     assert found
     return found
 
@@ -58,15 +63,22 @@ async def service_with_agents(hass: HomeAssistant, count: int = 1) -> MockConfig
     entry = offline_entry()
     for number in range(1, count):
         extra = ConfigSubentry(
-            data=agents(entry)[0].data, subentry_type=SUBENTRY_CONVERSATION, title=f"Agent {number}", unique_id=None
+            data=agents(entry)[0].data,
+            subentry_type=SUBENTRY_CONVERSATION,
+            title=f"Agent {number}",
+            unique_id=None,
         )
-        object.__setattr__(entry, "subentries", {**entry.subentries, extra.subentry_id: extra})
+        object.__setattr__(
+            entry, "subentries", {**entry.subentries, extra.subentry_id: extra}
+        )
     return await set_up(hass, entry)
 
 
 async def use(hass: HomeAssistant, agent: ConfigSubentry, *chosen: str) -> None:
     """Have assistants use an agent, as the last step of our dialogs does; by default the preferred one."""
-    await async_use_agent(hass, entity_of(hass, agent), agent.title, chosen or [preferred(hass).id])
+    await async_use_agent(
+        hass, entity_of(hass, agent), agent.title, chosen or [preferred(hass).id]
+    )
     await hass.async_block_till_done()
 
 
@@ -76,7 +88,9 @@ async def choose(hass: HomeAssistant, engine: str) -> None:
     await hass.async_block_till_done()
 
 
-async def remove(hass: HomeAssistant, entry: MockConfigEntry, agent: ConfigSubentry | None = None) -> None:
+async def remove(
+    hass: HomeAssistant, entry: MockConfigEntry, agent: ConfigSubentry | None = None
+) -> None:
     """Remove an agent, or a service with all its agents."""
     if agent:
         hass.config_entries.async_remove_subentry(entry, agent.subentry_id)
@@ -93,7 +107,11 @@ def made(hass: HomeAssistant) -> list[Pipeline]:
 @pytest.mark.parametrize("by_hand", [False, True])
 @pytest.mark.parametrize("whole_service", [False, True])
 async def test_an_assistant_gets_its_earlier_agent_and_preference_back(
-    hass: HomeAssistant, hass_storage: dict[str, Any], *, whole_service: bool, by_hand: bool
+    hass: HomeAssistant,
+    hass_storage: dict[str, Any],
+    *,
+    whole_service: bool,
+    by_hand: bool,
 ) -> None:
     entry = await service_with_agents(hass, 2)
     agent = agents(entry)[0]
@@ -111,7 +129,9 @@ async def test_an_assistant_gets_its_earlier_agent_and_preference_back(
     assert STORED not in hass_storage
 
 
-async def test_of_two_agents_the_second_gives_way_to_the_first(hass: HomeAssistant) -> None:
+async def test_of_two_agents_the_second_gives_way_to_the_first(
+    hass: HomeAssistant,
+) -> None:
     entry = await service_with_agents(hass, 2)
     first, second = agents(entry)
     await use(hass, first)
@@ -123,7 +143,9 @@ async def test_of_two_agents_the_second_gives_way_to_the_first(hass: HomeAssista
     assert held(hass) == (HOME, True)
 
 
-async def test_a_first_agent_that_is_removed_leaves_its_own_predecessor_to_the_second(hass: HomeAssistant) -> None:
+async def test_a_first_agent_that_is_removed_leaves_its_own_predecessor_to_the_second(
+    hass: HomeAssistant,
+) -> None:
     one, other = await service_with_agents(hass), offline_entry()
     await set_up(hass, other)
     await use(hass, agents(one)[0])
@@ -146,7 +168,9 @@ async def test_two_agents_that_took_turns_leave_together(hass: HomeAssistant) ->
 
 
 async def test_what_a_person_has_chosen_since_stays(hass: HomeAssistant) -> None:
-    er.async_get(hass).async_get_or_create("conversation", "other", "one", suggested_object_id="other")
+    er.async_get(hass).async_get_or_create(
+        "conversation", "other", "one", suggested_object_id="other"
+    )
     entry = await service_with_agents(hass)
     await use(hass, agents(entry)[0])
     await choose(hass, "conversation.other")
@@ -155,11 +179,19 @@ async def test_what_a_person_has_chosen_since_stays(hass: HomeAssistant) -> None
     assert held(hass) == ("conversation.other", False)
 
 
-async def test_local_commands_that_were_chosen_since_and_other_settings_stay(hass: HomeAssistant) -> None:
+async def test_local_commands_that_were_chosen_since_and_other_settings_stay(
+    hass: HomeAssistant,
+) -> None:
     await async_update_pipeline(hass, preferred(hass), prefer_local_intents=False)
     entry = await service_with_agents(hass)
     await use(hass, agents(entry)[0])
-    await async_update_pipeline(hass, preferred(hass), prefer_local_intents=True, name="Kitchen", tts_voice="Anna")
+    await async_update_pipeline(
+        hass,
+        preferred(hass),
+        prefer_local_intents=True,
+        name="Kitchen",
+        tts_voice="Anna",
+    )
 
     await remove(hass, entry)
     assert held(hass) == (HOME, True)
@@ -167,28 +199,40 @@ async def test_local_commands_that_were_chosen_since_and_other_settings_stay(has
 
 
 @pytest.mark.parametrize("fate", ["stays", "renamed", "removed", "disabled"])
-async def test_an_earlier_agent_of_another_integration_is_found_again(hass: HomeAssistant, fate: str) -> None:
+async def test_an_earlier_agent_of_another_integration_is_found_again(
+    hass: HomeAssistant, fate: str
+) -> None:
     registry = er.async_get(hass)
-    registry.async_get_or_create("conversation", "other", "one", suggested_object_id="other")
+    registry.async_get_or_create(
+        "conversation", "other", "one", suggested_object_id="other"
+    )
     await choose(hass, "conversation.other")
     entry = await service_with_agents(hass)
     await use(hass, agents(entry)[0])
     if fate == "renamed":
-        registry.async_update_entity("conversation.other", new_entity_id="conversation.new_name")
+        registry.async_update_entity(
+            "conversation.other", new_entity_id="conversation.new_name"
+        )
     elif fate == "removed":
         registry.async_remove("conversation.other")
     elif fate == "disabled":
-        registry.async_update_entity("conversation.other", disabled_by=er.RegistryEntryDisabler.USER)
+        registry.async_update_entity(
+            "conversation.other", disabled_by=er.RegistryEntryDisabler.USER
+        )
 
     await remove(hass, entry)
     back = {"stays": "conversation.other", "renamed": "conversation.new_name"}
     assert held(hass) == (back.get(fate, HOME), True)
 
 
-async def test_an_agent_that_is_renamed_keeps_its_assistants(hass: HomeAssistant) -> None:
+async def test_an_agent_that_is_renamed_keeps_its_assistants(
+    hass: HomeAssistant,
+) -> None:
     entry = await service_with_agents(hass)
     await use(hass, agents(entry)[0])
-    er.async_get(hass).async_update_entity(entity_of(hass, agents(entry)[0]), new_entity_id="conversation.butler")
+    er.async_get(hass).async_update_entity(
+        entity_of(hass, agents(entry)[0]), new_entity_id="conversation.butler"
+    )
     await hass.async_block_till_done()
     assert held(hass) == ("conversation.butler", False)
 
@@ -206,12 +250,18 @@ async def test_a_reload_removes_nothing(hass: HomeAssistant) -> None:
 
 
 @pytest.mark.usefixtures("socket_enabled")
-async def test_a_service_that_does_not_come_up_is_removed_as_well(hass: HomeAssistant) -> None:
+async def test_a_service_that_does_not_come_up_is_removed_as_well(
+    hass: HomeAssistant,
+) -> None:
     entry = server_entry(address_without_server())
     (agent,) = agents(entry)
     entry.add_to_hass(hass)
     entity = er.async_get(hass).async_get_or_create(
-        "conversation", DOMAIN, agent.subentry_id, config_entry=entry, config_subentry_id=agent.subentry_id
+        "conversation",
+        DOMAIN,
+        agent.subentry_id,
+        config_entry=entry,
+        config_subentry_id=agent.subentry_id,
     )
     await hass.config_entries.async_setup(entry.entry_id)
     await choose(hass, entity.entity_id)
@@ -220,7 +270,9 @@ async def test_a_service_that_does_not_come_up_is_removed_as_well(hass: HomeAssi
     assert held(hass) == (HOME, True)
 
 
-async def test_a_service_is_removed_while_home_assistant_stops(hass: HomeAssistant) -> None:
+async def test_a_service_is_removed_while_home_assistant_stops(
+    hass: HomeAssistant,
+) -> None:
     entry = await service_with_agents(hass)
     await use(hass, agents(entry)[0])
     hass.set_state(CoreState.stopping)
@@ -229,12 +281,18 @@ async def test_a_service_is_removed_while_home_assistant_stops(hass: HomeAssista
     assert held(hass) == (HOME, True)
 
 
-async def test_what_was_remembered_survives_a_restart(hass: HomeAssistant, hass_storage: dict[str, Any]) -> None:
+async def test_what_was_remembered_survives_a_restart(
+    hass: HomeAssistant, hass_storage: dict[str, Any]
+) -> None:
     """A removal that a stop has cut short is completed at the next start."""
     gone, here = "gone", offline_entry()
     registry = er.async_get(hass)
-    entity = registry.async_get_or_create("conversation", DOMAIN, gone, suggested_object_id="gone")
-    other = registry.async_get_or_create("conversation", "other", "one", suggested_object_id="other")
+    entity = registry.async_get_or_create(
+        "conversation", DOMAIN, gone, suggested_object_id="gone"
+    )
+    other = registry.async_get_or_create(
+        "conversation", "other", "one", suggested_object_id="other"
+    )
     await choose(hass, entity.entity_id)
     registry.async_remove(entity.entity_id)
     await async_update_pipeline(hass, preferred(hass), prefer_local_intents=False)
@@ -248,10 +306,15 @@ async def test_what_was_remembered_survives_a_restart(hass: HomeAssistant, hass_
 async def test_an_agent_that_was_chosen_while_chatterbox_was_not_loaded_is_the_earlier_one(
     hass: HomeAssistant, hass_storage: dict[str, Any]
 ) -> None:
-    er.async_get(hass).async_get_or_create("conversation", "other", "one", suggested_object_id="other")
+    er.async_get(hass).async_get_or_create(
+        "conversation", "other", "one", suggested_object_id="other"
+    )
     entry = offline_entry()
     (agent,) = agents(entry)
-    hass_storage[STORED] = {"version": 1, "data": {preferred(hass).id: [{"agent": agent.subentry_id, "engine": HOME}]}}
+    hass_storage[STORED] = {
+        "version": 1,
+        "data": {preferred(hass).id: [{"agent": agent.subentry_id, "engine": HOME}]},
+    }
     await choose(hass, "conversation.other")
 
     await set_up(hass, entry)
@@ -270,7 +333,9 @@ async def test_a_file_that_cannot_be_read_leaves_home_assistants_own_agent(
     assert held(hass)[0] == HOME
 
 
-async def test_assistants_that_are_loaded_later_are_followed(hass: HomeAssistant) -> None:
+async def test_assistants_that_are_loaded_later_are_followed(
+    hass: HomeAssistant,
+) -> None:
     pipelines = hass.data.pop("assist_pipeline")
     hass.config.components.remove("assist_pipeline")
     entry = await service_with_agents(hass)
@@ -282,7 +347,9 @@ async def test_assistants_that_are_loaded_later_are_followed(hass: HomeAssistant
     assert held(hass) == (HOME, True)
 
 
-async def test_an_assistant_that_was_made_for_an_agent_goes_with_it(hass: HomeAssistant) -> None:
+async def test_an_assistant_that_was_made_for_an_agent_goes_with_it(
+    hass: HomeAssistant,
+) -> None:
     entry = await service_with_agents(hass)
     await use(hass, agents(entry)[0], "new")
     assert [one.name for one in made(hass)] == [agents(entry)[0].title]
@@ -305,10 +372,15 @@ async def test_an_assistant_that_somebody_has_made_their_own_stays_with_an_agent
 
     await remove(hass, entry)
     store = hass.data["assist_pipeline"].pipeline_store.data
-    assert (store[own.id].conversation_engine, store[own.id].prefer_local_intents) == (HOME, True)
+    assert (store[own.id].conversation_engine, store[own.id].prefer_local_intents) == (
+        HOME,
+        True,
+    )
 
 
-async def test_a_made_assistant_that_another_agent_took_over_goes_with_that(hass: HomeAssistant) -> None:
+async def test_a_made_assistant_that_another_agent_took_over_goes_with_that(
+    hass: HomeAssistant,
+) -> None:
     entry = await service_with_agents(hass, 2)
     first, second = agents(entry)
     await use(hass, first, "new")
@@ -320,7 +392,9 @@ async def test_a_made_assistant_that_another_agent_took_over_goes_with_that(hass
     assert made(hass) == []
 
 
-async def test_an_assistant_whose_agent_is_disabled_is_reported_and_repaired(hass: HomeAssistant) -> None:
+async def test_an_assistant_whose_agent_is_disabled_is_reported_and_repaired(
+    hass: HomeAssistant,
+) -> None:
     assert await async_setup_component(hass, "repairs", {})
     await service_with_agents(hass)
     entry = offline_entry()
@@ -328,15 +402,21 @@ async def test_an_assistant_whose_agent_is_disabled_is_reported_and_repaired(has
     await use(hass, agents(entry)[0])
     issue_id = f"agent_disabled_{preferred(hass).id}"
 
-    await hass.config_entries.async_set_disabled_by(entry.entry_id, ConfigEntryDisabler.USER)
+    await hass.config_entries.async_set_disabled_by(
+        entry.entry_id, ConfigEntryDisabler.USER
+    )
     await hass.async_block_till_done()
-    assert held(hass) == (entity_of(hass, agents(entry)[0]), False), "it may be enabled again"
+    assert held(hass) == (entity_of(hass, agents(entry)[0]), False), (
+        "it may be enabled again"
+    )
     assert ir.async_get(hass).async_get_issue(DOMAIN, issue_id)
     await hass.config_entries.async_set_disabled_by(entry.entry_id, None)
     await hass.async_block_till_done()
     assert not ir.async_get(hass).async_get_issue(DOMAIN, issue_id)
 
-    await hass.config_entries.async_set_disabled_by(entry.entry_id, ConfigEntryDisabler.USER)
+    await hass.config_entries.async_set_disabled_by(
+        entry.entry_id, ConfigEntryDisabler.USER
+    )
     await hass.async_block_till_done()
     flows = repairs_flow_manager(hass)
     assert flows
@@ -347,10 +427,14 @@ async def test_an_assistant_whose_agent_is_disabled_is_reported_and_repaired(has
     assert not ir.async_get(hass).async_get_issue(DOMAIN, issue_id)
 
 
-async def test_a_disabled_service_is_removed_where_nothing_of_ours_is_loaded(hass: HomeAssistant) -> None:
+async def test_a_disabled_service_is_removed_where_nothing_of_ours_is_loaded(
+    hass: HomeAssistant,
+) -> None:
     entry = await service_with_agents(hass)
     await use(hass, agents(entry)[0])
-    await hass.config_entries.async_set_disabled_by(entry.entry_id, ConfigEntryDisabler.USER)
+    await hass.config_entries.async_set_disabled_by(
+        entry.entry_id, ConfigEntryDisabler.USER
+    )
     await remove(hass, entry)
     assert held(hass) == (HOME, True)
     assert not [key for domain, key in ir.async_get(hass).issues if domain == DOMAIN]
@@ -359,7 +443,9 @@ async def test_a_disabled_service_is_removed_where_nothing_of_ours_is_loaded(has
 async def test_an_assistant_made_like_one_that_was_taken_over_with_it_has_the_same_earlier_agent(
     hass: HomeAssistant,
 ) -> None:
-    er.async_get(hass).async_get_or_create("conversation", "other", "one", suggested_object_id="other")
+    er.async_get(hass).async_get_or_create(
+        "conversation", "other", "one", suggested_object_id="other"
+    )
     await choose(hass, "conversation.other")
     entry = await service_with_agents(hass)
     await use(hass, agents(entry)[0], preferred(hass).id, "new")

@@ -18,25 +18,46 @@ from homeassistant.helpers import issue_registry as ir
 from homeassistant.helpers.aiohttp_client import async_get_clientsession
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
-from pytest_homeassistant_custom_component.common import MockConfigEntry, async_fire_time_changed
+from pytest_homeassistant_custom_component.common import (
+    MockConfigEntry,
+    async_fire_time_changed,
+)
 
 from custom_components.chatterbox.const import CONF_BASE_URL, DOMAIN
 from custom_components.chatterbox.runtime.agents import async_agent_entries
 from tests.support.config_entries import only_agent, prepare, server_entry, set_up
 from tests.support.servers.chat_completions import ScriptedChatCompletions
-from tests.support.servers.in_process import address_without_server, serving, serving_script
+from tests.support.servers.in_process import (
+    address_without_server,
+    serving,
+    serving_script,
+)
 from tests.support.servers.raw_http import Ending, RawReply, raw_http_server
-from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure, ScriptedUsage
+from tests.support.servers.script import (
+    Script,
+    ScriptedAnswer,
+    ScriptedFailure,
+    ScriptedUsage,
+)
 from tests.support.talk import AGENT, say, speech
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 DOWN = ScriptedFailure(status=500, body="boom")
-GONE = ScriptedFailure(status=404, body={"error": {"message": "The model `scripted-model` does not exist"}})
+GONE = ScriptedFailure(
+    status=404, body={"error": {"message": "The model `scripted-model` does not exist"}}
+)
 REFUSED = ScriptedFailure(status=401, body={"error": {"message": "no"}})
 TOO_LONG = ScriptedFailure(
     status=400,
-    body={"error": {"type": "exceed_context_size_error", "message": "no", "n_prompt_tokens": 12345, "n_ctx": 8192}},
+    body={
+        "error": {
+            "type": "exceed_context_size_error",
+            "message": "no",
+            "n_prompt_tokens": 12345,
+            "n_ctx": 8192,
+        }
+    },
 )
 HELLO = ScriptedAnswer(content="Hello.")
 
@@ -56,7 +77,9 @@ class Server:
         self._status = status
 
     @web.middleware
-    async def answer_list(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+    async def answer_list(
+        self, request: web.Request, handler: Handler
+    ) -> web.StreamResponse:
         """Answer for a server that is down, to whoever asks for its models."""
         self.listed += request.path.endswith("/models")
         if self._status != 200 and request.path.endswith("/models"):
@@ -65,7 +88,9 @@ class Server:
 
     def answers(self, answer: ScriptedAnswer | ScriptedFailure) -> None:
         """Answer everybody alike from now on, who tries the model out included."""
-        self.scripted.play(Script(answers=(answer,), trial_answer=answer, after_last="start again"))
+        self.scripted.play(
+            Script(answers=(answer,), trial_answer=answer, after_last="start again")
+        )
 
 
 @pytest.fixture
@@ -107,12 +132,16 @@ async def later(hass: HomeAssistant, seconds: float) -> None:
     await hass.async_block_till_done(wait_background_tasks=True)
 
 
-async def talker(hass: HomeAssistant, server: Server, api_key: str | None = None) -> MockConfigEntry:
+async def talker(
+    hass: HomeAssistant, server: Server, api_key: str | None = None
+) -> MockConfigEntry:
     """Set up an agent that nobody else can answer for."""
     return await set_up(hass, server_entry(server.address, api_key, llm_hass_api=[]))
 
 
-async def test_an_agent_is_unavailable_while_no_provider_can_answer(hass: HomeAssistant, server: Server) -> None:
+async def test_an_agent_is_unavailable_while_no_provider_can_answer(
+    hass: HomeAssistant, server: Server
+) -> None:
     server.answers(DOWN)
     entry = await talker(hass, server)
     for _ in range(2):
@@ -149,7 +178,9 @@ async def test_a_failed_model_is_asked_again_in_the_background(
     assert len(server.scripted.requests) == count + 1
 
 
-async def test_no_model_is_asked_once_its_entry_is_unloaded(hass: HomeAssistant, server: Server) -> None:
+async def test_no_model_is_asked_once_its_entry_is_unloaded(
+    hass: HomeAssistant, server: Server
+) -> None:
     server.answers(DOWN)
     entry = await talker(hass, server)
     for _ in range(3):
@@ -161,7 +192,9 @@ async def test_no_model_is_asked_once_its_entry_is_unloaded(hass: HomeAssistant,
     assert len(server.scripted.requests) == count
 
 
-async def test_a_removed_model_has_an_issue_until_it_is_back(hass: HomeAssistant, server: Server) -> None:
+async def test_a_removed_model_has_an_issue_until_it_is_back(
+    hass: HomeAssistant, server: Server
+) -> None:
     gone = {"model_gone": {"agent": "Talker", "model": "scripted-model"}}
     server.answers(GONE)
     entry = await talker(hass, server)
@@ -186,7 +219,9 @@ async def test_a_removed_model_has_an_issue_until_it_is_back(hass: HomeAssistant
     assert not issues(hass)
 
 
-async def test_a_prompt_that_is_too_long_has_an_issue_with_both_numbers(hass: HomeAssistant, server: Server) -> None:
+async def test_a_prompt_that_is_too_long_has_an_issue_with_both_numbers(
+    hass: HomeAssistant, server: Server
+) -> None:
     server.answers(TOO_LONG)
     entry = await talker(hass, server)
 
@@ -209,10 +244,18 @@ async def test_a_prompt_that_is_too_long_has_an_issue_with_both_numbers(hass: Ho
     assert not issues(hass)
 
 
-async def test_the_issue_of_a_spent_budget_ends_with_its_agent(hass: HomeAssistant, server: Server) -> None:
+async def test_the_issue_of_a_spent_budget_ends_with_its_agent(
+    hass: HomeAssistant, server: Server
+) -> None:
     usage = ScriptedUsage(prompt_tokens=500, completion_tokens=250)
     server.answers(ScriptedAnswer(content="Hello.", usage=usage))
-    entry = server_entry(server.address, llm_hass_api=[], budget_day=1.0, price_input=1000.0, price_output=2000.0)
+    entry = server_entry(
+        server.address,
+        llm_hass_api=[],
+        budget_day=1.0,
+        price_input=1000.0,
+        price_output=2000.0,
+    )
     await set_up(hass, entry)
     assert not issues(hass)
 
@@ -223,7 +266,9 @@ async def test_the_issue_of_a_spent_budget_ends_with_its_agent(hass: HomeAssista
     assert not issues(hass)
 
 
-async def test_a_key_that_is_refused_in_a_turn_starts_reauth_once(hass: HomeAssistant, server: Server) -> None:
+async def test_a_key_that_is_refused_in_a_turn_starts_reauth_once(
+    hass: HomeAssistant, server: Server
+) -> None:
     server.answers(HELLO)
     entry = await talker(hass, server, "old-key")
     await say(hass, "hello")
@@ -240,24 +285,35 @@ async def test_a_key_that_is_refused_in_a_turn_starts_reauth_once(hass: HomeAssi
     assert not list(entry.async_get_active_flows(hass, {"reauth"}))
 
 
-async def test_a_key_that_is_refused_at_setup_starts_reauth_although_a_fallback_answers(hass: HomeAssistant) -> None:
+async def test_a_key_that_is_refused_at_setup_starts_reauth_although_a_fallback_answers(
+    hass: HomeAssistant,
+) -> None:
     await prepare(hass)
     async with serving_script(Script(api_key="right-key")) as address:
         entry = await set_up(hass, server_entry(address, "wrong-key"))
 
     assert is_available(hass)
-    assert [flow["context"]["source"] for flow in entry.async_get_active_flows(hass, {"reauth"})] == ["reauth"]
+    assert [
+        flow["context"]["source"]
+        for flow in entry.async_get_active_flows(hass, {"reauth"})
+    ] == ["reauth"]
 
 
-async def test_availability_follows_the_fallbacks(hass: HomeAssistant, server: Server) -> None:
+async def test_availability_follows_the_fallbacks(
+    hass: HomeAssistant, server: Server
+) -> None:
     server.answers(GONE)
     helper = helper_entry()
     helper.add_to_hass(hass)
     async with serving_script(Script()) as theirs:
-        hass.config_entries.async_update_entry(helper, data=helper.data | {CONF_BASE_URL: theirs})
+        hass.config_entries.async_update_entry(
+            helper, data=helper.data | {CONF_BASE_URL: theirs}
+        )
         await hass.config_entries.async_setup(helper.entry_id)
         fallback = next(iter(helper.subentries))
-        await set_up(hass, server_entry(server.address, llm_hass_api=[], fallbacks=[fallback]))
+        await set_up(
+            hass, server_entry(server.address, llm_hass_api=[], fallbacks=[fallback])
+        )
         await say(hass, "hello")
         assert is_available(hass)
 
@@ -272,29 +328,45 @@ async def test_an_agent_follows_a_fallback_of_another_service_that_fails_in_a_tu
 ) -> None:
     server.answers(HELLO)
     helper = await set_up(hass, server_entry(server.address, llm_hass_api=[]))
-    async with serving_script(Script(answers=(REFUSED,), after_last="start again")) as theirs:
-        await set_up(hass, server_entry(theirs, llm_hass_api=[], fallbacks=[*helper.subentries]))
+    async with serving_script(
+        Script(answers=(REFUSED,), after_last="start again")
+    ) as theirs:
+        await set_up(
+            hass, server_entry(theirs, llm_hass_api=[], fallbacks=[*helper.subentries])
+        )
         helping, helped = (one.entity_id for one in async_agent_entries(hass))
-        await conversation.async_converse(hass, "hello", None, Context(), agent_id=helped)
+        await conversation.async_converse(
+            hass, "hello", None, Context(), agent_id=helped
+        )
         before = hass.states.get(helped)
         server.answers(GONE)
-        await conversation.async_converse(hass, "hello", None, Context(), agent_id=helping)
+        await conversation.async_converse(
+            hass, "hello", None, Context(), agent_id=helping
+        )
         is_gone = hass.states.is_state(helped, STATE_UNAVAILABLE)
         agent = only_agent(helper)
-        hass.config_entries.async_update_subentry(helper, agent, data={**agent.data, CONF_MODEL: "another-model"})
+        hass.config_entries.async_update_subentry(
+            helper, agent, data={**agent.data, CONF_MODEL: "another-model"}
+        )
         await hass.async_block_till_done()
 
     assert before
     assert before.state != STATE_UNAVAILABLE
     assert is_gone
-    assert not hass.states.is_state(helped, STATE_UNAVAILABLE), "the fallback has a new model"
+    assert not hass.states.is_state(helped, STATE_UNAVAILABLE), (
+        "the fallback has a new model"
+    )
 
 
-async def test_updating_an_agent_asks_its_service(hass: HomeAssistant, server: Server) -> None:
+async def test_updating_an_agent_asks_its_service(
+    hass: HomeAssistant, server: Server
+) -> None:
     await talker(hass, server)
     await async_setup_component(hass, "homeassistant", {})
     server.lists(401)
-    await hass.services.async_call("homeassistant", "update_entity", {"entity_id": AGENT}, blocking=True)
+    await hass.services.async_call(
+        "homeassistant", "update_entity", {"entity_id": AGENT}, blocking=True
+    )
     await hass.async_block_till_done(wait_background_tasks=True)
 
     assert not is_available(hass)
@@ -305,16 +377,27 @@ async def test_an_agent_is_set_up_before_its_fallback(hass: HomeAssistant) -> No
     helper = helper_entry()
     helper.add_to_hass(hass)
     (fallback,) = helper.subentries
-    entry = await set_up(hass, server_entry(address_without_server(), llm_hass_api=[], fallbacks=[fallback]))
+    entry = await set_up(
+        hass,
+        server_entry(address_without_server(), llm_hass_api=[], fallbacks=[fallback]),
+    )
 
     assert entry.state is ConfigEntryState.LOADED
     assert not is_available(hass)
 
 
-async def test_setup_does_not_wait_for_a_stalled_server_with_a_fallback(hass: HomeAssistant) -> None:
+async def test_setup_does_not_wait_for_a_stalled_server_with_a_fallback(
+    hass: HomeAssistant,
+) -> None:
     await prepare(hass)
-    async with raw_http_server(RawReply([b"HTTP/1.1 200 OK\r\n"], Ending.WAIT)) as stalled:
-        entry = await set_up(hass, server_entry(f"http://127.0.0.1:{stalled.port}/v1"), wait_for_service=False)
+    async with raw_http_server(
+        RawReply([b"HTTP/1.1 200 OK\r\n"], Ending.WAIT)
+    ) as stalled:
+        entry = await set_up(
+            hass,
+            server_entry(f"http://127.0.0.1:{stalled.port}/v1"),
+            wait_for_service=False,
+        )
 
         assert entry.state is ConfigEntryState.LOADED
         assert not stalled.left.is_set()
@@ -366,9 +449,17 @@ async def test_a_service_on_the_internet_is_checked_less_often(
     hass: HomeAssistant, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     connector = async_get_clientsession(hass).connector
-    here = {"hostname": "", "host": "127.0.0.1", "family": socket.AF_INET, "proto": 0, "flags": 0}
+    here = {
+        "hostname": "",
+        "host": "127.0.0.1",
+        "family": socket.AF_INET,
+        "proto": 0,
+        "flags": 0,
+    }
     answers = AsyncMock(side_effect=lambda _host, port, **_: [{**here, "port": port}])
-    monkeypatch.setattr(connector, "_resolver", Mock(resolve=answers))  # so the internet needs no network
+    monkeypatch.setattr(
+        connector, "_resolver", Mock(resolve=answers)
+    )  # so the internet needs no network
     server.address = server.address.replace("127.0.0.1", "models.example.org")
     await talker(hass, server)
 

@@ -19,10 +19,18 @@ from custom_components.chatterbox.agent.events import (
     TurnFinished,
     UsageReported,
 )
-from custom_components.chatterbox.agent.messages import JsonValue, ToolCall, ToolResult, Usage
+from custom_components.chatterbox.agent.messages import (
+    JsonValue,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
 from custom_components.chatterbox.const import CONF_DIAGNOSE_WORDS
 from custom_components.chatterbox.records.turn_record import SIGNAL_TURN, TurnRecord
-from custom_components.chatterbox.runtime.recent_turns import MOST_TURNS, async_get_recent_turns
+from custom_components.chatterbox.runtime.recent_turns import (
+    MOST_TURNS,
+    async_get_recent_turns,
+)
 from tests.support.config_entries import offline_entry, only_agent, set_up
 
 SECRET_PLAN = "the surprise party"
@@ -41,7 +49,9 @@ EVENTS: tuple[TurnEvent, ...] = (
 )
 
 
-def take_turn(hass: HomeAssistant, agent: str, turn_id: str = "1", **origin: JsonValue) -> None:
+def take_turn(
+    hass: HomeAssistant, agent: str, turn_id: str = "1", **origin: JsonValue
+) -> None:
     """Tell that a turn of an agent is over."""
     known: dict[str, JsonValue] = {
         "turn_id": turn_id,
@@ -75,14 +85,18 @@ def agent(entry: MockConfigEntry) -> str:
     return only_agent(entry).subentry_id
 
 
-async def test_the_last_turns_are_kept_and_no_more(hass: HomeAssistant, agent: str) -> None:
+async def test_the_last_turns_are_kept_and_no_more(
+    hass: HomeAssistant, agent: str
+) -> None:
     for number in range(MOST_TURNS + 2):
         take_turn(hass, agent, str(number))
 
     assert turn_ids(hass, agent) == [str(number) for number in range(2, MOST_TURNS + 2)]
 
 
-async def test_a_reload_keeps_them(hass: HomeAssistant, entry: MockConfigEntry, agent: str) -> None:
+async def test_a_reload_keeps_them(
+    hass: HomeAssistant, entry: MockConfigEntry, agent: str
+) -> None:
     take_turn(hass, agent)
     await hass.config_entries.async_reload(entry.entry_id)
     take_turn(hass, agent, "2")
@@ -105,8 +119,15 @@ async def test_the_turns_of_a_removed_agent_are_dropped(
     assert turn_ids(hass, agent) == []
 
 
-async def test_diagnostics_of_a_turn_hold_numbers_and_no_words(hass: HomeAssistant, agent: str) -> None:
-    take_turn(hass, agent, satellite_id="assist_satellite.kitchen", caller="automation.morning")
+async def test_diagnostics_of_a_turn_hold_numbers_and_no_words(
+    hass: HomeAssistant, agent: str
+) -> None:
+    take_turn(
+        hass,
+        agent,
+        satellite_id="assist_satellite.kitchen",
+        caller="automation.morning",
+    )
     (turn,) = async_get_recent_turns(hass).of(agent)
     data = turn.as_json({"model-agent": "Butler"})
 
@@ -114,16 +135,36 @@ async def test_diagnostics_of_a_turn_hold_numbers_and_no_words(hass: HomeAssista
     assert SECRET_PLAN not in text
     assert "Anna" not in text
     assert "0123" not in text
-    assert (data["turn_id"], data["by_satellite"], data["by_automation"]) == ("1", True, True)
-    assert (data["stop_reason"], data["iterations"], data["error"]) == ("completed", 2, "")
+    assert (data["turn_id"], data["by_satellite"], data["by_automation"]) == (
+        "1",
+        True,
+        True,
+    )
+    assert (data["stop_reason"], data["iterations"], data["error"]) == (
+        "completed",
+        2,
+        "",
+    )
     inferences = data["inferences"]
     assert isinstance(inferences, list)
-    answered = [(one["answered_by"], one["cache_hit_percent"]) for one in inferences if isinstance(one, dict)]
+    answered = [
+        (one["answered_by"], one["cache_hit_percent"])
+        for one in inferences
+        if isinstance(one, dict)
+    ]
     assert answered == [("Butler", 75), ("Home Assistant", None)]
 
 
-async def test_an_interrupted_request_was_answered_by_none(hass: HomeAssistant, agent: str) -> None:
-    origin = {"turn_id": "1", "conversation_id": "a", "language": "en", "satellite_id": None, "caller": None}
+async def test_an_interrupted_request_was_answered_by_none(
+    hass: HomeAssistant, agent: str
+) -> None:
+    origin = {
+        "turn_id": "1",
+        "conversation_id": "a",
+        "language": "en",
+        "satellite_id": None,
+        "caller": None,
+    }
     record = TurnRecord("Hi", agent, {**origin})
     record.add(PhaseEntered(Phase.LLM_INFERENCE))
     async_dispatcher_send(hass, SIGNAL_TURN, record)
@@ -143,18 +184,28 @@ async def test_words_are_kept_while_the_owner_wants_them(
     await hass.async_block_till_done()
     take_turn(hass, agent, "wanted")
 
-    before, wanted = (turn.as_json({}) for turn in async_get_recent_turns(hass).of(agent))
+    before, wanted = (
+        turn.as_json({}) for turn in async_get_recent_turns(hass).of(agent)
+    )
     assert "words" not in before
     assert wanted["words"] == {
         "input": f"Tell me about {SECRET_PLAN}.",
         "speech": SECRET_PLAN,
         "tool_calls": [
-            {"name": "light", "arguments": {"name": SECRET_PLAN}, "result": {"done": SECRET_PLAN}, "is_error": False}
+            {
+                "name": "light",
+                "arguments": {"name": SECRET_PLAN},
+                "result": {"done": SECRET_PLAN},
+                "is_error": False,
+            }
         ],
         "more_tool_calls": 0,
     }
 
     hass.config_entries.async_update_entry(entry, options={})
     await hass.async_block_till_done()
-    assert [turn.words for turn in async_get_recent_turns(hass).of(agent)] == [None, None]
+    assert [turn.words for turn in async_get_recent_turns(hass).of(agent)] == [
+        None,
+        None,
+    ]
     assert turn_ids(hass, agent) == ["before", "wanted"]

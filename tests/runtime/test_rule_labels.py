@@ -4,12 +4,28 @@ from hypothesis import given, settings, strategies as st
 
 from custom_components.chatterbox.runtime.rule_labels import Labels
 
-_TEXTS = st.sampled_from(["", " ", "Lock", "cover", "lock", "Anna", "Anna (1)", "x.y", "light.lamp", "22:00", "é"])
+_TEXTS = st.sampled_from(
+    [
+        "",
+        " ",
+        "Lock",
+        "cover",
+        "lock",
+        "Anna",
+        "Anna (1)",
+        "x.y",
+        "light.lamp",
+        "22:00",
+        "é",
+    ]
+)
 
 
 @settings(max_examples=300)
 @given(st.dictionaries(_TEXTS.filter(bool), _TEXTS, max_size=6))
-def test_every_word_means_one_id_and_no_word_is_the_id_of_another(names: dict[str, str]) -> None:
+def test_every_word_means_one_id_and_no_word_is_the_id_of_another(
+    names: dict[str, str],
+) -> None:
     words = Labels.of(names)
 
     assert sorted(words.ids.values()) == sorted(names)

@@ -7,7 +7,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.messages import JsonValue
-from custom_components.chatterbox.settings.pin_hash import HashCost, PinFlaw, PinHash, flaw_of_pin
+from custom_components.chatterbox.settings.pin_hash import (
+    HashCost,
+    PinFlaw,
+    PinHash,
+    flaw_of_pin,
+)
 
 CHEAP = HashCost(memory=2, repeats=1)
 STORED = PinHash.of("4711", CHEAP).as_json()
@@ -40,7 +45,9 @@ STORED = PinHash.of("4711", CHEAP).as_json()
         ("47474", PinFlaw.OBVIOUS),
     ],
 )
-def test_a_pin_that_is_none_or_soon_guessed_is_refused(pin: str, flaw: PinFlaw | None) -> None:
+def test_a_pin_that_is_none_or_soon_guessed_is_refused(
+    pin: str, flaw: PinFlaw | None
+) -> None:
     assert flaw_of_pin(pin) is flaw
 
 
@@ -57,7 +64,9 @@ def test_a_pin_is_recognised_and_no_other_is() -> None:
 
     assert pin_hash.matches("4711")
     assert [
-        other for other in ("4712", "04711", "47110", "471", "", "4711 ", "\ud800") if pin_hash.matches(other)
+        other
+        for other in ("4712", "04711", "47110", "471", "", "4711 ", "\ud800")
+        if pin_hash.matches(other)
     ] == []
 
 
@@ -79,17 +88,28 @@ def test_each_hash_of_a_pin_has_its_own_salt() -> None:
 def test_the_cost_is_part_of_the_hash() -> None:
     pin_hash = PinHash.of("4711", CHEAP)
 
-    assert not PinHash(pin_hash.salt, pin_hash.digest, HashCost(memory=4, repeats=1)).matches("4711")
-    assert not PinHash(pin_hash.salt, pin_hash.digest, HashCost(memory=2, repeats=2)).matches("4711")
+    assert not PinHash(
+        pin_hash.salt, pin_hash.digest, HashCost(memory=4, repeats=1)
+    ).matches("4711")
+    assert not PinHash(
+        pin_hash.salt, pin_hash.digest, HashCost(memory=2, repeats=2)
+    ).matches("4711")
 
 
 def test_a_hash_shows_nothing_of_itself() -> None:
     pin_hash = PinHash.of("4711", CHEAP)
 
-    assert {repr(pin_hash), str(pin_hash), f"{pin_hash}", f"{[pin_hash]}"} == {"PinHash(…)", "[PinHash(…)]"}
+    assert {repr(pin_hash), str(pin_hash), f"{pin_hash}", f"{[pin_hash]}"} == {
+        "PinHash(…)",
+        "[PinHash(…)]",
+    }
 
 
-@given(st.text("0123456789", min_size=4, max_size=10).filter(lambda pin: flaw_of_pin(pin) is None))
+@given(
+    st.text("0123456789", min_size=4, max_size=10).filter(
+        lambda pin: flaw_of_pin(pin) is None
+    )
+)
 def test_what_is_stored_is_what_is_read(pin: str) -> None:
     hash_text = PinHash.of(pin, CHEAP)
     stored = json.dumps(hash_text.as_json())
@@ -134,14 +154,21 @@ def test_what_was_not_stored_is_not_read_and_not_quoted(stored: JsonValue) -> No
 
 
 def test_a_pin_that_was_stored_without_its_length_still_matches() -> None:
-    stored = PinHash.from_json({key: value for key, value in STORED.items() if key != "length"})
+    stored = PinHash.from_json(
+        {key: value for key, value in STORED.items() if key != "length"}
+    )
 
     assert stored.length is None
     assert stored.matches("4711")
-    assert stored.as_json() == {key: value for key, value in STORED.items() if key != "length"}
+    assert stored.as_json() == {
+        key: value for key, value in STORED.items() if key != "length"
+    }
 
 
-@pytest.mark.parametrize(("memory", "repeats"), [(0, 1), (1, 1), (3, 1), (-2, 1), (2**17, 1), (2, 0), (2, 17)])
+@pytest.mark.parametrize(
+    ("memory", "repeats"),
+    [(0, 1), (1, 1), (3, 1), (-2, 1), (2**17, 1), (2, 0), (2, 17)],
+)
 def test_a_cost_that_cannot_be_borne_is_refused(memory: int, repeats: int) -> None:
     with pytest.raises(ValueError, match="must be"):
         HashCost(memory, repeats)

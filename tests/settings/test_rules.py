@@ -23,9 +23,13 @@ from custom_components.chatterbox.settings.rules import (
 )
 
 NAMES = st.frozensets(st.from_regex(r"[a-z][a-z0-9]{0,7}", fullmatch=True), max_size=3)
-ENTITIES = st.frozensets(st.sampled_from(["lock.front", "light.a", "cover.garage_1"]), max_size=3)
+ENTITIES = st.frozensets(
+    st.sampled_from(["lock.front", "light.a", "cover.garage_1"]), max_size=3
+)
 TIMES = st.times().map(lambda moment: moment.replace(microsecond=0, fold=0))
-WINDOWS = st.none() | st.lists(TIMES, min_size=2, max_size=2, unique=True).map(lambda ends: TimeWindow(*ends))
+WINDOWS = st.none() | st.lists(TIMES, min_size=2, max_size=2, unique=True).map(
+    lambda ends: TimeWindow(*ends)
+)
 CONDITIONS = {field.name: NAMES for field in fields(Rule)[1:]} | {
     "entities": ENTITIES,
     "actions": ENTITIES,
@@ -35,10 +39,14 @@ RULES = st.builds(Rule, verdict=st.sampled_from(Verdict), **CONDITIONS)
 
 
 @pytest.mark.parametrize("condition", sorted(CONDITIONS.keys() - {"tools"}))
-def test_a_condition_is_about_entities_or_about_the_speaker_the_place_and_the_time(condition: str) -> None:
+def test_a_condition_is_about_entities_or_about_the_speaker_the_place_and_the_time(
+    condition: str,
+) -> None:
     given: JsonValue = ["any" if condition == "domains" else "any.value"]
     window: JsonValue = {"after": "08:00", "before": "20:00"}
-    (rule,) = policy_from_json([{"verdict": "deny", condition: window if condition == "window" else given}]).rules
+    (rule,) = policy_from_json(
+        [{"verdict": "deny", condition: window if condition == "window" else given}]
+    ).rules
 
     assert rule.is_about_entities is not rule.for_everybody.is_for_the_rest
 
@@ -58,7 +66,10 @@ def test_what_is_said_of_sources_is_read_as_it_was_written() -> None:
 
     written = sources_to_json({**sources, "mcp-1": ToolSource()})
 
-    assert written == {"assist": {"level": "ask"}, "script.night": {"affects": ["cover.b", "light.a"]}}
+    assert written == {
+        "assist": {"level": "ask"},
+        "script.night": {"affects": ["cover.b", "light.a"]},
+    }
     assert sources_from_json(written) == sources
 
 
@@ -82,11 +93,17 @@ def test_what_is_said_of_sources_is_read_strictly(stored: JsonValue) -> None:
 
 def test_a_rule_is_written_without_what_is_not_given() -> None:
     rule = Rule(
-        verdict=Verdict.PIN, domains=frozenset({"lock", "cover"}), window=TimeWindow(time(22, 30), time(6, 0, 5))
+        verdict=Verdict.PIN,
+        domains=frozenset({"lock", "cover"}),
+        window=TimeWindow(time(22, 30), time(6, 0, 5)),
     )
 
     assert policy_to_json(Policy((rule,))) == [
-        {"verdict": "pin", "domains": ["cover", "lock"], "window": {"after": "22:30:00", "before": "06:00:05"}}
+        {
+            "verdict": "pin",
+            "domains": ["cover", "lock"],
+            "window": {"after": "22:30:00", "before": "06:00:05"},
+        }
     ]
 
 
@@ -108,9 +125,18 @@ def test_a_rule_is_written_without_what_is_not_given() -> None:
         ([{"verdict": "allow", "users": [5]}], "0.users.0"),
         ([{"verdict": "ask", "window": "night"}], "0.window"),
         ([{"verdict": "ask", "window": {"after": "22:00"}}], "0.window.before"),
-        ([{"verdict": "ask", "window": {"after": "22:00", "before": "25:00"}}], "0.window.before"),
-        ([{"verdict": "ask", "window": {"after": 22, "before": "06:00"}}], "0.window.after"),
-        ([{"verdict": "ask", "window": {"after": "22:00", "before": "22:00:00"}}], "0.window"),
+        (
+            [{"verdict": "ask", "window": {"after": "22:00", "before": "25:00"}}],
+            "0.window.before",
+        ),
+        (
+            [{"verdict": "ask", "window": {"after": 22, "before": "06:00"}}],
+            "0.window.after",
+        ),
+        (
+            [{"verdict": "ask", "window": {"after": "22:00", "before": "22:00:00"}}],
+            "0.window",
+        ),
     ],
 )
 def test_an_invalid_rule_is_refused_by_its_place(stored: JsonValue, place: str) -> None:
@@ -121,10 +147,20 @@ def test_an_invalid_rule_is_refused_by_its_place(stored: JsonValue, place: str) 
 @pytest.mark.parametrize(
     ("window", "inside", "outside"),
     [
-        (TimeWindow(time(8), time(20)), [time(8), time(19, 59)], [time(7, 59), time(20)]),
-        (TimeWindow(time(22), time(6)), [time(22), time(0), time(5, 59)], [time(6), time(21, 59)]),
+        (
+            TimeWindow(time(8), time(20)),
+            [time(8), time(19, 59)],
+            [time(7, 59), time(20)],
+        ),
+        (
+            TimeWindow(time(22), time(6)),
+            [time(22), time(0), time(5, 59)],
+            [time(6), time(21, 59)],
+        ),
     ],
 )
-def test_a_window_may_go_over_midnight(window: TimeWindow, inside: list[time], outside: list[time]) -> None:
+def test_a_window_may_go_over_midnight(
+    window: TimeWindow, inside: list[time], outside: list[time]
+) -> None:
     assert all(window.holds(moment) for moment in inside)
     assert not any(window.holds(moment) for moment in outside)

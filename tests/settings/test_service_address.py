@@ -2,7 +2,10 @@
 
 import pytest
 
-from custom_components.chatterbox.settings.service_address import InvalidAddress, parse_address
+from custom_components.chatterbox.settings.service_address import (
+    InvalidAddress,
+    parse_address,
+)
 
 
 @pytest.mark.parametrize(
@@ -39,18 +42,31 @@ def test_host_and_port_are_completed(typed: str, address: str) -> None:
         ("https://models.example/api_key=abc/v1", "url_with_secrets"),
     ],
 )
-def test_no_other_host_is_made_of_an_address_and_none_holds_a_secret(typed: str, problem: str) -> None:
+def test_no_other_host_is_made_of_an_address_and_none_holds_a_secret(
+    typed: str, problem: str
+) -> None:
     with pytest.raises(InvalidAddress, match=problem):
         parse_address(typed)
 
 
 @pytest.mark.parametrize(
     "path",
-    ["/sk-SK/v1", "/v1/8a4f6b2c9d1e4f60a7b8c9d0e1f2a3b4/gateway/openai", "/keys/token-limits/v1", "/hf_space/v1"],
+    [
+        "/sk-SK/v1",
+        "/v1/8a4f6b2c9d1e4f60a7b8c9d0e1f2a3b4/gateway/openai",
+        "/keys/token-limits/v1",
+        "/hf_space/v1",
+    ],
 )
 def test_a_path_without_secrets_is_kept(path: str) -> None:
-    assert parse_address(f"https://models.example{path}") == f"https://models.example{path}"
+    assert (
+        parse_address(f"https://models.example{path}")
+        == f"https://models.example{path}"
+    )
 
 
 def test_a_query_without_secrets_is_kept() -> None:
-    assert parse_address("https://models.example/v1?api-version=2") == "https://models.example/v1?api-version=2"
+    assert (
+        parse_address("https://models.example/v1?api-version=2")
+        == "https://models.example/v1?api-version=2"
+    )

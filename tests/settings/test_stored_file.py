@@ -16,7 +16,10 @@ from homeassistant.helpers import issue_registry as ir
 from homeassistant.helpers.storage import Store
 from homeassistant.util import dt as dt_util
 from pydantic import JsonValue
-from pytest_homeassistant_custom_component.common import async_fire_time_changed, async_test_home_assistant
+from pytest_homeassistant_custom_component.common import (
+    async_fire_time_changed,
+    async_test_home_assistant,
+)
 
 from custom_components.chatterbox.agent.messages import Usage
 from custom_components.chatterbox.approvals.pin_tries import PinTries, Wrong
@@ -27,7 +30,12 @@ from custom_components.chatterbox.memory.facts import Memories, NotRemembered
 from custom_components.chatterbox.runtime.earlier_agents import EarlierAgents
 from custom_components.chatterbox.settings.pin_hash import HashCost, PinHash
 from custom_components.chatterbox.settings.rules import HomeRulesStore
-from custom_components.chatterbox.settings.stored_file import RETRY_SECONDS, Obstacle, StoredFile, Unreadable
+from custom_components.chatterbox.settings.stored_file import (
+    RETRY_SECONDS,
+    Obstacle,
+    StoredFile,
+    Unreadable,
+)
 from custom_components.chatterbox.usage.tracker import UsageTotals, UsageTracker
 
 PIN: Final = PinHash.of("7391", HashCost(2, 1))
@@ -82,7 +90,9 @@ def remove(path: Path) -> None:
 async def disk(tmp_path: Path) -> AsyncGenerator[HomeAssistant]:
     """Return a Home Assistant that writes to a real disk."""
     async with async_test_home_assistant(config_dir=str(tmp_path)) as hass:
-        await hass.async_add_executor_job(partial(file_of(hass, "").parent.mkdir, exist_ok=True))
+        await hass.async_add_executor_job(
+            partial(file_of(hass, "").parent.mkdir, exist_ok=True)
+        )
         yield hass
         await hass.async_stop(force=True)
 
@@ -90,7 +100,11 @@ async def disk(tmp_path: Path) -> AsyncGenerator[HomeAssistant]:
 def issues(hass: HomeAssistant) -> dict[str, str | None]:
     """Return the keys of the texts of our issues, by the issue."""
     found = ir.async_get(hass).issues.items()
-    return {issue_id: one.translation_key for (domain, issue_id), one in found if domain == DOMAIN}
+    return {
+        issue_id: one.translation_key
+        for (domain, issue_id), one in found
+        if domain == DOMAIN
+    }
 
 
 async def plans_readable(hass: HomeAssistant) -> bool:
@@ -141,12 +155,34 @@ class Kind(NamedTuple):
 
 
 KINDS: Final = (
-    Kind("home_rules", rules_readable, "home_rules_unreadable", "home_rules_unreadable", '{"notify": ["notify.a"]}'),
-    Kind("later", plans_readable, "later_unreadable", "plans_unreadable", '{"plans": []}'),
-    Kind("memories", memories_readable, "memories_unreadable", "memories_unreadable", '{"people": []}'),
-    Kind("usage", read_usage, "usage_unreadable", "file_unreadable", '{"agents": {}, "turns": []}'),
+    Kind(
+        "home_rules",
+        rules_readable,
+        "home_rules_unreadable",
+        "home_rules_unreadable",
+        '{"notify": ["notify.a"]}',
+    ),
+    Kind(
+        "later", plans_readable, "later_unreadable", "plans_unreadable", '{"plans": []}'
+    ),
+    Kind(
+        "memories",
+        memories_readable,
+        "memories_unreadable",
+        "memories_unreadable",
+        '{"people": []}',
+    ),
+    Kind(
+        "usage",
+        read_usage,
+        "usage_unreadable",
+        "file_unreadable",
+        '{"agents": {}, "turns": []}',
+    ),
     Kind("pin_tries", read_pin_tries, "pin_tries_unreadable", "file_unreadable", "[]"),
-    Kind("assistants", read_assistants, "assistants_unreadable", "file_unreadable", "{}"),
+    Kind(
+        "assistants", read_assistants, "assistants_unreadable", "file_unreadable", "{}"
+    ),
     Kind("evaluations", read_trials, "evaluations_unreadable", "file_unreadable", "[]"),
 )
 
@@ -165,7 +201,11 @@ async def test_whatever_is_damaged_is_kept_and_told_until_it_is_put_back(
             assert read(file) == content, "it is left as it is"
             (copy,) = copies(file)
             assert read(copy) == content
-            (issue,) = [one for (domain, _), one in ir.async_get(disk).issues.items() if domain == DOMAIN]
+            (issue,) = [
+                one
+                for (domain, _), one in ir.async_get(disk).issues.items()
+                if domain == DOMAIN
+            ]
             assert issue.translation_placeholders == {
                 "file": f".storage/{file.name}",
                 "kept": f".storage/{copy.name}",
@@ -179,7 +219,9 @@ async def test_whatever_is_damaged_is_kept_and_told_until_it_is_put_back(
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=[kind.name for kind in KINDS])
-async def test_a_folder_and_what_a_later_version_wrote_stay_where_they_are(disk: HomeAssistant, kind: Kind) -> None:
+async def test_a_folder_and_what_a_later_version_wrote_stay_where_they_are(
+    disk: HomeAssistant, kind: Kind
+) -> None:
     file = file_of(disk, kind.name)
     await disk.async_add_executor_job(file.mkdir)
     assert not await kind.load(disk)
@@ -201,7 +243,11 @@ async def test_usage_that_comes_while_the_file_is_damaged_is_added_to_the_one_th
         return StoredFile(disk, "usage", UsageTotals.from_json, grows=True)
 
     path, today = file().path, dt_util.utcnow().date()
-    earlier = UsageTotals().with_request("a", Usage(100, 10), None, today).with_request("b", Usage(1, 1), None, today)
+    earlier = (
+        UsageTotals()
+        .with_request("a", Usage(100, 10), None, today)
+        .with_request("b", Usage(1, 1), None, today)
+    )
     await file().async_save(earlier.as_json())
     good = read(path)
     write(path, b"")
@@ -209,24 +255,35 @@ async def test_usage_that_comes_while_the_file_is_damaged_is_added_to_the_one_th
     for tokens in (7, 8):  # two runs of Home Assistant
         damaged = file()
         known = await damaged.async_load() or UsageTotals()
-        await damaged.async_save(known.with_request("a", Usage(tokens, 1), None, today).as_json())
+        await damaged.async_save(
+            known.with_request("a", Usage(tokens, 1), None, today).as_json()
+        )
     assert read(path) == b""
     write(path, good)
 
     for _ in range(2):  # it is added once
         whole = await file().async_load()
         assert whole is not None
-        assert (whole.of("a").input_tokens, whole.of("a").inferences, whole.of("b").input_tokens) == (115, 3, 1)
+        assert (
+            whole.of("a").input_tokens,
+            whole.of("a").inferences,
+            whole.of("b").input_tokens,
+        ) == (115, 3, 1)
         assert path.with_name(f"{path.name}.meanwhile") not in files_beside(path)
 
 
-async def test_a_pin_that_is_guessed_while_the_file_is_damaged_gets_no_more_tries(disk: HomeAssistant) -> None:
+async def test_a_pin_that_is_guessed_while_the_file_is_damaged_gets_no_more_tries(
+    disk: HomeAssistant,
+) -> None:
     path = file_of(disk, "pin_tries")
     for left in (4, 3, 2):
         assert await PinTries(disk).async_try("hall", PIN, "1111") == Wrong(left)
     good = read(path)
     write(path, b"null")
-    assert [await PinTries(disk).async_try("hall", PIN, "1111") for _ in range(2)] == [Wrong(4), Wrong(3)]
+    assert [await PinTries(disk).async_try("hall", PIN, "1111") for _ in range(2)] == [
+        Wrong(4),
+        Wrong(3),
+    ]
 
     write(path, good)
     assert await PinTries(disk).async_try("hall", PIN, "1111") == Wrong(1)
@@ -242,7 +299,9 @@ async def refuse(*_: object) -> None:
 
 
 async def wait_for_another_try(hass: HomeAssistant) -> None:
-    async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=RETRY_SECONDS + 1))
+    async_fire_time_changed(
+        hass, dt_util.utcnow() + timedelta(seconds=RETRY_SECONDS + 1)
+    )
     await hass.async_block_till_done()
 
 
@@ -254,7 +313,11 @@ async def test_what_cannot_be_written_is_told_and_tried_again(
     assert await file.async_save([1]) is None
     with monkeypatch.context() as full:
         full.setattr(Store, "async_save", refuse)
-        full.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(1, 1, free))  # noqa: SLF001  # its type
+        full.setattr(
+            shutil,
+            "disk_usage",
+            lambda _: shutil._ntuple_diskusage(1, 1, free),  # noqa: SLF001  # its type
+        )
         assert await file.async_save([2], keeps=False) is obstacle
         assert issues(disk) == {"numbers_not_stored": f"file_{obstacle}"}
         await wait_for_another_try(disk)
@@ -267,11 +330,15 @@ async def test_what_cannot_be_written_is_told_and_tried_again(
     assert await numbers(disk).async_load() == [3]
 
 
-async def test_what_was_refused_is_not_written_later(disk: HomeAssistant, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_was_refused_is_not_written_later(
+    disk: HomeAssistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = numbers(disk)
     await file.async_save([1])
     with monkeypatch.context() as unsure:
-        unsure.setattr(Store, "async_load", refuse)  # it is written, but that cannot be seen
+        unsure.setattr(
+            Store, "async_load", refuse
+        )  # it is written, but that cannot be seen
         assert await file.async_save([2], keeps=False) is Obstacle.OTHER
     assert json.loads(read(file.path))["data"] == [2]
 
@@ -279,7 +346,9 @@ async def test_what_was_refused_is_not_written_later(disk: HomeAssistant, monkey
     assert await numbers(disk).async_load() == [1]
 
 
-async def test_it_is_removed_for_good(disk: HomeAssistant, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_it_is_removed_for_good(
+    disk: HomeAssistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = numbers(disk)
     with monkeypatch.context() as full:
         full.setattr(Store, "async_save", refuse)

@@ -18,7 +18,12 @@ from custom_components.chatterbox.agent.errors import (
     ProviderUnreachable,
 )
 from custom_components.chatterbox.agent.events import StopReason
-from custom_components.chatterbox.agent.messages import JsonValue, ToolAnnotations, ToolDefinition, ToolResult
+from custom_components.chatterbox.agent.messages import (
+    JsonValue,
+    ToolAnnotations,
+    ToolDefinition,
+    ToolResult,
+)
 from custom_components.chatterbox.settings.agent import Confirmation
 from custom_components.chatterbox.speech.sentences import (
     ERROR_KEYS,
@@ -55,13 +60,24 @@ def result(native: object = None, name: str = "act") -> ToolResult:
 
 
 def intent_result(
-    *done: str | Target, failed: tuple[str | Target, ...] = (), speech: str = "", answer: bool = False
+    *done: str | Target,
+    failed: tuple[str | Target, ...] = (),
+    speech: str = "",
+    answer: bool = False,
 ) -> ToolResult:
     """Return the result of an intent that was a success for some entities, as Home Assistant hands it over."""
     response = intent.IntentResponse("en")
     response.async_set_results(
-        [target if isinstance(target, Target) else Target(target, TargetType.ENTITY) for target in done],
-        [one if isinstance(one, Target) else Target(one, TargetType.ENTITY, one.lower()) for one in failed],
+        [
+            target if isinstance(target, Target) else Target(target, TargetType.ENTITY)
+            for target in done
+        ],
+        [
+            one
+            if isinstance(one, Target)
+            else Target(one, TargetType.ENTITY, one.lower())
+            for one in failed
+        ],
     )
     if answer:
         response.response_type = intent.IntentResponseType.QUERY_ANSWER
@@ -83,12 +99,18 @@ async def test_every_error_has_a_sentence_of_its_own(
     composer = TranslatedComposer(await async_get_sentences(hass, language), ())
 
     assert kind in ERROR_KEYS
-    assert composer.compose(StopReason.PROVIDER_FAILED, (), kind("for developers")).endswith(".")
-    assert "for developers" not in composer.compose(StopReason.PROVIDER_FAILED, (), kind("for developers"))
+    assert composer.compose(
+        StopReason.PROVIDER_FAILED, (), kind("for developers")
+    ).endswith(".")
+    assert "for developers" not in composer.compose(
+        StopReason.PROVIDER_FAILED, (), kind("for developers")
+    )
 
 
 @in_one_home(("reason", "language"), [*product(StopReason, LANGUAGES)])
-async def test_every_ending_has_a_sentence(hass: HomeAssistant, reason: StopReason, language: str) -> None:
+async def test_every_ending_has_a_sentence(
+    hass: HomeAssistant, reason: StopReason, language: str
+) -> None:
     composer = TranslatedComposer(await async_get_sentences(hass, language), ())
 
     assert composer.compose(reason, (), None).endswith(".")
@@ -96,7 +118,10 @@ async def test_every_ending_has_a_sentence(hass: HomeAssistant, reason: StopReas
 
 async def test_every_ending_and_every_error_differ(english: TranslatedComposer) -> None:
     endings = {english.compose(reason, (), None) for reason in StopReason}
-    failures = {english.compose(StopReason.PROVIDER_FAILED, (), kind("")) for kind in all_errors()}
+    failures = {
+        english.compose(StopReason.PROVIDER_FAILED, (), kind(""))
+        for kind in all_errors()
+    }
 
     assert len(endings) == len(StopReason)
     assert len(failures) == len(ERROR_KEYS)
@@ -121,7 +146,12 @@ async def test_the_words_follow_the_country_of_the_home(hass: HomeAssistant) -> 
 
 
 async def test_the_words_are_those_of_the_speaker(hass: HomeAssistant) -> None:
-    for language, sentence in {"de": "Erledigt.", "de-CH": "Erledigt.", "en-GB": "Done.", "tlh": "Done."}.items():
+    for language, sentence in {
+        "de": "Erledigt.",
+        "de-CH": "Erledigt.",
+        "en-GB": "Done.",
+        "tlh": "Done.",
+    }.items():
         composer = TranslatedComposer(await async_get_sentences(hass, language), ())
 
         assert composer.compose(StopReason.COMPLETED, [result()], None) == sentence
@@ -137,17 +167,33 @@ LOOKED = result(llm.ToolResult({"lights": 3}), name=LOOK.name)
         ([], "I don't have an answer to that."),
         ([LOOKED], "I don't have an answer to that."),
         ([intent_result("Lamp", answer=True)], "I don't have an answer to that."),
-        ([intent_result("Kitchen light", "Lamp"), intent_result("Lamp", "Fan")], "Done: Kitchen light, Lamp, Fan."),
+        (
+            [intent_result("Kitchen light", "Lamp"), intent_result("Lamp", "Fan")],
+            "Done: Kitchen light, Lamp, Fan.",
+        ),
         ([intent_result(*"ABCDE")], "Done: A, B, C, D, E."),
         ([intent_result(*"ABCDEFG")], "Done: A, B, C, D and 3 more."),
-        ([intent_result("Lamp", failed=("Heater",))], "Done: Lamp. That didn't work: Heater."),
+        (
+            [intent_result("Lamp", failed=("Heater",))],
+            "Done: Lamp. That didn't work: Heater.",
+        ),
         ([intent_result(ROOM)], "Done: Kitchen."),
         ([intent_result(ROOM, "Lamp")], "Done: Lamp."),
-        ([intent_result("Lamp", speech=" It shines. "), intent_result("Fan")], "It shines. Done: Fan."),
+        (
+            [intent_result("Lamp", speech=" It shines. "), intent_result("Fan")],
+            "It shines. Done: Fan.",
+        ),
         ([result()], "Done."),
         ([result(llm.ToolResult({"success": True}))], "Done."),
         ([result(llm.ToolResult(llm.IntentResponseDict({"speech": {}})))], "Done."),
-        ([result(llm.ToolResult(llm.IntentResponseDict(intent.IntentResponse("en"))))], "Done."),
+        (
+            [
+                result(
+                    llm.ToolResult(llm.IntentResponseDict(intent.IntentResponse("en")))
+                )
+            ],
+            "Done.",
+        ),
     ],
 )
 async def test_a_turn_without_an_answer_says_what_was_done(
@@ -156,37 +202,60 @@ async def test_a_turn_without_an_answer_says_what_was_done(
     assert english.compose(StopReason.COMPLETED, tool_results, None) == sentence
 
 
-async def test_what_was_done_comes_before_why_it_ended(english: TranslatedComposer) -> None:
+async def test_what_was_done_comes_before_why_it_ended(
+    english: TranslatedComposer,
+) -> None:
     done = intent_result("Kitchen light")
 
     assert english.compose(StopReason.DEADLINE, [LOOKED], None) == TOO_LONG
-    assert english.compose(StopReason.DEADLINE, [done], None) == f"Done: Kitchen light. {TOO_LONG}"
-    unreachable = english.compose(StopReason.PROVIDER_FAILED, [done], ProviderUnreachable(""))
+    assert (
+        english.compose(StopReason.DEADLINE, [done], None)
+        == f"Done: Kitchen light. {TOO_LONG}"
+    )
+    unreachable = english.compose(
+        StopReason.PROVIDER_FAILED, [done], ProviderUnreachable("")
+    )
     assert unreachable == "Done: Kitchen light. I can't reach my language model."
 
 
-async def test_the_short_confirmation_stands_for_what_was_done_in_a_complete_turn(hass: HomeAssistant) -> None:
-    tool_results = [intent_result("Lamp", speech="It shines."), intent_result("Fan", failed=("Heater",))]
+async def test_the_short_confirmation_stands_for_what_was_done_in_a_complete_turn(
+    hass: HomeAssistant,
+) -> None:
+    tool_results = [
+        intent_result("Lamp", speech="It shines."),
+        intent_result("Fan", failed=("Heater",)),
+    ]
     for language, words in {
         "en": "It shines. Done. That didn't work: Heater.",
         "de": "It shines. Erledigt. Das hat nicht geklappt: Heater.",
     }.items():
-        brief = TranslatedComposer(await async_get_sentences(hass, language), (), Confirmation.DONE)
+        brief = TranslatedComposer(
+            await async_get_sentences(hass, language), (), Confirmation.DONE
+        )
 
         assert brief.compose(StopReason.COMPLETED, tool_results, None) == words
         assert "Fan" in brief.compose(StopReason.DEADLINE, tool_results, None)
-        assert "Fan" in brief.compose(StopReason.PROVIDER_FAILED, tool_results, ProviderUnreachable("gone"))
+        assert "Fan" in brief.compose(
+            StopReason.PROVIDER_FAILED, tool_results, ProviderUnreachable("gone")
+        )
 
 
-FAILED = replace(result(llm.ToolResult({"error": "no such light"}, error=True)), is_error=True)
-MISSING = replace(intent_result(failed=(Target("Sofa Lamp", TargetType.ENTITY),)), is_error=True)
+FAILED = replace(
+    result(llm.ToolResult({"error": "no such light"}, error=True)), is_error=True
+)
+MISSING = replace(
+    intent_result(failed=(Target("Sofa Lamp", TargetType.ENTITY),)), is_error=True
+)
 
 
 def sentence_result(code: intent.IntentResponseErrorCode) -> ToolResult:
     """Return the result of a sentence with which Home Assistant did nothing."""
     response = intent.IntentResponse("en")
     response.async_set_error(code, "Sorry.")
-    native, content = llm.ToolResult(llm.IntentResponseDict(response), error=True), json.dumps(response.as_dict())
+    native, content = (
+        llm.ToolResult(llm.IntentResponseDict(response), error=True),
+        json.dumps(response.as_dict()),
+    )
     return replace(result(native), content=content, is_error=True)
 
 
@@ -201,21 +270,51 @@ def sentence_result(code: intent.IntentResponseErrorCode) -> ToolResult:
         ([MISSING], "I did it.", NOT_DONE),
         ([intent_result("Lamp"), MISSING], "I did it.", "That didn't work: Sofa Lamp."),
         ([intent_result("Lamp"), MISSING, intent_result("Fan")], "I did it.", ""),
-        ([intent_result("Lamp", failed=("Heater",))], "I did it.", "That didn't work: Heater."),
+        (
+            [intent_result("Lamp", failed=("Heater",))],
+            "I did it.",
+            "That didn't work: Heater.",
+        ),
         (
             [intent_result(failed=("Heater",)), intent_result("Lamp", failed=("Fan",))],
             "",
             "That didn't work: Heater, Fan.",
         ),
-        ([intent_result("Lamp", failed=("Heater",), speech="No heater.")], "No heater.", ""),
-        ([intent_result(failed=("Heater",)), intent_result(Target("Heater", TargetType.ENTITY, "heater"))], "", ""),
-        ([sentence_result(intent.IntentResponseErrorCode.FAILED_TO_HANDLE)], "Sorry.", ""),
-        ([sentence_result(intent.IntentResponseErrorCode.FAILED_TO_HANDLE)], "I did it.", NOT_DONE),
-        ([sentence_result(intent.IntentResponseErrorCode.NO_INTENT_MATCH)], "It is late.", ""),
+        (
+            [intent_result("Lamp", failed=("Heater",), speech="No heater.")],
+            "No heater.",
+            "",
+        ),
+        (
+            [
+                intent_result(failed=("Heater",)),
+                intent_result(Target("Heater", TargetType.ENTITY, "heater")),
+            ],
+            "",
+            "",
+        ),
+        (
+            [sentence_result(intent.IntentResponseErrorCode.FAILED_TO_HANDLE)],
+            "Sorry.",
+            "",
+        ),
+        (
+            [sentence_result(intent.IntentResponseErrorCode.FAILED_TO_HANDLE)],
+            "I did it.",
+            NOT_DONE,
+        ),
+        (
+            [sentence_result(intent.IntentResponseErrorCode.NO_INTENT_MATCH)],
+            "It is late.",
+            "",
+        ),
     ],
 )
 async def test_beside_an_answer_it_is_told_what_was_not_done(
-    english: TranslatedComposer, tool_results: list[ToolResult], answer: str, expected: str
+    english: TranslatedComposer,
+    tool_results: list[ToolResult],
+    answer: str,
+    expected: str,
 ) -> None:
     assert english.undone(tool_results, answer) == expected
 
@@ -224,20 +323,32 @@ async def test_a_device_that_does_not_exist_is_told_beside_one_that_was_switched
     hass: HomeAssistant, serve: Serve
 ) -> None:
     sofa = LIGHT_ON.model_copy(update={"arguments": {"name": "Sofa Lamp"}})
-    answers = (ScriptedAnswer(tool_calls=(LIGHT_ON, sofa)), ScriptedAnswer(content="Both are on."))
+    answers = (
+        ScriptedAnswer(tool_calls=(LIGHT_ON, sofa)),
+        ScriptedAnswer(content="Both are on."),
+    )
     await serve(Script(answers=answers))
 
-    assert speech(await say(hass, "both lamps on")) == "Both are on. That didn't work: Sofa Lamp."
+    assert (
+        speech(await say(hass, "both lamps on"))
+        == "Both are on. That didn't work: Sofa Lamp."
+    )
 
 
 @pytest.mark.usefixtures("socket_enabled")
 @pytest.mark.parametrize(
-    ("options", "words"), [({}, "Done: Kitchen Ceiling Light."), ({"confirmation": "done"}, "Done.")]
+    ("options", "words"),
+    [({}, "Done: Kitchen Ceiling Light."), ({"confirmation": "done"}, "Done.")],
 )
 async def test_an_agent_confirms_as_it_is_set(
     hass: HomeAssistant, serve: Serve, options: dict[str, object], words: str
 ) -> None:
-    await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content=""))), **options)
+    await serve(
+        Script(
+            answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content=""))
+        ),
+        **options,
+    )
 
     assert speech(await say(hass, "turn on the kitchen light")) == words
 
@@ -245,13 +356,22 @@ async def test_an_agent_confirms_as_it_is_set(
 async def test_what_is_remembered_is_confirmed_in_a_sentence_of_its_own(
     hass: HomeAssistant, english: TranslatedComposer
 ) -> None:
-    english = replace(english, done_keys={"note": "remembered", "drop": "forgotten", "HassTurnOn": ""})
+    english = replace(
+        english, done_keys={"note": "remembered", "drop": "forgotten", "HassTurnOn": ""}
+    )
     remembered, forgotten = result(name="note"), result(name="drop")
     light = intent_result("Kitchen light")
 
-    assert english.compose(StopReason.COMPLETED, [remembered, remembered], None) == "I'll remember that."
-    assert english.done([light, forgotten]) == "Done: Kitchen light. I've forgotten that."
-    brief = TranslatedComposer(await async_get_sentences(hass, "en"), (), Confirmation.DONE)
+    assert (
+        english.compose(StopReason.COMPLETED, [remembered, remembered], None)
+        == "I'll remember that."
+    )
+    assert (
+        english.done([light, forgotten]) == "Done: Kitchen light. I've forgotten that."
+    )
+    brief = TranslatedComposer(
+        await async_get_sentences(hass, "en"), (), Confirmation.DONE
+    )
     assert brief.compose(StopReason.COMPLETED, [remembered], None) == "Done."
 
 
@@ -265,19 +385,30 @@ async def test_a_long_wait_is_told_in_minutes(english: TranslatedComposer) -> No
     assert busy(3600).endswith("in 60 minutes.")
 
 
-async def test_words_that_a_service_declines_need_no_new_key(hass: HomeAssistant, serve: Serve) -> None:
-    flagged: JsonValue = {"code": 403, "message": "x requires moderation on OpenAI. Your input was flagged."}
+async def test_words_that_a_service_declines_need_no_new_key(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    flagged: JsonValue = {
+        "code": 403,
+        "message": "x requires moderation on OpenAI. Your input was flagged.",
+    }
     await serve(Script(answers=(ScriptedFailure(status=403, body={"error": flagged}),)))
 
     assert speech(await say(hass, "Kill the lights")).startswith(DECLINED)
     assert not hass.config_entries.flow.async_progress()
 
 
-@pytest.mark.parametrize("kind", [kind for kind in all_errors() if issubclass(kind, ProviderError)])
-def test_a_service_that_fails_when_it_is_set_up_is_tried_again_unless_it_is_the_key(kind: type[ProviderError]) -> None:
+@pytest.mark.parametrize(
+    "kind", [kind for kind in all_errors() if issubclass(kind, ProviderError)]
+)
+def test_a_service_that_fails_when_it_is_set_up_is_tried_again_unless_it_is_the_key(
+    kind: type[ProviderError],
+) -> None:
     error = as_setup_error(kind("for developers"), "My server")
 
-    expected = ConfigEntryAuthFailed if kind is ProviderRejectedKey else ConfigEntryNotReady
+    expected = (
+        ConfigEntryAuthFailed if kind is ProviderRejectedKey else ConfigEntryNotReady
+    )
     assert type(error) is expected
     assert error.translation_key == ERROR_KEYS[kind]
 
@@ -285,11 +416,16 @@ def test_a_service_that_fails_when_it_is_set_up_is_tried_again_unless_it_is_the_
 @pytest.mark.parametrize(
     ("texts", "joined"),
     [
-        (["Turned on the light", "I lost the model."], "Turned on the light. I lost the model."),
+        (
+            ["Turned on the light", "I lost the model."],
+            "Turned on the light. I lost the model.",
+        ),
         (["Done.", "Turned on the light"], "Done. Turned on the light"),
         (["灯已打开", "模型出错。"], "灯已打开。 模型出错。"),
         ([], ""),
     ],
 )
-def test_what_was_done_and_what_failed_are_sentences(texts: list[str], joined: str) -> None:
+def test_what_was_done_and_what_failed_are_sentences(
+    texts: list[str], joined: str
+) -> None:
     assert in_sentences(texts) == joined

@@ -18,7 +18,12 @@ from custom_components.chatterbox.agent.events import (
     ToolFinished,
     TurnFinished,
 )
-from custom_components.chatterbox.agent.messages import Message, ToolChoiceMode, ToolResult, UserMessage
+from custom_components.chatterbox.agent.messages import (
+    Message,
+    ToolChoiceMode,
+    ToolResult,
+    UserMessage,
+)
 from custom_components.chatterbox.const import CONF_RESPONSES_API, DOMAIN
 from custom_components.chatterbox.responses.backend import ResponsesBackend
 from custom_components.chatterbox.responses.protocol.backend import (
@@ -60,13 +65,19 @@ class TurnOutcome:
     @property
     def pending(self) -> PendingApproval:
         """The pending question."""
-        (pending,) = [event.pending for event in self.events if isinstance(event, ApprovalRequested)]
+        (pending,) = [
+            event.pending
+            for event in self.events
+            if isinstance(event, ApprovalRequested)
+        ]
         return pending
 
     @property
     def results(self) -> list[ToolResult]:
         """The results of calls."""
-        return [event.result for event in self.events if isinstance(event, ToolFinished)]
+        return [
+            event.result for event in self.events if isinstance(event, ToolFinished)
+        ]
 
 
 @dataclass(slots=True)
@@ -85,7 +96,9 @@ class ApiClient:
 
     def wants(self, *transcript: Message | str, **wishes: object) -> TurnRequest:
         """Return a turn that it wants taken; a text is what it says as a person would."""
-        messages = tuple(UserMessage(one) if isinstance(one, str) else one for one in transcript)
+        messages = tuple(
+            UserMessage(one) if isinstance(one, str) else one for one in transcript
+        )
         request = TurnRequest(
             agent=self.agent,
             caller=Caller(self.user.id),
@@ -108,7 +121,9 @@ class ApiClient:
         """Say something, and hear all of the answer."""
         return await self.takes(self.wants(*transcript, **wishes))
 
-    async def answers(self, model_request: TurnRequest, pending: PendingApproval, *decisions: Answer) -> TurnOutcome:
+    async def answers(
+        self, model_request: TurnRequest, pending: PendingApproval, *decisions: Answer
+    ) -> TurnOutcome:
         """Answer a question of an earlier turn."""
         given = ApprovalDecisions(pending.id, dict(enumerate(decisions)))
         return await self.takes(replace(model_request, approval=given))
@@ -117,14 +132,23 @@ class ApiClient:
 async def enable_api(hass: HomeAssistant) -> None:
     """Switch the surface on for all services."""
     for entry in hass.config_entries.async_entries(DOMAIN):
-        hass.config_entries.async_update_entry(entry, options={**entry.options, CONF_RESPONSES_API: True})
+        hass.config_entries.async_update_entry(
+            entry, options={**entry.options, CONF_RESPONSES_API: True}
+        )
     await hass.async_block_till_done(wait_background_tasks=True)
 
 
-def a_user(hass: HomeAssistant, name: str = "Anna", *, may_all: bool = True) -> MockUser:
+def a_user(
+    hass: HomeAssistant, name: str = "Anna", *, may_all: bool = True
+) -> MockUser:
     """Return a user whose API clients have a token; one who may not do all may control lights."""
     user = MockUser(name=name).add_to_hass(hass)
     everything: PolicyType = {"entities": True}
-    lights: PolicyType = {"entities": {"domains": {"light": {POLICY_CONTROL: True}}, "all": {"read": True}}}
+    lights: PolicyType = {
+        "entities": {
+            "domains": {"light": {POLICY_CONTROL: True}},
+            "all": {"read": True},
+        }
+    }
     user.mock_policy(everything if may_all else lights)
     return user

@@ -1,6 +1,7 @@
 """The ten homes of the `assist-mini` fixtures, the tasks in them, and which changes of states a task is right with.
 
-Knows the files' format and what a state looks like; must not know how a home is built or who acts in it.
+Knows the files' format and what a state looks like; must not know how a home is built
+or who acts in it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -31,7 +32,11 @@ class Change(BaseModel):
 
     def as_attributes(self) -> dict[str, JsonValue]:
         """Return what is named, the state among the attributes."""
-        return self.attributes if self.state is None else {"state": self.state, **self.attributes}
+        return (
+            self.attributes
+            if self.state is None
+            else {"state": self.state, **self.attributes}
+        )
 
 
 class Task(BaseModel):
@@ -46,7 +51,9 @@ class Task(BaseModel):
 
     def initial_states(self) -> dict[str, JsonValue]:
         """Return the states to begin with, as a demo house takes them."""
-        return {entity_id: change.model_dump() for entity_id, change in self.setup.items()}
+        return {
+            entity_id: change.model_dump() for entity_id, change in self.setup.items()
+        }
 
     def wrong_states(self, before: Snapshot, after: Snapshot) -> dict[str, set[str]]:
         """Return which attributes (and `state`) are not as they have to be, by entity id; nothing for a success.
@@ -82,7 +89,9 @@ class Home:
 
 def read_homes() -> tuple[Home, ...]:
     """Read the homes, in the order of their names."""
-    return tuple(_read_home(folder) for folder in sorted(HOMES.iterdir()) if folder.is_dir())
+    return tuple(
+        _read_home(folder) for folder in sorted(HOMES.iterdir()) if folder.is_dir()
+    )
 
 
 def tasks_by_id(homes: Iterable[Home]) -> dict[str, tuple[Home, Task]]:
@@ -100,12 +109,20 @@ def tasks_by_id(homes: Iterable[Home]) -> dict[str, tuple[Home, Task]]:
 
 def snapshot(states: Iterable[State]) -> Snapshot:
     """Return what there is to compare of `states`."""
-    return {state.entity_id: {**state.attributes, "state": state.state} for state in states}
+    return {
+        state.entity_id: {**state.attributes, "state": state.state} for state in states
+    }
 
 
 def _read_home(folder: Path) -> Home:
-    task_file = _TaskFile.model_validate(yaml.load(_task_path(folder).read_text(encoding="utf-8"), yaml.CSafeLoader))
-    return Home(folder.name, (folder / "_fixtures.yaml").read_text(encoding="utf-8"), task_file.tests)
+    task_file = _TaskFile.model_validate(
+        yaml.load(_task_path(folder).read_text(encoding="utf-8"), yaml.CSafeLoader)
+    )
+    return Home(
+        folder.name,
+        (folder / "_fixtures.yaml").read_text(encoding="utf-8"),
+        task_file.tests,
+    )
 
 
 def _task_path(folder: Path) -> Path:
@@ -120,4 +137,8 @@ def _task_file_id(home_name: str) -> str:
 
 def _different(wanted: Mapping[str, object], found: Mapping[str, object]) -> set[str]:
     """Return the keys whose values differ, read as a person would: 1 and `1` are the same, so are none and nothing."""
-    return {key for key in wanted.keys() | found.keys() if str(wanted.get(key)) != str(found.get(key))}
+    return {
+        key
+        for key in wanted.keys() | found.keys()
+        if str(wanted.get(key)) != str(found.get(key))
+    }

@@ -10,15 +10,32 @@ from homeassistant.helpers import device_registry as dr, llm
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.chatterbox.agent.events import StopReason, TurnEvent, TurnFinished
+from custom_components.chatterbox.agent.events import (
+    StopReason,
+    TurnEvent,
+    TurnFinished,
+)
 from custom_components.chatterbox.agent.loop.loop import AgenticLoop
 from custom_components.chatterbox.agent.loop.turn import Limits, Turn
-from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall, Transcript, canonical_json
+from custom_components.chatterbox.agent.messages import (
+    JsonObject,
+    JsonValue,
+    ToolCall,
+    Transcript,
+    canonical_json,
+)
 from custom_components.chatterbox.agent.protocols import Hooks
 from custom_components.chatterbox.agent.transcript import TranscriptRecorder
-from custom_components.chatterbox.approvals.audit import CallAudit, async_get_change_texts
+from custom_components.chatterbox.approvals.audit import (
+    CallAudit,
+    async_get_change_texts,
+)
 from custom_components.chatterbox.approvals.guard import CallGuard, EffectsOf
-from custom_components.chatterbox.approvals.questions import ApprovalScope, Question, async_get_approvals
+from custom_components.chatterbox.approvals.questions import (
+    ApprovalScope,
+    Question,
+    async_get_approvals,
+)
 from custom_components.chatterbox.approvals.review import GivenAnswer
 from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.people.speakers import Asking, Speaker
@@ -76,16 +93,33 @@ class AuditedTalk:
     async def begin(self, answered: Question | None = None) -> Begun:
         """Return what a turn begins with."""
         user_input = conversation.ConversationInput(
-            "please", self.context, "a-talk", self.device_id, "assist_satellite.kitchen", "en", AGENT
+            "please",
+            self.context,
+            "a-talk",
+            self.device_id,
+            "assist_satellite.kitchen",
+            "en",
+            AGENT,
         )
-        offer = await async_offer_tools(self.hass, self.apis, user_input.as_llm_context("chatterbox"))
+        offer = await async_offer_tools(
+            self.hass, self.apis, user_input.as_llm_context("chatterbox")
+        )
         effects_of = self.effects_of or offer.dispatcher.async_effects
         agreed = answered if answered and answered.pending.approved else None
         guard = CallGuard(
-            self.hass, self.settings, self.speaker, effects_of, has_outside_content=self.outside, agreed=agreed
+            self.hass,
+            self.settings,
+            self.speaker,
+            effects_of,
+            has_outside_content=self.outside,
+            agreed=agreed,
         )
-        origin = turn_origin(user_input, AGENT, "a-talk", replace(self.speaker, device_id=self.device_id))
-        audit = CallAudit(await async_get_change_texts(self.hass), origin, self.context, answered)
+        origin = turn_origin(
+            user_input, AGENT, "a-talk", replace(self.speaker, device_id=self.device_id)
+        )
+        audit = CallAudit(
+            await async_get_change_texts(self.hass), origin, self.context, answered
+        )
         audit.reviewed_by(guard)
         return Begun(offer, guard, audit, origin)
 
@@ -94,11 +128,22 @@ class AuditedTalk:
     ) -> tuple[Question | None, Sequence[TurnEvent]]:
         """Take a turn; return the question that it ends with, and its events."""
         begun = await self.begin(answered)
-        hooks = [begun.audit, *self.scripts, begun.guard] if self.scripts else [begun.guard]
-        loop = AgenticLoop(ScriptedProvider(*inferences), begun.offer.dispatcher, hooks=hooks)
+        hooks = (
+            [begun.audit, *self.scripts, begun.guard] if self.scripts else [begun.guard]
+        )
+        loop = AgenticLoop(
+            ScriptedProvider(*inferences), begun.offer.dispatcher, hooks=hooks
+        )
         answer = None if answered else "please"
         approval = answered.pending if answered else None
-        turn = Turn(answer, self.history, "", begun.offer.definitions, limits=self.limits, approval=approval)
+        turn = Turn(
+            answer,
+            self.history,
+            "",
+            begun.offer.definitions,
+            limits=self.limits,
+            approval=approval,
+        )
         recorder, events = TranscriptRecorder(), list[TurnEvent]()
         try:
             async with aclosing(loop.stream(turn)) as walk:
@@ -113,10 +158,24 @@ class AuditedTalk:
         assert isinstance(end, TurnFinished)
         if end.stop_reason is not StopReason.APPROVAL_REQUIRED or end.pending is None:
             return None, events
-        scope = ApprovalScope(AGENT, "a-talk", self.device_id, "assist_satellite.kitchen", self.speaker.user_id)
+        scope = ApprovalScope(
+            AGENT,
+            "a-talk",
+            self.device_id,
+            "assist_satellite.kitchen",
+            self.speaker.user_id,
+        )
         calls = begun.guard.reviews_of(end.pending)
         question = Question(
-            end.pending, calls, "Really?", "en", scope, self.speaker, self.context, begun.origin, "all please"
+            end.pending,
+            calls,
+            "Really?",
+            "en",
+            scope,
+            self.speaker,
+            self.context,
+            begun.origin,
+            "all please",
         )
         return question, events
 
@@ -128,7 +187,9 @@ class AuditedTalk:
         await self.hass.async_block_till_done()
         return question
 
-    async def answer(self, question: Question, answer: GivenAnswer, *inferences: Sequence[Line]) -> None:
+    async def answer(
+        self, question: Question, answer: GivenAnswer, *inferences: Sequence[Line]
+    ) -> None:
         """Answer a question, and take the turn that goes on with it."""
         answered = async_get_approvals(self.hass).take(question.id, answer)
         again, _ = await self.events_of(*inferences, answered=answered)
@@ -148,7 +209,9 @@ async def begin_talk(hass: HomeAssistant) -> AuditedTalk:
     entry = MockConfigEntry(domain="satellite")
     entry.add_to_hass(hass)
     device = dr.async_get(hass).async_get_or_create(
-        config_entry_id=entry.entry_id, identifiers={("satellite", "kitchen")}, name="Kitchen satellite"
+        config_entry_id=entry.entry_id,
+        identifiers={("satellite", "kitchen")},
+        name="Kitchen satellite",
     )
     hass.states.async_set(AGENT, "unknown", {"friendly_name": "Butler"})
     assert await async_setup_component(hass, DOMAIN, {})

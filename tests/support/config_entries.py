@@ -26,7 +26,9 @@ async def prepare(hass: HomeAssistant) -> None:
     assert await async_setup_component(hass, "conversation", {})
 
 
-async def set_up(hass: HomeAssistant, entry: MockConfigEntry, *, wait_for_service: bool = True) -> MockConfigEntry:
+async def set_up(
+    hass: HomeAssistant, entry: MockConfigEntry, *, wait_for_service: bool = True
+) -> MockConfigEntry:
     """Add an entry and set it up, whether that goes well or not; its service is asked in the background, too."""
     await prepare(hass)
     if isinstance(entry, _EntryOfRules):
@@ -47,12 +49,21 @@ def server_entry(
 ) -> MockConfigEntry:
     """Return an entry for a model server, made before entries said which `server` it is if that is empty.
 
-    It has one agent, whose model gets all requests, unless the options say otherwise. Rules of the home among them are
-    entered by `set_up`.
+    It has one agent, whose model gets all requests, unless the options say otherwise.
+    Rules of the home among them are entered by `set_up`.
     """
-    data = {CONF_KIND: kind.value, CONF_BASE_URL: base_url} | ({CONF_SERVER: server} if server else {})
-    agent = {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"], CONF_LOCAL_COMMANDS: "never", **options}
-    return _entry("The server", data | ({CONF_API_KEY: api_key} if api_key else {}), agent)
+    data = {CONF_KIND: kind.value, CONF_BASE_URL: base_url} | (
+        {CONF_SERVER: server} if server else {}
+    )
+    agent = {
+        CONF_MODEL: "scripted-model",
+        CONF_LLM_HASS_API: ["assist"],
+        CONF_LOCAL_COMMANDS: "never",
+        **options,
+    }
+    return _entry(
+        "The server", data | ({CONF_API_KEY: api_key} if api_key else {}), agent
+    )
 
 
 def offline_entry(**options: object) -> MockConfigEntry:
@@ -77,13 +88,22 @@ class _EntryOfRules(MockConfigEntry):
     home_rules: Mapping[str, object]
 
 
-def _entry(title: str, data: Mapping[str, object], options: Mapping[str, object]) -> MockConfigEntry:
+def _entry(
+    title: str, data: Mapping[str, object], options: Mapping[str, object]
+) -> MockConfigEntry:
     rules, agent = split(options)
     entry = _EntryOfRules(
         domain=DOMAIN,
         title=title,
         data=data,
-        subentries_data=[{"subentry_type": SUBENTRY_CONVERSATION, "title": "Talker", "unique_id": None, "data": agent}],
+        subentries_data=[
+            {
+                "subentry_type": SUBENTRY_CONVERSATION,
+                "title": "Talker",
+                "unique_id": None,
+                "data": agent,
+            }
+        ],
     )
     entry.home_rules = rules
     return entry

@@ -26,15 +26,23 @@ class FinishedDemo:
 
 
 @contextlib.asynccontextmanager
-async def started_demo(folder: Path, *arguments: str) -> AsyncIterator[asyncio.subprocess.Process]:
+async def started_demo(
+    folder: Path, *arguments: str
+) -> AsyncIterator[asyncio.subprocess.Process]:
     """Start the demo; what it writes to disk goes to `folder`, its log to home-assistant.log there.
 
     It is stopped when the block is left, if it has not ended by then.
     """
-    # The demo would set up its environment first, and uv would leave a lock file in `folder`.
+    # The demo would set up its environment first, and uv would leave a lock file in
+    # `folder`.
     await (await asyncio.create_subprocess_exec(_SCRIPTS / "setup")).wait()
     process = await asyncio.create_subprocess_exec(
-        *(str(_SCRIPTS / "demo"), "--log", str(folder / "home-assistant.log"), *arguments),
+        *(
+            str(_SCRIPTS / "demo"),
+            "--log",
+            str(folder / "home-assistant.log"),
+            *arguments,
+        ),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
@@ -50,7 +58,10 @@ async def started_demo(folder: Path, *arguments: str) -> AsyncIterator[asyncio.s
 
 async def run_demo(folder: Path, *arguments: str) -> FinishedDemo:
     """Run the demo to its end, as `started_demo` starts it."""
-    async with asyncio.timeout(RUN_SECONDS), started_demo(folder, *arguments) as process:
+    async with (
+        asyncio.timeout(RUN_SECONDS),
+        started_demo(folder, *arguments) as process,
+    ):
         output, messages = await process.communicate()
     return FinishedDemo(process.returncode, output.decode(), messages.decode())
 

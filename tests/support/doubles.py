@@ -9,7 +9,13 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import override
 
-from custom_components.chatterbox.agent.events import Answer, CompletionResult, ProviderEvent, TextDelta, ToolCallReady
+from custom_components.chatterbox.agent.events import (
+    Answer,
+    CompletionResult,
+    ProviderEvent,
+    TextDelta,
+    ToolCallReady,
+)
 from custom_components.chatterbox.agent.messages import (
     FinishReason,
     JsonObject,
@@ -20,7 +26,13 @@ from custom_components.chatterbox.agent.messages import (
     ToolResult,
     Usage,
 )
-from custom_components.chatterbox.agent.protocols import Ask, CompletionRequest, Deny, Hooks, Rewrite
+from custom_components.chatterbox.agent.protocols import (
+    Ask,
+    CompletionRequest,
+    Deny,
+    Hooks,
+    Rewrite,
+)
 
 YES, NO = Answer(approved=True), Answer(approved=False)
 
@@ -28,7 +40,9 @@ type Pause = Callable[[], Awaitable[object]]
 type Line = ProviderEvent | Exception | Pause
 
 
-def say(text: str, finish: FinishReason = FinishReason.STOP, usage: Usage | None = None) -> list[Line]:
+def say(
+    text: str, finish: FinishReason = FinishReason.STOP, usage: Usage | None = None
+) -> list[Line]:
     """Script an inference that answers in words."""
     return [TextDelta(text), CompletionResult(finish, usage or Usage(10, 5))]
 
@@ -46,8 +60,8 @@ def call(*calls: ToolCall, text: str = "", usage: Usage | None = None) -> list[L
 class ScriptedProvider:
     """Plays one list of lines per inference, and fails a test that asks for more.
 
-    A line that is an exception is raised; one that is a coroutine function is awaited, so
-    that a test can hold the stream at that point.
+    A line that is an exception is raised; one that is a coroutine function is awaited,
+    so that a test can hold the stream at that point.
     """
 
     def __init__(self, *inferences: Sequence[Line]) -> None:
@@ -58,7 +72,9 @@ class ScriptedProvider:
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Play the next inference."""
         self.requests.append(request)
-        assert self._inferences, "the loop asked for an inference that the script does not have"
+        assert self._inferences, (
+            "the loop asked for an inference that the script does not have"
+        )
         lines = self._inferences.pop(0)
         self.open_streams += 1
         try:
@@ -91,7 +107,9 @@ class ScriptedDispatcher:
     """Runs the bodies it was given, any other tool succeeding, and records the order."""
 
     bodies: dict[str, ToolBody] = field(default_factory=dict)
-    target_of: Callable[[str, JsonObject], frozenset[str] | None] = lambda _name, _arguments: None
+    target_of: Callable[[str, JsonObject], frozenset[str] | None] = (
+        lambda _name, _arguments: None
+    )
     started: list[ToolCall] = field(default_factory=list)
     finished: list[ToolCall] = field(default_factory=list)
     running: int = 0
@@ -142,11 +160,18 @@ class ScriptedHooks(Hooks):
         self,
         *,
         prompt: Callable[[str], Deny | Rewrite[str] | None] = lambda _: None,
-        before: Callable[[str, JsonObject], Deny | Ask | Rewrite[JsonObject] | None] = lambda _, __: None,
+        before: Callable[
+            [str, JsonObject], Deny | Ask | Rewrite[JsonObject] | None
+        ] = lambda _, __: None,
         approved: Callable[[str, JsonObject], Deny | Ask | None] = lambda _, __: None,
         after: Callable[[ToolResult], Deny | Rewrite[str] | None] = lambda _: None,
     ) -> None:
-        self._prompt, self._before, self._approved, self._after = prompt, before, approved, after
+        self._prompt, self._before, self._approved, self._after = (
+            prompt,
+            before,
+            approved,
+            after,
+        )
         self.prompts: list[str] = []
         self.calls: list[tuple[str, JsonObject]] = []
         self.approved_calls: list[tuple[str, JsonObject]] = []
@@ -165,12 +190,16 @@ class ScriptedHooks(Hooks):
         return self._before(tool.name, arguments)
 
     @override
-    async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:
+    async def pre_approved_use(
+        self, tool: ToolDefinition, arguments: JsonObject
+    ) -> Deny | Ask | None:
         self.approved_calls.append((tool.name, arguments))
         return self._approved(tool.name, arguments)
 
     @override
-    async def post_tool_use(self, call: ToolCall, result: ToolResult) -> Deny | Rewrite[str] | None:
+    async def post_tool_use(
+        self, call: ToolCall, result: ToolResult
+    ) -> Deny | Rewrite[str] | None:
         self.results.append((call, result))
         return self._after(result)
 
@@ -190,7 +219,9 @@ class ScriptedCensor(Hooks):
 
 def asks_for(*names: str) -> ScriptedHooks:
     """Return a hook that wants a yes for these tools."""
-    return ScriptedHooks(before=lambda name, _: Ask(f"{name} is risky.") if name in names else None)
+    return ScriptedHooks(
+        before=lambda name, _: Ask(f"{name} is risky.") if name in names else None
+    )
 
 
 def tool(

@@ -1,21 +1,24 @@
 """Loads Home Assistant before the plugins of pytest, and lets the latest published fixtures run with a newer one.
 
-Home Assistant replaces httpx, and cannot once another plugin has imported it. It reads the words by which it
-understands sentences once; so does each process of the tests, for all of its homes.
+Home Assistant replaces httpx, and cannot once another plugin has imported it. It reads
+the words by which it understands sentences once; so does each process of the tests, for
+all of its homes.
 """
 
-from pytest_homeassistant_custom_component import patch_json, patch_recorder, patch_time  # isort: skip  # before others
-
+# isort: skip  # before others
 from functools import cache
 from importlib import import_module
 
 from homeassistant.components import logger
 from homeassistant.components.logger import helpers
+from pytest_homeassistant_custom_component import patch_json, patch_recorder, patch_time
 
 __all__ = ["patch_json", "patch_recorder", "patch_time"]
 
 # Moved in 2026.11; the fixtures of 2026.10 look for it where it was.
-vars(logger).setdefault("_clear_logger_overwrites", vars(helpers)["_clear_logger_overwrites"])
+vars(logger).setdefault(
+    "_clear_logger_overwrites", vars(helpers)["_clear_logger_overwrites"]
+)
 
 words = vars(import_module("gazetteer_matcher.config"))
 words["_load_yaml"] = cache(words["_load_yaml"])

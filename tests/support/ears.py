@@ -1,6 +1,7 @@
 """Speech-to-text that understands one sentence, whatever it hears.
 
-Knows Home Assistant's `stt` platform. Must not know who speaks, nor what becomes of the words.
+Knows Home Assistant's `stt` platform. Must not know who speaks, nor what becomes of the
+words.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterable
@@ -68,11 +69,16 @@ async def add_ear(hass: HomeAssistant, sentence: str) -> str:
 
 
 async def say_aloud(
-    hass: HomeAssistant, sentence: str, conversation_id: str, pipeline: assist_pipeline.Pipeline
+    hass: HomeAssistant,
+    sentence: str,
+    conversation_id: str,
+    pipeline: assist_pipeline.Pipeline,
 ) -> None:
     """Say a sentence to an app, which has no satellite."""
     ear = await add_ear(hass, sentence)
-    await assist_pipeline.async_update_pipeline(hass, pipeline, stt_engine=ear, stt_language="en")
+    await assist_pipeline.async_update_pipeline(
+        hass, pipeline, stt_engine=ear, stt_language="en"
+    )
 
     async def audio() -> AsyncGenerator[bytes]:
         yield bytes(3200)

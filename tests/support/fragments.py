@@ -9,10 +9,24 @@ from typing import Final
 
 import custom_components.chatterbox as product
 
-LANGUAGES: Final = ("de", "en", "es", "fr", "it", "nl", "pl", "pt", "pt-BR", "sv", "zh-Hans")
+LANGUAGES: Final = (
+    "de",
+    "en",
+    "es",
+    "fr",
+    "it",
+    "nl",
+    "pl",
+    "pt",
+    "pt-BR",
+    "sv",
+    "zh-Hans",
+)
 _LONGEST: Final = 60
 """Characters of a fragment: it is repeated many times."""
-_GROUP: Final = re.compile(r"\((\?(?:P<\w+>|:|[=!]|<[=!]))?((?:[^()\\]|\\.)*)\)(?:[*+?]|\{[\d,]+\})*\+?")
+_GROUP: Final = re.compile(
+    r"\((\?(?:P<\w+>|:|[=!]|<[=!]))?((?:[^()\\]|\\.)*)\)(?:[*+?]|\{[\d,]+\})*\+?"
+)
 _AROUND: Final = ("?=", "?!", "?<=", "?<!")
 _PLACEHOLDER: Final = re.compile(r"[<{]\w+[>}]|\[[^\]]*\]|\\[dw]|\.(?=[*+])")
 _SIGNS: Final = re.compile(r"\\[a-zA-Z]|[\\^$*+?~]")
@@ -29,7 +43,9 @@ def fragments(language: str) -> Sequence[str]:
     return [one for one in found if one.strip()]
 
 
-def _texts(value: object, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+def _texts(
+    value: object, path: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], str]]:
     match value:
         case str():
             yield path, value
@@ -48,7 +64,11 @@ def _matched(pattern: str, choice: int) -> str:
     """Return a text that a pattern matches, if it is a plain one."""
 
     def chosen(group: re.Match[str]) -> str:
-        return "" if (group[1] or "").startswith(_AROUND) else str(group[2]).split("|")[choice]
+        return (
+            ""
+            if (group[1] or "").startswith(_AROUND)
+            else str(group[2]).split("|")[choice]
+        )
 
     text = _PLACEHOLDER.sub("6", pattern)
     while (shorter := _GROUP.sub(chosen, text)) != text:

@@ -1,8 +1,9 @@
 """Finds out whether digits that were said are to be read anywhere: the guard of every test in which a PIN is spoken.
 
-Looks where Home Assistant keeps or tells anything: events, states, storage, the history, issues, chat logs, traces of
-conversations, runs of voice pipelines, what is told of questions, logs, and what a model's server was sent. Knows
-nothing of how a PIN is understood. The fixture `leaks` (`conftest.py`) watches from its beginning, and
+Looks where Home Assistant keeps or tells anything: events, states, storage, the
+history, issues, chat logs, traces of conversations, runs of voice pipelines, what is
+told of questions, logs, and what a model's server was sent. Knows nothing of how a PIN
+is understood. The fixture `leaks` (`conftest.py`) watches from its beginning, and
 `Leaks.assert_nowhere` judges.
 """
 
@@ -17,13 +18,19 @@ from typing import Any
 
 import pytest
 from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
-from homeassistant.components.conversation.trace import async_clear_traces, async_get_traces
+from homeassistant.components.conversation.trace import (
+    async_clear_traces,
+    async_get_traces,
+)
 from homeassistant.const import MATCH_ALL
 from homeassistant.core import Event, HomeAssistant, callback
 from homeassistant.helpers import issue_registry as ir
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 
-from custom_components.chatterbox.approvals.questions import SIGNAL_QUESTION, QuestionUpdate
+from custom_components.chatterbox.approvals.questions import (
+    SIGNAL_QUESTION,
+    QuestionUpdate,
+)
 from custom_components.chatterbox.const import DOMAIN
 from tests.support.servers.model_server import ScriptedModelServer
 
@@ -59,7 +66,9 @@ class Leaks:
         self.hass.bus.async_listen(MATCH_ALL, self._note_event)
         async_dispatcher_connect(self.hass, SIGNAL_QUESTION, self._note_question)
 
-    def assert_nowhere(self, pin: str, *words: str, servers: Iterable[ScriptedModelServer] = ()) -> None:
+    def assert_nowhere(
+        self, pin: str, *words: str, servers: Iterable[ScriptedModelServer] = ()
+    ) -> None:
         """Assert that neither the digits of a PIN nor the words in which they were said are to be read.
 
         Digits count with signs and blanks between them, too.
@@ -70,22 +79,43 @@ class Leaks:
         found = [
             (where, text)
             for where, text in self._texts(servers)
-            if digits.search(text) or any(one.casefold() in text.casefold() for one in words)
+            if digits.search(text)
+            or any(one.casefold() in text.casefold() for one in words)
         ]
         assert not found, "\n".join(f"{where}: {text}" for where, text in found)
 
-    def _texts(self, servers: Iterable[ScriptedModelServer]) -> Iterator[tuple[str, str]]:
+    def _texts(
+        self, servers: Iterable[ScriptedModelServer]
+    ) -> Iterator[tuple[str, str]]:
         """Yield all that can be read, and where."""
         hass = self.hass
         yield from self._lines
-        yield from (("state", repr(state.as_dict())) for state in hass.states.async_all())
-        yield from (("issue", repr(issue)) for issue in ir.async_get(hass).issues.values())
-        yield from (("storage", json.dumps(file, default=repr)) for file in self.storage.values())
+        yield from (
+            ("state", repr(state.as_dict())) for state in hass.states.async_all()
+        )
+        yield from (
+            ("issue", repr(issue)) for issue in ir.async_get(hass).issues.values()
+        )
+        yield from (
+            ("storage", json.dumps(file, default=repr))
+            for file in self.storage.values()
+        )
         yield from (("history", text) for text in _histories(hass))
-        yield from (("chat log", repr(log.content)) for log in hass.data.get(DATA_CHAT_LOGS, {}).values())
+        yield from (
+            ("chat log", repr(log.content))
+            for log in hass.data.get(DATA_CHAT_LOGS, {}).values()
+        )
         yield from (("trace", repr(trace.as_dict())) for trace in async_get_traces())
-        yield from (("log", _logged(record)) for record in self.caplog.records if not _is_before_us(record))
-        yield from (("request", request.model_dump_json()) for server in servers for request in server.requests)
+        yield from (
+            ("log", _logged(record))
+            for record in self.caplog.records
+            if not _is_before_us(record)
+        )
+        yield from (
+            ("request", request.model_dump_json())
+            for server in servers
+            for request in server.requests
+        )
         if "assist_pipeline" in hass.config.components:
             from homeassistant.components.assist_pipeline.pipeline import (  # noqa: PLC0415  # it is not always there
                 KEY_ASSIST_PIPELINE,
@@ -115,4 +145,6 @@ def _logged(record: logging.LogRecord) -> str:
 
 
 def _is_before_us(record: logging.LogRecord) -> bool:
-    return record.levelno <= logging.DEBUG and record.name in LOGGED_BEFORE_AN_AGENT_HEARS
+    return (
+        record.levelno <= logging.DEBUG and record.name in LOGGED_BEFORE_AN_AGENT_HEARS
+    )

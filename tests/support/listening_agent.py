@@ -39,7 +39,9 @@ LISTENER: Final = "listener"
 type Step = Mapping[str, object]
 type TurnAction = Callable[[Context], Awaitable[object]]
 
-TRUSTING = HomeRules(trusted_callers=frozenset({"automation.trusted", "script.trusted"}))
+TRUSTING = HomeRules(
+    trusted_callers=frozenset({"automation.trusted", "script.trusted"})
+)
 
 
 @dataclass
@@ -97,29 +99,46 @@ async def add_listening_agent(hass: HomeAssistant) -> ListeningAgent:
 
 def speak() -> Step:
     """Return a step of an automation or a script that talks to the agent."""
-    return {"action": "conversation.process", "data": {"text": "unlock the door", "agent_id": LISTENER}}
+    return {
+        "action": "conversation.process",
+        "data": {"text": "unlock the door", "agent_id": LISTENER},
+    }
 
 
 async def add_automations(hass: HomeAssistant, **automations: Sequence[Step]) -> None:
     """Set up automations, each of which runs when an event of its name is fired."""
     config = [
-        {"alias": name, "trigger": {"trigger": "event", "event_type": f"start_{name}"}, "actions": list(steps)}
+        {
+            "alias": name,
+            "trigger": {"trigger": "event", "event_type": f"start_{name}"},
+            "actions": list(steps),
+        }
         for name, steps in automations.items()
     ]
     assert await async_setup_component(hass, "automation", {"automation": config})
 
 
 async def add_scripts(hass: HomeAssistant, **scripts: Sequence[Step]) -> None:
-    config = {name: {"mode": "parallel", "sequence": list(steps)} for name, steps in scripts.items()}
+    config = {
+        name: {"mode": "parallel", "sequence": list(steps)}
+        for name, steps in scripts.items()
+    }
     assert await async_setup_component(hass, "script", {"script": config})
 
 
-async def start(hass: HomeAssistant, automation: str, context: Context | None = None) -> None:
+async def start(
+    hass: HomeAssistant, automation: str, context: Context | None = None
+) -> None:
     hass.bus.async_fire(f"start_{automation}", context=context)
     await hass.async_block_till_done()
 
 
-async def say(hass: HomeAssistant, context: Context, device_id: str | None = None, **options: str | None) -> None:
+async def say(
+    hass: HomeAssistant,
+    context: Context,
+    device_id: str | None = None,
+    **options: str | None,
+) -> None:
     """Say something as Assist, or a satellite, does."""
     options = {"conversation_id": "a-talk", "satellite_id": None} | options
     await conversation.async_converse(
@@ -136,15 +155,21 @@ async def say(hass: HomeAssistant, context: Context, device_id: str | None = Non
 
 async def call_the_action(hass: HomeAssistant, context: Context, **more: str) -> None:
     data = {"text": "hello", "agent_id": LISTENER, **more}
-    await hass.services.async_call("conversation", "process", data, context=context, blocking=True)
+    await hass.services.async_call(
+        "conversation", "process", data, context=context, blocking=True
+    )
 
 
 async def a_user(hass: HomeAssistant, name: str = "Anna") -> str:
     return (await hass.auth.async_create_user(name, group_ids=[GROUP_ID_USER])).id
 
 
-async def add_person(hass: HomeAssistant, name: str, user_id: str | None = None) -> None:
-    person = {"id": name.lower(), "name": name} | ({"user_id": user_id} if user_id else {})
+async def add_person(
+    hass: HomeAssistant, name: str, user_id: str | None = None
+) -> None:
+    person = {"id": name.lower(), "name": name} | (
+        {"user_id": user_id} if user_id else {}
+    )
     assert await async_setup_component(hass, "person", {"person": [person]})
 
 
@@ -152,6 +177,10 @@ def place_satellite(hass: HomeAssistant) -> str:
     """Return the device of the satellite `assist_satellite.kitchen`."""
     device_id = satellite(hass, "kitchen")
     er.async_get(hass).async_get_or_create(
-        "assist_satellite", "satellite", "kitchen", suggested_object_id="kitchen", device_id=device_id
+        "assist_satellite",
+        "satellite",
+        "kitchen",
+        suggested_object_id="kitchen",
+        device_id=device_id,
     )
     return device_id

@@ -1,7 +1,8 @@
 """A room with a satellite: a real Assist pipeline around an agent, and a voice whose audio is the text that it speaks.
 
-Knows Home Assistant's pipeline and text-to-speech; must not know who answers. The satellite plays as Home Assistant's
-own satellites do: from the moment that the pipeline says that speech streams, else when it says that speech is ready.
+Knows Home Assistant's pipeline and text-to-speech; must not know who answers. The
+satellite plays as Home Assistant's own satellites do: from the moment that the pipeline
+says that speech streams, else when it says that speech is ready.
 """
 
 import asyncio
@@ -10,7 +11,11 @@ from dataclasses import dataclass, field
 from typing import override
 
 from homeassistant.components import assist_pipeline, tts
-from homeassistant.components.assist_pipeline import PipelineEvent, PipelineEventType, PipelineStage
+from homeassistant.components.assist_pipeline import (
+    PipelineEvent,
+    PipelineEventType,
+    PipelineStage,
+)
 from homeassistant.components.assist_pipeline.pipeline import PipelineInput, PipelineRun
 from homeassistant.core import Context, HomeAssistant, callback
 from homeassistant.helpers import chat_session
@@ -33,7 +38,9 @@ class WholeVoice(tts.TextToSpeechEntity):
         return ["en", "de", "fr", "ja", "zh"]
 
     @override
-    async def async_get_tts_audio(self, message: str, language: str, options: dict[str, object]) -> tts.TtsAudioType:
+    async def async_get_tts_audio(
+        self, message: str, language: str, options: dict[str, object]
+    ) -> tts.TtsAudioType:
         return "mp3", f"[{message}]".encode()
 
 
@@ -41,7 +48,9 @@ class StreamingVoice(WholeVoice):
     """Speaks sentence by sentence, as soon as it knows that one has ended."""
 
     @override
-    async def async_stream_tts_audio(self, request: tts.TTSAudioRequest) -> tts.TTSAudioResponse:
+    async def async_stream_tts_audio(
+        self, request: tts.TTSAudioRequest
+    ) -> tts.TTSAudioResponse:
         async def audio() -> AsyncGenerator[bytes]:
             sentences = SentenceBoundaryDetector()
             async for text in request.message_gen:
@@ -83,10 +92,13 @@ class Room:
     async def say(self, text: str, conversation_id: str | None = None) -> None:
         """Say something, in a new conversation or in one that goes on, and listen to the end.
 
-        Whoever says something while something is heard cuts in: the rest of that is not heard any more.
+        Whoever says something while something is heard cuts in: the rest of that is not
+        heard any more.
         """
         self.fall_silent()
-        with chat_session.async_get_chat_session(self.hass, conversation_id, **OF_NOBODY) as session:
+        with chat_session.async_get_chat_session(
+            self.hass, conversation_id, **OF_NOBODY
+        ) as session:
             run = PipelineRun(
                 self.hass,
                 context=Context(),
@@ -95,7 +107,9 @@ class Room:
                 end_stage=PipelineStage.TTS,
                 event_callback=self._on_event,
             )
-            turn = PipelineInput(run=run, session=session, intent_input=text, satellite_id=SATELLITE)
+            turn = PipelineInput(
+                run=run, session=session, intent_input=text, satellite_id=SATELLITE
+            )
             await turn.execute(validate=True)
         if self._playing:
             await self._playing
@@ -135,11 +149,16 @@ class Room:
 
 
 async def furnish(
-    hass: HomeAssistant, voice: WholeVoice, language: str = "en", *, prefer_local_intents: bool = False
+    hass: HomeAssistant,
+    voice: WholeVoice,
+    language: str = "en",
+    *,
+    prefer_local_intents: bool = False,
 ) -> Room:
     """Set up a pipeline from the agent of the tests to `voice`.
 
-    With `prefer_local_intents`, Home Assistant first tries to understand a sentence by itself.
+    With `prefer_local_intents`, Home Assistant first tries to understand a sentence by
+    itself.
     """
     assert await async_setup_component(hass, "tts", {})
     await hass.data[tts.DATA_COMPONENT].async_add_entities([voice])

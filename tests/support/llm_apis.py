@@ -13,12 +13,19 @@ from homeassistant.helpers import config_validation as cv, device_registry as dr
 from homeassistant.util.json import JsonObjectType
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
-from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall, ToolOutcome
+from custom_components.chatterbox.agent.messages import (
+    JsonObject,
+    JsonValue,
+    ToolCall,
+    ToolOutcome,
+)
 from custom_components.chatterbox.home.description import AS_USUAL
 from custom_components.chatterbox.settings.agent import HomeDetail
 from custom_components.chatterbox.tools.turn_tools import TurnTools, async_offer_tools
 
-ASSIST_NAME = "Device control" if (MAJOR_VERSION, MINOR_VERSION) >= (2026, 11) else "Assist"
+ASSIST_NAME = (
+    "Device control" if (MAJOR_VERSION, MINOR_VERSION) >= (2026, 11) else "Assist"
+)
 """The name of the API that Assist is."""
 KITCHEN = """
 floors:
@@ -56,7 +63,9 @@ class StubTool(llm.Tool):
 
     name: str
     description: str | None = "Does something."
-    parameters: vol.Schema = field(default_factory=lambda: vol.Schema({vol.Optional("query"): cv.string}))
+    parameters: vol.Schema = field(
+        default_factory=lambda: vol.Schema({vol.Optional("query"): cv.string})
+    )
     answer: JsonObjectType | BaseException | Behaviour = field(default_factory=dict)
     is_error: bool = False
     calls: list[tuple[str, JsonObjectType]] = field(default_factory=list)
@@ -64,7 +73,10 @@ class StubTool(llm.Tool):
 
     @override
     async def async_call(
-        self, hass: HomeAssistant, tool_input: llm.ToolInput, llm_context: llm.LLMContext
+        self,
+        hass: HomeAssistant,
+        tool_input: llm.ToolInput,
+        llm_context: llm.LLMContext,
     ) -> llm.ToolResult:
         self.calls.append((tool_input.tool_name, dict(tool_input.tool_args)))
         match self.answer:
@@ -88,12 +100,16 @@ class StubApi(llm.API):
     requires_admin: bool = False
 
     @override
-    async def async_get_api_instance(self, llm_context: llm.LLMContext) -> llm.APIInstance:
+    async def async_get_api_instance(
+        self, llm_context: llm.LLMContext
+    ) -> llm.APIInstance:
         if self.until:
             await self.until()
         if self.failure:
             raise self.failure
-        return llm.APIInstance(self, self.prompt, llm_context, list(self.tools), llm.selector_serializer)
+        return llm.APIInstance(
+            self, self.prompt, llm_context, list(self.tools), llm.selector_serializer
+        )
 
 
 def llm_context_of(device_id: str | None = None) -> llm.LLMContext:
@@ -108,7 +124,14 @@ def register(
     prompt: str = "",
     requires_admin: bool = False,
 ) -> StubApi:
-    api = StubApi(hass=hass, id=api_id, name=name, tools=tools, prompt=prompt, requires_admin=requires_admin)
+    api = StubApi(
+        hass=hass,
+        id=api_id,
+        name=name,
+        tools=tools,
+        prompt=prompt,
+        requires_admin=requires_admin,
+    )
     llm.async_register_api(hass, api)
     return api
 
@@ -118,14 +141,22 @@ LISTED = HomeDetail(is_compact=False)
 
 
 async def offer_of(
-    hass: HomeAssistant, *api_ids: str, device_id: str | None = None, home: HomeDetail = AS_USUAL, text: str = ""
+    hass: HomeAssistant,
+    *api_ids: str,
+    device_id: str | None = None,
+    home: HomeDetail = AS_USUAL,
+    text: str = "",
 ) -> TurnTools:
-    return await async_offer_tools(hass, api_ids, llm_context_of(device_id), home=home, text=text)
+    return await async_offer_tools(
+        hass, api_ids, llm_context_of(device_id), home=home, text=text
+    )
 
 
 async def run(offer: TurnTools, tool: str, **arguments: JsonValue) -> ToolOutcome:
     given: JsonObject = dict(arguments)
-    return await offer.dispatcher.dispatch(ToolCall("call_1", tool, json.dumps(given)), given)
+    return await offer.dispatcher.dispatch(
+        ToolCall("call_1", tool, json.dumps(given)), given
+    )
 
 
 def error_of(outcome: ToolOutcome) -> str:
@@ -144,6 +175,8 @@ def satellite(hass: HomeAssistant, area_id: str) -> str:
     entry = MockConfigEntry(domain="satellite")
     entry.add_to_hass(hass)
     registry = dr.async_get(hass)
-    device = registry.async_get_or_create(config_entry_id=entry.entry_id, identifiers={("satellite", area_id)})
+    device = registry.async_get_or_create(
+        config_entry_id=entry.entry_id, identifiers={("satellite", area_id)}
+    )
     registry.async_update_device(device.id, area_id=area_id)
     return device.id

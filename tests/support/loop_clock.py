@@ -24,10 +24,11 @@ type _Events = list[tuple[SelectorKey, int]]
 class LoopClock:
     """Seconds that the event loop has waited for its next timer.
 
-    While it has nothing else to do, the clock jumps to that timer: all servers are in the same loop, so nobody else
-    could end the wait. While it works, a pass counts as a fixed time; while it waits for threads, which take as long as
-    the machine takes, the clock stands still. So a turn that is late on this clock waited for longer than it may, on
-    whatever machine. A turn that blocks the loop is not found by it.
+    While it has nothing else to do, the clock jumps to that timer: all servers are in
+    the same loop, so nobody else could end the wait. While it works, a pass counts as a
+    fixed time; while it waits for threads, which take as long as the machine takes, the
+    clock stands still. So a turn that is late on this clock waited for longer than it
+    may, on whatever machine. A turn that blocks the loop is not found by it.
     """
 
     seconds_per_pass: float = 0.0001
@@ -43,7 +44,9 @@ class LoopClock:
         wrap = asyncio.wrap_future
 
         def wrap_future[T](
-            future: Future[T] | asyncio.Future[T], *, loop: asyncio.AbstractEventLoop | None = None
+            future: Future[T] | asyncio.Future[T],
+            *,
+            loop: asyncio.AbstractEventLoop | None = None,
         ) -> asyncio.Future[T]:
             if isinstance(future, Future):
                 self._threads.add(id(future))
@@ -57,7 +60,9 @@ class LoopClock:
             patch.setattr(asyncio.futures, "wrap_future", wrap_future)
             yield
 
-    def _selecting(self, poll: Callable[[float | None], _Events]) -> Callable[[float | None], _Events]:
+    def _selecting(
+        self, poll: Callable[[float | None], _Events]
+    ) -> Callable[[float | None], _Events]:
         def select(seconds: float | None = None) -> _Events:
             events = poll(0)
             if self._threads:

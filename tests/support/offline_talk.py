@@ -6,12 +6,22 @@ from dataclasses import dataclass, field
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import chat_session, intent, llm
 
-from custom_components.chatterbox.agent.events import Phase, PhaseEntered, ToolFinished, TurnEvent, TurnFinished
+from custom_components.chatterbox.agent.events import (
+    Phase,
+    PhaseEntered,
+    ToolFinished,
+    TurnEvent,
+    TurnFinished,
+)
 from custom_components.chatterbox.agent.loop.loop import AgenticLoop
 from custom_components.chatterbox.agent.loop.turn import Turn
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall, ToolResult
 from custom_components.chatterbox.offline.dispatcher import OfflineDispatcher
-from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE, SENTENCE, OfflineProvider
+from custom_components.chatterbox.offline.provider import (
+    PROCESS_SENTENCE,
+    SENTENCE,
+    OfflineProvider,
+)
 from tests.support.versions import OF_NOBODY
 
 HOME = """
@@ -43,13 +53,19 @@ class Talk:
     finished: list[TurnFinished] = field(default_factory=list)
 
     def dispatcher(self) -> OfflineDispatcher:
-        return OfflineDispatcher(self.hass, self.conversation_id, Context(), self.language, self.device_id)
+        return OfflineDispatcher(
+            self.hass, self.conversation_id, Context(), self.language, self.device_id
+        )
 
     async def say(self, text: str) -> str:
         """Take a turn; return what is spoken."""
         turn = Turn(text, tools=(PROCESS_SENTENCE,))
-        with chat_session.async_get_chat_session(self.hass, self.conversation_id, **OF_NOBODY):
-            async for event in AgenticLoop(OfflineProvider(), self.dispatcher()).stream(turn):
+        with chat_session.async_get_chat_session(
+            self.hass, self.conversation_id, **OF_NOBODY
+        ):
+            async for event in AgenticLoop(OfflineProvider(), self.dispatcher()).stream(
+                turn
+            ):
                 self._take(event)
         await self.hass.async_block_till_done()
         return self.finished[-1].text

@@ -16,7 +16,16 @@ def in_one_home(
     A row that fails is named, and keeps no other from being tried.
     """
     keys = (names,) if isinstance(names, str) else names
-    cases = [dict(zip(keys, row if isinstance(row, tuple) and len(keys) > 1 else [row], strict=True)) for row in rows]
+    cases = [
+        dict(
+            zip(
+                keys,
+                row if isinstance(row, tuple) and len(keys) > 1 else [row],
+                strict=True,
+            )
+        )
+        for row in rows
+    ]
     titles = [*ids] or [*map(str, cases)]
 
     def decorate(test: HomeTest) -> HomeTest:
@@ -25,10 +34,16 @@ def in_one_home(
                 with subtests.test(title):
                     await test(**fixtures, **case)
 
-        taken = [one for name, one in signature(test).parameters.items() if name not in keys]
+        taken = [
+            one for name, one in signature(test).parameters.items() if name not in keys
+        ]
         taken = [one.replace(kind=Parameter.KEYWORD_ONLY) for one in taken]
-        visible = signature(test).replace(parameters=[Parameter("subtests", Parameter.KEYWORD_ONLY), *taken])
-        vars(each).update(__name__=test.__name__, __doc__=test.__doc__, __signature__=visible)
+        visible = signature(test).replace(
+            parameters=[Parameter("subtests", Parameter.KEYWORD_ONLY), *taken]
+        )
+        vars(each).update(
+            __name__=test.__name__, __doc__=test.__doc__, __signature__=visible
+        )
         return each
 
     return decorate

@@ -15,9 +15,17 @@ from pytest_homeassistant_custom_component.common import async_test_home_assista
 @asynccontextmanager
 async def own_home(kept_in: Path | None = None) -> AsyncGenerator[HomeAssistant]:
     """Start Home Assistant, with our integrations, and stop it in the end; in a folder of its own, if none is given."""
-    with nullcontext(str(kept_in)) if kept_in else tempfile.TemporaryDirectory() as folder:
+    with (
+        nullcontext(str(kept_in))
+        if kept_in
+        else tempfile.TemporaryDirectory() as folder
+    ):
         async with async_test_home_assistant(config_dir=folder) as hass:
-            frame.async_setup(hass)  # As the `hass` fixture does: whose code is running is asked of this instance.
+            frame.async_setup(
+                hass
+                # As the `hass` fixture does: whose code is running is asked of this
+                # instance.
+            )
             hass.data.pop(DATA_CUSTOM_COMPONENTS)
             try:
                 yield hass

@@ -22,4 +22,6 @@ def own_call(
 ) -> OwnCall:
     """Return a call in English, from no device."""
     llm_context = llm.LLMContext(DOMAIN, Context(), "en", "conversation", None)
-    return OwnCall(hass, llm_context, arguments, settings or AgentSettings(), agent, speaker)
+    return OwnCall(
+        hass, llm_context, arguments, settings or AgentSettings(), agent, speaker
+    )

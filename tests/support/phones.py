@@ -24,7 +24,9 @@ class PushService:
     """The push service between Home Assistant and the phones of a maker. Keeps what each was sent."""
 
     address: str = ""
-    inboxes: dict[str, asyncio.Queue[dict[str, JsonValue]]] = field(default_factory=dict)
+    inboxes: dict[str, asyncio.Queue[dict[str, JsonValue]]] = field(
+        default_factory=dict
+    )
     """By the token of the phone."""
     refuses: bool = False
     held: dict[str, asyncio.Event] = field(default_factory=dict)
@@ -37,7 +39,9 @@ class PushService:
         if held := self.held.pop(token, None):
             await held.wait()
         if self.refuses:
-            return web.json_response({"message": "No such phone"}, status=HTTPStatus.NOT_FOUND)
+            return web.json_response(
+                {"message": "No such phone"}, status=HTTPStatus.NOT_FOUND
+            )
         self.inboxes[token].put_nowait(notice)
         return web.json_response({}, status=HTTPStatus.CREATED)
 
@@ -64,7 +68,10 @@ class Phone:
         """Have the app fire an event, as every user of it can."""
         client = await self.without_login()
         event = {"event_type": event_type, "event_data": dict(data)}
-        response = await client.post(f"/api/webhook/{self.webhook_id}", json={"type": "fire_event", "data": event})
+        response = await client.post(
+            f"/api/webhook/{self.webhook_id}",
+            json={"type": "fire_event", "data": event},
+        )
         assert response.status == HTTPStatus.OK
         await self.hass.async_block_till_done(wait_background_tasks=True)
 
@@ -134,7 +141,9 @@ class PhoneShop:
         assert response.status == HTTPStatus.CREATED
         webhook_id = str((await response.json())["webhook_id"])
         await self.hass.async_block_till_done()
-        entity_id = er.async_get(self.hass).async_get_entity_id("notify", "mobile_app", f"device of {name}")
+        entity_id = er.async_get(self.hass).async_get_entity_id(
+            "notify", "mobile_app", f"device of {name}"
+        )
         assert entity_id is not None
         inbox = self.push.inboxes[name] = asyncio.Queue()
         return Phone(self.hass, entity_id, webhook_id, inbox, self.without_login)

@@ -1,7 +1,8 @@
 """The common beginning of two requests before a person says anything; and a Home Assistant of its own that asks one.
 
-Run with `python -m tests.prefixes FOLDER`: it moves into the demo home, asks a model server once, and prints what its
-request begins with. What differs from one start of Home Assistant to the next differs from one process to the next.
+Run with `python -m tests.prefixes FOLDER`: it moves into the demo home, asks a model
+server once, and prints what its request begins with. What differs from one start of
+Home Assistant to the next differs from one process to the next.
 """
 
 import tests.support.early_plugin  # noqa: F401  # isort: skip  # before what it is for
@@ -29,7 +30,8 @@ HELLO = Script(answers=(ScriptedAnswer(content="Hello."),), after_last="start ag
 def prefix_of(body: dict[str, JsonValue]) -> str:
     """Return all of a request that comes before the first words of a person, with tools and settings, as it came.
 
-    The wish to be told of progress is left out: a request that is sent ahead does not have it, and no model reads it.
+    The wish to be told of progress is left out: a request that is sent ahead does not
+    have it, and no model reads it.
     """
     conversation = "input" if "input" in body else "messages"
     messages = body[conversation]
@@ -53,12 +55,20 @@ def words_of(body: dict[str, JsonValue]) -> str:
 
 async def _print_prefix(folder: str) -> None:
     scripted = ScriptedChatCompletions(HELLO)
-    async with serving(scripted.application()) as address, async_test_home_assistant(config_dir=folder) as hass:
+    async with (
+        serving(scripted.application()) as address,
+        async_test_home_assistant(config_dir=folder) as hass,
+    ):
         frame.async_setup(hass)
         hass.data.pop(DATA_CUSTOM_COMPONENTS)
         await move_into_the_demo_home(hass)
-        service: dict[str, object] = {CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_BASE_URL: address}
-        await add_agent(hass, service, {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"]})
+        service: dict[str, object] = {
+            CONF_KIND: ServiceKind.OPENAI_CHAT,
+            CONF_BASE_URL: address,
+        }
+        await add_agent(
+            hass, service, {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"]}
+        )
         await say(hass, "hello")
         await hass.async_stop(force=True)
     sys.stdout.write(prefix_of(scripted.requests[-1].body))

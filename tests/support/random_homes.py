@@ -1,8 +1,8 @@
 """Random homes in a running `hass`, and what is really done in them.
 
-A home has floors, areas, aliases, names that are given twice, groups of both kinds, scenes and scripts of Home
-Assistant's own, and entities that work. What is done is what Home Assistant itself reports: its calls of services, and
-the states that change.
+A home has floors, areas, aliases, names that are given twice, groups of both kinds,
+scenes and scripts of Home Assistant's own, and entities that work. What is done is what
+Home Assistant itself reports: its calls of services, and the states that change.
 """
 
 import json
@@ -23,7 +23,10 @@ from homeassistant.helpers import (
     entity_registry as er,
     label_registry as lr,
 )
-from homeassistant.helpers.target import TargetSelection, async_extract_referenced_entity_ids
+from homeassistant.helpers.target import (
+    TargetSelection,
+    async_extract_referenced_entity_ids,
+)
 from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.effects.effect import EntityAction, named_action
@@ -33,8 +36,26 @@ type Writable = str | float | Sequence[Writable] | Mapping[str, Writable]
 
 AREAS: Final = ("Kitchen", "Hall", "Garage", "Cellar", "Attic")
 FLOORS: Final = ("Ground", "Upper")
-NAMES: Final = ("Front Door", "Lamp", "Ceiling", "Gate", "Radio", "Tap", "Heater", "Blind", "Kettle", "Robot")
-ALIASES: Final = ("Main Light", "Entrance", "Front Door", "the big one", "Kitchen", "Lamp")
+NAMES: Final = (
+    "Front Door",
+    "Lamp",
+    "Ceiling",
+    "Gate",
+    "Radio",
+    "Tap",
+    "Heater",
+    "Blind",
+    "Kettle",
+    "Robot",
+)
+ALIASES: Final = (
+    "Main Light",
+    "Entrance",
+    "Front Door",
+    "the big one",
+    "Kitchen",
+    "Lamp",
+)
 
 _ON_OFF: Final = ("media_player.MediaPlayerEntityFeature.TURN_ON", "TURN_OFF")
 
@@ -45,11 +66,22 @@ _KINDS: Final[Sequence[tuple[str, str, dict[str, Writable]]]] = (
     ("lock", "locked", {"supported_features": ["OPEN"]}),
     ("lock", "unlocked", {}),
     ("cover", "closed", {"device_class": "garage"}),
-    ("cover", "open", {"device_class": "blind", "supported_features": ["OPEN", "CLOSE", "STOP", "SET_POSITION"]}),
+    (
+        "cover",
+        "open",
+        {
+            "device_class": "blind",
+            "supported_features": ["OPEN", "CLOSE", "STOP", "SET_POSITION"],
+        },
+    ),
     ("valve", "closed", {}),
     ("fan", "on", {"supported_features": ["SET_SPEED"], "percentage": 30}),
     ("climate", "heat", {"current_temperature": 20, "target_temperature": 21}),
-    ("media_player", "playing", {"supported_features": ["PLAY", "PAUSE", "NEXT_TRACK", "VOLUME_SET", *_ON_OFF]}),
+    (
+        "media_player",
+        "playing",
+        {"supported_features": ["PLAY", "PAUSE", "NEXT_TRACK", "VOLUME_SET", *_ON_OFF]},
+    ),
     ("button", "unknown", {}),
     ("vacuum", "docked", {"supported_features": ["START", "RETURN_HOME", "STATE"]}),
     ("todo", "0", {}),
@@ -71,10 +103,17 @@ class RandomHome:
         """Move in, and set up groups, scenes and scripts over what is there."""
         random = self.random
         entities: list[Writable] = []
-        kinds = [_KINDS[0], _KINDS[3], _KINDS[5], *random.choices(_KINDS, k=random.randint(5, 21))]
+        kinds = [
+            _KINDS[0],
+            _KINDS[3],
+            _KINDS[5],
+            *random.choices(_KINDS, k=random.randint(5, 21)),
+        ]
         for number, (domain, state, attributes) in enumerate(kinds):
             entity_id = f"{domain}.thing_{number}"
-            name = random.choice(NAMES) + (f" {number}" if random.random() < 0.6 else "")
+            name = random.choice(NAMES) + (
+                f" {number}" if random.random() < 0.6 else ""
+            )
             entity: dict[str, Writable] = {"id": entity_id, "name": name}
             self.names.append(name)
             self.named[domain].append(name)
@@ -88,16 +127,27 @@ class RandomHome:
                 entity["aliases"] = [random.choice(ALIASES)]
             entities.append(entity)
             self.entity_ids.append(entity_id)
-        areas = [{"id": name.lower(), "name": name, "floor": random.choice(FLOORS).lower()} for name in AREAS]
-        floors = [{"id": name.lower(), "name": name, "level": level} for level, name in enumerate(FLOORS)]
-        await move_in(self.hass, json.dumps({"floors": floors, "areas": areas, "entities": entities}))
+        areas = [
+            {"id": name.lower(), "name": name, "floor": random.choice(FLOORS).lower()}
+            for name in AREAS
+        ]
+        floors = [
+            {"id": name.lower(), "name": name, "level": level}
+            for level, name in enumerate(FLOORS)
+        ]
+        await move_in(
+            self.hass,
+            json.dumps({"floors": floors, "areas": areas, "entities": entities}),
+        )
         assert await async_setup_component(self.hass, conversation.DOMAIN, {})
         self._label()
         await self._set_up_groups()
         await self._set_up_scenes_and_scripts()
         await self.hass.async_block_till_done()
         for entity_id in self.hass.states.async_entity_ids():
-            async_expose_entity(self.hass, conversation.DOMAIN, entity_id, random.random() < 0.85)
+            async_expose_entity(
+                self.hass, conversation.DOMAIN, entity_id, random.random() < 0.85
+            )
 
     def _label(self) -> None:
         label = lr.async_get(self.hass).async_create("Outside")
@@ -107,13 +157,27 @@ class RandomHome:
 
     async def _set_up_groups(self) -> None:
         """Set up a group of the old kind, and one of locks and one of lights where there are any."""
-        old = {"group": {"mixed": {"name": self.random.choice(NAMES), "entities": self.some(4)}}}
+        old = {
+            "group": {
+                "mixed": {"name": self.random.choice(NAMES), "entities": self.some(4)}
+            }
+        }
         assert await async_setup_component(self.hass, "group", old)
         for domain in ("lock", "light", "cover"):
-            members = [entity_id for entity_id in self.entity_ids if entity_id.startswith(f"{domain}.")]
+            members = [
+                entity_id
+                for entity_id in self.entity_ids
+                if entity_id.startswith(f"{domain}.")
+            ]
             if members:
-                platform = {"platform": "group", "name": f"All {domain}s", "entities": members}
-                assert await async_setup_component(self.hass, domain, {domain: [platform]})
+                platform = {
+                    "platform": "group",
+                    "name": f"All {domain}s",
+                    "entities": members,
+                }
+                assert await async_setup_component(
+                    self.hass, domain, {domain: [platform]}
+                )
                 await self.hass.async_block_till_done()
                 await self._add_platform(domain, platform)
 
@@ -124,10 +188,16 @@ class RandomHome:
         await self.hass.async_block_till_done()
 
     async def _set_up_scenes_and_scripts(self) -> None:
-        scenes = [{"name": f"Mood {number}", "entities": self._states()} for number in range(3)]
+        scenes = [
+            {"name": f"Mood {number}", "entities": self._states()}
+            for number in range(3)
+        ]
         assert await async_setup_component(self.hass, "scene", {"scene": scenes})
         await self.hass.async_block_till_done()
-        scripts = {f"routine_{number}": {"sequence": [self._step(2) for _ in range(2)]} for number in range(4)}
+        scripts = {
+            f"routine_{number}": {"sequence": [self._step(2) for _ in range(2)]}
+            for number in range(4)
+        }
         assert await async_setup_component(self.hass, "script", {"script": scripts})
 
     def some(self, number: int) -> list[str]:
@@ -136,7 +206,11 @@ class RandomHome:
 
     def _states(self) -> dict[str, Writable]:
         without = ("button", "todo", "vacuum", "valve")
-        return {entity_id: self._a_state(entity_id) for entity_id in self.some(4) if not entity_id.startswith(without)}
+        return {
+            entity_id: self._a_state(entity_id)
+            for entity_id in self.some(4)
+            if not entity_id.startswith(without)
+        }
 
     def _a_state(self, entity_id: str) -> Writable:
         match entity_id.partition(".")[0]:
@@ -153,18 +227,27 @@ class RandomHome:
         random = self.random
         choice = random.randrange(8 if depth else 5)
         if choice == 0:
-            return {"action": "scene.turn_on", "target": {"entity_id": f"scene.mood_{random.randrange(3)}"}}
+            return {
+                "action": "scene.turn_on",
+                "target": {"entity_id": f"scene.mood_{random.randrange(3)}"},
+            }
         if choice == 1:
             action = random.choice(["lock.unlock", "cover.open_cover", "light.turn_on"])
             return {"action": action, "target": self._target()}
         if choice == 2:
-            return {"action": f"homeassistant.turn_{random.choice(['on', 'off'])}", "target": self._target()}
+            return {
+                "action": f"homeassistant.turn_{random.choice(['on', 'off'])}",
+                "target": self._target(),
+            }
         if choice == 3:
             return {"action": f"script.routine_{random.randrange(4)}"}
         if choice == 4:
             return {"scene": f"scene.mood_{random.randrange(3)}"}
         inner = [self._step(depth - 1)]
-        true: dict[str, Writable] = {"condition": "template", "value_template": "{{ true }}"}
+        true: dict[str, Writable] = {
+            "condition": "template",
+            "value_template": "{{ true }}",
+        }
         if choice == 5:
             return {"if": [true], "then": inner}
         if choice == 6:
@@ -199,7 +282,12 @@ def recorded(hass: HomeAssistant) -> Generator[RecordedActions]:
     actions = RecordedActions()
 
     def on_call(event: Event) -> None:
-        actions.called |= _called(hass, event.data["domain"], event.data["service"], event.data["service_data"])
+        actions.called |= _called(
+            hass,
+            event.data["domain"],
+            event.data["service"],
+            event.data["service_data"],
+        )
 
     def on_change(event: Event[EventStateChangedData]) -> None:
         actions.changed.add(event.data["entity_id"])
@@ -213,13 +301,18 @@ def recorded(hass: HomeAssistant) -> Generator[RecordedActions]:
         stop_changes()
 
 
-def _called(hass: HomeAssistant, domain: str, service: str, data: dict[str, object]) -> set[EntityAction]:
+def _called(
+    hass: HomeAssistant, domain: str, service: str, data: dict[str, object]
+) -> set[EntityAction]:
     """Return what one call of a service is for; `homeassistant.turn_on` and the like call others in turn."""
     if domain == "homeassistant":
         return set()
     if domain == "script" and service.startswith("routine_"):
         return {EntityAction(f"script.{service}", "script.turn_on")}
-    listed = {key: list(value) if isinstance(value, set) else value for key, value in data.items()}
+    listed = {
+        key: list(value) if isinstance(value, set) else value
+        for key, value in data.items()
+    }
     selected = async_extract_referenced_entity_ids(hass, TargetSelection(listed))
     found = selected.referenced | selected.indirectly_referenced
     return {
@@ -233,6 +326,8 @@ def place_device(hass: HomeAssistant) -> str:
     """Place a device that asks in the first area, and return its id."""
     area = next(iter(ar.async_get(hass).async_list_areas()))
     entry = next(iter(hass.config_entries.async_entries()))
-    device = dr.async_get(hass).async_get_or_create(config_entry_id=entry.entry_id, identifiers={("satellite", "one")})
+    device = dr.async_get(hass).async_get_or_create(
+        config_entry_id=entry.entry_id, identifiers={("satellite", "one")}
+    )
     dr.async_get(hass).async_update_device(device.id, area_id=area.id)
     return device.id

@@ -6,7 +6,9 @@ from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.util import dt as dt_util
-from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
+from pytest_homeassistant_custom_component.components.recorder.common import (
+    async_wait_recording_done,
+)
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
 from custom_components.chatterbox.tools.own.past import GET_PAST
@@ -30,16 +32,27 @@ class Past:
         self._freezer.move_to(moment.replace(tzinfo=dt_util.get_default_time_zone()))
 
     def set(
-        self, when: str, entity_id: str, state: str, context: Context | None = None, **attributes: str | float
+        self,
+        when: str,
+        entity_id: str,
+        state: str,
+        context: Context | None = None,
+        **attributes: str | float,
     ) -> None:
         self.at(when)
-        known: dict[str, str | float] = {"friendly_name": NAMES.get(entity_id, entity_id)}
+        known: dict[str, str | float] = {
+            "friendly_name": NAMES.get(entity_id, entity_id)
+        }
         if entity_id in CLASSES:
             known["device_class"] = CLASSES[entity_id]
-        self.hass.states.async_set(entity_id, state, known | attributes, context=context)
+        self.hass.states.async_set(
+            entity_id, state, known | attributes, context=context
+        )
         async_expose_entity(self.hass, "conversation", entity_id, should_expose=True)
 
-    async def ask(self, context: Context | None = None, /, **arguments: JsonValue) -> JsonObject:
+    async def ask(
+        self, context: Context | None = None, /, **arguments: JsonValue
+    ) -> JsonObject:
         """Ask about the past."""
         await async_wait_recording_done(self.hass)
         call = own_call(self.hass, dict(arguments))

@@ -34,7 +34,9 @@ class Satellite(AssistSatelliteEntity):
         return AssistSatelliteConfiguration([], [], 0)
 
     @override
-    async def async_set_configuration(self, config: AssistSatelliteConfiguration) -> None:
+    async def async_set_configuration(
+        self, config: AssistSatelliteConfiguration
+    ) -> None:
         """Nothing can be set."""
 
     @override

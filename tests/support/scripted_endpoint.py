@@ -26,12 +26,18 @@ MODELS: JsonObject = {"object": "list", "data": [{"id": "conversation.kitchen"}]
 WHOLE: JsonObject = {"id": "resp_1", "object": "response", "status": "completed"}
 
 
-def event(number: int, kind: str = "response.output_text.delta", **more: JsonValue) -> JsonObject:
+def event(
+    number: int, kind: str = "response.output_text.delta", **more: JsonValue
+) -> JsonObject:
     """Return an event as they are numbered."""
     return {"type": kind, "sequence_number": number, **more}
 
 
-EVENTS = (event(0, "response.created"), event(1, delta="Zażółć\n\n✔"), event(2, "response.completed"))
+EVENTS = (
+    event(0, "response.created"),
+    event(1, delta="Zażółć\n\n✔"),
+    event(2, "response.completed"),
+)
 
 type Line = JsonObject | Exception | Callable[[], object]
 
@@ -40,7 +46,8 @@ type Line = JsonObject | Exception | Callable[[], object]
 class ScriptedService(ResponsesService):
     """Answers each request with `lines`: as events to whoever asks for a stream, or on a socket.
 
-    A line that is an exception is raised; a function is called, and what it returns is awaited if it can be.
+    A line that is an exception is raised; a function is called, and what it returns is
+    awaited if it can be.
     """
 
     lines: tuple[Line, ...] = EVENTS
@@ -56,7 +63,9 @@ class ScriptedService(ResponsesService):
     """Set whenever the last open stream has ended."""
 
     @override
-    async def create(self, body: str, caller: Caller) -> JsonObject | AsyncGenerator[JsonObject]:
+    async def create(
+        self, body: str, caller: Caller
+    ) -> JsonObject | AsyncGenerator[JsonObject]:
         query = parse_text(body)
         self._note(query, caller)
         if isinstance(query, dict) and query.get("stream"):
@@ -83,7 +92,9 @@ class ScriptedService(ResponsesService):
         return WHOLE
 
     @override
-    async def input_items(self, response_id: str, caller: Caller, query: Mapping[str, str]) -> JsonObject:
+    async def input_items(
+        self, response_id: str, caller: Caller, query: Mapping[str, str]
+    ) -> JsonObject:
         self._note(("input_items", response_id, dict(query)), caller)
         return {"object": "list", "data": []}
 
@@ -100,7 +111,9 @@ class ScriptedService(ResponsesService):
     @override
     def model(self, model_id: str) -> JsonObject:
         self._note(("model", model_id))
-        raise not_found("There is no such agent.", param="model", code="model_not_found")
+        raise not_found(
+            "There is no such agent.", param="model", code="model_not_found"
+        )
 
     @override
     def socket(self, caller: Caller) -> ScriptedSession:
@@ -154,13 +167,18 @@ class ScriptedSession(SocketSession):
 
 
 async def serve(
-    hass: HomeAssistant, *lines: Line, limits: HttpLimits | None = None, switched_on: bool = True
+    hass: HomeAssistant,
+    *lines: Line,
+    limits: HttpLimits | None = None,
+    switched_on: bool = True,
 ) -> ScriptedService:
     """Serve a scripted surface in Home Assistant's own web server."""
     assert await async_setup_component(hass, "http", {})
     entry = offline_entry()
     entry.add_to_hass(hass)
-    hass.config_entries.async_update_entry(entry, options={CONF_RESPONSES_API: switched_on})
+    hass.config_entries.async_update_entry(
+        entry, options={CONF_RESPONSES_API: switched_on}
+    )
     entry.mock_state(hass, ConfigEntryState.LOADED)
     endpoint = ScriptedService(lines or EVENTS)
     async_register_views(hass, lambda: endpoint, limits)

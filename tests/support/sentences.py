@@ -20,7 +20,9 @@ def sentence(key: str, /, language: str = "en", **placeholders: str) -> str:
 
 @cache
 def _sentences(language: str) -> dict[str, JsonValue]:
-    return TypeAdapter(dict[str, JsonValue]).validate_json((_FOLDER / f"{language}.json").read_bytes())
+    return TypeAdapter(dict[str, JsonValue]).validate_json(
+        (_FOLDER / f"{language}.json").read_bytes()
+    )
 
 
 def template(key: str, language: str = "en") -> str:

@@ -45,9 +45,16 @@ AGENT = "conversation.talker"
 SATELLITE = "assist_satellite.kitchen"
 DOOR = "lock.front_door"
 LIGHT = "light.kitchen_ceiling"
-LIGHT_ON = ScriptedCall(name="HassTurnOn", arguments={"name": "Kitchen ceiling light", "domain": "light"})
-BLINDS_DOWN = ScriptedCall(name="intent__HassTurnOff", arguments={"name": "Living Room Blinds", "domain": ["cover"]})
-UNLOCK = ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door", "domain": "lock"})
+LIGHT_ON = ScriptedCall(
+    name="HassTurnOn", arguments={"name": "Kitchen ceiling light", "domain": "light"}
+)
+BLINDS_DOWN = ScriptedCall(
+    name="intent__HassTurnOff",
+    arguments={"name": "Living Room Blinds", "domain": ["cover"]},
+)
+UNLOCK = ScriptedCall(
+    name="HassTurnOff", arguments={"name": "Front Door", "domain": "lock"}
+)
 QUESTION = "Unlock the Front Door in the Hallway?"
 ASKS = ScriptedAnswer(tool_calls=(UNLOCK,))
 UNLOCKS = Script(answers=(ASKS, ScriptedAnswer(content="Come in.")))
@@ -59,7 +66,9 @@ DEMO_HOUSE = Path(__file__).resolve().parents[2] / "demo" / "home.yaml"
 class Serve(Protocol):
     """Starts a server that plays a script, and an agent with these options."""
 
-    async def __call__(self, script: Script, **options: object) -> ScriptedChatCompletions:
+    async def __call__(
+        self, script: Script, **options: object
+    ) -> ScriptedChatCompletions:
         """Return the server, to ask it what it was sent."""
 
 
@@ -70,7 +79,9 @@ async def move_into_the_demo_home(hass: HomeAssistant) -> None:
     await move_in(hass, DEMO_HOUSE.read_text(encoding="utf-8"))
 
 
-async def add_agent(hass: HomeAssistant, service: dict[str, object], options: dict[str, object]) -> None:
+async def add_agent(
+    hass: HomeAssistant, service: dict[str, object], options: dict[str, object]
+) -> None:
     """Set up a service with one agent, whose model gets all requests unless the options say otherwise.
 
     Rules of the home among the options are those of the home.
@@ -81,7 +92,12 @@ async def add_agent(hass: HomeAssistant, service: dict[str, object], options: di
         domain=DOMAIN,
         data=service,
         subentries_data=[
-            {"subentry_type": SUBENTRY_CONVERSATION, "title": "Talker", "unique_id": None, "data": options}
+            {
+                "subentry_type": SUBENTRY_CONVERSATION,
+                "title": "Talker",
+                "unique_id": None,
+                "data": options,
+            }
         ],
     )
     entry.add_to_hass(hass)
@@ -100,13 +116,20 @@ async def add_agents(
 ) -> MockConfigEntry:
     """Set up a service whose agents have their names as ids, and fall back on the same others.
 
-    An empty `server` is that of a service which was made before services said which server it is.
+    An empty `server` is that of a service which was made before services said which
+    server it is.
     """
-    data = {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"], CONF_FALLBACKS: list(fallbacks), **options}
+    data = {
+        CONF_MODEL: "scripted-model",
+        CONF_LLM_HASS_API: ["assist"],
+        CONF_FALLBACKS: list(fallbacks),
+        **options,
+    }
     data = {CONF_LOCAL_COMMANDS: "never", **data}
     entry = MockConfigEntry(
         domain=DOMAIN,
-        data={CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_BASE_URL: address} | ({CONF_SERVER: server} if server else {}),
+        data={CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_BASE_URL: address}
+        | ({CONF_SERVER: server} if server else {}),
         subentries_data=[
             {
                 "subentry_type": SUBENTRY_CONVERSATION,
@@ -136,7 +159,13 @@ async def say(
 ) -> ConversationResult:
     """Say something to the agent."""
     return await conversation.async_converse(
-        hass, text, conversation_id, context or Context(), language, agent_id, satellite_id=satellite_id
+        hass,
+        text,
+        conversation_id,
+        context or Context(),
+        language,
+        agent_id,
+        satellite_id=satellite_id,
     )
 
 
@@ -163,17 +192,28 @@ def messages_of(request: ReceivedRequest) -> list[dict[str, JsonValue]]:
 def assert_no_orphans(contents: Sequence[Content]) -> None:
     """Every call has one result, and every result a call."""
     calls = [
-        call.id for content in contents if isinstance(content, AssistantContent) for call in content.tool_calls or ()
+        call.id
+        for content in contents
+        if isinstance(content, AssistantContent)
+        for call in content.tool_calls or ()
     ]
-    results = [content.tool_call_id for content in contents if isinstance(content, ToolResultContent)]
+    results = [
+        content.tool_call_id
+        for content in contents
+        if isinstance(content, ToolResultContent)
+    ]
     assert calls == results
 
 
 @contextmanager
-def talking(hass: HomeAssistant, text: str, conversation_id: str = "a-talk") -> Generator[ChatLog]:
+def talking(
+    hass: HomeAssistant, text: str, conversation_id: str = "a-talk"
+) -> Generator[ChatLog]:
     """Open the ChatLog for a turn with these words."""
     with (
-        chat_session.async_get_chat_session(hass, conversation_id, **OF_NOBODY) as session,
+        chat_session.async_get_chat_session(
+            hass, conversation_id, **OF_NOBODY
+        ) as session,
         conversation.async_get_chat_log(hass, session) as chat_log,
     ):
         chat_log.async_add_user_content(UserContent(text))
@@ -184,20 +224,37 @@ type Listener = Callable[[ChatLog, dict[str, object]], None]
 
 
 async def talk_as_the_pipeline_does(
-    hass: HomeAssistant, text: str, conversation_id: str, listener: Listener, satellite_id: str | None = None
+    hass: HomeAssistant,
+    text: str,
+    conversation_id: str,
+    listener: Listener,
+    satellite_id: str | None = None,
 ) -> ConversationResult:
     """Open session and ChatLog around the turn, and listen to its deltas."""
-    user_input = ConversationInput(text, Context(), conversation_id, None, satellite_id, "en", AGENT)
+    user_input = ConversationInput(
+        text, Context(), conversation_id, None, satellite_id, "en", AGENT
+    )
     with (
-        chat_session.async_get_chat_session(hass, conversation_id, **OF_NOBODY) as session,
-        conversation.async_get_chat_log(hass, session, user_input, chat_log_delta_listener=listener),
+        chat_session.async_get_chat_session(
+            hass, conversation_id, **OF_NOBODY
+        ) as session,
+        conversation.async_get_chat_log(
+            hass, session, user_input, chat_log_delta_listener=listener
+        ),
     ):
         return await say(hass, text, conversation_id, satellite_id)
 
 
-async def type_in_dialog(client: MockHAClientWebSocket, text: str, conversation_id: str | None = None) -> str:
+async def type_in_dialog(
+    client: MockHAClientWebSocket, text: str, conversation_id: str | None = None
+) -> str:
     """Write in Home Assistant's dialog, and return the id of the conversation, which the dialog sends next time."""
-    run = {"start_stage": "intent", "end_stage": "intent", "input": {"text": text}, "conversation_id": conversation_id}
+    run = {
+        "start_stage": "intent",
+        "end_stage": "intent",
+        "input": {"text": text},
+        "conversation_id": conversation_id,
+    }
     await client.send_json_auto_id({"type": "assist_pipeline/run", **run})
     assert (await client.receive_json())["success"]
     while (event := (await client.receive_json())["event"])["type"] != "intent-end":

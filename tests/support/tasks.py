@@ -22,7 +22,11 @@ from custom_components.chatterbox.const import (
 )
 from tests.support.home_rules import set_home_rules, split
 from tests.support.servers.chat_completions import ScriptedChatCompletions
-from tests.support.servers.dialects import ScriptedMessages, ScriptedOllama, ScriptedResponses
+from tests.support.servers.dialects import (
+    ScriptedMessages,
+    ScriptedOllama,
+    ScriptedResponses,
+)
 from tests.support.servers.in_process import serving
 from tests.support.servers.model_server import ScriptedModelServer
 from tests.support.servers.script import Script
@@ -86,11 +90,23 @@ async def working(
         await hass.config_entries.async_unload(entry.entry_id)
 
 
-async def have_done(hass: HomeAssistant, context: Context | None = None, **task: object) -> Any:
+async def have_done(
+    hass: HomeAssistant, context: Context | None = None, **task: object
+) -> Any:
     """Have a task done by the action that automations use, and return what comes back."""
-    data = {"task_name": "count lamps", "entity_id": TASKS, "instructions": "How many lamps are on?", **task}
+    data = {
+        "task_name": "count lamps",
+        "entity_id": TASKS,
+        "instructions": "How many lamps are on?",
+        **task,
+    }
     answer = await hass.services.async_call(
-        "ai_task", "generate_data", data, blocking=True, return_response=True, context=context or Context()
+        "ai_task",
+        "generate_data",
+        data,
+        blocking=True,
+        return_response=True,
+        context=context or Context(),
     )
     assert answer is not None
     return answer["data"]
@@ -104,7 +120,9 @@ class StillCamera(Camera):
         self._attr_name = name
 
     @override
-    async def async_camera_image(self, width: int | None = None, height: int | None = None) -> bytes:
+    async def async_camera_image(
+        self, width: int | None = None, height: int | None = None
+    ) -> bytes:
         return b"\xff\xd8\xff\xe0"
 
 

@@ -6,7 +6,10 @@ from homeassistant.core import HomeAssistant
 from homeassistant.util import dt as dt_util
 from pytest_homeassistant_custom_component.common import async_fire_time_changed
 
-from custom_components.chatterbox.usage.tracker import AgentUsage, async_get_usage_tracker
+from custom_components.chatterbox.usage.tracker import (
+    AgentUsage,
+    async_get_usage_tracker,
+)
 
 
 async def counted(hass: HomeAssistant) -> None:

@@ -13,7 +13,11 @@ from custom_components.chatterbox.agent.messages import ToolCall, canonical_json
 from custom_components.chatterbox.approvals.answers.language import Action
 from custom_components.chatterbox.approvals.answers.yes_or_no import QuestionContext
 from custom_components.chatterbox.approvals.policy import Decision, Judgement
-from custom_components.chatterbox.approvals.questions import ApprovalScope, Question, async_get_approvals
+from custom_components.chatterbox.approvals.questions import (
+    ApprovalScope,
+    Question,
+    async_get_approvals,
+)
 from custom_components.chatterbox.approvals.review import CallReview, GivenAnswer
 from custom_components.chatterbox.effects.effect import Effects, EntityAction, Touches
 from custom_components.chatterbox.people.speakers import Asking, Speaker
@@ -27,13 +31,25 @@ NAMED = QuestionContext(Action.UNLOCK, ("Front door",))
 
 
 def asked_call(
-    effects: Effects | None = None, *, needs_pin: bool = False, arguments: dict[str, str] | None = None
+    effects: Effects | None = None,
+    *,
+    needs_pin: bool = False,
+    arguments: dict[str, str] | None = None,
 ) -> CallReview:
     """Return a call that waits, by default one that would unlock the front door."""
-    call = ToolCall("call-1", "intent__HassTurnOff", canonical_json({**(arguments or {"name": "Front door"})}))
+    call = ToolCall(
+        "call-1",
+        "intent__HassTurnOff",
+        canonical_json({**(arguments or {"name": "Front door"})}),
+    )
     verdict = Verdict.PIN if needs_pin else Verdict.ASK
     judgement = Judgement(verdict, (Decision(UNLOCK, verdict, None),))
-    return CallReview(call, effects or Touches(frozenset({UNLOCK})), judgement, reason="It unlocks a door.")
+    return CallReview(
+        call,
+        effects or Touches(frozenset({UNLOCK})),
+        judgement,
+        reason="It unlocks a door.",
+    )
 
 
 def question(  # what tells questions from each other
@@ -50,7 +66,9 @@ def question(  # what tells questions from each other
     pending_calls = calls or (asked_call(),)
     waiting = tuple(PendingCall(call.call, call.reason) for call in pending_calls)
     context = context or Context()
-    scope = ApprovalScope(agent_id, conversation_id, device_id, satellite_id, context.user_id)
+    scope = ApprovalScope(
+        agent_id, conversation_id, device_id, satellite_id, context.user_id
+    )
     speaker = Speaker(context.user_id, device_id, "Anna", Asking.PERSON)
     return Question(
         PendingApproval(uuid4().hex, waiting, time.time() + 60, 1, 0),
@@ -65,16 +83,22 @@ def question(  # what tells questions from each other
 
 
 def scope(
-    conversation_id: str = "a-talk", device_id: str | None = None, agent_id: str = "conversation.hilda"
+    conversation_id: str = "a-talk",
+    device_id: str | None = None,
+    agent_id: str = "conversation.hilda",
 ) -> ApprovalScope:
     """Return where a question is asked."""
-    return ApprovalScope(agent_id, conversation_id, device_id, satellite_id=None, user_id=None)
+    return ApprovalScope(
+        agent_id, conversation_id, device_id, satellite_id=None, user_id=None
+    )
 
 
 def unlocking(where: ApprovalScope, *, needs_pin: bool) -> Question:
     """Return the question `question-1`, whether the front door may be unlocked, asked somewhere."""
     questions = question(asked_call(needs_pin=needs_pin))
-    return replace(questions, pending=replace(questions.pending, id="question-1"), scope=where)
+    return replace(
+        questions, pending=replace(questions.pending, id="question-1"), scope=where
+    )
 
 
 @dataclass(slots=True)
@@ -97,7 +121,9 @@ class ResumedTurn:
         return self.speech
 
 
-def ask(hass: HomeAssistant, questions: Question, expires_in: float = 60) -> ResumedTurn:
+def ask(
+    hass: HomeAssistant, questions: Question, expires_in: float = 60
+) -> ResumedTurn:
     """Have a question wait, and return what hears of its answers."""
     turn = ResumedTurn()
     async_get_approvals(hass).ask(questions, expires_in, turn)

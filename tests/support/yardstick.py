@@ -6,7 +6,13 @@ from typing import Final
 
 _MEGABYTE: Final = json.dumps(
     [
-        {"index": place, "function": {"name": "light_on", "arguments": f'{{"name": "Lamp {place}"}}'}}
+        {
+            "index": place,
+            "function": {
+                "name": "light_on",
+                "arguments": f'{{"name": "Lamp {place}"}}',
+            },
+        }
         for place in range(11_000)
     ]
 )

@@ -70,7 +70,11 @@ browser_click pods_delete update_status openGarageDoor lights_off
 
 def test_names_tell_whether_a_tool_reads() -> None:
     assert [name for name in READING.split() if not reads_by_name(name)] == []
-    assert [name for name in (CHANGING + ASKED_THOUGH_THEY_READ).split() if reads_by_name(name)] == []
+    assert [
+        name
+        for name in (CHANGING + ASKED_THOUGH_THEY_READ).split()
+        if reads_by_name(name)
+    ] == []
 
 
 def test_names_tell_whether_a_tool_acts_whatever_it_says() -> None:
@@ -97,7 +101,9 @@ def test_names_of_what_people_want_to_be_asked_about(name: str) -> None:
         {"steps": [{"op": "read"}, {"op": "unlock"}]},
     ],
 )
-def test_what_a_tool_is_told_to_do_may_stand_anywhere(arguments: Mapping[str, object]) -> None:
+def test_what_a_tool_is_told_to_do_may_stand_anywhere(
+    arguments: Mapping[str, object],
+) -> None:
     assert has_consequences("run_steps", arguments)
 
 
@@ -106,7 +112,22 @@ def test_names_of_what_nobody_wants_to_be_asked_about(name: str) -> None:
     assert not has_consequences(name, {"action": name, "note": "delete everything"})
 
 
-NO_ERROR = ["", " ", "-", "none", "NULL", "no error", "no_error", "No errors.", "OK", "0", "n/a", "false", "brak", "无"]
+NO_ERROR = [
+    "",
+    " ",
+    "-",
+    "none",
+    "NULL",
+    "no error",
+    "no_error",
+    "No errors.",
+    "OK",
+    "0",
+    "n/a",
+    "false",
+    "brak",
+    "无",
+]
 NO_ERROR += [
     "kein Fehler",
     "keiner",
@@ -117,18 +138,41 @@ NO_ERROR += [
     "bez błędu",
     "sem erro",
 ]
-ERROR = ["error", "No beans", "not found", "404", "timeout", "Fehler", "kein Wasser", "false key", "brak wody", "错误"]
+ERROR = [
+    "error",
+    "No beans",
+    "not found",
+    "404",
+    "timeout",
+    "Fehler",
+    "kein Wasser",
+    "false key",
+    "brak wody",
+    "错误",
+]
 
 
-@pytest.mark.parametrize(("text", "none"), [*((one, True) for one in NO_ERROR), *((one, False) for one in ERROR)])
-def test_the_text_of_an_error_may_say_that_there_is_none(text: str, *, none: bool) -> None:
+@pytest.mark.parametrize(
+    ("text", "none"),
+    [*((one, True) for one in NO_ERROR), *((one, False) for one in ERROR)],
+)
+def test_the_text_of_an_error_may_say_that_there_is_none(
+    text: str, *, none: bool
+) -> None:
     assert is_no_error(text) == none
 
 
 def test_tools_of_home_assistant_quote_nobody_unless_their_class_is_new() -> None:
-    renamed = type("OfAnotherRelease", (GetLiveContextTool,), {"__module__": GetLiveContextTool.__module__})
+    renamed = type(
+        "OfAnotherRelease",
+        (GetLiveContextTool,),
+        {"__module__": GetLiveContextTool.__module__},
+    )
 
-    assert [annotations_of(tool()).open_world for tool in (GetLiveContextTool, MediaPlayTool, renamed)] == [
+    assert [
+        annotations_of(tool()).open_world
+        for tool in (GetLiveContextTool, MediaPlayTool, renamed)
+    ] == [
         False,
         False,
         True,

@@ -21,7 +21,13 @@ from custom_components.chatterbox.tools.name_resolver import entities_called
 from custom_components.chatterbox.tools.turn_tools import TurnTools, async_offer_tools
 from tests.behaviour.recorded_runs.runs import Batch, read_batches
 from tests.demo_house.move_in import move_in
-from tests.support.llm_apis import StubTool, llm_context_of, offer_of, register, satellite
+from tests.support.llm_apis import (
+    StubTool,
+    llm_context_of,
+    offer_of,
+    register,
+    satellite,
+)
 from tests.support.one_home import in_one_home
 
 HOME = """
@@ -54,8 +60,16 @@ entities:
     attributes: { supported_features: [PLAY, PAUSE, VOLUME_SET] }
   - { name: Groceries, id: todo.groceries, area: kitchen }
 """
-ON, OFF, POSITION = "intent__HassTurnOn", "intent__HassTurnOff", "intent__HassSetPosition"
-LIGHT, CLIMATE, VOLUME = "light__HassLightSet", "climate__HassClimateSetTemperature", "media_player__HassSetVolume"
+ON, OFF, POSITION = (
+    "intent__HassTurnOn",
+    "intent__HassTurnOff",
+    "intent__HassSetPosition",
+)
+LIGHT, CLIMATE, VOLUME = (
+    "light__HassLightSet",
+    "climate__HassClimateSetTemperature",
+    "media_player__HassSetVolume",
+)
 ADD, STOP = "todo__HassListAddItem", "intent__HassStopMoving"
 VACUUM = """
 areas: [{ id: garage, name: Garage }]
@@ -72,11 +86,17 @@ async def home(hass: HomeAssistant) -> HomeAssistant:
 
 
 async def read(
-    hass: HomeAssistant, tool: str, arguments: JsonObject, from_device: str | None = None, text: str = ""
+    hass: HomeAssistant,
+    tool: str,
+    arguments: JsonObject,
+    from_device: str | None = None,
+    text: str = "",
 ) -> tuple[str, JsonObject, str]:
     """Return the tool and arguments that would run, and the note; the error and nothing where none would."""
     offer = await offer_of(hass, llm.LLM_API_ASSIST, device_id=from_device, text=text)
-    judged = fit_call(ToolCall("1", tool, json.dumps(arguments)), offer.definitions, None, ())
+    judged = fit_call(
+        ToolCall("1", tool, json.dumps(arguments)), offer.definitions, None, ()
+    )
     match judged:
         case Runnable(call, meant, fitted, note):
             assert call == ToolCall("1", meant.name, call.arguments)
@@ -91,28 +111,88 @@ async def read(
 @in_one_home(
     ("tool", "written", "meant"),
     [
-        (ON, {"areas": "Kitchen", "domain": ["light"]}, {"area": "Kitchen", "domain": ["light"]}),
-        (ON, {"areas": ["Kitchen"], "Domains": "light"}, {"area": "Kitchen", "domain": ["light"]}),
-        (ON, {"room": "Kitchen", "deviceClass": "outlet"}, {"area": "Kitchen", "device_class": ["outlet"]}),
+        (
+            ON,
+            {"areas": "Kitchen", "domain": ["light"]},
+            {"area": "Kitchen", "domain": ["light"]},
+        ),
+        (
+            ON,
+            {"areas": ["Kitchen"], "Domains": "light"},
+            {"area": "Kitchen", "domain": ["light"]},
+        ),
+        (
+            ON,
+            {"room": "Kitchen", "deviceClass": "outlet"},
+            {"area": "Kitchen", "device_class": ["outlet"]},
+        ),
         (ON, {"entity_id": "light.kitchen"}, {"name": "light.kitchen"}),
-        (ON, {"name": "Kitchen Light", "entity": "Kitchen Light"}, {"name": "Kitchen Light"}),
-        (POSITION, {"name": "Blind", "percentage": 30}, {"name": "Blind", "position": 30}),
-        (VOLUME, {"name": "Radio", "volume": 30}, {"name": "Radio", "volume_level": 30}),
-        (CLIMATE, {"area": "Kitchen", "target_temperature": 21}, {"area": "Kitchen", "temperature": 21}),
-        (ON, {"name": "Kitchen Light", "why": "dark", "userID": 7}, {"name": "Kitchen Light"}),
-        (ON, {"name": "Kitchen Light", "reason": "dark", "Language": "en"}, {"name": "Kitchen Light"}),
-        (ON, {"name": "Kitchen Light", "state": "ON", "delay": None, "except": []}, {"name": "Kitchen Light"}),
-        (OFF, {"name": "Kitchen Light", "on": False, "command": "turn_off"}, {"name": "Kitchen Light"}),
+        (
+            ON,
+            {"name": "Kitchen Light", "entity": "Kitchen Light"},
+            {"name": "Kitchen Light"},
+        ),
+        (
+            POSITION,
+            {"name": "Blind", "percentage": 30},
+            {"name": "Blind", "position": 30},
+        ),
+        (
+            VOLUME,
+            {"name": "Radio", "volume": 30},
+            {"name": "Radio", "volume_level": 30},
+        ),
+        (
+            CLIMATE,
+            {"area": "Kitchen", "target_temperature": 21},
+            {"area": "Kitchen", "temperature": 21},
+        ),
+        (
+            ON,
+            {"name": "Kitchen Light", "why": "dark", "userID": 7},
+            {"name": "Kitchen Light"},
+        ),
+        (
+            ON,
+            {"name": "Kitchen Light", "reason": "dark", "Language": "en"},
+            {"name": "Kitchen Light"},
+        ),
+        (
+            ON,
+            {"name": "Kitchen Light", "state": "ON", "delay": None, "except": []},
+            {"name": "Kitchen Light"},
+        ),
+        (
+            OFF,
+            {"name": "Kitchen Light", "on": False, "command": "turn_off"},
+            {"name": "Kitchen Light"},
+        ),
         (CLIMATE, {"domain": "climate", "temperature": 21}, {"temperature": 21}),
-        (ON, {"area": "Kitchen", "domain": ["light"], "label": ""}, {"area": "Kitchen", "domain": ["light"]}),
+        (
+            ON,
+            {"area": "Kitchen", "domain": ["light"], "label": ""},
+            {"area": "Kitchen", "domain": ["light"]},
+        ),
         (
             CLIMATE,
             {"area": "Kitchen", "domain": ["climate"], "temperature": 21},
             {"area": "Kitchen", "temperature": 21},
         ),
-        (CLIMATE, {"name": "Heater", "domain": ["light"], "temperature": 21}, {"name": "Heater", "temperature": 21}),
-        (ADD, {"name": "Groceries", "item": "Milk", "area": "Kitchen"}, {"name": "Groceries", "item": "Milk"}),
-        (ADD, {"list": "Groceries", "task": "Milk"}, {"name": "Groceries", "item": "Milk"}),
+        (
+            CLIMATE,
+            {"name": "Heater", "domain": ["light"], "temperature": 21},
+            {"name": "Heater", "temperature": 21},
+        ),
+        (
+            ADD,
+            {"name": "Groceries", "item": "Milk", "area": "Kitchen"},
+            {"name": "Groceries", "item": "Milk"},
+        ),
+        (
+            ADD,
+            {"list": "Groceries", "task": "Milk"},
+            {"name": "Groceries", "item": "Milk"},
+        ),
     ],
 )
 async def test_a_parameter_is_read_by_another_name_or_ignored(
@@ -147,7 +227,9 @@ MEANINGFUL: JsonObject = {
 
 
 @in_one_home("name", MEANINGFUL)
-async def test_a_parameter_that_may_mean_something_refuses_the_call(home: HomeAssistant, name: str) -> None:
+async def test_a_parameter_that_may_mean_something_refuses_the_call(
+    home: HomeAssistant, name: str
+) -> None:
     named: JsonObject = {"name": "Kitchen Light"}
     in_room: JsonObject = {"area": "Kitchen", "domain": ["light"]}
 
@@ -160,11 +242,15 @@ async def test_a_parameter_that_may_mean_something_refuses_the_call(home: HomeAs
 async def test_a_refused_call_is_told_what_else_there_is(home: HomeAssistant) -> None:
     has = "intent__HassTurnOn has area, device_class, domain, floor, name."
 
-    assert (await read(home, ON, {"name": "Kitchen Light", "delay_seconds": 600}))[0] == (
+    assert (await read(home, ON, {"name": "Kitchen Light", "delay_seconds": 600}))[
+        0
+    ] == (
         f"delay_seconds is not a parameter, so nothing was done. {has} It acts now and on all that it names; for later,"
         " call the tool that plans, or say that you cannot do it."
     )
-    result = (await read(home, ON, {"name": "Kitchen Light", "brightness": 20, "for": 5}))[0]
+    result = (
+        await read(home, ON, {"name": "Kitchen Light", "brightness": 20, "for": 5})
+    )[0]
     assert result.startswith(
         f"brightness, for are not parameters, so nothing was done. {has} light__HassLightSet takes brightness. It acts"
     )
@@ -207,26 +293,71 @@ async def test_what_may_narrow_or_delay_a_call_is_never_ignored(
     [
         (
             ON,
-            {"name": "Kitchen Light", "area": "Kitchen", "floor": "Ground", "device_class": ["light"]},
+            {
+                "name": "Kitchen Light",
+                "area": "Kitchen",
+                "floor": "Ground",
+                "device_class": ["light"],
+            },
             {"name": "Kitchen Light", "area": "Kitchen", "domain": ["light"]},
         ),
-        (ON, {"name": "Kitchen Light", "floor": "Kitchen"}, {"name": "Kitchen Light", "area": "Kitchen"}),
-        (ON, {"name": "Kitchen Light", "area": "Light", "floor": "Kitchen"}, {"name": "Kitchen Light"}),
-        (ON, {"name": "Kitchen Light", "floor": "the kitchen light"}, {"name": "Kitchen Light"}),
+        (
+            ON,
+            {"name": "Kitchen Light", "floor": "Kitchen"},
+            {"name": "Kitchen Light", "area": "Kitchen"},
+        ),
+        (
+            ON,
+            {"name": "Kitchen Light", "area": "Light", "floor": "Kitchen"},
+            {"name": "Kitchen Light"},
+        ),
+        (
+            ON,
+            {"name": "Kitchen Light", "floor": "the kitchen light"},
+            {"name": "Kitchen Light"},
+        ),
         (ON, {"name": "Lone Light", "area": "Kitchen"}, {"name": "Lone Light"}),
-        (ON, {"name": "Garage Door", "device_class": ["door"]}, {"name": "Garage Door"}),
+        (
+            ON,
+            {"name": "Garage Door", "device_class": ["door"]},
+            {"name": "Garage Door"},
+        ),
         (ON, {"name": "Garage Door", "floor": "Upper Floor"}, {"name": "Garage Door"}),
-        (LIGHT, {"name": "Kitchen Light", "domain": ["switch"]}, {"name": "Kitchen Light"}),
-        (ON, {"area": "Upper Floor", "domain": ["light"]}, {"floor": "Upper Floor", "domain": ["light"]}),
-        (ON, {"floor": "Kitchen", "domain": ["light"]}, {"area": "Kitchen", "domain": ["light"]}),
-        (ON, {"area": "Kitchen", "device_class": ["light"]}, {"area": "Kitchen", "domain": ["light"]}),
+        (
+            LIGHT,
+            {"name": "Kitchen Light", "domain": ["switch"]},
+            {"name": "Kitchen Light"},
+        ),
+        (
+            ON,
+            {"area": "Upper Floor", "domain": ["light"]},
+            {"floor": "Upper Floor", "domain": ["light"]},
+        ),
+        (
+            ON,
+            {"floor": "Kitchen", "domain": ["light"]},
+            {"area": "Kitchen", "domain": ["light"]},
+        ),
+        (
+            ON,
+            {"area": "Kitchen", "device_class": ["light"]},
+            {"area": "Kitchen", "domain": ["light"]},
+        ),
         (
             ON,
             {"area": "Kitchen", "domain": ["light", "switch"], "device_class": "light"},
             {"area": "Kitchen", "domain": ["light"]},
         ),
-        (ON, {"area": "Kitchen", "floor": "Kitchen", "domain": "light"}, {"area": "Kitchen", "domain": ["light"]}),
-        (ON, {"area": "Garage", "domain": "valve", "device_class": "water"}, {"area": "Garage", "domain": ["valve"]}),
+        (
+            ON,
+            {"area": "Kitchen", "floor": "Kitchen", "domain": "light"},
+            {"area": "Kitchen", "domain": ["light"]},
+        ),
+        (
+            ON,
+            {"area": "Garage", "domain": "valve", "device_class": "water"},
+            {"area": "Garage", "domain": ["valve"]},
+        ),
         (
             ON,
             {"area": "Kitchen", "domain": ["switch"], "device_class": ["outlet"]},
@@ -252,7 +383,9 @@ async def test_a_filter_that_leaves_nothing_of_what_is_determined_is_dropped(
         {"area": "Garage", "floor": "Nowhere"},
     ],
 )
-async def test_a_filter_that_says_something_else_stays(home: HomeAssistant, written: JsonObject) -> None:
+async def test_a_filter_that_says_something_else_stays(
+    home: HomeAssistant, written: JsonObject
+) -> None:
     assert await read(home, ON, written) == (ON, written, "")
 
 
@@ -279,10 +412,15 @@ async def test_what_contradicts_a_name_refuses_the_call_with_what_there_is(
 
         assert ran == {}
         assert result.startswith("Nothing was done: ")
-        assert f" fit {name}. There is Kitchen Light (light, Kitchen, Ground Floor). If that is meant, " in result
+        assert (
+            f" fit {name}. There is Kitchen Light (light, Kitchen, Ground Floor). If that is meant, "
+            in result
+        )
 
 
-async def test_a_place_that_a_short_name_may_lack_refuses_the_call(home: HomeAssistant) -> None:
+async def test_a_place_that_a_short_name_may_lack_refuses_the_call(
+    home: HomeAssistant,
+) -> None:
     assert await read(home, ON, {"name": "Light", "area": "Nowhere"}) == (
         (
             'Nothing was done: area "Nowhere" does not fit Light. There is Kitchen Light (light, Kitchen, Ground'
@@ -312,13 +450,37 @@ async def test_a_class_that_nothing_in_a_room_has_is_refused_with_the_classes_th
 @in_one_home(
     ("written", "tool", "meant"),
     [
-        ({"name": "Garage Door", "position": 0}, OFF, {"name": "Garage Door", "domain": ["cover"]}),
-        ({"name": "Garage Door", "position": "100%"}, ON, {"name": "Garage Door", "domain": ["cover"]}),
-        ({"area": "Garage", "position": 100}, ON, {"area": "Garage", "domain": ["cover", "valve"]}),
+        (
+            {"name": "Garage Door", "position": 0},
+            OFF,
+            {"name": "Garage Door", "domain": ["cover"]},
+        ),
+        (
+            {"name": "Garage Door", "position": "100%"},
+            ON,
+            {"name": "Garage Door", "domain": ["cover"]},
+        ),
+        (
+            {"area": "Garage", "position": 100},
+            ON,
+            {"area": "Garage", "domain": ["cover", "valve"]},
+        ),
         ({"name": "Blind", "position": 0}, POSITION, {"name": "Blind", "position": 0}),
-        ({"name": "Blind", "position": 0.5}, POSITION, {"name": "Blind", "position": 50}),
-        ({"name": "Nothing", "position": 0}, POSITION, {"name": "Nothing", "position": 0}),
-        ({"domain": ["cover"], "position": 0}, POSITION, {"domain": ["cover"], "position": 0}),
+        (
+            {"name": "Blind", "position": 0.5},
+            POSITION,
+            {"name": "Blind", "position": 50},
+        ),
+        (
+            {"name": "Nothing", "position": 0},
+            POSITION,
+            {"name": "Nothing", "position": 0},
+        ),
+        (
+            {"domain": ["cover"], "position": 0},
+            POSITION,
+            {"domain": ["cover"], "position": 0},
+        ),
     ],
 )
 async def test_what_takes_no_position_is_opened_or_closed(
@@ -331,7 +493,10 @@ async def test_what_takes_no_position_is_opened_or_closed(
     ("written", "meant"),
     [
         ({"color": "warm white"}, {"temperature": 2700}),
-        ({"color": "Cool_White", "brightness": 40}, {"temperature": 6500, "brightness": 40}),
+        (
+            {"color": "Cool_White", "brightness": 40},
+            {"temperature": 6500, "brightness": 40},
+        ),
         ({"color": "daylight", "temperature": 5000}, {"temperature": 5000}),
         ({"color": "#ff0000"}, {"color": "red"}),
         ({"color": "#FFA400"}, {"color": "orange"}),
@@ -388,7 +553,9 @@ async def test_nothing_is_closed_where_that_is_not_offered(home: HomeAssistant) 
     assert await read(home, POSITION, written) == (POSITION, written, "")
 
 
-async def test_another_position_is_refused_where_there_are_only_two(home: HomeAssistant) -> None:
+async def test_another_position_is_refused_where_there_are_only_two(
+    home: HomeAssistant,
+) -> None:
     assert await read(home, POSITION, {"name": "Tap", "position": 50}) == (
         "Only open and closed are possible, which are the positions 100 and 0: Tap.",
         {},
@@ -401,8 +568,16 @@ async def test_another_position_is_refused_where_there_are_only_two(home: HomeAs
     [
         (ON, {"name": "Kitchen Light", "domain": "Light", "area": None}, ""),
         (POSITION, {"name": "Blind", "position": "50 %"}, ""),
-        (ON, {"name": "Kitchen Light", "why": "dark"}, 'The call was read without "why".'),
-        (ON, {"room": "Kitchen", "domain": "light"}, 'The call was read with area "Kitchen", without "room".'),
+        (
+            ON,
+            {"name": "Kitchen Light", "why": "dark"},
+            'The call was read without "why".',
+        ),
+        (
+            ON,
+            {"room": "Kitchen", "domain": "light"},
+            'The call was read with area "Kitchen", without "room".',
+        ),
         (
             POSITION,
             {"name": "Tap", "position": 0},
@@ -416,11 +591,18 @@ async def test_the_model_is_told_what_was_read_otherwise(
     assert (await read(home, tool, written))[2] == note
 
 
-async def test_a_tool_that_is_no_intent_has_only_its_own_parameters(home: HomeAssistant) -> None:
+async def test_a_tool_that_is_no_intent_has_only_its_own_parameters(
+    home: HomeAssistant,
+) -> None:
     register(home, "server", StubTool(name="look_up"))
     offer = await offer_of(home, "server")
 
-    judged = fit_call(ToolCall("1", "look_up", '{"querys": "Milk", "area": "Kitchen"}'), offer.definitions, None, ())
+    judged = fit_call(
+        ToolCall("1", "look_up", '{"querys": "Milk", "area": "Kitchen"}'),
+        offer.definitions,
+        None,
+        (),
+    )
 
     assert isinstance(judged, Resolved)
     assert judged.result.content == "area is not a parameter. Use: query."
@@ -432,17 +614,26 @@ async def test_a_script_has_only_its_own_parameters(home: HomeAssistant) -> None
     assert await async_setup_component(home, "script", {"script": {"clean": script}})
     async_expose_entity(home, conversation.DOMAIN, "script.clean", should_expose=True)
 
-    assert (await read(home, "script__clean", {"room": "Kitchen"}))[1] == {"room": "Kitchen"}
+    assert (await read(home, "script__clean", {"room": "Kitchen"}))[1] == {
+        "room": "Kitchen"
+    }
     assert (await read(home, "script__clean", {"room": "Kitchen", "delay": 5}))[0] == (
         "delay is not a parameter. Use: room."
     )
 
 
 @in_one_home("domain", ["light", "[light]", "[light,]", "'light'"])
-async def test_a_word_without_quotes_is_a_text(home: HomeAssistant, domain: str) -> None:
+async def test_a_word_without_quotes_is_a_text(
+    home: HomeAssistant, domain: str
+) -> None:
     offer = await offer_of(home, llm.LLM_API_ASSIST)
 
-    judged = fit_call(ToolCall("1", ON, f'{{"name": "Lone Light", "domain": {domain}}}'), offer.definitions, None, ())
+    judged = fit_call(
+        ToolCall("1", ON, f'{{"name": "Lone Light", "domain": {domain}}}'),
+        offer.definitions,
+        None,
+        (),
+    )
 
     assert isinstance(judged, Runnable)
     assert judged.arguments == {"name": "Lone Light", "domain": ["light"]}
@@ -487,16 +678,32 @@ async def test_a_room_that_the_person_does_not_mean_determines_nothing(
     for wrong in wrongs:
         _, ran, _ = await read(home, OFF, {"area": "Kitchen", **wrong}, device_id, text)
         assert ran == ({"area": "Kitchen", "domain": ["light"]} if is_meant else {})
-    outlets: JsonObject = {"area": "Kitchen", "domain": ["light"], "device_class": ["outlet"]}
+    outlets: JsonObject = {
+        "area": "Kitchen",
+        "domain": ["light"],
+        "device_class": ["outlet"],
+    }
     _, ran, _ = await read(home, OFF, outlets, device_id, text)
     assert ran == ({"area": "Kitchen", "domain": ["light"]} if is_meant else outlets)
 
 
-@in_one_home(("key", "type_"), [*product(["type", "entity_type", "deviceTypes", "kind"], [["cover"], "Cover"])])
-async def test_a_type_is_a_domain_beside_a_name_or_a_place(home: HomeAssistant, key: str, type_: JsonValue) -> None:
-    places: list[JsonObject] = [{"area": "Garage"}, {"name": "Garage Door"}, {"area": "Garage", "domain": ["cover"]}]
+@in_one_home(
+    ("key", "type_"),
+    [*product(["type", "entity_type", "deviceTypes", "kind"], [["cover"], "Cover"])],
+)
+async def test_a_type_is_a_domain_beside_a_name_or_a_place(
+    home: HomeAssistant, key: str, type_: JsonValue
+) -> None:
+    places: list[JsonObject] = [
+        {"area": "Garage"},
+        {"name": "Garage Door"},
+        {"area": "Garage", "domain": ["cover"]},
+    ]
     for where in places:
-        assert (await read(home, OFF, {**where, key: type_}))[1] == {**where, "domain": ["cover"]}
+        assert (await read(home, OFF, {**where, key: type_}))[1] == {
+            **where,
+            "domain": ["cover"],
+        }
     unclear_places: list[JsonObject] = [{}, {"area": "Garage", "domain": ["valve"]}]
     for unclear in unclear_places:
         assert (await read(home, OFF, {**unclear, key: type_}))[1] == {}
@@ -506,13 +713,43 @@ async def test_a_type_is_a_domain_beside_a_name_or_a_place(home: HomeAssistant, 
 @in_one_home(
     ("text", "tool", "written", "meant"),
     [
-        ("Turn on the Lone Light", ON, {"name": "Lone Light", "area": "Kitchen"}, {"name": "Lone Light"}),
-        ("Turn on the Kitchen Light", ON, {"name": "Kitchen Light", "area": "Bedroom"}, {"name": "Kitchen Light"}),
-        ("Turn on the Kitchen Light", ON, {"name": "Kitchen Light", "area": "Attic"}, {"name": "Kitchen Light"}),
-        ("Turn on the Kitchen Light in the bedroom", ON, {"name": "Kitchen Light", "area": "Bedroom"}, {}),
-        ("Turn on the Kitchen Light in the attic", ON, {"name": "Kitchen Light", "area": "Attic"}, {}),
+        (
+            "Turn on the Lone Light",
+            ON,
+            {"name": "Lone Light", "area": "Kitchen"},
+            {"name": "Lone Light"},
+        ),
+        (
+            "Turn on the Kitchen Light",
+            ON,
+            {"name": "Kitchen Light", "area": "Bedroom"},
+            {"name": "Kitchen Light"},
+        ),
+        (
+            "Turn on the Kitchen Light",
+            ON,
+            {"name": "Kitchen Light", "area": "Attic"},
+            {"name": "Kitchen Light"},
+        ),
+        (
+            "Turn on the Kitchen Light in the bedroom",
+            ON,
+            {"name": "Kitchen Light", "area": "Bedroom"},
+            {},
+        ),
+        (
+            "Turn on the Kitchen Light in the attic",
+            ON,
+            {"name": "Kitchen Light", "area": "Attic"},
+            {},
+        ),
         ("Turn on the light", ON, {"name": "Kitchen Light", "area": "Bedroom"}, {}),
-        ("Turn on the Bedroom Lamp", ON, {"name": "Kitchen Light", "area": "Bedroom"}, {}),
+        (
+            "Turn on the Bedroom Lamp",
+            ON,
+            {"name": "Kitchen Light", "area": "Bedroom"},
+            {},
+        ),
         (
             "Open the garage door",
             ON,
@@ -525,9 +762,24 @@ async def test_a_type_is_a_domain_beside_a_name_or_a_place(home: HomeAssistant, 
             {"name": "Garage Door", "domain": ["cover"], "device_class": ["door"]},
             {"name": "Garage Door", "domain": ["cover"]},
         ),
-        ("Turn on the garage door light", ON, {"name": "Garage Door", "domain": ["light"]}, {}),
-        ("Add milk", ADD, {"name": "milk", "item": "Milk"}, {"name": "Groceries", "item": "Milk"}),
-        ("Add milk", ADD, {"name": "Chores", "item": "Milk"}, {"name": "Chores", "item": "Milk"}),
+        (
+            "Turn on the garage door light",
+            ON,
+            {"name": "Garage Door", "domain": ["light"]},
+            {},
+        ),
+        (
+            "Add milk",
+            ADD,
+            {"name": "milk", "item": "Milk"},
+            {"name": "Groceries", "item": "Milk"},
+        ),
+        (
+            "Add milk",
+            ADD,
+            {"name": "Chores", "item": "Milk"},
+            {"name": "Chores", "item": "Milk"},
+        ),
     ],
 )
 async def test_what_the_person_names_holds_against_what_a_model_made_up(
@@ -536,11 +788,16 @@ async def test_what_the_person_names_holds_against_what_a_model_made_up(
     assert (await read(home, tool, written, text=text))[1] == meant
 
 
-async def test_of_several_lists_none_is_named_like_the_item(home: HomeAssistant) -> None:
+async def test_of_several_lists_none_is_named_like_the_item(
+    home: HomeAssistant,
+) -> None:
     await move_in(home, "entities: [{ name: Chores, id: todo.chores }]")
     written: JsonObject = {"name": "milk", "item": "milk"}
 
-    assert "The lists are Chores, Groceries." in (await read(home, ADD, written, text="Add milk"))[0]
+    assert (
+        "The lists are Chores, Groceries."
+        in (await read(home, ADD, written, text="Add milk"))[0]
+    )
     assert (await read(home, ADD, written, text="Add milk to the groceries"))[1] == {
         "name": "Groceries",
         "item": "milk",
@@ -550,10 +807,22 @@ async def test_of_several_lists_none_is_named_like_the_item(home: HomeAssistant)
 @in_one_home(
     ("tool", "written", "meant"),
     [
-        (ON, {"name": "Robot", "domain": ["vacuum"]}, ("vacuum__HassVacuumStart", {"name": "Robot"})),
+        (
+            ON,
+            {"name": "Robot", "domain": ["vacuum"]},
+            ("vacuum__HassVacuumStart", {"name": "Robot"}),
+        ),
         (OFF, {"name": "Robot"}, ("vacuum__HassVacuumReturnToBase", {"name": "Robot"})),
-        (STOP, {"name": "Robot", "domain": ["vacuum"]}, ("vacuum__HassVacuumReturnToBase", {"name": "Robot"})),
-        (ON, {"area": "Garage", "domain": ["vacuum"]}, ("vacuum__HassVacuumStart", {"area": "Garage"})),
+        (
+            STOP,
+            {"name": "Robot", "domain": ["vacuum"]},
+            ("vacuum__HassVacuumReturnToBase", {"name": "Robot"}),
+        ),
+        (
+            ON,
+            {"area": "Garage", "domain": ["vacuum"]},
+            ("vacuum__HassVacuumStart", {"area": "Garage"}),
+        ),
         (ON, {"area": "Garage"}, (ON, {"area": "Garage"})),
     ],
 )
@@ -566,9 +835,13 @@ async def test_a_vacuum_is_started_and_sent_home(
 
 
 @pytest.mark.parametrize("tool", [STOP, OFF])
-async def test_a_vacuum_that_is_to_pause_is_not_sent_home(home: HomeAssistant, tool: str) -> None:
+async def test_a_vacuum_that_is_to_pause_is_not_sent_home(
+    home: HomeAssistant, tool: str
+) -> None:
     await move_in(home, VACUUM)
-    error, called, _ = await read(home, tool, {"name": "Robot", "domain": ["vacuum"]}, text="Pause the robot")
+    error, called, _ = await read(
+        home, tool, {"name": "Robot", "domain": ["vacuum"]}, text="Pause the robot"
+    )
 
     assert not called
     assert "no tool lets a vacuum pause" in error
@@ -586,7 +859,11 @@ entities:
     ("text", "name", "meant"),
     [
         ("Mach das Deckenlicht aus", "Deckenlicht", {"name": "Deckenlicht"}),
-        ("Mach das Deckenlicht in der Diele aus", "Deckenlicht", {"name": "Deckenlicht"}),
+        (
+            "Mach das Deckenlicht in der Diele aus",
+            "Deckenlicht",
+            {"name": "Deckenlicht"},
+        ),
         ("Mach das Küchenlicht aus", "Küchenlicht", {"name": "Küchenlicht"}),
         ("Mach das Deckenlicht in der Küche aus", "Deckenlicht", {}),
     ],
@@ -602,7 +879,15 @@ async def test_a_room_that_a_model_translates_is_not_dropped(
 
 
 VALUES: dict[str, tuple[JsonValue, ...]] = {
-    "name": ("Kitchen Light", "Light", "Garage Door", "Tap", "Nothing", "all", "light.bedroom"),
+    "name": (
+        "Kitchen Light",
+        "Light",
+        "Garage Door",
+        "Tap",
+        "Nothing",
+        "all",
+        "light.bedroom",
+    ),
     "area": ("Kitchen", "Garage", "Ground Floor", "Nowhere", "kitchen"),
     "floor": ("Ground Floor", "Upper", "Kitchen", "Attic"),
     "domain": (["light"], "cover", ["light", "switch"], ["valve"], ["lamp"]),
@@ -612,7 +897,13 @@ VALUES: dict[str, tuple[JsonValue, ...]] = {
     "volume_level": (20,),
     "temperature": (21,),
 }
-TEXTS = ("", "Turn off the lights upstairs", "Close the garage door", "Turn off the kitchen light", "Good night")
+TEXTS = (
+    "",
+    "Turn off the lights upstairs",
+    "Close the garage door",
+    "Turn off the kitchen light",
+    "Good night",
+)
 
 
 def random_calls(count: int) -> Iterator[tuple[str, JsonObject, str]]:
@@ -621,24 +912,46 @@ def random_calls(count: int) -> Iterator[tuple[str, JsonObject, str]]:
     for _ in range(count):
         keys = chance.sample(sorted(VALUES), chance.randint(1, 4))
         tool = chance.choice([ON, OFF, POSITION, VOLUME, CLIMATE, LIGHT])
-        yield tool, {key: chance.choice(VALUES[key]) for key in keys}, chance.choice(TEXTS)
+        yield (
+            tool,
+            {key: chance.choice(VALUES[key]) for key in keys},
+            chance.choice(TEXTS),
+        )
 
 
-async def test_a_repaired_call_acts_on_nothing_that_neither_the_call_nor_the_words_name(home: HomeAssistant) -> None:
-    offers = {text: await offer_of(home, llm.LLM_API_ASSIST, text=text) for text in TEXTS}
+async def test_a_repaired_call_acts_on_nothing_that_neither_the_call_nor_the_words_name(
+    home: HomeAssistant,
+) -> None:
+    offers = {
+        text: await offer_of(home, llm.LLM_API_ASSIST, text=text) for text in TEXTS
+    }
 
-    assert sum(acts(home, offers[text], tool, written) for tool, written, text in random_calls(3_000)) > 100
+    assert (
+        sum(
+            acts(home, offers[text], tool, written)
+            for tool, written, text in random_calls(3_000)
+        )
+        > 100
+    )
 
 
 @pytest.mark.parametrize("batch", read_batches(), ids=lambda batch: batch.name)
-async def test_a_repaired_call_of_a_recorded_model_acts_on_nothing_else(hass: HomeAssistant, batch: Batch) -> None:
+async def test_a_repaired_call_of_a_recorded_model_acts_on_nothing_else(
+    hass: HomeAssistant, batch: Batch
+) -> None:
     await move_in(hass, batch.home)
     assert await async_setup_component(hass, conversation.DOMAIN, {})
     acting = 0
     for text in {run.text for run in batch.runs}:
         offer = await offer_of(hass, llm.LLM_API_ASSIST, text=text)
-        messages = [message for run in batch.runs if run.text == text for message in run.asst]
-        acting += sum(acts(hass, offer, call.name, call.args) for message in messages for call in message.tool_calls)
+        messages = [
+            message for run in batch.runs if run.text == text for message in run.asst
+        ]
+        acting += sum(
+            acts(hass, offer, call.name, call.args)
+            for message in messages
+            for call in message.tool_calls
+        )
     assert acting > 3
 
 
@@ -646,27 +959,45 @@ def acts(hass: HomeAssistant, offer: TurnTools, tool: str, written: JsonObject) 
     """Return whether a call acts on anything once it is repaired, which the call as written has to name."""
     call = ToolCall("1", tool, json.dumps(written))
     judged = fit_call(call, offer.definitions, None, ())
-    targets = isinstance(judged, Runnable) and offer.dispatcher.targets(judged.tool.name, judged.arguments)
-    assert (targets or frozenset()) <= named_by_call(hass, offer, call, written), (call, judged)
+    targets = isinstance(judged, Runnable) and offer.dispatcher.targets(
+        judged.tool.name, judged.arguments
+    )
+    assert (targets or frozenset()) <= named_by_call(hass, offer, call, written), (
+        call,
+        judged,
+    )
     return bool(targets)
 
 
-def named_by_call(hass: HomeAssistant, offer: TurnTools, call: ToolCall, written: JsonObject) -> frozenset[str]:
+def named_by_call(
+    hass: HomeAssistant, offer: TurnTools, call: ToolCall, written: JsonObject
+) -> frozenset[str]:
     """Return what a call as written names: by a name, by a place, or by what it would do as it is."""
     name = str(written.get("name", "all"))
-    places = {str(written[key]).casefold() for key in ("area", "floor") if key in written}
+    places = {
+        str(written[key]).casefold() for key in ("area", "floor") if key in written
+    }
     if name != "all":
         return entities_called(hass, conversation.DOMAIN, name)
     if places:
         areas, floors = ar.async_get(hass), fr.async_get(hass)
-        there = {area.id for area in areas.async_list_areas() if area.name.casefold() in places}
+        there = {
+            area.id
+            for area in areas.async_list_areas()
+            if area.name.casefold() in places
+        }
         for area in areas.async_list_areas():
             floor = floors.async_get_floor(area.floor_id or "")
             there |= {area.id} if floor and floor.name.casefold() in places else set()
         found = areas_of_entities(hass)
-        return frozenset(entity_id for entity_id, area_id in found.items() if area_id in there)
+        return frozenset(
+            entity_id for entity_id, area_id in found.items() if area_id in there
+        )
     plain = [replace(tool, repair=None) for tool in offer.definitions]
     as_written = fit_call(call, plain, None, ())
     if not isinstance(as_written, Runnable):
         return frozenset()
-    return offer.dispatcher.targets(as_written.tool.name, as_written.arguments) or frozenset()
+    return (
+        offer.dispatcher.targets(as_written.tool.name, as_written.arguments)
+        or frozenset()
+    )

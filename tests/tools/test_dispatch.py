@@ -24,31 +24,50 @@ from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, T
 from custom_components.chatterbox.records.turn_record import result_content
 from custom_components.chatterbox.tools.turn_tools import async_offer_tools
 from tests.demo_house.move_in import move_in
-from tests.support.llm_apis import StubTool, error_of, llm_context_of, offer_of, register, run, satellite
+from tests.support.llm_apis import (
+    StubTool,
+    error_of,
+    llm_context_of,
+    offer_of,
+    register,
+    run,
+    satellite,
+)
 from tests.support.loop_clock import LoopClock
 from tests.support.one_home import in_one_home
 
 
 @pytest.mark.parametrize("order", [["first", "second"], ["second", "first"]])
-async def test_all_apis_are_asked_at_once(home: HomeAssistant, order: list[str]) -> None:
+async def test_all_apis_are_asked_at_once(
+    home: HomeAssistant, order: list[str]
+) -> None:
     both_are_asked = asyncio.Barrier(2)
     for api_id in ("first", "second"):
-        register(home, api_id, StubTool(name=f"tool_of_{api_id}")).until = both_are_asked.wait
+        register(
+            home, api_id, StubTool(name=f"tool_of_{api_id}")
+        ).until = both_are_asked.wait
 
     offer = await offer_of(home, *order)
 
-    assert [definition.name for definition in offer.definitions] == ["tool_of_first", "tool_of_second"]
+    assert [definition.name for definition in offer.definitions] == [
+        "tool_of_first",
+        "tool_of_second",
+    ]
 
 
 async def test_apis_that_never_answer_are_left_out_after_one_wait(
     home: HomeAssistant, caplog: pytest.LogCaptureFixture
 ) -> None:
     for api_id in ("silent", "mute"):
-        register(home, api_id, StubTool(name=f"tool_of_{api_id}"), name=f"The {api_id}").until = asyncio.Event().wait
+        register(
+            home, api_id, StubTool(name=f"tool_of_{api_id}"), name=f"The {api_id}"
+        ).until = asyncio.Event().wait
     register(home, "good", StubTool(name="search"))
 
     with LoopClock().running():
-        offer = await async_offer_tools(home, ["silent", "good", "mute", "gone"], llm_context_of(), api_timeout=2)
+        offer = await async_offer_tools(
+            home, ["silent", "good", "mute", "gone"], llm_context_of(), api_timeout=2
+        )
 
     assert [definition.name for definition in offer.definitions] == ["search"]
     assert offer.missing_apis == ("gone",)
@@ -58,7 +77,9 @@ async def test_apis_that_never_answer_are_left_out_after_one_wait(
     assert "LLM API silent: it did not name its tools in time" in caplog.text
 
 
-async def test_an_api_that_cancels_itself_leaves_the_others(home: HomeAssistant) -> None:
+async def test_an_api_that_cancels_itself_leaves_the_others(
+    home: HomeAssistant,
+) -> None:
     async def give_up() -> None:
         raise asyncio.CancelledError
 
@@ -70,7 +91,9 @@ async def test_an_api_that_cancels_itself_leaves_the_others(home: HomeAssistant)
     assert [definition.name for definition in offer.definitions] == ["search"]
 
 
-async def test_an_api_that_is_deaf_to_its_cancellation_is_not_waited_for(home: HomeAssistant) -> None:
+async def test_an_api_that_is_deaf_to_its_cancellation_is_not_waited_for(
+    home: HomeAssistant,
+) -> None:
     wakes = asyncio.Event()
 
     async def sleep_on() -> None:
@@ -88,7 +111,11 @@ async def test_an_api_that_is_deaf_to_its_cancellation_is_not_waited_for(home: H
 
 
 async def test_a_call_acts_and_keeps_the_native_result(home: HomeAssistant) -> None:
-    outcome = await run(await offer_of(home, llm.LLM_API_ASSIST), "intent__HassTurnOn", name="Cooking Light")
+    outcome = await run(
+        await offer_of(home, llm.LLM_API_ASSIST),
+        "intent__HassTurnOn",
+        name="Cooking Light",
+    )
 
     await home.async_block_till_done()
     assert home.states.is_state("light.kitchen", "on")
@@ -111,36 +138,56 @@ def break_lights(hass: HomeAssistant, *broken: str) -> None:
     hass.services.async_register("light", "turn_on", turn_on)
 
 
-async def test_an_area_whose_entities_all_failed_is_a_failure(home: HomeAssistant) -> None:
+async def test_an_area_whose_entities_all_failed_is_a_failure(
+    home: HomeAssistant,
+) -> None:
     break_lights(home, "light.kitchen", "light.lamp")
 
     outcome = await run(
-        await offer_of(home, llm.LLM_API_ASSIST), "intent__HassTurnOn", area="Kitchen", domain=["light"]
+        await offer_of(home, llm.LLM_API_ASSIST),
+        "intent__HassTurnOn",
+        area="Kitchen",
+        domain=["light"],
     )
 
     assert outcome.is_error
-    names = error_of(outcome).removeprefix("Nothing was done. It failed for: ").removesuffix(".").split(", ")
+    names = (
+        error_of(outcome)
+        .removeprefix("Nothing was done. It failed for: ")
+        .removesuffix(".")
+        .split(", ")
+    )
     assert sorted(names) == ["Kitchen Lamp (no answer)", "Kitchen Light (no answer)"]
 
 
-async def test_an_action_that_failed_in_part_names_what_was_not_done_first(home: HomeAssistant) -> None:
+async def test_an_action_that_failed_in_part_names_what_was_not_done_first(
+    home: HomeAssistant,
+) -> None:
     break_lights(home, "light.lamp")
 
     outcome = await run(
-        await offer_of(home, llm.LLM_API_ASSIST), "intent__HassTurnOn", area="Kitchen", domain=["light"]
+        await offer_of(home, llm.LLM_API_ASSIST),
+        "intent__HassTurnOn",
+        area="Kitchen",
+        domain=["light"],
     )
 
     assert not outcome.is_error
     # Home Assistant 2026.10 takes one entity for the other.
     assert outcome.content.startswith(
-        ('{"not_done":["Kitchen Lamp (no answer)"]', '{"not_done":["Kitchen Light (no answer)"]')
+        (
+            '{"not_done":["Kitchen Lamp (no answer)"]',
+            '{"not_done":["Kitchen Light (no answer)"]',
+        )
     )
     assert isinstance(outcome.native, llm.ToolResult)
     assert result_content(outcome.native) == outcome.content
 
 
 async def test_the_asking_device_says_which_room_is_meant(home: HomeAssistant) -> None:
-    offer = await offer_of(home, llm.LLM_API_ASSIST, device_id=satellite(home, "hallway"))
+    offer = await offer_of(
+        home, llm.LLM_API_ASSIST, device_id=satellite(home, "hallway")
+    )
 
     await run(offer, "climate__HassClimateSetTemperature", temperature=23)
 
@@ -153,7 +200,9 @@ async def test_the_asking_device_says_which_room_is_meant(home: HomeAssistant) -
     assert temperatures == {"climate.kitchen": 20, "climate.hallway": 23}
 
 
-async def test_a_tool_cannot_change_the_arguments_that_are_recorded(home: HomeAssistant) -> None:
+async def test_a_tool_cannot_change_the_arguments_that_are_recorded(
+    home: HomeAssistant,
+) -> None:
     async def empty_the_list(tool_input: llm.ToolInput) -> JsonObjectType:
         tool_input.tool_args["list"].clear()
         return {}
@@ -161,7 +210,9 @@ async def test_a_tool_cannot_change_the_arguments_that_are_recorded(home: HomeAs
     register(home, "mcp-1", StubTool(name="eat", answer=empty_the_list))
     arguments: JsonObject = {"list": ["a"]}
 
-    await (await offer_of(home, "mcp-1")).dispatcher.dispatch(ToolCall("1", "eat", "{}"), arguments)
+    await (await offer_of(home, "mcp-1")).dispatcher.dispatch(
+        ToolCall("1", "eat", "{}"), arguments
+    )
 
     assert arguments == {"list": ["a"]}
 
@@ -173,7 +224,10 @@ async def test_a_tool_cannot_change_the_arguments_that_are_recorded(home: HomeAs
         (HomeAssistantError(), "The tool failed: HomeAssistantError."),
         (
             vol.MultipleInvalid(
-                [vol.Invalid("expected int", ["position"]), vol.Invalid("too short", ["name", "value"])]
+                [
+                    vol.Invalid("expected int", ["position"]),
+                    vol.Invalid("too short", ["name", "value"]),
+                ]
             ),
             "The arguments do not fit: position: expected int; name: too short.",
         ),
@@ -182,7 +236,10 @@ async def test_a_tool_cannot_change_the_arguments_that_are_recorded(home: HomeAs
     ],
 )
 async def test_a_foreseen_failure_is_told_to_the_model(
-    home: HomeAssistant, caplog: pytest.LogCaptureFixture, failure: BaseException, expected: str
+    home: HomeAssistant,
+    caplog: pytest.LogCaptureFixture,
+    failure: BaseException,
+    expected: str,
 ) -> None:
     register(home, "mcp-1", StubTool(name="search", answer=failure))
 
@@ -200,7 +257,11 @@ async def test_an_unforeseen_failure_is_logged_once_without_what_was_said(
     text = error_of(await run(await offer_of(home, "mcp-1"), "unlock", query="1234"))
 
     assert "KeyError" in text
-    errors = [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
+    errors = [
+        record.getMessage()
+        for record in caplog.records
+        if record.levelno >= logging.ERROR
+    ]
     assert len(errors) == 1
     assert "async_call" in errors[0]
     assert "ValueError" in errors[0]
@@ -225,14 +286,22 @@ async def test_cancellation_is_let_through(home: HomeAssistant) -> None:
 
 
 @pytest.mark.parametrize("answer", [{"a": object()}, {"a": 2**70}, {"a": "\ud800"}])
-async def test_an_answer_that_is_not_json_is_a_failure(home: HomeAssistant, answer: JsonObjectType) -> None:
+async def test_an_answer_that_is_not_json_is_a_failure(
+    home: HomeAssistant, answer: JsonObjectType
+) -> None:
     register(home, "mcp-1", StubTool(name="search", answer=answer))
 
-    assert "Do not run it again" in error_of(await run(await offer_of(home, "mcp-1"), "search"))
+    assert "Do not run it again" in error_of(
+        await run(await offer_of(home, "mcp-1"), "search")
+    )
 
 
 async def test_a_tool_may_say_itself_that_it_failed(home: HomeAssistant) -> None:
-    register(home, "mcp-1", StubTool(name="search", answer={"content": "no network"}, is_error=True))
+    register(
+        home,
+        "mcp-1",
+        StubTool(name="search", answer={"content": "no network"}, is_error=True),
+    )
 
     outcome = await run(await offer_of(home, "mcp-1"), "search")
 
@@ -241,7 +310,9 @@ async def test_a_tool_may_say_itself_that_it_failed(home: HomeAssistant) -> None
     assert outcome.native == llm.ToolResult({"content": "no network"}, error=True)
 
 
-async def test_what_the_model_reads_can_be_written_again_from_the_native_result(home: HomeAssistant) -> None:
+async def test_what_the_model_reads_can_be_written_again_from_the_native_result(
+    home: HomeAssistant,
+) -> None:
     offer = await offer_of(home, llm.LLM_API_ASSIST)
     for outcome in (
         await run(offer, "intent__HassTurnOn", name="Kitchen Light"),
@@ -274,24 +345,33 @@ async def test_a_name_that_is_not_there_is_answered_with_those_that_are(
 async def test_a_missing_argument_is_named(home: HomeAssistant) -> None:
     offer = await offer_of(home, llm.LLM_API_ASSIST)
 
-    text = error_of(await run(offer, "light__HassLightSet", name="Kitchen Light", brightness=400))
+    text = error_of(
+        await run(offer, "light__HassLightSet", name="Kitchen Light", brightness=400)
+    )
 
     assert text.startswith("The arguments do not fit: brightness: ")
     assert "100" in text
 
 
-async def test_an_area_without_a_match_is_not_answered_with_names_of_other_rooms(home: HomeAssistant) -> None:
+async def test_an_area_without_a_match_is_not_answered_with_names_of_other_rooms(
+    home: HomeAssistant,
+) -> None:
     ar.async_get(home).async_create("Cellar")
     offer = await offer_of(home, llm.LLM_API_ASSIST)
 
-    text = error_of(await run(offer, "intent__HassTurnOn", area="Cellar", domain=["light"]))
+    text = error_of(
+        await run(offer, "intent__HassTurnOn", area="Cellar", domain=["light"])
+    )
 
     assert text == "No entities were in the area (given area 'Cellar', domains light)."
 
 
-async def test_a_thermostat_with_two_set_points_says_what_it_takes(hass: HomeAssistant) -> None:
+async def test_a_thermostat_with_two_set_points_says_what_it_takes(
+    hass: HomeAssistant,
+) -> None:
     attributes = (
-        '{ hvac_modes: ["off", heat, cool, heat_cool], target_temperature_low: 18, target_temperature_high: 25 }'
+        '{ hvac_modes: ["off", heat, cool, heat_cool], target_temperature_low: '
+        "18, target_temperature_high: 25 }"
     )
     home = f"entities:\n  - {{ id: climate.range, name: Range, state: heat_cool, attributes: {attributes} }}\n"
     await move_in(hass, home)
@@ -318,16 +398,25 @@ entities:
 """
 
 
-async def test_a_call_for_one_of_several_is_answered_with_their_names(hass: HomeAssistant) -> None:
+async def test_a_call_for_one_of_several_is_answered_with_their_names(
+    hass: HomeAssistant,
+) -> None:
     """home-assistant/core#136900, #153393."""
     await move_in(hass, RADIATORS)
     assert await async_setup_component(hass, "intent", {})
     assert await async_setup_component(hass, "climate", {})
     offer = await offer_of(hass, llm.LLM_API_ASSIST)
 
-    text = error_of(await run(offer, "climate__HassClimateSetTemperature", area="Den", temperature=22))
+    text = error_of(
+        await run(
+            offer, "climate__HassClimateSetTemperature", area="Den", temperature=22
+        )
+    )
 
-    assert "There are: Left Radiator, Right Radiator. Call it by name, once for each one that is meant." in text
+    assert (
+        "There are: Left Radiator, Right Radiator. Call it by name, once for each one that is meant."
+        in text
+    )
 
 
 LAMPS = """
@@ -340,7 +429,9 @@ entities:
 """
 
 
-async def test_a_light_that_lacks_what_is_set_has_failed(hass: HomeAssistant, subtests: pytest.Subtests) -> None:
+async def test_a_light_that_lacks_what_is_set_has_failed(
+    hass: HomeAssistant, subtests: pytest.Subtests
+) -> None:
     """home-assistant/core#134159."""
     await move_in(hass, LAMPS)
     assert await async_setup_component(hass, "intent", {})
@@ -365,21 +456,36 @@ async def test_a_light_that_lacks_what_is_set_has_failed(hass: HomeAssistant, su
             outcome = await run(offer, "light__HassLightSet", **arguments)
             assert outcome.is_error is (arguments in unable)
             if outcome.is_error:
-                assert error_of(outcome) == f"It failed for: {arguments['name']} (It does not support that.)."
+                assert (
+                    error_of(outcome)
+                    == f"It failed for: {arguments['name']} (It does not support that.)."
+                )
 
 
 async def test_an_automation_that_is_enabled_has_not_run(home: HomeAssistant) -> None:
     """skye-harris/llm_intents#128."""
-    good_night = {"alias": "Good Night", "triggers": [], "actions": [{"event": "good_night"}]}
+    good_night = {
+        "alias": "Good Night",
+        "triggers": [],
+        "actions": [{"event": "good_night"}],
+    }
     assert await async_setup_component(home, "automation", {"automation": good_night})
-    async_expose_entity(home, "conversation", "automation.good_night", should_expose=True)
+    async_expose_entity(
+        home, "conversation", "automation.good_night", should_expose=True
+    )
     offer = await offer_of(home, llm.LLM_API_ASSIST)
 
-    outcome = await run(offer, "intent__HassTurnOn", name="Good Night", domain=["automation"])
+    outcome = await run(
+        offer, "intent__HassTurnOn", name="Good Night", domain=["automation"]
+    )
 
     assert not outcome.is_error
     assert "Its actions were not run" in json.loads(outcome.content)["note"]
-    assert "note" not in json.loads((await run(offer, "intent__HassTurnOn", area="Kitchen", domain=["light"])).content)
+    assert "note" not in json.loads(
+        (
+            await run(offer, "intent__HassTurnOn", area="Kitchen", domain=["light"])
+        ).content
+    )
 
 
 class _Calendar(CalendarEntity):
@@ -396,10 +502,20 @@ class _Calendar(CalendarEntity):
     async def async_get_events(
         self, hass: HomeAssistant, start_date: datetime, end_date: datetime
     ) -> list[CalendarEvent]:
-        choir = datetime(2026, 11, 30, 1, tzinfo=UTC), datetime(2026, 11, 30, 2, tzinfo=UTC)
+        choir = (
+            datetime(2026, 11, 30, 1, tzinfo=UTC),
+            datetime(2026, 11, 30, 2, tzinfo=UTC),
+        )
         return [
-            CalendarEvent(start=date(2026, 11, 29), end=date(2026, 11, 30), summary="Fair"),
-            CalendarEvent(start=choir[0], end=choir[1], summary="Choir", location="2026-11-30T01:00:00+00:00"),
+            CalendarEvent(
+                start=date(2026, 11, 29), end=date(2026, 11, 30), summary="Fair"
+            ),
+            CalendarEvent(
+                start=choir[0],
+                end=choir[1],
+                summary="Choir",
+                location="2026-11-30T01:00:00+00:00",
+            ),
         ]
 
 
@@ -417,9 +533,17 @@ async def test_an_event_of_a_whole_day_is_told_apart_from_one_of_two_days(
 
     assert "exclusive" in tool.description
     fair, choir = json.loads(outcome.content)["events"]
-    assert fair == {"start": "2026-11-29", "end": "2026-11-30", "summary": "Fair", "all_day": True}
+    assert fair == {
+        "start": "2026-11-29",
+        "end": "2026-11-30",
+        "summary": "Fair",
+        "all_day": True,
+    }
     # skye-harris/hass_local_openai_llm#102: a model reads the times as they are.
-    assert (choir["start"], choir["end"]) == ("2026-11-29T17:00:00-08:00", "2026-11-29T18:00:00-08:00")
+    assert (choir["start"], choir["end"]) == (
+        "2026-11-29T17:00:00-08:00",
+        "2026-11-29T18:00:00-08:00",
+    )
     assert choir["location"] == "2026-11-30T01:00:00+00:00"
 
 
@@ -440,7 +564,18 @@ FAILURES: list[tuple[JsonObject, str]] = [
     ({"errors": [{"message": "No beans", "code": 7}], "data": None}, "No beans"),
     ({"status": "error", "errors": [7]}, "It reports that it has failed"),
 ]
-NO_ERROR: tuple[JsonValue, ...] = ("none", "None", None, False, "", " ", "no error", "ok", "0", 0)
+NO_ERROR: tuple[JsonValue, ...] = (
+    "none",
+    "None",
+    None,
+    False,
+    "",
+    " ",
+    "no error",
+    "ok",
+    "0",
+    0,
+)
 REPORTS: list[JsonObject] = [
     *[dict[str, JsonValue](error=none) for none in NO_ERROR],
     {"title": "Blue", "error": "n/a"},

@@ -30,7 +30,10 @@ def stub(name: str, annotations: llm.ToolAnnotations | None = None) -> StubTool:
     ("tool", "finding"),
     [
         (stub("web", llm.ToolAnnotations(read_only=True)), Finding.READS),
-        (stub("unlock_door", llm.ToolAnnotations(read_only=True)), Finding.CHANGES_BY_NAME),
+        (
+            stub("unlock_door", llm.ToolAnnotations(read_only=True)),
+            Finding.CHANGES_BY_NAME,
+        ),
         (stub("web_search"), Finding.READS_BY_NAME),
         (stub("web", llm.ToolAnnotations(destructive=False)), Finding.CHANGES),
         (stub("web"), Finding.SILENT),
@@ -42,16 +45,26 @@ async def test_a_tool_of_a_server_is_known_by_what_it_says_or_is_called(
     assert find_out(home, tool, {}) == (tool.name, finding, ())
 
 
-async def test_tools_of_assist_act_on_what_they_are_called_with(home: HomeAssistant) -> None:
+async def test_tools_of_assist_act_on_what_they_are_called_with(
+    home: HomeAssistant,
+) -> None:
     intent.async_register(home, Foreign())
     handlers = {handler.intent_type: handler for handler in intent.async_get(home)}
 
-    assert find_out(home, llm.IntentTool("sing", handlers["Sing"]), {}).finding is Finding.SILENT
-    assert find_out(home, llm.IntentTool("on", handlers["HassTurnOn"]), {}).finding is Finding.ACTS
+    assert (
+        find_out(home, llm.IntentTool("sing", handlers["Sing"]), {}).finding
+        is Finding.SILENT
+    )
+    assert (
+        find_out(home, llm.IntentTool("on", handlers["HassTurnOn"]), {}).finding
+        is Finding.ACTS
+    )
     assert find_out(home, MediaPlayTool(), {}).finding is Finding.ACTS
 
 
-async def test_a_script_is_known_by_its_steps_or_by_what_its_owner_says(home: HomeAssistant) -> None:
+async def test_a_script_is_known_by_its_steps_or_by_what_its_owner_says(
+    home: HomeAssistant,
+) -> None:
     light = {"action": "light.turn_on", "entity_id": "light.kitchen"}
     some = {"action": "climate.turn_on", "target": {"entity_id": "{{ which }}"}}
     scripts: ConfigType = {
@@ -64,10 +77,20 @@ async def test_a_script_is_known_by_its_steps_or_by_what_its_owner_says(home: Ho
     words = {"script.any": ToolSource(affects=frozenset({"climate.hallway"}))}
 
     heaters = ("climate.hallway", "climate.kitchen")
-    assert find_out(home, tools["plain"], {}) == ("Plain", Finding.STEPS, ("light.kitchen",))
-    assert find_out(home, tools["some"], {})[1:] == (Finding.REACHES, (*heaters, "light.kitchen"))
+    assert find_out(home, tools["plain"], {}) == (
+        "Plain",
+        Finding.STEPS,
+        ("light.kitchen",),
+    )
+    assert find_out(home, tools["some"], {})[1:] == (
+        Finding.REACHES,
+        (*heaters, "light.kitchen"),
+    )
     assert find_out(home, tools["any"], {})[1:] == (Finding.OPAQUE, ())
-    assert find_out(home, tools["any"], words)[1:] == (Finding.REACHES, ("climate.hallway", "light.kitchen"))
+    assert find_out(home, tools["any"], words)[1:] == (
+        Finding.REACHES,
+        ("climate.hallway", "light.kitchen"),
+    )
 
 
 def test_a_tool_that_searches_the_web_says_so_in_its_name_or_its_description() -> None:
@@ -81,4 +104,11 @@ def test_a_tool_that_searches_the_web_says_so_in_its_name_or_its_description() -
         closed,
     ]
 
-    assert [is_web_search(tool) for tool in tools] == [True, True, True, False, False, False]
+    assert [is_web_search(tool) for tool in tools] == [
+        True,
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]

@@ -8,10 +8,20 @@ from homeassistant.components import conversation
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.components.intent import async_register_timer_handler
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import area_registry as ar, entity_registry as er, intent, llm
+from homeassistant.helpers import (
+    area_registry as ar,
+    entity_registry as er,
+    intent,
+    llm,
+)
 from homeassistant.setup import async_setup_component
 
-from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolDefinition, ToolOutcome
+from custom_components.chatterbox.agent.messages import (
+    JsonObject,
+    JsonValue,
+    ToolDefinition,
+    ToolOutcome,
+)
 from custom_components.chatterbox.agent.protocols import Deny, Rewrite
 from custom_components.chatterbox.home.entities import async_get_home
 from custom_components.chatterbox.home.entity_matches import matching_states
@@ -65,10 +75,22 @@ entities:
   - { name: Office Groceries, id: todo.office, area: office, attributes: { todo_items: [{ summary: Pens }] } }
 """
 
-NAMED_BY_TOOLS = ("calendar", "climate", "fan", "humidifier", "lawn_mower", "light", "media_player", "todo", "vacuum")
+NAMED_BY_TOOLS = (
+    "calendar",
+    "climate",
+    "fan",
+    "humidifier",
+    "lawn_mower",
+    "light",
+    "media_player",
+    "todo",
+    "vacuum",
+)
 
 
-async def call(offer: TurnTools, tool: str, /, **arguments: JsonValue) -> ToolOutcome | str:
+async def call(
+    offer: TurnTools, tool: str, /, **arguments: JsonValue
+) -> ToolOutcome | str:
     """Call a tool as the loop does; return what the model is told where nothing was run."""
     given: JsonObject = dict(arguments)
     definition = next(one for one in offer.definitions if one.name == tool)
@@ -82,18 +104,26 @@ async def call(offer: TurnTools, tool: str, /, **arguments: JsonValue) -> ToolOu
     return await run(offer, tool, **given)
 
 
-async def turn_on(hass: HomeAssistant, from_device: str | None = None, /, **arguments: JsonValue) -> set[str]:
+async def turn_on(
+    hass: HomeAssistant, from_device: str | None = None, /, **arguments: JsonValue
+) -> set[str]:
     """Call the tool that turns things on; return the entities that are on then."""
     offer = await offer_of(hass, llm.LLM_API_ASSIST, device_id=from_device)
     await call(offer, "intent__HassTurnOn", **arguments)
     await hass.async_block_till_done()
-    return {state.entity_id for state in hass.states.async_all(("light", "fan")) if state.state == "on"}
+    return {
+        state.entity_id
+        for state in hass.states.async_all(("light", "fan"))
+        if state.state == "on"
+    }
 
 
 async def turn_on_and_off(hass: HomeAssistant, **arguments: JsonValue) -> set[str]:
     """Return what the tool turns on, and turn it off."""
     entity_ids = await turn_on(hass, **arguments)
-    await hass.services.async_call("homeassistant", "turn_off", {"entity_id": [*entity_ids]}, blocking=True)
+    await hass.services.async_call(
+        "homeassistant", "turn_off", {"entity_id": [*entity_ids]}, blocking=True
+    )
     return entity_ids
 
 
@@ -124,7 +154,9 @@ async def turn_on_and_off(hass: HomeAssistant, **arguments: JsonValue) -> set[st
         ({"name": "light.lone"}, "light.lone"),
     ],
 )
-async def test_an_entity_is_found_by_its_names(home: HomeAssistant, arguments: JsonObject, meant: str) -> None:
+async def test_an_entity_is_found_by_its_names(
+    home: HomeAssistant, arguments: JsonObject, meant: str
+) -> None:
     assert await turn_on_and_off(home, **arguments) == {meant}
 
 
@@ -140,7 +172,9 @@ async def test_an_entity_is_found_by_its_names(home: HomeAssistant, arguments: J
         {"name": " "},
     ],
 )
-async def test_nothing_is_found_where_nothing_fits(home: HomeAssistant, arguments: JsonObject) -> None:
+async def test_nothing_is_found_where_nothing_fits(
+    home: HomeAssistant, arguments: JsonObject
+) -> None:
     assert await turn_on(home, **arguments) == set()
 
 
@@ -154,21 +188,34 @@ async def test_a_sign_tells_one_name_from_another(hass: HomeAssistant) -> None:
     assert await turn_on(hass, name="Heating -", area="Kitchen") == {"light.minus"}
 
 
-async def test_all_stands_for_all_that_fits_and_for_no_entity(home: HomeAssistant) -> None:
+async def test_all_stands_for_all_that_fits_and_for_no_entity(
+    home: HomeAssistant,
+) -> None:
     er.async_get(home).async_update_entity("light.kitchen", name="Kitchen All")
     await home.async_block_till_done()
-    assert await turn_on(home, name="all", area="Kitchen", domain=["light"]) == {"light.kitchen", "light.lamp"}
+    assert await turn_on(home, name="all", area="Kitchen", domain=["light"]) == {
+        "light.kitchen",
+        "light.lamp",
+    }
 
 
-async def test_of_several_matches_the_one_in_the_room_of_the_device_is_meant(home: HomeAssistant) -> None:
-    assert await turn_on(home, satellite(home, "bath"), name="Ceiling Light") == {"light.bath"}
-    assert await turn_on(home, satellite(home, "kitchen"), name="Ceiling Light", area="Bedroom") == {
+async def test_of_several_matches_the_one_in_the_room_of_the_device_is_meant(
+    home: HomeAssistant,
+) -> None:
+    assert await turn_on(home, satellite(home, "bath"), name="Ceiling Light") == {
+        "light.bath"
+    }
+    assert await turn_on(
+        home, satellite(home, "kitchen"), name="Ceiling Light", area="Bedroom"
+    ) == {
         "light.bath",
         "light.bedroom",
     }
 
 
-async def test_of_several_matches_none_is_meant_without_a_room(home: HomeAssistant) -> None:
+async def test_of_several_matches_none_is_meant_without_a_room(
+    home: HomeAssistant,
+) -> None:
     offer = await offer_of(home, llm.LLM_API_ASSIST)
 
     result = await call(offer, "intent__HassTurnOn", name="Ceiling Light")
@@ -177,13 +224,17 @@ async def test_of_several_matches_none_is_meant_without_a_room(home: HomeAssista
         "Not run: several things are called Ceiling Light: in Bath, Bedroom, Kitchen. Give the area too, or ask which"
         " one is meant."
     )
-    assert await turn_on(home, satellite(home, "nowhere"), name="Ceiling Light") == set()
+    assert (
+        await turn_on(home, satellite(home, "nowhere"), name="Ceiling Light") == set()
+    )
 
 
 async def test_live_context_is_found_by_the_same_names(home: HomeAssistant) -> None:
     offer = await offer_of(home, llm.LLM_API_ASSIST)
 
-    kitchen = await call(offer, "homeassistant__GetLiveContext", name="Temperature", area="Kitchen")
+    kitchen = await call(
+        offer, "homeassistant__GetLiveContext", name="Temperature", area="Kitchen"
+    )
     every = await call(offer, "homeassistant__GetLiveContext", name="Temperature")
 
     assert isinstance(kitchen, ToolOutcome)
@@ -193,26 +244,40 @@ async def test_live_context_is_found_by_the_same_names(home: HomeAssistant) -> N
 
 
 async def test_entities_of_one_name_are_listed_apart(home: HomeAssistant) -> None:
-    er.async_get(home).async_update_entity("light.lamp", name="Bedroom Lamp", area_id="bedroom")
+    er.async_get(home).async_update_entity(
+        "light.lamp", name="Bedroom Lamp", area_id="bedroom"
+    )
     offer = await offer_of(home, llm.LLM_API_ASSIST)
 
-    assert " light: Bedroom Lamp, Bedroom Lamp, Ceiling Light (also Big Moon)" in offer.prompt
+    assert (
+        " light: Bedroom Lamp, Bedroom Lamp, Ceiling Light (also Big Moon)"
+        in offer.prompt
+    )
 
 
-async def test_entities_of_one_name_in_two_rooms_are_each_found(home: HomeAssistant) -> None:
+async def test_entities_of_one_name_in_two_rooms_are_each_found(
+    home: HomeAssistant,
+) -> None:
     er.async_get(home).async_update_entity("light.bedroom_lamp", name="Lamp")
 
     assert await turn_on(home, name="Lamp", area="Bedroom") == {"light.bedroom_lamp"}
-    assert await turn_on(home, name="Kitchen Lamp") == {"light.bedroom_lamp", "light.lamp"}
+    assert await turn_on(home, name="Kitchen Lamp") == {
+        "light.bedroom_lamp",
+        "light.lamp",
+    }
 
 
-async def test_a_list_is_read_and_written_by_its_whole_name(hass: HomeAssistant) -> None:
+async def test_a_list_is_read_and_written_by_its_whole_name(
+    hass: HomeAssistant,
+) -> None:
     await move_in(hass, LISTS)
     assert await async_setup_component(hass, conversation.DOMAIN, {})
     offer = await offer_of(hass, llm.LLM_API_ASSIST)
     assert " todo: Office Groceries" in offer.prompt
 
-    added = await call(offer, "todo__HassListAddItem", name="Office Groceries", item="paper")
+    added = await call(
+        offer, "todo__HassListAddItem", name="Office Groceries", item="paper"
+    )
     result = await call(offer, "todo__get_items", todo_list="Office Groceries")
     refused = await call(offer, "todo__HassListAddItem", name="Groceries", item="paper")
 
@@ -226,33 +291,48 @@ async def test_a_list_is_read_and_written_by_its_whole_name(hass: HomeAssistant)
     )
 
 
-async def test_what_a_tool_finds_by_name_alone_is_told_by_its_whole_name(hass: HomeAssistant) -> None:
+async def test_what_a_tool_finds_by_name_alone_is_told_by_its_whole_name(
+    hass: HomeAssistant,
+) -> None:
     assert await async_setup_component(hass, "homeassistant", {})
     kitchen = ar.async_get(hass).async_create("Kitchen")
     for domain in NAMED_BY_TOOLS:
         assert await async_setup_component(hass, domain, {})
-        entry = er.async_get(hass).async_get_or_create(domain, "test", "one", original_name=f"Kitchen {domain}")
+        entry = er.async_get(hass).async_get_or_create(
+            domain, "test", "one", original_name=f"Kitchen {domain}"
+        )
         er.async_get(hass).async_update_entity(entry.entity_id, area_id=kitchen.id)
-        hass.states.async_set(entry.entity_id, "on", {"friendly_name": f"Kitchen {domain}"})
-        async_expose_entity(hass, conversation.DOMAIN, entry.entity_id, should_expose=True)
+        hass.states.async_set(
+            entry.entity_id, "on", {"friendly_name": f"Kitchen {domain}"}
+        )
+        async_expose_entity(
+            hass, conversation.DOMAIN, entry.entity_id, should_expose=True
+        )
     assert await async_setup_component(hass, conversation.DOMAIN, {})
     await hass.async_block_till_done()
     offer = await offer_of(hass, llm.LLM_API_ASSIST)
 
     whole = {
-        domain for tool in offer.definitions if (domain := tool.name.partition("__")[0]) and needs_a_whole_name(tool)
+        domain
+        for tool in offer.definitions
+        if (domain := tool.name.partition("__")[0]) and needs_a_whole_name(tool)
     }
 
     assert whole == {"calendar", "humidifier", "todo"}
     for entity in async_get_home(hass, conversation.DOMAIN).all_entities:
-        assert entity.listed_name == (f"Kitchen {entity.domain}" if entity.domain in whole else entity.domain)
+        assert entity.listed_name == (
+            f"Kitchen {entity.domain}" if entity.domain in whole else entity.domain
+        )
 
 
 def needs_a_whole_name(tool: ToolDefinition) -> bool:
     """Return whether a tool takes the name of a thing and no room, or only the names that it lists."""
     arguments = tool.parameters["properties"]
     assert isinstance(arguments, dict)
-    lists_names = any(isinstance(one, dict) and "Kitchen" in str(one.get("enum")) for one in arguments.values())
+    lists_names = any(
+        isinstance(one, dict) and "Kitchen" in str(one.get("enum"))
+        for one in arguments.values()
+    )
     return lists_names or ("name" in arguments and "area" not in arguments)
 
 
@@ -260,19 +340,29 @@ async def test_the_name_of_a_timer_is_nobody_elses(home: HomeAssistant) -> None:
     kitchen = satellite(home, "kitchen")
     async_register_timer_handler(home, kitchen, lambda *_: None)
     offer = await offer_of(home, llm.LLM_API_ASSIST, device_id=kitchen)
-    start = next(one for one in offer.definitions if one.name == "intent__HassStartTimer")
+    start = next(
+        one for one in offer.definitions if one.name == "intent__HassStartTimer"
+    )
 
-    assert await offer.name_resolver.pre_tool_use(start, {"name": "Fan", "minutes": 1}) is None
+    assert (
+        await offer.name_resolver.pre_tool_use(start, {"name": "Fan", "minutes": 1})
+        is None
+    )
 
 
 async def test_a_new_name_is_understood_at_once(home: HomeAssistant) -> None:
     offer = await offer_of(home, llm.LLM_API_ASSIST)
-    assert isinstance(await call(offer, "intent__HassTurnOn", name="Fan", area="Kitchen"), ToolOutcome)
+    assert isinstance(
+        await call(offer, "intent__HassTurnOn", name="Fan", area="Kitchen"), ToolOutcome
+    )
 
     ar.async_get(home).async_update("kitchen", name="Galley")
     er.async_get(home).async_update_entity("light.kitchen", name="Galley Spot")
 
-    assert await turn_on(home, name="Spot", area="Galley") == {"fan.kitchen", "light.kitchen"}
+    assert await turn_on(home, name="Spot", area="Galley") == {
+        "fan.kitchen",
+        "light.kitchen",
+    }
 
 
 async def test_what_is_not_exposed_has_no_name(home: HomeAssistant) -> None:
@@ -281,7 +371,9 @@ async def test_what_is_not_exposed_has_no_name(home: HomeAssistant) -> None:
     assert await turn_on(home, name="Fan", area="Kitchen") == set()
 
 
-async def test_names_are_understood_beside_home_assistants_own_list_too(home: HomeAssistant) -> None:
+async def test_names_are_understood_beside_home_assistants_own_list_too(
+    home: HomeAssistant,
+) -> None:
     offer = await offer_of(home, llm.LLM_API_ASSIST, home=LISTED)
 
     assert "names: Kitchen Ceiling Light" in offer.prompt
@@ -316,11 +408,17 @@ async def shared(hass: HomeAssistant) -> HomeAssistant:
     return hass
 
 
-async def test_of_several_with_one_name_the_one_that_the_tool_can_act_on_is_meant(shared: HomeAssistant) -> None:
+async def test_of_several_with_one_name_the_one_that_the_tool_can_act_on_is_meant(
+    shared: HomeAssistant,
+) -> None:
     offer = await offer_of(shared, llm.LLM_API_ASSIST)
 
-    assert isinstance(await call(offer, "intent__HassTurnOff", name="smart lock"), ToolOutcome)
-    await call(offer, "climate__HassClimateSetTemperature", name="Heater", temperature=23)
+    assert isinstance(
+        await call(offer, "intent__HassTurnOff", name="smart lock"), ToolOutcome
+    )
+    await call(
+        offer, "climate__HassClimateSetTemperature", name="Heater", temperature=23
+    )
     await shared.async_block_till_done()
 
     assert shared.states.is_state("lock.door", "unlocked")
@@ -329,8 +427,12 @@ async def test_of_several_with_one_name_the_one_that_the_tool_can_act_on_is_mean
     assert heater.attributes["temperature"] == 23
 
 
-async def test_of_several_that_it_can_act_on_the_one_in_the_room_of_the_device_is_meant(shared: HomeAssistant) -> None:
-    assert await turn_on(shared, satellite(shared, "entry"), name="Lamp") == {"light.entry"}
+async def test_of_several_that_it_can_act_on_the_one_in_the_room_of_the_device_is_meant(
+    shared: HomeAssistant,
+) -> None:
+    assert await turn_on(shared, satellite(shared, "entry"), name="Lamp") == {
+        "light.entry"
+    }
 
 
 @in_one_home(
@@ -338,10 +440,15 @@ async def test_of_several_that_it_can_act_on_the_one_in_the_room_of_the_device_i
     [
         ("Lamp", ": in Bath, Entry. Give the area too, or ask which one is meant."),
         ("Heater", ". Give the domain: climate or switch."),
-        ("Spot", ". Ask which one is meant, then give it as the name: light.one, light.two."),
+        (
+            "Spot",
+            ". Ask which one is meant, then give it as the name: light.one, light.two.",
+        ),
     ],
 )
-async def test_what_tells_several_apart_is_said(shared: HomeAssistant, name: str, rest: str) -> None:
+async def test_what_tells_several_apart_is_said(
+    shared: HomeAssistant, name: str, rest: str
+) -> None:
     offer = await offer_of(shared, llm.LLM_API_ASSIST)
 
     result = await call(offer, "intent__HassTurnOn", name=name)
@@ -351,14 +458,19 @@ async def test_what_tells_several_apart_is_said(shared: HomeAssistant, name: str
 
 async def test_what_was_told_apart_can_be_controlled(shared: HomeAssistant) -> None:
     assert await turn_on(shared, name="light.two") == {"light.two"}
-    assert await turn_on(shared, name="Lamp", area="Entry") == {"light.two", "light.entry"}
+    assert await turn_on(shared, name="Lamp", area="Entry") == {
+        "light.two",
+        "light.entry",
+    }
     offer = await offer_of(shared, llm.LLM_API_ASSIST)
     await call(offer, "intent__HassTurnOn", name="Heater", domain=["switch"])
     await shared.async_block_till_done()
     assert shared.states.is_state("switch.heater", "on")
 
 
-async def test_several_that_no_tool_can_act_on_are_left_to_the_tool(shared: HomeAssistant) -> None:
+async def test_several_that_no_tool_can_act_on_are_left_to_the_tool(
+    shared: HomeAssistant,
+) -> None:
     offer = await offer_of(shared, llm.LLM_API_ASSIST)
 
     changed = await call(offer, "intent__HassTurnOn", name="Air")
@@ -406,7 +518,12 @@ async def written(hass: HomeAssistant) -> HomeAssistant:
     [
         (
             "light.buero",
-            [unicodedata.normalize("NFD", "Bürodecke"), "Burodecke", "BUERODECKE", "\u202aBürodecke\u202c"],
+            [
+                unicodedata.normalize("NFD", "Bürodecke"),
+                "Burodecke",
+                "BUERODECKE",
+                "\u202aBürodecke\u202c",
+            ],
         ),
         ("light.nfd", ["Gästebad", "gastebad", "Gäste\u00adbad"]),
         ("light.ar", ["\u200fمصباح المطبخ\u200f", "مصباح\u00a0المطبخ"]),  # noqa: RUF001  # as people write it
@@ -423,7 +540,14 @@ async def written(hass: HomeAssistant) -> HomeAssistant:
         ),
         ("light.yo", ["寝室の照明\ufeff"]),
         ("light.kana", ["ランプ"]),
-        ("light.salt", ["Multisocket 2, Salt lamp", "Multisocket 2 (also Salt lamp)", "salt lamp (Multisocket 2)"]),
+        (
+            "light.salt",
+            [
+                "Multisocket 2, Salt lamp",
+                "Multisocket 2 (also Salt lamp)",
+                "salt lamp (Multisocket 2)",
+            ],
+        ),
         ("light.up", ["Upstairs, hallway", "upstairs hallway", '"Upstairs, hallway"']),
         ("light.plain_pair", ["Pair", "pair\u200b"]),
         ("light.pair", ["💡 Pair", "💡\ufe0f pair"]),
@@ -436,10 +560,14 @@ async def test_a_name_is_found_in_whatever_form_it_is_written(
 ) -> None:
     for name in names:
         assert await turn_on(written, name=name) == {meant}, name
-        await written.services.async_call("light", "turn_off", {"entity_id": meant}, blocking=True)
+        await written.services.async_call(
+            "light", "turn_off", {"entity_id": meant}, blocking=True
+        )
 
 
-async def test_a_form_that_may_mean_several_or_something_else_means_none(written: HomeAssistant) -> None:
+async def test_a_form_that_may_mean_several_or_something_else_means_none(
+    written: HomeAssistant,
+) -> None:
     offer = await offer_of(written, llm.LLM_API_ASSIST)
 
     assert await call(offer, "intent__HassTurnOn", name="kàfer") == (
@@ -486,10 +614,16 @@ async def test_a_room_or_floor_is_found_in_whatever_form_it_is_written(
 
 
 @pytest.mark.parametrize("seed", range(2))
-async def test_another_form_of_a_name_means_nothing_that_the_name_does_not_mean(hass: HomeAssistant, seed: int) -> None:
+async def test_another_form_of_a_name_means_nothing_that_the_name_does_not_mean(
+    hass: HomeAssistant, seed: int
+) -> None:
     random = Random(3000 + seed)  # noqa: S311 a home that can be built again
     await RandomHome(hass, random).build()
-    states = [state for state in hass.states.async_all() if er.async_get(hass).async_get(state.entity_id)]
+    states = [
+        state
+        for state in hass.states.async_all()
+        if er.async_get(hass).async_get(state.entity_id)
+    ]
     for state in states:
         name = random.choice([state.name, f"💡 {state.name}", f"{state.name}é"])
         er.async_get(hass).async_update_entity(state.entity_id, name=name)
@@ -498,13 +632,24 @@ async def test_another_form_of_a_name_means_nothing_that_the_name_does_not_mean(
     tool = next(one for one in offer.definitions if one.name == "intent__HassTurnOff")
     replaced = 0
     for state in filter(None, (hass.states.get(state.entity_id) for state in states)):
-        for form in (f"{state.name}\u200b", state.name.replace("é", "e"), state.name.replace("💡 ", "")):
+        for form in (
+            f"{state.name}\u200b",
+            state.name.replace("é", "e"),
+            state.name.replace("💡 ", ""),
+        ):
             match await offer.name_resolver.pre_tool_use(tool, {"name": form}):
                 case Rewrite({"name": str(meant)}):
                     replaced += 1
-                    found = matching_states(hass, intent.MatchTargetsConstraints(name=meant, assistant="conversation"))
+                    found = matching_states(
+                        hass,
+                        intent.MatchTargetsConstraints(
+                            name=meant, assistant="conversation"
+                        ),
+                    )
                     names = intent.async_get_entity_aliases(
-                        hass, er.async_get(hass).async_get(found[0].entity_id), state=found[0]
+                        hass,
+                        er.async_get(hass).async_get(found[0].entity_id),
+                        state=found[0],
                     )
                     assert len(found) == 1, form
                     assert plain(form) in map(plain, names), (form, found, names)
@@ -514,7 +659,13 @@ async def test_another_form_of_a_name_means_nothing_that_the_name_does_not_mean(
 
 
 def plain(name: str) -> str:
-    return name.replace("💡 ", "").replace("é", "e").replace("\u200b", "").rstrip("e").casefold()
+    return (
+        name.replace("💡 ", "")
+        .replace("é", "e")
+        .replace("\u200b", "")
+        .rstrip("e")
+        .casefold()
+    )
 
 
 SAME = """
@@ -545,4 +696,7 @@ async def test_a_name_in_several_rooms_means_the_one_of_the_speaker_or_has_to_be
     assert "Garage" in parsed.content
     assert "Office" in parsed.content
     assert await turn_on(hass, name="Main Light", area="Office") == {"light.main"}
-    assert await turn_on(hass, satellite(hass, "garage"), name="Lights") == {"light.main", "light.garage"}
+    assert await turn_on(hass, satellite(hass, "garage"), name="Lights") == {
+        "light.main",
+        "light.garage",
+    }

@@ -22,7 +22,10 @@ from custom_components.chatterbox.tools.schema import (
 
 
 def convert(schema: object) -> ToolSchema:
-    return convert_schema(schema if isinstance(schema, vol.Schema) else vol.Schema(schema), selector_serializer)
+    return convert_schema(
+        schema if isinstance(schema, vol.Schema) else vol.Schema(schema),
+        selector_serializer,
+    )
 
 
 def test_an_ordinary_schema_is_told_as_it_is() -> None:
@@ -46,14 +49,21 @@ def test_an_ordinary_schema_is_told_as_it_is() -> None:
 
 
 def test_a_choice_of_required_arguments_moves_from_the_top_level_into_words() -> None:
-    schema = convert({vol.Required(vol.Any("hours", "minutes")): vol.Coerce(int), vol.Optional("name"): cv.string})
+    schema = convert(
+        {
+            vol.Required(vol.Any("hours", "minutes")): vol.Coerce(int),
+            vol.Optional("name"): cv.string,
+        }
+    )
 
     assert set(schema.parameters) == {"type", "properties", "additionalProperties"}
     assert schema.remarks == ("Give at least one of: hours; minutes.",)
 
 
 def test_arguments_that_exclude_each_other_are_said_in_words() -> None:
-    schema = convert({vol.Exclusive("a", "group"): int, vol.Exclusive("b", "group"): int})
+    schema = convert(
+        {vol.Exclusive("a", "group"): int, vol.Exclusive("b", "group"): int}
+    )
 
     assert "allOf" not in schema.parameters
     assert schema.remarks == ("Do not give a and b together.",)
@@ -78,7 +88,9 @@ def test_alternative_objects_become_one_with_the_properties_of_all() -> None:
 
 
 @pytest.mark.parametrize("schema", [{}, object, vol.Schema({}, extra=vol.ALLOW_EXTRA)])
-def test_a_tool_without_arguments_still_has_an_object_with_properties(schema: object) -> None:
+def test_a_tool_without_arguments_still_has_an_object_with_properties(
+    schema: object,
+) -> None:
     parameters = convert(schema).parameters
 
     assert parameters["type"] == "object"
@@ -109,21 +121,56 @@ def test_an_optional_argument_is_left_out_instead_of_null() -> None:
 
 
 def test_what_holds_anyway_is_not_said() -> None:
-    message = {"type": "string", "description": "", "title": "Album Name", "minLength": 0, "deprecated": False}
-    free = {"type": "object", "additionalProperties": True, "required": [], "$comment": "Mind the gap.", "title": "How"}
-    told_of_the_title = {"type": "string", "title": "Description", "minLength": 2, "description": "Of the album"}
+    message = {
+        "type": "string",
+        "description": "",
+        "title": "Album Name",
+        "minLength": 0,
+        "deprecated": False,
+    }
+    free = {
+        "type": "object",
+        "additionalProperties": True,
+        "required": [],
+        "$comment": "Mind the gap.",
+        "title": "How",
+    }
+    told_of_the_title = {
+        "type": "string",
+        "title": "Description",
+        "minLength": 2,
+        "description": "Of the album",
+    }
 
     def serialize(schema: object) -> object:
-        found = ((cv.string, message), (cv.boolean, free), (cv.positive_int, told_of_the_title))
-        return next((kind for known, kind in found if known is schema), probatio.UNSUPPORTED)
+        found = (
+            (cv.string, message),
+            (cv.boolean, free),
+            (cv.positive_int, told_of_the_title),
+        )
+        return next(
+            (kind for known, kind in found if known is schema), probatio.UNSUPPORTED
+        )
 
-    arguments = {"album_name": cv.string, "options": cv.boolean, "title": cv.positive_int}
-    schema = convert_schema(vol.Schema({vol.Optional(name): kind for name, kind in arguments.items()}), serialize)
+    arguments = {
+        "album_name": cv.string,
+        "options": cv.boolean,
+        "title": cv.positive_int,
+    }
+    schema = convert_schema(
+        vol.Schema({vol.Optional(name): kind for name, kind in arguments.items()}),
+        serialize,
+    )
 
     assert schema.parameters["properties"] == {
         "album_name": {"type": "string"},
         "options": {"type": "object", "title": "How"},
-        "title": {"type": "string", "title": "Description", "minLength": 2, "description": "Of the album"},
+        "title": {
+            "type": "string",
+            "title": "Description",
+            "minLength": 2,
+            "description": "Of the album",
+        },
     }
 
 
@@ -136,7 +183,11 @@ def test_a_required_argument_keeps_its_null() -> None:
 
 def test_properties_may_be_called_like_keywords() -> None:
     parameters = convert(
-        {vol.Required("enum"): cv.string, vol.Optional("required"): int, vol.Optional("not"): int}
+        {
+            vol.Required("enum"): cv.string,
+            vol.Optional("required"): int,
+            vol.Optional("not"): int,
+        }
     ).parameters
 
     assert isinstance(properties := parameters["properties"], dict)
@@ -162,9 +213,13 @@ class Mode(Enum):
 
 
 def test_what_is_no_json_becomes_json() -> None:
-    parameters = convert({vol.Optional("mode", default=Mode.ECO): vol.In(list(Mode))}).parameters
+    parameters = convert(
+        {vol.Optional("mode", default=Mode.ECO): vol.In(list(Mode))}
+    ).parameters
 
-    assert parameters["properties"] == {"mode": {"type": "string", "enum": ["eco"], "default": "eco"}}
+    assert parameters["properties"] == {
+        "mode": {"type": "string", "enum": ["eco"], "default": "eco"}
+    }
 
 
 def test_a_null_is_left_out_in_every_way_to_write_it() -> None:
@@ -172,13 +227,18 @@ def test_a_null_is_left_out_in_every_way_to_write_it() -> None:
         "a": {"type": ["string", "null"]},
         "b": {"type": ["string", "integer", "null"]},
         "c": {"enum": ["y", None, "x"]},
-        "d": {"anyOf": [{"type": "null"}, {"type": "string", "minLength": 1}], "description": "Its name"},
+        "d": {
+            "anyOf": [{"type": "null"}, {"type": "string", "minLength": 1}],
+            "description": "Its name",
+        },
     }
 
     def answer(node: object) -> object:
         return written[node] if isinstance(node, str) else probatio.UNSUPPORTED
 
-    parameters = convert_schema(vol.Schema({vol.Optional(name): name for name in written}), answer).parameters
+    parameters = convert_schema(
+        vol.Schema({vol.Optional(name): name for name in written}), answer
+    ).parameters
 
     assert parameters["properties"] == {
         "a": {"type": "string"},
@@ -206,10 +266,14 @@ def test_arguments_that_are_wrapped_anew_are_not_converted_anew() -> None:
     cache = SchemaCache()
 
     first = cache.convert(vol.Schema({BRIGHTNESS: PERCENT}), selector_serializer)
-    second = cache.convert(vol.Schema({vol.Required("brightness"): PERCENT}), selector_serializer)
+    second = cache.convert(
+        vol.Schema({vol.Required("brightness"): PERCENT}), selector_serializer
+    )
 
     assert second is first
-    assert first == convert_schema(vol.Schema({BRIGHTNESS: PERCENT}), selector_serializer)
+    assert first == convert_schema(
+        vol.Schema({BRIGHTNESS: PERCENT}), selector_serializer
+    )
     assert len(cache) == 1
 
 
@@ -224,19 +288,30 @@ def test_another_argument_validator_or_serializer_is_another_schema() -> None:
     ]
 
     for schema in schemas:
-        assert cache.convert(schema, selector_serializer) == convert_schema(schema, selector_serializer)
+        assert cache.convert(schema, selector_serializer) == convert_schema(
+            schema, selector_serializer
+        )
     cache.convert(schemas[0])
 
     assert len(cache) == len(schemas) + 1
 
 
-def test_choices_that_are_made_anew_for_each_turn_are_converted_once_and_do_not_pile_up() -> None:
+def test_choices_that_are_made_anew_for_each_turn_are_converted_once_and_do_not_pile_up() -> (
+    None
+):
     cache = SchemaCache()
 
     for number in range(MAX_SCHEMAS + 10):
-        todo, again = (cache.convert(vol.Schema({vol.Required("list"): vol.In([f"List {number}"])})) for _ in range(2))
+        todo, again = (
+            cache.convert(
+                vol.Schema({vol.Required("list"): vol.In([f"List {number}"])})
+            )
+            for _ in range(2)
+        )
         assert again is todo
-        assert todo.parameters["properties"] == {"list": {"type": "string", "enum": [f"List {number}"]}}
+        assert todo.parameters["properties"] == {
+            "list": {"type": "string", "enum": [f"List {number}"]}
+        }
 
     assert len(cache) == MAX_SCHEMAS
 
@@ -248,16 +323,26 @@ def test_a_model_is_told_only_of_filters_that_tell_entities_of_the_home_apart() 
         vol.Optional("floor"): cv.string,
         vol.Optional("domain"): [vol.In(["cover"])],
         vol.Optional("device_class"): [vol.In(["blind", "garage", "window"])],
-        vol.Required("position", description="From 0 to 100"): vol.All(vol.Coerce(int), vol.Range(0, 100)),
+        vol.Required("position", description="From 0 to 100"): vol.All(
+            vol.Coerce(int), vol.Range(0, 100)
+        ),
     }
     parameters = convert(schema).parameters
 
     name, area = {"type": "string", "description": "Its name"}, {"type": "string"}
     position = {"type": "integer", "minimum": 0, "maximum": 100}
     classes = {"type": "array", "items": {"type": "string", "enum": ["blind"]}}
-    assert short_parameters(parameters, Distinctions(frozenset({"blind", "outlet"}), floors=True)) == {
+    assert short_parameters(
+        parameters, Distinctions(frozenset({"blind", "outlet"}), floors=True)
+    ) == {
         "type": "object",
-        "properties": {"name": name, "area": area, "floor": area, "device_class": classes, "position": position},
+        "properties": {
+            "name": name,
+            "area": area,
+            "floor": area,
+            "device_class": classes,
+            "position": position,
+        },
         "required": ["position"],
     }
     assert short_parameters(parameters, Distinctions())["properties"] == {
@@ -268,7 +353,9 @@ def test_a_model_is_told_only_of_filters_that_tell_entities_of_the_home_apart() 
 
 
 def test_a_place_without_rooms_and_required_parameters_are_always_told() -> None:
-    mop = convert({vol.Optional("floor"): cv.string, vol.Required("domain"): [vol.In(["vacuum"])]}).parameters
+    mop = convert(
+        {vol.Optional("floor"): cv.string, vol.Required("domain"): [vol.In(["vacuum"])]}
+    ).parameters
 
     assert short_parameters(mop)["properties"] == mop["properties"]
 
@@ -277,7 +364,9 @@ def test_a_list_that_may_be_a_single_value_is_told_as_a_list() -> None:
     texts: JsonObject = {"type": "array", "items": {"type": "string"}}
     choice: JsonObject = {"anyOf": [{"type": "string"}, texts]}
 
-    assert short_parameters({"type": "object", "properties": {"domain": choice}})["properties"] == {"domain": texts}
+    assert short_parameters({"type": "object", "properties": {"domain": choice}})[
+        "properties"
+    ] == {"domain": texts}
 
 
 @pytest.mark.parametrize(
@@ -287,16 +376,32 @@ def test_a_list_that_may_be_a_single_value_is_told_as_a_list() -> None:
             [{"type": "integer"}, {"type": "number", "minimum": 0, "maximum": 100}],
             {"type": "integer", "minimum": 0, "maximum": 100},
         ),
-        ([{"type": "string"}, {"type": "string", "maxLength": 5}], {"type": "string", "maxLength": 5}),
-        ([{"type": "string", "maxLength": 5}, {"type": "string", "maxLength": 3}], None),
+        (
+            [{"type": "string"}, {"type": "string", "maxLength": 5}],
+            {"type": "string", "maxLength": 5},
+        ),
+        (
+            [{"type": "string", "maxLength": 5}, {"type": "string", "maxLength": 3}],
+            None,
+        ),
         ([{"type": "string"}, {"type": "integer"}], None),
-        ([{"type": "object", "properties": {"a": {"type": "string"}}}, {"type": "object"}], None),
+        (
+            [
+                {"type": "object", "properties": {"a": {"type": "string"}}},
+                {"type": "object"},
+            ],
+            None,
+        ),
     ],
 )
-def test_branches_that_hold_together_are_one_unless_they_contradict(branches: JsonValue, merged: JsonValue) -> None:
+def test_branches_that_hold_together_are_one_unless_they_contradict(
+    branches: JsonValue, merged: JsonValue
+) -> None:
     def serialize(schema: object) -> object:
         return {"allOf": branches} if schema is cv.string else probatio.UNSUPPORTED
 
-    parameters = convert_schema(vol.Schema({vol.Required("value"): cv.string}), serialize).parameters
+    parameters = convert_schema(
+        vol.Schema({vol.Required("value"): cv.string}), serialize
+    ).parameters
 
     assert parameters["properties"] == {"value": merged or {"allOf": branches}}

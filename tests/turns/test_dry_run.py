@@ -18,14 +18,26 @@ from custom_components.chatterbox.approvals.questions import async_get_approvals
 from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.effects.effect import actions_of
 from custom_components.chatterbox.people.speakers import Asking, Speaker
-from custom_components.chatterbox.turns.dry_run import DryAsker, DryConversation, DryOutcome, DryTurn
+from custom_components.chatterbox.turns.dry_run import (
+    DryAsker,
+    DryConversation,
+    DryOutcome,
+    DryTurn,
+)
 from custom_components.chatterbox.usage.tracker import async_get_usage_tracker
 from tests.support.config_entries import only_agent
-from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedUsage
+from tests.support.servers.script import (
+    Script,
+    ScriptedAnswer,
+    ScriptedCall,
+    ScriptedUsage,
+)
 from tests.support.talk import AGENT, BLINDS_DOWN, LIGHT_ON, Serve, messages_of
 
 PERSON = DryAsker(Speaker(asking=Asking.PERSON), "en")
-UNLOCK = ScriptedCall(name="intent__HassTurnOff", arguments={"name": "Front Door", "domain": ["lock"]})
+UNLOCK = ScriptedCall(
+    name="intent__HassTurnOff", arguments={"name": "Front Door", "domain": ["lock"]}
+)
 READ = ScriptedCall(name="homeassistant__GetLiveContext", arguments={"area": "Kitchen"})
 DONE = ScriptedAnswer(content="Done.")
 
@@ -43,7 +55,9 @@ class Happenings:
 
     @callback
     def _note(self, event: Event[Mapping[str, JsonValue]]) -> None:
-        if event.data.get("entity_id") == HOME_ASSISTANT_AGENT:  # its state is when it was last asked
+        if (
+            event.data.get("entity_id") == HOME_ASSISTANT_AGENT
+        ):  # its state is when it was last asked
             return
         kind = str(event.event_type)
         if kind in (EVENT_CALL_SERVICE, EVENT_STATE_CHANGED) or kind.startswith(DOMAIN):
@@ -51,12 +65,19 @@ class Happenings:
 
 
 async def tried(
-    hass: HomeAssistant, text: str, asker: DryAsker = PERSON, *, agent_id: str = AGENT, is_model_alone: bool = True
+    hass: HomeAssistant,
+    text: str,
+    asker: DryAsker = PERSON,
+    *,
+    agent_id: str = AGENT,
+    is_model_alone: bool = True,
 ) -> DryTurn:
     """Try a sentence; whatever happens in the home meanwhile is a fault."""
     await hass.async_block_till_done()
     happenings = Happenings(hass)
-    talk = DryConversation.with_agent(hass, agent_id, asker, is_model_alone=is_model_alone)
+    talk = DryConversation.with_agent(
+        hass, agent_id, asker, is_model_alone=is_model_alone
+    )
     assert talk
     turn = await talk.async_say(text)
     await hass.async_block_till_done()
@@ -68,12 +89,20 @@ async def tried(
 def seen(turn: DryTurn) -> list[tuple[str, list[str]]]:
     """Return the outcome of each call, with its actions."""
     return [
-        (one.outcome.value, sorted(f"{action.action} {action.entity_id}" for action in actions_of(one.review.effects)))
+        (
+            one.outcome.value,
+            sorted(
+                f"{action.action} {action.entity_id}"
+                for action in actions_of(one.review.effects)
+            ),
+        )
         for one in turn.calls
     ]
 
 
-async def test_a_call_is_predicted_and_answered_as_if_it_had_run(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_call_is_predicted_and_answered_as_if_it_had_run(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     server = await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), DONE)))
 
     turn = await tried(hass, "turn on the kitchen ceiling light")
@@ -82,7 +111,9 @@ async def test_a_call_is_predicted_and_answered_as_if_it_had_run(hass: HomeAssis
     assert turn.text == "Done."
     assert hass.states.is_state("light.kitchen_ceiling", "off")
     result = str(messages_of(server.requests[1])[-1]["content"])
-    assert '"success":[{"name":"Kitchen Ceiling Light"' in result.replace(", ", ",").replace(": ", ":")
+    assert '"success":[{"name":"Kitchen Ceiling Light"' in result.replace(
+        ", ", ","
+    ).replace(": ", ":")
 
 
 async def test_a_held_call_asks_nobody(hass: HomeAssistant, serve: Serve) -> None:
@@ -95,10 +126,18 @@ async def test_a_held_call_asks_nobody(hass: HomeAssistant, serve: Serve) -> Non
     assert turn.text == "Unlock the Front Door in the Hallway?"
 
 
-async def test_a_call_that_rules_forbid_is_refused(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_call_that_rules_forbid_is_refused(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     rules = [{"entities": ["lock.front_door"], "verdict": "deny"}]
     await serve(
-        Script(answers=(ScriptedAnswer(tool_calls=(UNLOCK,)), ScriptedAnswer(content="I may not."))), rules=rules
+        Script(
+            answers=(
+                ScriptedAnswer(tool_calls=(UNLOCK,)),
+                ScriptedAnswer(content="I may not."),
+            )
+        ),
+        rules=rules,
     )
 
     turn = await tried(hass, "unlock the front door")
@@ -107,9 +146,20 @@ async def test_a_call_that_rules_forbid_is_refused(hass: HomeAssistant, serve: S
     assert turn.question is None
 
 
-async def test_a_name_of_nothing_fails_as_it_does_in_the_home(hass: HomeAssistant, serve: Serve) -> None:
-    lamp = ScriptedCall(name="intent__HassTurnOn", arguments={"name": "Lava Lamp", "domain": "light"})
-    server = await serve(Script(answers=(ScriptedAnswer(tool_calls=(lamp,)), ScriptedAnswer(content="There is none."))))
+async def test_a_name_of_nothing_fails_as_it_does_in_the_home(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    lamp = ScriptedCall(
+        name="intent__HassTurnOn", arguments={"name": "Lava Lamp", "domain": "light"}
+    )
+    server = await serve(
+        Script(
+            answers=(
+                ScriptedAnswer(tool_calls=(lamp,)),
+                ScriptedAnswer(content="There is none."),
+            )
+        )
+    )
 
     turn = await tried(hass, "turn on the lava lamp")
 
@@ -117,10 +167,19 @@ async def test_a_name_of_nothing_fails_as_it_does_in_the_home(hass: HomeAssistan
     assert "Lava Lamp" in str(messages_of(server.requests[1])[-1]["content"])
 
 
-async def test_a_device_in_another_state_is_left_out(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_device_in_another_state_is_left_out(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     """A television that is off cannot be paused, whatever its name."""
     pause = ScriptedCall(name="media_player__HassMediaPause", arguments={"name": "TV"})
-    await serve(Script(answers=(ScriptedAnswer(tool_calls=(pause,)), ScriptedAnswer(content="It is off."))))
+    await serve(
+        Script(
+            answers=(
+                ScriptedAnswer(tool_calls=(pause,)),
+                ScriptedAnswer(content="It is off."),
+            )
+        )
+    )
     hass.states.async_set("media_player.tv", "off")
 
     turn = await tried(hass, "pause the TV")
@@ -129,12 +188,21 @@ async def test_a_device_in_another_state_is_left_out(hass: HomeAssistant, serve:
 
 
 async def test_states_are_read_as_they_are(hass: HomeAssistant, serve: Serve) -> None:
-    server = await serve(Script(answers=(ScriptedAnswer(tool_calls=(READ,)), ScriptedAnswer(content="It is off."))))
+    server = await serve(
+        Script(
+            answers=(
+                ScriptedAnswer(tool_calls=(READ,)),
+                ScriptedAnswer(content="It is off."),
+            )
+        )
+    )
 
     turn = await tried(hass, "is the kitchen ceiling light on")
 
     assert turn.calls == ()
-    assert "Fridge Temperature 4.5" in str(messages_of(server.requests[1])[-1]["content"])
+    assert "Fridge Temperature 4.5" in str(
+        messages_of(server.requests[1])[-1]["content"]
+    )
 
 
 class Foreign(llm.Tool):
@@ -155,16 +223,27 @@ class ForeignApi(llm.API):
     """Offers it."""
 
     @override
-    async def async_get_api_instance(self, llm_context: llm.LLMContext) -> llm.APIInstance:
+    async def async_get_api_instance(
+        self, llm_context: llm.LLMContext
+    ) -> llm.APIInstance:
         return llm.APIInstance(self, "", llm_context, [Foreign()])
 
 
 @pytest.mark.parametrize("name", ["read_mail", "todo__get_items"])
-async def test_tools_that_read_elsewhere_do_not_run(hass: HomeAssistant, serve: Serve, name: str) -> None:
+async def test_tools_that_read_elsewhere_do_not_run(
+    hass: HomeAssistant, serve: Serve, name: str
+) -> None:
     llm.async_register_api(hass, ForeignApi(hass=hass, id="mail", name="Mail"))
-    arguments: dict[str, JsonValue] = {} if name == "read_mail" else {"todo_list": "Shopping List"}
+    arguments: dict[str, JsonValue] = (
+        {} if name == "read_mail" else {"todo_list": "Shopping List"}
+    )
     call = ScriptedCall(name=name, arguments=arguments)
-    script = Script(answers=(ScriptedAnswer(tool_calls=(call,)), ScriptedAnswer(content="I cannot tell.")))
+    script = Script(
+        answers=(
+            ScriptedAnswer(tool_calls=(call,)),
+            ScriptedAnswer(content="I cannot tell."),
+        )
+    )
     server = await serve(script, llm_hass_api=["assist", "mail"])
 
     await tried(hass, "what is on the list")
@@ -173,36 +252,69 @@ async def test_tools_that_read_elsewhere_do_not_run(hass: HomeAssistant, serve: 
     assert "only a trial" in str(messages_of(server.requests[1])[-1]["content"])
 
 
-async def test_our_tools_run_if_they_read_without_an_action(hass: HomeAssistant, serve: Serve) -> None:
+async def test_our_tools_run_if_they_read_without_an_action(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     given: Mapping[str, dict[str, JsonValue]] = {
         "get_forecast": {},
         "list_memories": {},
         "remember": {"fact": "The key is under the mat."},
         "search_history": {"words": "key"},
     }
-    calls = tuple(ScriptedCall(name=f"chatterbox__{name}", arguments=arguments) for name, arguments in given.items())
+    calls = tuple(
+        ScriptedCall(name=f"chatterbox__{name}", arguments=arguments)
+        for name, arguments in given.items()
+    )
     script = Script(answers=(ScriptedAnswer(tool_calls=calls), DONE))
     server = await serve(script, remember_facts=True, search_history=True)
-    hass.states.async_set("weather.home", "sunny", {"supported_features": WeatherEntityFeature.FORECAST_DAILY})
+    hass.states.async_set(
+        "weather.home",
+        "sunny",
+        {"supported_features": WeatherEntityFeature.FORECAST_DAILY},
+    )
     async_expose_entity(hass, "conversation", "weather.home", should_expose=True)
-    async_mock_service(hass, "weather", "get_forecasts", response={}, supports_response=SupportsResponse.ONLY)
+    async_mock_service(
+        hass,
+        "weather",
+        "get_forecasts",
+        response={},
+        supports_response=SupportsResponse.ONLY,
+    )
 
     turn = await tried(hass, "what do you know")
 
-    answers = [str(message["content"]) for message in messages_of(server.requests[1]) if message["role"] == "tool"]
-    assert [name for name, answer in zip(given, answers, strict=True) if "only a trial" in answer] == ["get_forecast"]
+    answers = [
+        str(message["content"])
+        for message in messages_of(server.requests[1])
+        if message["role"] == "tool"
+    ]
+    assert [
+        name
+        for name, answer in zip(given, answers, strict=True)
+        if "only a trial" in answer
+    ] == ["get_forecast"]
     assert [call.review.call.name for call in turn.calls] == ["chatterbox__remember"]
 
 
-async def test_the_scripts_of_the_owner_do_not_run(hass: HomeAssistant, serve: Serve) -> None:
+async def test_the_scripts_of_the_owner_do_not_run(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     answers = ScriptedAnswer(tool_calls=(LIGHT_ON,)), DONE
-    await serve(Script(answers=answers), pre_tool_use="script.watch", pre_speech="script.watch")
+    await serve(
+        Script(answers=answers), pre_tool_use="script.watch", pre_speech="script.watch"
+    )
 
-    assert [one.outcome for one in (await tried(hass, "turn on the kitchen light")).calls] == [DryOutcome.RUNS]
+    assert [
+        one.outcome for one in (await tried(hass, "turn on the kitchen light")).calls
+    ] == [DryOutcome.RUNS]
 
 
 async def test_a_conversation_goes_on(hass: HomeAssistant, serve: Serve) -> None:
-    answers = (ScriptedAnswer(tool_calls=(BLINDS_DOWN,)), DONE, ScriptedAnswer(content="The blinds."))
+    answers = (
+        ScriptedAnswer(tool_calls=(BLINDS_DOWN,)),
+        DONE,
+        ScriptedAnswer(content="The blinds."),
+    )
     server = await serve(Script(answers=answers))
     talk = DryConversation.with_agent(hass, AGENT, PERSON, is_model_alone=True)
     assert talk
@@ -211,7 +323,11 @@ async def test_a_conversation_goes_on(hass: HomeAssistant, serve: Serve) -> None
     turn = await talk.async_say("what did you close?")
 
     assert turn.text == "The blinds."
-    contents = [str(message["content"]) for message in messages_of(server.requests[-1]) if message["role"] == "user"]
+    contents = [
+        str(message["content"])
+        for message in messages_of(server.requests[-1])
+        if message["role"] == "user"
+    ]
     assert "close the living room blinds" in contents[0]
 
 
@@ -231,7 +347,9 @@ async def test_home_assistant_itself_answers_questions(hass: HomeAssistant) -> N
     assert "no" in turn.text.casefold()
 
 
-async def test_tokens_are_counted_and_turns_are_not(hass: HomeAssistant, serve: Serve) -> None:
+async def test_tokens_are_counted_and_turns_are_not(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     usage = ScriptedUsage(prompt_tokens=900, completion_tokens=20)
     await serve(Script(answers=(ScriptedAnswer(content="Hello.", usage=usage),)))
 
@@ -248,5 +366,7 @@ async def test_tokens_are_counted_and_turns_are_not(hass: HomeAssistant, serve: 
 
 @pytest.mark.usefixtures("offline")
 @pytest.mark.parametrize("agent_id", ["conversation.gone", "light.kitchen_ceiling"])
-async def test_an_agent_that_is_not_there_is_not_tried(hass: HomeAssistant, agent_id: str) -> None:
+async def test_an_agent_that_is_not_there_is_not_tried(
+    hass: HomeAssistant, agent_id: str
+) -> None:
     assert DryConversation.with_agent(hass, agent_id, PERSON) is None

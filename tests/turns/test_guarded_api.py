@@ -36,10 +36,18 @@ HALL = "the-hall"
 
 def used_by(user_id: str | None = None, device_id: str | None = None) -> llm.LLMContext:
     """Return the context of a request as that of an MCP client."""
-    return llm.LLMContext("mcp_server", Context(user_id=user_id), MATCH_ALL, conversation.DOMAIN, device_id)
+    return llm.LLMContext(
+        "mcp_server",
+        Context(user_id=user_id),
+        MATCH_ALL,
+        conversation.DOMAIN,
+        device_id,
+    )
 
 
-async def run(hass: HomeAssistant, context: llm.LLMContext, tool: str, /, **arguments: object) -> llm.ToolResult:
+async def run(
+    hass: HomeAssistant, context: llm.LLMContext, tool: str, /, **arguments: object
+) -> llm.ToolResult:
     """Call a tool as Home Assistant's server for MCP does."""
     instance = await llm.async_get_api(hass, GUARDED_API, context)
     return await instance.async_call_tool(llm.ToolInput(tool, arguments))
@@ -54,10 +62,15 @@ async def home(hass: HomeAssistant) -> HomeAssistant:
     return hass
 
 
-async def test_it_has_the_tools_of_assist_that_the_device_can_use(home: HomeAssistant) -> None:
+async def test_it_has_the_tools_of_assist_that_the_device_can_use(
+    home: HomeAssistant,
+) -> None:
     for device_id in (HALL, None):
         context = used_by(device_id=device_id)
-        own, assist = [await llm.async_get_api(home, one, context) for one in (GUARDED_API, llm.LLM_API_ASSIST)]
+        own, assist = [
+            await llm.async_get_api(home, one, context)
+            for one in (GUARDED_API, llm.LLM_API_ASSIST)
+        ]
 
         assert {tool.name for tool in own.tools} == {tool.name for tool in assist.tools}
         assert {*map(repr, own.tools)}.isdisjoint(map(repr, assist.tools))
@@ -65,10 +78,16 @@ async def test_it_has_the_tools_of_assist_that_the_device_can_use(home: HomeAssi
         assert own.custom_serializer is not None
         for tool in own.tools:
             twin = next(one for one in assist.tools if one.name == tool.name)
-            assert (tool.title, tool.annotations, tool.integration) == (twin.title, twin.annotations, twin.integration)
+            assert (tool.title, tool.annotations, tool.integration) == (
+                twin.title,
+                twin.annotations,
+                twin.integration,
+            )
 
 
-async def test_what_the_rules_allow_is_done_in_the_context_of_the_request(home: HomeAssistant) -> None:
+async def test_what_the_rules_allow_is_done_in_the_context_of_the_request(
+    home: HomeAssistant,
+) -> None:
     actions = async_capture_events(home, "call_service")
     context = used_by()
 
@@ -76,17 +95,33 @@ async def test_what_the_rules_allow_is_done_in_the_context_of_the_request(home: 
 
     assert not result.error
     assert home.states.is_state(LIGHT, "on")
-    assert {event.context.id for event in actions} == {context.context.id if context.context else ""}
-    assert "Kitchen Ceiling Light" in str((await run(home, context, "homeassistant__GetLiveContext")).data["result"])
+    assert {event.context.id for event in actions} == {
+        context.context.id if context.context else ""
+    }
+    assert "Kitchen Ceiling Light" in str(
+        (await run(home, context, "homeassistant__GetLiveContext")).data["result"]
+    )
 
 
 REFUSED: Mapping[str, tuple[str, Mapping[str, object], str]] = {
     "denied": (ON, {"name": "Floor Lamp"}, "rules of this household do not allow it"),
     "needs the PIN": (OFF, UNLOCK, "nobody is there to give it"),
-    "needs a yes": (ON, {"name": "Sprinkler", "domain": ["valve"]}, "nobody is there to give it"),
-    "may come from outside": (ON, {"name": "Garage Door"}, "nobody is there to give it"),
+    "needs a yes": (
+        ON,
+        {"name": "Sprinkler", "domain": ["valve"]},
+        "nobody is there to give it",
+    ),
+    "may come from outside": (
+        ON,
+        {"name": "Garage Door"},
+        "nobody is there to give it",
+    ),
     "names nothing": (ON, {"name": "Flor Lamp"}, "Similar names are: Floor Lamp"),
-    "waits": (TIMER, {"minutes": 1, "conversation_command": "turn on the kitchen light"}, "runs no command"),
+    "waits": (
+        TIMER,
+        {"minutes": 1, "conversation_command": "turn on the kitchen light"},
+        "runs no command",
+    ),
     "has no such parameter": (ON, {**KITCHEN, "delay": 5}, "delay is not a parameter"),
 }
 
@@ -127,7 +162,10 @@ async def test_each_change_is_audited_under_its_name(home: HomeAssistant) -> Non
     await run(home, used_by(anna.id), "llm__GetDateTime")
     await home.async_block_till_done()
 
-    records = [(one.data["source"], one.data["outcome"], one.data["user_id"]) for one in changes]
+    records = [
+        (one.data["source"], one.data["outcome"], one.data["user_id"])
+        for one in changes
+    ]
     name = "Guarded by Chatterbox"
     assert records == [(name, "done", anna.id), (name, "nobody_to_ask", anna.id)]
     assert f"by {name} (Anna)" in activity[0].data["message"]

@@ -11,8 +11,15 @@ from typing import Protocol
 import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components import conversation
-from homeassistant.components.assist_pipeline.pipeline import async_get_pipeline, async_update_pipeline
-from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, EVENT_HOMEASSISTANT_STARTED
+from homeassistant.components.assist_pipeline.pipeline import (
+    async_get_pipeline,
+    async_update_pipeline,
+)
+from homeassistant.const import (
+    CONF_LLM_HASS_API,
+    CONF_MODEL,
+    EVENT_HOMEASSISTANT_STARTED,
+)
 from homeassistant.core import CoreState, HomeAssistant
 from homeassistant.helpers import entity_registry as er
 from homeassistant.setup import async_setup_component
@@ -36,7 +43,14 @@ from custom_components.chatterbox.runtime.health import async_check_health
 from custom_components.chatterbox.turns.warm_up import IDLE, QUIET
 from tests.support.listening_room import StreamingVoice, furnish
 from tests.support.prefixes import prefix_of
-from tests.support.servers.raw_http import Ending, RawHTTPServer, RawReply, event_stream, raw_http_server, reply
+from tests.support.servers.raw_http import (
+    Ending,
+    RawHTTPServer,
+    RawReply,
+    event_stream,
+    raw_http_server,
+    reply,
+)
 from tests.support.servers.script import ScriptedAnswer
 from tests.support.servers.stream import chunks_of
 from tests.support.talk import AGENT, add_agent, move_into_the_demo_home, say, speech
@@ -44,7 +58,13 @@ from tests.support.talk import AGENT, add_agent, move_into_the_demo_home, say, s
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 MODELS = reply(b'{"object":"list","data":[{"id":"scripted-model","object":"model"}]}')
-HELLO = event_stream(list(chunks_of(ScriptedAnswer(content="Hello."), "scripted-model", include_usage=True)))
+HELLO = event_stream(
+    list(
+        chunks_of(
+            ScriptedAnswer(content="Hello."), "scripted-model", include_usage=True
+        )
+    )
+)
 NOTHING = reply(b"")
 SILENCE = RawReply([], Ending.WAIT)
 
@@ -52,7 +72,9 @@ SILENCE = RawReply([], Ending.WAIT)
 class Serve(Protocol):
     """Starts a server that sends these replies once it was asked for its models, and an agent that uses it."""
 
-    async def __call__(self, *replies: RawReply, server: str = "llama_cpp", **options: object) -> RawHTTPServer:
+    async def __call__(
+        self, *replies: RawReply, server: str = "llama_cpp", **options: object
+    ) -> RawHTTPServer:
         """Return the server, to ask it what it was sent; `server` names its kind."""
 
 
@@ -61,7 +83,9 @@ async def serve_raw(hass: HomeAssistant) -> AsyncGenerator[Serve]:
     """Serve until the end of the test."""
     async with AsyncExitStack() as stack:
 
-        async def start(*replies: RawReply, server: str = "llama_cpp", **options: object) -> RawHTTPServer:
+        async def start(
+            *replies: RawReply, server: str = "llama_cpp", **options: object
+        ) -> RawHTTPServer:
             await move_into_the_demo_home(hass)
             raw = await stack.enter_async_context(raw_http_server(MODELS, *replies))
             service: dict[str, object] = {
@@ -96,10 +120,16 @@ def _methods(server: RawHTTPServer) -> list[str]:
 
 
 def _bodies(server: RawHTTPServer) -> list[JsonObject]:
-    return [json.loads(request.body) for request in server.requests if request.method == "POST"]
+    return [
+        json.loads(request.body)
+        for request in server.requests
+        if request.method == "POST"
+    ]
 
 
-async def test_a_turn_begins_with_all_that_was_sent_ahead(hass: HomeAssistant, serve_raw: Serve) -> None:
+async def test_a_turn_begins_with_all_that_was_sent_ahead(
+    hass: HomeAssistant, serve_raw: Serve
+) -> None:
     server = await serve_raw(HELLO)
 
     await _prepare(hass)
@@ -117,7 +147,9 @@ async def test_a_turn_begins_with_all_that_was_sent_ahead(hass: HomeAssistant, s
     assert messages[-1] == {"role": "user", "content": "Hi"}
 
 
-async def test_it_is_sent_once_a_minute(hass: HomeAssistant, serve_raw: Serve, freezer: FrozenDateTimeFactory) -> None:
+async def test_it_is_sent_once_a_minute(
+    hass: HomeAssistant, serve_raw: Serve, freezer: FrozenDateTimeFactory
+) -> None:
     server = await serve_raw(HELLO, NOTHING, HELLO)
 
     for _ in range(2):
@@ -147,7 +179,9 @@ async def test_a_turn_has_been_read_as_well(
     assert _methods(server) == ["POST", "POST", "HEAD"]
 
 
-async def test_a_turn_that_failed_has_not_been_read(hass: HomeAssistant, serve_raw: Serve) -> None:
+async def test_a_turn_that_failed_has_not_been_read(
+    hass: HomeAssistant, serve_raw: Serve
+) -> None:
     server = await serve_raw(reply(b"", status=400), NOTHING)
 
     await say(hass, "hello")
@@ -157,7 +191,9 @@ async def test_a_turn_that_failed_has_not_been_read(hass: HomeAssistant, serve_r
     assert [body.get("max_tokens") for body in _bodies(server)] == [None, 1]
 
 
-async def test_another_home_is_another_prefix(hass: HomeAssistant, serve_raw: Serve) -> None:
+async def test_another_home_is_another_prefix(
+    hass: HomeAssistant, serve_raw: Serve
+) -> None:
     server = await serve_raw(HELLO)
 
     await _prepare(hass)
@@ -189,16 +225,22 @@ async def test_a_turn_waits_for_what_is_being_read_and_the_next_one_takes_its_pl
     assert len(_bodies(server)) == 2
 
 
-async def test_two_who_speak_at_once_are_prepared_for_once(hass: HomeAssistant, serve_raw: Serve) -> None:
+async def test_two_who_speak_at_once_are_prepared_for_once(
+    hass: HomeAssistant, serve_raw: Serve
+) -> None:
     server = await serve_raw(HELLO)
 
-    await asyncio.gather(*(conversation.async_prepare_agent(hass, AGENT, "en") for _ in range(3)))
+    await asyncio.gather(
+        *(conversation.async_prepare_agent(hass, AGENT, "en") for _ in range(3))
+    )
     await hass.async_block_till_done(wait_background_tasks=True)
 
     assert _methods(server) == ["POST"]
 
 
-async def test_a_server_that_keeps_nothing_is_only_connected_to(hass: HomeAssistant, serve_raw: Serve) -> None:
+async def test_a_server_that_keeps_nothing_is_only_connected_to(
+    hass: HomeAssistant, serve_raw: Serve
+) -> None:
     server = await serve_raw(NOTHING, NOTHING, HELLO, server="openrouter")
 
     for _ in range(2):
@@ -210,7 +252,9 @@ async def test_a_server_that_keeps_nothing_is_only_connected_to(hass: HomeAssist
     assert server.connections == before
 
 
-async def test_nothing_goes_on_or_begins_after_the_agent_is_gone(hass: HomeAssistant, serve_raw: Serve) -> None:
+async def test_nothing_goes_on_or_begins_after_the_agent_is_gone(
+    hass: HomeAssistant, serve_raw: Serve
+) -> None:
     server = await serve_raw(SILENCE, HELLO)
     agent = conversation.async_get_agent(hass, AGENT)
     assert agent is not None
@@ -226,11 +270,18 @@ async def test_nothing_goes_on_or_begins_after_the_agent_is_gone(hass: HomeAssis
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize("answer", [None, reply(b'{"error":{"message":"no"}}', status=401), SILENCE])
+@pytest.mark.parametrize(
+    "answer", [None, reply(b'{"error":{"message":"no"}}', status=401), SILENCE]
+)
 async def test_nobody_hears_of_a_server_that_fails(
-    hass: HomeAssistant, serve_raw: Serve, caplog: pytest.LogCaptureFixture, answer: RawReply | None
+    hass: HomeAssistant,
+    serve_raw: Serve,
+    caplog: pytest.LogCaptureFixture,
+    answer: RawReply | None,
 ) -> None:
-    server = await serve_raw(answer or RawReply([]), first_token_timeout=0.1, between_tokens_timeout=0.1)
+    server = await serve_raw(
+        answer or RawReply([]), first_token_timeout=0.1, between_tokens_timeout=0.1
+    )
     caplog.clear()
 
     await conversation.async_prepare_agent(hass, AGENT, "en")
@@ -240,7 +291,11 @@ async def test_nobody_hears_of_a_server_that_fails(
         await hass.config_entries.async_unload(entry.entry_id)
     await hass.async_block_till_done(wait_background_tasks=True)
 
-    ours = [record for record in caplog.records if record.name.startswith("custom_components.chatterbox")]
+    ours = [
+        record
+        for record in caplog.records
+        if record.name.startswith("custom_components.chatterbox")
+    ]
     assert [record for record in ours if record.levelno > logging.DEBUG] == []
     assert hass.config_entries.flow.async_progress() == []
 
@@ -252,7 +307,9 @@ async def test_a_broken_template_is_told_by_the_turn_and_not_before(
     caplog.clear()
 
     await _prepare(hass)
-    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+    assert [
+        record for record in caplog.records if record.levelno >= logging.WARNING
+    ] == []
     await say(hass, "hello")
 
     ahead, turn = _bodies(server)
@@ -260,7 +317,9 @@ async def test_a_broken_template_is_told_by_the_turn_and_not_before(
     assert prefix_of(ahead) == prefix_of(turn)
 
 
-async def _pass(hass: HomeAssistant, freezer: FrozenDateTimeFactory, seconds: float) -> None:
+async def _pass(
+    hass: HomeAssistant, freezer: FrozenDateTimeFactory, seconds: float
+) -> None:
     freezer.tick(seconds)
     async_fire_time_changed(hass)
     await hass.async_block_till_done(wait_background_tasks=True)
@@ -381,7 +440,11 @@ async def test_an_open_conversation_keeps_its_prefix_at_the_server(
     ],
 )
 async def test_nothing_is_read_where_it_is_not_wanted_or_not_free(
-    hass: HomeAssistant, serve_raw: Serve, freezer: FrozenDateTimeFactory, server: str, options: dict[str, object]
+    hass: HomeAssistant,
+    serve_raw: Serve,
+    freezer: FrozenDateTimeFactory,
+    server: str,
+    options: dict[str, object],
 ) -> None:
     raw = await serve_raw(HELLO, server=server, **options)
     _rename(hass, "The new lamp")
@@ -419,7 +482,9 @@ async def test_a_turn_waits_for_its_own_prefix_and_for_no_other(
 ) -> None:
     release = asyncio.Event()
     held = replace(HELLO, held={0: release})
-    server = await serve_raw(held, HELLO, SILENCE, HELLO, connect_timeout=1, first_token_timeout=1)
+    server = await serve_raw(
+        held, HELLO, SILENCE, HELLO, connect_timeout=1, first_token_timeout=1
+    )
     freezer.tick(QUIET + 1)
     async_fire_time_changed(hass)
     await server.arrived.wait()
@@ -433,7 +498,9 @@ async def test_a_turn_waits_for_its_own_prefix_and_for_no_other(
     server.arrived.clear()
     await conversation.async_prepare_agent(hass, AGENT, "en")
     await server.arrived.wait()
-    assert speech(await say(hass, "hello again")) == "Hello.", "in a conversation that has the old name"
+    assert speech(await say(hass, "hello again")) == "Hello.", (
+        "in a conversation that has the old name"
+    )
     await server.left.wait()
 
     assert before == 1
@@ -484,12 +551,23 @@ async def test_what_a_turn_or_a_failure_ended_is_read_later(
     assert _methods(server) == ["POST", "POST"]
 
 
-async def _add_another(hass: HomeAssistant, server: RawHTTPServer, model: str, name: str) -> None:
+async def _add_another(
+    hass: HomeAssistant, server: RawHTTPServer, model: str, name: str
+) -> None:
     """Set up a second service with the same server, and an agent in it."""
-    service: dict[str, object] = {CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_SERVER: "llama_cpp"}
+    service: dict[str, object] = {
+        CONF_KIND: ServiceKind.OPENAI_CHAT,
+        CONF_SERVER: "llama_cpp",
+    }
     service[CONF_BASE_URL] = f"http://127.0.0.1:{server.port}"
-    await add_agent(hass, service, {CONF_MODEL: model, CONF_LLM_HASS_API: [], CONF_CONTEXT_WINDOW: 32_768})
-    er.async_get(hass).async_update_entity("conversation.talker_2", new_entity_id=f"conversation.{name}")
+    await add_agent(
+        hass,
+        service,
+        {CONF_MODEL: model, CONF_LLM_HASS_API: [], CONF_CONTEXT_WINDOW: 32_768},
+    )
+    er.async_get(hass).async_update_entity(
+        "conversation.talker_2", new_entity_id=f"conversation.{name}"
+    )
     await hass.async_block_till_done()
 
 
@@ -516,7 +594,9 @@ async def test_the_model_of_the_preferred_assistant_is_the_one(
     server = await serve_raw(HELLO)
     assert await async_setup_component(hass, "assist_pipeline", {})
     await _add_another(hass, server, "another-model", "second")
-    await async_update_pipeline(hass, async_get_pipeline(hass), conversation_engine="conversation.second")
+    await async_update_pipeline(
+        hass, async_get_pipeline(hass), conversation_engine="conversation.second"
+    )
     server.requests.clear()
     for _ in range(4):
         await _pass(hass, freezer, IDLE + 1)
@@ -524,7 +604,9 @@ async def test_the_model_of_the_preferred_assistant_is_the_one(
     assert _models(server) == ["another-model"]
 
 
-async def test_each_model_reads_while_somebody_speaks_to_its_agent(hass: HomeAssistant, serve_raw: Serve) -> None:
+async def test_each_model_reads_while_somebody_speaks_to_its_agent(
+    hass: HomeAssistant, serve_raw: Serve
+) -> None:
     server = await serve_raw(HELLO)
     await _add_another(hass, server, "another-model", "second")
     server.requests.clear()
@@ -535,7 +617,9 @@ async def test_each_model_reads_while_somebody_speaks_to_its_agent(hass: HomeAss
     assert _models(server) == ["scripted-model", "another-model", "scripted-model"]
 
 
-async def test_a_turn_ends_what_is_read_for_an_agent_of_another_service(hass: HomeAssistant, serve_raw: Serve) -> None:
+async def test_a_turn_ends_what_is_read_for_an_agent_of_another_service(
+    hass: HomeAssistant, serve_raw: Serve
+) -> None:
     server = await serve_raw(SILENCE, HELLO)
     await _add_another(hass, server, "another-model", "second")
     server.requests.clear()
@@ -559,11 +643,15 @@ async def test_what_was_too_slow_for_a_turn_is_read_at_once_for_the_next_one(
     assert prefix_of(turn) == prefix_of(ahead)
 
 
-@pytest.mark.parametrize(("measured", "words"), [(0, "Hello."), (0.01, "My language model can't")])
+@pytest.mark.parametrize(
+    ("measured", "words"), [(0, "Hello."), (0.01, "My language model can't")]
+)
 async def test_a_first_answer_that_was_not_measured_gets_the_time_of_the_turn(
     hass: HomeAssistant, serve_raw: Serve, measured: float, words: str
 ) -> None:
-    await serve_raw(replace(HELLO, pause=0.2), first_token_timeout=0.05, first_answer=measured)
+    await serve_raw(
+        replace(HELLO, pause=0.2), first_token_timeout=0.05, first_answer=measured
+    )
 
     assert speech(await say(hass, "hello")).startswith(words)
 

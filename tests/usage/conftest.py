@@ -10,5 +10,10 @@ from homeassistant.helpers.entity import Entity
 @pytest.fixture
 def entity_registry_enabled_by_default() -> Iterator[None]:
     """Enable every entity, as the fixture of this name in Home Assistant's own tests does."""
-    with patch.object(Entity, "entity_registry_enabled_default", new_callable=PropertyMock, return_value=True):
+    with patch.object(
+        Entity,
+        "entity_registry_enabled_default",
+        new_callable=PropertyMock,
+        return_value=True,
+    ):
         yield

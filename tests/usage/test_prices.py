@@ -7,7 +7,11 @@ from homeassistant.core import HomeAssistant
 
 import custom_components.chatterbox
 from custom_components.chatterbox.agent.messages import Usage
-from custom_components.chatterbox.agent.providers.profiles import OTHER, PROFILES, ServerProfile
+from custom_components.chatterbox.agent.providers.profiles import (
+    OTHER,
+    PROFILES,
+    ServerProfile,
+)
 from custom_components.chatterbox.const import CONF_BASE_URL
 from custom_components.chatterbox.settings.agent import AgentSettings
 from custom_components.chatterbox.settings.service_address import is_local_address
@@ -49,11 +53,17 @@ def test_every_service_with_an_address_of_its_own_is_in_it(known: KnownModels) -
     assert theirs <= {host for service in known.services for host in service.hosts}
 
 
-def test_cached_input_costs_no_more_than_fresh_input_and_output_no_less(known: KnownModels) -> None:
+def test_cached_input_costs_no_more_than_fresh_input_and_output_no_less(
+    known: KnownModels,
+) -> None:
     """A slip of columns would be expensive."""
     for service in known.services:
-        prices = [price for model in service.models if (price := model.price()) is not None]
-        cheaper_to_write = [price for price in prices if price.usual.output < price.usual.input]
+        prices = [
+            price for model in service.models if (price := model.price()) is not None
+        ]
+        cheaper_to_write = [
+            price for price in prices if price.usual.output < price.usual.input
+        ]
 
         assert prices, service.hosts
         assert all(price.usual.cached <= price.usual.input for price in prices)
@@ -92,7 +102,9 @@ def test_a_model_is_found_by_the_address_of_its_service_and_its_name(
         ("", "gpt-5-mini"),
     ],
 )
-def test_an_unknown_model_has_no_price(known: KnownModels, base_url: str, model: str) -> None:
+def test_an_unknown_model_has_no_price(
+    known: KnownModels, base_url: str, model: str
+) -> None:
     assert known.find(base_url, model) is None
 
 
@@ -109,18 +121,33 @@ def test_a_service_tier_has_prices_of_its_own(known: KnownModels) -> None:
     assert model is not None
     assert model.price("flex") == ModelPrice(Rates(0.625, 0.0625, 5))
     assert model.price("priority") == ModelPrice(Rates(2.5, 0.25, 20))
-    assert model.price("default") == model.price("auto") == model.price() == ModelPrice(Rates(1.25, 0.125, 10))
+    assert (
+        model.price("default")
+        == model.price("auto")
+        == model.price()
+        == ModelPrice(Rates(1.25, 0.125, 10))
+    )
 
 
 def test_a_long_request_costs_more_as_a_whole() -> None:
     model = KnownModel.model_validate(
-        {"names": ["m"], "input": 1, "cached": 0.5, "output": 2, "longer": [{"than": 1000, "input": 10, "output": 20}]}
+        {
+            "names": ["m"],
+            "input": 1,
+            "cached": 0.5,
+            "output": 2,
+            "longer": [{"than": 1000, "input": 10, "output": 20}],
+        }
     )
     price = model.price()
 
     assert price is not None
-    assert price.cost(Usage(1000, 100, 500)) == pytest.approx((500 * 1 + 500 * 0.5 + 100 * 2) / 1e6)
-    assert price.cost(Usage(1001, 100, 501)) == pytest.approx((500 * 10 + 501 * 0.5 + 100 * 20) / 1e6)
+    assert price.cost(Usage(1000, 100, 500)) == pytest.approx(
+        (500 * 1 + 500 * 0.5 + 100 * 2) / 1e6
+    )
+    assert price.cost(Usage(1001, 100, 501)) == pytest.approx(
+        (500 * 10 + 501 * 0.5 + 100 * 20) / 1e6
+    )
 
 
 def test_without_a_price_for_cached_input_it_costs_as_much_as_other_input() -> None:
@@ -170,11 +197,18 @@ KNOWN = ModelPrice(Rates(1, 0.5, 4), ((1000, Rates(2, 1, 8)),))
     ids=["known", "tier", "unknown", "local", "passes on"],
 )
 async def test_a_model_has_the_price_of_its_service(
-    hass: HomeAssistant, base_url: str, server: ServerProfile, service_tier: str | None, price: ModelPrice | None
+    hass: HomeAssistant,
+    base_url: str,
+    server: ServerProfile,
+    service_tier: str | None,
+    price: ModelPrice | None,
 ) -> None:
     settings = AgentSettings(model="gpt-5", service_tier=service_tier)
 
-    assert await async_known_price(hass, {CONF_BASE_URL: base_url}, server, settings) == price
+    assert (
+        await async_known_price(hass, {CONF_BASE_URL: base_url}, server, settings)
+        == price
+    )
 
 
 @pytest.mark.parametrize(
@@ -207,8 +241,16 @@ def test_local_addresses(address: str, *, is_local: bool) -> None:
         (AgentSettings(price_input=3), KNOWN, ModelPrice(Rates(3, 0.5, 4))),
         (AgentSettings(price_cached=0), KNOWN, ModelPrice(Rates(1, 0, 4))),
         (AgentSettings(price_output=0), KNOWN, ModelPrice(Rates(1, 0.5, 0))),
-        (AgentSettings(price_input=3, price_output=5), None, ModelPrice(Rates(3, 3, 5))),
-        (AgentSettings(price_input=3, price_cached=2, price_output=5), None, ModelPrice(Rates(3, 2, 5))),
+        (
+            AgentSettings(price_input=3, price_output=5),
+            None,
+            ModelPrice(Rates(3, 3, 5)),
+        ),
+        (
+            AgentSettings(price_input=3, price_cached=2, price_output=5),
+            None,
+            ModelPrice(Rates(3, 2, 5)),
+        ),
         (AgentSettings(price_input=3), None, None),
         (AgentSettings(price_cached=2, price_output=5), None, None),
     ],

@@ -7,13 +7,21 @@ from typing import Any
 
 import pytest
 from freezegun.api import FrozenDateTimeFactory
-from homeassistant.const import CONF_LLM_HASS_API, EVENT_HOMEASSISTANT_FINAL_WRITE, STATE_UNKNOWN
+from homeassistant.const import (
+    CONF_LLM_HASS_API,
+    EVENT_HOMEASSISTANT_FINAL_WRITE,
+    STATE_UNKNOWN,
+)
 from homeassistant.core import CoreState, HomeAssistant, State
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import entity_registry as er, issue_registry as ir
 from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.util import dt as dt_util
-from pytest_homeassistant_custom_component.common import MockConfigEntry, async_capture_events, async_fire_time_changed
+from pytest_homeassistant_custom_component.common import (
+    MockConfigEntry,
+    async_capture_events,
+    async_fire_time_changed,
+)
 
 from custom_components.chatterbox.agent.messages import Usage
 from custom_components.chatterbox.const import (
@@ -22,19 +30,43 @@ from custom_components.chatterbox.const import (
     DOMAIN,
     EVENT_TURN_FINISHED,
 )
-from custom_components.chatterbox.records.turn_record import SIGNAL_REQUEST, RequestRecord
-from custom_components.chatterbox.usage.tracker import UsageTotals, UsageTracker, async_get_usage_tracker
+from custom_components.chatterbox.records.turn_record import (
+    SIGNAL_REQUEST,
+    RequestRecord,
+)
+from custom_components.chatterbox.usage.tracker import (
+    UsageTotals,
+    UsageTracker,
+    async_get_usage_tracker,
+)
 from tests.support.config_entries import offline_entry, only_agent, set_up
 from tests.support.servers.in_process import serving_script
-from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure, ScriptedUsage
+from tests.support.servers.script import (
+    Script,
+    ScriptedAnswer,
+    ScriptedFailure,
+    ScriptedUsage,
+)
 from tests.support.singletons import forget
-from tests.support.talk import LIGHT_ON, add_agents, move_into_the_demo_home, say, speech
+from tests.support.talk import (
+    LIGHT_ON,
+    add_agents,
+    move_into_the_demo_home,
+    say,
+    speech,
+)
 from tests.support.tasks import have_done, working
 from tests.support.usage import counted
 
-pytestmark = pytest.mark.usefixtures("socket_enabled", "entity_registry_enabled_by_default")
+pytestmark = pytest.mark.usefixtures(
+    "socket_enabled", "entity_registry_enabled_by_default"
+)
 
-PRICES: dict[str, object] = {"price_input": 1000.0, "price_cached": 100.0, "price_output": 2000.0}
+PRICES: dict[str, object] = {
+    "price_input": 1000.0,
+    "price_cached": 100.0,
+    "price_output": 2000.0,
+}
 """US dollars for a million tokens: a thousand tokens cost a dollar."""
 NOON = "2026-11-22 12:00:00-08:00"
 """In the time zone of the tests' home."""
@@ -42,21 +74,37 @@ ACTS = Script(
     answers=(
         ScriptedAnswer(
             tool_calls=(LIGHT_ON,),
-            usage=ScriptedUsage(prompt_tokens=1000, completion_tokens=50, cached_tokens=400, reasoning_tokens=20),
+            usage=ScriptedUsage(
+                prompt_tokens=1000,
+                completion_tokens=50,
+                cached_tokens=400,
+                reasoning_tokens=20,
+            ),
         ),
         ScriptedAnswer(
-            content="It is on.", usage=ScriptedUsage(prompt_tokens=1100, completion_tokens=30, cached_tokens=1000)
+            content="It is on.",
+            usage=ScriptedUsage(
+                prompt_tokens=1100, completion_tokens=30, cached_tokens=1000
+            ),
         ),
     ),
     after_last="start again",
 )
 COST = (600 * 1000 + 400 * 100 + 50 * 2000 + 100 * 1000 + 1000 * 100 + 30 * 2000) / 1e6
 TALKS = Script(
-    answers=(ScriptedAnswer(content="Hello.", usage=ScriptedUsage(prompt_tokens=500, completion_tokens=250)),),
+    answers=(
+        ScriptedAnswer(
+            content="Hello.",
+            usage=ScriptedUsage(prompt_tokens=500, completion_tokens=250),
+        ),
+    ),
     after_last="start again",
 )
 """Each turn costs a dollar."""
-DOWN = Script(answers=(ScriptedFailure(status=404, body="no such model"),), after_last="start again")
+DOWN = Script(
+    answers=(ScriptedFailure(status=404, body="no such model"),),
+    after_last="start again",
+)
 """Fails at once, and is not asked again, so that no clock has to move on."""
 GONE = "My language model no longer exists. Please choose another one in my settings."
 FILE = "chatterbox.usage"
@@ -65,7 +113,12 @@ SPENT = "My budget for today is used up."
 
 
 async def add_agent(
-    hass: HomeAssistant, address: str, name: str = "talker", server: str = "other", /, **options: object
+    hass: HomeAssistant,
+    address: str,
+    name: str = "talker",
+    server: str = "other",
+    /,
+    **options: object,
 ) -> MockConfigEntry:
     """Set up a service with one agent, whose name is its id."""
     return await add_agents(hass, address, [name], (), server, **options)
@@ -88,7 +141,9 @@ async def _home(hass: HomeAssistant) -> AsyncGenerator[None]:
 
 def entity_id(hass: HomeAssistant, number: str, agent: str = "talker") -> str:
     """Return the id of a sensor."""
-    found = er.async_get(hass).async_get_entity_id("sensor", DOMAIN, f"{agent}_{number}")
+    found = er.async_get(hass).async_get_entity_id(
+        "sensor", DOMAIN, f"{agent}_{number}"
+    )
     assert found is not None, number
     return found
 
@@ -114,7 +169,11 @@ async def turn(hass: HomeAssistant, text: str = "hello") -> str:
 
 def stored(storage: Storage) -> UsageTotals:
     """Return the usage that a crash would leave."""
-    return UsageTotals.from_json(storage[FILE]["data"]) if FILE in storage else UsageTotals()
+    return (
+        UsageTotals.from_json(storage[FILE]["data"])
+        if FILE in storage
+        else UsageTotals()
+    )
 
 
 async def restarted(hass: HomeAssistant) -> UsageTracker:
@@ -125,36 +184,71 @@ async def restarted(hass: HomeAssistant) -> UsageTracker:
     return tracker
 
 
-def budget_issue(hass: HomeAssistant, agent: str = "talker", key: str = "budget_spent") -> ir.IssueEntry | None:
+def budget_issue(
+    hass: HomeAssistant, agent: str = "talker", key: str = "budget_spent"
+) -> ir.IssueEntry | None:
     """Return the issue that tells of a spent budget."""
     return ir.async_get(hass).async_get_issue(DOMAIN, f"{key}_{agent}")
 
 
-async def test_a_turn_is_counted_as_its_requests_were(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
+async def test_a_turn_is_counted_as_its_requests_were(
+    hass: HomeAssistant, freezer: FrozenDateTimeFactory
+) -> None:
     freezer.move_to(NOON)
     turns = async_capture_events(hass, EVENT_TURN_FINISHED)
     async with serving_script(ACTS) as address:
         await add_agent(hass, address, **PRICES)
-        assert {number_of(hass, key) for key in ("input_tokens", "turns", "cost", "spent_today")} == {0}
-        assert state_of(hass, "turn_time").state == state_of(hass, "cache_hit_ratio").state == STATE_UNKNOWN
+        assert {
+            number_of(hass, key)
+            for key in ("input_tokens", "turns", "cost", "spent_today")
+        } == {0}
+        assert (
+            state_of(hass, "turn_time").state
+            == state_of(hass, "cache_hit_ratio").state
+            == STATE_UNKNOWN
+        )
 
         assert await turn(hass, "turn on the kitchen light") == "It is on."
 
     usage_data = turns[0].data["usage"]
     counted = {
-        key: number_of(hass, key) for key in ("input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens")
+        key: number_of(hass, key)
+        for key in (
+            "input_tokens",
+            "cached_tokens",
+            "output_tokens",
+            "reasoning_tokens",
+        )
     }
     assert counted == {key: usage_data[key] for key in counted}
-    assert counted == {"input_tokens": 2100, "cached_tokens": 1400, "output_tokens": 80, "reasoning_tokens": 20}
-    done = {key: number_of(hass, key) for key in ("inferences", "turns", "tool_calls", "failures", "failovers")}
-    assert done == {"inferences": 2, "turns": 1, "tool_calls": 1, "failures": 0, "failovers": 0}
-    assert [number_of(hass, key) for key in ("cost", "spent_today", "spent_this_month")] == [pytest.approx(COST)] * 3
+    assert counted == {
+        "input_tokens": 2100,
+        "cached_tokens": 1400,
+        "output_tokens": 80,
+        "reasoning_tokens": 20,
+    }
+    done = {
+        key: number_of(hass, key)
+        for key in ("inferences", "turns", "tool_calls", "failures", "failovers")
+    }
+    assert done == {
+        "inferences": 2,
+        "turns": 1,
+        "tool_calls": 1,
+        "failures": 0,
+        "failovers": 0,
+    }
+    assert [
+        number_of(hass, key) for key in ("cost", "spent_today", "spent_this_month")
+    ] == [pytest.approx(COST)] * 3
     assert number_of(hass, "cache_hit_ratio") == pytest.approx(100 * 1400 / 2100)
     assert number_of(hass, "turn_time") >= 0 <= number_of(hass, "time_to_first_token")
 
 
 @pytest.mark.parametrize("keeps", [True, False])
-async def test_an_answer_time_leads_to_a_turn_that_is_kept(hass: HomeAssistant, address: str, *, keeps: bool) -> None:
+async def test_an_answer_time_leads_to_a_turn_that_is_kept(
+    hass: HomeAssistant, address: str, *, keeps: bool
+) -> None:
     turns = async_capture_events(hass, EVENT_TURN_FINISHED)
     await add_agent(hass, address, **{CONF_KEEP_HISTORY: keeps})
     await turn(hass)
@@ -198,9 +292,19 @@ async def test_sensors_can_be_plotted_and_summed_up(
 
     attributes = {
         key: state_of(hass, key).attributes
-        for key in ("input_tokens", "cost", "spent_today", "spent_this_month", "turn_time", "cache_hit_ratio")
+        for key in (
+            "input_tokens",
+            "cost",
+            "spent_today",
+            "spent_this_month",
+            "turn_time",
+            "cache_hit_ratio",
+        )
     }
-    classes = {key: (one["state_class"], one["unit_of_measurement"]) for key, one in attributes.items()}
+    classes = {
+        key: (one["state_class"], one["unit_of_measurement"])
+        for key, one in attributes.items()
+    }
     assert classes == {
         "input_tokens": ("total_increasing", "tokens"),
         "cost": ("total", "USD"),
@@ -220,35 +324,61 @@ async def test_an_agent_without_a_model_has_no_tokens(hass: HomeAssistant) -> No
     await turn(hass, "turn on the kitchen ceiling light")
 
     entities = er.async_entries_for_config_entry(er.async_get(hass), entry.entry_id)
-    keys = {one.unique_id.removeprefix(f"{agent}_") for one in entities if one.domain == "sensor"}
+    keys = {
+        one.unique_id.removeprefix(f"{agent}_")
+        for one in entities
+        if one.domain == "sensor"
+    }
     assert keys == {"waiting_questions", "turns", "tool_calls", "failures", "turn_time"}
     assert number_of(hass, "turns", agent) == 1
 
 
-async def test_each_token_counts_for_the_model_that_has_read_it(hass: HomeAssistant) -> None:
+async def test_each_token_counts_for_the_model_that_has_read_it(
+    hass: HomeAssistant,
+) -> None:
     async with serving_script(DOWN) as broken, serving_script(TALKS) as working:
         await add_agent(hass, working, "helper", **PRICES)
-        await add_agent(hass, broken, "talker", **{CONF_FALLBACKS: ["helper"]}, **PRICES)
+        await add_agent(
+            hass, broken, "talker", **{CONF_FALLBACKS: ["helper"]}, **PRICES
+        )
 
         assert await turn(hass) == "Hello."
 
-    of_talker = [number_of(hass, key) for key in ("turns", "failovers", "input_tokens", "cost")]
-    of_helper = [number_of(hass, key, "helper") for key in ("turns", "input_tokens", "output_tokens", "cost")]
+    of_talker = [
+        number_of(hass, key) for key in ("turns", "failovers", "input_tokens", "cost")
+    ]
+    of_helper = [
+        number_of(hass, key, "helper")
+        for key in ("turns", "input_tokens", "output_tokens", "cost")
+    ]
     assert of_talker == [1, 1, 0, 0]
     assert of_helper == [0, 500, 250, 1]
 
 
-async def test_requests_outside_of_turns_count_too(hass: HomeAssistant, address: str) -> None:
+async def test_requests_outside_of_turns_count_too(
+    hass: HomeAssistant, address: str
+) -> None:
     await add_agent(hass, address, **PRICES)
-    async_dispatcher_send(hass, SIGNAL_REQUEST, RequestRecord("talker", Usage(1000, 500)))
-    async_dispatcher_send(hass, SIGNAL_REQUEST, RequestRecord("talker", Usage(1000, 500), is_priced=False))  # a picture
+    async_dispatcher_send(
+        hass, SIGNAL_REQUEST, RequestRecord("talker", Usage(1000, 500))
+    )
+    async_dispatcher_send(
+        hass, SIGNAL_REQUEST, RequestRecord("talker", Usage(1000, 500), is_priced=False)
+    )  # a picture
     await counted(hass)
 
-    assert [number_of(hass, key) for key in ("input_tokens", "cost", "turns")] == [2000, 2, 0]
+    assert [number_of(hass, key) for key in ("input_tokens", "cost", "turns")] == [
+        2000,
+        2,
+        0,
+    ]
 
 
 async def test_usage_continues_after_a_restart(
-    hass: HomeAssistant, address: str, hass_storage: Storage, freezer: FrozenDateTimeFactory
+    hass: HomeAssistant,
+    address: str,
+    hass_storage: Storage,
+    freezer: FrozenDateTimeFactory,
 ) -> None:
     freezer.move_to(NOON)
     entry = await add_agent(hass, address, **PRICES)
@@ -259,13 +389,19 @@ async def test_usage_continues_after_a_restart(
     await hass.config_entries.async_setup(entry.entry_id)
     await hass.async_block_till_done()
 
-    assert [number_of(hass, key) for key in ("turns", "cost", "spent_today")] == [2, 2, 2]
+    assert [number_of(hass, key) for key in ("turns", "cost", "spent_today")] == [
+        2,
+        2,
+        2,
+    ]
     assert before_the_end.of("talker").turns == 2
 
     assert (await restarted(hass)).usage("talker").cost == 2
 
 
-async def test_usage_is_stored_before_it_is_shown(hass: HomeAssistant, address: str, hass_storage: Storage) -> None:
+async def test_usage_is_stored_before_it_is_shown(
+    hass: HomeAssistant, address: str, hass_storage: Storage
+) -> None:
     await add_agent(hass, address, **PRICES)
     await asyncio.gather(*(say(hass, "hello", f"talk-{number}") for number in range(5)))
     await hass.async_block_till_done()
@@ -282,11 +418,17 @@ async def test_usage_is_stored_ten_seconds_after_the_first_change(
     await add_agent(hass, address, **PRICES)
     tracker = async_get_usage_tracker(hass)
     for seconds in (6, 11):
-        async_dispatcher_send(hass, SIGNAL_REQUEST, RequestRecord("talker", Usage(10, 1)))
+        async_dispatcher_send(
+            hass, SIGNAL_REQUEST, RequestRecord("talker", Usage(10, 1))
+        )
         async_fire_time_changed(hass, dt_util.utcnow() + timedelta(seconds=seconds))
         await hass.async_block_till_done()
 
-    assert stored(hass_storage).of("talker").input_tokens == tracker.usage("talker").input_tokens == 20
+    assert (
+        stored(hass_storage).of("talker").input_tokens
+        == tracker.usage("talker").input_tokens
+        == 20
+    )
 
 
 async def test_at_the_end_of_home_assistant_usage_is_stored_at_once(
@@ -308,9 +450,17 @@ async def test_at_the_end_of_home_assistant_usage_is_stored_at_once(
     assert stored(hass_storage).of("talker").input_tokens == 20
 
 
-@pytest.mark.parametrize("content", [{"version": 1, "data": {"agents": []}}, {"version": 9, "data": {}}], ids=repr)
+@pytest.mark.parametrize(
+    "content",
+    [{"version": 1, "data": {"agents": []}}, {"version": 9, "data": {}}],
+    ids=repr,
+)
 async def test_an_unreadable_file_stops_no_turn(
-    hass: HomeAssistant, address: str, hass_storage: Storage, content: Storage, caplog: pytest.LogCaptureFixture
+    hass: HomeAssistant,
+    address: str,
+    hass_storage: Storage,
+    content: Storage,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     hass_storage[FILE] = content
     await add_agent(hass, address, **PRICES)
@@ -323,7 +473,9 @@ async def test_an_unreadable_file_stops_no_turn(
     assert "chatterbox.usage cannot be read" in caplog.text
 
 
-async def test_agents_that_are_removed_are_forgotten(hass: HomeAssistant, address: str, hass_storage: Storage) -> None:
+async def test_agents_that_are_removed_are_forgotten(
+    hass: HomeAssistant, address: str, hass_storage: Storage
+) -> None:
     entry = await add_agent(hass, address, "helper", **PRICES)
     await add_agent(hass, address, **PRICES)
     async_dispatcher_send(hass, SIGNAL_REQUEST, RequestRecord("helper", Usage(1, 1)))
@@ -341,7 +493,9 @@ async def test_an_unknown_price_has_no_cost(hass: HomeAssistant, address: str) -
     await add_agent(hass, address, "talker", "litellm")
     await turn(hass)
 
-    assert {state_of(hass, key).state for key in ("cost", "spent_today", "spent_this_month")} == {STATE_UNKNOWN}
+    assert {
+        state_of(hass, key).state for key in ("cost", "spent_today", "spent_this_month")
+    } == {STATE_UNKNOWN}
     assert number_of(hass, "input_tokens") == 500
 
 
@@ -352,23 +506,37 @@ class TestBudgets:
     def _noon(self, freezer: FrozenDateTimeFactory) -> None:
         freezer.move_to(NOON)
 
-    async def test_at_the_limit_the_next_one_of_the_chain_answers(self, hass: HomeAssistant) -> None:
+    async def test_at_the_limit_the_next_one_of_the_chain_answers(
+        self, hass: HomeAssistant
+    ) -> None:
         turns = async_capture_events(hass, EVENT_TURN_FINISHED)
-        stands_in = Script(answers=(ScriptedAnswer(content="I stand in."),), after_last="start again")
+        stands_in = Script(
+            answers=(ScriptedAnswer(content="I stand in."),), after_last="start again"
+        )
         async with serving_script(TALKS) as address, serving_script(stands_in) as other:
             await add_agent(hass, other, "helper")
-            await add_agent(hass, address, budget_day=2.0, **{CONF_FALLBACKS: ["helper"]}, **PRICES)
+            await add_agent(
+                hass, address, budget_day=2.0, **{CONF_FALLBACKS: ["helper"]}, **PRICES
+            )
 
             answers = [await turn(hass) for _ in range(3)]
 
         assert answers == ["Hello.", "Hello.", "I stand in."]
-        assert turns[2].data["handovers"] == [{"to": "Helper", "reason": "Talker: BudgetSpent"}]
+        assert turns[2].data["handovers"] == [
+            {"to": "Helper", "reason": "Talker: BudgetSpent"}
+        ]
         assert number_of(hass, "spent_today") == 2
 
-    async def test_a_budget_holds_for_every_agent_that_would_use_the_model(self, hass: HomeAssistant) -> None:
+    async def test_a_budget_holds_for_every_agent_that_would_use_the_model(
+        self, hass: HomeAssistant
+    ) -> None:
         async with serving_script(TALKS) as address, serving_script(DOWN) as broken:
-            await add_agent(hass, address, "helper", budget_day=1.0, when_spent="refuse", **PRICES)
-            await add_agent(hass, broken, **{CONF_FALLBACKS: ["helper"], CONF_LLM_HASS_API: []})
+            await add_agent(
+                hass, address, "helper", budget_day=1.0, when_spent="refuse", **PRICES
+            )
+            await add_agent(
+                hass, broken, **{CONF_FALLBACKS: ["helper"], CONF_LLM_HASS_API: []}
+            )
 
             answers = [await turn(hass) for _ in range(2)]
 
@@ -379,25 +547,41 @@ class TestBudgets:
         ("options", "answers"),
         [
             ({"budget_day": 1.0, "when_spent": "refuse"}, ["Hello.", SPENT]),
-            ({"budget_month": 1.0, CONF_LLM_HASS_API: []}, ["Hello.", "My budget for this month is used up."]),
+            (
+                {"budget_month": 1.0, CONF_LLM_HASS_API: []},
+                ["Hello.", "My budget for this month is used up."],
+            ),
         ],
     )
     async def test_an_agent_that_refuses_or_has_no_fallback_says_why(
-        self, hass: HomeAssistant, address: str, options: dict[str, object], answers: list[str]
+        self,
+        hass: HomeAssistant,
+        address: str,
+        options: dict[str, object],
+        answers: list[str],
     ) -> None:
         await add_agent(hass, address, **PRICES, **options)
 
         assert [await turn(hass), await turn(hass)] == answers
 
-    async def test_home_assistant_itself_says_why_it_answers(self, hass: HomeAssistant, address: str) -> None:
+    async def test_home_assistant_itself_says_why_it_answers(
+        self, hass: HomeAssistant, address: str
+    ) -> None:
         await add_agent(hass, address, budget_day=1.0, **PRICES)
         await turn(hass)
 
-        assert await turn(hass, "turn on the kitchen ceiling light") == f"{SPENT} Turned on the light"
+        assert (
+            await turn(hass, "turn on the kitchen ceiling light")
+            == f"{SPENT} Turned on the light"
+        )
 
-    async def test_a_turn_that_has_begun_is_not_cut_for_money(self, hass: HomeAssistant) -> None:
+    async def test_a_turn_that_has_begun_is_not_cut_for_money(
+        self, hass: HomeAssistant
+    ) -> None:
         async with serving_script(ACTS) as address:
-            await add_agent(hass, address, budget_day=0.0001, when_spent="refuse", **PRICES)
+            await add_agent(
+                hass, address, budget_day=0.0001, when_spent="refuse", **PRICES
+            )
 
             assert await turn(hass, "turn on the kitchen light") == "It is on."
             assert await turn(hass) == SPENT
@@ -417,14 +601,26 @@ class TestBudgets:
         await hass.async_block_till_done()
 
         assert budget_issue(hass) is None
-        assert [number_of(hass, key) for key in ("spent_today", "spent_this_month", "cost")] == [0, 1, 1]
-        assert state_of(hass, "spent_today").attributes["last_reset"] == "2026-11-23T00:00:00-08:00"
+        assert [
+            number_of(hass, key) for key in ("spent_today", "spent_this_month", "cost")
+        ] == [0, 1, 1]
+        assert (
+            state_of(hass, "spent_today").attributes["last_reset"]
+            == "2026-11-23T00:00:00-08:00"
+        )
         assert await turn(hass) == "Hello."
 
     async def test_a_month_has_a_note_of_its_own(
         self, hass: HomeAssistant, address: str, freezer: FrozenDateTimeFactory
     ) -> None:
-        await add_agent(hass, address, budget_day=9.0, budget_month=1.0, when_spent="refuse", **PRICES)
+        await add_agent(
+            hass,
+            address,
+            budget_day=9.0,
+            budget_month=1.0,
+            when_spent="refuse",
+            **PRICES,
+        )
         await turn(hass)
         assert budget_issue(hass) is None
         assert budget_issue(hass, key="budget_spent_month") is not None
@@ -436,21 +632,34 @@ class TestBudgets:
         assert budget_issue(hass, key="budget_spent_month") is None
         assert number_of(hass, "spent_this_month") == 0
 
-    async def test_the_issue_goes_when_the_budget_is_raised(self, hass: HomeAssistant, address: str) -> None:
+    async def test_the_issue_goes_when_the_budget_is_raised(
+        self, hass: HomeAssistant, address: str
+    ) -> None:
         entry = await add_agent(hass, address, budget_day=1.0, **PRICES)
         await turn(hass)
         assert budget_issue(hass) is not None
         (agent,) = entry.subentries.values()
-        hass.config_entries.async_update_subentry(entry, agent, data={**agent.data, "budget_day": 1.5})
+        hass.config_entries.async_update_subentry(
+            entry, agent, data={**agent.data, "budget_day": 1.5}
+        )
         await hass.async_block_till_done()
 
         assert budget_issue(hass) is None
 
-    async def test_impossible_counts_of_a_server_spend_no_budget(self, hass: HomeAssistant) -> None:
-        lie = ScriptedUsage(prompt_tokens=10**30, completion_tokens=10**30, reasoning_tokens=10**30)
-        lies = Script(answers=(ScriptedAnswer(content="Hello.", usage=lie),), after_last="start again")
+    async def test_impossible_counts_of_a_server_spend_no_budget(
+        self, hass: HomeAssistant
+    ) -> None:
+        lie = ScriptedUsage(
+            prompt_tokens=10**30, completion_tokens=10**30, reasoning_tokens=10**30
+        )
+        lies = Script(
+            answers=(ScriptedAnswer(content="Hello.", usage=lie),),
+            after_last="start again",
+        )
         async with serving_script(lies) as address:
-            await add_agent(hass, address, budget_day=50.0, context_window=32_768, **PRICES)
+            await add_agent(
+                hass, address, budget_day=50.0, context_window=32_768, **PRICES
+            )
             for _ in range(2):
                 assert await turn(hass) == "Hello."
 
@@ -462,7 +671,9 @@ class TestBudgets:
     async def test_neither_a_crash_nor_a_clock_gives_a_second_budget(
         self, hass: HomeAssistant, address: str, freezer: FrozenDateTimeFactory
     ) -> None:
-        entry = await add_agent(hass, address, budget_day=1.0, when_spent="refuse", **PRICES)
+        entry = await add_agent(
+            hass, address, budget_day=1.0, when_spent="refuse", **PRICES
+        )
         await say(hass, "hello")
         await hass.async_block_till_done()
         await hass.config_entries.async_unload(entry.entry_id)
@@ -478,7 +689,14 @@ class TestBudgets:
 
 
 async def test_a_task_is_counted_and_kept_to_its_budget(hass: HomeAssistant) -> None:
-    async with working(hass, TALKS, budget_day=1.0, when_spent="refuse", price_input=1000.0, price_output=2000.0):
+    async with working(
+        hass,
+        TALKS,
+        budget_day=1.0,
+        when_spent="refuse",
+        price_input=1000.0,
+        price_output=2000.0,
+    ):
         assert await have_done(hass) == "Hello."
         await counted(hass)
         (worker,) = [
@@ -486,7 +704,10 @@ async def test_a_task_is_counted_and_kept_to_its_budget(hass: HomeAssistant) -> 
             for one in hass.config_entries.async_entries(DOMAIN)[0].subentries.values()
             if one.title == "Worker"
         ]
-        assert (number_of(hass, "turns", worker), number_of(hass, "cost", worker)) == (1, 1)
+        assert (number_of(hass, "turns", worker), number_of(hass, "cost", worker)) == (
+            1,
+            1,
+        )
         assert budget_issue(hass, worker) is not None
 
         with pytest.raises(HomeAssistantError) as raised:

@@ -4,10 +4,22 @@ from typing import Final
 
 import homeassistant.helpers.config_validation as cv
 import voluptuous as vol
-from homeassistant.core import Context, HomeAssistant, ServiceCall, ServiceResponse, SupportsResponse
+from homeassistant.core import (
+    Context,
+    HomeAssistant,
+    ServiceCall,
+    ServiceResponse,
+    SupportsResponse,
+)
 from homeassistant.exceptions import ServiceValidationError, Unauthorized
 
-from ..approvals.questions import AnswerRefusal, Question, QuestionGone, async_get_approvals, async_refusal
+from ..approvals.questions import (
+    AnswerRefusal,
+    Question,
+    QuestionGone,
+    async_get_approvals,
+    async_refusal,
+)
 from ..approvals.review import ApprovalWay, GivenAnswer
 from ..const import DOMAIN
 from ..speech.sentences import translated
@@ -40,7 +52,9 @@ class NotYoursToAnswer(Unauthorized):
 def async_register_answers(hass: HomeAssistant) -> None:
     """Register the actions."""
     for service in (SERVICE_APPROVE, SERVICE_DENY):
-        hass.services.async_register(DOMAIN, service, _async_answer, _SCHEMA, SupportsResponse.OPTIONAL)
+        hass.services.async_register(
+            DOMAIN, service, _async_answer, _SCHEMA, SupportsResponse.OPTIONAL
+        )
 
 
 async def _async_answer(call: ServiceCall) -> ServiceResponse:
@@ -48,13 +62,21 @@ async def _async_answer(call: ServiceCall) -> ServiceResponse:
     hass, approved = call.hass, call.service == SERVICE_APPROVE
     question = _question(hass, call.data.get(ATTR_APPROVAL_ID))
     if refusal := await async_refusal(hass, question, call.context, approved=approved):
-        raise NotYoursToAnswer(call.context, refusal) if refusal in _OF_USERS else _invalid(refusal)
+        raise (
+            NotYoursToAnswer(call.context, refusal)
+            if refusal in _OF_USERS
+            else _invalid(refusal)
+        )
     answer = GivenAnswer(approved, way=ApprovalWay.ACTION, user_id=call.context.user_id)
     try:
         speech = await async_get_approvals(hass).answer(question.id, answer)
     except QuestionGone as error:
         raise _invalid("gone") from error
-    return {ATTR_APPROVAL_ID: question.id, "speech": speech} if call.return_response else None
+    return (
+        {ATTR_APPROVAL_ID: question.id, "speech": speech}
+        if call.return_response
+        else None
+    )
 
 
 def _question(hass: HomeAssistant, question_id: str | None) -> Question:

@@ -1,6 +1,7 @@
 """The action `chatterbox.ask`: sends a text to an agent, and returns everything that its turn did.
 
-Home Assistant returns the `ConversationResult` of an agent as it is, so that a result with a record reaches the caller.
+Home Assistant returns the `ConversationResult` of an agent as it is, so that a result
+with a record reaches the caller.
 """
 
 from typing import Final
@@ -8,8 +9,19 @@ from typing import Final
 import homeassistant.helpers.config_validation as cv
 import voluptuous as vol
 from homeassistant.components import conversation
-from homeassistant.components.conversation.const import ATTR_AGENT_ID, ATTR_CONVERSATION_ID, ATTR_LANGUAGE, ATTR_TEXT
-from homeassistant.core import HomeAssistant, ServiceCall, ServiceResponse, SupportsResponse, callback
+from homeassistant.components.conversation.const import (
+    ATTR_AGENT_ID,
+    ATTR_CONVERSATION_ID,
+    ATTR_LANGUAGE,
+    ATTR_TEXT,
+)
+from homeassistant.core import (
+    HomeAssistant,
+    ServiceCall,
+    ServiceResponse,
+    SupportsResponse,
+    callback,
+)
 from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
 
 from ..const import DOMAIN, SERVICE_ASK
@@ -29,17 +41,29 @@ _SCHEMA: Final = vol.Schema(
 
 def async_register_ask(hass: HomeAssistant) -> None:
     """Register the action."""
-    hass.services.async_register(DOMAIN, SERVICE_ASK, _async_ask, _SCHEMA, SupportsResponse.OPTIONAL)
+    hass.services.async_register(
+        DOMAIN, SERVICE_ASK, _async_ask, _SCHEMA, SupportsResponse.OPTIONAL
+    )
 
 
 async def _async_ask(call: ServiceCall) -> ServiceResponse:
     """Take a turn, and return its record with the `agent_id`."""
     agent_id = _agent(call.hass, call.data.get(ATTR_AGENT_ID))
-    text, thread, language = call.data[ATTR_TEXT], call.data.get(ATTR_CONVERSATION_ID), call.data.get(ATTR_LANGUAGE)
-    result = await conversation.async_converse(call.hass, text, thread, call.context, language, agent_id)
+    text, thread, language = (
+        call.data[ATTR_TEXT],
+        call.data.get(ATTR_CONVERSATION_ID),
+        call.data.get(ATTR_LANGUAGE),
+    )
+    result = await conversation.async_converse(
+        call.hass, text, thread, call.context, language, agent_id
+    )
     if not isinstance(result, ReportedResult):
         raise translated(HomeAssistantError, "ask_failed", agent=agent_id)
-    return {ATTR_AGENT_ID: agent_id, **result.as_response()} if call.return_response else None
+    return (
+        {ATTR_AGENT_ID: agent_id, **result.as_response()}
+        if call.return_response
+        else None
+    )
 
 
 @callback
@@ -48,7 +72,10 @@ def _agent(hass: HomeAssistant, agent_id: str | None) -> str:
     agents = [entity.entity_id for entity in async_agent_entries(hass)]
     if agent_id is None:
         if len(agents) != 1:
-            raise translated(ServiceValidationError, "ask_several_agents" if agents else "ask_no_agent")
+            raise translated(
+                ServiceValidationError,
+                "ask_several_agents" if agents else "ask_no_agent",
+            )
         agent_id = agents[0]
     elif agent_id not in agents:
         raise translated(ServiceValidationError, "agent_unknown", agent=agent_id)

@@ -16,9 +16,18 @@ from typing import IO, TYPE_CHECKING, Any, Final
 import homeassistant.helpers.config_validation as cv
 import voluptuous as vol
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
-from homeassistant.components.conversation.const import ATTR_AGENT_ID, ATTR_CONVERSATION_ID
+from homeassistant.components.conversation.const import (
+    ATTR_AGENT_ID,
+    ATTR_CONVERSATION_ID,
+)
 from homeassistant.const import ATTR_ID
-from homeassistant.core import HomeAssistant, ServiceCall, ServiceResponse, SupportsResponse, callback
+from homeassistant.core import (
+    HomeAssistant,
+    ServiceCall,
+    ServiceResponse,
+    SupportsResponse,
+    callback,
+)
 from homeassistant.exceptions import HomeAssistantError, ServiceValidationError
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.service import async_register_admin_service
@@ -56,7 +65,9 @@ _CHOICE_FIELDS: Final = {
     vol.Optional(ATTR_CONVERSATION_ID): cv.string,
     vol.Optional(ATTR_PERSON): cv.entity_domain("person"),
     vol.Optional(ATTR_AGENT_ID): cv.entity_id,
-    vol.Optional(ATTR_OLDER_THAN_DAYS): vol.All(vol.Coerce(float), vol.Range(min=0, max=_MOST_DAYS)),
+    vol.Optional(ATTR_OLDER_THAN_DAYS): vol.All(
+        vol.Coerce(float), vol.Range(min=0, max=_MOST_DAYS)
+    ),
     vol.Optional(ATTR_EVERYTHING, default=False): cv.boolean,
     vol.Optional(ATTR_FACTS, default=False): cv.boolean,
 }
@@ -64,7 +75,12 @@ FOLDER: Final = "chatterbox_exports"
 """In the configuration directory."""
 MOST_CHARACTERS: Final = 500_000
 """Of a response, which goes to a browser as a whole, and into the trace of an automation."""
-_KINDS: Final = {"turns": "turn", "audit_records": "audit", "responses": "response", "facts": "fact"}
+_KINDS: Final = {
+    "turns": "turn",
+    "audit_records": "audit",
+    "responses": "response",
+    "facts": "fact",
+}
 """Kinds of records, by the field of a response that counts them."""
 _AT_ONCE: Final = 500
 """Lines that are written at once."""
@@ -78,8 +94,12 @@ def async_register_history_actions(hass: HomeAssistant) -> None:
     purge = vol.Schema(_CHOICE_FIELDS)
     export = purge.extend({vol.Optional(ATTR_AS_RESPONSE, default=False): cv.boolean})
     optional = SupportsResponse.OPTIONAL
-    async_register_admin_service(hass, DOMAIN, SERVICE_PURGE, _async_purge, purge, optional)
-    async_register_admin_service(hass, DOMAIN, SERVICE_EXPORT, _async_export, export, optional)
+    async_register_admin_service(
+        hass, DOMAIN, SERVICE_PURGE, _async_purge, purge, optional
+    )
+    async_register_admin_service(
+        hass, DOMAIN, SERVICE_EXPORT, _async_export, export, optional
+    )
 
 
 async def _async_purge(call: ServiceCall) -> ServiceResponse:
@@ -115,11 +135,16 @@ async def _async_export(call: ServiceCall) -> ServiceResponse:
             if not call.return_response:
                 raise _invalid("export_no_response")
             records = await _as_records(lines)
-            return {"records": [*records], **_as_json(Counter(str(record["kind"]) for record in records))}
+            return {
+                "records": [*records],
+                **_as_json(Counter(str(record["kind"]) for record in records)),
+            }
         try:
             path, counts = await _async_write(hass, lines)
         except OSError as error:
-            raise _failure("export_no_file", problem=error.strerror or type(error).__name__) from error
+            raise _failure(
+                "export_no_file", problem=error.strerror or type(error).__name__
+            ) from error
     return {"path": path, **_as_json(counts)} if call.return_response else None
 
 
@@ -165,11 +190,15 @@ class _Choice:
 def _async_chosen(hass: HomeAssistant, data: Mapping[str, Any]) -> _Choice:
     """Return what matches all given fields. Raises ServiceValidationError without any, or for an invalid one."""
     agent = _agent(hass, data[ATTR_AGENT_ID]) if ATTR_AGENT_ID in data else None
-    people = tuple(_ids_of_person(hass, data[ATTR_PERSON])) if ATTR_PERSON in data else ()
+    people = (
+        tuple(_ids_of_person(hass, data[ATTR_PERSON])) if ATTR_PERSON in data else ()
+    )
     with_facts, everything = data[ATTR_FACTS], Selection()
     days = data.get(ATTR_OLDER_THAN_DAYS)
     before = None if days is None else dt_util.utcnow().timestamp() - days * _DAY
-    chosen = replace(everything, conversation_id=data.get(ATTR_CONVERSATION_ID), before=before)
+    chosen = replace(
+        everything, conversation_id=data.get(ATTR_CONVERSATION_ID), before=before
+    )
     if with_facts and chosen != everything:
         raise _invalid("history_facts_alone")
     chosen = replace(chosen, agent=agent)
@@ -178,14 +207,22 @@ def _async_chosen(hass: HomeAssistant, data: Mapping[str, Any]) -> _Choice:
             raise _invalid("history_everything_alone")
     elif chosen == everything and not people:
         raise _invalid("history_nothing_chosen")
-    selections = tuple(replace(chosen, person_id=person) for person in people) if people else (chosen,)
+    selections = (
+        tuple(replace(chosen, person_id=person) for person in people)
+        if people
+        else (chosen,)
+    )
     return _Choice(selections, with_facts, agent, people)
 
 
 @callback
 def _agent(hass: HomeAssistant, entity_id: str) -> str:
     entity = er.async_get(hass).async_get(entity_id)
-    is_agent = entity is not None and entity.platform == DOMAIN and entity.domain in _AGENT_DOMAINS
+    is_agent = (
+        entity is not None
+        and entity.platform == DOMAIN
+        and entity.domain in _AGENT_DOMAINS
+    )
     if entity is None or not is_agent or entity.config_subentry_id is None:
         raise _invalid("agent_unknown", agent=entity_id)
     return entity.config_subentry_id
@@ -200,7 +237,9 @@ def _ids_of_person(hass: HomeAssistant, entity_id: str) -> Iterator[str]:
             yield known
 
 
-async def _async_chosen_keepers(hass: HomeAssistant, choice: _Choice) -> tuple[Keeper, ...]:
+async def _async_chosen_keepers(
+    hass: HomeAssistant, choice: _Choice
+) -> tuple[Keeper, ...]:
     """Return the owners of the selected facts. Raises HomeAssistantError if facts cannot be read."""
     if not choice.with_facts:
         return ()
@@ -210,8 +249,14 @@ async def _async_chosen_keepers(hass: HomeAssistant, choice: _Choice) -> tuple[K
     except NotRemembered as error:
         raise _failure(error.problem.value) from error
     agents = [choice.agent] if choice.agent else existing_agents(hass)
-    known = [Keeper(agent, person) for agent in agents for person in memories.people(agent)]
-    return tuple(keeper for keeper in known if not choice.people or keeper.person in choice.people)
+    known = [
+        Keeper(agent, person) for agent in agents for person in memories.people(agent)
+    ]
+    return tuple(
+        keeper
+        for keeper in known
+        if not choice.people or keeper.person in choice.people
+    )
 
 
 async def _async_forget_facts(hass: HomeAssistant, keepers: Iterable[Keeper]) -> int:
@@ -227,14 +272,25 @@ async def _async_forget_facts(hass: HomeAssistant, keepers: Iterable[Keeper]) ->
     return gone
 
 
-def _facts_as_records(hass: HomeAssistant, keepers: Iterable[Keeper]) -> Iterator[JsonObject]:
+def _facts_as_records(
+    hass: HomeAssistant, keepers: Iterable[Keeper]
+) -> Iterator[JsonObject]:
     """Yield facts as records of the kind `fact`."""
     memories = async_get_memories(hass)
     for keeper in keepers:
         for fact in memories.facts(keeper):
             person = memories.people(keeper.agent)[keeper.person]
-            owner: JsonObject = {"agent": keeper.agent, "person_id": keeper.person, "person": person}
-            yield {"kind": "fact", **owner, **asdict(fact), "created": fact.created.isoformat()}
+            owner: JsonObject = {
+                "agent": keeper.agent,
+                "person_id": keeper.person,
+                "person": person,
+            }
+            yield {
+                "kind": "fact",
+                **owner,
+                **asdict(fact),
+                "created": fact.created.isoformat(),
+            }
 
 
 def _as_json(counts: Counter[str]) -> JsonObject:
@@ -254,7 +310,9 @@ async def _as_records(lines: AsyncGenerator[str]) -> list[JsonObject]:
     return records
 
 
-async def _async_write(hass: HomeAssistant, lines: AsyncGenerator[str]) -> tuple[str, Counter[str]]:
+async def _async_write(
+    hass: HomeAssistant, lines: AsyncGenerator[str]
+) -> tuple[str, Counter[str]]:
     """Write lines of JSON to a new file; return its path, and the number of records by kind.
 
     Raises OSError, and whatever `lines` raises; then there is no file.
@@ -282,7 +340,9 @@ def _open_file(hass: HomeAssistant) -> IO[str]:
     folder.mkdir(mode=0o700, exist_ok=True)
     is_inside = folder.resolve().is_relative_to(Path(hass.config.config_dir).resolve())
     if not is_inside and not hass.config.is_allowed_path(str(folder)):
-        raise PermissionError(None, f"{folder} leads to a place that is not in allowlist_external_dirs")
+        raise PermissionError(
+            None, f"{folder} leads to a place that is not in allowlist_external_dirs"
+        )
     name, numbers = f"history_{dt_util.now():%Y-%m-%d_%H-%M-%S}", count(2)
     path = folder / f"{name}.jsonl"
     while True:

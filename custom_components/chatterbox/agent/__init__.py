@@ -1,22 +1,44 @@
 """Chatterbox without Home Assistant: the agentic loop, its seams and its providers.
 
-Everything below this package can be imported, tested and used on its own. It must
-never import `homeassistant`, `voluptuous` or `probatio`. `__init__.pyi` lists
-the names for users of the library; a module is imported when one of its names is first used.
+Everything below this package can be imported, tested and used on its own. It must never
+import `homeassistant`, `voluptuous` or `probatio`. `__init__.pyi` lists the names for
+users of the library; a module is imported when one of its names is first used.
 """
 
 from importlib import import_module
 
 _MODULES = {
     "errors": ("InvalidToolbox", "MaxIterationsExceeded", "ProviderError"),
-    "events": ("Answer", "TextDelta", "ToolFinished", "ToolStarted", "TurnEvent", "TurnFinished"),
+    "events": (
+        "Answer",
+        "TextDelta",
+        "ToolFinished",
+        "ToolStarted",
+        "TurnEvent",
+        "TurnFinished",
+    ),
     "loop.loop": ("AgenticLoop",),
     "loop.turn": ("Limits", "Turn"),
     "messages": (
-        *("AssistantMessage", "NamedTool", "ToolCall", "ToolChoiceMode", "ToolDefinition", "ToolOutcome"),
+        *(
+            "AssistantMessage",
+            "NamedTool",
+            "ToolCall",
+            "ToolChoiceMode",
+            "ToolDefinition",
+            "ToolOutcome",
+        ),
         *("ToolResult", "Usage", "UserMessage"),
     ),
-    "protocols": ("AnswerOptions", "Ask", "Deny", "Hooks", "LLMProvider", "Rewrite", "ToolDispatcher"),
+    "protocols": (
+        "AnswerOptions",
+        "Ask",
+        "Deny",
+        "Hooks",
+        "LLMProvider",
+        "Rewrite",
+        "ToolDispatcher",
+    ),
     "providers.anthropic_messages": ("AnthropicMessagesProvider",),
     "providers.ollama_chat": ("OllamaChatProvider",),
     "providers.openai_chat": ("OpenAIChatProvider",),

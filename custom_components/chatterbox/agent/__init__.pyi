@@ -33,10 +33,14 @@ from .protocols import (
     Rewrite as Rewrite,
     ToolDispatcher as ToolDispatcher,
 )
-from .providers.anthropic_messages import AnthropicMessagesProvider as AnthropicMessagesProvider
+from .providers.anthropic_messages import (
+    AnthropicMessagesProvider as AnthropicMessagesProvider,
+)
 from .providers.ollama_chat import OllamaChatProvider as OllamaChatProvider
 from .providers.openai_chat import OpenAIChatProvider as OpenAIChatProvider
-from .providers.openai_responses import OpenAIResponsesProvider as OpenAIResponsesProvider
+from .providers.openai_responses import (
+    OpenAIResponsesProvider as OpenAIResponsesProvider,
+)
 from .providers.profiles import ModelOptions as ModelOptions
 from .session import Session as Session
 from .toolbox import Tool as Tool, Toolbox as Toolbox, tool as tool

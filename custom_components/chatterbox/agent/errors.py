@@ -139,11 +139,17 @@ class ContentRefused(ProviderRejectedRequest):
 class PromptTooLong(ProviderRejectedRequest):
     """The prompt and the requested answer exceed the context window of the model."""
 
-    def __init__(self, message: str, prompt_tokens: int | None = None, window_tokens: int | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        prompt_tokens: int | None = None,
+        window_tokens: int | None = None,
+    ) -> None:
         """Keep the sizes of the prompt and the window in tokens, None if unknown.
 
-        The size of the prompt is an estimate if the service reports none. The window may be a limit of the account for
-        one request. A prompt that is smaller than the window left too little room for the requested answer.
+        The size of the prompt is an estimate if the service reports none. The window
+        may be a limit of the account for one request. A prompt that is smaller than the
+        window left too little room for the requested answer.
         """
         super().__init__(message)
         self.prompt_tokens = prompt_tokens
@@ -186,6 +192,11 @@ class MaxIterationsExceeded(AgentError, RuntimeError):
 def traceback_without_words(error: BaseException) -> str:
     """Return the traceback of a bug without the exceptions' messages, which may quote a request."""
     chain = [error]
-    while (cause := chain[-1].__cause__ or chain[-1].__context__) and cause not in chain:
+    while (
+        cause := chain[-1].__cause__ or chain[-1].__context__
+    ) and cause not in chain:
         chain.append(cause)
-    return "\n".join(f"{type(one).__qualname__}\n{''.join(format_tb(one.__traceback__))}" for one in chain)
+    return "\n".join(
+        f"{type(one).__qualname__}\n{''.join(format_tb(one.__traceback__))}"
+        for one in chain
+    )

@@ -1,8 +1,9 @@
 """The events of a turn, as one closed union of frozen values.
 
-The events of a turn end with exactly one `TurnFinished`. Every `ToolCallReady` belongs to the assistant message whose
-`MessageDone` follows. Every call of a finished message gets exactly one `ToolFinished`, except those that
-`TurnFinished.client_calls` hands to the caller.
+The events of a turn end with exactly one `TurnFinished`. Every `ToolCallReady` belongs
+to the assistant message whose `MessageDone` follows. Every call of a finished message
+gets exactly one `ToolFinished`, except those that `TurnFinished.client_calls` hands to
+the caller.
 """
 
 from collections.abc import Mapping
@@ -11,7 +12,14 @@ from enum import StrEnum
 from typing import Final
 
 from .errors import AgentError
-from .messages import AssistantMessage, FinishReason, ProviderItem, ToolCall, ToolResult, Usage
+from .messages import (
+    AssistantMessage,
+    FinishReason,
+    ProviderItem,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
 
 
 class Phase(StrEnum):
@@ -108,7 +116,9 @@ class PendingApproval:
     @property
     def approved(self) -> tuple[PendingCall, ...]:
         """The calls that are approved."""
-        return tuple([one for one in self.calls if self.answers.get(one.call.id, _NO).approved])
+        return tuple(
+            [one for one in self.calls if self.answers.get(one.call.id, _NO).approved]
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +256,14 @@ class CompletionResult:
     """Whether the words of the user were declined, in words or before another provider answered."""
 
 
-type ProviderEvent = PromptProgress | TextDelta | ReasoningDelta | ToolCallReady | ProviderSwitched | CompletionResult
+type ProviderEvent = (
+    PromptProgress
+    | TextDelta
+    | ReasoningDelta
+    | ToolCallReady
+    | ProviderSwitched
+    | CompletionResult
+)
 
 type TurnEvent = (
     PhaseEntered

@@ -8,10 +8,14 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final, Self
 
-type JsonValue = str | int | float | bool | list[JsonValue] | dict[str, JsonValue] | None
+type JsonValue = (
+    str | int | float | bool | list[JsonValue] | dict[str, JsonValue] | None
+)
 type JsonObject = dict[str, JsonValue]
 
-_CANONICAL: Final = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+_CANONICAL: Final = json.JSONEncoder(
+    ensure_ascii=False, sort_keys=True, separators=(",", ":")
+)
 
 
 def canonical_json(value: JsonValue) -> str:
@@ -89,7 +93,11 @@ class UserMessage:
 
     def alone(self) -> UserMessage:
         """Return the message as it is sent without those before it."""
-        return replace(self, context="\n\n".join(filter(None, (self.omitted, self.context))), omitted="")
+        return replace(
+            self,
+            context="\n\n".join(filter(None, (self.omitted, self.context))),
+            omitted="",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,9 +256,18 @@ class Usage:
 
     def __post_init__(self) -> None:
         """Clamp the counts, which come unchecked from a service."""
-        for name in ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens"):
-            object.__setattr__(self, name, min(max(getattr(self, name), 0), _MOST_TOKENS))
-        object.__setattr__(self, "cached_tokens", min(self.cached_tokens, self.input_tokens))
+        for name in (
+            "input_tokens",
+            "output_tokens",
+            "cached_tokens",
+            "reasoning_tokens",
+        ):
+            object.__setattr__(
+                self, name, min(max(getattr(self, name), 0), _MOST_TOKENS)
+            )
+        object.__setattr__(
+            self, "cached_tokens", min(self.cached_tokens, self.input_tokens)
+        )
 
     def __add__(self, other: Self) -> Self:
         """Add two usages by kind of token."""
@@ -285,4 +302,11 @@ _SIGNATURES: Final = {
 
 def picture_type(data: bytes) -> str | None:
     """Return the MIME type of a PNG, GIF, JPEG or WebP file by its first bytes; None for anything else."""
-    return next((mime_type for mime_type, signature in _SIGNATURES.items() if signature.match(data)), None)
+    return next(
+        (
+            mime_type
+            for mime_type, signature in _SIGNATURES.items()
+            if signature.match(data)
+        ),
+        None,
+    )

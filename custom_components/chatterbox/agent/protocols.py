@@ -27,7 +27,8 @@ from .messages import (
 class ReasoningEffort(StrEnum):
     """How long a model thinks before it answers.
 
-    Not every model supports every level: a rejected one is omitted, and the model decides.
+    Not every model supports every level: a rejected one is omitted, and the model
+    decides.
     """
 
     NONE = "none"
@@ -70,8 +71,13 @@ class AnswerOptions:
 
     def __post_init__(self) -> None:
         """Reject limits that leave no room for an answer."""
-        if self.max_output_tokens is not None and self.max_output_tokens < LEAST_OUTPUT_TOKENS:
-            raise ValueError(f"max_output_tokens must be at least {LEAST_OUTPUT_TOKENS}")
+        if (
+            self.max_output_tokens is not None
+            and self.max_output_tokens < LEAST_OUTPUT_TOKENS
+        ):
+            raise ValueError(
+                f"max_output_tokens must be at least {LEAST_OUTPUT_TOKENS}"
+            )
 
 
 NO_WISHES: Final = AnswerOptions()
@@ -134,8 +140,8 @@ class CompletionRequest:
     def enforced_output(self, *, beside_tools: bool) -> OutputFormat | None:
         """Return the output format that the service can enforce; None if the model may call a tool instead.
 
-        `beside_tools` says that the service supports both at once. With other services the model would never call a
-        tool.
+        `beside_tools` says that the service supports both at once. With other services
+        the model would never call a tool.
         """
         may_call = bool(self.tools) and self.tool_choice is not ToolChoiceMode.NONE
         return None if may_call and not beside_tools else self.output
@@ -147,19 +153,21 @@ class LLMProvider(Protocol):
     def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Run one inference.
 
-        Must yield deltas as they arrive, each `ToolCallReady` as soon as its arguments are complete, in the order the
-        model wrote them, and exactly one `CompletionResult` at the very end. May yield `PromptProgress` before all of
-        these. Calls carry the name and the arguments text exactly as written, and an id that is unique within the
-        message. Must raise a `ProviderError` when the service fails, also when the stream ends early; must not retry
-        once it has yielded. Must close its connection when the generator is closed or cancelled.
+        Must yield deltas as they arrive, each `ToolCallReady` as soon as its arguments
+        are complete, in the order the model wrote them, and exactly one
+        `CompletionResult` at the very end. May yield `PromptProgress` before all of
+        these. Calls carry the name and the arguments text exactly as written, and an id
+        that is unique within the message. Must raise a `ProviderError` when the service
+        fails, also when the stream ends early; must not retry once it has yielded. Must
+        close its connection when the generator is closed or cancelled.
         """
 
 
 class LeavableProvider:
     """Marks a composite `LLMProvider` whose streams close without delay.
 
-    They close promptly even if an inner provider ignores its cancellation. The loop does not assume this of any other
-    provider.
+    They close promptly even if an inner provider ignores its cancellation. The loop
+    does not assume this of any other provider.
     """
 
 
@@ -169,23 +177,30 @@ class ToolDispatcher(Protocol):
     def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:
         """Return the targets that a call would change; None if they are unknown.
 
-        Calls of one message with overlapping targets keep the model's order; unknown targets overlap with all. Not
-        called for read-only tools, which wait for every change before them. Must be fast and without side effects.
+        Calls of one message with overlapping targets keep the model's order; unknown
+        targets overlap with all. Not called for read-only tools, which wait for every
+        change before them. Must be fast and without side effects.
         """
 
     async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
         """Run one call.
 
-        `arguments` is `call.arguments`, parsed and coerced to the tool's schema. A failure may be an outcome with
-        `is_error` or any exception: the loop turns it into an error result for the model. Cancellation is normal and
-        must be propagated.
+        `arguments` is `call.arguments`, parsed and coerced to the tool's schema. A
+        failure may be an outcome with `is_error` or any exception: the loop turns it
+        into an error result for the model. Cancellation is normal and must be
+        propagated.
         """
 
 
 class ResponseComposer(Protocol):
     """Writes the sentences that the model left out. Must not raise."""
 
-    def compose(self, reason: StopReason, tool_results: Sequence[ToolResult], error: AgentError | None) -> str:
+    def compose(
+        self,
+        reason: StopReason,
+        tool_results: Sequence[ToolResult],
+        error: AgentError | None,
+    ) -> str:
         """Return a sentence on how the turn ended and, from the results of all calls that ran, what was done.
 
         It must not be empty.
@@ -194,7 +209,8 @@ class ResponseComposer(Protocol):
     async def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:
         """Return a sentence on changes that calls attempted and that failed; empty if none did.
 
-        It follows the model's own `answer`, which may say otherwise. Beside a question of the model it is empty.
+        It follows the model's own `answer`, which may say otherwise. Beside a question
+        of the model it is empty.
         """
 
     def announces(self, answer: str) -> bool:
@@ -241,10 +257,11 @@ class HookPoint(StrEnum):
 class Hooks(Protocol):
     """Decisions of the owner between the model and the home. None means no opinion.
 
-    Subclass it and override what is needed. Hooks run in order and the first `Deny` wins; after a `Rewrite`, later
-    hooks see the new value. An `Ask` does not end the chain: later hooks see the call too, and all questions are merged
-    into one. A hook fails if it raises, exceeds the tool timeout or returns something other than a decision; a failure
-    denies unless the hook declares otherwise.
+    Subclass it and override what is needed. Hooks run in order and the first `Deny`
+    wins; after a `Rewrite`, later hooks see the new value. An `Ask` does not end the
+    chain: later hooks see the call too, and all questions are merged into one. A hook
+    fails if it raises, exceeds the tool timeout or returns something other than a
+    decision; a failure denies unless the hook declares otherwise.
     """
 
     def denies_on_failure(self, point: HookPoint) -> bool:
@@ -260,21 +277,27 @@ class Hooks(Protocol):
     ) -> Deny | Ask | Rewrite[JsonObject] | None:
         """See a call before it runs.
 
-        A hook that returns `Ask` sees the call again if a later hook rewrites it, and its second decision counts: an
-        `Ask` about the final arguments, None, or a `Deny`. A second `Rewrite` refuses the call, since it would overrule
-        the later hook.
+        A hook that returns `Ask` sees the call again if a later hook rewrites it, and
+        its second decision counts: an `Ask` about the final arguments, None, or a
+        `Deny`. A second `Rewrite` refuses the call, since it would overrule the later
+        hook.
         """
         return None
 
-    async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:
+    async def pre_approved_use(
+        self, tool: ToolDefinition, arguments: JsonObject
+    ) -> Deny | Ask | None:
         """See an approved call right before it runs; `pre_tool_use` saw it before the question.
 
-        An `Ask` whose terms were part of the question, or that has no terms, lets the call run; any other asks again. A
-        failure counts as one of `HookPoint.PRE_TOOL_USE`.
+        An `Ask` whose terms were part of the question, or that has no terms, lets the
+        call run; any other asks again. A failure counts as one of
+        `HookPoint.PRE_TOOL_USE`.
         """
         return None
 
-    async def post_tool_use(self, call: ToolCall, result: ToolResult) -> Deny | Rewrite[str] | None:
+    async def post_tool_use(
+        self, call: ToolCall, result: ToolResult
+    ) -> Deny | Rewrite[str] | None:
         """See a result before the model does. `Deny` hides it, the native result included; the tool has already run.
 
         Hooks after a `Deny` see the resulting text and cannot change it.

@@ -9,7 +9,16 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Self
 
-from .events import Answer, PendingApproval, Phase, PhaseEntered, PromptReplaced, TurnEvent, TurnFinished, UsageReported
+from .events import (
+    Answer,
+    PendingApproval,
+    Phase,
+    PhaseEntered,
+    PromptReplaced,
+    TurnEvent,
+    TurnFinished,
+    UsageReported,
+)
 from .loop.hooks import HookChain
 from .loop.loop import AgenticLoop, answer_of
 from .loop.turn import Limits, Turn
@@ -32,8 +41,9 @@ from .transcript import NOT_STARTED, TranscriptRecorder, repair, synthetic_resul
 class Session:
     """A conversation with a model that has tools.
 
-    With `run_tools=False` the caller runs them: a turn ends with `open_calls`, the caller adds each result with
-    `add_result`, and `resume` continues. Only one turn runs at a time; a new turn interrupts the previous one.
+    With `run_tools=False` the caller runs them: a turn ends with `open_calls`, the
+    caller adds each result with `add_result`, and `resume` continues. Only one turn
+    runs at a time; a new turn interrupts the previous one.
     """
 
     def __init__(  # noqa: PLR0913 a conversation is set up once, and every option has its name
@@ -52,13 +62,15 @@ class Session:
     ) -> None:
         """Begin a conversation, or continue one from its `history`.
 
-        Raises TypeError for values of other types, and ValueError for the name of a tool that is not in the toolbox:
-        each says what to write instead.
+        Raises TypeError for values of other types, and ValueError for the name of a
+        tool that is not in the toolbox: each says what to write instead.
         """
         toolbox = Toolbox() if toolbox is None else toolbox
         _check_options(toolbox, history, tool_choice, allowed_tools)
         self._loop = AgenticLoop(provider, toolbox, hooks=hooks, composer=composer)
-        self._tools = tuple(replace(one, client=not run_tools) for one in toolbox.definitions)
+        self._tools = tuple(
+            replace(one, client=not run_tools) for one in toolbox.definitions
+        )
         self._instructions = instructions
         self._limits = limits or Limits()
         self._tool_choice = tool_choice
@@ -97,17 +109,20 @@ class Session:
     async def ask(self, text: str) -> str:
         """Start a turn and return its whole answer; an empty text if the turn is interrupted.
 
-        The text is also empty if the turn ends with `open_calls` or a `pending` approval. Raises the errors of
-        `AgenticLoop.run`.
+        The text is also empty if the turn ends with `open_calls` or a `pending`
+        approval. Raises the errors of `AgenticLoop.run`.
         """
         async with aclosing(self.say(text)) as events:
             ends = [event async for event in events if isinstance(event, TurnFinished)]
         return answer_of(ends[-1]) if ends else ""
 
-    def answer(self, answer: Answer | Mapping[str, Answer], text: str | None = None) -> AsyncGenerator[TurnEvent]:
+    def answer(
+        self, answer: Answer | Mapping[str, Answer], text: str | None = None
+    ) -> AsyncGenerator[TurnEvent]:
         """Answer the `pending` approval, for all calls or by call id, and continue the turn.
 
-        `text` holds the person's words, if any. Raises ValueError if nothing is pending.
+        `text` holds the person's words, if any. Raises ValueError if nothing is
+        pending.
         """
         if (pending := self.pending) is None:
             raise ValueError("Nothing waits for a yes.")
@@ -115,20 +130,34 @@ class Session:
         answers = answer if isinstance(answer, Mapping) else dict.fromkeys(ids, answer)
         for call_id in answers:
             if call_id not in ids:
-                raise ValueError(f"No call {call_id!r} waits for a yes; waiting: {', '.join(ids)}.")
+                raise ValueError(
+                    f"No call {call_id!r} waits for a yes; waiting: {', '.join(ids)}."
+                )
         return self._take(text, replace(pending, answers=answers))
 
-    async def add_result(self, call_id: str, result: object, *, is_error: bool = False) -> None:
+    async def add_result(
+        self, call_id: str, result: object, *, is_error: bool = False
+    ) -> None:
         """Add the result of an open call, after hooks have seen it: any value that `toolbox.as_outcome` accepts.
 
-        Raises ValueError for a call that does not wait for a result, and for a result that is not JSON.
+        Raises ValueError for a call that does not wait for a result, and for a result
+        that is not JSON.
         """
         call = self._owed_call(call_id)
         outcome = as_outcome(result)
         failed = is_error or outcome.is_error
         name = call.name
-        outside = outcome.open_world or any(tool.name == name and tool.annotations.open_world for tool in self._tools)
-        given = ToolResult(call_id, name, outcome.content, is_error=failed, open_world=outside, native=outcome.native)
+        outside = outcome.open_world or any(
+            tool.name == name and tool.annotations.open_world for tool in self._tools
+        )
+        given = ToolResult(
+            call_id,
+            name,
+            outcome.content,
+            is_error=failed,
+            open_world=outside,
+            native=outcome.native,
+        )
         seen = await self._hooks.post_tool_use(call, given)
         self._owed_call(call_id)  # an interruption may have answered the call meanwhile
         self._add(seen)
@@ -136,13 +165,16 @@ class Session:
     def _owed_call(self, call_id: str) -> ToolCall:
         if (call := self._owed.get(call_id)) is None:
             waiting = ", ".join(self._owed) or "none"
-            raise ValueError(f"No call {call_id!r} waits for a result; waiting: {waiting}.")
+            raise ValueError(
+                f"No call {call_id!r} waits for a result; waiting: {waiting}."
+            )
         return call
 
     def resume(self) -> AsyncGenerator[TurnEvent]:
         """Have the model read the added results, and continue the turn.
 
-        Raises ValueError if there are no results, if some are missing, or if an approval is pending.
+        Raises ValueError if there are no results, if some are missing, or if an
+        approval is pending.
         """
         self._require_no_calls()
         if self.pending is not None:
@@ -154,7 +186,8 @@ class Session:
     async def interrupt(self) -> None:
         """End the running turn, if any, and leave open calls without a result.
 
-        May be called at any time and from any task. Afterwards nothing runs, and the conversation can continue.
+        May be called at any time and from any task. Afterwards nothing runs, and the
+        conversation can continue.
         """
         if (live := self._live) is not None:
             await live.stop()
@@ -162,7 +195,9 @@ class Session:
         for call in self.open_calls:
             self._add(synthetic_result(call, NOT_STARTED))
 
-    async def _take(self, text: str | None, approval: PendingApproval | None = None) -> AsyncGenerator[TurnEvent]:
+    async def _take(
+        self, text: str | None, approval: PendingApproval | None = None
+    ) -> AsyncGenerator[TurnEvent]:
         while self._live is not None:
             await self.interrupt()
         turn = Turn(
@@ -170,8 +205,11 @@ class Session:
             self.history,
             self._instructions,
             self._tools,
-            # A forced call applies to new words only: otherwise the results of that call would lead to the next one.
-            self._tool_choice if text is not None or self._tool_choice is ToolChoiceMode.NONE else ToolChoiceMode.AUTO,
+            # A forced call applies to new words only: otherwise the results of that
+            # call would lead to the next one.
+            self._tool_choice
+            if text is not None or self._tool_choice is ToolChoiceMode.NONE
+            else ToolChoiceMode.AUTO,
             self._allowed_tools,
             self._limits,
             approval,
@@ -200,26 +238,45 @@ class Session:
         """Insert the result of an open call: results keep the order of their calls."""
         del self._owed[result.call_id]
         whole = repair((*self.history, result))
-        self.history = tuple(one for one in whole if not (isinstance(one, ToolResult) and one.call_id in self._owed))
+        self.history = tuple(
+            one
+            for one in whole
+            if not (isinstance(one, ToolResult) and one.call_id in self._owed)
+        )
 
     def _require_no_calls(self) -> None:
         if self._owed:
             missing = ", ".join(f"{call.id} ({call.name})" for call in self.open_calls)
-            raise ValueError(f"These calls have no result yet: {missing}. Use add_result, or interrupt.")
+            raise ValueError(
+                f"These calls have no result yet: {missing}. Use add_result, or interrupt."
+            )
 
 
-def _check_options(toolbox: object, history: object, tool_choice: object, allowed_tools: frozenset[str] | None) -> None:
+def _check_options(
+    toolbox: object,
+    history: object,
+    tool_choice: object,
+    allowed_tools: frozenset[str] | None,
+) -> None:
     """Check what is easily given in another form, which would fail only in the midst of a turn."""
     if not isinstance(toolbox, Toolbox):
-        raise TypeError(f"Tools are given as Toolbox([...]), not as a {type(toolbox).__name__}: {toolbox!r:.80}.")
+        raise TypeError(
+            f"Tools are given as Toolbox([...]), not as a {type(toolbox).__name__}: {toolbox!r:.80}."
+        )
     names = [tool.name for tool in toolbox.definitions]
     if not isinstance(tool_choice, ToolChoiceMode | NamedTool):
         modes = ", ".join(f"ToolChoiceMode.{mode.name}" for mode in ToolChoiceMode)
-        raise TypeError(f'A tool choice is {modes} or NamedTool("name"), not {tool_choice!r}.')
+        raise TypeError(
+            f'A tool choice is {modes} or NamedTool("name"), not {tool_choice!r}.'
+        )
     if isinstance(allowed_tools, str):
-        raise TypeError(f"Allowed tools are a set of names, such as {{{allowed_tools!r}}}, not a text.")
+        raise TypeError(
+            f"Allowed tools are a set of names, such as {{{allowed_tools!r}}}, not a text."
+        )
     if unknown := sorted(set(allowed_tools or ()) - set(names)):
-        raise ValueError(f"There is no tool {unknown[0]!r} to allow; there is: {', '.join(names) or 'none'}.")
+        raise ValueError(
+            f"There is no tool {unknown[0]!r} to allow; there is: {', '.join(names) or 'none'}."
+        )
     for message in history if isinstance(history, list | tuple) else [history]:
         if not isinstance(message, UserMessage | AssistantMessage | ToolResult):
             raise TypeError(
@@ -249,7 +306,8 @@ class _LiveTurn:
         """
         if self._over:
             return None
-        # Each step is its own task, so that stopping the turn does not cancel the reader.
+        # Each step is its own task, so that stopping the turn does not cancel the
+        # reader.
         step = self._step = asyncio.create_task(self._advance())
         await asyncio.wait({step})
         return None if step.cancelled() else step.result()
@@ -265,15 +323,21 @@ class _LiveTurn:
     def messages(self) -> Transcript:
         """Return the messages that the turn adds to a history.
 
-        Words that no hook has approved yet are omitted, and so is a turn in which the model failed before anything was
-        done: it can be repeated.
+        Words that no hook has approved yet are omitted, and so is a turn in which the
+        model failed before anything was done: it can be repeated.
         """
         if not self._accepted:
             return ()
         messages = self._recorder.messages if self.end else self._recorder.interrupted()
-        if self.end and self.end.error and not any(isinstance(message, ToolResult) for message in messages):
+        if (
+            self.end
+            and self.end.error
+            and not any(isinstance(message, ToolResult) for message in messages)
+        ):
             return ()
-        return messages if self._words is None else (UserMessage(self._words), *messages)
+        return (
+            messages if self._words is None else (UserMessage(self._words), *messages)
+        )
 
     async def _advance(self) -> TurnEvent | None:
         event = await anext(self._events, None)

@@ -1,10 +1,13 @@
 """Text normalization: folding, tokenizing, comparing and shortening text, recognized words, tags, names, ids of calls.
 
-Everything that compares names or words uses these functions, so that a word is the same word everywhere.
+Everything that compares names or words uses these functions, so that a word is the same
+word everywhere.
 
-Of recognized words, those that nobody meant are dropped: sounds, hesitations, stutters, and what recognizers write in
-silence. Whisper was trained with subtitles: it writes "Thanks for watching!" or the credits of a translator where
-nothing is said, and "[BLANK_AUDIO]" for sounds. Only whole sentences at the end go: "add thank you cards" stays.
+Of recognized words, those that nobody meant are dropped: sounds, hesitations, stutters,
+and what recognizers write in silence. Whisper was trained with subtitles: it writes
+"Thanks for watching!" or the credits of a translator where nothing is said, and
+"[BLANK_AUDIO]" for sounds. Only whole sentences at the end go: "add thank you cards"
+stays.
 """
 
 import re
@@ -29,7 +32,16 @@ HAN: Final = "\u3400-\u4dbf\u4e00-\u9fff\N{IDEOGRAPHIC NUMBER ZERO}"
 _ACCENTS: Final = re.compile("[\u0300-\u036f]")
 """Of Latin, Greek and Cyrillic letters. In other scripts, a mark makes another letter."""
 _LETTERS: Final = str.maketrans(
-    {"ł": "l", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "\N{LATIN SMALL LETTER DOTLESS I}": "i"}
+    {
+        "ł": "l",
+        "ø": "o",
+        "đ": "d",
+        "ð": "d",
+        "þ": "th",
+        "æ": "ae",
+        "œ": "oe",
+        "\N{LATIN SMALL LETTER DOTLESS I}": "i",
+    }
 )
 """Letters that Unicode does not decompose."""
 _DOTTED_I: Final = "i\N{COMBINING DOT ABOVE}"
@@ -46,18 +58,30 @@ PART: Final = re.compile(
 )
 """A word of any text or, in a script without spaces, a character: where a name may begin and end."""
 _ASCII_WORD: Final = re.compile("[a-z0-9]+")
-_MARKS: Final = "".join(char for char in map(chr, range(0x0590, 0x1800)) if unicodedata.category(char)[0] == "M")
+_MARKS: Final = "".join(
+    char
+    for char in map(chr, range(0x0590, 0x1800))
+    if unicodedata.category(char)[0] == "M"
+)
 """Vowels and tones of the scripts from Hebrew to Khmer, which are parts of their words."""
 _LETTER: Final = rf"[^\W_{_UNSPACED_RANGES}][{_MARKS}]*"
-_SPOKEN_WORD: Final = re.compile(rf"(?!\W)[{_UNSPACED_RANGES}][{_MARKS}]*|(?:{_LETTER})+(?:'(?:{_LETTER})+)*")
-_PAUSES: Final = re.compile(r"[\s.,!;:…\-‐-—¡。，！、；：·・〜～،؛۔।॥՝։־\u200e\u200f\u061c]*")  # noqa: RUF001 - all scripts
+_SPOKEN_WORD: Final = re.compile(
+    rf"(?!\W)[{_UNSPACED_RANGES}][{_MARKS}]*|(?:{_LETTER})+(?:'(?:{_LETTER})+)*"
+)
+_PAUSES: Final = re.compile(
+    r"[\s.,!;:…\-‐-—¡。，！、；：·・〜～،؛۔।॥՝։־\u200e\u200f\u061c]*"  # noqa: RUF001 - all scripts
+)
 """Also the marks of direction, which stand beside Hebrew and Arabic words and are not heard."""
-_UNREAD: Final = dict.fromkeys((*range(0x0591, 0x05BE), 0x05BF, 0x05C1, 0x05C2, 0x0640, *range(0x064B, 0x0653)))
+_UNREAD: Final = dict.fromkeys(
+    (*range(0x0591, 0x05BE), 0x05BF, 0x05C1, 0x05C2, 0x0640, *range(0x064B, 0x0653))
+)
 """Vowels that Hebrew and Arabic may leave out, and the Arabic stroke that only widens a word."""
 ELIDED: Final = r"(?<!\w)(?:[cdjlmnst]|(?:d?a|de|ne|co|su|be|que)ll|(?:jus|lors|puis)?qu|un|quest|tutt)(?='\w)"
 """An article or a preposition before a word, as in French, Italian and Portuguese."""
 _ELIDED: Final = re.compile(rf"({ELIDED})'")
-_APOSTROPHE: Final = str.maketrans(dict.fromkeys("\N{RIGHT SINGLE QUOTATION MARK}\N{MODIFIER LETTER APOSTROPHE}", "'"))
+_APOSTROPHE: Final = str.maketrans(
+    dict.fromkeys("\N{RIGHT SINGLE QUOTATION MARK}\N{MODIFIER LETTER APOSTROPHE}", "'")
+)
 _IN_WORDS: Final = _APOSTROPHE | _UNREAD
 """Characters of words that are written in other ways, too."""
 
@@ -80,7 +104,9 @@ def compared_names(names: Iterable[str]) -> Mapping[str, str]:
 
 def words_of_names(names: Iterable[str]) -> Mapping[str, frozenset[str]]:
     """Return some names, each with its words in lower case."""
-    return {name: frozenset([run for run, _ in runs(plain_name(name))]) for name in names}
+    return {
+        name: frozenset([run for run, _ in runs(plain_name(name))]) for name in names
+    }
 
 
 def plain(text: str) -> str:
@@ -88,13 +114,19 @@ def plain(text: str) -> str:
     if text.isascii():
         return text.lower()
     composed = unicodedata.normalize("NFKC", text).casefold()
-    visible = (char for char in composed if unicodedata.category(char) != "Cf" and not _VARIANT.match(char))
+    visible = (
+        char
+        for char in composed
+        if unicodedata.category(char) != "Cf" and not _VARIANT.match(char)
+    )
     return unicodedata.normalize("NFKC", "".join(visible))
 
 
 def plain_name(name: str) -> str:
     """Return a name as `plain` text, in one kind of digits and without what belongs to a model."""
-    return " ".join(in_ascii_digits(plain(_TOKEN.sub("", name))).translate(_APOSTROPHE).split())
+    return " ".join(
+        in_ascii_digits(plain(_TOKEN.sub("", name))).translate(_APOSTROPHE).split()
+    )
 
 
 def in_ascii_digits(text: str) -> str:
@@ -114,7 +146,8 @@ def find_name(name: str, names: Iterable[str]) -> str | None:
 def fold(text: str, *, keep_accents: bool = False) -> str:
     """Return a `plain` text without accents.
 
-    With accents, compatibility forms and what is not seen are kept too: a fullwidth letter stays one.
+    With accents, compatibility forms and what is not seen are kept too: a fullwidth
+    letter stays one.
     """
     if keep_accents:
         return unicodedata.normalize("NFC", text).casefold().replace(_DOTTED_I, "i")
@@ -127,7 +160,8 @@ def fold(text: str, *, keep_accents: bool = False) -> str:
 def runs(folded: str) -> Iterator[tuple[str, bool]]:
     """Yield the runs of letters, marks and digits of a folded text; True for a script without spaces.
 
-    Other runs are words. Runs without spaces can only be divided by the caller, into characters or pairs of characters.
+    Other runs are words. Runs without spaces can only be divided by the caller, into
+    characters or pairs of characters.
     """
     if folded.isascii():
         yield from ((word, False) for word in _ASCII_WORD.findall(folded))
@@ -148,12 +182,21 @@ def _script(character: str) -> bool | None:
 def spoken_words(text: str, folded: str = "") -> tuple[str, ...] | None:
     """Return the words of a text that can be spoken, in lower case; None if it holds more than words and pauses.
 
-    A question mark or a quotation mark is more than a pause, and so is a character that cannot be seen: the text is
-    refused, not repaired, so that it sounds as it looks. In a script without spaces, each character is a word. `folded`
-    holds pairs of characters: the first is read as the second.
+    A question mark or a quotation mark is more than a pause, and so is a character that
+    cannot be seen: the text is refused, not repaired, so that it sounds as it looks. In
+    a script without spaces, each character is a word. `folded` holds pairs of
+    characters: the first is read as the second.
     """
-    plain = fold(text, keep_accents=True).translate(_IN_WORDS).translate(character_map(folded))
-    return tuple(_SPOKEN_WORD.findall(plain)) if _PAUSES.fullmatch(_SPOKEN_WORD.sub("", plain)) else None
+    plain = (
+        fold(text, keep_accents=True)
+        .translate(_IN_WORDS)
+        .translate(character_map(folded))
+    )
+    return (
+        tuple(_SPOKEN_WORD.findall(plain))
+        if _PAUSES.fullmatch(_SPOKEN_WORD.sub("", plain))
+        else None
+    )
 
 
 def heard_words(text: str) -> tuple[str, ...]:
@@ -161,7 +204,9 @@ def heard_words(text: str) -> tuple[str, ...]:
 
     What is elided before a word is a word of its own: "dell'ingresso" holds "ingresso".
     """
-    return tuple(_SPOKEN_WORD.findall(_ELIDED.sub(r"\1 ", fold(text).translate(_IN_WORDS))))
+    return tuple(
+        _SPOKEN_WORD.findall(_ELIDED.sub(r"\1 ", fold(text).translate(_IN_WORDS)))
+    )
 
 
 MOST_COMPARED: Final = 1_000
@@ -173,19 +218,28 @@ MOST_UNDERSTOOD: Final = 300
 def contains_phrase(words: Sequence[str], phrase: Sequence[str]) -> bool:
     """Return whether words contain a phrase of at least one word."""
     length = len(phrase)
-    return length > 0 and any(words[start : start + length] == phrase for start in range(len(words) - length + 1))
+    return length > 0 and any(
+        words[start : start + length] == phrase
+        for start in range(len(words) - length + 1)
+    )
 
 
 _STEM: Final = 4
 """Letters with which two forms of a word begin alike."""
-_ROOM: Final = re.compile(r"(?<=\w{3})(?:(?:e|en|s)?(?:zimmer|raum|kammer|kamer)|room|rum(?:met)?)")
+_ROOM: Final = re.compile(
+    r"(?<=\w{3})(?:(?:e|en|s)?(?:zimmer|raum|kammer|kamer)|room|rum(?:met)?)"
+)
 """The end of the name of a room that people leave out: "Bad", "slaap". English, German, Dutch, Swedish."""
 
 
 def words_alike(words: Iterable[str], others: Collection[str]) -> frozenset[str]:
     """Return those words that are, folded, one of some others or a form of one."""
     forms = {fold(other) for other in others}
-    return frozenset(word for word in words if word in forms or any(_is_alike(word, form) for form in forms))
+    return frozenset(
+        word
+        for word in words
+        if word in forms or any(_is_alike(word, form) for form in forms)
+    )
 
 
 def _is_alike(word: str, other: str) -> bool:
@@ -196,7 +250,9 @@ def _is_alike(word: str, other: str) -> bool:
         return True
     stem = max(_STEM, min(len(word), len(other)) - 1)
     short, long = (word, other) if len(word) < len(other) else (other, word)
-    return word[:stem] == other[:stem] or (long.startswith(short) and _ROOM.fullmatch(long, len(short)) is not None)
+    return word[:stem] == other[:stem] or (
+        long.startswith(short) and _ROOM.fullmatch(long, len(short)) is not None
+    )
 
 
 def character_map(pairs: str) -> dict[int, int]:
@@ -211,13 +267,16 @@ def read_data_file[T](path: Path, kind: type[T]) -> T:
 
 def read_language_files[T](folder: Path, kind: type[T]) -> Mapping[str, T]:
     """Read `<language>.toml` files by their language codes. It reads from disk: call it at import."""
-    return {file.stem: read_data_file(file, kind) for file in sorted(folder.glob("*.toml"))}
+    return {
+        file.stem: read_data_file(file, kind) for file in sorted(folder.glob("*.toml"))
+    }
 
 
 def shortened(text: str, length: int) -> str:
     """Return a text of at most `length` characters: the beginning and the end of a longer one, and how much is missing.
 
-    `length` must leave room for the note on the missing part, which has up to 70 characters.
+    `length` must leave room for the note on the missing part, which has up to 70
+    characters.
     """
     if len(text) <= length:
         return text
@@ -244,9 +303,10 @@ def base_language(tag: str) -> str:
 def find_tool(name: str, tools: Sequence[ToolDefinition]) -> ToolDefinition | None:
     """Return the one tool that a name means, or None.
 
-    An exact match wins; then the only tool whose name differs in case, in the prefix before a double underscore, or in
-    a single underscore in its place (Home Assistant added the domain to all its tools in 2026.9; some had it already,
-    as in `todo_get_items`). Remains of a chat template do not count.
+    An exact match wins; then the only tool whose name differs in case, in the prefix
+    before a double underscore, or in a single underscore in its place (Home Assistant
+    added the domain to all its tools in 2026.9; some had it already, as in
+    `todo_get_items`). Remains of a chat template do not count.
     """
     for tool in tools:
         if tool.name == name:
@@ -254,7 +314,9 @@ def find_tool(name: str, tools: Sequence[ToolDefinition]) -> ToolDefinition | No
     for written in dict.fromkeys((name.strip(), plain_tool_name(name))):
         for spelling in _SPELLINGS:
             spoken = spelling(written)
-            matches = [tool for tool in tools if spoken and spelling(tool.name) == spoken]
+            matches = [
+                tool for tool in tools if spoken and spelling(tool.name) == spoken
+            ]
             if len(matches) == 1:
                 return matches[0]
     return None
@@ -264,30 +326,49 @@ _MARK: Final = r"<[|\uff5c/]?+[^<>=]{1,60}+>|\[/?+(?:TOOL_CALLS?|TOOL_REQUEST|AR
 """A token of a chat template, or a tag."""
 _GLUED: Final = re.compile(rf"{_MARK}|[<>\s\u2581\"'`*]", re.IGNORECASE)
 _AROUND_NAMES: Final = frozenset(
-    {"analysis", "assistant", "code", "commentary", "final", "function", "invoke", "json", "tool"}
+    {
+        "analysis",
+        "assistant",
+        "code",
+        "commentary",
+        "final",
+        "function",
+        "invoke",
+        "json",
+        "tool",
+    }
 )
 _NAMESPACE: Final = re.compile(r"\A(?:functions?|tools?|default_api|name)[.:/=]")
 _NUMBERED: Final = re.compile(r":\d++\Z")
-_AROUND_ARGUMENTS: Final = re.compile(rf"(?:{_MARK}|(?:code|json)\b|[\s\u2581`])*+", re.IGNORECASE)
+_AROUND_ARGUMENTS: Final = re.compile(
+    rf"(?:{_MARK}|(?:code|json)\b|[\s\u2581`])*+", re.IGNORECASE
+)
 
 
 def plain_tool_name(name: str) -> str:
     """Return the name of a tool without what a server leaves of a chat template around it.
 
-    That is tokens, the header of a message (`assistant to=functions.NAME json`), a namespace and a number
-    (`functions.NAME:0`). Where more than one word is left, the text is returned as it is.
+    That is tokens, the header of a message (`assistant to=functions.NAME json`), a
+    namespace and a number (`functions.NAME:0`). Where more than one word is left, the
+    text is returned as it is.
     """
     words = [word for word in _GLUED.split(name.rpartition("to=")[2]) if word]
     names = [word for word in words if word.casefold() not in _AROUND_NAMES]
     if len(names) != 1:
         return name
-    return _NUMBERED.sub("", _NAMESPACE.sub("", names[0]).removesuffix("()").rstrip(".,:;"))
+    return _NUMBERED.sub(
+        "", _NAMESPACE.sub("", names[0]).removesuffix("()").rstrip(".,:;")
+    )
 
 
 def plain_arguments(text: str) -> str:
     """Return the object in the arguments of a call, if only tokens of a chat template or a fence surround it."""
     start, end = text.find("{"), text.rfind("}") + 1
-    if 0 <= start < end and _AROUND_ARGUMENTS.fullmatch(text, 0, start) and _AROUND_ARGUMENTS.fullmatch(text, end):
+    if (
+        0 <= start < end
+        and _AROUND_ARGUMENTS.fullmatch(text, 0, start)
+        and _AROUND_ARGUMENTS.fullmatch(text, end)
+    ):
         return text[start:end]
     return text
 
@@ -299,7 +380,9 @@ def sendable_text(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-_CONTROLS: Final = "".join(map(chr, (*range(9), 11, 12, *range(14, 32), *range(127, 160))))
+_CONTROLS: Final = "".join(
+    map(chr, (*range(9), 11, 12, *range(14, 32), *range(127, 160)))
+)
 """Characters that nobody says or writes. Tabs and line ends are none of them."""
 CONTROL: Final = re.compile(f"[{re.escape(_CONTROLS)}]")
 """Finds one of them."""
@@ -309,7 +392,9 @@ _TORN: Final = re.compile(r"\x00(?:([0-9a-f]{2})|(?=[^\x00-\x9f]))", re.IGNORECA
 
 def mended_text(text: str) -> str:
     """Return a text with the letters of torn escapes, and without control characters at its ends."""
-    return _TORN.sub(lambda torn: chr(int(torn[1], 16)) if torn[1] else "", text).strip(_CONTROLS)
+    return _TORN.sub(lambda torn: chr(int(torn[1], 16)) if torn[1] else "", text).strip(
+        _CONTROLS
+    )
 
 
 def without_tokens(text: str) -> str:
@@ -319,7 +404,11 @@ def without_tokens(text: str) -> str:
 
 def spellings(tools: Iterable[ToolDefinition]) -> tuple[str, ...]:
     """Return the names under which `find_tool` finds tools, in lower case, sorted."""
-    return tuple(sorted({spelling(tool.name) for tool in tools for spelling in _SPELLINGS} - {""}))
+    return tuple(
+        sorted(
+            {spelling(tool.name) for tool in tools for spelling in _SPELLINGS} - {""}
+        )
+    )
 
 
 def _bare(name: str) -> str:
@@ -344,7 +433,8 @@ def sendable_name(name: str) -> str:
 def sendable_call_id(call_id: str, pattern: str) -> str:
     """Return an id that matches `pattern`, else nine letters or digits derived from it.
 
-    The same id always gives the same result: calls and results keep matching, and requests keep their bytes.
+    The same id always gives the same result: calls and results keep matching, and
+    requests keep their bytes.
     """
     if re.fullmatch(pattern, call_id):
         return call_id
@@ -391,19 +481,27 @@ _SOUNDS: Final = re.compile(
 )
 """Sounds in brackets. Round ones may be part of a name or an item, so these have to stand between sentences."""
 _SUNG: Final = re.compile(r"♪[^♪\w]*\w[^♪]*♪")
-_NOISE: Final = re.compile("|".join(pattern for words in _HEARD.languages.values() for pattern in words.noise))
+_NOISE: Final = re.compile(
+    "|".join(pattern for words in _HEARD.languages.values() for pattern in words.noise)
+)
 _CREDITS: Final = re.compile(
     "|".join(
-        rf"(?<!\w){re.escape(one)}(?!\w)" if one.isascii() else re.escape(one) for one in map(fold, _HEARD.credits)
+        rf"(?<!\w){re.escape(one)}(?!\w)" if one.isascii() else re.escape(one)
+        for one in map(fold, _HEARD.credits)
     )
 )
 _SENTENCE_END: Final = re.compile(r"(?<![.!?…])[.!?…]++\s+|[。！？\n]\s*")  # noqa: RUF001 - Chinese marks
 _SILENCE: Final = re.compile(r"[\s.,!…。，！·-]*")  # noqa: RUF001 - as above
 _SENTENCE_WORDS: Final = re.compile(r"[\w']+")
 _QUOTING: Final = "|".join(_HEARD.quoting.split())
-_QUOTES: Final = re.compile(rf"[:：\"“„«「](?!\d)|(?<!\w)['‘‚]|\b(?:{_QUOTING})", re.IGNORECASE)  # noqa: RUF001 - as above
+_QUOTES: Final = re.compile(
+    rf"[:：\"“„«「](?!\d)|(?<!\w)['‘‚]|\b(?:{_QUOTING})",  # noqa: RUF001 - as above
+    re.IGNORECASE,
+)
 """Words after such a mark or word are to be written or said, whatever they are."""
-_STUTTER: Final = re.compile(r"\A\s*([^\W\d_]+(?:\s+[^\W\d_]+){1,3})[\s,.…-]+(?=\1\s+\w)", re.IGNORECASE)
+_STUTTER: Final = re.compile(
+    r"\A\s*([^\W\d_]+(?:\s+[^\W\d_]+){1,3})[\s,.…-]+(?=\1\s+\w)", re.IGNORECASE
+)
 """A phrase of two to four words at the beginning that is said again."""
 _LONGEST_HEARD: Final = 2_000
 """Characters of a text that a recognizer may have written. A longer one is typed or sent."""
@@ -416,15 +514,26 @@ _ACRONYM: Final = re.compile(r"(?<![\w.])(?:[A-Z]\.){2,}")
 def heard_request(text: str, language: str) -> str:
     """Return a request without what nobody meant; empty if nothing was said. Other text is returned as it is."""
     cleaner = _cleaner(language)
-    words = _STUTTER.sub("", cleaner.hesitation.sub(_end_in, cleaner.without_end(text)).strip())
-    words = cleaner.misheard.sub(lambda start: cleaner.corrections[start[0].casefold()], words)
+    words = _STUTTER.sub(
+        "", cleaner.hesitation.sub(_end_in, cleaner.without_end(text)).strip()
+    )
+    words = cleaner.misheard.sub(
+        lambda start: cleaner.corrections[start[0].casefold()], words
+    )
     return _ACRONYM.sub(lambda letters: letters[0].replace(".", ""), words)
 
 
 def _end_in(hesitation: re.Match[str]) -> str:
     """Return the end of a sentence, or the comma of a list, that stands before a hesitation, or a space."""
-    end, is_last = hesitation[0].lstrip()[:1], hesitation.end() == len(hesitation.string)
-    return f"{end} " if hesitation.start() and end in {".", "…", *("," * (not is_last))} else " "
+    end, is_last = (
+        hesitation[0].lstrip()[:1],
+        hesitation.end() == len(hesitation.string),
+    )
+    return (
+        f"{end} "
+        if hesitation.start() and end in {".", "…", *("," * (not is_last))}
+        else " "
+    )
 
 
 def heard_answer(text: str, language: str) -> str:
@@ -450,7 +559,14 @@ class _Cleaner:
             return text
         words = _SOUNDS.sub(" ", text).strip()
         while words:
-            start = max((end.end() for end in _SENTENCE_END.finditer(words) if end.end() < len(words)), default=0)
+            start = max(
+                (
+                    end.end()
+                    for end in _SENTENCE_END.finditer(words)
+                    if end.end() < len(words)
+                ),
+                default=0,
+            )
             if not self._is_unmeant(words[start:], words[:start]):
                 return words
             words = words[:start].rstrip()
@@ -459,19 +575,34 @@ class _Cleaner:
     def _is_unmeant(self, sentence: str, before: str) -> bool:
         """Return whether a sentence is noise, or a courtesy after other words of which none are quoted."""
         words = " ".join(_SENTENCE_WORDS.findall(fold(sentence).replace(_CURLY, "'")))
-        if _SILENCE.fullmatch(sentence) or _NOISE.fullmatch(words) or ("?" not in sentence and _CREDITS.search(words)):
+        if (
+            _SILENCE.fullmatch(sentence)
+            or _NOISE.fullmatch(words)
+            or ("?" not in sentence and _CREDITS.search(words))
+        ):
             return True
-        return bool(before) and not _QUOTES.search(before) and self.tail.fullmatch(words) is not None
+        return (
+            bool(before)
+            and not _QUOTES.search(before)
+            and self.tail.fullmatch(words) is not None
+        )
 
 
 @lru_cache(maxsize=64)
 def _cleaner(language: str) -> _Cleaner:
-    words = _HEARD.languages.get(base_language(language), _HeardWords(tails=(), noise=(), hesitations=""))
+    words = _HEARD.languages.get(
+        base_language(language), _HeardWords(tails=(), noise=(), hesitations="")
+    )
     pause = r"[\s,.…!，-]"  # noqa: RUF001 - as above
     one = rf"(?:{'|'.join(words.hesitations.split()) or _NO_TEXT})(?![\w'{_CURLY}-])"
     return _Cleaner(
         re.compile("|".join(words.tails) or _NO_TEXT),
-        re.compile(rf"\A\s*(?:{one}{pause}*)+|[,.…]\s*{one}\s*(?:[,.…]{pause}*|\Z)", re.IGNORECASE),
-        re.compile(rf"\A(?:{'|'.join(words.corrections) or _NO_TEXT})\b", re.IGNORECASE),
+        re.compile(
+            rf"\A\s*(?:{one}{pause}*)+|[,.…]\s*{one}\s*(?:[,.…]{pause}*|\Z)",
+            re.IGNORECASE,
+        ),
+        re.compile(
+            rf"\A(?:{'|'.join(words.corrections) or _NO_TEXT})\b", re.IGNORECASE
+        ),
         words.corrections,
     )

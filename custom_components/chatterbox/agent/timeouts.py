@@ -1,7 +1,8 @@
 """Waits for foreign code, with a bound on every wait.
 
-`asyncio.timeout` waits until the work has handled its cancellation. Tools, hooks and providers may be foreign code that
-ignores it, so work that does is abandoned here, and logged.
+`asyncio.timeout` waits until the work has handled its cancellation. Tools, hooks and
+providers may be foreign code that ignores it, so work that does is abandoned here, and
+logged.
 """
 
 import asyncio
@@ -20,7 +21,9 @@ class Clock:
         """Return the time in seconds since an arbitrary moment."""
         return time.monotonic()
 
-    def call_later(self, seconds: float, callback: Callable[[], None]) -> Callable[[], None]:
+    def call_later(
+        self, seconds: float, callback: Callable[[], None]
+    ) -> Callable[[], None]:
         """Have the event loop run a callback after some seconds, never before this call has returned.
 
         Returns a function that cancels it, unless it has already run.
@@ -38,9 +41,15 @@ _LONG: Final = 8_192
 """Characters from which text is parsed in a thread: some take several microseconds each."""
 
 
-async def read_aside[**P, R](length: int, parse: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+async def read_aside[**P, R](
+    length: int, parse: Callable[P, R], *args: P.args, **kwargs: P.kwargs
+) -> R:
     """Run `read` on a text of this length, in a thread if it is long, so that the event loop is not blocked."""
-    return await asyncio.to_thread(parse, *args, **kwargs) if length > _LONG else parse(*args, **kwargs)
+    return (
+        await asyncio.to_thread(parse, *args, **kwargs)
+        if length > _LONG
+        else parse(*args, **kwargs)
+    )
 
 
 class WaitedTooLong(TimeoutError):
@@ -48,7 +57,9 @@ class WaitedTooLong(TimeoutError):
 
 
 @asynccontextmanager
-async def time_limit(seconds: float, clock: Clock = SYSTEM_CLOCK) -> AsyncGenerator[None]:
+async def time_limit(
+    seconds: float, clock: Clock = SYSTEM_CLOCK
+) -> AsyncGenerator[None]:
     """Limit the time that a block waits, by a clock. Raises `WaitedTooLong`; a block without a wait always succeeds."""
     timeout = asyncio.timeout(None)
     try:
@@ -87,11 +98,13 @@ class WorkCancelled(Exception):
     """The work was cancelled by someone else."""
 
 
-async def finish_within[T](seconds: float, work: Coroutine[object, object, T], name: str) -> T:
+async def finish_within[T](
+    seconds: float, work: Coroutine[object, object, T], name: str
+) -> T:
     """Return the result of the work, or raise its exception.
 
-    Raises `TookTooLong` after `seconds`, and `WorkCancelled` if the work was cancelled by someone else. On return the
-    work has ended, unless it ignores its cancellation.
+    Raises `TookTooLong` after `seconds`, and `WorkCancelled` if the work was cancelled
+    by someone else. On return the work has ended, unless it ignores its cancellation.
     """
     task = asyncio.create_task(work, name=name, eager_start=True)
     if task.done() and not task.cancelled():  # most work has nothing to wait for
@@ -121,16 +134,20 @@ async def leavable[T](
 
     A stream that is cancelled by someone else than its reader raises `cancelled_as`.
 
-    The stream runs in its own task, a little ahead of its reader, so that items that arrive together are delivered
-    together. The task also closes the stream, since only the task that runs a generator can. When this generator is
-    closed or its reader is cancelled, the stream is closed as well, unless that takes more than `grace` seconds.
-    Exceptions after that are logged, except `may_fail`: a service may well fail when nobody waits for it.
+    The stream runs in its own task, a little ahead of its reader, so that items that
+    arrive together are delivered together. The task also closes the stream, since only
+    the task that runs a generator can. When this generator is closed or its reader is
+    cancelled, the stream is closed as well, unless that takes more than `grace`
+    seconds. Exceptions after that are logged, except `may_fail`: a service may well
+    fail when nobody waits for it.
     """
     ahead = asyncio.Queue[T](_MOST_AHEAD)
 
     async def run() -> None:
         try:
-            with suppress(asyncio.QueueShutDown):  # the reader has left, and the stream ignores it
+            with suppress(
+                asyncio.QueueShutDown
+            ):  # the reader has left, and the stream ignores it
                 async with aclosing(stream):
                     async for item in stream:
                         await ahead.put(item)

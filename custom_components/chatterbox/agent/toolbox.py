@@ -1,7 +1,7 @@
 """Plain Python functions as tools: `@tool` describes them, a `Toolbox` offers and runs them.
 
-The JSON Schema of a tool is made from the function's annotations and defaults, its description from the first paragraph
-of the docstring.
+The JSON Schema of a tool is made from the function's annotations and defaults, its
+description from the first paragraph of the docstring.
 """
 
 import asyncio
@@ -20,10 +20,20 @@ from pydantic_core import to_jsonable_python
 
 from .errors import InvalidToolbox
 from .json.coercion import Unfit, read_arguments
-from .messages import JsonObject, ToolAnnotations, ToolCall, ToolDefinition, ToolOutcome, canonical_json
+from .messages import (
+    JsonObject,
+    ToolAnnotations,
+    ToolCall,
+    ToolDefinition,
+    ToolOutcome,
+    canonical_json,
+)
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_ONE_BY_ONE: Final = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
+_ONE_BY_ONE: Final = {
+    inspect.Parameter.POSITIONAL_OR_KEYWORD,
+    inspect.Parameter.KEYWORD_ONLY,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +49,9 @@ class Parameters:
     def values(self, arguments: JsonObject) -> dict[str, object]:
         """Validate arguments and return a value for every parameter. Raises pydantic's `ValidationError`."""
         model = self._model.model_validate_json(canonical_json(arguments))
-        return {name: getattr(model, _field(index)) for index, name in enumerate(self.names)}
+        return {
+            name: getattr(model, _field(index)) for index, name in enumerate(self.names)
+        }
 
 
 def read_parameters(name: str, function: Callable[..., object]) -> Parameters:
@@ -47,26 +59,41 @@ def read_parameters(name: str, function: Callable[..., object]) -> Parameters:
     if not (inspect.isfunction(function) or inspect.ismethod(function)):
         raise TypeError("it is not a function")
     if not _NAME.fullmatch(name):
-        raise ValueError(f"its name {name!r} is not made of 1 to 64 letters, digits, _ and -")
-    description = " ".join((inspect.getdoc(function) or "").partition("\n\n")[0].split())
+        raise ValueError(
+            f"its name {name!r} is not made of 1 to 64 letters, digits, _ and -"
+        )
+    description = " ".join(
+        (inspect.getdoc(function) or "").partition("\n\n")[0].split()
+    )
     if not description:
         raise ValueError("it has no docstring, and a model has to be told what it does")
     hints = _hints(function)
     parameters = list(inspect.signature(function).parameters.values())
-    fields = {_field(index): _definition(parameter, hints) for index, parameter in enumerate(parameters)}
+    fields = {
+        _field(index): _definition(parameter, hints)
+        for index, parameter in enumerate(parameters)
+    }
     try:
-        model = create_model("Arguments", __config__=ConfigDict(extra="forbid"), **fields)  # type: ignore[call-overload]  # made of names that are known only now
+        model = create_model(
+            "Arguments", __config__=ConfigDict(extra="forbid"), **fields
+        )  # type: ignore[call-overload]  # made of names that are known only now
         schema = _without_titles(model.model_json_schema(schema_generator=_Generator))
     except PydanticUserError as err:
-        raise TypeError(f"a parameter has a type that JSON cannot describe: {err.message}") from err
-    return Parameters(description, schema, tuple(parameter.name for parameter in parameters), model)
+        raise TypeError(
+            f"a parameter has a type that JSON cannot describe: {err.message}"
+        ) from err
+    return Parameters(
+        description, schema, tuple(parameter.name for parameter in parameters), model
+    )
 
 
 def _hints(function: Callable[..., object]) -> dict[str, object]:
     try:
         return get_type_hints(function, include_extras=True)
     except NameError as err:
-        raise ValueError(f"it is annotated with a name that does not exist: {err.name}") from err
+        raise ValueError(
+            f"it is annotated with a name that does not exist: {err.name}"
+        ) from err
 
 
 def _field(index: int) -> str:
@@ -74,17 +101,23 @@ def _field(index: int) -> str:
     return f"parameter_{index}"
 
 
-def _definition(parameter: inspect.Parameter, hints: dict[str, object]) -> tuple[object, FieldInfo]:
+def _definition(
+    parameter: inspect.Parameter, hints: dict[str, object]
+) -> tuple[object, FieldInfo]:
     name = parameter.name
     if parameter.kind not in _ONE_BY_ONE:
-        raise ValueError(f"a model gives every parameter by its name, which {parameter} does not allow")
+        raise ValueError(
+            f"a model gives every parameter by its name, which {parameter} does not allow"
+        )
     if name not in hints:
         raise ValueError(f"its parameter {name} has no annotation")
     match parameter.default:
         case inspect.Parameter.empty:
             return hints[name], Field(alias=name)
         case FieldInfo():
-            raise ValueError(f"write {name}: Annotated[..., Field(...)], and only the value as its default")
+            raise ValueError(
+                f"write {name}: Annotated[..., Field(...)], and only the value as its default"
+            )
         case default:
             return hints[name], Field(default, alias=name)
 
@@ -150,7 +183,11 @@ class Behaviour(TypedDict, total=False):
 def tool[**P, R](function: Callable[P, R], /) -> Tool[P, R]: ...
 @overload
 def tool[**P, R](
-    *, name: str | None = None, repeatable: bool = False, targets: Targets | None = None, **behaviour: Unpack[Behaviour]
+    *,
+    name: str | None = None,
+    repeatable: bool = False,
+    targets: Targets | None = None,
+    **behaviour: Unpack[Behaviour],
 ) -> Callable[[Callable[P, R]], Tool[P, R]]: ...
 def tool[**P, R](
     function: Callable[P, R] | None = None,
@@ -163,9 +200,10 @@ def tool[**P, R](
 ) -> Tool[P, R] | Callable[[Callable[P, R]], Tool[P, R]]:
     """Make a function a tool, as `@tool` or with options, as `@tool(read_only=True)`.
 
-    The options are fields of `ToolAnnotations` and `ToolDefinition`, and `targets`: a function that takes the arguments
-    of a call by name and returns the ids of what it would change, so that calls with different targets can run
-    concurrently. A function that is not async runs in a thread. The checks are made when a `Toolbox` is built.
+    The options are fields of `ToolAnnotations` and `ToolDefinition`, and `targets`: a
+    function that takes the arguments of a call by name and returns the ids of what it
+    would change, so that calls with different targets can run concurrently. A function
+    that is not async runs in a thread. The checks are made when a `Toolbox` is built.
     """
     behaviour.setdefault("destructive", not behaviour.get("read_only", False))
     annotations = ToolAnnotations(**behaviour)
@@ -183,14 +221,17 @@ class Toolbox:
     def __init__(self, tools: Iterable[Tool[..., object]] = ()) -> None:
         """Check the tools and describe them.
 
-        Raises `InvalidToolbox` for invalid or duplicate names, and for functions that cannot be described.
+        Raises `InvalidToolbox` for invalid or duplicate names, and for functions that
+        cannot be described.
         """
         self._tools: dict[str, tuple[Tool[..., object], Parameters]] = {}
         for one in tools:
             _check_tool(one)
             if (other := self._tools.get(one.name)) is not None:
                 owners = f"{other[0].owner} and {one.owner}"
-                raise InvalidToolbox(f"Two tools have the name {one.name!r}: {owners}. Give one of them another name.")
+                raise InvalidToolbox(
+                    f"Two tools have the name {one.name!r}: {owners}. Give one of them another name."
+                )
             try:
                 self._tools[one.name] = one, read_parameters(one.name, one.function)
             except (TypeError, ValueError) as err:
@@ -200,7 +241,13 @@ class Toolbox:
     def definitions(self) -> tuple[ToolDefinition, ...]:
         """Return the definitions of the tools, sorted by name."""
         return tuple(
-            ToolDefinition(name, builder.description, builder.schema, one.annotations, repeatable=one.repeatable)
+            ToolDefinition(
+                name,
+                builder.description,
+                builder.schema,
+                one.annotations,
+                repeatable=one.repeatable,
+            )
             for name, (one, builder) in sorted(self._tools.items())
         )
 
@@ -214,7 +261,8 @@ class Toolbox:
     async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
         """Run the function with validated arguments. Its exceptions are raised.
 
-        Invalid arguments, and results that are not JSON, become outcomes with `is_error`.
+        Invalid arguments, and results that are not JSON, become outcomes with
+        `is_error`.
         """
         if (known := self._tools.get(call.name)) is None:
             return ToolOutcome(f"There is no tool {call.name!r}.", is_error=True)
@@ -226,13 +274,17 @@ class Toolbox:
         try:
             return as_outcome(result)
         except ValueError as err:
-            return ToolOutcome(f"{call.name} ran, but its result cannot be read: {err}", is_error=True)
+            return ToolOutcome(
+                f"{call.name} ran, but its result cannot be read: {err}", is_error=True
+            )
 
     async def run(self, call: ToolCall) -> ToolOutcome:
         """Run a call outside of a turn. Exceptions become outcomes too."""
         try:
             known = self._tools.get(call.name)
-            return await self.dispatch(call, read_arguments(call.arguments, known[1].schema) if known else {})
+            return await self.dispatch(
+                call, read_arguments(call.arguments, known[1].schema) if known else {}
+            )
         except Unfit as err:
             return ToolOutcome(str(err), is_error=True)
         except Exception as err:  # noqa: BLE001  # every failure of a tool is a result for the model
@@ -243,7 +295,9 @@ def _check_tool(one: object) -> None:
     """Raise `InvalidToolbox` for a function without `@tool`."""
     if not isinstance(one, Tool):
         name = getattr(one, "__name__", repr(one))
-        raise InvalidToolbox(f"{name} is no tool yet: write @tool above the function, or tool({name}).")
+        raise InvalidToolbox(
+            f"{name} is no tool yet: write @tool above the function, or tool({name})."
+        )
 
 
 def as_outcome(result: object) -> ToolOutcome:
@@ -262,7 +316,11 @@ def as_outcome(result: object) -> ToolOutcome:
             pass
     try:
         value = to_jsonable_python(result, inf_nan_mode="constants")
-        return ToolOutcome(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+        return ToolOutcome(
+            json.dumps(
+                value, ensure_ascii=False, allow_nan=False, separators=(",", ":")
+            )
+        )
     except Exception as err:  # serializing may run code of the result
         raise ValueError(f"a {type(result).__name__} that is not JSON ({err})") from err
 
@@ -277,5 +335,8 @@ async def _call(function: Callable[..., object], values: dict[str, object]) -> o
 def _problems(err: ValidationError) -> str:
     """Describe the first problems."""
     problems = err.errors(include_url=False, include_context=False, include_input=False)
-    messages = [f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in problems[:_SHOWN_PROBLEMS]]
+    messages = [
+        f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
+        for problem in problems[:_SHOWN_PROBLEMS]
+    ]
     return f"{'; '.join(messages)}."

@@ -1,14 +1,29 @@
 """Valid transcripts: built from the events of a turn, and repaired when they are passed in.
 
-Pure. Providers insist on one invariant, which this module maintains: every call of an assistant message has exactly one
-result, right after that message.
+Pure. Providers insist on one invariant, which this module maintains: every call of an
+assistant message has exactly one result, right after that message.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from .events import MessageDone, TextDelta, ToolCallReady, ToolFinished, ToolStarted, TurnEvent
-from .messages import AssistantMessage, Message, ToolCall, ToolDefinition, ToolResult, Transcript, UserMessage
+from .events import (
+    MessageDone,
+    TextDelta,
+    ToolCallReady,
+    ToolFinished,
+    ToolStarted,
+    TurnEvent,
+)
+from .messages import (
+    AssistantMessage,
+    Message,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+    Transcript,
+    UserMessage,
+)
 
 INTERRUPTED: Final = "The turn was interrupted before this result arrived. The call may have taken effect."
 NOT_STARTED: Final = "Not run: the turn was interrupted first."
@@ -27,14 +42,18 @@ def has_outside_content(transcript: Iterable[Message]) -> bool:
 
 def outside_results(transcript: Iterable[Message]) -> Sequence[ToolResult]:
     """Return the results of tools that have brought text from outside the home into a transcript."""
-    return [message for message in transcript if isinstance(message, ToolResult) and message.open_world]
+    return [
+        message
+        for message in transcript
+        if isinstance(message, ToolResult) and message.open_world
+    ]
 
 
 class TranscriptRecorder:
     """Folds the events of a turn into messages.
 
-    Feed it every event, in order. After any event, even in the middle of a turn that never continues, `interrupted()`
-    returns a valid transcript of what happened so far.
+    Feed it every event, in order. After any event, even in the middle of a turn that
+    never continues, `interrupted()` returns a valid transcript of what happened so far.
     """
 
     def __init__(self) -> None:
@@ -71,7 +90,13 @@ class TranscriptRecorder:
         if self._text or self._calls:
             messages += (AssistantMessage("".join(self._text), tool_calls=self._calls),)
         ended = tuple(
-            ToolResult(call.id, call.name, INTERRUPTED, is_error=True, open_world=started.open_world)
+            ToolResult(
+                call.id,
+                call.name,
+                INTERRUPTED,
+                is_error=True,
+                open_world=started.open_world,
+            )
             if (started := self._started.get(call.id))
             else synthetic_result(call, NOT_STARTED)
             for call in open_calls(messages)
@@ -125,9 +150,10 @@ def open_calls(messages: Iterable[Message]) -> tuple[ToolCall, ...]:
 def repair(messages: Iterable[Message]) -> Transcript:
     """Return the messages so that every call has one result, right after its message.
 
-    Calls without a result get one that says so. Results without a call, and second results, are dropped; a misplaced
-    result is moved to its call. A message gets the context that was omitted from it if the one before does not hold it,
-    as where turns of others are left out. A valid transcript is returned unchanged.
+    Calls without a result get one that says so. Results without a call, and second
+    results, are dropped; a misplaced result is moved to its call. A message gets the
+    context that was omitted from it if the one before does not hold it, as where turns
+    of others are left out. A valid transcript is returned unchanged.
     """
     pending = tuple(_with_lost_context(messages))
     results: dict[str, list[ToolResult]] = {}
@@ -142,7 +168,9 @@ def repair(messages: Iterable[Message]) -> Transcript:
         if isinstance(message, AssistantMessage):
             for call in message.tool_calls:
                 found = results.get(call.id)
-                repaired.append(found.pop(0) if found else synthetic_result(call, NO_RESULT))
+                repaired.append(
+                    found.pop(0) if found else synthetic_result(call, NO_RESULT)
+                )
     return tuple(repaired)
 
 

@@ -41,7 +41,11 @@ class _Wordings(BaseModel):
 
 _DATA: Final = read_data_file(Path(__file__).with_suffix(".toml"), _Wordings)
 _STEP: Final = "volume_step"
-_VOLUMES: Final = ("media_player.volume_up", "media_player.volume_down", "media_player.volume_set")
+_VOLUMES: Final = (
+    "media_player.volume_up",
+    "media_player.volume_down",
+    "media_player.volume_set",
+)
 """The actions of one intent, of which it does the first or the second."""
 _LONGEST: Final = 60
 """Characters of a text in a question."""
@@ -79,8 +83,18 @@ class ActionSummary:
     @property
     def is_several(self) -> bool:
         """Whether there is more than one entity or tool."""
-        named = {entity_id for entity_ids in self.actions.values() for entity_id in entity_ids}
-        return len(named) + len(self.tools) + len(self.unforeseen) + (self.has_more and bool(named)) > 1
+        named = {
+            entity_id
+            for entity_ids in self.actions.values()
+            for entity_id in entity_ids
+        }
+        return (
+            len(named)
+            + len(self.tools)
+            + len(self.unforeseen)
+            + (self.has_more and bool(named))
+            > 1
+        )
 
 
 def wording_of(action: str) -> str:
@@ -90,7 +104,9 @@ def wording_of(action: str) -> str:
     """
     kind = kind_of(action)
     is_named = kind in _VAGUE or kind is ActionKind.ARM or "tilt" in action
-    return _DATA.wordings.get(action, action if is_named and not action.endswith(ANY_ACTION) else str(kind))
+    return _DATA.wordings.get(
+        action, action if is_named and not action.endswith(ANY_ACTION) else str(kind)
+    )
 
 
 def sets_value(wording: str) -> bool:
@@ -109,8 +125,8 @@ def repeatable_action(wording: str) -> Action | None:
 def summarize_calls(hass: HomeAssistant, calls: Iterable[CallReview]) -> ActionSummary:
     """Summarize the calls of a question.
 
-    The actions that need approval come first. Of other actions, only the script, scene or automation is named that they
-    come from, if there is one.
+    The actions that need approval come first. Of other actions, only the script, scene
+    or automation is named that they come from, if there is one.
     """
     found = _Collected()
     for call in calls:
@@ -118,13 +134,27 @@ def summarize_calls(hass: HomeAssistant, calls: Iterable[CallReview]) -> ActionS
     requested = set(found.actions)
     for action in sorted(found.besides):
         found.name(action)
-    actions, kinds = {wording: _without_groups(hass, ids) for wording, ids in found.actions.items()}, [*ActionKind]
-    ordered = sorted(actions, key=lambda wording: (wording not in requested, kinds.index(_kind(wording))))[:_MOST_KINDS]
+    actions, kinds = (
+        {wording: _without_groups(hass, ids) for wording, ids in found.actions.items()},
+        [*ActionKind],
+    )
+    ordered = sorted(
+        actions,
+        key=lambda wording: (wording not in requested, kinds.index(_kind(wording))),
+    )[:_MOST_KINDS]
     return ActionSummary(
-        {wording: entity_ids for wording, entity_ids in actions.items() if wording in ordered},
+        {
+            wording: entity_ids
+            for wording, entity_ids in actions.items()
+            if wording in ordered
+        },
         tuple(found.tools),
         tuple(found.unforeseen),
-        {wording: values for wording, (values, *others) in found.settings.items() if values and not others},
+        {
+            wording: values
+            for wording, (values, *others) in found.settings.items()
+            if values and not others
+        },
         has_more=found.more or len(actions) > len(ordered),
         is_unclear=found.unclear,
     )
@@ -154,7 +184,12 @@ class _Collected:
     @property
     def actions(self) -> Mapping[str, Sequence[str]]:
         """The entities by wording. A vague one is left out for entities that have a clear one."""
-        plain = {one for wording, ids in self.named.items() if not _is_vague(wording) for one in ids}
+        plain = {
+            one
+            for wording, ids in self.named.items()
+            if not _is_vague(wording)
+            for one in ids
+        }
         less = self.named.get(ActionKind.ARM_FOR_LESS, ())
         remaining = dict[str, Sequence[str]]()
         for wording, ids in self.named.items():
@@ -183,29 +218,48 @@ class _Collected:
         known = actions_of(call.effects)
         entity_ids = {action.entity_id for action in subjects}
         besides = {action for action in known if action.entity_id not in entity_ids}
-        origins = sorted(action for action in besides if kind_of(action.action) is ActionKind.RUN)
+        origins = sorted(
+            action for action in besides if kind_of(action.action) is ActionKind.RUN
+        )
         if len(origins) != 1:
-            belongs_to_one = any(kind_of(action.action) is ActionKind.RUN for action in subjects)
+            belongs_to_one = any(
+                kind_of(action.action) is ActionKind.RUN for action in subjects
+            )
             self.more |= not (subjects or is_named or besides)
             self.besides |= set() if belongs_to_one else besides
             origins = []
         for action in (*origins, *subjects):
             self.name(action, *_said_of(call, action))
 
-    def name(self, action: EntityAction, wording: str = "", settings: tuple[Setting, ...] = ()) -> None:
+    def name(
+        self,
+        action: EntityAction,
+        wording: str = "",
+        settings: tuple[Setting, ...] = (),
+    ) -> None:
         """Add an action that is named."""
         wording = wording or wording_of(action.action)
         self.named.setdefault(wording, {})[action.entity_id] = None
         self.settings.setdefault(wording, {})[settings] = None
 
-    def _add_unknowns(self, effects: Touches | Unresolved, named: Container[EntityAction]) -> bool:
+    def _add_unknowns(
+        self, effects: Touches | Unresolved, named: Container[EntityAction]
+    ) -> bool:
         """Add what cannot be foreseen beside named actions, and return whether it has a name.
 
         Of a script, its own name says enough.
         """
         unknowns = effects.unknowns if isinstance(effects, Unresolved) else ()
-        by_itself = [one for one in unknowns if one.source is None or one.source.action == one.action]
-        names = {one.action for one in by_itself if one.source is None or one.source not in named}
+        by_itself = [
+            one
+            for one in unknowns
+            if one.source is None or one.source.action == one.action
+        ]
+        names = {
+            one.action
+            for one in by_itself
+            if one.source is None or one.source not in named
+        }
         self.unforeseen |= dict.fromkeys(sorted(names - {""}))
         self.more |= "" in names
         self.unclear |= bool(unknowns)
@@ -214,29 +268,45 @@ class _Collected:
 
 def _said_of(call: CallReview, action: EntityAction) -> tuple[str, tuple[Setting, ...]]:
     """Return the wording of an action, and what it sets an entity to, as far as the call or its words say it."""
-    given, wording = json_loads_object(call.acting_call.arguments), wording_of(action.action)
+    given, wording = (
+        json_loads_object(call.acting_call.arguments),
+        wording_of(action.action),
+    )
     for run in intents_of(call.effects):
         if action in actions_of(run.effects):
-            given, wording = {**given, **run.slots}, _DATA.intents.get(run.intent_type, wording)
+            given, wording = (
+                {**given, **run.slots},
+                _DATA.intents.get(run.intent_type, wording),
+            )
     step = given.get(_STEP)
     if step is not None and action.action in _VOLUMES:
         wording = _VOLUMES[str(step).startswith(("d", "-"))]
     named = _DATA.settings.get(action.action, {})
     values = ((given.get(name), unit) for name, unit in named.items())
-    settings = (_setting(value, unit) for value, unit in values if isinstance(value, str | int | float))
+    settings = (
+        _setting(value, unit)
+        for value, unit in values
+        if isinstance(value, str | int | float)
+    )
     return wording, tuple(filter(None, settings))
 
 
 def _setting(value: str | float, unit: str) -> Setting | None:
     """Return a value as it is asked about; None for one that tells a direction alone."""
-    if isinstance(value, bool) or (isinstance(value, str) and (unit or not value.strip())):
+    if isinstance(value, bool) or (
+        isinstance(value, str) and (unit or not value.strip())
+    ):
         return None
-    return Setting(clipped(value, _LONGEST) if isinstance(value, str) else abs(value), unit)
+    return Setting(
+        clipped(value, _LONGEST) if isinstance(value, str) else abs(value), unit
+    )
 
 
 def _asked_about(call: CallReview) -> Iterator[EntityAction]:
     """Yield the actions that need approval: those that rules decided, or all if only something else requires it."""
-    subjects: Iterable[EntityAction | Unknown | None] = [decision.subject for decision in call.decisions]
+    subjects: Iterable[EntityAction | Unknown | None] = [
+        decision.subject for decision in call.decisions
+    ]
     if not call.decisions:
         unknowns = call.effects.unknowns if isinstance(call.effects, Unresolved) else ()
         subjects = [*sorted(actions_of(call.effects)), *sorted(unknowns, key=repr)]
@@ -253,7 +323,10 @@ def _asked_about(call: CallReview) -> Iterator[EntityAction]:
 def _without_groups(hass: HomeAssistant, entity_ids: Sequence[str]) -> tuple[str, ...]:
     """Leave out groups whose members are named, or the members if there are too many."""
     named = set(entity_ids)
-    members = {group: members_of(hass, group) & named for group in groups_among(hass, entity_ids)}
+    members = {
+        group: members_of(hass, group) & named
+        for group in groups_among(hass, entity_ids)
+    }
     single = [entity_id for entity_id in entity_ids if not members.get(entity_id)]
     if len(single) <= _MOST_MEMBERS:
         return tuple(single)

@@ -8,13 +8,28 @@ from functools import reduce
 from math import ceil
 from typing import Final
 
-from homeassistant.components.conversation import DOMAIN as CONVERSATION, ConversationInput
+from homeassistant.components.conversation import (
+    DOMAIN as CONVERSATION,
+    ConversationInput,
+)
 from homeassistant.components.homeassistant import async_should_expose
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import area_registry as ar, entity_registry as er, floor_registry as fr, intent
+from homeassistant.helpers import (
+    area_registry as ar,
+    entity_registry as er,
+    floor_registry as fr,
+    intent,
+)
 
 from ..agent.conversation.own_words import NO_MODEL
-from ..agent.events import MessageDone, PendingApproval, PendingCall, TextDelta, TurnEvent, TurnFinished
+from ..agent.events import (
+    MessageDone,
+    PendingApproval,
+    PendingCall,
+    TextDelta,
+    TurnEvent,
+    TurnFinished,
+)
 from ..agent.loop.hooks import covers
 from ..agent.messages import AssistantMessage, JsonValue
 from ..agent.text import character_map, fold, spoken_words
@@ -32,7 +47,14 @@ from ..home.entity_matches import (
 )
 from ..people.speakers import Speaker
 from ..speech.sentences import TranslatedComposer
-from .action_summary import PLAY, ActionSummary, Setting, repeatable_action, sets_value, summarize_calls
+from .action_summary import (
+    PLAY,
+    ActionSummary,
+    Setting,
+    repeatable_action,
+    sets_value,
+    summarize_calls,
+)
 from .answers.language import ALL_WORDINGS, Phrase, Wording, language_code, phrases_of
 from .answers.yes_or_no import (
     NOTHING_NAMED,
@@ -49,20 +71,43 @@ _LONG_WAIT: Final = 90.0
 """Seconds from which the time is given in minutes."""
 _MOST_NAMES: Final = 5
 """Names in a question."""
-_HAS_ARTICLE: Final = re.compile(r"(?:the|an?|my|our|your|his|her|their)\s|\S+(?:['’]s|s['’])\s", re.IGNORECASE)  # noqa: RUF001 - as people type it
+_HAS_ARTICLE: Final = re.compile(
+    r"(?:the|an?|my|our|your|his|her|their)\s|\S+(?:['’]s|s['’])\s",  # noqa: RUF001 - as people type it
+    re.IGNORECASE,
+)
 """Matches a name that takes no English article. The other languages use none before a name."""
 _FIRST_WORD: Final = re.compile(r"\w+")
-_ENDS: Final = (".", "!", "?", "…", ":", "。", "\N{FULLWIDTH EXCLAMATION MARK}", "\N{FULLWIDTH QUESTION MARK}")
+_ENDS: Final = (
+    ".",
+    "!",
+    "?",
+    "…",
+    ":",
+    "。",
+    "\N{FULLWIDTH EXCLAMATION MARK}",
+    "\N{FULLWIDTH QUESTION MARK}",
+)
 
 
-def question_text(hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequence[CallReview]) -> str:
+def question_text(
+    hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequence[CallReview]
+) -> str:
     """Return one short question for all calls that need approval, with the reasons for it.
 
     `sentences` are those of the language of the speaker.
     """
-    reasons = list(dict.fromkeys(_as_sentence(call.reason) for call in calls if call.reason.strip()))
-    kinds = [call.wish_of or ("outside" if call.for_outside_content else "") for call in calls]
-    reasons += [sentences[f"spoken_asked_{kind}"] for kind in dict.fromkeys(kinds) if kind]
+    reasons = list(
+        dict.fromkeys(
+            _as_sentence(call.reason) for call in calls if call.reason.strip()
+        )
+    )
+    kinds = [
+        call.wish_of or ("outside" if call.for_outside_content else "")
+        for call in calls
+    ]
+    reasons += [
+        sentences[f"spoken_asked_{kind}"] for kind in dict.fromkeys(kinds) if kind
+    ]
     summary = summarize_calls(hass, calls)
     if summary.is_unclear:
         reasons.append(sentences["spoken_asked_unclear"])
@@ -73,12 +118,16 @@ def question_text(hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequ
     return " ".join(reasons)
 
 
-def actions_text(hass: HomeAssistant, sentences: Mapping[str, str], call: CallReview) -> str:
+def actions_text(
+    hass: HomeAssistant, sentences: Mapping[str, str], call: CallReview
+) -> str:
     """Return what a call does, as a question names it; empty if that has no name."""
     return _QuestionText(hass, sentences, summarize_calls(hass, [call])).actions()
 
 
-def unmeant_text(hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequence[CallReview]) -> str:
+def unmeant_text(
+    hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequence[CallReview]
+) -> str:
     """Return what was not done, and that content from outside may have asked for it."""
     actions = _QuestionText(hass, sentences, summarize_calls(hass, calls)).actions()
     source = sentences[f"spoken_asked_{calls[0].wish_of}"] if calls[0].wish_of else ""
@@ -87,7 +136,10 @@ def unmeant_text(hass: HomeAssistant, sentences: Mapping[str, str], calls: Seque
 
 
 def asked_of(
-    hass: HomeAssistant, sentences: Mapping[str, str], calls: Sequence[CallReview], language: str
+    hass: HomeAssistant,
+    sentences: Mapping[str, str],
+    calls: Sequence[CallReview],
+    language: str,
 ) -> QuestionContext:
     """Return what a question names, so that "yes, unlock the front door" is understood as an answer to it.
 
@@ -99,24 +151,41 @@ def asked_of(
     summary = summarize_calls(hass, calls)
     words = _QuestionText(hass, sentences, summary)
     action, names, place = None, tuple[str, ...](), ""
-    if len(summary.actions) == 1 and not summary.tools and not summary.unforeseen and not summary.has_more:
+    if (
+        len(summary.actions) == 1
+        and not summary.tools
+        and not summary.unforeseen
+        and not summary.has_more
+    ):
         ((wording_of_all, entity_ids),) = summary.actions.items()
         action = repeatable_action(wording_of_all)
         if len(entity_ids) == 1:
             place = area_name(hass, entity_ids[0])
-            names = unique_names(hass, entity_ids[0], wording, lambda name: words.placed(name, place))
-    return QuestionContext(action, names, place, several=summary.is_several, repetition=words.actions())
+            names = unique_names(
+                hass, entity_ids[0], wording, lambda name: words.placed(name, place)
+            )
+    return QuestionContext(
+        action, names, place, several=summary.is_several, repetition=words.actions()
+    )
 
 
-def chosen_of(hass: HomeAssistant, question: Question, text: str, language: str) -> Sequence[CallOption] | None:
+def chosen_of(
+    hass: HomeAssistant, question: Question, text: str, language: str
+) -> Sequence[CallOption] | None:
     """Return which options words choose; none if they may mean several, None if they choose none."""
     options, registry = question.options, er.async_get(hass)
     words: list[list[frozenset[str]]] = []
     for one in options:
         entry = registry.async_get(one.entity_id)
         aliases = er.async_get_entity_aliases(hass, entry) if entry else ()
-        names = (entity_name(hass, one.entity_id), area_name(hass, one.entity_id), *aliases)
-        words.append([frozenset(map(fold, telling_words(name))) for name in names if name])
+        names = (
+            entity_name(hass, one.entity_id),
+            area_name(hass, one.entity_id),
+            *aliases,
+        )
+        words.append(
+            [frozenset(map(fold, telling_words(name))) for name in names if name]
+        )
     spoken = len(options) if len(options) <= _MOST_NAMES else _MOST_NAMES - 1
     chosen = understand_choice(text, understood_language(language), words, spoken)
     return None if chosen is None else [options[number] for number in chosen]
@@ -132,20 +201,33 @@ class _QuestionText:
 
     def question(self, options: Sequence[CallOption] = ()) -> str:
         """Return the question without its reasons: whether to do it, or to which one of some options."""
-        actions = self._joined("or", self._choices(options)) if options else self.actions()
+        actions = (
+            self._joined("or", self._choices(options)) if options else self.actions()
+        )
         if not actions:
             return self.sentences["asked_anything"]
-        return _FIRST_WORD.sub(_capitalized, self._say("question", actions=actions), count=1)
+        return _FIRST_WORD.sub(
+            _capitalized, self._say("question", actions=actions), count=1
+        )
 
     def _choices(self, options: Sequence[CallOption]) -> list[str]:
         """Return the names of options, the last one for all that are left out."""
         names = [self.name(one.entity_id, ActionKind.CHANGE) for one in options]
-        return names if len(names) <= _MOST_NAMES else [*names[: _MOST_NAMES - 1], self._say("another")]
+        return (
+            names
+            if len(names) <= _MOST_NAMES
+            else [*names[: _MOST_NAMES - 1], self._say("another")]
+        )
 
     def actions(self) -> str:
         """Return the actions, as the question names them; empty if none has a name."""
         parts = [
-            self._action(wording, self._listed([self.name(one, wording) for one in self._named(ids)], len(ids)))
+            self._action(
+                wording,
+                self._listed(
+                    [self.name(one, wording) for one in self._named(ids)], len(ids)
+                ),
+            )
             for wording, ids in self.summary.actions.items()
         ]
         for key, names, as_words in (
@@ -153,7 +235,14 @@ class _QuestionText:
             ("call", self.summary.unforeseen, action_name),
         ):
             if names:
-                parts.append(self._say(key, targets=self._listed(list(map(as_words, self._named(names))), len(names))))
+                parts.append(
+                    self._say(
+                        key,
+                        targets=self._listed(
+                            list(map(as_words, self._named(names))), len(names)
+                        ),
+                    )
+                )
         if not parts:
             return ""
         actions = self._joined("and_do", parts)
@@ -171,17 +260,30 @@ class _QuestionText:
             return self._say(wording, targets=targets)
         domain, _, service = wording.partition(".")
         named = f"{targets} ({value})" if value else targets
-        name, kind = self.sentences.get(f"component.{domain}.services.{service}.name"), kind_of(wording)
+        name, kind = (
+            self.sentences.get(f"component.{domain}.services.{service}.name"),
+            kind_of(wording),
+        )
         if name or kind == ActionKind.USE:
-            return self._say("named", action=name or action_name(wording), targets=named)
+            return self._say(
+                "named", action=name or action_name(wording), targets=named
+            )
         return self._say(kind, targets=named)
 
     def _value(self, setting: Setting) -> str:
         """Return a value with its unit."""
-        value = f"{setting.value:g}" if isinstance(setting.value, float | int) else setting.value
+        value = (
+            f"{setting.value:g}"
+            if isinstance(setting.value, float | int)
+            else setting.value
+        )
         if setting.unit == "%":
             return self._say("percent", value=value)
-        unit = self.hass.config.units.temperature_unit if setting.unit == "°" else setting.unit
+        unit = (
+            self.hass.config.units.temperature_unit
+            if setting.unit == "°"
+            else setting.unit
+        )
         return f"{value} {unit}".rstrip()
 
     def name(self, entity_id: str, kind: str) -> str:
@@ -189,36 +291,58 @@ class _QuestionText:
         name = entity_name(self.hass, entity_id)
         if kind == ActionKind.RUN:
             return name
-        place = area_name(self.hass, entity_id) if not self.summary.is_several or self._is_shared(name) else ""
+        place = (
+            area_name(self.hass, entity_id)
+            if not self.summary.is_several or self._is_shared(name)
+            else ""
+        )
         return self.placed(name, "" if fold(place) in fold(name) else place)
 
     def placed(self, name: str, place: str) -> str:
         """Return a name with its area, if it has one."""
         named = self._with_article(name)
-        return self._say("placed", name=named, place=self._with_article(place)) if place else named
+        return (
+            self._say("placed", name=named, place=self._with_article(place))
+            if place
+            else named
+        )
 
     def _is_shared(self, name: str) -> bool:
         """Return whether several exposed entities have a name."""
-        alike = intent.MatchTargetsConstraints(name=name, assistant=CONVERSATION, allow_duplicate_names=True)
+        alike = intent.MatchTargetsConstraints(
+            name=name, assistant=CONVERSATION, allow_duplicate_names=True
+        )
         return len(matching_states(self.hass, alike)) > 1
 
     def _named(self, names: Sequence[str]) -> Sequence[str]:
         """Return the first names, as many as leave room for the other actions."""
-        kinds = len(self.summary.actions) + bool(self.summary.tools) + bool(self.summary.unforeseen)
+        kinds = (
+            len(self.summary.actions)
+            + bool(self.summary.tools)
+            + bool(self.summary.unforeseen)
+        )
         most = max(_MOST_NAMES // kinds, 2)
         return names if len(names) <= most else names[: most - 1]
 
     def _listed(self, names: Sequence[str], count: int) -> str:
         if more := count - len(names):
-            return self._say("many", targets=reduce(self._beside, names), count=str(more))
+            return self._say(
+                "many", targets=reduce(self._beside, names), count=str(more)
+            )
         return self._joined("and", names)
 
     def _joined(self, last: str, parts: Sequence[str]) -> str:
         *others, end = parts
-        return self._say(last, first=reduce(self._beside, others), second=end) if others else end
+        return (
+            self._say(last, first=reduce(self._beside, others), second=end)
+            if others
+            else end
+        )
 
     def _beside(self, first: str, second: str) -> str:
-        return self.sentences["spoken_list"].format_map({"first": first, "second": second})
+        return self.sentences["spoken_list"].format_map(
+            {"first": first, "second": second}
+        )
 
     def _with_article(self, name: str) -> str:
         return name if _HAS_ARTICLE.match(name) else self._say("name", name=name)
@@ -249,7 +373,9 @@ def locked_pin_text(sentences: Mapping[str, str], seconds_left: float) -> str:
     """Return the sentence after too many wrong PINs."""
     if seconds_left < _LONG_WAIT:
         return sentences["spoken_pin_locked_briefly"]
-    return sentences["spoken_pin_locked"].format_map({"minutes": str(ceil(seconds_left / 60))})
+    return sentences["spoken_pin_locked"].format_map(
+        {"minutes": str(ceil(seconds_left / 60))}
+    )
 
 
 type Keep = Callable[[Question, float], bool]
@@ -284,46 +410,98 @@ class ApprovalRequester:
             return
         if is_kept:  # while the person hears the question
             language = understood_language(question.language)
-            asked_about = asked_of(self.hass, self.composer.sentences, question.calls, language)
+            asked_about = asked_of(
+                self.hass, self.composer.sentences, question.calls, language
+            )
             _ = self.hass.async_add_executor_job(prepare_answers, language, asked_about)
-        sentence = question.text if is_kept else self.composer.sentences["spoken_question_dropped"]
+        sentence = (
+            question.text
+            if is_kept
+            else self.composer.sentences["spoken_question_dropped"]
+        )
         text = " ".join(filter(None, (self.composer.done(end.tool_results), sentence)))
         yield TextDelta(text)
         yield MessageDone(AssistantMessage(text, provider_items=(NO_MODEL,)))
         yield replace(end, text=text, pending=question.pending if is_kept else None)
 
     def _question(self, pending: PendingApproval) -> Question:
-        sentences, calls, later = self.composer.sentences, self.guard.reviews_of(pending), tuple[CallReview, ...]()
-        if choice := next((call for call in calls if call.options), None):  # all else waits until that is known
-            calls, later = (choice,), tuple(call for call in calls if call is not choice)
-            pending = replace(pending, calls=tuple(one for one in pending.calls if one.call.id == choice.call.id))
+        sentences, calls, later = (
+            self.composer.sentences,
+            self.guard.reviews_of(pending),
+            tuple[CallReview, ...](),
+        )
+        if choice := next(
+            (call for call in calls if call.options), None
+        ):  # all else waits until that is known
+            calls, later = (
+                (choice,),
+                tuple(call for call in calls if call is not choice),
+            )
+            pending = replace(
+                pending,
+                calls=tuple(
+                    one for one in pending.calls if one.call.id == choice.call.id
+                ),
+            )
         again = sentences["spoken_asked_again"] if self._has_changed(pending) else ""
         text = f"{again} {question_text(self.hass, sentences, calls)}".lstrip()
-        language, context, request = self.user_input.language, self.user_input.context, self.user_input.text
-        question = Question(pending, calls, text, language, self.scope, self.speaker, context, self.origin, request)
+        language, context, request = (
+            self.user_input.language,
+            self.user_input.context,
+            self.user_input.text,
+        )
+        question = Question(
+            pending,
+            calls,
+            text,
+            language,
+            self.scope,
+            self.speaker,
+            context,
+            self.origin,
+            request,
+        )
         return replace(question, later=later)
 
     def _has_changed(self, pending: PendingApproval) -> bool:
         """Return whether an approved call needs approval again, because its terms have changed."""
-        approved = {(one.call.name, one.call.arguments): one.terms for one in self.approved}
-        again = ((approved.get((one.call.name, one.call.arguments)), one.terms) for one in pending.calls)
+        approved = {
+            (one.call.name, one.call.arguments): one.terms for one in self.approved
+        }
+        again = (
+            (approved.get((one.call.name, one.call.arguments)), one.terms)
+            for one in pending.calls
+        )
         return any(
-            earlier not in {None, CHOICE, LATER} and not covers(earlier or "", terms) for earlier, terms in again
+            earlier not in {None, CHOICE, LATER} and not covers(earlier or "", terms)
+            for earlier, terms in again
         )
 
 
 def unique_names(
-    hass: HomeAssistant, entity_id: str, wording: Wording, with_place: Callable[[str], str]
+    hass: HomeAssistant,
+    entity_id: str,
+    wording: Wording,
+    with_place: Callable[[str], str],
 ) -> tuple[str, ...]:
     """Return the names and aliases of an entity that mean nothing else in the home.
 
-    They are compared with all other exposed entities, areas and floors, regardless of articles. A name that is not
-    unique is combined with the area by `with_place`, if the other entity is in another area.
+    They are compared with all other exposed entities, areas and floors, regardless of
+    articles. A name that is not unique is combined with the area by `with_place`, if
+    the other entity is in another area.
     """
     entry = er.async_get(hass).async_get(entity_id)
     aliases = er.async_get_entity_aliases(hass, entry) if entry else []
-    names = {name: with_place(name) for name in (entity_name(hass, entity_id), *map(spoken, aliases)) if name}
-    ends = {words[-1] for name in (*names, *names.values()) if (words := _words(name, wording))}
+    names = {
+        name: with_place(name)
+        for name in (entity_name(hass, entity_id), *map(spoken, aliases))
+        if name
+    }
+    ends = {
+        words[-1]
+        for name in (*names, *names.values())
+        if (words := _words(name, wording))
+    }
     beside = _other_names(hass, entity_id, wording, ends)
     area_id = areas_of_entities(hass).get(entity_id)
 
@@ -332,8 +510,15 @@ def unique_names(
         return [place for other, place in beside if _sound_alike(words, other, wording)]
 
     plain = [name for name in names if not places_of_others(name)]
-    apart = [name for name in names if name not in plain and area_id and area_id not in places_of_others(name)]
-    return (*plain, *(placed for name in apart if not places_of_others(placed := names[name])))
+    apart = [
+        name
+        for name in names
+        if name not in plain and area_id and area_id not in places_of_others(name)
+    ]
+    return (
+        *plain,
+        *(placed for name in apart if not places_of_others(placed := names[name])),
+    )
 
 
 def _other_names(
@@ -351,18 +536,40 @@ def _other_names(
         return any(piece in plain for piece in pieces)
 
     states = ((state.name, {state.entity_id}) for state in hass.states.async_all())
-    named = [(name, ids - {entity_id}) for name, ids in (*entities_by_name(hass).items(), *states) if may_end(name)]
-    exposed = ((name, one) for name, ids in named for one in ids if async_should_expose(hass, CONVERSATION, one))
+    named = [
+        (name, ids - {entity_id})
+        for name, ids in (*entities_by_name(hass).items(), *states)
+        if may_end(name)
+    ]
+    exposed = (
+        (name, one)
+        for name, ids in named
+        for one in ids
+        if async_should_expose(hass, CONVERSATION, one)
+    )
     area_ids = areas_of_entities(hass)
     found = {(_words(name, wording), area_ids.get(one)) for name, one in exposed}
-    areas, floors = ar.async_get(hass).async_list_areas(), fr.async_get(hass).async_list_floors()
-    places = [*((area.name, *area.aliases) for area in areas), *((floor.name, *floor.aliases) for floor in floors)]
-    return frozenset(found).union((_words(name, wording), None) for names in places for name in names if may_end(name))
+    areas, floors = (
+        ar.async_get(hass).async_list_areas(),
+        fr.async_get(hass).async_list_floors(),
+    )
+    places = [
+        *((area.name, *area.aliases) for area in areas),
+        *((floor.name, *floor.aliases) for floor in floors),
+    ]
+    return frozenset(found).union(
+        (_words(name, wording), None)
+        for names in places
+        for name in names
+        if may_end(name)
+    )
 
 
 def _sound_alike(one: Phrase, other: Phrase, wording: Wording) -> bool:
     """Return True if two names may sound the same, with articles before them."""
-    shorter, longer = sorted(("'".join(words).split("'") for words in (one, other)), key=len)
+    shorter, longer = sorted(
+        ("'".join(words).split("'") for words in (one, other)), key=len
+    )
     if longer[-len(shorter) :] != shorter:
         return False
     return not _forms(one, wording).isdisjoint(_forms(other, wording))

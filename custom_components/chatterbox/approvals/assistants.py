@@ -1,6 +1,7 @@
 """Assistants that go round the rules of the home: Assist pipelines that prefer to handle commands locally.
 
-Home Assistant then acts before the agent hears the sentence. Each is reported while it holds, with an example.
+Home Assistant then acts before the agent hears the sentence. Each is reported while it
+holds, with an example.
 """
 
 import asyncio
@@ -30,23 +31,36 @@ _DELAY: Final = 2.0
 """Seconds from a change of the home until it is judged again: changes come in numbers."""
 
 
-async def _async_unguarded_request(hass: HomeAssistant, home_rules: HomeRules) -> str | None:
+async def _async_unguarded_request(
+    hass: HomeAssistant, home_rules: HomeRules
+) -> str | None:
     """Return a request that agents would not simply do, empty without an example; None if nothing is guarded."""
     # Who is refused or asked at some time is taken for everybody, at any time.
     given = home_rules.policy.rules
-    rules = tuple(one.for_everybody for one in given if one.verdict is not Verdict.ALLOW or one == one.for_everybody)
+    rules = tuple(
+        one.for_everybody
+        for one in given
+        if one.verdict is not Verdict.ALLOW or one == one.for_everybody
+    )
     policy = replace(home_rules.policy, rules=rules)
     if example := await async_guarded_request(hass, replace(home_rules, policy=policy)):
         sentences = await async_get_sentences(hass, hass.config.language)
-        return sentences[f"example_{example.key}"].format(name=entity_name(hass, example.entity_id))
+        return sentences[f"example_{example.key}"].format(
+            name=entity_name(hass, example.entity_id)
+        )
     strict = (rule for rule in rules if rule.verdict is not Verdict.ALLOW)
     # A rule for an intent, such as `intent__HassTurnOn`, may be about any action.
-    about_intents = (rule for rule in strict if any(is_of_intent(hass, name) for name in rule.tools))
+    about_intents = (
+        rule for rule in strict if any(is_of_intent(hass, name) for name in rule.tools)
+    )
     for_intents = (replace(rule, tools=frozenset()) for rule in about_intents)
     policy = replace(policy, rules=(*for_intents, *rules))
     for number, state in enumerate(exposed_states(hass, CONVERSATION)):
         await async_yield(number)
-        if judge_all_actions(hass, policy, state.entity_id).verdict is not Verdict.ALLOW:
+        if (
+            judge_all_actions(hass, policy, state.entity_id).verdict
+            is not Verdict.ALLOW
+        ):
             return ""
     return None
 
@@ -55,7 +69,11 @@ def async_unguarded_assistants(hass: HomeAssistant, agent_id: str) -> list[Pipel
     """Return the assistants of an agent that handle commands before they ask it."""
     store = assistants(hass)
     every = store.data.values() if store else ()
-    return [one for one in every if one.conversation_engine == agent_id and one.prefer_local_intents]
+    return [
+        one
+        for one in every
+        if one.conversation_engine == agent_id and one.prefer_local_intents
+    ]
 
 
 class AssistantWatch:
@@ -67,8 +85,12 @@ class AssistantWatch:
         self._is_planned = False
         self._looking = asyncio.Lock()
         self._ends = [async_listen_home(hass, CONVERSATION, self._async_plan)]
-        self._ends.append(hass.bus.async_listen(EVENT_CORE_CONFIG_UPDATE, self._async_plan))  # the language
-        self._ends.append(async_dispatcher_connect(hass, SIGNAL_HOME_RULES, self._async_look))
+        self._ends.append(
+            hass.bus.async_listen(EVENT_CORE_CONFIG_UPDATE, self._async_plan)
+        )  # the language
+        self._ends.append(
+            async_dispatcher_connect(hass, SIGNAL_HOME_RULES, self._async_look)
+        )
         if store := assistants(hass):
             self._ends.append(store.async_add_change_set_listener(self._async_look))
         self._ends.append(async_at_started(hass, self._async_look))
@@ -82,9 +104,13 @@ class AssistantWatch:
 
     @callback
     def _async_plan(self, _event: Event | None = None) -> None:
-        if not self._is_planned and async_unguarded_assistants(self._hass, self._agent_id):
+        if not self._is_planned and async_unguarded_assistants(
+            self._hass, self._agent_id
+        ):
             self._is_planned = True
-            async_call_later(self._hass, _DELAY, HassJob(self._async_look, cancel_on_shutdown=True))
+            async_call_later(
+                self._hass, _DELAY, HassJob(self._async_look, cancel_on_shutdown=True)
+            )
 
     async def _async_look(self, _change: object = None) -> None:
         self._is_planned = False
@@ -93,6 +119,10 @@ class AssistantWatch:
             is_needed = self._ends and async_unguarded_assistants(hass, agent_id)
             rules = async_get_home_rules(hass).current
             request = await _async_unguarded_request(hass, rules) if is_needed else None
-            found = async_unguarded_assistants(hass, agent_id) if request is not None else []
+            found = (
+                async_unguarded_assistants(hass, agent_id)
+                if request is not None
+                else []
+            )
             if self._ends:
                 async_report_unguarded(hass, agent_id, found, request or "")

@@ -1,7 +1,8 @@
 """The audit: a record of each call of a turn that changed something, or would have, and the texts that describe it.
 
-`CallAudit` follows the calls that a turn runs or refuses. A call that is approved runs in a later turn, which records
-it; all other outcomes of a question are recorded by `async_audit_questions`.
+`CallAudit` follows the calls that a turn runs or refuses. A call that is approved runs
+in a later turn, which records it; all other outcomes of a question are recorded by
+`async_audit_questions`.
 """
 
 import asyncio
@@ -11,13 +12,30 @@ from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import Any, Final, override
 
-from homeassistant.const import EVENT_HOMEASSISTANT_STOP, EVENT_LOGBOOK_ENTRY, EVENT_STATE_CHANGED
+from homeassistant.const import (
+    EVENT_HOMEASSISTANT_STOP,
+    EVENT_LOGBOOK_ENTRY,
+    EVENT_STATE_CHANGED,
+)
 from homeassistant.core import Context, Event, HomeAssistant, callback
 from homeassistant.helpers import device_registry as dr
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 
-from ..agent.events import MessageDone, ToolCallReady, ToolFinished, ToolStarted, TurnEvent
-from ..agent.messages import JsonObject, JsonValue, ToolAnnotations, ToolCall, ToolDefinition, ToolResult
+from ..agent.events import (
+    MessageDone,
+    ToolCallReady,
+    ToolFinished,
+    ToolStarted,
+    TurnEvent,
+)
+from ..agent.messages import (
+    JsonObject,
+    JsonValue,
+    ToolAnnotations,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+)
 from ..agent.protocols import Hooks
 from ..const import DOMAIN, EVENT_CHANGE, LOGGER
 from ..effects.effect import ActionKind, Annotated, EntityAction, Touches, kind_of
@@ -45,7 +63,13 @@ _MOST_KINDS: Final = 4
 _LONGEST_ERROR: Final = 200
 """Characters."""
 _KEPT: Final = frozenset(
-    {CallState.DENIED, CallState.EXPIRED, CallState.DROPPED, CallState.NOBODY_TO_ASK, CallState.PIN_NOT_SET}
+    {
+        CallState.DENIED,
+        CallState.EXPIRED,
+        CallState.DROPPED,
+        CallState.NOBODY_TO_ASK,
+        CallState.PIN_NOT_SET,
+    }
     | {CallState.REFUSED_BY_RULES, CallState.REFUSED_BY_SCRIPT, CallState.NOT_PERMITTED}
 )
 """The states of calls that were not let through, so that things have stayed as they were."""
@@ -77,47 +101,74 @@ class ChangeTexts:
 
         Of what `is_past`, nobody knows any more which state was kept.
         """
-        is_done, is_kept = review.state in {CallState.DONE, CallState.PARTLY}, review.state in _KEPT and not is_past
-        actions = self._actions(review, "did" if is_done else "kept" if is_kept else "did_not")
+        is_done, is_kept = (
+            review.state in {CallState.DONE, CallState.PARTLY},
+            review.state in _KEPT and not is_past,
+        )
+        actions = self._actions(
+            review, "did" if is_done else "kept" if is_kept else "did_not"
+        )
         if review.state is CallState.PLANNED:
-            actions = actions_text(self.hass, self.sentences, review) or tool_name(review.acting_call.name)
+            actions = actions_text(self.hass, self.sentences, review) or tool_name(
+                review.acting_call.name
+            )
         if review.state is not CallState.DONE:
-            waits_for_pin = review.state is CallState.WAITING and review.verdict is Verdict.PIN
+            waits_for_pin = (
+                review.state is CallState.WAITING and review.verdict is Verdict.PIN
+            )
             key = "waiting_for_pin" if waits_for_pin else str(review.state)
             error = " ".join(review.error.split()) or "?"
-            error = error if len(error) <= _LONGEST_ERROR else f"{error[: _LONGEST_ERROR - 1]}…"
+            error = (
+                error
+                if len(error) <= _LONGEST_ERROR
+                else f"{error[: _LONGEST_ERROR - 1]}…"
+            )
             return shown_text(self._say(key, actions=actions, error=error))
         return shown_text(self._with_way(review, actions))
 
     def of_record(self, record: Mapping[str, Any]) -> str:
         """Return the message of a record in another language than that in which it was stored.
 
-        What was planned, or may have done more, stays in that one: the record does not hold all that would be told.
+        What was planned, or may have done more, stays in that one: the record does not
+        hold all that would be told.
         """
         if record["unknown"] or record["outcome"] == CallState.PLANNED:
             return _text(record["message"])
-        actions = frozenset(EntityAction(one["entity_id"], one["action"]) for one in record["actions"])
+        actions = frozenset(
+            EntityAction(one["entity_id"], one["action"]) for one in record["actions"]
+        )
         answer = GivenAnswer(approved=True, way=ApprovalWay(record["approval"]))
-        review = CallReview(ToolCall("", record["name"], "{}"), Touches(actions), answer=answer, error=record["error"])
+        review = CallReview(
+            ToolCall("", record["name"], "{}"),
+            Touches(actions),
+            answer=answer,
+            error=record["error"],
+        )
         state, done_to = CallState(record["outcome"]), frozenset(record["done_to"])
         return self.message(replace(review, state=state, done_to=done_to), is_past=True)
 
     def activity(self, review: CallReview, origin: Mapping[str, JsonValue]) -> str:
         """Return what was done to the only entity, and by whom; empty for anything else.
 
-        Home Assistant's Activity page shows an entry that belongs to an entity under its name: "Front Door unlocked by
-        Butler, after the PIN".
+        Home Assistant's Activity page shows an entry that belongs to an entity under
+        its name: "Front Door unlocked by Butler, after the PIN".
         """
         done = {(kind_of(one.action), one.entity_id) for one in review.shown_actions}
         if review.state is not CallState.DONE or len(done) != 1:
             return ""
         ((kind, _),) = done
-        return shown_text(self._with_way(review, self._say(f"by_{kind}", actor=self.actor(origin))))
+        return shown_text(
+            self._with_way(review, self._say(f"by_{kind}", actor=self.actor(origin)))
+        )
 
     def actor(self, origin: Mapping[str, JsonValue]) -> str:
         """Return the name of the device that was spoken to, or of the agent, with the person who spoke."""
         place, person = self.place(origin), _text(origin.get("person"))
-        return f"{place} ({person})" if place and person else place or person or "Chatterbox"
+        return (
+            f"{place} ({person})"
+            if place and person
+            else place or person or "Chatterbox"
+        )
 
     def joined(self, changes: Iterable[JsonObject]) -> str:
         """Return the messages of several changes as one text."""
@@ -138,7 +189,9 @@ class ChangeTexts:
     def name(self, entity_id: str) -> str:
         """Return the name of an entity as it is written."""
         state = self.hass.states.get(entity_id)
-        return (written(state.name) if state else "") or entity_name(self.hass, entity_id)
+        return (written(state.name) if state else "") or entity_name(
+            self.hass, entity_id
+        )
 
     def _with_way(self, review: CallReview, actions: str) -> str:
         """Return what was done, with how it was approved."""
@@ -156,21 +209,38 @@ class ChangeTexts:
             if action.entity_id not in those:
                 those.append(action.entity_id)
         if not actions:
-            return self._say("did_tool" if form == "did" else "did_not_tool", tool=tool_name(review.acting_call.name))
+            return self._say(
+                "did_tool" if form == "did" else "did_not_tool",
+                tool=tool_name(review.acting_call.name),
+            )
         sentences = [self._action(kind, those, form) for kind, those in actions.items()]
         return self._listed(sentences, _MOST_KINDS, "change_list")
 
     def _action(self, kind: ActionKind, entity_ids: Sequence[str], form: str) -> str:
         """Return one kind of action; nothing is said to have kept a state in which it is not."""
-        states = {state.state.partition("_")[0] if (state := self.hass.states.get(one)) else "" for one in entity_ids}
-        form = form if form != "kept" or states == {_KEPT_STATES.get(kind)} else "did_not"
+        states = {
+            state.state.partition("_")[0]
+            if (state := self.hass.states.get(one))
+            else ""
+            for one in entity_ids
+        }
+        form = (
+            form if form != "kept" or states == {_KEPT_STATES.get(kind)} else "did_not"
+        )
         names = [*dict.fromkeys(map(self.name, entity_ids))]
-        return self._say(f"{form}_{kind}", targets=self._listed(names, _MOST_NAMES, "spoken_list"))
+        return self._say(
+            f"{form}_{kind}", targets=self._listed(names, _MOST_NAMES, "spoken_list")
+        )
 
     def _listed(self, texts: Sequence[str], most: int, key: str) -> str:
         """Return texts, joined by the sentence of a key; of too many, the first ones and how many there are more."""
         first = texts if len(texts) <= most else texts[: most - 1]
-        listed = reduce(lambda one, other: self.sentences[key].format_map({"first": one, "second": other}), first)
+        listed = reduce(
+            lambda one, other: self.sentences[key].format_map(
+                {"first": one, "second": other}
+            ),
+            first,
+        )
         more = len(texts) - len(first)
         return self._say("more", targets=listed, count=str(more)) if more else listed
 
@@ -178,9 +248,13 @@ class ChangeTexts:
         return self.sentences[f"change_{key}"].format_map(placeholders)
 
 
-async def async_get_change_texts(hass: HomeAssistant, language: str = "") -> ChangeTexts:
+async def async_get_change_texts(
+    hass: HomeAssistant, language: str = ""
+) -> ChangeTexts:
     """Load the texts of audit records in a language, or that of Home Assistant."""
-    return ChangeTexts(hass, await async_get_sentences(hass, language or hass.config.language))
+    return ChangeTexts(
+        hass, await async_get_sentences(hass, language or hass.config.language)
+    )
 
 
 def _text(value: object) -> str:
@@ -188,14 +262,21 @@ def _text(value: object) -> str:
 
 
 def async_publish_change(
-    texts: ChangeTexts, review: CallReview, origin: Mapping[str, JsonValue], context: Context
+    texts: ChangeTexts,
+    review: CallReview,
+    origin: Mapping[str, JsonValue],
+    context: Context,
 ) -> JsonObject:
     """Fire the event of a call that would change something, store its record, and return it.
 
-    `context` is that of the call. The record is stored from here, never from the event: any user can have the app on
-    their phone fire one.
+    `context` is that of the call. The record is stored from here, never from the event:
+    any user can have the app on their phone fire one.
     """
-    data = {"place": texts.place(origin), "message": texts.message(review), "activity": texts.activity(review, origin)}
+    data = {
+        "place": texts.place(origin),
+        "message": texts.message(review),
+        "activity": texts.activity(review, origin),
+    }
     change, now = {**review.as_record(origin), **data}, time.time()
     texts.hass.bus.async_fire(EVENT_CHANGE, change, context=context, time_fired=now)
     async_record_change(texts.hass, change, now)
@@ -203,30 +284,54 @@ def async_publish_change(
 
 
 def async_add_to_activity(
-    texts: ChangeTexts, changes: Iterable[JsonObject], origin: Mapping[str, JsonValue], context: Context
+    texts: ChangeTexts,
+    changes: Iterable[JsonObject],
+    origin: Mapping[str, JsonValue],
+    context: Context,
 ) -> None:
     """Add one entry to Home Assistant's Activity for all changes that it does not show by itself."""
-    listed = [change for change in changes if not _is_shown_by_home_assistant(change, context)]
+    listed = [
+        change for change in changes if not _is_shown_by_home_assistant(change, context)
+    ]
     if not listed:
         return
-    entry: JsonObject = {"name": texts.actor(origin), "message": texts.joined(listed), "domain": DOMAIN}
+    entry: JsonObject = {
+        "name": texts.actor(origin),
+        "message": texts.joined(listed),
+        "domain": DOMAIN,
+    }
     if place := _text(origin.get("satellite_id")) or _text(origin.get("entity_id")):
-        entry["entity_id"] = place  # whose icon is shown: an entry without an entity has none
+        entry["entity_id"] = (
+            place  # whose icon is shown: an entry without an entity has none
+        )
     done_to = listed[0]["done_to"] or listed[0]["entity_ids"]
     if len(listed) == 1 and listed[0]["activity"] and isinstance(done_to, list):
-        entry |= {"name": texts.name(_text(done_to[0])), "message": listed[0]["activity"], "entity_id": done_to[0]}
+        entry |= {
+            "name": texts.name(_text(done_to[0])),
+            "message": listed[0]["activity"],
+            "entity_id": done_to[0],
+        }
     texts.hass.bus.async_fire(EVENT_LOGBOOK_ENTRY, entry, context=context)
 
 
 def _is_shown_by_home_assistant(change: JsonObject, context: Context) -> bool:
     """Return whether Activity shows a change by itself, with the agent as its cause.
 
-    It does where the turn's context begins with the state of the agent, which Home Assistant writes at a request.
+    It does where the turn's context begins with the state of the agent, which Home
+    Assistant writes at a request.
     """
     first = context.origin_event
-    if first is None or first.event_type != EVENT_STATE_CHANGED or first.data["entity_id"] != change["entity_id"]:
+    if (
+        first is None
+        or first.event_type != EVENT_STATE_CHANGED
+        or first.data["entity_id"] != change["entity_id"]
+    ):
         return False
-    is_plain = (change["outcome"], change["approval"], change["unknown"]) == ("done", "not_needed", [])
+    is_plain = (change["outcome"], change["approval"], change["unknown"]) == (
+        "done",
+        "not_needed",
+        [],
+    )
     actions = change["actions"] if isinstance(change["actions"], list) else []
     kinds = {kind_of(_text(one["action"])) for one in actions if isinstance(one, dict)}
     return is_plain and bool(kinds) and not kinds & _WITHOUT_STATE
@@ -241,16 +346,21 @@ _LEAST_SAFE: Final = Annotated(ToolAnnotations())
 class CallAudit(Hooks):
     """Audits the calls of one turn.
 
-    If a turn has hook scripts, this is a hook before them, to see the calls that they refuse.
+    If a turn has hook scripts, this is a hook before them, to see the calls that they
+    refuse.
     """
 
     def __init__(
-        self, texts: ChangeTexts, origin: Mapping[str, JsonValue], context: Context, answered: Question | None = None
+        self,
+        texts: ChangeTexts,
+        origin: Mapping[str, JsonValue],
+        context: Context,
+        answered: Question | None = None,
     ) -> None:
         """Start with the approved calls: each of them gets exactly one record, whatever happens.
 
-        `origin` identifies the turn (see `turns.record.turn_origin`), whose calls run in `context`. `answered` is the
-        question that it resumes.
+        `origin` identifies the turn (see `turns.record.turn_origin`), whose calls run
+        in `context`. `answered` is the question that it resumes.
         """
         self._texts = texts
         self._origin = origin
@@ -284,8 +394,15 @@ class CallAudit(Hooks):
             case ToolCallReady(call):
                 self._calls[call.id] = call
             case MessageDone(message) if self._owed:
-                # A resumed turn begins with the calls of its question, in their order, under new IDs.
-                self._owed = dict(zip((call.id for call in message.tool_calls), self._owed.values(), strict=False))
+                # A resumed turn begins with the calls of its question, in their order,
+                # under new IDs.
+                self._owed = dict(
+                    zip(
+                        (call.id for call in message.tool_calls),
+                        self._owed.values(),
+                        strict=False,
+                    )
+                )
             case ToolStarted(call):
                 self._running[call.id] = call
             case ToolFinished(result):
@@ -311,24 +428,38 @@ class CallAudit(Hooks):
         self._running.pop(call.id, None)
         pending = self._owed.pop(call.id, None)
         if not result.synthetic:
-            ran = CallState.PARTLY if targets_not_done(result.native) else CallState.DONE
-            ran = CallState.UNCONFIRMED if is_unconfirmed(result.native) and ran is CallState.DONE else ran
+            ran = (
+                CallState.PARTLY if targets_not_done(result.native) else CallState.DONE
+            )
+            ran = (
+                CallState.UNCONFIRMED
+                if is_unconfirmed(result.native) and ran is CallState.DONE
+                else ran
+            )
             review = await self._resolved(self._review(call, pending))
             ran = CallState.PLANNED if review.deferred else ran
-            self._record(review, CallState.FAILED if result.is_error else ran, pending, result)
+            self._record(
+                review, CallState.FAILED if result.is_error else ran, pending, result
+            )
         elif not result.is_error:
             return
         elif (refusal := self._refusal(call)) is None:
             if pending:
                 approved = self._answered.pending.approved if self._answered else ()
-                is_denied = approved and all(one.call != pending.call for one in approved)
+                is_denied = approved and all(
+                    one.call != pending.call for one in approved
+                )
                 outcome = CallState.DENIED if is_denied else CallState.NOT_RUN
                 self._record(self._review(call, pending), outcome, pending)
         elif (key := (call.name, call.arguments)) not in self._refused:
             self._refused.add(key)
             review = self._review(call, pending)
             is_by_script = refusal is CallState.REFUSED_BY_SCRIPT
-            self._record(await self._resolved(review) if is_by_script else review, refusal, pending)
+            self._record(
+                await self._resolved(review) if is_by_script else review,
+                refusal,
+                pending,
+            )
 
     def _refusal(self, call: ToolCall) -> CallState | None:
         """Return how a call was refused; None if it was not."""
@@ -342,22 +473,39 @@ class CallAudit(Hooks):
         seen = self._guard.review(call) if self._guard else None
         if pending and (seen is None or seen.judgement is None):
             return replace(pending, call=call)
-        return replace(seen or CallReview(call, _LEAST_SAFE), reason=pending.reason if pending else "")
+        return replace(
+            seen or CallReview(call, _LEAST_SAFE),
+            reason=pending.reason if pending else "",
+        )
 
     async def _resolved(self, review: CallReview) -> CallReview:
         """Resolve the effects of a call that was never judged."""
-        if review.judgement is not None or not review.changes_something or self._guard is None:
+        if (
+            review.judgement is not None
+            or not review.changes_something
+            or self._guard is None
+        ):
             return review
         try:
             async with asyncio.timeout(_EFFECTS_TIMEOUT):
-                effects = await self._guard.effects_of(review.call.name, shown_arguments(review.call))
+                effects = await self._guard.effects_of(
+                    review.call.name, shown_arguments(review.call)
+                )
         except Exception:  # noqa: BLE001  # an incomplete record is better than a failed turn
-            LOGGER.warning("Could not tell what %s would have done", review.call.name, exc_info=True)
+            LOGGER.warning(
+                "Could not tell what %s would have done",
+                review.call.name,
+                exc_info=True,
+            )
             return review
         return replace(review, effects=effects)
 
     def _record(
-        self, review: CallReview, state: CallState, pending: CallReview | None, result: ToolResult | None = None
+        self,
+        review: CallReview,
+        state: CallState,
+        pending: CallReview | None,
+        result: ToolResult | None = None,
     ) -> None:
         if not review.changes_something:
             return
@@ -367,12 +515,17 @@ class CallAudit(Hooks):
             review,
             state=state,
             question_id=question.id if question else None,
-            is_chosen=question is not None and (review.call.name, review.call.arguments) in question.chosen_calls,
+            is_chosen=question is not None
+            and (review.call.name, review.call.arguments) in question.chosen_calls,
             answer=question.answer if question else None,
-            error=error_text(result) if result and result.is_error else ", ".join(map(str, not_done)),
+            error=error_text(result)
+            if result and result.is_error
+            else ", ".join(map(str, not_done)),
             done_to=entities_done(result.native) if result else frozenset(),
         )
-        self._changes.append(async_publish_change(self._texts, review, self._origin, self._context))
+        self._changes.append(
+            async_publish_change(self._texts, review, self._origin, self._context)
+        )
 
 
 _REFUSED: Final[Mapping[Refusal, CallState]] = {
@@ -403,13 +556,20 @@ def _drop_all(hass: HomeAssistant, _stop: Event) -> None:
 
 
 async def _async_record_update(hass: HomeAssistant, update: QuestionUpdate) -> None:
-    if update.state in (CallState.APPROVED, CallState.CONCLUDED):  # the calls have records of their own
+    if update.state in (
+        CallState.APPROVED,
+        CallState.CONCLUDED,
+    ):  # the calls have records of their own
         return
     question, texts = update.question, await async_get_change_texts(hass)
     changes: list[JsonObject] = []
     for one in (*question.calls, *question.later):
         if one.changes_something:
-            review = replace(one, state=update.state, question_id=question.id, answer=question.answer)
-            changes.append(async_publish_change(texts, review, question.origin, question.context))
+            review = replace(
+                one, state=update.state, question_id=question.id, answer=question.answer
+            )
+            changes.append(
+                async_publish_change(texts, review, question.origin, question.context)
+            )
     if update.state is not CallState.WAITING:  # whose outcome follows
         async_add_to_activity(texts, changes, question.origin, question.context)

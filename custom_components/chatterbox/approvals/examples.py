@@ -8,7 +8,12 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
-from homeassistant.const import ATTR_DEVICE_CLASS, SERVICE_TOGGLE, SERVICE_TURN_OFF, SERVICE_TURN_ON
+from homeassistant.const import (
+    ATTR_DEVICE_CLASS,
+    SERVICE_TOGGLE,
+    SERVICE_TURN_OFF,
+    SERVICE_TURN_ON,
+)
 from homeassistant.core import DOMAIN as HOMEASSISTANT_DOMAIN, HomeAssistant
 from homeassistant.helpers.llm import LLM_API_ASSIST
 from homeassistant.util import dt as dt_util
@@ -39,7 +44,9 @@ class _Request(NamedTuple):
     """Whether the web is searched first."""
 
 
-_REQUESTS: Final = read_data_file(Path(__file__).with_suffix(".toml"), dict[str, tuple[_Request, ...]])["requests"]
+_REQUESTS: Final = read_data_file(
+    Path(__file__).with_suffix(".toml"), dict[str, tuple[_Request, ...]]
+)["requests"]
 
 
 class Example(NamedTuple):
@@ -51,18 +58,26 @@ class Example(NamedTuple):
     verdict: Verdict
 
 
-async def async_example_requests(hass: HomeAssistant, rules: HomeRules, *, searches_web: bool) -> list[Example]:
+async def async_example_requests(
+    hass: HomeAssistant, rules: HomeRules, *, searches_web: bool
+) -> list[Example]:
     """Return requests for exposed entities, judged as those of a person whom no rule names, at the present time.
 
     Requests that begin with a search of the web are among them where a tool does that.
     """
     return [
-        Example(request.key, those[0], await _async_verdict(hass, rules, request, those[0]))
-        for request, those in islice(_fitting_entities(hass, searches_web=searches_web), MOST_EXAMPLES)
+        Example(
+            request.key, those[0], await _async_verdict(hass, rules, request, those[0])
+        )
+        for request, those in islice(
+            _fitting_entities(hass, searches_web=searches_web), MOST_EXAMPLES
+        )
     ]
 
 
-async def async_guarded_request(hass: HomeAssistant, rules: HomeRules) -> Example | None:
+async def async_guarded_request(
+    hass: HomeAssistant, rules: HomeRules
+) -> Example | None:
     """Return the first request for any exposed entity that is not simply allowed."""
     for request, those in _fitting_entities(hass, searches_web=False):
         for number, entity_id in enumerate(those):
@@ -73,13 +88,25 @@ async def async_guarded_request(hass: HomeAssistant, rules: HomeRules) -> Exampl
     return None
 
 
-def _fitting_entities(hass: HomeAssistant, *, searches_web: bool) -> Iterator[tuple[_Request, list[str]]]:
+def _fitting_entities(
+    hass: HomeAssistant, *, searches_web: bool
+) -> Iterator[tuple[_Request, list[str]]]:
     """Yield the requests that an exposed entity fits, each with all of these, sorted by name."""
     states = exposed_states(hass, CONVERSATION)
-    for request in (one for one in _REQUESTS if searches_web or not one.is_after_search):
+    for request in (
+        one for one in _REQUESTS if searches_web or not one.is_after_search
+    ):
         domain, classes = request.action.partition(".")[0], request.device_classes
-        fitting = {one.entity_id: one.attributes.get(ATTR_DEVICE_CLASS) or "" for one in states if one.domain == domain}
-        those = [entity_id for entity_id, device_class in fitting.items() if not classes or device_class in classes]
+        fitting = {
+            one.entity_id: one.attributes.get(ATTR_DEVICE_CLASS) or ""
+            for one in states
+            if one.domain == domain
+        }
+        those = [
+            entity_id
+            for entity_id, device_class in fitting.items()
+            if not classes or device_class in classes
+        ]
         if those:
             yield request, those
 
@@ -107,7 +134,9 @@ class EntityVerdict:
     def actions(self) -> tuple[str, ...]:
         """The actions with the verdict, sorted; empty if there are none, or if they are unknown."""
         subjects = (decision.subject for decision in self.decisions)
-        actions = {subject.action for subject in subjects if isinstance(subject, EntityAction)}
+        actions = {
+            subject.action for subject in subjects if isinstance(subject, EntityAction)
+        }
         return tuple(sorted(actions - {ARM_FOR_LESS}))  # the arming is there
 
 
@@ -129,14 +158,18 @@ def judge_all_actions(hass: HomeAssistant, policy: Policy, entity_id: str) -> Ju
     reader = ActionReader(hass)
     for service in (SERVICE_TURN_ON, SERVICE_TURN_OFF, SERVICE_TOGGLE):
         reader.touch([entity_id], HOMEASSISTANT_DOMAIN, service, {})
-    for service in hass.services.async_services_for_domain(domain) if domain != "script" else ():
+    for service in (
+        hass.services.async_services_for_domain(domain) if domain != "script" else ()
+    ):
         reader.touch([entity_id], domain, service, {})
     effects = bounded(hass, reader.effects(), policy.sources)
     level = policy.level_of(tool, LLM_API_ASSIST) if effects != NOTHING else None
     return judge(hass, policy, CallEffects(tool, effects, level), NOBODY, dt_util.now())
 
 
-async def _async_verdict(hass: HomeAssistant, rules: HomeRules, request: _Request, entity_id: str) -> Verdict:
+async def _async_verdict(
+    hass: HomeAssistant, rules: HomeRules, request: _Request, entity_id: str
+) -> Verdict:
     """Return what happens to the call of a request. A call that needs a PIN is denied if none is set."""
     domain, _, service = request.action.partition(".")
 
@@ -149,7 +182,9 @@ async def _async_verdict(hass: HomeAssistant, rules: HomeRules, request: _Reques
     tool = ToolDefinition(name, "", {}, ToolAnnotations(open_world=False))
     speaker, outside = Speaker(asking=Asking.PERSON), request.is_after_search
     labels = {name: LLM_API_ASSIST}
-    guard = CallGuard(hass, rules, speaker, effects_of, has_outside_content=outside, labels=labels)
+    guard = CallGuard(
+        hass, rules, speaker, effects_of, has_outside_content=outside, labels=labels
+    )
     match await guard.pre_tool_use(tool, {}):
         case None:
             return Verdict.ALLOW

@@ -18,7 +18,13 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.json import json_loads_object
 
 from ..agent.events import PendingApproval
-from ..agent.messages import JsonObject, ToolCall, ToolDefinition, ToolResult, canonical_json
+from ..agent.messages import (
+    JsonObject,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+    canonical_json,
+)
 from ..agent.protocols import Ask, Deny, Hooks
 from ..agent.text import heard_words, read_data_file
 from ..const import LOGGER
@@ -39,7 +45,15 @@ from ..effects.effect import (
 from ..effects.reported import out_of_reach, unavailable_names
 from ..home.entity_matches import is_named_in
 from ..people.speakers import Asking, Speaker
-from ..settings.rules import NO_RULES, HomeRules, OutsideCare, ToolSource, TrustLevel, Verdict, async_get_home_rules
+from ..settings.rules import (
+    NO_RULES,
+    HomeRules,
+    OutsideCare,
+    ToolSource,
+    TrustLevel,
+    Verdict,
+    async_get_home_rules,
+)
 from ..settings.tool_names import SENTENCE_TOOL
 from .answers.language import is_about_all, may_except
 from .outside_wishes import Wish, kind_of_source
@@ -49,11 +63,14 @@ from .request_check import RequestCheck
 from .review import CallReview, DeferredCall, Refusal
 
 
-async def async_is_permitted(hass: HomeAssistant, user_id: str | None, effects: Effects) -> bool:
+async def async_is_permitted(
+    hass: HomeAssistant, user_id: str | None, effects: Effects
+) -> bool:
     """Return whether a user may have all effects of a call.
 
-    `user_id` comes from the context of the call. Without one Home Assistant itself acts, which may do everything. A
-    deleted or inactive user may change nothing. A user who may not control every entity may not cause unknown effects.
+    `user_id` comes from the context of the call. Without one Home Assistant itself
+    acts, which may do everything. A deleted or inactive user may change nothing. A user
+    who may not control every entity may not cause unknown effects.
     """
     if user_id is None:
         return True
@@ -64,7 +81,9 @@ async def async_is_permitted(hass: HomeAssistant, user_id: str | None, effects: 
     if user.is_admin or user.permissions.access_all_entities(POLICY_CONTROL):
         return True
     may = user.permissions.check_entity
-    return actions is not None and all(may(action.entity_id, POLICY_CONTROL) for action in actions)
+    return actions is not None and all(
+        may(action.entity_id, POLICY_CONTROL) for action in actions
+    )
 
 
 def _to_permit(effects: Effects) -> frozenset[EntityAction] | None:
@@ -89,7 +108,9 @@ def acting_call(
     return planned.get((tool.name, canonical_json(arguments)), (tool, arguments, ""))
 
 
-_MESSAGES: Final = read_data_file(Path(__file__).with_name("told_to_models.toml"), dict[str, dict[str, str]])["refused"]
+_MESSAGES: Final = read_data_file(
+    Path(__file__).with_name("told_to_models.toml"), dict[str, dict[str, str]]
+)["refused"]
 """The results that the model receives."""
 
 _NO_COMMAND: Final = (
@@ -125,11 +146,13 @@ class CallGuard(Hooks):
 
         `has_outside_content` refers to the conversation before this turn.
 
-        `labels` are the ids of the LLM APIs by the names of their tools. `temperatures` are those before a call of the
-        conversation first moved them without an approval, after outside content; the guard adds to them. The speaker
-        has just said yes to `agreed`: what only does the same to other entities that were meant needs no other yes.
-        `request` holds the words of the person in `language`, and `outside_tool` names the tool of the last content
-        from outside. `check` compares calls with these words. A call that plans another is judged as that one, by
+        `labels` are the ids of the LLM APIs by the names of their tools. `temperatures`
+        are those before a call of the conversation first moved them without an
+        approval, after outside content; the guard adds to them. The speaker has just
+        said yes to `agreed`: what only does the same to other entities that were meant
+        needs no other yes. `request` holds the words of the person in `language`, and
+        `outside_tool` names the tool of the last content from outside. `check` compares
+        calls with these words. A call that plans another is judged as that one, by
         `planned`.
         """
         self._hass = hass
@@ -141,10 +164,16 @@ class CallGuard(Hooks):
         self._labels = {**labels, SENTENCE_TOOL: LLM_API_ASSIST}
         self._has_outside_content = has_outside_content
         self._temperatures = {} if temperatures is None else temperatures
-        self._request, self._language = (agreed.request, agreed.language) if agreed else (request, language)
+        self._request, self._language = (
+            (agreed.request, agreed.language) if agreed else (request, language)
+        )
         self._outside_tool = outside_tool
         calls = agreed.calls if agreed else ()
-        self._agreed = [review for review in calls if review.is_foreseen and _is_asked_by_rule(review)]
+        self._agreed = [
+            review
+            for review in calls
+            if review.is_foreseen and _is_asked_by_rule(review)
+        ]
         self._reviews: dict[tuple[str, str], CallReview] = {}
 
     @property
@@ -163,11 +192,17 @@ class CallGuard(Hooks):
 
     def unreachable(self) -> list[str]:
         """Return the names of the entities that calls were meant for, and that still cannot be reached."""
-        seen = [self._names_of(one) for one in self._reviews.values() if one.refusal is Refusal.UNREACHABLE]
+        seen = [
+            self._names_of(one)
+            for one in self._reviews.values()
+            if one.refusal is Refusal.UNREACHABLE
+        ]
         return sorted({name for names in seen for name in names})
 
     def _names_of(self, seen: CallReview) -> list[str]:
-        found = unavailable_names(self._hass, {action.entity_id for action in actions_of(seen.effects)})
+        found = unavailable_names(
+            self._hass, {action.entity_id for action in actions_of(seen.effects)}
+        )
         return [*dict.fromkeys(found.values())]
 
     def review(self, call: ToolCall) -> CallReview | None:
@@ -178,60 +213,112 @@ class CallGuard(Hooks):
     def terms_of(self, call: ToolCall) -> str:
         """Return the terms under which a call may run; empty if it needs no approval."""
         seen = self._reviews.get((call.name, call.arguments))
-        needs_approval = seen and (seen.is_asked or seen.verdict not in {None, Verdict.ALLOW})
+        needs_approval = seen and (
+            seen.is_asked or seen.verdict not in {None, Verdict.ALLOW}
+        )
         return _terms(seen) if seen and needs_approval else ""
 
     def begin_review(self, tool: ToolDefinition, arguments: JsonObject) -> ToolCall:
         """Begin the review of a call that hooks see before it is judged, unless it has begun; return the call."""
         call = ToolCall("", tool.name, canonical_json(arguments))
-        self._reviews.setdefault((call.name, call.arguments), CallReview(call, Annotated(tool.annotations)))
+        self._reviews.setdefault(
+            (call.name, call.arguments), CallReview(call, Annotated(tool.annotations))
+        )
         return call
 
     def reviews_of(self, pending: PendingApproval) -> tuple[CallReview, ...]:
         """Return the reviews of the calls of `pending`, in order."""
-        found = ((one, self._reviews[one.call.name, one.call.arguments]) for one in pending.calls)
-        return tuple(replace(seen, call=one.call, reason=one.reason) for one, seen in found)
+        found = (
+            (one, self._reviews[one.call.name, one.call.arguments])
+            for one in pending.calls
+        )
+        return tuple(
+            replace(seen, call=one.call, reason=one.reason) for one, seen in found
+        )
 
     @property
     def unmeant(self) -> tuple[CallReview, ...]:
         """The calls that were refused because only content from outside may have asked for them."""
-        return tuple(seen for seen in self._reviews.values() if seen.refusal is Refusal.NOT_MEANT)
+        return tuple(
+            seen for seen in self._reviews.values() if seen.refusal is Refusal.NOT_MEANT
+        )
 
     @override
-    async def pre_tool_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:
+    async def pre_tool_use(
+        self, tool: ToolDefinition, arguments: JsonObject
+    ) -> Deny | Ask | None:
         decision = await self._judge(tool, arguments, self._agreed)
         seen = self._reviews[tool.name, canonical_json(arguments)]
         if self._check and tool.name in self._check.asked_about:
             always, reason = self._check.asked_about[tool.name]
-            if decision is None and (always or is_risky(self._hass, seen.effects, self._temperatures)):
-                self._reviews[seen.call.name, seen.call.arguments] = replace(seen, is_asked=True)
+            if decision is None and (
+                always or is_risky(self._hass, seen.effects, self._temperatures)
+            ):
+                self._reviews[seen.call.name, seen.call.arguments] = replace(
+                    seen, is_asked=True
+                )
                 decision = Ask("", "undone")
-            return replace(decision, reason=reason) if isinstance(decision, Ask) else decision
-        if isinstance(decision, Ask) and self._check and (some := await self._check.async_leaves_out(seen.entity_ids)):
+            return (
+                replace(decision, reason=reason)
+                if isinstance(decision, Ask)
+                else decision
+            )
+        if (
+            isinstance(decision, Ask)
+            and self._check
+            and (some := await self._check.async_leaves_out(seen.entity_ids))
+        ):
             return some
         acting, given, preface = acting_call(self._planned, tool, arguments)
         is_own = acting.name != SENTENCE_TOOL  # a sentence is what the person said
-        if isinstance(decision, Deny) or self._check is None or not (is_own and isinstance(seen.effects, Touches)):
+        if (
+            isinstance(decision, Deny)
+            or self._check is None
+            or not (is_own and isinstance(seen.effects, Touches))
+        ):
             return decision
-        check = replace(self._check, can_choose=False) if preface else self._check  # what is chosen runs at once
-        match await check.async_objection(acting, given, seen.effects, partial(self._review_of, acting)):
+        check = (
+            replace(self._check, can_choose=False) if preface else self._check
+        )  # what is chosen runs at once
+        match await check.async_objection(
+            acting, given, seen.effects, partial(self._review_of, acting)
+        ):
             case tuple() as options:
-                effects = Touches(frozenset(action for option in options for action in option.effects.actions))
+                effects = Touches(
+                    frozenset(
+                        action
+                        for option in options
+                        for action in option.effects.actions
+                    )
+                )
                 seen = replace(seen, effects=effects, options=options)
-                decision = Ask("", CHOICE)  # whatever the rules say holds for the one that is chosen
+                decision = Ask(
+                    "", CHOICE
+                )  # whatever the rules say holds for the one that is chosen
             case Ask() as question:
                 decision = decision or question
             case objection:
                 return objection or decision
-        self._reviews[seen.call.name, seen.call.arguments] = replace(seen, is_asked=True)
+        self._reviews[seen.call.name, seen.call.arguments] = replace(
+            seen, is_asked=True
+        )
         return decision
 
     @override
-    async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:
+    async def pre_approved_use(
+        self, tool: ToolDefinition, arguments: JsonObject
+    ) -> Deny | Ask | None:
         """Judge an approved call again, since its effects may have changed."""
-        # Where the person has chosen, calls are compared with the words like new ones: to choose approves nothing.
-        decision = await (self.pre_tool_use(tool, arguments) if self._check else self._judge(tool, arguments, ()))
-        for moved in self._moved(self._reviews[tool.name, canonical_json(arguments)].effects):
+        # Where the person has chosen, calls are compared with the words like new ones:
+        # to choose approves nothing.
+        decision = await (
+            self.pre_tool_use(tool, arguments)
+            if self._check
+            else self._judge(tool, arguments, ())
+        )
+        for moved in self._moved(
+            self._reviews[tool.name, canonical_json(arguments)].effects
+        ):
             self._temperatures.pop(moved, None)
         return decision
 
@@ -242,10 +329,20 @@ class CallGuard(Hooks):
         acting, given, preface = acting_call(self._planned, tool, arguments)
         seen = await self._review(call, acting, given, plans=bool(preface))
         if preface:
-            deferred = DeferredCall(ToolCall("", acting.name, canonical_json(given)), preface)
+            deferred = DeferredCall(
+                ToolCall("", acting.name, canonical_json(given)), preface
+            )
             seen = replace(seen, deferred=deferred)
-        alike = [review for review in agreed if _beside_targets(review.call) == _beside_targets(call)]
-        if seen.is_asked and not self._has_outside_content and self._repeats(seen, alike):
+        alike = [
+            review
+            for review in agreed
+            if _beside_targets(review.call) == _beside_targets(call)
+        ]
+        if (
+            seen.is_asked
+            and not self._has_outside_content
+            and self._repeats(seen, alike)
+        ):
             seen = replace(seen, is_asked=False, is_repeated=True)
         self._reviews[call.name, call.arguments] = seen
         if preface and acting.name == SENTENCE_TOOL and seen.effects == NOTHING:
@@ -278,71 +375,122 @@ class CallGuard(Hooks):
         scenes: dict[str, ToolSource] = {}
         for decision in seen.decisions:
             match decision.subject:
-                case Unknown(UnknownReason.CONTENT, EntityAction(entity_id)) if entity_id.startswith("scene."):
+                case Unknown(UnknownReason.CONTENT, EntityAction(entity_id)) if (
+                    entity_id.startswith("scene.")
+                ):
                     scenes[entity_id] = ToolSource(TrustLevel.FREE)
                 case _:
                     return
 
         def with_scenes(rules: HomeRules) -> HomeRules:
-            return replace(rules, policy=replace(rules.policy, sources=scenes | dict(rules.policy.sources)))
+            return replace(
+                rules,
+                policy=replace(
+                    rules.policy, sources=scenes | dict(rules.policy.sources)
+                ),
+            )
 
         async_get_home_rules(self._hass).async_change(with_scenes)
 
-    async def _review_of(self, tool: ToolDefinition, arguments: JsonObject) -> CallReview:
-        return await self._review(ToolCall("", tool.name, canonical_json(arguments)), tool, arguments)
+    async def _review_of(
+        self, tool: ToolDefinition, arguments: JsonObject
+    ) -> CallReview:
+        return await self._review(
+            ToolCall("", tool.name, canonical_json(arguments)), tool, arguments
+        )
 
     async def _review(
-        self, call: ToolCall, tool: ToolDefinition, arguments: JsonObject, *, plans: bool = False
+        self,
+        call: ToolCall,
+        tool: ToolDefinition,
+        arguments: JsonObject,
+        *,
+        plans: bool = False,
     ) -> CallReview:
         policy = self._rules.policy
-        effects = bounded(self._hass, await self._known_effects(tool.name, arguments), policy.sources)
+        effects = bounded(
+            self._hass, await self._known_effects(tool.name, arguments), policy.sources
+        )
         level = policy.level_of(tool.name, self._labels.get(tool.name, ""))
-        judged = CallEffects(tool.name, effects, level if changes_something(tool, effects) else None)
+        judged = CallEffects(
+            tool.name, effects, level if changes_something(tool, effects) else None
+        )
         judgement = judge(self._hass, policy, judged, self._speaker, dt_util.now())
         for_outside = (
             judgement.verdict is Verdict.ALLOW
             and self._has_outside_content
-            and (plans or (changes_something(tool, effects) and self._takes_care(judged)))
+            and (
+                plans or (changes_something(tool, effects) and self._takes_care(judged))
+            )
         )
-        is_guessed = judgement.verdict is Verdict.ALLOW and not isinstance(effects, Annotated) and effects.is_guessed
+        is_guessed = (
+            judgement.verdict is Verdict.ALLOW
+            and not isinstance(effects, Annotated)
+            and effects.is_guessed
+        )
         needed = Verdict.ASK if for_outside or is_guessed else judgement.verdict
         permitted = await async_is_permitted(self._hass, self._speaker.user_id, effects)
         refusal = self._refusal(needed) if permitted else Refusal.PERMISSION
-        if self._has_outside_content and isinstance(effects, Touches) and effects.changes_memory:
+        if (
+            self._has_outside_content
+            and isinstance(effects, Touches)
+            and effects.changes_memory
+        ):
             refusal = Refusal.OUTSIDE_CONTENT
         if not refusal and out_of_reach(self._hass, effects):
             refusal = Refusal.UNREACHABLE
-        is_asked = not refusal and needed is not Verdict.ALLOW and self._speaker.asking is not Asking.TRUSTED
+        is_asked = (
+            not refusal
+            and needed is not Verdict.ALLOW
+            and self._speaker.asking is not Asking.TRUSTED
+        )
         wish_of = ""
         if is_asked and self._has_outside_content:
             wish = Wish(self._hass, self._request, self._language)
             wish_of = "" if wish.names(effects) else kind_of_source(self._outside_tool)
             if not wish.may_mean(effects):
                 is_asked, refusal = False, Refusal.NOT_MEANT
-        return CallReview(call, effects, judgement, for_outside, wish_of, refusal, is_asked)
+        return CallReview(
+            call, effects, judgement, for_outside, wish_of, refusal, is_asked
+        )
 
     def _repeats(self, seen: CallReview, agreed: Sequence[CallReview]) -> bool:
         """Return whether a call only does to other entities of the same kind what was agreed to."""
         if not _is_asked_by_rule(seen) or not isinstance(seen.effects, Touches):
             return False
         keys = action_keys(self._hass, seen.effects, seen.decisions)
-        agreed_keys = {key for review in agreed for key in action_keys(self._hass, review.effects, review.decisions)}
-        used = frozenset(entity_id for review in agreed for entity_id in review.entity_ids)
+        agreed_keys = {
+            key
+            for review in agreed
+            for key in action_keys(self._hass, review.effects, review.decisions)
+        }
+        used = frozenset(
+            entity_id for review in agreed for entity_id in review.entity_ids
+        )
         others = frozenset(action.entity_id for action in seen.effects.actions)
         is_same = bool(keys) and keys <= agreed_keys and used.isdisjoint(others)
-        return is_same and self._are_meant(others, used, lets_in=lets_in(self._hass, seen.effects))
+        return is_same and self._are_meant(
+            others, used, lets_in=lets_in(self._hass, seen.effects)
+        )
 
-    def _are_meant(self, others: frozenset[str], agreed: frozenset[str], *, lets_in: bool) -> bool:
+    def _are_meant(
+        self, others: frozenset[str], agreed: frozenset[str], *, lets_in: bool
+    ) -> bool:
         """Return whether the request that was agreed to names other entities, too, or all and none of them.
 
-        To name a door is not to ask that it be opened: "unlock the front door, is the back door locked?"
+        To name a door is not to ask that it be opened: "unlock the front door, is the
+        back door locked?"
         """
         if may_except(self._request, self._language):
             return False
         words = heard_words(self._request)
-        if not lets_in and all(is_named_in(self._hass, entity_id, words) for entity_id in others):
+        if not lets_in and all(
+            is_named_in(self._hass, entity_id, words) for entity_id in others
+        ):
             return True
-        is_one_named = any(is_named_in(self._hass, entity_id, words) for entity_id in agreed | others)
+        is_one_named = any(
+            is_named_in(self._hass, entity_id, words) for entity_id in agreed | others
+        )
         return not is_one_named and is_about_all(self._request, self._language)
 
     def _takes_care(self, call: CallEffects) -> bool:
@@ -353,7 +501,9 @@ class CallGuard(Hooks):
                 return False
             case OutsideCare.EVERY_CHANGE:
                 return True
-            case OutsideCare.RISKY if call.level is TrustLevel.FREE and isinstance(effects, Annotated):
+            case OutsideCare.RISKY if call.level is TrustLevel.FREE and isinstance(
+                effects, Annotated
+            ):
                 return is_risky(self._hass, effects.named, self._temperatures)
             case OutsideCare.RISKY:
                 return is_risky(self._hass, effects, self._temperatures)
@@ -378,7 +528,11 @@ class CallGuard(Hooks):
             case Verdict.ALLOW, _:
                 return None
             case Verdict.DENY, _:
-                return Refusal.RULES_UNKNOWN if self._rules.policy.only_reads else Refusal.RULES
+                return (
+                    Refusal.RULES_UNKNOWN
+                    if self._rules.policy.only_reads
+                    else Refusal.RULES
+                )
             case Verdict.PIN, Asking.PERSON if self._speaker.is_api_client:
                 return Refusal.PIN_BY_API_CLIENT
             case Verdict.PIN, Asking.PERSON:
@@ -401,11 +555,24 @@ def changes_something(tool: ToolDefinition, effects: Effects) -> bool:
     """
     if isinstance(effects, Annotated) and not effects.annotations.read_only:
         return True
-    return not tool.annotations.read_only and (effects != NOTHING or tool.name != SENTENCE_TOOL)
+    return not tool.annotations.read_only and (
+        effects != NOTHING or tool.name != SENTENCE_TOOL
+    )
 
 
 _TARGETS: Final = frozenset(
-    {"area", "area_id", "device_class", "device_id", "domain", "entity_id", "floor", "floor_id", "name", "target"}
+    {
+        "area",
+        "area_id",
+        "device_class",
+        "device_id",
+        "domain",
+        "entity_id",
+        "floor",
+        "floor_id",
+        "name",
+        "target",
+    }
 )
 """The arguments that only select entities."""
 
@@ -413,12 +580,16 @@ _TARGETS: Final = frozenset(
 def _beside_targets(call: ToolCall) -> tuple[str, JsonObject]:
     """Return the tool of a call, and what it is told beside the entities."""
     arguments = json_loads_object(call.arguments)
-    return call.name, {name: value for name, value in arguments.items() if name not in _TARGETS}
+    return call.name, {
+        name: value for name, value in arguments.items() if name not in _TARGETS
+    }
 
 
 def _terms(seen: CallReview) -> str:
     """Return a digest of what is approved, which differs as soon as any part of it does."""
-    verdict = max(seen.verdict or Verdict.ASK, Verdict.ASK, key=lambda verdict: verdict.strictness)
+    verdict = max(
+        seen.verdict or Verdict.ASK, Verdict.ASK, key=lambda verdict: verdict.strictness
+    )
     return f"{verdict}:{sha256(_effects_text(seen.effects).encode()).hexdigest()}"
 
 
@@ -429,7 +600,10 @@ def _effects_text(effects: Effects) -> str:
         case Touches(actions):
             return _lines(actions)
         case Unresolved(unknowns, actions):
-            lines = (repr(replace(one, reach=None)) + _lines(one.reach or frozenset()) for one in unknowns)
+            lines = (
+                repr(replace(one, reach=None)) + _lines(one.reach or frozenset())
+                for one in unknowns
+            )
             return "\n".join((_lines(actions), *sorted(lines)))
         case _ as unreachable:
             assert_never(unreachable)
@@ -437,4 +611,9 @@ def _effects_text(effects: Effects) -> str:
 
 def _lines(actions: frozenset[EntityAction]) -> str:
     """Return actions as lines. A call may have thousands, and neither IDs nor action names contain spaces."""
-    return "\n".join(sorted(" ".join([one.entity_id, one.action, *map(str, one.settings)]) for one in actions))
+    return "\n".join(
+        sorted(
+            " ".join([one.entity_id, one.action, *map(str, one.settings)])
+            for one in actions
+        )
+    )

@@ -1,10 +1,12 @@
 """Approval notifications: a question on phones, the answers given there, and its outcome on phones and satellites.
 
-A phone with the companion app gets buttons, any other notify entity plain text. Buttons need the phone's
-`notify.mobile_app_*` action, which is found through its entity. Everything is sent in the background, so that no turn
-waits for it or fails because of it.
+A phone with the companion app gets buttons, any other notify entity plain text. Buttons
+need the phone's `notify.mobile_app_*` action, which is found through its entity.
+Everything is sent in the background, so that no turn waits for it or fails because of
+it.
 
-Source of the keys of a phone's `data`: https://companion.home-assistant.io/docs/notifications/notifications-basic and
+Source of the keys of a phone's `data`:
+https://companion.home-assistant.io/docs/notifications/notifications-basic and
 https://companion.home-assistant.io/docs/notifications/actionable-notifications.
 """
 
@@ -14,7 +16,12 @@ from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from homeassistant.components.notify import ATTR_DATA, ATTR_MESSAGE, ATTR_TITLE, DOMAIN as NOTIFY_DOMAIN
+from homeassistant.components.notify import (
+    ATTR_DATA,
+    ATTR_MESSAGE,
+    ATTR_TITLE,
+    DOMAIN as NOTIFY_DOMAIN,
+)
 from homeassistant.components.notify.const import SERVICE_SEND_MESSAGE
 from homeassistant.config_entries import ConfigEntry, ConfigEntryState
 from homeassistant.const import ATTR_ENTITY_ID, ATTR_SUPPORTED_FEATURES, CONF_WEBHOOK_ID
@@ -30,7 +37,14 @@ from ..records.turn_record import shown_text
 from ..settings.rules import async_get_home_rules
 from ..speech.sentences import async_get_sentences
 from ..speech.text import speakable
-from .questions import SIGNAL_QUESTION, AnswerRefusal, Question, QuestionUpdate, async_get_approvals, async_refusal
+from .questions import (
+    SIGNAL_QUESTION,
+    AnswerRefusal,
+    Question,
+    QuestionUpdate,
+    async_get_approvals,
+    async_refusal,
+)
 from .review import ApprovalWay, CallState, GivenAnswer
 
 EVENT_TAP: Final = "mobile_app_notification_action"
@@ -78,17 +92,33 @@ class _NotificationTexts:
     def asking(self, yes: str, no: str) -> _Notification:
         """Return the question, with buttons that send `yes` and `no`. A PIN cannot be given by a button."""
         buttons: list[JsonValue] = [
-            {"action": no, "title": self.sentences["notice_no"], "authenticationRequired": False}
+            {
+                "action": no,
+                "title": self.sentences["notice_no"],
+                "authenticationRequired": False,
+            }
         ]
         lines = [self.question.text, self._asked_by()]
         if self.question.needs_pin or self.question.options:
-            lines.append(self.sentences["notice_pin" if self.question.needs_pin else "notice_needs_choice"])
+            lines.append(
+                self.sentences[
+                    "notice_pin" if self.question.needs_pin else "notice_needs_choice"
+                ]
+            )
         else:
-            buttons.insert(0, {"action": yes, "title": self.sentences["notice_yes"], "authenticationRequired": True})
+            buttons.insert(
+                0,
+                {
+                    "action": yes,
+                    "title": self.sentences["notice_yes"],
+                    "authenticationRequired": True,
+                },
+            )
         seconds = self.question.pending.expires_at - dt_util.utcnow().timestamp()
         urgent: dict[str, JsonValue] = {
             "actions": buttons,
-            # Android: deliver now or never, and remove it once nobody can answer any more
+            # Android: deliver now or never, and remove it once nobody can answer any
+            # more
             "ttl": 0,
             "timeout": max(round(seconds), 1),
             # iOS
@@ -110,27 +140,52 @@ class _NotificationTexts:
             return {ATTR_MESSAGE: CLEAR, ATTR_DATA: {"tag": self._tag}}
         key = "notice_approved" if answer.approved else "notice_denied"
         name = await self._async_name_of(answer.user_id)
-        sentence = self.sentences[f"{key}_by"].format(name=name) if name else self.sentences[key]
+        sentence = (
+            self.sentences[f"{key}_by"].format(name=name)
+            if name
+            else self.sentences[key]
+        )
         return self._after(f"{sentence} {update.speech}".strip())
 
     def _after(self, words: str) -> _Notification:
         return self._notification(f"{self.question.text}\n{words}", OUTCOME_DATA)
 
-    def _notification(self, message: str, data: Mapping[str, JsonValue]) -> _Notification:
+    def _notification(
+        self, message: str, data: Mapping[str, JsonValue]
+    ) -> _Notification:
         agent = self.hass.states.get(self.question.scope.agent_id)
-        android = {"channel": self.sentences["notice_channel"], "importance": "high", "priority": "high"}
+        android = {
+            "channel": self.sentences["notice_channel"],
+            "importance": "high",
+            "priority": "high",
+        }
         shared = {"tag": self._tag, "group": DOMAIN, **android}
         title = agent.name if agent else "Chatterbox"
-        return {ATTR_TITLE: title, ATTR_MESSAGE: shown_text(message), ATTR_DATA: {**shared, **data}}
+        return {
+            ATTR_TITLE: title,
+            ATTR_MESSAGE: shown_text(message),
+            ATTR_DATA: {**shared, **data},
+        }
 
     def _asked_by(self) -> str:
         """Return the speaker and the place, as far as they are known."""
         scope = self.question.scope
-        satellite = self.hass.states.get(scope.satellite_id) if scope.satellite_id else None
-        device = dr.async_get(self.hass).async_get(scope.device_id) if scope.device_id else None
+        satellite = (
+            self.hass.states.get(scope.satellite_id) if scope.satellite_id else None
+        )
+        device = (
+            dr.async_get(self.hass).async_get(scope.device_id)
+            if scope.device_id
+            else None
+        )
         at_device = (device.name_by_user or device.name) if device else None
         return " · ".join(
-            part for part in (self.question.speaker.name, satellite.name if satellite else at_device) if part
+            part
+            for part in (
+                self.question.speaker.name,
+                satellite.name if satellite else at_device,
+            )
+            if part
         )
 
     async def _async_name_of(self, user_id: str | None) -> str | None:
@@ -139,7 +194,9 @@ class _NotificationTexts:
 
 
 async def _async_texts(hass: HomeAssistant, question: Question) -> _NotificationTexts:
-    return _NotificationTexts(hass, question, await async_get_sentences(hass, question.language))
+    return _NotificationTexts(
+        hass, question, await async_get_sentences(hass, question.language)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +233,12 @@ class ApprovalNotifications:
 
     def async_start(self) -> None:
         """Listen for questions and taps."""
-        self._entry.async_on_unload(async_dispatcher_connect(self._hass, SIGNAL_QUESTION, self._async_follow))
-        self._entry.async_on_unload(self._hass.bus.async_listen(EVENT_TAP, self._async_take_tap))
+        self._entry.async_on_unload(
+            async_dispatcher_connect(self._hass, SIGNAL_QUESTION, self._async_follow)
+        )
+        self._entry.async_on_unload(
+            self._hass.bus.async_listen(EVENT_TAP, self._async_take_tap)
+        )
 
     @callback
     def _async_follow(self, update: QuestionUpdate) -> None:
@@ -187,10 +248,16 @@ class ApprovalNotifications:
             sent.update = update
             for one in sent.recipients:
                 if one.user_id is not None:
-                    # This is not a background task: an entry that is unloaded removes its questions first.
+                    # This is not a background task: an entry that is unloaded removes
+                    # its questions first.
                     name = f"chatterbox outcome of a question to {one.entity_id}"
-                    _ = self._entry.async_create_task(self._hass, self._async_show_outcome(sent, one), name)
-        if update.state is CallState.CONCLUDED and self._entity_ids_of(update.question) is not None:
+                    _ = self._entry.async_create_task(
+                        self._hass, self._async_show_outcome(sent, one), name
+                    )
+        if (
+            update.state is CallState.CONCLUDED
+            and self._entity_ids_of(update.question) is not None
+        ):
             self._async_announce_outcome(update)
 
     @callback
@@ -198,18 +265,27 @@ class ApprovalNotifications:
         entity_ids = self._entity_ids_of(update.question)
         if not entity_ids:
             return
-        phones = {entity_id: phone_of(self._hass, entity_id) for entity_id in entity_ids}
-        recipients = [_Recipient(entity_id, phone[1] if phone else None) for entity_id, phone in phones.items()]
+        phones = {
+            entity_id: phone_of(self._hass, entity_id) for entity_id in entity_ids
+        }
+        recipients = [
+            _Recipient(entity_id, phone[1] if phone else None)
+            for entity_id, phone in phones.items()
+        ]
         sent = self._sent[update.question.id] = _SentQuestion(update, recipients)
         if len(self._sent) > _MOST_KEPT:
             del self._sent[next(iter(self._sent))]
         for one in recipients:
-            self._in_background(self._async_ask(sent, one), f"question to {one.entity_id}")
+            self._in_background(
+                self._async_ask(sent, one), f"question to {one.entity_id}"
+            )
 
     def _entity_ids_of(self, question: Question) -> Sequence[str] | None:
         """Return the notify entities of a question; None if its agent belongs to another entry."""
         entity = er.async_get(self._hass).async_get(question.scope.agent_id)
-        if (entity.config_subentry_id if entity else None) not in self._entry.subentries:
+        if (
+            entity.config_subentry_id if entity else None
+        ) not in self._entry.subentries:
             return None
         if question.is_personal:
             return phones_of(self._hass, question.speaker.user_id)
@@ -221,7 +297,9 @@ class ApprovalNotifications:
         if satellite_id and update.speech and can_announce(self._hass, satellite_id):
             words = speakable(update.speech, update.question.language)
             data = {ATTR_ENTITY_ID: satellite_id, "message": words}
-            announcing = _async_call(self._hass, satellite_id, "announce", data, _below(update.question))
+            announcing = _async_call(
+                self._hass, satellite_id, "announce", data, _below(update.question)
+            )
             self._in_background(announcing, f"outcome of a question at {satellite_id}")
 
     async def _async_ask(self, sent: _SentQuestion, recipient: _Recipient) -> None:
@@ -230,10 +308,15 @@ class ApprovalNotifications:
         async with recipient.order:
             if sent.update.state is CallState.WAITING:
                 await async_send(
-                    self._hass, recipient.entity_id, texts.asking(recipient.yes, recipient.no), _below(question)
+                    self._hass,
+                    recipient.entity_id,
+                    texts.asking(recipient.yes, recipient.no),
+                    _below(question),
                 )
 
-    async def _async_show_outcome(self, sent: _SentQuestion, recipient: _Recipient) -> None:
+    async def _async_show_outcome(
+        self, sent: _SentQuestion, recipient: _Recipient
+    ) -> None:
         question = sent.update.question
         texts = await _async_texts(self._hass, question)
         async with recipient.order:
@@ -249,31 +332,56 @@ class ApprovalNotifications:
                 if action not in (recipient.yes, recipient.no):
                     continue
                 if user_id is None or user_id != recipient.user_id:
-                    LOGGER.warning("Ignored a tap that did not come from the user of %s", recipient.entity_id)
+                    LOGGER.warning(
+                        "Ignored a tap that did not come from the user of %s",
+                        recipient.entity_id,
+                    )
                     return
-                tapped = self._async_answer(sent, recipient, event, approved=action == recipient.yes)
+                tapped = self._async_answer(
+                    sent, recipient, event, approved=action == recipient.yes
+                )
                 self._in_background(tapped, f"answer from {recipient.entity_id}")
                 return
 
-    async def _async_answer(self, sent: _SentQuestion, recipient: _Recipient, event: Event, *, approved: bool) -> None:
+    async def _async_answer(
+        self,
+        sent: _SentQuestion,
+        recipient: _Recipient,
+        event: Event,
+        *,
+        approved: bool,
+    ) -> None:
         question = sent.update.question
-        refusal = await async_refusal(self._hass, question, event.context, approved=approved)
+        refusal = await async_refusal(
+            self._hass, question, event.context, approved=approved
+        )
         if sent.update.state is not CallState.WAITING:
             await self._async_show_outcome(sent, recipient)
         elif refusal is not None:
             texts = await _async_texts(self._hass, question)
             async with recipient.order:
-                await async_send(self._hass, recipient.entity_id, texts.refusing(refusal), _below(question))
+                await async_send(
+                    self._hass,
+                    recipient.entity_id,
+                    texts.refusing(refusal),
+                    _below(question),
+                )
         else:
-            answer = GivenAnswer(approved, way=ApprovalWay.NOTIFICATION, user_id=recipient.user_id)
+            answer = GivenAnswer(
+                approved, way=ApprovalWay.NOTIFICATION, user_id=recipient.user_id
+            )
             try:
                 await async_get_approvals(self._hass).answer(question.id, answer)
             except Exception:  # noqa: BLE001  # nobody waits for what this task returns
-                LOGGER.exception("Could not carry out the answer from %s", recipient.entity_id)
+                LOGGER.exception(
+                    "Could not carry out the answer from %s", recipient.entity_id
+                )
 
     @callback
     def _in_background(self, work: Coroutine[None, None, None], name: str) -> None:
-        _ = self._entry.async_create_background_task(self._hass, work, f"chatterbox {name}")
+        _ = self._entry.async_create_background_task(
+            self._hass, work, f"chatterbox {name}"
+        )
 
 
 def _below(question: Question) -> Context:
@@ -284,7 +392,9 @@ def _below(question: Question) -> Context:
 def can_announce(hass: HomeAssistant, satellite_id: str | None) -> bool:
     """Return whether a satellite can announce something."""
     state = hass.states.get(satellite_id) if satellite_id else None
-    return state is not None and bool(state.attributes.get(ATTR_SUPPORTED_FEATURES, 0) & _CAN_ANNOUNCE)
+    return state is not None and bool(
+        state.attributes.get(ATTR_SUPPORTED_FEATURES, 0) & _CAN_ANNOUNCE
+    )
 
 
 def phone_of(hass: HomeAssistant, entity_id: str) -> tuple[str, str] | None:
@@ -303,31 +413,65 @@ def phone_of(hass: HomeAssistant, entity_id: str) -> tuple[str, str] | None:
 
 def phones_of(hass: HomeAssistant, user_id: str | None) -> list[str]:
     """Return the notify entities of the phones of a user that are connected."""
-    notifiers = [one for one in er.async_get(hass).entities if one.startswith(f"{NOTIFY_DOMAIN}.")] if user_id else []
-    return [one for one in notifiers if (phone := phone_of(hass, one)) and phone[1] == user_id]
+    notifiers = (
+        [
+            one
+            for one in er.async_get(hass).entities
+            if one.startswith(f"{NOTIFY_DOMAIN}.")
+        ]
+        if user_id
+        else []
+    )
+    return [
+        one
+        for one in notifiers
+        if (phone := phone_of(hass, one)) and phone[1] == user_id
+    ]
 
 
-async def async_send(hass: HomeAssistant, entity_id: str, notification: _Notification, context: Context) -> None:
+async def async_send(
+    hass: HomeAssistant, entity_id: str, notification: _Notification, context: Context
+) -> None:
     """Send a notification, as plain text to anything but a phone. A failure is only logged."""
     entity = er.async_get(hass).async_get(entity_id)
     if entity is None or entity.platform != _APP:
         words = {key: text for key, text in notification.items() if key != ATTR_DATA}
-        await _async_call(hass, entity_id, SERVICE_SEND_MESSAGE, {ATTR_ENTITY_ID: entity_id, **words}, context)
+        await _async_call(
+            hass,
+            entity_id,
+            SERVICE_SEND_MESSAGE,
+            {ATTR_ENTITY_ID: entity_id, **words},
+            context,
+        )
     elif phone := phone_of(hass, entity_id):
         # Android renders HTML, with which a name could hide the question.
-        content = {key: one.replace("<", _NO_TAG) if isinstance(one, str) else one for key, one in notification.items()}
+        content = {
+            key: one.replace("<", _NO_TAG) if isinstance(one, str) else one
+            for key, one in notification.items()
+        }
         await _async_call(hass, entity_id, phone[0], content, context)
     else:
-        LOGGER.warning("Cannot send a question to %s: the phone is not connected to Home Assistant", entity_id)
+        LOGGER.warning(
+            "Cannot send a question to %s: the phone is not connected to Home Assistant",
+            entity_id,
+        )
 
 
 async def _async_call(
-    hass: HomeAssistant, entity_id: str, service: str, data: Mapping[str, object], context: Context
+    hass: HomeAssistant,
+    entity_id: str,
+    service: str,
+    data: Mapping[str, object],
+    context: Context,
 ) -> None:
     """Call a service of the domain of an entity. A failure is only logged."""
     domain = entity_id.partition(".")[0]
     try:
         async with asyncio.timeout(_TIMEOUTS[domain]):
-            await hass.services.async_call(domain, service, dict(data), blocking=True, context=context)
+            await hass.services.async_call(
+                domain, service, dict(data), blocking=True, context=context
+            )
     except Exception as error:  # noqa: BLE001  # any integration may raise anything
-        LOGGER.warning("Could not notify %s: %s", entity_id, str(error) or type(error).__name__)
+        LOGGER.warning(
+            "Could not notify %s: %s", entity_id, str(error) or type(error).__name__
+        )

@@ -27,7 +27,14 @@ _SOURCES: Final = {
 def kind_of_source(tool: str) -> str:
     """Return the kind of content that a tool brings from outside the home, as a part of a translation key."""
     name = tool.casefold()
-    return next((kind for kind, parts in _SOURCES.items() if any(part in name for part in parts)), "outside")
+    return next(
+        (
+            kind
+            for kind, parts in _SOURCES.items()
+            if any(part in name for part in parts)
+        ),
+        "outside",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +49,22 @@ class Wish:
         """Return whether the words name every entity of a call, and what is done."""
         words, actions = heard_words(self.request), actions_of(effects)
         return bool(actions) and all(
-            is_named_in(self.hass, one.entity_id, words) and not self._words_of(one.action).isdisjoint(words)
+            is_named_in(self.hass, one.entity_id, words)
+            and not self._words_of(one.action).isdisjoint(words)
             for one in actions
         )
 
     def may_mean(self, effects: Effects) -> bool:
         """Return whether the words can mean a call: a word of what is done, or of the device or its area.
 
-        Only what lets somebody in is compared, where the words for it are known; a yes may answer the model.
+        Only what lets somebody in is compared, where the words for it are known; a yes
+        may answer the model.
         """
         actions = actions_of(effects)
-        if not (lets_in(self.hass, effects) or any(one.action == _DISARMS for one in actions)):
+        if not (
+            lets_in(self.hass, effects)
+            or any(one.action == _DISARMS for one in actions)
+        ):
             return True
         words = heard_words(self.request)
         if not words or understand_answer(self.request, self.language) is Meaning.YES:
@@ -60,19 +72,35 @@ class Wish:
         known = [self._words_of(one.action) for one in actions]
         if not all(known) or is_about_all(self.request, self.language):
             return True
-        return any(not one.isdisjoint(words) for one in known) or any(self._is_about(one.entity_id) for one in actions)
+        return any(not one.isdisjoint(words) for one in known) or any(
+            self._is_about(one.entity_id) for one in actions
+        )
 
     def _is_about(self, entity_id: str) -> bool:
         """Return whether the words hold a word of the name of an entity, an alias or its area, or a part of one."""
         words = heard_words(self.request)
-        names = heard_words(f"{entity_name(self.hass, entity_id)} {area_name(self.hass, entity_id)}")
-        long = [word for word in names if len(word) > _SHORTEST_WORD or not word.isascii()]
-        spoken = [word for word in words if len(word) > _SHORTEST_WORD or not word.isascii()]
+        names = heard_words(
+            f"{entity_name(self.hass, entity_id)} {area_name(self.hass, entity_id)}"
+        )
+        long = [
+            word for word in names if len(word) > _SHORTEST_WORD or not word.isascii()
+        ]
+        spoken = [
+            word for word in words if len(word) > _SHORTEST_WORD or not word.isascii()
+        ]
         return is_named_in(self.hass, entity_id, words) or any(
             one in other or other in one for one in long for other in spoken
         )
 
     def _words_of(self, action: str) -> frozenset[str]:
         kind = repeatable_action(kind_of(action))
-        words = action_words(language_code(self.language), kind) if kind else frozenset[str]()
-        return frozenset(fold(word) for word in words if len(word) >= _SHORTEST_WORD or not word.isascii())
+        words = (
+            action_words(language_code(self.language), kind)
+            if kind
+            else frozenset[str]()
+        )
+        return frozenset(
+            fold(word)
+            for word in words
+            if len(word) >= _SHORTEST_WORD or not word.isascii()
+        )

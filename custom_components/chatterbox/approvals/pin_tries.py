@@ -42,7 +42,9 @@ type TriedPin = Right | Wrong | Locked
 
 def async_tried_device(hass: HomeAssistant, device_id: str | None) -> str:
     """Return the device whose tries a try counts among: one satellite, or all other devices."""
-    there = er.async_entries_for_device(er.async_get(hass), device_id) if device_id else ()
+    there = (
+        er.async_entries_for_device(er.async_get(hass), device_id) if device_id else ()
+    )
     is_satellite = any(entity.domain == Platform.ASSIST_SATELLITE for entity in there)
     return device_id if device_id and is_satellite else _NO_SATELLITE
 
@@ -58,14 +60,22 @@ class PinTries:
         self._misheard = Counter[str]()
         self._one_at_a_time = asyncio.Lock()
 
-    async def async_try(self, device: str, pin: PinHash, digits: str) -> TriedPin | None:
+    async def async_try(
+        self, device: str, pin: PinHash, digits: str
+    ) -> TriedPin | None:
         """Compare the digits with the PIN, if a try is left.
 
-        Returns None for digits that cost no try, since their number is another one: they were misheard.
+        Returns None for digits that cost no try, since their number is another one:
+        they were misheard.
         """
         async with self._one_at_a_time:
-            guard, permission = (await self._async_known()).begin_try(device, dt_util.utcnow().timestamp())
-            is_misheard = pin.length not in {None, len(digits)} and self._misheard[device] < _MOST_MISHEARD
+            guard, permission = (await self._async_known()).begin_try(
+                device, dt_util.utcnow().timestamp()
+            )
+            is_misheard = (
+                pin.length not in {None, len(digits)}
+                and self._misheard[device] < _MOST_MISHEARD
+            )
             if is_misheard and isinstance(permission, Allowed):
                 self._misheard[device] += 1
                 return None
@@ -100,5 +110,7 @@ class PinTries:
             await self._file.async_save(guard.as_json())
 
 
-async_get_pin_tries: Final = singleton(HassKey[PinTries](f"{DOMAIN}_pin_tries"))(PinTries)
+async_get_pin_tries: Final = singleton(HassKey[PinTries](f"{DOMAIN}_pin_tries"))(
+    PinTries
+)
 """Returns the stored tries."""

@@ -1,6 +1,7 @@
 """Applies rules to the effects of a call, which is allowed, needs approval or the PIN, or is denied.
 
-Of what a model writes, rules see only the name of an offered tool and the entities that the call was resolved to.
+Of what a model writes, rules see only the name of an offered tool and the entities that
+the call was resolved to.
 """
 
 from collections import defaultdict
@@ -12,10 +13,18 @@ from math import inf
 from types import MappingProxyType
 from typing import Final, assert_never
 
-from homeassistant.components.conversation.const import DOMAIN as CONVERSATION, SERVICE_PROCESS
+from homeassistant.components.conversation.const import (
+    DOMAIN as CONVERSATION,
+    SERVICE_PROCESS,
+)
 from homeassistant.const import ATTR_DEVICE_CLASS, UnitOfTemperature
 from homeassistant.core import HomeAssistant, callback
-from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er, intent
+from homeassistant.helpers import (
+    area_registry as ar,
+    device_registry as dr,
+    entity_registry as er,
+    intent,
+)
 from homeassistant.util.unit_conversion import TemperatureDeltaConverter
 
 from ..agent.messages import ToolAnnotations
@@ -66,7 +75,13 @@ class Judgement:
     """The decisions with that verdict, sorted, unknown effects last; none for an allowed call."""
 
 
-def judge(hass: HomeAssistant, policy: Policy, call: CallEffects, speaker: Speaker, now: datetime) -> Judgement:
+def judge(
+    hass: HomeAssistant,
+    policy: Policy,
+    call: CallEffects,
+    speaker: Speaker,
+    now: datetime,
+) -> Judgement:
     """Judge a call by all its effects, also as calls of the tools that rules name and that would do the same.
 
     `now` is in local time.
@@ -74,31 +89,54 @@ def judge(hass: HomeAssistant, policy: Policy, call: CallEffects, speaker: Speak
     decisions: dict[Decision, None] = {}
     for one in (call, *_equal_calls(hass, policy, call)):
         applicable = _applicable(policy, one, speaker, now)
-        area_ids = areas_of_entities(hass) if [rule for rule in applicable if rule.areas or rule.labels] else {}
+        area_ids = (
+            areas_of_entities(hass)
+            if [rule for rule in applicable if rule.areas or rule.labels]
+            else {}
+        )
         for rules in _possible(applicable, one):
-            decisions |= dict.fromkeys(_Judge(hass, rules, area_ids).decisions(one.effects))
-    verdict = max((decision.verdict for decision in decisions), key=lambda one: one.strictness, default=Verdict.ALLOW)
-    deciding = [decision for decision in decisions if decision.verdict is verdict is not Verdict.ALLOW]
+            decisions |= dict.fromkeys(
+                _Judge(hass, rules, area_ids).decisions(one.effects)
+            )
+    verdict = max(
+        (decision.verdict for decision in decisions),
+        key=lambda one: one.strictness,
+        default=Verdict.ALLOW,
+    )
+    deciding = [
+        decision
+        for decision in decisions
+        if decision.verdict is verdict is not Verdict.ALLOW
+    ]
     return Judgement(verdict, tuple(sorted(deciding, key=_place)))
 
 
-def _equal_calls(hass: HomeAssistant, policy: Policy, call: CallEffects) -> Iterator[CallEffects]:
+def _equal_calls(
+    hass: HomeAssistant, policy: Policy, call: CallEffects
+) -> Iterator[CallEffects]:
     """Yield calls of tools that rules name, which would do what a call does under another name.
 
-    A sentence runs intents, which are tools as well, and so are scripts. Rules may tell two tools of one intent apart.
+    A sentence runs intents, which are tools as well, and so are scripts. Rules may tell
+    two tools of one intent apart.
     """
     named = sorted({name for rule in policy.rules for name in rule.tools} - {call.tool})
     if not named:
         return
     is_named = any(call.tool in rule.tools for rule in policy.rules)
     runs = [*intents_of(call.effects), *_sentences_in(call.effects)]
-    scripts = {one.entity_id for one in actions_of(call.effects) if one.action in _RUNS_SCRIPT}
+    scripts = {
+        one.entity_id for one in actions_of(call.effects) if one.action in _RUNS_SCRIPT
+    }
     for name in named:
         if name.replace("__", ".") in scripts:
             yield replace(call, tool=name)
         for intent_type, effects, _ in runs:
             is_itself = is_named and is_tool_of_intent(call.tool, intent_type)
-            if not is_itself and (is_tool_of_intent(name, intent_type) if intent_type else is_of_intent(hass, name)):
+            if not is_itself and (
+                is_tool_of_intent(name, intent_type)
+                if intent_type
+                else is_of_intent(hass, name)
+            ):
                 yield CallEffects(name, effects, call.level)
 
 
@@ -112,7 +150,10 @@ def _sentences_in(effects: Effects) -> Iterator[IntentRun]:
 
 def is_of_intent(hass: HomeAssistant, tool: str) -> bool:
     """Return whether a tool of this name may be that of an intent."""
-    return any(is_tool_of_intent(tool, handler.intent_type) for handler in intent.async_get(hass))
+    return any(
+        is_tool_of_intent(tool, handler.intent_type)
+        for handler in intent.async_get(hass)
+    )
 
 
 def _strictness(decision: Decision) -> int:
@@ -131,13 +172,19 @@ def _place(decision: Decision) -> tuple[str, str, str]:
             assert_never(unreachable)
 
 
-def _applicable(policy: Policy, call: CallEffects, speaker: Speaker, now: datetime) -> Sequence[Rule]:
+def _applicable(
+    policy: Policy, call: CallEffects, speaker: Speaker, now: datetime
+) -> Sequence[Rule]:
     """Return the rules whose conditions on tool, speaker and time are met, or may be if a rule does not allow."""
     tool = call.tool
     is_named = any(tool in rule.tools for rule in policy.rules)
     applicable: list[Rule] = []
     for rule in policy.rules_for(call.level):
-        if rule.tools and tool not in rule.tools and (is_named or not _is_renamed(tool, rule)):
+        if (
+            rule.tools
+            and tool not in rule.tools
+            and (is_named or not _is_renamed(tool, rule))
+        ):
             continue
         if rule.users and speaker.user_id not in rule.users:
             continue
@@ -148,9 +195,13 @@ def _applicable(policy: Policy, call: CallEffects, speaker: Speaker, now: dateti
     return applicable
 
 
-def _possible(applicable: Sequence[Rule], call: CallEffects) -> Iterator[Sequence[Rule]]:
+def _possible(
+    applicable: Sequence[Rule], call: CallEffects
+) -> Iterator[Sequence[Rule]]:
     """Yield the rules that surely apply, alone and with each one that may: the strictest decides, and none hides it."""
-    doubtful = [rule for rule in applicable if rule.tools and call.tool not in rule.tools]
+    doubtful = [
+        rule for rule in applicable if rule.tools and call.tool not in rule.tools
+    ]
     for chosen in (None, *doubtful):
         yield [rule for rule in applicable if rule is chosen or rule not in doubtful]
 
@@ -158,9 +209,12 @@ def _possible(applicable: Sequence[Rule], call: CallEffects) -> Iterator[Sequenc
 def _is_renamed(tool: str, rule: Rule) -> bool:
     """Return whether a rule that is not `ALLOW` names a tool that has been renamed since.
 
-    Without this, a server could disable the rule by offering another tool with the same name.
+    Without this, a server could disable the rule by offering another tool with the same
+    name.
     """
-    return rule.verdict is not Verdict.ALLOW and any(have_same_origin(tool, name) for name in rule.tools)
+    return rule.verdict is not Verdict.ALLOW and any(
+        have_same_origin(tool, name) for name in rule.tools
+    )
 
 
 class _Fit(Enum):
@@ -209,14 +263,20 @@ class _Judge:
         for (domain, name), those in alike.items():
             yield from self._of_kind(domain, name, those)
 
-    def _of_kind(self, domain: str, name: str, waiting: list[EntityAction]) -> Iterator[Decision]:
+    def _of_kind(
+        self, domain: str, name: str, waiting: list[EntityAction]
+    ) -> Iterator[Decision]:
         """Apply the first rule that surely matches each action, or a stricter one before it that may match."""
         suspected: dict[EntityAction, Rule] = {}
         for rule in self.rules:
             fit = _fit_of_kind(rule, domain, name)
             fitting = self._fitting(waiting, rule) if fit is not _Fit.NO else []
             for action in fitting:
-                suspected[action] = max(suspected.get(action, rule), rule, key=lambda one: one.verdict.strictness)
+                suspected[action] = max(
+                    suspected.get(action, rule),
+                    rule,
+                    key=lambda one: one.verdict.strictness,
+                )
             if fit is _Fit.YES and fitting:
                 done = set(fitting)
                 waiting = [action for action in waiting if action not in done]
@@ -226,13 +286,14 @@ class _Judge:
     def _of_unknown(self, unknown: Unknown) -> Decision:
         """Assume the worst: any rule up to the first that surely matches may apply.
 
-        If none surely matches, approval is needed at least, because `DEFAULT_RULES` are among them. Nothing is worse
-        than the worst that is within reach.
+        If none surely matches, approval is needed at least, because `DEFAULT_RULES` are
+        among them. Nothing is worse than the worst that is within reach.
         """
         suspects: list[Rule] = []
         for rule in self.rules:
             if rule == NEVER_WHERE_PEOPLE_WERE:
-                continue  # telling the past is no unknown effect: one tool does, and says of whom
+                # telling the past is no unknown effect: one tool does, and says of whom
+                continue
             suspects.append(rule)
             if self._surely_fits(unknown.source, rule):
                 break
@@ -240,40 +301,73 @@ class _Judge:
         decision = Decision(unknown, strictest.verdict, strictest)
         if unknown.reach is None:
             return decision
-        within = max(self._of_actions(unknown.reach), key=_strictness, default=Decision(None, Verdict.ALLOW, None))
+        within = max(
+            self._of_actions(unknown.reach),
+            key=_strictness,
+            default=Decision(None, Verdict.ALLOW, None),
+        )
         within = replace(within, subject=unknown)
-        # A step can be read but for its target, so the trust in a script does not count for it.
-        return within if unknown.reason is UnknownReason.TEMPLATE else min(decision, within, key=_strictness)
+        # A step can be read but for its target, so the trust in a script does not count
+        # for it.
+        return (
+            within
+            if unknown.reason is UnknownReason.TEMPLATE
+            else min(decision, within, key=_strictness)
+        )
 
     def _surely_fits(self, source: EntityAction | None, rule: Rule) -> bool:
         if not rule.is_about_entities:
             return True
-        if source is None or _fit_of_kind(rule, source.domain, source.action) is not _Fit.YES:
+        if (
+            source is None
+            or _fit_of_kind(rule, source.domain, source.action) is not _Fit.YES
+        ):
             return False
         return bool(self._fitting([source], rule))
 
     def _fitting(self, actions: list[EntityAction], rule: Rule) -> list[EntityAction]:
         """Return the actions on entities that match a rule."""
         if rule.entities:
-            actions = [action for action in actions if action.entity_id in rule.entities]
+            actions = [
+                action for action in actions if action.entity_id in rule.entities
+            ]
         if rule.areas:
-            actions = [action for action in actions if self.area_ids.get(action.entity_id) in rule.areas]
+            actions = [
+                action
+                for action in actions
+                if self.area_ids.get(action.entity_id) in rule.areas
+            ]
         if rule.device_classes:
             actions = [
-                action for action in actions if _device_class(self.hass, action.entity_id) in rule.device_classes
+                action
+                for action in actions
+                if _device_class(self.hass, action.entity_id) in rule.device_classes
             ]
         if rule.labels:
-            actions = [action for action in actions if not rule.labels.isdisjoint(self._labels(action.entity_id))]
+            actions = [
+                action
+                for action in actions
+                if not rule.labels.isdisjoint(self._labels(action.entity_id))
+            ]
         return actions
 
     def _labels(self, entity_id: str) -> frozenset[str]:
         """Return the labels of an entity, its device, the parents of that device, and its area."""
-        entry, devices = er.async_get(self.hass).async_get(entity_id), dr.async_get(self.hass)
+        entry, devices = (
+            er.async_get(self.hass).async_get(entity_id),
+            dr.async_get(self.hass),
+        )
         found = set(entry.labels) if entry else set[str]()
-        device = devices.async_get(entry.device_id) if entry and entry.device_id else None
+        device = (
+            devices.async_get(entry.device_id) if entry and entry.device_id else None
+        )
         while device:
             found |= device.labels
-            device = devices.async_get(device.parent_device_id) if isinstance(device, dr.ChildDeviceEntry) else None
+            device = (
+                devices.async_get(device.parent_device_id)
+                if isinstance(device, dr.ChildDeviceEntry)
+                else None
+            )
         area_id = self.area_ids.get(entity_id)
         if area_id and (area := ar.async_get(self.hass).async_get_area(area_id)):
             found |= area.labels
@@ -294,7 +388,11 @@ def _fit_of_kind(rule: Rule, domain: str, action: str) -> _Fit:
     """Return whether a rule matches an action on entities of a domain."""
     if rule.domains and domain not in rule.domains:
         return _Fit.NO
-    if not rule.actions or action in rule.actions or (action == ARM_FOR_LESS and DISARM in rule.actions):
+    if (
+        not rule.actions
+        or action in rule.actions
+        or (action == ARM_FOR_LESS and DISARM in rule.actions)
+    ):
         return _Fit.YES
     of, _, service = action.partition(".")
     if (
@@ -308,7 +406,18 @@ def _fit_of_kind(rule: Rule, domain: str, action: str) -> _Fit:
 
 _EVERYDAY_DOMAINS: Final = frozenset(
     {
-        *("fan", "group", "humidifier", "light", "media_player", "scene", "script", "switch", "timer", "todo"),
+        *(
+            "fan",
+            "group",
+            "humidifier",
+            "light",
+            "media_player",
+            "scene",
+            "script",
+            "switch",
+            "timer",
+            "todo",
+        ),
         *("tts", "vacuum"),
     }
 )
@@ -330,32 +439,45 @@ type Temperatures = Mapping[tuple[str, str], float]
 """Target temperatures, by entity id and attribute."""
 
 
-def is_risky(hass: HomeAssistant, effects: Effects, before: Temperatures = MappingProxyType({})) -> bool:
+def is_risky(
+    hass: HomeAssistant, effects: Effects, before: Temperatures = MappingProxyType({})
+) -> bool:
     """Return whether a call does more than people do every day, or whether that cannot be foreseen.
 
-    This is a list of what is not risky: everything else lets somebody in, guards the home, heats or cools a lot, sends
-    words out of it, lets somebody outside speak in it, costs money, or is not known. Temperatures are compared with
-    the present ones and with those `before`.
+    This is a list of what is not risky: everything else lets somebody in, guards the
+    home, heats or cools a lot, sends words out of it, lets somebody outside speak in
+    it, costs money, or is not known. Temperatures are compared with the present ones
+    and with those `before`.
     """
     match effects:
         case Annotated(annotations, named):
-            acts = annotations.destructive or annotations.open_world or is_risky(hass, named, before)
+            acts = (
+                annotations.destructive
+                or annotations.open_world
+                or is_risky(hass, named, before)
+            )
             return acts and not annotations.read_only
         case Touches() | Unresolved():
             actions = possible_actions(effects)
-            return actions is None or not all(_is_everyday(hass, action, before) for action in actions)
+            return actions is None or not all(
+                _is_everyday(hass, action, before) for action in actions
+            )
         case _ as unreachable:
             assert_never(unreachable)
 
 
-def target_temperatures(hass: HomeAssistant, actions: Iterable[EntityAction]) -> Temperatures:
+def target_temperatures(
+    hass: HomeAssistant, actions: Iterable[EntityAction]
+) -> Temperatures:
     """Return the present values of the target temperatures that actions set."""
     present: dict[tuple[str, str], float] = {}
     for action in actions:
         state = hass.states.get(action.entity_id)
         for name, _ in action.settings if action.action in SET_TEMPERATURE else ():
             value = state.attributes.get(name) if state else None
-            present[action.entity_id, name] = value if isinstance(value, int | float) else inf
+            present[action.entity_id, name] = (
+                value if isinstance(value, int | float) else inf
+            )
     return present
 
 
@@ -364,7 +486,9 @@ def _goes_far(hass: HomeAssistant, action: EntityAction, before: Temperatures) -
     if not action.settings:
         return action.action in SET_TEMPERATURE
     unit = hass.config.units.temperature_unit
-    most = TemperatureDeltaConverter.convert(_LARGE_STEP, UnitOfTemperature.CELSIUS, unit)
+    most = TemperatureDeltaConverter.convert(
+        _LARGE_STEP, UnitOfTemperature.CELSIUS, unit
+    )
     present = target_temperatures(hass, (action,))
     for name, value in action.settings:
         key = action.entity_id, name
@@ -374,7 +498,9 @@ def _goes_far(hass: HomeAssistant, action: EntityAction, before: Temperatures) -
     return False
 
 
-def _is_everyday(hass: HomeAssistant, action: EntityAction, before: Temperatures) -> bool:
+def _is_everyday(
+    hass: HomeAssistant, action: EntityAction, before: Temperatures
+) -> bool:
     if _goes_far(hass, action, before):
         return False
     if action.action in _EVERYDAY_ACTIONS:
@@ -387,41 +513,65 @@ def _is_everyday(hass: HomeAssistant, action: EntityAction, before: Temperatures
 _SAY_ALL: Final = frozenset(
     {
         *("lock.lock", "lock.unlock", "valve.close_valve", "valve.open_valve"),
-        *(f"cover.{way}_cover{what}" for way in ("close", "open") for what in ("", "_tilt")),
-        *(f"{domain}.turn_{way}" for domain in ("fan", "humidifier", "light", "media_player") for way in ("on", "off")),
+        *(
+            f"cover.{way}_cover{what}"
+            for way in ("close", "open")
+            for what in ("", "_tilt")
+        ),
+        *(
+            f"{domain}.turn_{way}"
+            for domain in ("fan", "humidifier", "light", "media_player")
+            for way in ("on", "off")
+        ),
     }
 )
 """Actions that mean the same on every entity of a kind. A script, a button or a switch may do anything."""
 
-_OPENING: Final = frozenset({"cover.open_cover", "cover.open_cover_tilt", "lock.unlock", "valve.open_valve"})
+_OPENING: Final = frozenset(
+    {"cover.open_cover", "cover.open_cover_tilt", "lock.unlock", "valve.open_valve"}
+)
 
 
 @callback
 def lets_in(hass: HomeAssistant, effects: Effects) -> bool:
     """Return whether one of the known effects opens what may be a door, a gate or a valve."""
-    return any(one.action in _OPENING and not _is_everyday(hass, one, {}) for one in actions_of(effects))
+    return any(
+        one.action in _OPENING and not _is_everyday(hass, one, {})
+        for one in actions_of(effects)
+    )
 
 
 type ActionKey = tuple[Rule | None, EntityAction, str | None]
 """The rule that decided, an action on a domain in place of an entity, and the device class."""
 
 
-def action_keys(hass: HomeAssistant, effects: Effects, decisions: Iterable[Decision]) -> frozenset[ActionKey]:
+def action_keys(
+    hass: HomeAssistant, effects: Effects, decisions: Iterable[Decision]
+) -> frozenset[ActionKey]:
     """Return what the effects are: the same for the same actions on the same kinds of entity, by the same rules.
 
     Empty if an action does not say all that is done.
     """
-    rules, actions = {decision.subject: decision.rule for decision in decisions}, actions_of(effects)
+    rules, actions = (
+        {decision.subject: decision.rule for decision in decisions},
+        actions_of(effects),
+    )
     if any(action.action not in _SAY_ALL for action in actions):
         return frozenset()
     return frozenset(
-        (rules.get(action), EntityAction(action.domain, action.action), _device_class(hass, action.entity_id))
+        (
+            rules.get(action),
+            EntityAction(action.domain, action.action),
+            _device_class(hass, action.entity_id),
+        )
         for action in actions
     )
 
 
 def _by_annotations(annotations: ToolAnnotations) -> Verdict:
     """Judge a tool that acts on no entity: it needs approval if it may do harm in the outside world."""
-    if annotations.read_only or not (annotations.destructive and annotations.open_world):
+    if annotations.read_only or not (
+        annotations.destructive and annotations.open_world
+    ):
         return Verdict.ALLOW
     return Verdict.ASK

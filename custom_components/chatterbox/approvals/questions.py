@@ -57,15 +57,26 @@ class ApprovalScope:
     user_id: str | None
 
     @classmethod
-    def of_input(cls, user_input: ConversationInput, agent_id: str, conversation_id: str) -> Self:
+    def of_input(
+        cls, user_input: ConversationInput, agent_id: str, conversation_id: str
+    ) -> Self:
         """Return the scope of a question that user input leads to."""
         device_id, satellite_id = user_input.device_id, user_input.satellite_id
-        return cls(agent_id, conversation_id, device_id, satellite_id, user_input.context.user_id)
+        return cls(
+            agent_id,
+            conversation_id,
+            device_id,
+            satellite_id,
+            user_input.context.user_id,
+        )
 
     def replaces(self, earlier: ApprovalScope) -> bool:
         """Return whether words spoken here, after a question here, cannot be the answer to an earlier question."""
         if ANYWHERE in {self.conversation_id, earlier.conversation_id}:
-            return self.satellite_id is not None and self.satellite_id == earlier.satellite_id
+            return (
+                self.satellite_id is not None
+                and self.satellite_id == earlier.satellite_id
+            )
         return self.conversation_id == earlier.conversation_id
 
 
@@ -99,17 +110,24 @@ class Question:
     is_personal: bool = False
     """Whether it is sent to the phones of the speaker alone, and no other user may answer it elsewhere."""
 
-    def with_answer(self, answer: GivenAnswer, answers: Mapping[str, Answer] | None = None) -> Question:
+    def with_answer(
+        self, answer: GivenAnswer, answers: Mapping[str, Answer] | None = None
+    ) -> Question:
         """Return the question with its answer, for all of its calls or with `answers` by call ID.
 
-        A yes without the PIN that it needs approves no call, and neither does a yes to several options.
+        A yes without the PIN that it needs approves no call, and neither does a yes to
+        several options.
         """
         if answers is None:
             answers = dict.fromkeys((one.call.id for one in self.pending.calls), answer)
         needs_pin = self.needs_pin and not self.is_choice  # which approves nothing
-        if answer.approved and (self.options or (needs_pin and answer.way is not ApprovalWay.PIN)):
+        if answer.approved and (
+            self.options or (needs_pin and answer.way is not ApprovalWay.PIN)
+        ):
             answers = {}
-        return replace(self, answer=answer, pending=replace(self.pending, answers=answers))
+        return replace(
+            self, answer=answer, pending=replace(self.pending, answers=answers)
+        )
 
     @property
     def options(self) -> tuple[CallOption, ...]:
@@ -119,15 +137,26 @@ class Question:
     def chosen(self, options: Sequence[CallOption]) -> Question:
         """Return the question with a call for each of some options, and those for later; rules judge each of them."""
         review, first = self.calls[0], self.pending.calls[0].call.id
-        ids = (f"{first}_{number}" if number else first for number in range(len(options)))
-        calls = [replace(option.call, id=call_id) for option, call_id in zip(options, ids, strict=True)]
+        ids = (
+            f"{first}_{number}" if number else first for number in range(len(options))
+        )
+        calls = [
+            replace(option.call, id=call_id)
+            for option, call_id in zip(options, ids, strict=True)
+        ]
         reviews = [
-            replace(review, call=call, effects=option.effects, judgement=None, options=())
+            replace(
+                review, call=call, effects=option.effects, judgement=None, options=()
+            )
             for option, call in zip(options, calls, strict=True)
         ]
         waiting = [PendingCall(call, "", CHOICE) for call in calls]
         waiting += [PendingCall(one.call, one.reason, LATER) for one in self.later]
-        return replace(self, calls=(*reviews, *self.later), pending=replace(self.pending, calls=tuple(waiting)))
+        return replace(
+            self,
+            calls=(*reviews, *self.later),
+            pending=replace(self.pending, calls=tuple(waiting)),
+        )
 
     @property
     def is_choice(self) -> bool:
@@ -137,7 +166,11 @@ class Question:
     @property
     def chosen_calls(self) -> frozenset[tuple[str, str]]:
         """The tools and arguments of the calls that were chosen."""
-        return frozenset((one.call.name, one.call.arguments) for one in self.pending.approved if one.terms == CHOICE)
+        return frozenset(
+            (one.call.name, one.call.arguments)
+            for one in self.pending.approved
+            if one.terms == CHOICE
+        )
 
     @property
     def id(self) -> str:
@@ -209,33 +242,47 @@ class Approvals:
     @property
     def waiting(self) -> tuple[Question, ...]:
         """The questions that can be answered, oldest first."""
-        return tuple(opened.question for opened in self._open.values() if not opened.has_expired)
+        return tuple(
+            opened.question for opened in self._open.values() if not opened.has_expired
+        )
 
     @callback
     def ask(self, question: Question, expires_in: float, resume: Resume) -> None:
         """Open a question for `expires_in` seconds. It replaces an older one of the same conversation.
 
-        `resume` is called for an answer through another channel. In its scope, it cannot be answered until it is heard
-        there: its turn may be cut off before it is said.
+        `resume` is called for an answer through another channel. In its scope, it
+        cannot be answered until it is heard there: its turn may be cut off before it is
+        said.
         """
         for opened in list(self._open.values()):
             if question.scope.replaces(opened.question.scope):
                 self.drop(opened.question.id)
-        self._open[question.id] = _OpenQuestion(question, resume, self._expire_in(expires_in, question.id))
+        self._open[question.id] = _OpenQuestion(
+            question, resume, self._expire_in(expires_in, question.id)
+        )
         self._send(QuestionUpdate(question, CallState.WAITING))
-        # An automation may answer at once, so the event is fired after everybody else knows the question.
+        # An automation may answer at once, so the event is fired after everybody else
+        # knows the question.
         event = self._async_fire_event(question)
-        _ = self._hass.async_create_task(event, f"chatterbox event of question {question.id}", eager_start=False)
+        _ = self._hass.async_create_task(
+            event, f"chatterbox event of question {question.id}", eager_start=False
+        )
 
-    def asked_at(self, scope: ApprovalScope, last_said: datetime | None = None) -> Question | None:
+    def asked_at(
+        self, scope: ApprovalScope, last_said: datetime | None = None
+    ) -> Question | None:
         """Return the question that user input in a scope may be an answer to, even if it has expired.
 
         `last_said` is when an agent last said something in the conversation.
         """
         anywhere = replace(scope, conversation_id=ANYWHERE)
         for opened in self._open.values():
-            is_latest = opened.heard_at is not None and (last_said is None or last_said <= opened.heard_at)
-            if opened.question.scope == scope or (opened.question.scope == anywhere and is_latest):
+            is_latest = opened.heard_at is not None and (
+                last_said is None or last_said <= opened.heard_at
+            )
+            if opened.question.scope == scope or (
+                opened.question.scope == anywhere and is_latest
+            ):
                 return opened.question
         return None
 
@@ -255,9 +302,13 @@ class Approvals:
         if (opened := self._open.get(question_id)) is None or opened.has_expired:
             return False
         opened.repeats += 1
-        return opened.repeats <= (_MOST_REPEATS_FOR_PIN if opened.question.needs_pin else 1)
+        return opened.repeats <= (
+            _MOST_REPEATS_FOR_PIN if opened.question.needs_pin else 1
+        )
 
-    def take(self, question_id: str, answer: GivenAnswer, chosen: Sequence[CallOption] = ()) -> Question:
+    def take(
+        self, question_id: str, answer: GivenAnswer, chosen: Sequence[CallOption] = ()
+    ) -> Question:
         """Close a question with an answer, and with what was chosen, and return it. Raises `QuestionGone`."""
         return self._take(question_id, answer, chosen)[0]
 
@@ -295,8 +346,14 @@ class Approvals:
             raise QuestionGone
         del self._open[question_id]
         opened.cancel_timer()
-        question = (opened.question.chosen(chosen) if chosen else opened.question).with_answer(answer)
-        self._send(QuestionUpdate(question, CallState.APPROVED if answer.approved else CallState.DENIED))
+        question = (
+            opened.question.chosen(chosen) if chosen else opened.question
+        ).with_answer(answer)
+        self._send(
+            QuestionUpdate(
+                question, CallState.APPROVED if answer.approved else CallState.DENIED
+            )
+        )
         return question, opened.resume
 
     def _expire_in(self, seconds: float, question_id: str) -> CALLBACK_TYPE:
@@ -323,16 +380,23 @@ class Approvals:
     async def _async_fire_event(self, question: Question) -> None:
         """Fire the event of a question that is still waiting, in a new context below that of its turn.
 
-        An automation that answers because of this event can thus be told from one that the turn itself triggered.
+        An automation that answers because of this event can thus be told from one that
+        the turn itself triggered.
         """
         if question not in self.waiting:
             return
-        context = Context(user_id=question.context.user_id, parent_id=question.context.id)
+        context = Context(
+            user_id=question.context.user_id, parent_id=question.context.id
+        )
         async_get_context_watch(self._hass).detach(context)
-        self._hass.bus.async_fire(EVENT_APPROVAL_REQUESTED, _event_data(question), context=context)
+        self._hass.bus.async_fire(
+            EVENT_APPROVAL_REQUESTED, _event_data(question), context=context
+        )
 
 
-async_get_approvals: Final = singleton(HassKey[Approvals](f"{DOMAIN}_approvals"))(Approvals)
+async_get_approvals: Final = singleton(HassKey[Approvals](f"{DOMAIN}_approvals"))(
+    Approvals
+)
 """Returns the questions of all agents."""
 
 
@@ -397,12 +461,18 @@ class AnswerRefusal(StrEnum):
 
 
 async def async_refusal(
-    hass: HomeAssistant, question: Question, context: Context, *, approved: bool, has_pin: bool = False
+    hass: HomeAssistant,
+    question: Question,
+    context: Context,
+    *,
+    approved: bool,
+    has_pin: bool = False,
 ) -> AnswerRefusal | None:
     """Return why an answer in a context is not accepted; None if it is. With a PIN, that is compared afterwards.
 
-    A context without a user is that of an automation, which may answer. An answer is never accepted from anything that
-    a turn of an agent has triggered: no agent approves its own calls, or those of another agent.
+    A context without a user is that of an automation, which may answer. An answer is
+    never accepted from anything that a turn of an agent has triggered: no agent
+    approves its own calls, or those of another agent.
     """
     await asyncio.sleep(0)  # until listeners have seen the events that led here
     if approved and question.options:
@@ -421,14 +491,17 @@ async def async_refusal(
     if not (user.is_admin or question.is_foreseen):
         return AnswerRefusal.NEEDS_ADMIN
     may = user.permissions.check_entity
-    in_control = user.is_admin or all(may(entity_id, POLICY_CONTROL) for entity_id in question.entity_ids)
+    in_control = user.is_admin or all(
+        may(entity_id, POLICY_CONTROL) for entity_id in question.entity_ids
+    )
     return None if in_control else AnswerRefusal.NOT_IN_CONTROL
 
 
 def _is_of_a_turn(hass: HomeAssistant, question: Question, context: Context) -> bool:
     """Return whether a turn of an agent led to a context, directly or through any number of automations.
 
-    The event of a question has a context that is detached from its turn, so an automation may answer because of it.
+    The event of a question has a context that is detached from its turn, so an
+    automation may answer because of it.
     """
     if question.context.id in {context.id, context.parent_id}:
         return True

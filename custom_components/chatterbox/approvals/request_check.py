@@ -1,11 +1,20 @@
 """Compares a call with the words of the person: it does not do the opposite, nor act on what only a model chose.
 
-A call that does the opposite goes back to the model once, and the person is asked if the model insists. A name that a
-model chose counts if the words lead to it: they name it, its room or its alias better than the others of its kind, or
-it is the only one of these in the room of the person. Otherwise the person is asked which one. Decision 51.
+A call that does the opposite goes back to the model once, and the person is asked if
+the model insists. A name that a model chose counts if the words lead to it: they name
+it, its room or its alias better than the others of its kind, or it is the only one of
+these in the room of the person. Otherwise the person is asked which one. Decision 51.
 """
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence, Set as AbstractSet
+from collections.abc import (
+    Awaitable,
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Sequence,
+    Set as AbstractSet,
+)
 from dataclasses import dataclass, field
 from itertools import batched
 from pathlib import Path
@@ -18,7 +27,15 @@ from homeassistant.core import HomeAssistant
 
 from ..agent.messages import JsonObject, ToolCall, ToolDefinition, canonical_json
 from ..agent.protocols import Ask, Deny
-from ..agent.text import MOST_COMPARED, contains_phrase, find_tool, fold, heard_words, read_data_file, words_alike
+from ..agent.text import (
+    MOST_COMPARED,
+    contains_phrase,
+    find_tool,
+    fold,
+    heard_words,
+    read_data_file,
+    words_alike,
+)
 from ..effects.effect import EntityAction, Touches, actions_of
 from ..effects.reading import async_unexplained
 from ..home.description import listed, quoted
@@ -37,12 +54,22 @@ from .review import CallOption, CallReview
 type _ReviewOf = Callable[[JsonObject], Awaitable[CallReview]]
 """Reviews a call of the same tool with other arguments."""
 
-_TABLES: Final = read_data_file(Path(__file__).with_suffix(".toml"), dict[str, dict[str, list[str]]])
-_TOLD: Final = read_data_file(Path(__file__).with_name("told_to_models.toml"), dict[str, dict[str, str]])["checked"]
-_DONE: Final = {action: act for act, actions in _TABLES["done"].items() for action in actions}
+_TABLES: Final = read_data_file(
+    Path(__file__).with_suffix(".toml"), dict[str, dict[str, list[str]]]
+)
+_TOLD: Final = read_data_file(
+    Path(__file__).with_name("told_to_models.toml"), dict[str, dict[str, str]]
+)["checked"]
+_DONE: Final = {
+    action: act for act, actions in _TABLES["done"].items() for action in actions
+}
 _MOVED: Final = frozenset({"cover.set_cover_position", "valve.set_valve_position"})
 """Actions that set a position; 0 is written as closing."""
-_LEVELS: Final = {"fan.set_percentage": "percentage", "fan.turn_on": "percentage", "light.turn_on": "brightness"}
+_LEVELS: Final = {
+    "fan.set_percentage": "percentage",
+    "fan.turn_on": "percentage",
+    "light.turn_on": "brightness",
+}
 """Arguments with which something is off if they are 0, and on otherwise, by action."""
 _WHOLLY_OPEN: Final = 100
 """%."""
@@ -50,7 +77,9 @@ _SELECTING: Final = frozenset({"area", "device_class", "domain", "floor", "name"
 """Arguments that select entities and say nothing of what is done to them."""
 _MUTES: Final = {"HassMediaPlayerMute": "mute", "HassMediaPlayerUnmute": "unmute"}
 _LOUDNESS: Final = "HassSetVolumeRelative"
-_UNCHOSEN: Final = frozenset({"automation", "button", "input_button", "scene", "script", "timer"})
+_UNCHOSEN: Final = frozenset(
+    {"automation", "button", "input_button", "scene", "script", "timer"}
+)
 """Domains in which a model chooses by what a thing does, not by what it is called."""
 _VERBS: Final = frozenset({"lock", "vacuum"})
 """Domains whose kind is also what is done."""
@@ -109,13 +138,20 @@ class RequestCheck:
         return self._wishes
 
     async def async_objection(
-        self, tool: ToolDefinition, arguments: JsonObject, effects: Touches, review_of: _ReviewOf
+        self,
+        tool: ToolDefinition,
+        arguments: JsonObject,
+        effects: Touches,
+        review_of: _ReviewOf,
     ) -> Deny | Ask | tuple[CallOption, ...] | None:
         """Return why a call does not run as it is, or what else the words may mean; None if they may mean it."""
         key = tool.name, canonical_json(arguments)
         if key in self.chosen:
             return None
-        home, done = async_get_home(self.hass, CONVERSATION), _all_done(tool.name, arguments, effects)
+        home, done = (
+            async_get_home(self.hass, CONVERSATION),
+            _all_done(tool.name, arguments, effects),
+        )
         targets = {action.entity_id for action in effects.actions}
         if objection := await self._against_words(home, key, done, effects):
             return objection
@@ -124,15 +160,33 @@ class RequestCheck:
         if elsewhere := self._elsewhere(home, targets):
             return Deny(elsewhere)
         several, leads_away = await self._which_ones(home, arguments, done, effects)
-        near = [one for one in several if self.request.area_id and one.area_id == self.request.area_id]
+        near = [
+            one
+            for one in several
+            if self.request.area_id and one.area_id == self.request.area_id
+        ]
         is_chosen = targets == {one.entity_id for one in near}
-        if len(several) > 1 and len(near) == 1 and not is_chosen and key not in self._returned:
+        if (
+            len(several) > 1
+            and len(near) == 1
+            and not is_chosen
+            and key not in self._returned
+        ):
             self._returned.add(key)
-            return Deny(_TOLD["near"].format(name=quoted(near[0].names[0])), is_final=False)
+            return Deny(
+                _TOLD["near"].format(name=quoted(near[0].names[0])), is_final=False
+            )
         first = CallReview(ToolCall("", tool.name, key[1]), effects)
-        found = [(one, await self._option(home, one, arguments, first, review_of)) for one in several]
+        found = [
+            (one, await self._option(home, one, arguments, first, review_of))
+            for one in several
+        ]
         # What rules forbid is no choice, unless the words lead to it.
-        found = [(one, review) for one, review in found if leads_away or review is None or not review.refusal]
+        found = [
+            (one, review)
+            for one, review in found
+            if leads_away or review is None or not review.refusal
+        ]
         if len(found) < 2:  # noqa: PLR2004  # and another one
             self._taken |= targets
             return None
@@ -146,13 +200,20 @@ class RequestCheck:
             self._offered = {option.entity_id for option in options}
             return tuple(options)
         names = listed([quoted(one.names[0]) for one, _ in found])
-        return Deny(_TOLD["nowhere" if place else "which_one"].format(place=quoted(place), names=names))
+        return Deny(
+            _TOLD["nowhere" if place else "which_one"].format(
+                place=quoted(place), names=names
+            )
+        )
 
     async def _against_words(
         self, home: Home, key: tuple[str, str], done: AbstractSet[str], effects: Touches
     ) -> Deny | Ask | None:
         """Return why a call does not run that changes something for a question, or does the opposite of a command."""
-        is_asked = self.request.asks and not {one.domain for one in effects.actions} <= _UNCHOSEN
+        is_asked = (
+            self.request.asks
+            and not {one.domain for one in effects.actions} <= _UNCHOSEN
+        )
         wanted = "" if is_asked else await self._opposite(home, done, effects)
         if not (is_asked or wanted):
             return None
@@ -168,9 +229,15 @@ class RequestCheck:
     def _elsewhere(self, home: Home, targets: AbstractSet[str]) -> str:
         """Return what a model is told whose call is not for the floor that the words name; empty if it is."""
         floors = self._named_floors(home)
-        on_floor = {room.area_id for room in home.rooms if room.floor_id in {floor.floor_id for floor in floors}}
+        on_floor = {
+            room.area_id
+            for room in home.rooms
+            if room.floor_id in {floor.floor_id for floor in floors}
+        }
         on_others = {room.area_id for room in home.rooms if room.floor_id} - on_floor
-        of_floors = self.request.words_of(name for floor in floors for name in (floor.name, *floor.aliases))
+        of_floors = self.request.words_of(
+            name for floor in floors for name in (floor.name, *floor.aliases)
+        )
         away = [
             one
             for one in home.all_entities
@@ -182,18 +249,31 @@ class RequestCheck:
         if not floors or not away:
             return ""
         domains = {one.domain for one in away}
-        there = [one for one in home.entities if one.area_id in on_floor and one.domain in domains]
+        there = [
+            one
+            for one in home.entities
+            if one.area_id in on_floor and one.domain in domains
+        ]
         floor = listed([quoted(floor.name) for floor in floors])
-        return _TOLD["elsewhere"].format(floor=floor, names=_first_names(away), there=_first_names(there) or "nothing")
+        return _TOLD["elsewhere"].format(
+            floor=floor,
+            names=_first_names(away),
+            there=_first_names(there) or "nothing",
+        )
 
     def _named_floors(self, home: Home) -> Sequence[Floor]:
-        return [floor for floor in home.floors if self._is_called((floor.name, *floor.aliases))]
+        return [
+            floor
+            for floor in home.floors
+            if self._is_called((floor.name, *floor.aliases))
+        ]
 
     async def async_hint(self) -> tuple[str, bool]:
         """Return a hint for a model that did nothing: what a plain command fits; empty if nothing does.
 
-        It names the entity and what it can do. The call is the model's, and is judged like each of its calls. Where a
-        command may mean several, it is only for a model that reports an action, as the second value tells.
+        It names the entity and what it can do. The call is the model's, and is judged
+        like each of its calls. Where a command may mean several, it is only for a model
+        that reports an action, as the second value tells.
         """
         if not await self.async_is_left_undone():
             return "", False
@@ -203,21 +283,31 @@ class RequestCheck:
             return _TOLD["some_fit"].format(names=_first_names(fitting)), True
         where = f" in {quoted(room[0])}" if (room := _room(home, one.area_id)) else ""
         entity = f"the {one.domain} {quoted(one.names[0])}{where}"
-        return _TOLD["one_fits"].format(entity=entity, can=listed(_TABLES["can"][one.domain])), False
+        return _TOLD["one_fits"].format(
+            entity=entity, can=listed(_TABLES["can"][one.domain])
+        ), False
 
     @property
     def may_be_command(self) -> bool:
         """Whether the words may be a command: there are several, and they are not marked as a question."""
-        return len(self._words) > 1 and not self.request.text.rstrip().endswith(QUESTION_ENDS)
+        return len(self._words) > 1 and not self.request.text.rstrip().endswith(
+            QUESTION_ENDS
+        )
 
-    def ask_about(self, call: ToolCall, reason: str = "", *, always: bool = True) -> None:
+    def ask_about(
+        self, call: ToolCall, reason: str = "", *, always: bool = True
+    ) -> None:
         """Have the person asked about a call, after a reason, whatever the rules say; else only if it is risky."""
         self.asked_about[call.name] = always, reason
 
     async def async_propose(self) -> Sequence[ToolCall]:
         """Return calls that do what the words want, and that the person is asked about; none if that is not plain."""
         meant = await self._async_meant() if self.tools and self.can_ask else ()
-        calls = [call for one in meant if self._is_left(one) and (call := self._call_for(one))]
+        calls = [
+            call
+            for one in meant
+            if self._is_left(one) and (call := self._call_for(one))
+        ]
         return calls if len(calls) <= _MOST_NAMED else ()
 
     async def async_leaves_out(self, targets: AbstractSet[str]) -> Deny | None:
@@ -238,41 +328,70 @@ class RequestCheck:
         """Return what a model has opposed, else the one thing that the words fit, or all if all are meant."""
         text, language = self.request.text, self.request.language
         home = async_get_home(self.hass, CONVERSATION)
-        meant = [one for one in home.entities if one.entity_id in self._opposed] or [*await self._async_fitting()]
-        numbers = {word for word in self._words if word.isdecimal()} - self.request.words_of(
+        meant = [one for one in home.entities if one.entity_id in self._opposed] or [
+            *await self._async_fitting()
+        ]
+        numbers = {
+            word for word in self._words if word.isdecimal()
+        } - self.request.words_of(
             name for one in meant for name in (*one.names, *_room(home, one.area_id))
         )
-        if not meant or numbers or times_in(text, language) or self._unknown_place(home):
+        if (
+            not meant
+            or numbers
+            or times_in(text, language)
+            or self._unknown_place(home)
+        ):
             return ()
-        meant = [one for one in meant if not await self._async_is_about_other(home, one)]
+        meant = [
+            one for one in meant if not await self._async_is_about_other(home, one)
+        ]
         return meant if len(meant) == 1 or self.is_about_all else ()
 
     async def _async_is_about_other(self, home: Home, one: ExposedEntity) -> bool:
         """Return whether the words hold others than those of an entity, its room and its kind, that may name things."""
-        if one.entity_id in self._opposed or is_named_in(self.hass, one.entity_id, self._words):
+        if one.entity_id in self._opposed or is_named_in(
+            self.hass, one.entity_id, self._words
+        ):
             return False
-        kind, languages = _kind(self.hass, one.entity_id), (self.request.language, self.hass.config.language)
+        kind, languages = (
+            _kind(self.hass, one.entity_id),
+            (self.request.language, self.hass.config.language),
+        )
         if await async_unexplained(self.hass, self.request.text, self.request.language):
             return True
         of_kind = (await async_kind_names(self.hass, languages, [kind]))[kind]
         names = [name for other in home.all_entities for name in other.names]
         names += [name for room in home.rooms for name in (room.name, *room.aliases)]
-        return not self.request.words_of(names) <= self._words_for(home, one) | self.request.words_of(of_kind)
+        return not self.request.words_of(names) <= self._words_for(
+            home, one
+        ) | self.request.words_of(of_kind)
 
     def _is_left(self, one: ExposedEntity) -> bool:
         """Return whether an entity is not as the words want it."""
         state = self.hass.states.get(one.entity_id)
-        return state is not None and not any(state.state in _TABLES["fulfilled"].get(wish, ()) for wish in self._wanted)
+        return state is not None and not any(
+            state.state in _TABLES["fulfilled"].get(wish, ()) for wish in self._wanted
+        )
 
     def _call_for(self, one: ExposedEntity) -> ToolCall | None:
         """Return the call by which an entity does what the words want; None if that is not one call."""
-        calls, able = _TABLES["calls"], self._wanted & {*_TABLES["can"].get(one.domain, ()), "pause"}
-        ways = [calls.get(f"{one.domain}.{wish}", calls.get(wish)) for wish in self._wanted if wish in able]
+        calls, able = (
+            _TABLES["calls"],
+            self._wanted & {*_TABLES["can"].get(one.domain, ()), "pause"},
+        )
+        ways = [
+            calls.get(f"{one.domain}.{wish}", calls.get(wish))
+            for wish in self._wanted
+            if wish in able
+        ]
         way = ways[0] if ways and able == self._wanted else None
         tool = find_tool(way[0], self.tools) if way else None
         if way is None or tool is None or any(other != way for other in ways):
             return None
-        return local_call(tool.name, {"name": one.entity_id, **dict(batched(way[1:], 2, strict=True))})
+        return local_call(
+            tool.name, {"name": one.entity_id, **dict(batched(way[1:], 2, strict=True))}
+        )
 
     async def _async_fitting(self) -> Sequence[ExposedEntity]:
         if self._fitting is None:
@@ -281,63 +400,136 @@ class RequestCheck:
 
     async def _async_find_fitting(self) -> Sequence[ExposedEntity]:
         text, language, wanted = self.request.text, self.request.language, self._wanted
-        if not wanted or text.rstrip().endswith(QUESTION_ENDS) or may_except(text, language):
+        if (
+            not wanted
+            or text.rstrip().endswith(QUESTION_ENDS)
+            or may_except(text, language)
+        ):
             return ()
         home = async_get_home(self.hass, CONVERSATION)
-        rooms = [room for room in home.rooms if self.request.has_word_of(room.name, *room.aliases)]
+        rooms = [
+            room
+            for room in home.rooms
+            if self.request.has_word_of(room.name, *room.aliases)
+        ]
         floors = self._named_floors(home)
-        on_floor = {room.area_id for room in home.rooms if room.floor_id in {floor.floor_id for floor in floors}}
+        on_floor = {
+            room.area_id
+            for room in home.rooms
+            if room.floor_id in {floor.floor_id for floor in floors}
+        }
         places = {room.area_id for room in rooms} or on_floor
         in_rooms = self.request.words_of(
-            [name for named in (rooms, floors) for place in named for name in (place.name, *place.aliases)]
+            [
+                name
+                for named in (rooms, floors)
+                for place in named
+                for name in (place.name, *place.aliases)
+            ]
         )
-        able = [one for one in home.entities if one.names and not wanted.isdisjoint(_TABLES["can"].get(one.domain, ()))]
+        able = [
+            one
+            for one in home.entities
+            if one.names and not wanted.isdisjoint(_TABLES["can"].get(one.domain, ()))
+        ]
         able = [one for one in able if not places or one.area_id in places]
         able = [one for one in able if self.hass.states.get(one.entity_id)]
-        if named := [one for one in home.all_entities if is_named_in(self.hass, one.entity_id, self._words)]:
+        if named := [
+            one
+            for one in home.all_entities
+            if is_named_in(self.hass, one.entity_id, self._words)
+        ]:
             is_other = any(one.domain in _TABLES["can"] for one in named)
             if is_other or not {*named}.isdisjoint(able):
                 return [one for one in able if one in named]
-        of_kind = await self._of_named_kind([one.entity_id for one in home.entities], in_any_form=True)
-        led_to = {one.entity_id for one in home.entities if self.request.words_of(one.names) - in_rooms} | of_kind
-        is_sound = not wanted.isdisjoint(_SOUND) and all(one.startswith(_LOUD) for one in led_to)
-        return [one for one in able if one.entity_id in led_to or (is_sound and one.entity_id.startswith(_LOUD))]
+        of_kind = await self._of_named_kind(
+            [one.entity_id for one in home.entities], in_any_form=True
+        )
+        led_to = {
+            one.entity_id
+            for one in home.entities
+            if self.request.words_of(one.names) - in_rooms
+        } | of_kind
+        is_sound = not wanted.isdisjoint(_SOUND) and all(
+            one.startswith(_LOUD) for one in led_to
+        )
+        return [
+            one
+            for one in able
+            if one.entity_id in led_to or (is_sound and one.entity_id.startswith(_LOUD))
+        ]
 
     async def async_is_left_undone(self) -> bool:
         """Return whether something is not as a plain command wants it; of several that it may mean, none is."""
-        states = [state.state for one in await self._async_fitting() if (state := self.hass.states.get(one.entity_id))]
-        wanted = frozenset[str]().union(*(_TABLES["fulfilled"].get(one, ()) for one in self._wanted))
+        states = [
+            state.state
+            for one in await self._async_fitting()
+            if (state := self.hass.states.get(one.entity_id))
+        ]
+        wanted = frozenset[str]().union(
+            *(_TABLES["fulfilled"].get(one, ()) for one in self._wanted)
+        )
         is_any = is_about_all(self.request.text, self.request.language)
-        return bool(states) and not wanted.issuperset(states) and (is_any or wanted.isdisjoint(states))
+        return (
+            bool(states)
+            and not wanted.issuperset(states)
+            and (is_any or wanted.isdisjoint(states))
+        )
 
-    async def _opposite(self, home: Home, done: AbstractSet[str], effects: Touches) -> str:
+    async def _opposite(
+        self, home: Home, done: AbstractSet[str], effects: Touches
+    ) -> str:
         """Return what the words want where a call does the opposite; empty if it does not."""
         wanted = self._wanted
-        if self._agrees(done, wanted) or may_except(self.request.text, self.request.language):
+        if self._agrees(done, wanted) or may_except(
+            self.request.text, self.request.language
+        ):
             return ""
-        opposite = next((one for one in sorted(wanted) if not done.isdisjoint(_TABLES["opposites"][one])), "")
+        opposite = next(
+            (
+                one
+                for one in sorted(wanted)
+                if not done.isdisjoint(_TABLES["opposites"][one])
+            ),
+            "",
+        )
         if not opposite or len(self._words) <= _SHORT:
             return opposite
         targets = {action.entity_id for action in effects.actions}
-        is_named = any(self._words_for(home, one) for one in home.all_entities if one.entity_id in targets)
-        return opposite if is_named or await self._of_named_kind(targets, _VERBS) else ""
+        is_named = any(
+            self._words_for(home, one)
+            for one in home.all_entities
+            if one.entity_id in targets
+        )
+        return (
+            opposite if is_named or await self._of_named_kind(targets, _VERBS) else ""
+        )
 
     @staticmethod
     def _agrees(done: AbstractSet[str], wanted: AbstractSet[str]) -> bool:
-        return any(not wanted.isdisjoint(_TABLES["agreeing"].get(one, (one,))) for one in done)
+        return any(
+            not wanted.isdisjoint(_TABLES["agreeing"].get(one, (one,))) for one in done
+        )
 
     def _words_for(self, home: Home, one: ExposedEntity) -> frozenset[str]:
         """Return the words of the request that are words of an entity or its room."""
         return self.request.words_of((*one.names, *_room(home, one.area_id)))
 
     async def _which_ones(
-        self, home: Home, arguments: JsonObject, done: AbstractSet[str], effects: Touches
+        self,
+        home: Home,
+        arguments: JsonObject,
+        done: AbstractSet[str],
+        effects: Touches,
     ) -> tuple[Sequence[ExposedEntity], bool]:
         """Return what the words may mean as well as what a model chose, one of them, and whether they lead to another.
 
         Nothing is returned if the call is right.
         """
-        targets, request = {action.entity_id for action in effects.actions}, self.request
+        targets, request = (
+            {action.entity_id for action in effects.actions},
+            self.request,
+        )
         if len(targets) != 1 or not isinstance(arguments.get("name"), str):
             return (), False
         (target,) = targets
@@ -345,46 +537,93 @@ class RequestCheck:
         is_plain = domain == TODO or self._agrees(done, self._wanted)
         if not is_plain or domain in _UNCHOSEN:
             return (), False
-        kind, of_domain = _kind(self.hass, target), [one for one in home.all_entities if one.domain == domain]
+        kind, of_domain = (
+            _kind(self.hass, target),
+            [one for one in home.all_entities if one.domain == domain],
+        )
         alike = [one for one in of_domain if _kind(self.hass, one.entity_id) == kind]
-        if all(one.entity_id != target for one in alike) or self._is_named(target, alike):
+        if all(one.entity_id != target for one in alike) or self._is_named(
+            target, alike
+        ):
             return (), False
         meant = {one.entity_id: self._words_for(home, one) for one in alike}
         rivals = [one for one in alike if meant[one.entity_id] >= meant[target]]
-        near = [one for one in rivals if request.area_id and one.area_id == request.area_id]
+        near = [
+            one for one in rivals if request.area_id and one.area_id == request.area_id
+        ]
         rivals = [one for one in rivals if one.entity_id not in self._taken - targets]
-        reached = frozenset[str]().union(*(_TABLES["reached"].get(one, ()) for one in done))
-        states = {one.entity_id: state.state for one in rivals if (state := self.hass.states.get(one.entity_id))}
+        reached = frozenset[str]().union(
+            *(_TABLES["reached"].get(one, ()) for one in done)
+        )
+        states = {
+            one.entity_id: state.state
+            for one in rivals
+            if (state := self.hass.states.get(one.entity_id))
+        }
         needless = {STATE_UNAVAILABLE, *reached}
-        useful = [one for one in rivals if states.get(one.entity_id, STATE_UNAVAILABLE) not in needless]
-        # Words that lead to another one outweigh the room of the person, and, if they say its name, what needs doing.
+        useful = [
+            one
+            for one in rivals
+            if states.get(one.entity_id, STATE_UNAVAILABLE) not in needless
+        ]
+        # Words that lead to another one outweigh the room of the person, and, if they
+        # say its name, what needs doing.
         led_to = [one for one in rivals if meant[one.entity_id] > meant[target]]
-        led_to = [one for one in led_to if states.get(one.entity_id) not in reached or self._is_called(one.names)]
-        is_only = any([one.entity_id for one in those] == [target] for those in (near, rivals, useful))
+        led_to = [
+            one
+            for one in led_to
+            if states.get(one.entity_id) not in reached or self._is_called(one.names)
+        ]
+        is_only = any(
+            [one.entity_id for one in those] == [target]
+            for those in (near, rivals, useful)
+        )
         if not led_to and (is_only or not useful):
             return (), False
         is_another_named = any(has_name_in(self._words, one.names) for one in rivals)
         area = next((one.area_id for one in rivals if one.entity_id == target), None)
-        if not led_to and not is_another_named and request.has_word_of(*_room(home, area)):
+        if (
+            not led_to
+            and not is_another_named
+            and request.has_word_of(*_room(home, area))
+        ):
             return (), False
-        shared = set[str].intersection(*({*heard_words(" ".join(one.names))} for one in rivals))
-        is_about_kind = not shared.isdisjoint(self._words) or await self._of_named_kind(targets, _VERBS)
-        if not (is_another_named or is_about_kind) or is_about_all(request.text, request.language):
+        shared = set[str].intersection(
+            *({*heard_words(" ".join(one.names))} for one in rivals)
+        )
+        is_about_kind = not shared.isdisjoint(self._words) or await self._of_named_kind(
+            targets, _VERBS
+        )
+        if not (is_another_named or is_about_kind) or is_about_all(
+            request.text, request.language
+        ):
             return (), False
         if led_to:
             return [*(one for one in rivals if one.entity_id == target), *led_to], True
         meant_here = near if target in {one.entity_id for one in near} else rivals
-        meant_here = [one for one in meant_here if one.entity_id == target or one in useful]
+        meant_here = [
+            one for one in meant_here if one.entity_id == target or one in useful
+        ]
         return sorted(meant_here, key=lambda one: one.entity_id != target), False
 
     async def _option(
-        self, home: Home, one: ExposedEntity, arguments: JsonObject, first: CallReview, review_of: _ReviewOf
+        self,
+        home: Home,
+        one: ExposedEntity,
+        arguments: JsonObject,
+        first: CallReview,
+        review_of: _ReviewOf,
     ) -> CallReview | None:
         """Review the same call as `first` for one of several things; None if no name makes it act on this one alone."""
         if first.entity_ids == {one.entity_id}:
             return first
-        wanted = frozenset(action._replace(entity_id=one.entity_id) for action in actions_of(first.effects))
-        beside = {name: value for name, value in arguments.items() if name not in _SELECTING}
+        wanted = frozenset(
+            action._replace(entity_id=one.entity_id)
+            for action in actions_of(first.effects)
+        )
+        beside = {
+            name: value for name, value in arguments.items() if name not in _SELECTING
+        }
         rooms = _room(home, one.area_id)[:1]
         for place in ({}, *({"area": room} for room in rooms)):
             review = await review_of({**beside, "name": one.names[0], **place})
@@ -394,58 +633,111 @@ class RequestCheck:
 
     def _is_called(self, names: Iterable[str]) -> bool:
         """Return whether the words hold all telling words of one of some names, in any order."""
-        return any(all(map(self._holds, words)) for name in names if (words := telling_words(name)))
+        return any(
+            all(map(self._holds, words))
+            for name in names
+            if (words := telling_words(name))
+        )
 
     def _holds(self, form: str) -> bool:
         """Return whether the words hold a word, or a form of it that is not much shorter: "down" is no "downstairs"."""
-        return any(len(form) - len(word) < _ENDING for word in self.request.words_of((form,)))
+        return any(
+            len(form) - len(word) < _ENDING for word in self.request.words_of((form,))
+        )
 
     def _unknown_place(self, home: Home) -> str:
         """Return what the words name as a place where the home knows none of them; empty if it does."""
         named = [name for room in home.rooms for name in (room.name, *room.aliases)]
-        named += [name for floor in home.floors for name in (floor.name, *floor.aliases)]
+        named += [
+            name for floor in home.floors for name in (floor.name, *floor.aliases)
+        ]
         named += [name for one in home.all_entities for name in one.names]
         places = self.request.places
-        return "" if words_alike(places, telling_words(*named)) else " ".join(sorted(places))
+        return (
+            ""
+            if words_alike(places, telling_words(*named))
+            else " ".join(sorted(places))
+        )
 
     def _is_named(self, entity_id: str, alike: Sequence[ExposedEntity]) -> bool:
         """Return whether the words of this turn name an entity, or the last ones before that name one of its kind."""
         if is_named_in(self.hass, entity_id, self._words):
             return True
         for words in map(heard_words, reversed(self.earlier)):
-            if named := [one.entity_id for one in alike if has_name_in(words, one.names)]:
+            if named := [
+                one.entity_id for one in alike if has_name_in(words, one.names)
+            ]:
                 return entity_id in named
         return False
 
     def _names(self, kind: str, *, in_any_form: bool) -> bool:
         words = heard_words(kind)
-        is_form = in_any_form and all(words_alike(self._words, (word,)) for word in words)
+        is_form = in_any_form and all(
+            words_alike(self._words, (word,)) for word in words
+        )
         return is_form or contains_phrase(self._words, words)
 
     async def _of_named_kind(
-        self, entity_ids: Collection[str], leave_out: AbstractSet[str] = frozenset(), *, in_any_form: bool = False
+        self,
+        entity_ids: Collection[str],
+        leave_out: AbstractSet[str] = frozenset(),
+        *,
+        in_any_form: bool = False,
     ) -> AbstractSet[str]:
         """Return the entities whose kind the words name, as for one of it: "the light"; some domains are left out.
 
         With `in_any_form`, as for several: "the lights".
         """
-        kinds = {one: _kind(self.hass, one) for one in entity_ids if one.partition(".")[0] not in leave_out}
+        kinds = {
+            one: _kind(self.hass, one)
+            for one in entity_ids
+            if one.partition(".")[0] not in leave_out
+        }
         languages = (self.request.language, self.hass.config.language)
         names = await async_kind_names(self.hass, languages, kinds.values())
-        named = {kind for kind, ways in names.items() if any(self._names(one, in_any_form=in_any_form) for one in ways)}
-        of_words = [kind for kind in await self._async_kinds_in_words() if in_any_form or not kind.is_plural]
-        as_known = {one: KnownEntity(one, kind[0], (), kind[1], None) for one, kind in kinds.items()}
+        named = {
+            kind
+            for kind, ways in names.items()
+            if any(self._names(one, in_any_form=in_any_form) for one in ways)
+        }
+        of_words = [
+            kind
+            for kind in await self._async_kinds_in_words()
+            if in_any_form or not kind.is_plural
+        ]
+        as_known = {
+            one: KnownEntity(one, kind[0], (), kind[1], None)
+            for one, kind in kinds.items()
+        }
         return {
-            one for one, kind in kinds.items() if kind in named or any(each.has(as_known[one]) for each in of_words)
+            one
+            for one, kind in kinds.items()
+            if kind in named or any(each.has(as_known[one]) for each in of_words)
         }
 
     async def _async_kinds_in_words(self) -> Sequence[EntityKind]:
         """Return the kinds that are words of the request, as the language is read: "the water", "the list"."""
         words = await self.hass.async_add_executor_job(lexicon, self.request.language)
         heard = tokens_of_phrase(self.request.text[-MOST_COMPARED:])
-        found = [one for at in range(len(heard)) for _, one in words.phrases.found(heard, at)] if words else []
-        kinds = {**KINDS, "list": EntityKind(frozenset({TODO})), "lists": EntityKind(frozenset({TODO}), is_plural=True)}
-        return [kinds[one.value] for one in found if one.role is Role.KIND and one.value in kinds]
+        found = (
+            [
+                one
+                for at in range(len(heard))
+                for _, one in words.phrases.found(heard, at)
+            ]
+            if words
+            else []
+        )
+        kinds = {
+            **KINDS,
+            "list": EntityKind(frozenset({TODO})),
+            "lists": EntityKind(frozenset({TODO}), is_plural=True),
+        }
+        return [
+            kinds[one.value]
+            for one in found
+            if one.role is Role.KIND and one.value in kinds
+        ]
 
 
 def _first_names(entities: Sequence[ExposedEntity]) -> str:
@@ -454,12 +746,17 @@ def _first_names(entities: Sequence[ExposedEntity]) -> str:
 
 def _room(home: Home, area_id: str | None) -> tuple[str, ...]:
     """Return the name of a room and its aliases; nothing without a room."""
-    return next(((room.name, *room.aliases) for room in home.rooms if room.area_id == area_id), ())
+    return next(
+        ((room.name, *room.aliases) for room in home.rooms if room.area_id == area_id),
+        (),
+    )
 
 
 def _kind(hass: HomeAssistant, entity_id: str) -> tuple[str, str]:
     state = hass.states.get(entity_id)
-    return entity_id.partition(".")[0], str(state.attributes.get(ATTR_DEVICE_CLASS) or "") if state else ""
+    return entity_id.partition(".")[0], str(
+        state.attributes.get(ATTR_DEVICE_CLASS) or ""
+    ) if state else ""
 
 
 def _all_done(tool: str, arguments: JsonObject, effects: Touches) -> frozenset[str]:
@@ -481,7 +778,11 @@ def _by_tool(tool: str, arguments: JsonObject) -> Iterator[str]:
 def _done(action: EntityAction, arguments: JsonObject) -> str:
     """Return what an action does, as the words have it; empty for others."""
     domain, _, service = action.action.partition(".")
-    if domain not in _UNCHOSEN and service in {"turn_on", "turn_off"} and arguments.keys() <= _SELECTING:
+    if (
+        domain not in _UNCHOSEN
+        and service in {"turn_on", "turn_off"}
+        and arguments.keys() <= _SELECTING
+    ):
         return service.removeprefix("turn_")
     if action.action in _MOVED and arguments.get("position") == _WHOLLY_OPEN:
         return "open"

@@ -112,7 +112,13 @@ class CallState(StrEnum):
 
 
 _RAN: Final = frozenset(
-    {CallState.DONE, CallState.PARTLY, CallState.UNCONFIRMED, CallState.FAILED, CallState.INTERRUPTED}
+    {
+        CallState.DONE,
+        CallState.PARTLY,
+        CallState.UNCONFIRMED,
+        CallState.FAILED,
+        CallState.INTERRUPTED,
+    }
 )
 
 
@@ -250,15 +256,29 @@ class CallReview:
     def actions(self) -> tuple[EntityAction, ...]:
         """The known actions on entities; those that decided come first."""
         deciding = {decision.subject for decision in self.decisions}
-        known = [action for action in actions_of(self.effects) if action.action != ARM_FOR_LESS]  # the arming is there
+        known = [
+            action
+            for action in actions_of(self.effects)
+            if action.action != ARM_FOR_LESS
+        ]  # the arming is there
         return tuple(sorted(known, key=lambda action: (action not in deciding, action)))
 
     @property
     def shown_actions(self) -> tuple[EntityAction, ...]:
         """The actions to name. If the result names some entities for an action, the others were left alone."""
         actions, done = self.actions, self.done_to
-        named = {(action.domain, action.action) for action in actions if action.entity_id in done}
-        return tuple([one for one in actions if one.entity_id in done or (one.domain, one.action) not in named])
+        named = {
+            (action.domain, action.action)
+            for action in actions
+            if action.entity_id in done
+        }
+        return tuple(
+            [
+                one
+                for one in actions
+                if one.entity_id in done or (one.domain, one.action) not in named
+            ]
+        )
 
     @property
     def unknown(self) -> frozenset[UnknownReason]:
@@ -279,7 +299,11 @@ class CallReview:
     @property
     def own_rules(self) -> tuple[Rule, ...]:
         """The rules of the user that decided, each once."""
-        deciding = [decision.rule for decision in self.decisions if _decider(decision.rule) is DecidedBy.RULE]
+        deciding = [
+            decision.rule
+            for decision in self.decisions
+            if _decider(decision.rule) is DecidedBy.RULE
+        ]
         return tuple(dict.fromkeys(rule for rule in deciding if rule))[:_MOST_RULES]
 
     @property
@@ -289,19 +313,29 @@ class CallReview:
             return ApprovalWay.CHOICE if self.is_chosen else self.answer.way
         if self.state is None or not self.state.has_run:
             return ApprovalWay.MISSING
-        return ApprovalWay.NOT_NEEDED if self.verdict in (None, Verdict.ALLOW) else ApprovalWay.TRUSTED_AUTOMATION
+        return (
+            ApprovalWay.NOT_NEEDED
+            if self.verdict in (None, Verdict.ALLOW)
+            else ApprovalWay.TRUSTED_AUTOMATION
+        )
 
     def as_record(self, origin: Mapping[str, JsonValue]) -> JsonObject:
         """Return its record, as documented in `docs/activity.md`; `origin` identifies its turn."""
         answer, actions, verdict = self.answer, self.actions, self.verdict
-        listed, entity_ids = actions[:_MOST_ACTIONS], dict.fromkeys([action.entity_id for action in actions])
+        listed, entity_ids = (
+            actions[:_MOST_ACTIONS],
+            dict.fromkeys([action.entity_id for action in actions]),
+        )
         return {
             **origin,
             "tool_call_id": self.call.id,
             **shown_call(self.call, _MAX_ARGUMENTS),
             "entity_ids": [*tuple(entity_ids)[:_MOST_ACTIONS]],
             "done_to": [*sorted(self.done_to)[:_MOST_ACTIONS]],
-            "actions": [{"entity_id": action.entity_id, "action": action.action} for action in listed],
+            "actions": [
+                {"entity_id": action.entity_id, "action": action.action}
+                for action in listed
+            ],
             "more_actions": len(actions) - len(listed),
             "unknown": [*sorted(map(str, self.unknown))],
             "verdict": str(verdict) if verdict else None,

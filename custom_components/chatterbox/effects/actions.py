@@ -1,7 +1,7 @@
 """Predicts the effects of Home Assistant's actions: service calls, scripts, automations, groups and scenes.
 
-Nothing runs. Every branch of a sequence is read. Of an action whose target a template decides, it is known what it
-may reach.
+Nothing runs. Every branch of a sequence is read. Of an action whose target a template
+decides, it is known what it may reach.
 """
 
 import re
@@ -14,7 +14,11 @@ from typing import Final
 import voluptuous as vol
 from homeassistant import const
 from homeassistant.components.alarm_control_panel import AlarmControlPanelState
-from homeassistant.components.climate import ATTR_HVAC_MODE, ATTR_TARGET_TEMP_HIGH, ATTR_TARGET_TEMP_LOW
+from homeassistant.components.climate import (
+    ATTR_HVAC_MODE,
+    ATTR_TARGET_TEMP_HIGH,
+    ATTR_TARGET_TEMP_LOW,
+)
 from homeassistant.components.cover import (
     ATTR_CURRENT_POSITION,
     ATTR_CURRENT_TILT_POSITION,
@@ -22,11 +26,22 @@ from homeassistant.components.cover import (
     ATTR_TILT_POSITION,
 )
 from homeassistant.components.lock import LockState
-from homeassistant.components.media_player.const import ATTR_MEDIA_CONTENT_ID, ATTR_MEDIA_CONTENT_TYPE
-from homeassistant.core import DOMAIN as HOMEASSISTANT_DOMAIN, HomeAssistant, State, callback
+from homeassistant.components.media_player.const import (
+    ATTR_MEDIA_CONTENT_ID,
+    ATTR_MEDIA_CONTENT_TYPE,
+)
+from homeassistant.core import (
+    DOMAIN as HOMEASSISTANT_DOMAIN,
+    HomeAssistant,
+    State,
+    callback,
+)
 from homeassistant.helpers import config_validation as cv, entity_registry as er
 from homeassistant.helpers.group import get_group_entities
-from homeassistant.helpers.target import TargetSelection, async_extract_referenced_entity_ids
+from homeassistant.helpers.target import (
+    TargetSelection,
+    async_extract_referenced_entity_ids,
+)
 from homeassistant.helpers.template import Template, is_template_string
 
 from ..internals.homeassistant import parsed_states, states_of_scene
@@ -58,11 +73,21 @@ TARGET_KEYS: Final = (
 
 _HELPERS: Final = frozenset(
     {
-        *("automation", "counter", "group", "input_boolean", "input_button", "input_datetime", "input_number"),
+        *(
+            "automation",
+            "counter",
+            "group",
+            "input_boolean",
+            "input_button",
+            "input_datetime",
+            "input_number",
+        ),
         *("input_select", "input_text", "schedule", "script", "timer"),
     }
 )
-_ENTITY_DOMAINS: Final = frozenset(platform.value for platform in const.Platform) | _HELPERS
+_ENTITY_DOMAINS: Final = (
+    frozenset(platform.value for platform in const.Platform) | _HELPERS
+)
 
 
 def acts_on_own_domain(domain: str) -> bool:
@@ -85,12 +110,16 @@ def decided_by_template(value: object) -> bool:
         case list():
             return any(decided_by_template(part) for part in value)
         case Mapping():
-            return any(decided_by_template(part) for pair in value.items() for part in pair)
+            return any(
+                decided_by_template(part) for pair in value.items() for part in pair
+            )
         case _:
             return False
 
 
-def action_targets(hass: HomeAssistant, domain: str, data: Mapping[str, object]) -> frozenset[str]:
+def action_targets(
+    hass: HomeAssistant, domain: str, data: Mapping[str, object]
+) -> frozenset[str]:
     """Return the entities of any domain that the data of an action targets, with the members of groups.
 
     `all` means every entity of the action's domain.
@@ -100,13 +129,24 @@ def action_targets(hass: HomeAssistant, domain: str, data: Mapping[str, object])
     if isinstance(named, str):
         named = named.split(",")
     if isinstance(named, list):
-        registry, named = er.async_get(hass), [str(part).strip().lower() for part in named]
+        registry, named = (
+            er.async_get(hass),
+            [str(part).strip().lower() for part in named],
+        )
         if named == [const.ENTITY_MATCH_ALL]:
             return frozenset(hass.states.async_entity_ids(domain))
-        target[const.ATTR_ENTITY_ID] = [er.async_resolve_entity_id(registry, part) or part for part in named]
-    selected = async_extract_referenced_entity_ids(hass, TargetSelection(target), primary_entities_only=False)
+        target[const.ATTR_ENTITY_ID] = [
+            er.async_resolve_entity_id(registry, part) or part for part in named
+        ]
+    selected = async_extract_referenced_entity_ids(
+        hass, TargetSelection(target), primary_entities_only=False
+    )
     groups = target.get(const.ATTR_ENTITY_ID)
-    itself = {part for part in groups if "." in part} if isinstance(groups, list) else frozenset()
+    itself = (
+        {part for part in groups if "." in part}
+        if isinstance(groups, list)
+        else frozenset()
+    )
     return frozenset(selected.referenced | selected.indirectly_referenced | itself)
 
 
@@ -114,7 +154,10 @@ def groups_among(hass: HomeAssistant, entity_ids: Iterable[str]) -> Iterator[str
     """Yield the entities that may be groups."""
     known, states = get_group_entities(hass), hass.states
     for entity_id in entity_ids:
-        if entity_id in known or ((state := states.get(entity_id)) and const.ATTR_ENTITY_ID in state.attributes):
+        if entity_id in known or (
+            (state := states.get(entity_id))
+            and const.ATTR_ENTITY_ID in state.attributes
+        ):
             yield entity_id
 
 
@@ -123,7 +166,9 @@ def members_of(hass: HomeAssistant, entity_id: str) -> frozenset[str]:
     state = hass.states.get(entity_id)
     listed: object = state.attributes.get(const.ATTR_ENTITY_ID) if state else None
     entity = get_group_entities(hass).get(entity_id)
-    found = set(entity.group.member_entity_ids) if entity and entity.group else set[str]()
+    found = (
+        set(entity.group.member_entity_ids) if entity and entity.group else set[str]()
+    )
     if isinstance(listed, (list, tuple)):
         found |= {member for member in listed if isinstance(member, str)}
     return frozenset(found - {entity_id})
@@ -132,14 +177,21 @@ def members_of(hass: HomeAssistant, entity_id: str) -> frozenset[str]:
 def controlled_by(effects: Effects) -> frozenset[str]:
     """Return the entities that a call controls itself: no script, scene or group that passes it on.
 
-    Actions of other domains, such as reloading an integration, may also work on a device that is unavailable.
+    Actions of other domains, such as reloading an integration, may also work on a
+    device that is unavailable.
     """
     passing = {*RUNNING, _ACTIVATING}
-    own = (one for one in actions_of(effects) if one.action.partition(".")[0] == one.domain != "group")
+    own = (
+        one
+        for one in actions_of(effects)
+        if one.action.partition(".")[0] == one.domain != "group"
+    )
     return frozenset(one.entity_id for one in own if one.action not in passing)
 
 
-def bounded[Kind: Effects](hass: HomeAssistant, effects: Kind, sources: Mapping[str, ToolSource]) -> Kind:
+def bounded[Kind: Effects](
+    hass: HomeAssistant, effects: Kind, sources: Mapping[str, ToolSource]
+) -> Kind:
     """Bound what is unknown of scripts, automations and scenes by what the owner has said that they affect."""
     if isinstance(effects, Annotated):
         return replace(effects, named=bounded(hass, effects.named, sources))
@@ -148,13 +200,24 @@ def bounded[Kind: Effects](hass: HomeAssistant, effects: Kind, sources: Mapping[
     unknowns: set[Unknown] = set()
     for unknown in effects.unknowns:
         source = sources.get(unknown.source.entity_id) if unknown.source else None
-        reach = _anything_done_to(hass, source.affects) if source and source.affects else unknown.reach
+        reach = (
+            _anything_done_to(hass, source.affects)
+            if source and source.affects
+            else unknown.reach
+        )
         unknowns.add(replace(unknown, reach=reach))
-    runs = tuple([run._replace(effects=bounded(hass, run.effects, sources)) for run in effects.intents])
+    runs = tuple(
+        [
+            run._replace(effects=bounded(hass, run.effects, sources))
+            for run in effects.intents
+        ]
+    )
     return replace(effects, unknowns=frozenset(unknowns), intents=runs)
 
 
-def _anything_done_to(hass: HomeAssistant, entity_ids: Iterable[str]) -> frozenset[EntityAction]:
+def _anything_done_to(
+    hass: HomeAssistant, entity_ids: Iterable[str]
+) -> frozenset[EntityAction]:
     """Return all actions on entities, and on the members of groups."""
     waiting, found = [*entity_ids], set[str]()
     while waiting:
@@ -162,22 +225,59 @@ def _anything_done_to(hass: HomeAssistant, entity_ids: Iterable[str]) -> frozens
         if entity_id not in found:
             found.add(entity_id)
             waiting += members_of(hass, entity_id)
-    return frozenset(EntityAction(entity_id, f"{entity_id.partition('.')[0]}.{ANY_ACTION}") for entity_id in found)
+    return frozenset(
+        EntityAction(entity_id, f"{entity_id.partition('.')[0]}.{ANY_ACTION}")
+        for entity_id in found
+    )
 
 
-_DATA_KEYS: Final = (const.CONF_SERVICE_DATA, const.CONF_SERVICE_DATA_TEMPLATE, const.CONF_TARGET)
+_DATA_KEYS: Final = (
+    const.CONF_SERVICE_DATA,
+    const.CONF_SERVICE_DATA_TEMPLATE,
+    const.CONF_TARGET,
+)
 """The parts of a step that hold the data of its service."""
-_GENERIC: Final = frozenset({const.SERVICE_TURN_ON, const.SERVICE_TURN_OFF, const.SERVICE_TOGGLE})
+_GENERIC: Final = frozenset(
+    {const.SERVICE_TURN_ON, const.SERVICE_TURN_OFF, const.SERVICE_TOGGLE}
+)
 """Services of `homeassistant` that call the service of the same name in the domain of the entity."""
 RUNNING: Final = frozenset({"script.turn_on", "script.toggle", "automation.trigger"})
 """Actions that run the sequence of an entity."""
 _ACTIVATING: Final = "scene.turn_on"
 SELF_CONTAINED: Final = frozenset(
     {
-        *("alarm_control_panel", "climate", "cover", "fan", "humidifier", "lawn_mower", "light", "lock"),
-        *("media_player", "number", "remote", "select", "siren", "switch", "text", "todo", "vacuum", "valve"),
+        *(
+            "alarm_control_panel",
+            "climate",
+            "cover",
+            "fan",
+            "humidifier",
+            "lawn_mower",
+            "light",
+            "lock",
+        ),
+        *(
+            "media_player",
+            "number",
+            "remote",
+            "select",
+            "siren",
+            "switch",
+            "text",
+            "todo",
+            "vacuum",
+            "valve",
+        ),
         "water_heater",
-        *("counter", "input_boolean", "input_datetime", "input_number", "input_select", "input_text", "timer"),
+        *(
+            "counter",
+            "input_boolean",
+            "input_datetime",
+            "input_number",
+            "input_select",
+            "input_text",
+            "timer",
+        ),
     }
 )
 """Domains whose services change nothing but entities of that domain, whatever their data."""
@@ -186,7 +286,9 @@ _KNOWN_GENERIC: Final = _GENERIC | {"update_entity"}
 _TELLING: Final = frozenset({"logbook", "persistent_notification", "system_log"})
 """Domains whose actions only show a message at home."""
 _SPEAKING: Final = frozenset({const.Platform.NOTIFY, const.Platform.TTS})
-_INSTRUCTING: Final = frozenset({"assist_satellite.start_conversation", "conversation.process"})
+_INSTRUCTING: Final = frozenset(
+    {"assist_satellite.start_conversation", "conversation.process"}
+)
 """Actions with words for an agent, which may know no rules of ours. Those of a script are its owner's."""
 _PLAY_MEDIA: Final = "media_player.play_media"
 _MEDIA_PARTS: Final = (ATTR_MEDIA_CONTENT_ID, ATTR_MEDIA_CONTENT_TYPE, "media", "extra")
@@ -197,7 +299,11 @@ _MEDIA_BY_NAME: Final = re.compile(
 """Matches media of the home and of catalogues, and names. Anything else may be a page of anybody's, or be spoken."""
 _URL_TYPES: Final = frozenset({"app", "cast", "url"})
 """Types of media whose ids are addresses or apps, whatever they look like."""
-_TARGET_TEMPERATURES: Final = (const.ATTR_TEMPERATURE, ATTR_TARGET_TEMP_LOW, ATTR_TARGET_TEMP_HIGH)
+_TARGET_TEMPERATURES: Final = (
+    const.ATTR_TEMPERATURE,
+    ATTR_TARGET_TEMP_LOW,
+    ATTR_TARGET_TEMP_HIGH,
+)
 _PROTECTION: Final[Mapping[str, int]] = {
     "alarm_control_panel.alarm_arm_custom_bypass": 1,
     "alarm_control_panel.alarm_arm_home": 1,
@@ -220,7 +326,9 @@ _LOCK_SERVICES: Final[Mapping[str, str]] = {
     LockState.OPEN: "open",
     LockState.OPENING: "open",
 }
-_ON_OFF_DOMAINS: Final = frozenset({"automation", "group", "input_boolean", "light", "remote", "switch"})
+_ON_OFF_DOMAINS: Final = frozenset(
+    {"automation", "group", "input_boolean", "light", "remote", "switch"}
+)
 """Domains whose states are all reached by turning on or off."""
 
 _BRANCHING_STEPS: Final = frozenset(
@@ -256,7 +364,9 @@ class ActionReader:
     _actions: set[EntityAction] = field(default_factory=set)
     _unknowns: set[Unknown] = field(default_factory=set)
     _waiting: list[EntityAction] = field(default_factory=list)
-    _reaches: dict[EntityAction, frozenset[EntityAction] | None] = field(default_factory=dict)
+    _reaches: dict[EntityAction, frozenset[EntityAction] | None] = field(
+        default_factory=dict
+    )
     """The reach of each action on a domain whose target a template decides."""
 
     def touch(
@@ -268,19 +378,36 @@ class ActionReader:
         source: EntityAction | None = None,
     ) -> None:
         """Read a service call for known entities. `source` is the action that causes it."""
-        action, settings = named_action(domain, service, data), _settings(f"{domain}.{service}", data, source)
+        action, settings = (
+            named_action(domain, service, data),
+            _settings(f"{domain}.{service}", data, source),
+        )
         if domain != HOMEASSISTANT_DOMAIN or service not in _GENERIC:
-            self._add_all([EntityAction(entity_id, action, settings) for entity_id in entity_ids])
+            self._add_all(
+                [EntityAction(entity_id, action, settings) for entity_id in entity_ids]
+            )
             return
         alike: dict[str, list[str]] = defaultdict(list)
         for entity_id in entity_ids:
             alike[entity_id.partition(".")[0]].append(entity_id)
         for own, those in alike.items():
-            able = those if self.hass.services.has_service(own, service) else groups_among(self.hass, those)
-            self._add_all([EntityAction(entity_id, f"{own}.{service}") for entity_id in able])
+            able = (
+                those
+                if self.hass.services.has_service(own, service)
+                else groups_among(self.hass, those)
+            )
+            self._add_all(
+                [EntityAction(entity_id, f"{own}.{service}") for entity_id in able]
+            )
 
     @callback
-    def call(self, domain: str, service: str, data: Mapping[str, object], source: EntityAction | None = None) -> None:
+    def call(
+        self,
+        domain: str,
+        service: str,
+        data: Mapping[str, object],
+        source: EntityAction | None = None,
+    ) -> None:
         """Read a service call with its target in `data`. `source` is the action that causes it."""
         if domain == const.Platform.SCENE and service == "apply":
             self._apply(data.get(const.CONF_ENTITIES), source)
@@ -293,12 +420,18 @@ class ActionReader:
             own = [one for one in named if one.startswith(f"{domain}.")]
             self.touch(own or [f"{domain}.{service}"], domain, service, data, source)
         elif not has_target(data):
-            self._unknowns.add(Unknown(UnknownReason.OPAQUE_ACTION, source, action=f"{domain}.{service}"))
+            self._unknowns.add(
+                Unknown(
+                    UnknownReason.OPAQUE_ACTION, source, action=f"{domain}.{service}"
+                )
+            )
         else:
             self._act(domain, service, data, source)
 
     @callback
-    def sequence(self, steps: Iterable[object], source: EntityAction | None = None) -> None:
+    def sequence(
+        self, steps: Iterable[object], source: EntityAction | None = None
+    ) -> None:
         """Read a validated sequence. `source` is the action that runs it."""
         for kind, step in _flat_steps(steps):
             match kind:
@@ -345,7 +478,9 @@ class ActionReader:
         """Follow groups, scripts, automations and scenes to their ends, and return all effects."""
         while self._waiting:
             batch, self._waiting = self._waiting, []
-            groups = set(groups_among(self.hass, [action.entity_id for action in batch]))
+            groups = set(
+                groups_among(self.hass, [action.entity_id for action in batch])
+            )
             for action in batch:
                 if action.action in RUNNING:
                     self._run(action)
@@ -353,7 +488,11 @@ class ActionReader:
                     self._activate(action)
                 elif action.entity_id in groups:
                     self._pass_on(action)
-        self._actions |= {EntityAction(one.entity_id, ARM_FOR_LESS) for one in self._actions if self._lowers_alarm(one)}
+        self._actions |= {
+            EntityAction(one.entity_id, ARM_FOR_LESS)
+            for one in self._actions
+            if self._lowers_alarm(one)
+        }
         return effects_of(self._actions, self._unknowns)
 
     def _lowers_alarm(self, action: EntityAction) -> bool:
@@ -373,7 +512,9 @@ class ActionReader:
         self._actions |= new
         self._waiting += new
 
-    def _service_step(self, step: Mapping[str, object], source: EntityAction | None) -> None:
+    def _service_step(
+        self, step: Mapping[str, object], source: EntityAction | None
+    ) -> None:
         """Read a service call of a sequence. A template in its name or target makes it unknown."""
         name = step.get(const.CONF_ACTION)
         data: dict[str, object] = {}
@@ -384,11 +525,14 @@ class ActionReader:
             data[const.CONF_ENTITY_ID] = step[const.CONF_ENTITY_ID]
         targets = [*data, *(data[key] for key in TARGET_KEYS if key in data)]
         is_plain = isinstance(name, str) and not decided_by_template(name)
-        domain, _, service = str(name if is_plain else getattr(name, "template", name)).partition(".")
+        domain, _, service = str(
+            name if is_plain else getattr(name, "template", name)
+        ).partition(".")
         if not is_plain:
             service = ANY_ACTION
         elif (domain == "script" and self._script_called(service)) or (
-            all(isinstance(part, Mapping) for part in parts) and not decided_by_template(targets)
+            all(isinstance(part, Mapping) for part in parts)
+            and not decided_by_template(targets)
         ):
             self.call(domain, service, data, source)
             return
@@ -396,25 +540,45 @@ class ActionReader:
         self._unknowns.add(Unknown(UnknownReason.TEMPLATE, source, reach))
 
     def _reach(
-        self, domain: str, service: str, data: Mapping[str, object], source: EntityAction | None
+        self,
+        domain: str,
+        service: str,
+        data: Mapping[str, object],
+        source: EntityAction | None,
     ) -> frozenset[EntityAction] | None:
         """Return everything that a service may do to any entity; None if that cannot be worked out."""
         is_generic = domain == HOMEASSISTANT_DOMAIN and service in _GENERIC
-        is_bounded = is_generic or domain in SELF_CONTAINED or f"{domain}.{service}" in (_ACTIVATING, *RUNNING)
+        is_bounded = (
+            is_generic
+            or domain in SELF_CONTAINED
+            or f"{domain}.{service}" in (_ACTIVATING, *RUNNING)
+        )
         if not (self.bounds_templates and is_bounded):
             return None
         action = EntityAction(
-            domain, named_action(domain, service, data), _settings(f"{domain}.{service}", data, source)
+            domain,
+            named_action(domain, service, data),
+            _settings(f"{domain}.{service}", data, source),
         )
         if action in self._reaches:
             return self._reaches[action]
         reader = ActionReader(self.hass, bounds_templates=False)
-        reader.touch(self.hass.states.async_entity_ids(None if is_generic else domain), domain, service, data, source)
+        reader.touch(
+            self.hass.states.async_entity_ids(None if is_generic else domain),
+            domain,
+            service,
+            data,
+            source,
+        )
         effects = reader.effects()
-        self._reaches[action] = effects.actions if isinstance(effects, Touches) else None
+        self._reaches[action] = (
+            effects.actions if isinstance(effects, Touches) else None
+        )
         return self._reaches[action]
 
-    def _device_step(self, step: Mapping[str, object], source: EntityAction | None) -> None:
+    def _device_step(
+        self, step: Mapping[str, object], source: EntityAction | None
+    ) -> None:
         """Read a device action. Its entity is given by entity id or registry id."""
         domain, kind = str(step.get(const.CONF_DOMAIN)), str(step.get(const.CONF_TYPE))
         entity = step.get(const.CONF_ENTITY_ID)
@@ -424,18 +588,37 @@ class ActionReader:
         if not acts_on_own_domain(domain) or not isinstance(entity, str):
             self._unknowns.add(Unknown(UnknownReason.OPAQUE_ACTION, source))
             return
-        entity_id = er.async_resolve_entity_id(er.async_get(self.hass), entity) or entity
+        entity_id = (
+            er.async_resolve_entity_id(er.async_get(self.hass), entity) or entity
+        )
         self.touch([entity_id], domain, _service_of_device_action(domain, kind), step)
 
-    def _act(self, domain: str, service: str, data: Mapping[str, object], source: EntityAction | None) -> None:
+    def _act(
+        self,
+        domain: str,
+        service: str,
+        data: Mapping[str, object],
+        source: EntityAction | None,
+    ) -> None:
         targets, name = action_targets(self.hass, domain, data), f"{domain}.{service}"
         if name in _INSTRUCTING and (source is None or decided_by_template(data)):
-            self._unknowns.add(Unknown(UnknownReason.OPAQUE_ACTION, source, action=name))
+            self._unknowns.add(
+                Unknown(UnknownReason.OPAQUE_ACTION, source, action=name)
+            )
         if acts_on_own_domain(domain):
-            targets = frozenset(target for target in targets if target.partition(".")[0] in (domain, "group"))
+            targets = frozenset(
+                target
+                for target in targets
+                if target.partition(".")[0] in (domain, "group")
+            )
         elif domain != HOMEASSISTANT_DOMAIN or service not in _KNOWN_GENERIC:
-            touched: list[EntityAction | None] = [EntityAction(target, name) for target in targets]
-            self._unknowns |= {Unknown(UnknownReason.OPAQUE_ACTION, one, action=name) for one in touched or [source]}
+            touched: list[EntityAction | None] = [
+                EntityAction(target, name) for target in targets
+            ]
+            self._unknowns |= {
+                Unknown(UnknownReason.OPAQUE_ACTION, one, action=name)
+                for one in touched or [source]
+            }
         self.touch(targets, domain, service, data, source)
 
     def _pass_on(self, action: EntityAction) -> None:
@@ -475,17 +658,26 @@ class ActionReader:
             if state.entity_id in seen:
                 continue
             seen.add(state.entity_id)
-            plays = _settings(_PLAY_MEDIA, state.attributes, source) if state.domain == "media_player" else ()
+            plays = (
+                _settings(_PLAY_MEDIA, state.attributes, source)
+                if state.domain == "media_player"
+                else ()
+            )
             for name in reproducing_actions(state):
                 self._add(EntityAction(state.entity_id, name, plays))
             if state.domain == "group":
                 members = members_of(self.hass, state.entity_id)
-                waiting += [State(member, state.state, state.attributes) for member in members]
+                waiting += [
+                    State(member, state.state, state.attributes) for member in members
+                ]
 
     def _script_called(self, service: str) -> str | None:
         """Return the script behind an action of its own. The action keeps its name if the entity is renamed."""
         registry = er.async_get(self.hass)
-        entity_id = registry.async_get_entity_id("script", "script", service) or f"script.{service}"
+        entity_id = (
+            registry.async_get_entity_id("script", "script", service)
+            or f"script.{service}"
+        )
         return entity_id if self.hass.states.get(entity_id) else None
 
 
@@ -497,16 +689,28 @@ def _service_of_device_action(domain: str, kind: str) -> str:
     return f"{verb}_cover{separator}{rest}" if domain == const.Platform.COVER else kind
 
 
-def _settings(action: str, data: Mapping[str, object], source: EntityAction | None) -> tuple[tuple[str, float], ...]:
+def _settings(
+    action: str, data: Mapping[str, object], source: EntityAction | None
+) -> tuple[tuple[str, float], ...]:
     """Return the settings of an action. What its owner wrote into `source`, a script, nobody else can choose."""
     if action in SET_TEMPERATURE:
-        targets = tuple([(key, _degrees(data[key])) for key in _TARGET_TEMPERATURES if key in data])
-        return targets if targets and ATTR_HVAC_MODE not in data else ((const.ATTR_TEMPERATURE, inf),)
+        targets = tuple(
+            [(key, _degrees(data[key])) for key in _TARGET_TEMPERATURES if key in data]
+        )
+        return (
+            targets
+            if targets and ATTR_HVAC_MODE not in data
+            else ((const.ATTR_TEMPERATURE, inf),)
+        )
     if action in (_PLAY_MEDIA, f"{const.Platform.MEDIA_PLAYER}.{ANY_ACTION}"):
         parts = [data.get(key) for key in _MEDIA_PARTS]
-        is_chosen = decided_by_template(parts) or (source is None and not _is_by_name(*parts))
+        is_chosen = decided_by_template(parts) or (
+            source is None and not _is_by_name(*parts)
+        )
         return ((ATTR_MEDIA_CONTENT_ID, inf),) if is_chosen else ()
-    message = data.get("message") if action.startswith(f"{const.Platform.TTS}.") else None
+    message = (
+        data.get("message") if action.startswith(f"{const.Platform.TTS}.") else None
+    )
     is_chosen = message is not None and (source is None or decided_by_template(message))
     return (("message", inf),) if is_chosen else ()
 
@@ -522,27 +726,48 @@ def _degrees(value: object) -> float:
 def _is_by_name(media_id: object, kind: object, media: object, extra: object) -> bool:
     """Return whether media is one of the home or of a catalogue, or is only named."""
     if isinstance(media, Mapping):
-        media_id, kind, media = media.get(ATTR_MEDIA_CONTENT_ID), media.get(ATTR_MEDIA_CONTENT_TYPE), None
+        media_id, kind, media = (
+            media.get(ATTR_MEDIA_CONTENT_ID),
+            media.get(ATTR_MEDIA_CONTENT_TYPE),
+            None,
+        )
     if media or extra or str(kind).strip().lower() in _URL_TYPES:
         return False
-    return media_id is None or (isinstance(media_id, str) and _MEDIA_BY_NAME.fullmatch(media_id.strip()) is not None)
+    return media_id is None or (
+        isinstance(media_id, str)
+        and _MEDIA_BY_NAME.fullmatch(media_id.strip()) is not None
+    )
 
 
-def _named_steps(hass: HomeAssistant, arguments: Mapping[str, object]) -> Iterator[dict[str, object]]:
+def _named_steps(
+    hass: HomeAssistant, arguments: Mapping[str, object]
+) -> Iterator[dict[str, object]]:
     """Yield the actions of the home that a part of a tool's arguments names, as steps of a script."""
     domain, target = arguments.get(const.CONF_DOMAIN), arguments.get(const.CONF_TARGET)
     data: object = {key: arguments[key] for key in TARGET_KEYS if key in arguments}
     for part in (arguments.get(const.CONF_SERVICE_DATA), arguments.get("service_data")):
         if part:
-            data = {**data, **part} if isinstance(data, Mapping) and isinstance(part, Mapping) else part
+            data = (
+                {**data, **part}
+                if isinstance(data, Mapping) and isinstance(part, Mapping)
+                else part
+            )
     is_aimed = bool(target) or (isinstance(data, Mapping) and has_target(data))
     for name in (arguments.get(const.CONF_ACTION), arguments.get("service")):
         if not isinstance(name, str):
             continue
-        # Without a domain, the action is that of each target: others do not count for it.
-        bare = [f"{own}.{name}" for own in sorted({str(domain), *(_ENTITY_DOMAINS if is_aimed else ())})]
-        for action in (one.strip().lower() for one in ([name] if "." in name else bare)):
-            if is_template_string(action) or hass.services.has_service(*action.partition(".")[::2]):
+        # Without a domain, the action is that of each target: others do not count for
+        # it.
+        bare = [
+            f"{own}.{name}"
+            for own in sorted({str(domain), *(_ENTITY_DOMAINS if is_aimed else ())})
+        ]
+        for action in (
+            one.strip().lower() for one in ([name] if "." in name else bare)
+        ):
+            if is_template_string(action) or hass.services.has_service(
+                *action.partition(".")[::2]
+            ):
                 yield {const.CONF_ACTION: action, const.CONF_SERVICE_DATA: data} | (
                     {const.CONF_TARGET: target} if target else {}
                 )
@@ -560,8 +785,13 @@ def reproducing_actions(state: State) -> frozenset[str]:
         case "lock" if state.state in _LOCK_SERVICES:
             return frozenset({f"{const.Platform.LOCK}.{_LOCK_SERVICES[state.state]}"})
         case "alarm_control_panel":
-            return frozenset({f"{const.Platform.ALARM_CONTROL_PANEL}.{_alarm_service(state.state)}"})
-        case domain if domain in _ON_OFF_DOMAINS and state.state in {const.STATE_ON, const.STATE_OFF}:
+            return frozenset(
+                {f"{const.Platform.ALARM_CONTROL_PANEL}.{_alarm_service(state.state)}"}
+            )
+        case domain if domain in _ON_OFF_DOMAINS and state.state in {
+            const.STATE_ON,
+            const.STATE_OFF,
+        }:
             return frozenset({f"{domain}.turn_{state.state}"})
         case domain:
             return frozenset({f"{domain}.{ANY_ACTION}"})
@@ -571,7 +801,12 @@ def _cover_actions(state: State) -> Iterator[str]:
     """Yield the actions of a cover. If it has no positions, opening or closing stands for a position."""
     places = (
         (ATTR_CURRENT_POSITION, ATTR_POSITION, "set_cover_position", "open_cover"),
-        (ATTR_CURRENT_TILT_POSITION, ATTR_TILT_POSITION, "set_cover_tilt_position", "open_cover_tilt"),
+        (
+            ATTR_CURRENT_TILT_POSITION,
+            ATTR_TILT_POSITION,
+            "set_cover_tilt_position",
+            "open_cover_tilt",
+        ),
     )
     for attribute, name, setting, opening in places:
         if (position := state.attributes.get(attribute)) is not None:
@@ -579,7 +814,10 @@ def _cover_actions(state: State) -> Iterator[str]:
             if position != 0:
                 yield f"{const.Platform.COVER}.{opening}"
         if state.state in _OPEN:
-            yield from (f"{const.Platform.COVER}.{setting}", f"{const.Platform.COVER}.{opening}")
+            yield from (
+                f"{const.Platform.COVER}.{setting}",
+                f"{const.Platform.COVER}.{opening}",
+            )
         elif state.state in _CLOSED:
             yield named_action(const.Platform.COVER, setting, {name: 0})
 
@@ -592,7 +830,9 @@ def _alarm_service(state: str) -> str:
     return f"alarm_{state.replace('armed', 'arm')}"
 
 
-def _flat_steps(sequence: Iterable[object]) -> Iterator[tuple[str, Mapping[str, object]]]:
+def _flat_steps(
+    sequence: Iterable[object],
+) -> Iterator[tuple[str, Mapping[str, object]]]:
     """Yield the enabled steps without branches, each with its type, such as `cv.SCRIPT_ACTION_CALL_SERVICE`."""
     for step in sequence:
         if not isinstance(step, Mapping) or step.get(const.CONF_ENABLED) is False:
@@ -607,11 +847,21 @@ def _flat_steps(sequence: Iterable[object]) -> Iterator[tuple[str, Mapping[str, 
 
 def _branches(kind: str, step: Mapping[str, object]) -> Iterator[object]:
     """Yield the sequences inside a step. Missing ones are None."""
-    holders = _listed(step[kind]) if kind in (const.CONF_CHOOSE, const.CONF_PARALLEL, const.CONF_REPEAT) else []
+    holders = (
+        _listed(step[kind])
+        if kind in (const.CONF_CHOOSE, const.CONF_PARALLEL, const.CONF_REPEAT)
+        else []
+    )
     for holder in [*holders, step]:
         if isinstance(holder, Mapping):
             yield from (
-                holder.get(name) for name in (const.CONF_SEQUENCE, const.CONF_THEN, const.CONF_ELSE, const.CONF_DEFAULT)
+                holder.get(name)
+                for name in (
+                    const.CONF_SEQUENCE,
+                    const.CONF_THEN,
+                    const.CONF_ELSE,
+                    const.CONF_DEFAULT,
+                )
             )
 
 

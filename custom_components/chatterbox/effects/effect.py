@@ -22,7 +22,9 @@ _CLOSED_POSITION: Final[Mapping[str, tuple[str, str]]] = {
 }
 """For services that set a position: the key of the position, and the service that position 0 is equal to."""
 
-SET_TEMPERATURE: Final = frozenset({"climate.set_temperature", "water_heater.set_temperature"})
+SET_TEMPERATURE: Final = frozenset(
+    {"climate.set_temperature", "water_heater.set_temperature"}
+)
 
 DISARM: Final = "alarm_control_panel.alarm_disarm"
 ARM_FOR_LESS: Final = "alarm_control_panel.arm_for_less"
@@ -37,7 +39,8 @@ class EntityAction(NamedTuple):
     """Domain and service, such as `lock.unlock`. Setting position 0 is written as closing."""
     settings: tuple[tuple[str, float], ...] = ()
     """The values that it sets, where it matters how far: target temperatures. Infinite for those that a tool may choose
-    or that are not known before, such as a page that is played or words that are spoken."""
+    or that are not known before, such as a page that is played or words that are
+    spoken."""
 
     @property
     def domain(self) -> str:
@@ -156,12 +159,18 @@ def possible_actions(effects: Effects) -> frozenset[EntityAction] | None:
     """Return the known actions and those that unknown effects may consist of; None if these could be any."""
     if isinstance(effects, Annotated):
         effects = effects.named
-    unknowns = effects.unknowns if isinstance(effects, Unresolved) else frozenset[Unknown]()
+    unknowns = (
+        effects.unknowns if isinstance(effects, Unresolved) else frozenset[Unknown]()
+    )
     reaches = [unknown.reach for unknown in unknowns if unknown.reach is not None]
-    return actions_of(effects).union(*reaches) if len(reaches) == len(unknowns) else None
+    return (
+        actions_of(effects).union(*reaches) if len(reaches) == len(unknowns) else None
+    )
 
 
-def effects_of(actions: Iterable[EntityAction], unknowns: Iterable[Unknown]) -> Touches | Unresolved:
+def effects_of(
+    actions: Iterable[EntityAction], unknowns: Iterable[Unknown]
+) -> Touches | Unresolved:
     """Combine known actions and unknown effects."""
     known, unknown = frozenset(actions), frozenset(unknowns)
     return Unresolved(unknown, known) if unknown else Touches(known)
@@ -170,18 +179,36 @@ def effects_of(actions: Iterable[EntityAction], unknowns: Iterable[Unknown]) -> 
 def joined(several: Iterable[Touches | Unresolved]) -> Touches | Unresolved:
     """Return the effects of several calls together."""
     parts = list(several)
-    unknowns = [unknown for part in parts if isinstance(part, Unresolved) for unknown in part.unknowns]
+    unknowns = [
+        unknown
+        for part in parts
+        if isinstance(part, Unresolved)
+        for unknown in part.unknowns
+    ]
     intents = tuple(run for part in parts for run in part.intents)
-    effects = replace(effects_of((action for part in parts for action in part.actions), unknowns), intents=intents)
-    is_beside = any(isinstance(part, Touches) and part.beside_entities for part in parts)
-    return replace(effects, beside_entities=is_beside) if isinstance(effects, Touches) else effects
+    effects = replace(
+        effects_of((action for part in parts for action in part.actions), unknowns),
+        intents=intents,
+    )
+    is_beside = any(
+        isinstance(part, Touches) and part.beside_entities for part in parts
+    )
+    return (
+        replace(effects, beside_entities=is_beside)
+        if isinstance(effects, Touches)
+        else effects
+    )
 
 
 def run_by(
-    intent_type: str, effects: Touches | Unresolved, slots: Mapping[str, JsonValue] = MappingProxyType({})
+    intent_type: str,
+    effects: Touches | Unresolved,
+    slots: Mapping[str, JsonValue] = MappingProxyType({}),
 ) -> Touches | Unresolved:
     """Return effects as those of an intent, which may run others."""
-    return replace(effects, intents=(IntentRun(intent_type, effects, slots), *effects.intents))
+    return replace(
+        effects, intents=(IntentRun(intent_type, effects, slots), *effects.intents)
+    )
 
 
 def intents_of(effects: Effects) -> tuple[IntentRun, ...]:
@@ -218,13 +245,24 @@ class ActionKind(StrEnum):
 
 
 _ACTIONS_OF_KIND: Final[Mapping[ActionKind, tuple[str, ...]]] = {
-    ActionKind.RUN: ("automation.trigger", "scene.turn_on", "script.toggle", "script.turn_on"),
+    ActionKind.RUN: (
+        "automation.trigger",
+        "scene.turn_on",
+        "script.toggle",
+        "script.turn_on",
+    ),
     ActionKind.DISARM: ("alarm_control_panel.alarm_disarm",),
     ActionKind.ARM_FOR_LESS: (ARM_FOR_LESS,),
     ActionKind.ARM: ("alarm_control_panel.alarm_arm*",),
     ActionKind.LOCK: ("lock.lock",),
     ActionKind.UNLOCK: ("lock.unlock",),
-    ActionKind.OPEN: ("lock.open", "cover.open_*", "cover.set_*", "valve.open_*", "valve.set_*"),
+    ActionKind.OPEN: (
+        "lock.open",
+        "cover.open_*",
+        "cover.set_*",
+        "valve.open_*",
+        "valve.set_*",
+    ),
     ActionKind.CLOSE: ("cover.close_*", "valve.close_*"),
     ActionKind.OPEN_OR_CLOSE: ("cover.toggle*", "valve.toggle*"),
     ActionKind.CHANGE: (f"*.{ANY_ACTION}*", "*.select_*", "*.set_*", "*.volume_*"),
@@ -238,5 +276,9 @@ _ACTIONS_OF_KIND: Final[Mapping[ActionKind, tuple[str, ...]]] = {
 @lru_cache
 def kind_of(action: str) -> ActionKind:
     """Return the kind of an action such as `lock.unlock`."""
-    kinds = (kind for kind, patterns in _ACTIONS_OF_KIND.items() if any(fnmatchcase(action, one) for one in patterns))
+    kinds = (
+        kind
+        for kind, patterns in _ACTIONS_OF_KIND.items()
+        if any(fnmatchcase(action, one) for one in patterns)
+    )
     return next(kinds, ActionKind.USE)

@@ -1,7 +1,8 @@
 """Predicts the effects of an intent before it is handled.
 
-The answer contains at least what the handler will do. States and features are not considered, because an earlier call
-of the same message may change them, and of several entities with one name all are taken.
+The answer contains at least what the handler will do. States and features are not
+considered, because an earlier call of the same message may change them, and of several
+entities with one name all are taken.
 """
 
 from collections import defaultdict
@@ -24,10 +25,24 @@ from homeassistant.helpers.script import Script
 from ..agent.messages import JsonValue
 from ..home.entity_matches import matching_states
 from ..home.name_index import NameIndex
-from ..internals.intent import HANDLERS, SCRIPT_HANDLERS, Reach, actions_of_script, handler_path
+from ..internals.intent import (
+    HANDLERS,
+    SCRIPT_HANDLERS,
+    Reach,
+    actions_of_script,
+    handler_path,
+)
 from ..internals.todo import items_on_list
 from .actions import ActionReader
-from .effect import NOTHING, Touches, Unknown, UnknownReason, Unresolved, effects_of, run_by
+from .effect import (
+    NOTHING,
+    Touches,
+    Unknown,
+    UnknownReason,
+    Unresolved,
+    effects_of,
+    run_by,
+)
 
 _OWN: Final = "homeassistant."
 """Prefix of the modules of Home Assistant's own handlers."""
@@ -56,13 +71,20 @@ type Slots = Mapping[str, JsonValue]
 
 def delayed_command(intent_type: str, slots: Slots) -> str:
     """Return the sentence that a timer passes to Home Assistant when it finishes, or an empty text."""
-    command = slots.get("conversation_command") if intent_type == intent.INTENT_START_TIMER else None
+    command = (
+        slots.get("conversation_command")
+        if intent_type == intent.INTENT_START_TIMER
+        else None
+    )
     return "" if intent.is_blank_slot_value(command) else str(command).strip()
 
 
 def delay_of(slots: Slots) -> int:
     """Return the seconds of a timer, as Home Assistant reads its slots."""
-    values = ((str(slots.get(unit, "")).partition(".")[0], seconds) for unit, seconds in _UNITS.items())
+    values = (
+        (str(slots.get(unit, "")).partition(".")[0], seconds)
+        for unit, seconds in _UNITS.items()
+    )
     return sum(int(value) * seconds for value, seconds in values if value.isdecimal())
 
 
@@ -79,70 +101,111 @@ class Naming(NamedTuple):
 
 def handler_of(hass: HomeAssistant, intent_type: str) -> intent.IntentHandler | None:
     """Return the handler of an intent."""
-    return next((one for one in intent.async_get(hass) if one.intent_type == intent_type), None)
+    return next(
+        (one for one in intent.async_get(hass) if one.intent_type == intent_type), None
+    )
 
 
 def intent_naming(hass: HomeAssistant, intent_type: str) -> Naming:
     """Return the slots by which an intent selects entities: none for timers and for unknown handlers."""
     handler = handler_of(hass, intent_type)
     if isinstance(handler, intent.DynamicServiceIntentHandler):
-        return Naming(("name", "area", "floor"), frozenset(handler.required_domains or ()), takes_domain=True)
+        return Naming(
+            ("name", "area", "floor"),
+            frozenset(handler.required_domains or ()),
+            takes_domain=True,
+        )
     reach = HANDLERS.get(handler_path(handler), _READS) if handler else _READS
     return Naming(reach.where, frozenset({reach.domain})) if reach.domain else Naming()
 
 
-def selection(slots: Slots, assistant: str | None, domains: Collection[str] | None) -> intent.MatchTargetsConstraints:
+def selection(
+    slots: Slots, assistant: str | None, domains: Collection[str] | None
+) -> intent.MatchTargetsConstraints:
     """Return what the slots of an intent select; `domains` are those of the intent, if the slots give none."""
-    name, area, floor = (str(value) if (value := slots.get(slot)) else None for slot in ("name", "area", "floor"))
+    name, area, floor = (
+        str(value) if (value := slots.get(slot)) else None
+        for slot in ("name", "area", "floor")
+    )
     given, classes = (
-        {*map(str, values if isinstance(values, list) else [values])} if (values := slots.get(slot)) else None
+        {*map(str, values if isinstance(values, list) else [values])}
+        if (values := slots.get(slot))
+        else None
         for slot in ("domain", "device_class")
     )
-    return intent.MatchTargetsConstraints(name, area, floor, given or domains or None, classes, assistant=assistant)
+    return intent.MatchTargetsConstraints(
+        name, area, floor, given or domains or None, classes, assistant=assistant
+    )
 
 
 def missed_by_intent(
-    hass: HomeAssistant, intent_type: str, slots: Slots, assistant: str, preferences: intent.MatchTargetsPreferences
+    hass: HomeAssistant,
+    intent_type: str,
+    slots: Slots,
+    assistant: str,
+    preferences: intent.MatchTargetsPreferences,
 ) -> intent.MatchFailedError | frozenset[str]:
     """Return the entities among the effects of an intent that its handler leaves out, or the error that it raises.
 
-    Unlike `intent_effects`, it considers states, features and the room of the speaker, as they are now. Source:
-    `DynamicServiceIntentHandler.async_handle` in homeassistant.helpers.intent.
+    Unlike `intent_effects`, it considers states, features and the room of the speaker,
+    as they are now. Source: `DynamicServiceIntentHandler.async_handle` in
+    homeassistant.helpers.intent.
     """
     handler, naming = handler_of(hass, intent_type), intent_naming(hass, intent_type)
-    named = {slot: value for slot, value in slots.items() if (slot, value) != ("name", "all")}
+    named = {
+        slot: value for slot, value in slots.items() if (slot, value) != ("name", "all")
+    }
     constraints = selection(named, assistant, naming.domains)
     if not naming.slots or not constraints.has_constraints:
         return frozenset()
     if isinstance(handler, intent.DynamicServiceIntentHandler):
-        constraints = replace(constraints, features=handler.required_features, states=handler.required_states)
+        constraints = replace(
+            constraints,
+            features=handler.required_features,
+            states=handler.required_states,
+        )
     result = intent.async_match_targets(hass, constraints, preferences)
     if not result.is_match:
         return intent.MatchFailedError(result, constraints, preferences)
-    candidates = frozenset(state.entity_id for state in matching_states(hass, constraints))
+    candidates = frozenset(
+        state.entity_id for state in matching_states(hass, constraints)
+    )
     return candidates.difference(state.entity_id for state in result.states)
 
 
-def intent_effects(hass: HomeAssistant, intent_type: str, slots: Slots, assistant: str) -> Touches | Unresolved:
+def intent_effects(
+    hass: HomeAssistant, intent_type: str, slots: Slots, assistant: str
+) -> Touches | Unresolved:
     """Return the effects of an intent on the entities exposed to `assistant`.
 
-    An intent without a handler, or with invalid slots, has none, and neither has a `delayed_command`, which is refused.
+    An intent without a handler, or with invalid slots, has none, and neither has a
+    `delayed_command`, which is refused.
     """
     handler = handler_of(hass, intent_type)
-    return NOTHING if handler is None else run_by(intent_type, _effects(hass, handler, slots, assistant), slots)
+    return (
+        NOTHING
+        if handler is None
+        else run_by(intent_type, _effects(hass, handler, slots, assistant), slots)
+    )
 
 
-def _effects(hass: HomeAssistant, handler: intent.IntentHandler, slots: Slots, assistant: str) -> Touches | Unresolved:
+def _effects(
+    hass: HomeAssistant, handler: intent.IntentHandler, slots: Slots, assistant: str
+) -> Touches | Unresolved:
     intent_type = handler.intent_type
     if delayed_command(intent_type, slots):
         return NOTHING
     try:
-        valid = handler.async_validate_slots({name: {"value": value} for name, value in slots.items()})
+        valid = handler.async_validate_slots(
+            {name: {"value": value} for name, value in slots.items()}
+        )
     except vol.Invalid:
         return NOTHING
     except Exception:  # noqa: BLE001 a schema may hold anybody's code
         return Unresolved(frozenset({Unknown(UnknownReason.FOREIGN_INTENT)}))
-    given = intent.Intent(hass, "", intent_type, valid, None, _NO_CONTEXT, hass.config.language, assistant)
+    given = intent.Intent(
+        hass, "", intent_type, valid, None, _NO_CONTEXT, hass.config.language, assistant
+    )
     name = handler_path(handler)
     if isinstance(handler, intent.DynamicServiceIntentHandler) and _is_plain(handler):
         return _service_effects(given, handler)
@@ -164,7 +227,11 @@ def is_reading_intent(hass: HomeAssistant, intent_type: str) -> bool:
 def acts_by_services(handler: intent.IntentHandler) -> bool:
     """Return whether a handler does nothing but call the service of its intent."""
     path = handler_path(handler)
-    return isinstance(handler, intent.DynamicServiceIntentHandler) and bool(path) and path not in HANDLERS
+    return (
+        isinstance(handler, intent.DynamicServiceIntentHandler)
+        and bool(path)
+        and path not in HANDLERS
+    )
 
 
 def is_question_intent(hass: HomeAssistant, intent_type: str) -> bool:
@@ -176,20 +243,37 @@ def is_question_intent(hass: HomeAssistant, intent_type: str) -> bool:
 def is_foreign_intent(hass: HomeAssistant, intent_type: str) -> bool:
     """Return whether the effects of an intent are never known."""
     handler = handler_of(hass, intent_type)
-    is_plain = isinstance(handler, intent.DynamicServiceIntentHandler) and _is_plain(handler)
-    return handler is not None and not is_plain and handler_path(handler) not in {*HANDLERS, *SCRIPT_HANDLERS}
+    is_plain = isinstance(handler, intent.DynamicServiceIntentHandler) and _is_plain(
+        handler
+    )
+    return (
+        handler is not None
+        and not is_plain
+        and handler_path(handler) not in {*HANDLERS, *SCRIPT_HANDLERS}
+    )
 
 
 def _is_plain(handler: intent.DynamicServiceIntentHandler) -> bool:
     """Return whether a handler calls only one service for each domain: Home Assistant's own, or one that inherits."""
     kind = type(handler)
     plain = intent.ServiceIntentHandler
-    methods = ("async_handle", "async_handle_states", "async_call_service", "get_domain_and_service")
-    changed = [method for method in methods if getattr(kind, method) is not getattr(plain, method)]
+    methods = (
+        "async_handle",
+        "async_handle_states",
+        "async_call_service",
+        "get_domain_and_service",
+    )
+    changed = [
+        method
+        for method in methods
+        if getattr(kind, method) is not getattr(plain, method)
+    ]
     return not changed or kind.__module__.startswith(_OWN)
 
 
-def _service_effects(given: intent.Intent, handler: intent.DynamicServiceIntentHandler) -> Touches | Unresolved:
+def _service_effects(
+    given: intent.Intent, handler: intent.DynamicServiceIntentHandler
+) -> Touches | Unresolved:
     data = {name: slot["value"] for name, slot in given.slots.items()}
     slots = data | {"name": None} if data.get("name") == "all" else data
     constraints = selection(slots, given.assistant, handler.required_domains)
@@ -205,13 +289,19 @@ def _service_effects(given: intent.Intent, handler: intent.DynamicServiceIntentH
     return reader.effects()
 
 
-def _service(given: intent.Intent, handler: intent.DynamicServiceIntentHandler, state: State) -> tuple[str, str] | None:
+def _service(
+    given: intent.Intent, handler: intent.DynamicServiceIntentHandler, state: State
+) -> tuple[str, str] | None:
     """Return the service that is called for the entities of a domain, or None."""
     try:
         domain, service = handler.get_domain_and_service(given, state)
     except intent.IntentHandleError:
         return None
-    special = _ON_OFF_SERVICES.get((state.domain, service)) if isinstance(handler, OnOffIntentHandler) else None
+    special = (
+        _ON_OFF_SERVICES.get((state.domain, service))
+        if isinstance(handler, OnOffIntentHandler)
+        else None
+    )
     return (state.domain, special) if special else (domain, service)
 
 
@@ -220,7 +310,9 @@ def _reached(valid: intent.Intent, reach: Reach) -> Touches | Unresolved:
         return NOTHING
     data = {slot: given["value"] for slot, given in valid.slots.items()}
     slots = {slot: value for slot, value in data.items() if slot in reach.where}
-    constraints = selection(slots, valid.assistant if reach.where else None, {reach.domain})
+    constraints = selection(
+        slots, valid.assistant if reach.where else None, {reach.domain}
+    )
     reader = ActionReader(valid.hass)
     entity_ids = [state.entity_id for state in matching_states(valid.hass, constraints)]
     for service in reach.services:
@@ -247,21 +339,39 @@ _STATES_OF_ITEMS: Final[Mapping[str, AbstractSet[TodoItemStatus | None]]] = {
 """Which items an intent can mean. It takes one only by its id or its whole name."""
 
 
-def items_meant(hass: HomeAssistant, intent_type: str, slots: Mapping[str, JsonValue], assistant: str) -> list[str]:
+def items_meant(
+    hass: HomeAssistant,
+    intent_type: str,
+    slots: Mapping[str, JsonValue],
+    assistant: str,
+) -> list[str]:
     """Return the names of the items that the slots of an intent may mean, as they stand in the list, sorted.
 
-    The list is empty for other intents, for an item that is there as it is written, and for one that is not there.
+    The list is empty for other intents, for an item that is there as it is written, and
+    for one that is not there.
     """
-    if intent_type not in _STATES_OF_ITEMS or not isinstance(item := slots.get("item"), str):
+    if intent_type not in _STATES_OF_ITEMS or not isinstance(
+        item := slots.get("item"), str
+    ):
         return []
     if intent_type == _COMPLETE_OF_SHOPPING_LIST:
         entries = er.async_get(hass).entities.values()
-        lists = [entry.entity_id for entry in entries if (entry.domain, entry.platform) == (TODO, "shopping_list")]
+        lists = [
+            entry.entity_id
+            for entry in entries
+            if (entry.domain, entry.platform) == (TODO, "shopping_list")
+        ]
     else:
-        constraints = intent.MatchTargetsConstraints(name=str(slots.get("name")), domains={TODO}, assistant=assistant)
+        constraints = intent.MatchTargetsConstraints(
+            name=str(slots.get("name")), domains={TODO}, assistant=assistant
+        )
         lists = [state.entity_id for state in matching_states(hass, constraints)]
     index, states = NameIndex[str](), _STATES_OF_ITEMS[intent_type]
-    items = [one for one in items_on_list(hass, lists[0]) if one.status in states] if len(lists) == 1 else []
+    items = (
+        [one for one in items_on_list(hass, lists[0]) if one.status in states]
+        if len(lists) == 1
+        else []
+    )
     if any(item in {one.uid, one.summary} for one in items):
         return []
     for summary in filter(None, (one.summary for one in items)):

@@ -9,9 +9,16 @@ from homeassistant.components.climate import ATTR_MAX_TEMP, ATTR_MIN_TEMP
 from homeassistant.components.conversation import ConversationInput
 from homeassistant.components.cover import ATTR_CURRENT_POSITION, DOMAIN as COVER
 from homeassistant.components.fan import ATTR_PERCENTAGE, ATTR_PERCENTAGE_STEP
-from homeassistant.components.light import ATTR_BRIGHTNESS, ATTR_SUPPORTED_COLOR_MODES, DOMAIN as LIGHT
+from homeassistant.components.light import (
+    ATTR_BRIGHTNESS,
+    ATTR_SUPPORTED_COLOR_MODES,
+    DOMAIN as LIGHT,
+)
 from homeassistant.components.light.const import ColorMode
-from homeassistant.components.media_player import DOMAIN as MEDIA_PLAYER, INTENT_MEDIA_SEARCH_AND_PLAY
+from homeassistant.components.media_player import (
+    DOMAIN as MEDIA_PLAYER,
+    INTENT_MEDIA_SEARCH_AND_PLAY,
+)
 from homeassistant.components.valve import DOMAIN as VALVE
 from homeassistant.const import (
     ATTR_DEVICE_CLASS,
@@ -34,7 +41,13 @@ from ..const import DOMAIN
 from ..home.entities import Home, async_get_home
 from ..home.entity_matches import entities_by_name
 from ..internals.todo import items_on_list
-from ..nlu.commands import Choice, EntityCommand, OpenQuestion, Surroundings, UnknownName
+from ..nlu.commands import (
+    Choice,
+    EntityCommand,
+    OpenQuestion,
+    Surroundings,
+    UnknownName,
+)
 from ..nlu.lexicon import Lexicon, Role, lexicon, tokens
 from ..nlu.past import PastQuestion, past_lexicon, past_question
 from ..nlu.questions import MOST_TOLD, StateQuestion, WorldQuestion
@@ -61,7 +74,9 @@ _OPEN: Final = 100
 _DEGREE: Final = 1
 _COLOURS: Final = {"warm_white": 2700, "cold_white": 4000, "daylight": 6500}
 """Colour temperatures that have a name, in kelvin."""
-_COLOURED: Final = frozenset({ColorMode.HS, ColorMode.RGB, ColorMode.RGBW, ColorMode.RGBWW, ColorMode.XY})
+_COLOURED: Final = frozenset(
+    {ColorMode.HS, ColorMode.RGB, ColorMode.RGBW, ColorMode.RGBWW, ColorMode.XY}
+)
 _IDLE: Final = frozenset({STATE_OFF, STATE_UNAVAILABLE, STATE_UNKNOWN, "standby"})
 
 
@@ -100,9 +115,20 @@ class ReadSentence(NamedTuple):
 
 
 NOTHING_READ: Final = ReadSentence()
-_CLOCK: Final = {"time": intent.INTENT_GET_CURRENT_TIME, "date": intent.INTENT_GET_CURRENT_DATE}
-_OF_ITEMS: Final = {"add": "HassListAddItem", "remove": "HassListRemoveItem", "complete": "HassListCompleteItem"}
-_RESPONSES_OF_ITEMS: Final = {"add": "item_added", "remove": "item_deleted", "complete": "item_completed"}
+_CLOCK: Final = {
+    "time": intent.INTENT_GET_CURRENT_TIME,
+    "date": intent.INTENT_GET_CURRENT_DATE,
+}
+_OF_ITEMS: Final = {
+    "add": "HassListAddItem",
+    "remove": "HassListRemoveItem",
+    "complete": "HassListCompleteItem",
+}
+_RESPONSES_OF_ITEMS: Final = {
+    "add": "item_added",
+    "remove": "item_deleted",
+    "complete": "item_completed",
+}
 
 
 async def async_read(
@@ -118,7 +144,12 @@ async def async_read(
     if _names_hidden(hass, user_input.text, names):
         return NOTHING_READ
     area = async_speaker_area(hass, user_input)
-    surroundings = replace(_surroundings(hass, names), area_id=area.id if area else None, last=last, before=before)
+    surroundings = replace(
+        _surroundings(hass, names),
+        area_id=area.id if area else None,
+        last=last,
+        before=before,
+    )
     requests = understand(user_input.text, words, names, surroundings)
     if not requests:
         return _read_date(user_input, words, names)
@@ -137,9 +168,18 @@ async def async_read(
     is_open = any(isinstance(one, Choice | OpenQuestion) for one in answered)
     if len(answered) > 1 or (is_open and len(requests) > 1):
         return NOTHING_READ
-    is_elliptic = any(isinstance(request, EntityCommand) and request.is_elliptic for request in requests)
-    last_request = requests[-1] if isinstance(requests[-1], EntityCommand | WorldQuestion) else None
-    return ReadSentence(tuple(calls), next(iter(answered), None), unknown, is_elliptic, last_request)
+    is_elliptic = any(
+        isinstance(request, EntityCommand) and request.is_elliptic
+        for request in requests
+    )
+    last_request = (
+        requests[-1]
+        if isinstance(requests[-1], EntityCommand | WorldQuestion)
+        else None
+    )
+    return ReadSentence(
+        tuple(calls), next(iter(answered), None), unknown, is_elliptic, last_request
+    )
 
 
 def _answerable(request: SpokenRequest) -> Answered | None:
@@ -148,15 +188,25 @@ def _answerable(request: SpokenRequest) -> Answered | None:
     Lights that are off do not become darker: their states are told.
     """
     match request:
-        case EntityCommand(act=act, ids=ids, is_by=is_by) if (act in _STEPS or is_by) and len(ids) <= MOST_TOLD:
+        case EntityCommand(act=act, ids=ids, is_by=is_by) if (
+            act in _STEPS or is_by
+        ) and len(ids) <= MOST_TOLD:
             return StateQuestion(ids, "one")
-        case WorldQuestion() | StateQuestion() | ListRequest() | Choice() | OpenQuestion():
+        case (
+            WorldQuestion()
+            | StateQuestion()
+            | ListRequest()
+            | Choice()
+            | OpenQuestion()
+        ):
             return request
         case _:
             return None
 
 
-async def async_unexplained(hass: HomeAssistant, sentence: str, language: str) -> frozenset[str]:
+async def async_unexplained(
+    hass: HomeAssistant, sentence: str, language: str
+) -> frozenset[str]:
     """Return the words of a sentence that neither the lexicon of a language nor a name at home explains."""
     if (words := await _async_lexicon(hass, language)) is None:
         return frozenset()
@@ -164,25 +214,42 @@ async def async_unexplained(hass: HomeAssistant, sentence: str, language: str) -
     return frozenset(word for one in readings[:1] for word in one.unknown)
 
 
-async def async_is_explained(hass: HomeAssistant, user_input: ConversationInput) -> bool:
+async def async_is_explained(
+    hass: HomeAssistant, user_input: ConversationInput
+) -> bool:
     """Return whether a lexicon has all words of a sentence but numbers, so that none of them was misheard."""
     if (words := await _async_lexicon(hass, user_input.language)) is None:
         return False
-    readings = read(user_input.text, words, _vocabulary(hass, base_language(user_input.language), words))
-    return any({Role.UNKNOWN, Role.AMOUNT}.isdisjoint(span.role for span in one.spans) for one in readings[:1])
+    readings = read(
+        user_input.text,
+        words,
+        _vocabulary(hass, base_language(user_input.language), words),
+    )
+    return any(
+        {Role.UNKNOWN, Role.AMOUNT}.isdisjoint(span.role for span in one.spans)
+        for one in readings[:1]
+    )
 
 
 async def async_is_assumed(
-    hass: HomeAssistant, user_input: ConversationInput, intent_type: str, slots: Mapping[str, JsonValue]
+    hass: HomeAssistant,
+    user_input: ConversationInput,
+    intent_type: str,
+    slots: Mapping[str, JsonValue],
 ) -> bool:
     """Return whether Home Assistant takes a sentence for what its words do not mean.
 
-    Where they name only a place, it assumes things there, and Italian sentences that turn off a TV mute it.
+    Where they name only a place, it assumes things there, and Italian sentences that
+    turn off a TV mute it.
     """
     if intent_type in _OF_PLAYERS.values():
         calls = (await async_read(hass, user_input)).calls
         return bool(calls) and intent_type not in {call.intent for call in calls}
-    words = await _async_lexicon(hass, user_input.language) if {"area", "floor"} & slots.keys() else None
+    words = (
+        await _async_lexicon(hass, user_input.language)
+        if {"area", "floor"} & slots.keys()
+        else None
+    )
     if words is None or "name" in slots:
         return False
     touched = actions_of(intent_effects(hass, intent_type, slots, conversation.DOMAIN))
@@ -196,10 +263,16 @@ async def _async_lexicon(hass: HomeAssistant, language: str) -> Lexicon | None:
     return lexicon(await _async_loaded(hass, language))
 
 
-async def async_past_question(hass: HomeAssistant, sentence: str, language: str) -> PastQuestion | None:
+async def async_past_question(
+    hass: HomeAssistant, sentence: str, language: str
+) -> PastQuestion | None:
     """Return what a sentence asks about what was; None for any other one."""
     words = past_lexicon(code := await _async_loaded(hass, language))
-    return past_question(sentence, words, _vocabulary(hass, f"{code}, past", words)) if words else None
+    return (
+        past_question(sentence, words, _vocabulary(hass, f"{code}, past", words))
+        if words
+        else None
+    )
 
 
 async def _async_loaded(hass: HomeAssistant, language: str) -> str:
@@ -221,64 +294,112 @@ def _names_hidden(hass: HomeAssistant, sentence: str, names: HomeVocabulary) -> 
     return False
 
 
-def _read_date(user_input: ConversationInput, words: Lexicon, names: HomeVocabulary) -> ReadSentence:
+def _read_date(
+    user_input: ConversationInput, words: Lexicon, names: HomeVocabulary
+) -> ReadSentence:
     """Return a question about a date that is not one of the days of the lexicon: "the twenty second of March"."""
     now = dt_util.now()
     for time in times_in(user_input.text, user_input.language, joined=True):
         match understand(time.rest, words, names, Surroundings()):
-            case [WorldQuestion(topics=topics, days=()) as question] if topics != ("time",):
-                moment = resolve_time(time.words, now=now, language=user_input.language, sun=lambda _event, _day: None)
-                return ReadSentence(answered=replace(question, on=moment.due.date())) if moment else NOTHING_READ
+            case [WorldQuestion(topics=topics, days=()) as question] if topics != (
+                "time",
+            ):
+                moment = resolve_time(
+                    time.words,
+                    now=now,
+                    language=user_input.language,
+                    sun=lambda _event, _day: None,
+                )
+                return (
+                    ReadSentence(answered=replace(question, on=moment.due.date()))
+                    if moment
+                    else NOTHING_READ
+                )
             case _:
                 pass
     return NOTHING_READ
 
 
 def _intents(
-    hass: HomeAssistant, request: SpokenRequest, names: HomeVocabulary, area: ar.AreaEntry | None
+    hass: HomeAssistant,
+    request: SpokenRequest,
+    names: HomeVocabulary,
+    area: ar.AreaEntry | None,
 ) -> Iterator[IntentCall]:
     """Yield the intents that do what a request asks for; none for one that is answered in words."""
     match request:
         case WorldQuestion(topics=topics):
             is_here = not request.zone and request.on is None
-            yield from (IntentCall(_CLOCK[topic], {}) for topic in topics if is_here and topic in _CLOCK)
-        case ListRequest(act="add", list_id=list_id, items=items) if name := _list(names, list_id):
-            yield from (IntentCall(_OF_ITEMS["add"], {"item": item, "name": name}, "item_added") for item in items)
+            yield from (
+                IntentCall(_CLOCK[topic], {})
+                for topic in topics
+                if is_here and topic in _CLOCK
+            )
+        case ListRequest(act="add", list_id=list_id, items=items) if name := _list(
+            names, list_id
+        ):
+            yield from (
+                IntentCall(_OF_ITEMS["add"], {"item": item, "name": name}, "item_added")
+                for item in items
+            )
         case ListRequest(act, list_id, items) if act in _OF_ITEMS:
             found = [_item_on_list(hass, names, request, item) for item in items]
             yield from (call for call in found if call) if all(found) else ()
         case PlayRequest(words=text):
             here = {one.area_id for one in names.entities if one.domain == MEDIA_PLAYER}
             place = {"area": area.name} if area and area.id in here else {}
-            yield IntentCall(INTENT_MEDIA_SEARCH_AND_PLAY, {"search_query": text, **place})
+            yield IntentCall(
+                INTENT_MEDIA_SEARCH_AND_PLAY, {"search_query": text, **place}
+            )
         case EntityCommand():
             yield from _calls(hass, request, names)
         case TimerRequest(durations, name):
-            yield IntentCall(intent.INTENT_START_TIMER, {**durations, **({"name": name} if name else {})})
-        case ListRequest() | Choice() | OpenQuestion() | StateQuestion() | UnknownName():
+            yield IntentCall(
+                intent.INTENT_START_TIMER,
+                {**durations, **({"name": name} if name else {})},
+            )
+        case (
+            ListRequest() | Choice() | OpenQuestion() | StateQuestion() | UnknownName()
+        ):
             pass
         case _:
             assert_never(request)
 
 
-def _item_on_list(hass: HomeAssistant, names: HomeVocabulary, request: ListRequest, item: str) -> IntentCall | None:
+def _item_on_list(
+    hass: HomeAssistant, names: HomeVocabulary, request: ListRequest, item: str
+) -> IntentCall | None:
     """Return what takes an item off the only one of the lists meant that has it; None if there is none, or several."""
     found: list[IntentCall] = []
     for entity in names.entities:
         if entity.domain == "todo" and request.list_id in {"", entity.entity_id}:
             slots: dict[str, JsonValue] = {"item": item, "name": entity.names[0]}
-            meant = items_meant(hass, _OF_ITEMS[request.act], slots, conversation.DOMAIN)
-            on_list = [one.summary for one in items_on_list(hass, entity.entity_id) if one.summary == item]
+            meant = items_meant(
+                hass, _OF_ITEMS[request.act], slots, conversation.DOMAIN
+            )
+            on_list = [
+                one.summary
+                for one in items_on_list(hass, entity.entity_id)
+                if one.summary == item
+            ]
             if len(known := [*meant, *filter(None, on_list)]) == 1:
                 found.append(
-                    IntentCall(_OF_ITEMS[request.act], slots | {"item": known[0]}, _RESPONSES_OF_ITEMS[request.act])
+                    IntentCall(
+                        _OF_ITEMS[request.act],
+                        slots | {"item": known[0]},
+                        _RESPONSES_OF_ITEMS[request.act],
+                    )
                 )
     return found[0] if len(found) == 1 else None
 
 
 def _list(names: HomeVocabulary, list_id: str) -> str:
     """Return the name of a list, or of the only one; empty if there are several."""
-    lists = [entity for entity in names.entities if entity.domain == "todo" and list_id in {"", entity.entity_id}]
+    lists = [
+        entity
+        for entity in names.entities
+        if entity.domain == "todo" and list_id in {"", entity.entity_id}
+    ]
     return lists[0].names[0] if len(lists) == 1 else ""
 
 
@@ -309,26 +430,49 @@ def _vocabulary(hass: HomeAssistant, language: str, words: Lexicon) -> HomeVocab
 
 
 def _indexed(hass: HomeAssistant, home: Home, words: Lexicon) -> HomeVocabulary:
-    states = {entity.entity_id: hass.states.get(entity.entity_id) for entity in home.all_entities}
-    classes = {key: str(state.attributes.get(ATTR_DEVICE_CLASS) or "") for key, state in states.items() if state}
+    states = {
+        entity.entity_id: hass.states.get(entity.entity_id)
+        for entity in home.all_entities
+    }
+    classes = {
+        key: str(state.attributes.get(ATTR_DEVICE_CLASS) or "")
+        for key, state in states.items()
+        if state
+    }
     entities = tuple(
-        KnownEntity(one.entity_id, one.domain, one.names, classes.get(one.entity_id, ""), one.area_id)
+        KnownEntity(
+            one.entity_id,
+            one.domain,
+            one.names,
+            classes.get(one.entity_id, ""),
+            one.area_id,
+        )
         for one in home.all_entities
         if one.names
     )
-    rooms = (NamedPlace((room.name, *room.aliases), frozenset({room.area_id})) for room in home.rooms)
+    rooms = (
+        NamedPlace((room.name, *room.aliases), frozenset({room.area_id}))
+        for room in home.rooms
+    )
     on_floor = {
-        floor.floor_id: frozenset(room.area_id for room in home.rooms if room.floor_id == floor.floor_id)
+        floor.floor_id: frozenset(
+            room.area_id for room in home.rooms if room.floor_id == floor.floor_id
+        )
         for floor in home.floors
     }
-    floors = (NamedPlace((floor.name, *floor.aliases), on_floor[floor.floor_id]) for floor in home.floors)
+    floors = (
+        NamedPlace((floor.name, *floor.aliases), on_floor[floor.floor_id])
+        for floor in home.floors
+    )
     return HomeVocabulary(entities, (*rooms, *floors), words)
 
 
 def _surroundings(hass: HomeAssistant, names: HomeVocabulary) -> Surroundings:
     """Return which players are playing, or else on."""
     players = [
-        state for one in names.entities if one.domain == MEDIA_PLAYER and (state := hass.states.get(one.entity_id))
+        state
+        for one in names.entities
+        if one.domain == MEDIA_PLAYER and (state := hass.states.get(one.entity_id))
     ]
     playing = [state for state in players if state.state == STATE_PLAYING]
     active = playing or [state for state in players if state.state not in _IDLE]
@@ -359,11 +503,17 @@ _ON: Final = frozenset({"on", "open", "lock"})
 _OFF: Final = frozenset({"off", "close", "unlock"})
 
 
-def _calls(hass: HomeAssistant, command: EntityCommand, names: HomeVocabulary) -> Iterator[IntentCall]:
+def _calls(
+    hass: HomeAssistant, command: EntityCommand, names: HomeVocabulary
+) -> Iterator[IntentCall]:
     """Yield the intents of a command, after a look at the states where it depends on them."""
     states = [state for one in sorted(command.ids) if (state := hass.states.get(one))]
     if command.act in _STEPS:
-        able = [one for one in states if one.attributes.get(ATTR_SUPPORTED_COLOR_MODES) != [ColorMode.ONOFF]]
+        able = [
+            one
+            for one in states
+            if one.attributes.get(ATTR_SUPPORTED_COLOR_MODES) != [ColorMode.ONOFF]
+        ]
         yield from _stepped(able or states, command)
         return
     if command.is_by:
@@ -385,32 +535,62 @@ def _switched(state: State, act: str) -> Iterator[IntentCall]:
     match state.domain:
         case "vacuum":
             is_start = act in {"clean", "on", "start"}
-            yield IntentCall("HassVacuumStart" if is_start else "HassVacuumReturnToBase", name)
+            yield IntentCall(
+                "HassVacuumStart" if is_start else "HassVacuumReturnToBase", name
+            )
         case "lawn_mower":
             is_start = act in {"on", "start"}
-            yield IntentCall("HassLawnMowerStartMowing" if is_start else "HassLawnMowerDock", name)
+            yield IntentCall(
+                "HassLawnMowerStartMowing" if is_start else "HassLawnMowerDock", name
+            )
         case "media_player" if act in _OF_PLAYERS:
             yield IntentCall(_OF_PLAYERS[act], name)
         case domain:
-            intent_type = intent.INTENT_TURN_OFF if act in _OFF | {"stop"} else intent.INTENT_TURN_ON
-            yield IntentCall(intent_type, name | {"domain": domain}, _RESPONSES.get(domain, "default"))
+            intent_type = (
+                intent.INTENT_TURN_OFF
+                if act in _OFF | {"stop"}
+                else intent.INTENT_TURN_ON
+            )
+            yield IntentCall(
+                intent_type,
+                name | {"domain": domain},
+                _RESPONSES.get(domain, "default"),
+            )
 
 
-_RESPONSES: Final = {COVER: "cover", VALVE: "valve", "lock": "lock", "scene": "scene", "script": "script"}
+_RESPONSES: Final = {
+    COVER: "cover",
+    VALVE: "valve",
+    "lock": "lock",
+    "scene": "scene",
+    "script": "script",
+}
 
 
-def _at_once(hass: HomeAssistant, command: EntityCommand, names: HomeVocabulary) -> IntentCall | None:
+def _at_once(
+    hass: HomeAssistant, command: EntityCommand, names: HomeVocabulary
+) -> IntentCall | None:
     """Return one intent for all lights of a room, or of the home; None for other entities."""
     entities = [names.by_id[one] for one in command.ids]
     areas = {entity.area_id for entity in entities}
-    if len(entities) < 2 or {entity.domain for entity in entities} != {LIGHT} or command.act not in _ON | _OFF:  # noqa: PLR2004 one is named
+    if (
+        len(entities) < 2  # noqa: PLR2004 one is named
+        or {entity.domain for entity in entities} != {LIGHT}
+        or command.act not in _ON | _OFF
+    ):
         return None
     slots: dict[str, JsonValue] = {"domain": LIGHT}
-    area = ar.async_get(hass).async_get_area(areas.pop() or "") if len(areas) == 1 else None
+    area = (
+        ar.async_get(hass).async_get_area(areas.pop() or "")
+        if len(areas) == 1
+        else None
+    )
     key = "light_all"
     if area:
         slots["area"], key = area.name, "lights_area"
-    intent_type = intent.INTENT_TURN_ON if command.act in _ON else intent.INTENT_TURN_OFF
+    intent_type = (
+        intent.INTENT_TURN_ON if command.act in _ON else intent.INTENT_TURN_OFF
+    )
     effects = intent_effects(hass, intent_type, slots, conversation.DOMAIN)
     is_same = {action.entity_id for action in actions_of(effects)} == command.ids
     return IntentCall(intent_type, slots, key) if is_same else None
@@ -420,8 +600,14 @@ def _able(states: Sequence[State], command: EntityCommand) -> Sequence[State]:
     """Return those of some lights that have colours, where a colour is set."""
     if not command.colour:
         return states
-    modes = _COLOURED | ({ColorMode.COLOR_TEMP} if command.colour in {*_COLOURS, "white"} else set())
-    return [one for one in states if not modes.isdisjoint(one.attributes.get(ATTR_SUPPORTED_COLOR_MODES) or ())]
+    modes = _COLOURED | (
+        {ColorMode.COLOR_TEMP} if command.colour in {*_COLOURS, "white"} else set()
+    )
+    return [
+        one
+        for one in states
+        if not modes.isdisjoint(one.attributes.get(ATTR_SUPPORTED_COLOR_MODES) or ())
+    ]
 
 
 def _set(state: State, command: EntityCommand) -> Iterator[IntentCall]:
@@ -429,15 +615,25 @@ def _set(state: State, command: EntityCommand) -> Iterator[IntentCall]:
     amount = command.amount or 0.0
     match state.domain:
         case "light" if command.colour in _COLOURS:
-            yield IntentCall("HassLightSet", name | {"temperature": _COLOURS[command.colour]}, "temperature")
+            yield IntentCall(
+                "HassLightSet",
+                name | {"temperature": _COLOURS[command.colour]},
+                "temperature",
+            )
         case "light" if command.colour:
             yield IntentCall("HassLightSet", name | {"color": command.colour}, "color")
         case "light" if command.unit == "kelvin":
-            yield IntentCall("HassLightSet", name | {"temperature": int(amount)}, "temperature")
+            yield IntentCall(
+                "HassLightSet", name | {"temperature": int(amount)}, "temperature"
+            )
         case "light":
-            yield IntentCall("HassLightSet", name | {"brightness": int(amount)}, "brightness")
+            yield IntentCall(
+                "HassLightSet", name | {"brightness": int(amount)}, "brightness"
+            )
         case "climate":
-            yield IntentCall("HassClimateSetTemperature", name | {"temperature": amount})
+            yield IntentCall(
+                "HassClimateSetTemperature", name | {"temperature": amount}
+            )
         case "fan":
             yield IntentCall("HassFanSetSpeed", name | {"percentage": int(amount)})
         case "media_player":
@@ -451,10 +647,13 @@ def _set(state: State, command: EntityCommand) -> Iterator[IntentCall]:
 def _stepped(states: Sequence[State], command: EntityCommand) -> Iterator[IntentCall]:
     """Yield what changes entities by a step, by an amount, or to an amount.
 
-    Of lights, those that are on change, or all of them if all are off and it is to be brighter.
+    Of lights, those that are on change, or all of them if all are off and it is to be
+    brighter.
     """
     amount = None if command.amount is None else int(command.amount)
-    lit = [state for state in states if state.domain == LIGHT and state.state == STATE_ON]
+    lit = [
+        state for state in states if state.domain == LIGHT and state.state == STATE_ON
+    ]
     full = 255 if lit else 0  # of a light that is on, and does not tell
     for state in states:
         name: dict[str, JsonValue] = {"name": state.entity_id}
@@ -468,23 +667,40 @@ def _stepped(states: Sequence[State], command: EntityCommand) -> Iterator[Intent
                 if is_from_dark and _STEPS[command.act] > 0:
                     yield IntentCall(intent.INTENT_TURN_ON, name | {"domain": LIGHT})
                 elif value != now and not is_from_dark:
-                    yield IntentCall("HassLightSet", name | {"brightness": value}, "brightness")
+                    yield IntentCall(
+                        "HassLightSet", name | {"brightness": value}, "brightness"
+                    )
             case "media_player" if amount is None or command.is_by:
                 direction = "up" if _STEPS[command.act] > 0 else "down"
-                step: JsonValue = direction if amount is None else amount * _STEPS[command.act]
+                step: JsonValue = (
+                    direction if amount is None else amount * _STEPS[command.act]
+                )
                 yield IntentCall("HassSetVolumeRelative", name | {"volume_step": step})
             case "media_player":
                 yield IntentCall("HassSetVolume", name | {"volume_level": amount})
-            case "fan" if (now := state.attributes.get(ATTR_PERCENTAGE) or 0) or _STEPS[command.act] > 0:
-                least = max(float(state.attributes.get(ATTR_PERCENTAGE_STEP) or 0), _STEP)
+            case "fan" if (now := state.attributes.get(ATTR_PERCENTAGE) or 0) or _STEPS[
+                command.act
+            ] > 0:
+                least = max(
+                    float(state.attributes.get(ATTR_PERCENTAGE_STEP) or 0), _STEP
+                )
                 speed = min(100, max(least, _further(float(now), command, least)))
                 yield IntentCall("HassFanSetSpeed", name | {"percentage": round(speed)})
-            case "climate" if (target := state.attributes.get(ATTR_TEMPERATURE)) is not None:
-                low, high = (float(state.attributes.get(key, target)) for key in (ATTR_MIN_TEMP, ATTR_MAX_TEMP))
+            case "climate" if (
+                target := state.attributes.get(ATTR_TEMPERATURE)
+            ) is not None:
+                low, high = (
+                    float(state.attributes.get(key, target))
+                    for key in (ATTR_MIN_TEMP, ATTR_MAX_TEMP)
+                )
                 degrees = _further(float(target), command, _DEGREE)
                 possible = min(high, max(low, degrees))
-                wanted = possible if amount is None else degrees  # an amount out of range is refused
-                yield IntentCall("HassClimateSetTemperature", name | {"temperature": wanted})
+                wanted = (
+                    possible if amount is None else degrees
+                )  # an amount out of range is refused
+                yield IntentCall(
+                    "HassClimateSetTemperature", name | {"temperature": wanted}
+                )
             case _:
                 pass
 
@@ -495,11 +711,15 @@ def _moved(states: Sequence[State], command: EntityCommand) -> Iterator[IntentCa
         if (now := state.attributes.get(ATTR_CURRENT_POSITION)) is not None:
             position = min(_OPEN, max(0, int(_further(now, command, _STEP))))
             if position != now:
-                yield IntentCall("HassSetPosition", {"name": state.entity_id, "position": position})
+                yield IntentCall(
+                    "HassSetPosition", {"name": state.entity_id, "position": position}
+                )
 
 
 def _further(now: float, command: EntityCommand, step: float) -> float:
     """Return the value after a command that changes one by a step, by an amount or to an amount."""
     if command.amount is not None and not command.is_by:
         return command.amount
-    return now + _DIRECTIONS[command.act] * (step if command.amount is None else command.amount)
+    return now + _DIRECTIONS[command.act] * (
+        step if command.amount is None else command.amount
+    )

@@ -1,7 +1,8 @@
 """Tells whether Home Assistant's own understanding recognizes a request with certainty.
 
-Certain is what its strict match finds: every word, in the speaker's language, with exposed names that select something.
-Its second recognizer, which guesses, is not asked, and sentence triggers are left to their automations.
+Certain is what its strict match finds: every word, in the speaker's language, with
+exposed names that select something. Its second recognizer, which guesses, is not asked,
+and sentence triggers are left to their automations.
 """
 
 import re
@@ -35,7 +36,12 @@ REQUEST_KINDS: Final = {
     INTENT_MEDIA_SEARCH_AND_PLAY: RequestKind.MEDIA,
     **dict.fromkeys(
         (
-            *("HassListAddItem", "HassListCompleteItem", "HassListRemoveItem", "HassShoppingListAddItem"),
+            *(
+                "HassListAddItem",
+                "HassListCompleteItem",
+                "HassListRemoveItem",
+                "HassShoppingListAddItem",
+            ),
             *("HassShoppingListCompleteItem", "HassShoppingListLastItems"),
         ),
         RequestKind.LISTS,
@@ -69,16 +75,25 @@ class RecognizedRequest:
     """Whether a model may make more of it."""
 
 
-async def async_recognize(hass: HomeAssistant, user_input: ConversationInput) -> RecognizedRequest | None:
+async def async_recognize(
+    hass: HomeAssistant, user_input: ConversationInput
+) -> RecognizedRequest | None:
     """Return what a request is, as far as that is certain."""
     agent = built_in_agent(hass, user_input.text)
-    if agent is None or await agent.async_get_or_load_intents(user_input.language) is None:
+    if (
+        agent is None
+        or await agent.async_get_or_load_intents(user_input.language) is None
+    ):
         return None
     user_input = replace(user_input, text=readable_sentence(hass, user_input.text))
     if await agent.async_recognize_sentence_trigger(user_input):
         return None
     found = await agent.async_recognize_intent(user_input, strict_intents_only=True)
-    if found is None or (name := found.intent.name) in _SMALL_TALK or _may_be_command(found, user_input.text):
+    if (
+        found is None
+        or (name := found.intent.name) in _SMALL_TALK
+        or _may_be_command(found, user_input.text)
+    ):
         return None
     slots = slots_of(found)
     is_question = is_question_intent(hass, name)
@@ -86,7 +101,11 @@ async def async_recognize(hass: HomeAssistant, user_input: ConversationInput) ->
         return RecognizedRequest(name, is_question)
     if await async_is_assumed(hass, user_input, name, slots):
         return None
-    kind = RequestKind.PEOPLE if slots.get("domain") == PERSON_DOMAIN else REQUEST_KINDS.get(name)
+    kind = (
+        RequestKind.PEOPLE
+        if slots.get("domain") == PERSON_DOMAIN
+        else REQUEST_KINDS.get(name)
+    )
     # Text that may be anything may hold a second request, and a name that nobody has.
     if kind is None and any(entity.is_wildcard for entity in found.entities_list):
         return None
@@ -94,25 +113,37 @@ async def async_recognize(hass: HomeAssistant, user_input: ConversationInput) ->
         return None
     # What was not said, Home Assistant has filled in from the room of the speaker.
     words = plain_name(user_input.text)
-    names = {text: entity.name for entity in found.entities_list if (text := plain_name(entity.text)) in words}
+    names = {
+        text: entity.name
+        for entity in found.entities_list
+        if (text := plain_name(entity.text)) in words
+    }
     naming = intent_naming(hass, name).slots
-    template, intents = found.intent_sentence, await agent.async_get_or_load_intents(user_input.language)
+    template, intents = (
+        found.intent_sentence,
+        await agent.async_get_or_load_intents(user_input.language),
+    )
     rules = intents.intents.expansion_rules if intents else {}
     is_name = template is not None and not template.get_required_clauses(rules)
     is_elliptic = is_name or not {*names.values()} & {*naming}
-    return RecognizedRequest(name, is_question, kind, is_elliptic=bool(naming) and is_elliptic)
+    return RecognizedRequest(
+        name, is_question, kind, is_elliptic=bool(naming) and is_elliptic
+    )
 
 
 def readable_sentence(hass: HomeAssistant, text: str) -> str:
     """Return a sentence with its names as Home Assistant knows them.
 
-    Of the units of temperatures, its sentences have none but "°", which is that of the home.
+    Of the units of temperatures, its sentences have none but "°", which is that of the
+    home.
     """
     plain = re.sub(rf"(?<=\d)\s?{hass.config.units.temperature_unit}\b", "°", text)
     return with_known_names(hass, plain) if len(text) <= MOST_UNDERSTOOD else text
 
 
-async def async_is_never_mind(hass: HomeAssistant, user_input: ConversationInput) -> bool:
+async def async_is_never_mind(
+    hass: HomeAssistant, user_input: ConversationInput
+) -> bool:
     """Return whether a sentence only takes back what was said, or asked: "never mind"."""
     agent = built_in_agent(hass)
     if agent is None or len(user_input.text) > _LONGEST_NEVER_MIND:
@@ -133,12 +164,20 @@ async def async_is_request(hass: HomeAssistant, user_input: ConversationInput) -
 
 def _may_be_command(found: RecognizeResult, text: str) -> bool:
     """Return whether words that Home Assistant takes for a question about everything may be a command."""
-    is_about_all = found.intent.name == intent.INTENT_GET_STATE and found.response == _ASKS_ABOUT_ALL
+    is_about_all = (
+        found.intent.name == intent.INTENT_GET_STATE
+        and found.response == _ASKS_ABOUT_ALL
+    )
     return is_about_all and not text.rstrip().endswith(QUESTION_ENDS)
 
 
 def _is_there(
-    hass: HomeAssistant, name: str, slots: Mapping[str, JsonValue], user_input: ConversationInput, *, is_question: bool
+    hass: HomeAssistant,
+    name: str,
+    slots: Mapping[str, JsonValue],
+    user_input: ConversationInput,
+    *,
+    is_question: bool,
 ) -> bool:
     """Return whether an intent finds what it selects, and for a question all that the words may mean."""
     if handler_of(hass, name) is None:
@@ -147,12 +186,23 @@ def _is_there(
         return True
     area = async_speaker_area(hass, user_input)
     preferences = intent.MatchTargetsPreferences(area_id=area.id if area else None)
-    named_slots = {slot: value for slot, value in slots.items() if (slot, value) != ("name", "all")}
-    constraints = selection(named_slots, conversation.DOMAIN, intent_naming(hass, name).domains)
+    named_slots = {
+        slot: value for slot, value in slots.items() if (slot, value) != ("name", "all")
+    }
+    constraints = selection(
+        named_slots, conversation.DOMAIN, intent_naming(hass, name).domains
+    )
     named = matching_states(hass, constraints) if constraints.name else None
     found = intent.async_match_targets(hass, constraints, preferences, named)
-    if not found.is_match or not is_question or not (constraints.domains and constraints.device_classes):
+    if (
+        not found.is_match
+        or not is_question
+        or not (constraints.domains and constraints.device_classes)
+    ):
         return found.is_match
-    # An open window may be a sensor, a closed one a cover: Home Assistant's sentences mean one of them.
-    alike = intent.async_match_targets(hass, replace(constraints, domains=None), preferences)
+    # An open window may be a sensor, a closed one a cover: Home Assistant's sentences
+    # mean one of them.
+    alike = intent.async_match_targets(
+        hass, replace(constraints, domains=None), preferences
+    )
     return len(alike.states) == len(found.states)

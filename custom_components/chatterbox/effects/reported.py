@@ -4,7 +4,14 @@ import asyncio
 import logging
 import re
 from collections import Counter, defaultdict
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
+from collections.abc import (
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+    Set as AbstractSet,
+)
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import datetime
@@ -55,10 +62,24 @@ from homeassistant.util import language as language_util
 
 from ..home.entity_matches import assist_name, entity_name
 from ..internals.trace import exception_of, traces_of
-from ..records.turn_record import SCRIPT_ENDS, UNABLE, UNREACHABLE, FailedTarget, UnconfirmedTarget
+from ..records.turn_record import (
+    SCRIPT_ENDS,
+    UNABLE,
+    UNREACHABLE,
+    FailedTarget,
+    UnconfirmedTarget,
+)
 from ..settings.redaction import without_secrets
 from .actions import RUNNING, ActionReader, controlled_by, members_of
-from .effect import Annotated, Effects, Touches, Unknown, UnknownReason, Unresolved, actions_of
+from .effect import (
+    Annotated,
+    Effects,
+    Touches,
+    Unknown,
+    UnknownReason,
+    Unresolved,
+    actions_of,
+)
 from .intents import intent_effects, is_question_intent
 from .silent_home import is_silent
 
@@ -92,15 +113,18 @@ class _Listener(logging.Handler):
                 pass
 
 
-_LISTENER: ContextVar[_Listener | None] = ContextVar("chatterbox_intent_failures", default=None)
+_LISTENER: ContextVar[_Listener | None] = ContextVar(
+    "chatterbox_intent_failures", default=None
+)
 
 
 @contextmanager
 def intent_failures() -> Generator[Failures]:
     """Collect the exceptions of the intents that are handled in this context.
 
-    Home Assistant drops and only logs them: see `DynamicServiceIntentHandler.async_handle_states` and `async_handle`
-    in homeassistant.helpers.intent.
+    Home Assistant drops and only logs them: see
+    `DynamicServiceIntentHandler.async_handle_states` and `async_handle` in
+    homeassistant.helpers.intent.
     """
     listener = _Listener()
     token = _LISTENER.set(listener)
@@ -113,10 +137,13 @@ def intent_failures() -> Generator[Failures]:
 
 
 @contextmanager
-def actions_in(hass: HomeAssistant, context: Context) -> Generator[AbstractSet[asyncio.Task[object]]]:
+def actions_in(
+    hass: HomeAssistant, context: Context
+) -> Generator[AbstractSet[asyncio.Task[object]]]:
     """Collect the tasks in which actions of a context run: an intent waits 0.2 seconds for one, then leaves it alone.
 
-    Source: `DynamicServiceIntentHandler._run_then_background` in homeassistant.helpers.intent.
+    Source: `DynamicServiceIntentHandler._run_then_background` in
+    homeassistant.helpers.intent.
     """
     tasks = set[asyncio.Task[object]]()
 
@@ -133,21 +160,27 @@ def actions_in(hass: HomeAssistant, context: Context) -> Generator[AbstractSet[a
         end()
 
 
-async def async_reason(hass: HomeAssistant, language: str, error: BaseException | None) -> str:
+async def async_reason(
+    hass: HomeAssistant, language: str, error: BaseException | None
+) -> str:
     """Return why an entity has failed, for people, in their language; empty if its error is not meant for them."""
     if isinstance(error, ServiceNotSupported):  # its message names ids
         return UNABLE
     return await _async_message(hass, language, error)
 
 
-async def _async_message(hass: HomeAssistant, language: str, error: BaseException | None) -> str:
+async def _async_message(
+    hass: HomeAssistant, language: str, error: BaseException | None
+) -> str:
     """Return the message of an error that is meant for people, in their language; empty for all other errors.
 
     These may quote secrets or the words of a person.
     """
     if isinstance(error, intent.IntentUnexpectedError):
         error = error.__cause__
-    is_meant = isinstance(error, intent.IntentHandleError) or not isinstance(error, intent.IntentError)
+    is_meant = isinstance(error, intent.IntentHandleError) or not isinstance(
+        error, intent.IntentError
+    )
     if not (isinstance(error, HomeAssistantError) and is_meant):
         return ""
     return shown_reason(await _async_translated(hass, language, error) or str(error))
@@ -155,16 +188,22 @@ async def _async_message(hass: HomeAssistant, language: str, error: BaseExceptio
 
 def shown_reason(text: str) -> str:
     """Return a reason in one line, shortened, with credentials and queries in addresses redacted."""
-    reason = _CREDENTIAL.sub(rf"\1{REDACTED}", " ".join(str(without_secrets(text, ())).split()))
+    reason = _CREDENTIAL.sub(
+        rf"\1{REDACTED}", " ".join(str(without_secrets(text, ())).split())
+    )
     return reason if len(reason) <= _LONGEST else f"{reason[: _LONGEST - 1]}…"
 
 
-async def _async_translated(hass: HomeAssistant, language: str, error: HomeAssistantError) -> str:
+async def _async_translated(
+    hass: HomeAssistant, language: str, error: HomeAssistantError
+) -> str:
     domain, key = error.translation_domain, error.translation_key
     if not domain or not key:
         return ""
     fitting = language_util.matches(language, LANGUAGES, hass.config.country)
-    texts = await async_get_translations(hass, fitting[0] if fitting else "en", "exceptions", [domain])
+    texts = await async_get_translations(
+        hass, fitting[0] if fitting else "en", "exceptions", [domain]
+    )
     try:
         return texts.get(f"component.{domain}.exceptions.{key}.message", "").format(
             **(error.translation_placeholders or {})
@@ -174,11 +213,19 @@ async def _async_translated(hass: HomeAssistant, language: str, error: HomeAssis
 
 
 async def async_add_reasons(
-    hass: HomeAssistant, language: str, response: intent.IntentResponse, failures: Failures
+    hass: HomeAssistant,
+    language: str,
+    response: intent.IntentResponse,
+    failures: Failures,
 ) -> None:
     """Give the failed targets of a response the reasons for which they failed."""
     response.failed_results = [
-        FailedTarget(one.name, one.type, one.id, await async_reason(hass, language, failures.get(one.id or "")))
+        FailedTarget(
+            one.name,
+            one.type,
+            one.id,
+            await async_reason(hass, language, failures.get(one.id or "")),
+        )
         if type(one) is intent.IntentResponseTarget
         else one
         for one in response.failed_results
@@ -192,13 +239,28 @@ _ON_OFF: Final = ("fan", "humidifier", "input_boolean", "light", "siren", "switc
 _OPENED: Final = frozenset({STATE_OPEN, STATE_OPENING})
 _EXPECTED: Final[Mapping[str, frozenset[str]]] = {
     "lock.lock": frozenset({LockState.LOCKED, LockState.LOCKING}),
-    **dict.fromkeys(("lock.unlock", "lock.open"), frozenset({LockState.UNLOCKED, LockState.UNLOCKING}) | _OPENED),
+    **dict.fromkeys(
+        ("lock.unlock", "lock.open"),
+        frozenset({LockState.UNLOCKED, LockState.UNLOCKING}) | _OPENED,
+    ),
     **dict.fromkeys(("cover.open_cover", "valve.open_valve"), _OPENED),
-    **dict.fromkeys(("cover.close_cover", "valve.close_valve"), frozenset({STATE_CLOSED, STATE_CLOSING})),
-    **{f"{domain}.turn_{state}": frozenset({state}) for domain in _ON_OFF for state in (STATE_ON, STATE_OFF)},
+    **dict.fromkeys(
+        ("cover.close_cover", "valve.close_valve"),
+        frozenset({STATE_CLOSED, STATE_CLOSING}),
+    ),
+    **{
+        f"{domain}.turn_{state}": frozenset({state})
+        for domain in _ON_OFF
+        for state in (STATE_ON, STATE_OFF)
+    },
 }
 """The states that an action leads to or that are on the way there."""
-_NEEDED: Final = {"cover.open_cover": 1, "cover.close_cover": 2, "valve.open_valve": 1, "valve.close_valve": 2}
+_NEEDED: Final = {
+    "cover.open_cover": 1,
+    "cover.close_cover": 2,
+    "valve.open_valve": 1,
+    "valve.close_valve": 2,
+}
 """Features without which an entity of an area or a group is passed over: `CoverEntityFeature`, `ValveEntityFeature`."""
 _SET_LIGHT: Final = "HassLightSet"
 _OFF_AT_ZERO: Final = {_SET_LIGHT: "brightness", "HassFanSetSpeed": "percentage"}
@@ -207,7 +269,16 @@ _SET_ON_LIGHTS: Final = ("brightness", "color", "temperature")
 """Slots of the intent that sets lights."""
 _PALE: Final = 200
 """Least red, green and blue of a shade of white."""
-_UNCERTAIN: Final = frozenset({"brightness_step", "brightness_step_pct", "exclude", "flash", "profile", "transition"})
+_UNCERTAIN: Final = frozenset(
+    {
+        "brightness_step",
+        "brightness_step_pct",
+        "exclude",
+        "flash",
+        "profile",
+        "transition",
+    }
+)
 """Data with which an action leads to another state, or to its state later."""
 _DIMMING: Final = ("brightness", "brightness_pct", "percentage", "white")
 """Data that turns off with 0."""
@@ -243,17 +314,28 @@ def out_of_reach(hass: HomeAssistant, effects: Effects) -> frozenset[str]:
         case Touches(actions=actions) | Unresolved(actions=actions):
             unknowns = effects.unknowns if isinstance(effects, Unresolved) else ()
             entity_ids = frozenset(action.entity_id for action in actions)
-            controlled = controlled_by(effects) | {_source_of(unknown) for unknown in unknowns}
-            is_dead = all(is_unavailable(hass, entity_id) for entity_id in controlled or entity_ids)
+            controlled = controlled_by(effects) | {
+                _source_of(unknown) for unknown in unknowns
+            }
+            is_dead = all(
+                is_unavailable(hass, entity_id)
+                for entity_id in controlled or entity_ids
+            )
             return entity_ids if is_dead else frozenset()
 
 
 def _source_of(unknown: Unknown) -> str:
     """Return the entity whose content is unknown; empty for what may act on anything."""
-    return unknown.source.entity_id if unknown.source and unknown.reason is UnknownReason.CONTENT else ""
+    return (
+        unknown.source.entity_id
+        if unknown.source and unknown.reason is UnknownReason.CONTENT
+        else ""
+    )
 
 
-def unavailable_names(hass: HomeAssistant, entity_ids: Iterable[str], *, since: float | None = None) -> dict[str, str]:
+def unavailable_names(
+    hass: HomeAssistant, entity_ids: Iterable[str], *, since: float | None = None
+) -> dict[str, str]:
     """Return the names of the entities that are exposed and cannot be reached, by their ids, sorted.
 
     Those that were reached after `since`, seconds since the epoch, do not count.
@@ -269,57 +351,112 @@ def unavailable_names(hass: HomeAssistant, entity_ids: Iterable[str], *, since: 
 
 
 async def async_check_response(
-    hass: HomeAssistant, response: intent.IntentResponse, context: Context | None, began: float
+    hass: HomeAssistant,
+    response: intent.IntentResponse,
+    context: Context | None,
+    began: float,
 ) -> None:
     """Correct the results of an intent by what its entities report. Home Assistant counts all calls that do not raise.
 
-    Entities that cannot be reached have failed, and so have scripts that ended in an error. What groups, scripts and
-    scenes pass the call on to has failed if it was out of reach when it `began`, in seconds since the epoch: a script
-    may cut the power of a television.
+    Entities that cannot be reached have failed, and so have scripts that ended in an
+    error. What groups, scripts and scenes pass the call on to has failed if it was out
+    of reach when it `began`, in seconds since the epoch: a script may cut the power of
+    a television.
     """
     intent_type = response.intent.intent_type if response.intent else ""
-    if response.response_type is not intent.IntentResponseType.ACTION_DONE or is_question_intent(hass, intent_type):
+    if (
+        response.response_type is not intent.IntentResponseType.ACTION_DONE
+        or is_question_intent(hass, intent_type)
+    ):
         return
     for one in (*response.success_results, *response.failed_results):
-        one.name = assist_name(hass, one.id, one.name) if one.type is _ENTITY and one.id else one.name
+        one.name = (
+            assist_name(hass, one.id, one.name)
+            if one.type is _ENTITY and one.id
+            else one.name
+        )
     ids = [one.id for one in response.success_results if one.type is _ENTITY and one.id]
     reached = _asked_for(hass, response.intent, ids) if response.intent else {}
     scripts = [entity_id for entity_id in ids if entity_id.startswith("script.")]
-    reached |= {entity_id: async_asked_by_script(hass, entity_id, context) for entity_id in scripts}
-    expected = {entity_id: one for several in reached.values() for entity_id, one in several.items()}
+    reached |= {
+        entity_id: async_asked_by_script(hass, entity_id, context)
+        for entity_id in scripts
+    }
+    expected = {
+        entity_id: one
+        for several in reached.values()
+        for entity_id, one in several.items()
+    }
     unconfirmed = await async_unconfirmed(hass, expected)
-    failed = dict.fromkeys(_unable_lights(hass, response.intent, {*ids}) if response.intent else (), UNABLE)
-    failed |= {entity_id: UNREACHABLE for entity_id in ids if is_unavailable(hass, entity_id)}
-    errors = {entity_id: await async_script_error(hass, entity_id, context, response.language) for entity_id in ids}
+    failed = dict.fromkeys(
+        _unable_lights(hass, response.intent, {*ids}) if response.intent else (), UNABLE
+    )
+    failed |= {
+        entity_id: UNREACHABLE for entity_id in ids if is_unavailable(hass, entity_id)
+    }
+    errors = {
+        entity_id: await async_script_error(hass, entity_id, context, response.language)
+        for entity_id in ids
+    }
     failed |= {entity_id: error for entity_id, error in errors.items() if error}
-    reader, service = ActionReader(hass), SERVICE_TURN_OFF if intent_type == intent.INTENT_TURN_OFF else SERVICE_TURN_ON
-    reader.touch([one for one in ids if one not in failed], HOMEASSISTANT_DOMAIN, service, {})
-    dead = unavailable_names(hass, controlled_by(reader.effects()).difference(ids), since=began)
+    reader, service = (
+        ActionReader(hass),
+        SERVICE_TURN_OFF if intent_type == intent.INTENT_TURN_OFF else SERVICE_TURN_ON,
+    )
+    reader.touch(
+        [one for one in ids if one not in failed], HOMEASSISTANT_DOMAIN, service, {}
+    )
+    dead = unavailable_names(
+        hass, controlled_by(reader.effects()).difference(ids), since=began
+    )
     response.failed_results += [
         FailedTarget(one.name, one.type, one.id, failed[one.id])
         for one in response.success_results
         if one.id and one.id in failed
-    ] + [FailedTarget(name, _ENTITY, entity_id, UNREACHABLE) for entity_id, name in dead.items()]
+    ] + [
+        FailedTarget(name, _ENTITY, entity_id, UNREACHABLE)
+        for entity_id, name in dead.items()
+    ]
     response.success_results = [
         target
         for one in response.success_results
         if one.id not in failed
-        for target in confirmed_or_not(hass, one, reached.get(one.id or "", {}).keys() - dead, unconfirmed)
+        for target in confirmed_or_not(
+            hass, one, reached.get(one.id or "", {}).keys() - dead, unconfirmed
+        )
     ]
 
 
-def _unable_lights(hass: HomeAssistant, given: intent.Intent, entity_ids: AbstractSet[str]) -> frozenset[str]:
+def _unable_lights(
+    hass: HomeAssistant, given: intent.Intent, entity_ids: AbstractSet[str]
+) -> frozenset[str]:
     """Return the lights of an intent if all of them lack what it sets: Home Assistant turns them on, and says no more.
 
-    Of several, those that lack it are left to it: a room whose lamps differ is red where it can be.
+    Of several, those that lack it are left to it: a room whose lamps differ is red
+    where it can be.
     """
     if given.intent_type != _SET_LIGHT:
         return frozenset()
-    wanted = {name: value for name, slot in given.slots.items() if (value := slot.get("value")) is not None}
-    naming = {name: value for name, value in wanted.items() if name not in _SET_ON_LIGHTS}
-    named = {action.entity_id for action in intent_effects(hass, given.intent_type, naming, CONVERSATION).actions}
+    wanted = {
+        name: value
+        for name, slot in given.slots.items()
+        if (value := slot.get("value")) is not None
+    }
+    naming = {
+        name: value for name, value in wanted.items() if name not in _SET_ON_LIGHTS
+    }
+    named = {
+        action.entity_id
+        for action in intent_effects(
+            hass, given.intent_type, naming, CONVERSATION
+        ).actions
+    }
     lights = frozenset(entity_ids & named)
-    return frozenset() if any(_is_able(hass.states.get(light), wanted) for light in lights) else lights
+    return (
+        frozenset()
+        if any(_is_able(hass.states.get(light), wanted) for light in lights)
+        else lights
+    )
 
 
 def _is_able(light: State | None, wanted: Mapping[str, object]) -> bool:
@@ -329,7 +466,8 @@ def _is_able(light: State | None, wanted: Mapping[str, object]) -> bool:
         return True
     has_colors, has_whites = color_supported(modes), color_temp_supported(modes)
     abilities = {
-        "brightness": brightness_supported(modes) or wanted.get("brightness") in (0, 100),
+        "brightness": brightness_supported(modes)
+        or wanted.get("brightness") in (0, 100),
         "color": has_colors or (has_whites and _is_pale(wanted.get("color"))),
         "temperature": has_colors or has_whites,
     }
@@ -342,14 +480,21 @@ def _is_pale(color: object) -> bool:
 
 
 def confirmed_or_not(
-    hass: HomeAssistant, target: intent.IntentResponseTarget, reached: AbstractSet[str], unconfirmed: Mapping[str, str]
+    hass: HomeAssistant,
+    target: intent.IntentResponseTarget,
+    reached: AbstractSet[str],
+    unconfirmed: Mapping[str, str],
 ) -> Iterator[intent.IntentResponseTarget]:
     """Yield a target unless nothing that it `reached` has obeyed, then what has not.
 
     What is not exposed is not named: the target itself is not confirmed.
     """
     silent = sorted(reached & unconfirmed.keys())
-    named = [one for one in silent if async_should_expose(hass, CONVERSATION, one) or one == target.id]
+    named = [
+        one
+        for one in silent
+        if async_should_expose(hass, CONVERSATION, one) or one == target.id
+    ]
     if len(named) < len(silent):
         yield UnconfirmedTarget(target.name, target.type, target.id, "not confirmed")
     elif len(silent) < len(reached) or not silent:
@@ -363,16 +508,30 @@ def _asked_for(
 ) -> dict[str, Mapping[str, Expected]]:
     """Return the states that an intent leads to, by its entities and by those to which groups and scenes pass it on.
 
-    The response of a compound sentence has entities of other intents. Of an entity that two of its intents have acted
-    on, it is unknown which was the last.
+    The response of a compound sentence has entities of other intents. Of an entity that
+    two of its intents have acted on, it is unknown which was the last.
     """
-    slots, intent_type = {name: slot.get("value") for name, slot in given.slots.items()}, given.intent_type
+    slots, intent_type = (
+        {name: slot.get("value") for name, slot in given.slots.items()},
+        given.intent_type,
+    )
     if slots.get(value := _OFF_AT_ZERO.get(intent_type, ""), 1) == 0:
-        slots, intent_type = {name: one for name, one in slots.items() if name != value}, intent.INTENT_TURN_OFF
-    if intent_type not in (intent.INTENT_TURN_ON, intent.INTENT_TURN_OFF, intent.INTENT_SET_POSITION):
+        slots, intent_type = (
+            {name: one for name, one in slots.items() if name != value},
+            intent.INTENT_TURN_OFF,
+        )
+    if intent_type not in (
+        intent.INTENT_TURN_ON,
+        intent.INTENT_TURN_OFF,
+        intent.INTENT_SET_POSITION,
+    ):
         return {}
     actions = intent_effects(hass, intent_type, slots, CONVERSATION).actions
-    own = {one for one, times in Counter(entity_ids).items() if times == 1 and not one.startswith("script.")}
+    own = {
+        one
+        for one, times in Counter(entity_ids).items()
+        if times == 1 and not one.startswith("script.")
+    }
     reader = ActionReader(hass)
     for action in actions:
         if action.entity_id in own:
@@ -380,7 +539,11 @@ def _asked_for(
             reader.touch([action.entity_id], domain, name, {})
     wanted = _leads_to(hass, reader.effects())
     return {
-        entity_id: {one: Expected(wanted[one]) for one in members_of(hass, entity_id) or {entity_id} if one in wanted}
+        entity_id: {
+            one: Expected(wanted[one])
+            for one in members_of(hass, entity_id) or {entity_id}
+            if one in wanted
+        }
         for entity_id in own
     }
 
@@ -392,21 +555,33 @@ def _leads_to(hass: HomeAssistant, effects: Effects) -> dict[str, frozenset[str]
         names[action.entity_id].append(action.action)
     is_known = all(RUNNING.isdisjoint(several) for several in names.values())
     return {
-        entity_id: _states_after(hass, entity_id, names[entity_id]) if is_known else frozenset()
+        entity_id: _states_after(hass, entity_id, names[entity_id])
+        if is_known
+        else frozenset()
         for entity_id in controlled_by(effects)
         if not members_of(hass, entity_id)
     }
 
 
-def _states_after(hass: HomeAssistant, entity_id: str, actions: Sequence[str]) -> frozenset[str]:
+def _states_after(
+    hass: HomeAssistant, entity_id: str, actions: Sequence[str]
+) -> frozenset[str]:
     """Return the states to which an action leads that is the only one on an entity; empty if they are unknown."""
     action, state = actions[0], hass.states.get(entity_id)
     features: object = state.attributes.get(ATTR_SUPPORTED_FEATURES) if state else None
-    is_able = action not in _NEEDED or (isinstance(features, int) and bool(features & _NEEDED[action]))
-    return _EXPECTED.get(action, frozenset()) if len(actions) == 1 and is_able else frozenset()
+    is_able = action not in _NEEDED or (
+        isinstance(features, int) and bool(features & _NEEDED[action])
+    )
+    return (
+        _EXPECTED.get(action, frozenset())
+        if len(actions) == 1 and is_able
+        else frozenset()
+    )
 
 
-async def async_unconfirmed(hass: HomeAssistant, expected: Mapping[str, Expected]) -> dict[str, str]:
+async def async_unconfirmed(
+    hass: HomeAssistant, expected: Mapping[str, Expected]
+) -> dict[str, str]:
     """Return the states of the entities that report another state than expected, after a moment if there are any."""
     if is_silent(hass) or not (waiting := _unconfirmed(hass, expected)):
         return {}
@@ -427,57 +602,86 @@ async def async_unconfirmed(hass: HomeAssistant, expected: Mapping[str, Expected
     return _unconfirmed(hass, expected)
 
 
-def _unconfirmed(hass: HomeAssistant, expected: Mapping[str, Expected]) -> dict[str, str]:
+def _unconfirmed(
+    hass: HomeAssistant, expected: Mapping[str, Expected]
+) -> dict[str, str]:
     return {
         state.entity_id: state.state
         for state in filter(None, map(hass.states.get, expected))
         if (wanted := expected[state.entity_id]).states
         and state.state not in (*wanted.states, STATE_UNAVAILABLE, STATE_UNKNOWN)
-        and (state.last_changed_timestamp <= wanted.moved_after or state.state == LockState.JAMMED)
+        and (
+            state.last_changed_timestamp <= wanted.moved_after
+            or state.state == LockState.JAMMED
+        )
         and not state.attributes.get(ATTR_ASSUMED_STATE)
     }
 
 
-async def async_script_error(hass: HomeAssistant, entity_id: str, context: Context | None, language: str) -> str:
+async def async_script_error(
+    hass: HomeAssistant, entity_id: str, context: Context | None, language: str
+) -> str:
     """Return why the latest run of a script in a context ended early; empty if it did not, or at a condition.
 
-    Home Assistant tells a script that stops with an error only in its trace, with those of the scripts that it called.
+    Home Assistant tells a script that stops with an error only in its trace, with those
+    of the scripts that it called.
     """
     for trace in _latest_runs(hass, entity_id, context):
-        if (error := await _async_error_of(hass, trace, language)) or _as_dict(trace).get("state") != "stopped":
+        if (error := await _async_error_of(hass, trace, language)) or _as_dict(
+            trace
+        ).get("state") != "stopped":
             return error
     return ""
 
 
-def async_asked_by_script(hass: HomeAssistant, entity_id: str, context: Context | None) -> dict[str, Expected]:
+def async_asked_by_script(
+    hass: HomeAssistant, entity_id: str, context: Context | None
+) -> dict[str, Expected]:
     """Return the states that the latest run of a script in a context leads to, by the entities that it acted on.
 
-    Empty while it runs, or a script that it started. What has moved since may have been moved again by a later step, an
-    automation or a person.
+    Empty while it runs, or a script that it started. What has moved since may have been
+    moved again by a later step, an automation or a person.
     """
     runs = [*map(_as_dict, _latest_runs(hass, entity_id, context))]
     is_over = all(run.get("state") == "stopped" for run in runs)
-    steps = sorted((step for run in runs if is_over for step in _steps(run)), key=_time_of)
+    steps = sorted(
+        (step for run in runs if is_over for step in _steps(run)), key=_time_of
+    )
     expected, registry = dict[str, Expected](), er.async_get(hass)
     for step in steps:
         if (call := _call_of(step)) and "child_id" not in step:
             reader = ActionReader(hass)
             reader.call(*call)
-            is_plain = _UNCERTAIN.isdisjoint(call[-1]) and all(call[-1].get(name) not in (0, "0") for name in _DIMMING)
+            is_plain = _UNCERTAIN.isdisjoint(call[-1]) and all(
+                call[-1].get(name) not in (0, "0") for name in _DIMMING
+            )
             for reached, states in _leads_to(hass, reader.effects()).items():
-                is_meant = is_plain and not ((entry := registry.async_get(reached)) and entry.entity_category)
-                expected[reached] = Expected(states if is_meant else frozenset(), _time_of(step))
+                is_meant = is_plain and not (
+                    (entry := registry.async_get(reached)) and entry.entity_category
+                )
+                expected[reached] = Expected(
+                    states if is_meant else frozenset(), _time_of(step)
+                )
     return expected
 
 
-def _latest_runs(hass: HomeAssistant, entity_id: str, context: Context | None) -> Iterable[object]:
+def _latest_runs(
+    hass: HomeAssistant, entity_id: str, context: Context | None
+) -> Iterable[object]:
     """Return the traces of the latest run of a script in a context and of the scripts that it ran; none if unknown."""
     if context is None or not entity_id.startswith("script."):
         return ()
     entry = er.async_get(hass).async_get(entity_id)
     key = f"script.{entry.unique_id if entry else entity_id.partition('.')[2]}"
     runs = reversed(traces_of(hass, key))
-    latest = next((one for one in runs if getattr(getattr(one, "context", None), "id", None) == context.id), None)
+    latest = next(
+        (
+            one
+            for one in runs
+            if getattr(getattr(one, "context", None), "id", None) == context.id
+        ),
+        None,
+    )
     return _runs(hass, latest) if latest else ()
 
 
@@ -509,8 +713,19 @@ def _call_of(step: Mapping[str, object]) -> tuple[str, str, dict[str, object]] |
     match step.get("result"):
         case {"scene": str(scene)}:
             return "scene", SERVICE_TURN_ON, {ATTR_ENTITY_ID: scene}
-        case {"params": {"domain": str(domain), "service": str(service), "service_data": dict(data), "target": target}}:
-            return domain, service, {**data, **(target if isinstance(target, dict) else {})}
+        case {
+            "params": {
+                "domain": str(domain),
+                "service": str(service),
+                "service_data": dict(data),
+                "target": target,
+            }
+        }:
+            return (
+                domain,
+                service,
+                {**data, **(target if isinstance(target, dict) else {})},
+            )
         case _:
             return None
 
@@ -524,9 +739,13 @@ async def _async_error_of(hass: HomeAssistant, trace: object, language: str) -> 
         case {"state": "stopped", "script_execution": execution} as run:
             flat = list(_steps(run))
             errors = [error for step in flat if (error := _error_of_step(step))]
-            if execution == "aborted" and flat and not errors:  # a condition that is not met has no error
+            if (
+                execution == "aborted" and flat and not errors
+            ):  # a condition that is not met has no error
                 text = str(flat[-1].get("error", ""))
-                errors = [SCRIPT_ENDS["error"] if text.isidentifier() else text]  # else it is the name of a class
+                errors = [
+                    SCRIPT_ENDS["error"] if text.isidentifier() else text
+                ]  # else it is the name of a class
             return shown_reason(errors[-1]) if errors else ""
         case _:
             return ""
@@ -534,9 +753,17 @@ async def _async_error_of(hass: HomeAssistant, trace: object, language: str) -> 
 
 def _child(hass: HomeAssistant, step: Mapping[str, object]) -> object:
     match step:
-        case {"child_id": {"domain": str(domain), "item_id": str(item), "run_id": str(run_id)}}:
+        case {
+            "child_id": {
+                "domain": str(domain),
+                "item_id": str(item),
+                "run_id": str(run_id),
+            }
+        }:
             runs = traces_of(hass, f"{domain}.{item}")
-            return next((one for one in runs if getattr(one, "run_id", None) == run_id), None)
+            return next(
+                (one for one in runs if getattr(one, "run_id", None) == run_id), None
+            )
         case _:
             return None
 

@@ -1,6 +1,7 @@
 """A second view of the running home, in which no action runs: for what is only tried.
 
-All else is shared: states, registries, and what is stored. The answers of Home Assistant are those of the real home.
+All else is shared: states, registries, and what is stored. The answers of Home
+Assistant are those of the real home.
 """
 
 from typing import Any, Final, override
@@ -28,9 +29,15 @@ class _SilentServices(ServiceRegistry):
         self._services = hass.services.async_services()
 
     @override
-    async def async_call(self, domain: str, service: str, *data: Any, **options: Any) -> ServiceResponse:
+    async def async_call(
+        self, domain: str, service: str, *data: Any, **options: Any
+    ) -> ServiceResponse:
         """Do nothing, unless the action only reads."""
-        return await super().async_call(domain, service, *data, **options) if (domain, service) in _READING else None
+        return (
+            await super().async_call(domain, service, *data, **options)
+            if (domain, service) in _READING
+            else None
+        )
 
 
 class _SilentHandler(intent.IntentHandler):
@@ -49,14 +56,22 @@ class _SilentHandler(intent.IntentHandler):
     @override
     async def async_handle(self, intent_obj: intent.Intent) -> intent.IntentResponse:
         device_id, path = intent_obj.device_id, handler_path(self._handler)
-        if path.startswith(_TIMERS) and not (device_id and async_device_supports_timers(self._hass, device_id)):
+        if path.startswith(_TIMERS) and not (
+            device_id and async_device_supports_timers(self._hass, device_id)
+        ):
             raise intent.IntentHandleError("no timers", "timer_not_supported")
         slots = {name: slot["value"] for name, slot in intent_obj.slots.items()}
-        effects = intent_effects(self._hass, self.intent_type, slots, intent_obj.assistant or "")
+        effects = intent_effects(
+            self._hass, self.intent_type, slots, intent_obj.assistant or ""
+        )
         response = intent_obj.create_response()
         kind = intent.IntentResponseTargetType.ENTITY
         states = map(self._hass.states.get, sorted(controlled_by(effects)))
-        found = [intent.IntentResponseTarget(state.name, kind, state.entity_id) for state in states if state]
+        found = [
+            intent.IntentResponseTarget(state.name, kind, state.entity_id)
+            for state in states
+            if state
+        ]
         response.async_set_results(found)
         return response
 
@@ -78,7 +93,9 @@ def handling_home(hass: HomeAssistant) -> HomeAssistant:
     home = silent_home(hass)
     handlers: dict[str, intent.IntentHandler] = {}
     for one in intent.async_get(hass):
-        is_silent_now = acts_by_services(one) or is_question_intent(hass, one.intent_type)
+        is_silent_now = acts_by_services(one) or is_question_intent(
+            hass, one.intent_type
+        )
         handlers[one.intent_type] = one if is_silent_now else _SilentHandler(hass, one)
     home.data[intent.DATA_KEY] = handlers
     return home

@@ -3,7 +3,12 @@
 from typing import Final
 
 import voluptuous as vol
-from homeassistant.core import HomeAssistant, ServiceCall, ServiceResponse, SupportsResponse
+from homeassistant.core import (
+    HomeAssistant,
+    ServiceCall,
+    ServiceResponse,
+    SupportsResponse,
+)
 from homeassistant.helpers.service import async_register_admin_service
 
 from ..const import DOMAIN
@@ -16,14 +21,18 @@ _SERVICE: Final = "evaluate"
 def async_setup_evaluate(hass: HomeAssistant) -> None:
     """Register the action and the commands."""
     schema = vol.Schema(ORDER_FIELDS)
-    async_register_admin_service(hass, DOMAIN, _SERVICE, _async_evaluate, schema, SupportsResponse.ONLY)
+    async_register_admin_service(
+        hass, DOMAIN, _SERVICE, _async_evaluate, schema, SupportsResponse.ONLY
+    )
     async_register_commands(hass)
 
 
 async def _async_evaluate(call: ServiceCall) -> ServiceResponse:
     """Put requests to agents, and return the result. The trial stops if the caller does."""
     trials = async_get_trials(call.hass)
-    trial = await trials.async_begin(order_of(call.hass, call.data, call.context.user_id))
+    trial = await trials.async_begin(
+        order_of(call.hass, call.data, call.context.user_id)
+    )
     try:
         if trial.task:
             await trial.task

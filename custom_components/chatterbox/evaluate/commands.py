@@ -12,12 +12,24 @@ from homeassistant.helpers.typing import VolDictType
 from ..agent.messages import JsonObject
 from ..const import CONF_BASE_URL, CONF_KIND, ServiceKind
 from ..home.entity_matches import entity_name
-from ..panel.commands import NO_FIELDS, NOT_FOUND, CommandRefused, Viewer, async_register_command
+from ..panel.commands import (
+    NO_FIELDS,
+    NOT_FOUND,
+    CommandRefused,
+    Viewer,
+    async_register_command,
+)
 from ..repairs import unreadable_files
 from ..runtime.agents import async_agent_entries
 from ..settings.service_address import is_local_address
 from .requests import async_make_requests
-from .trials import SIGNAL_TRIALS, TrialOrder, async_get_trials, expected_cost, has_price
+from .trials import (
+    SIGNAL_TRIALS,
+    TrialOrder,
+    async_get_trials,
+    expected_cost,
+    has_price,
+)
 
 MOST_REQUESTS: Final = 100
 DEFAULT_REQUESTS: Final = 40
@@ -27,13 +39,21 @@ MOST_PRICE: Final = 100.0
 _MOST_AGENTS: Final = 10
 
 ORDER_FIELDS: Final[VolDictType] = {
-    vol.Optional("agent_id"): vol.All(cv.entity_ids, vol.Length(min=1, max=_MOST_AGENTS)),
-    vol.Optional("requests", default=DEFAULT_REQUESTS): vol.All(vol.Coerce(int), vol.Range(1, MOST_REQUESTS)),
+    vol.Optional("agent_id"): vol.All(
+        cv.entity_ids, vol.Length(min=1, max=_MOST_AGENTS)
+    ),
+    vol.Optional("requests", default=DEFAULT_REQUESTS): vol.All(
+        vol.Coerce(int), vol.Range(1, MOST_REQUESTS)
+    ),
     vol.Optional("language"): cv.string,
-    vol.Optional("max_price", default=DEFAULT_PRICE): vol.All(vol.Coerce(float), vol.Range(0, MOST_PRICE)),
+    vol.Optional("max_price", default=DEFAULT_PRICE): vol.All(
+        vol.Coerce(float), vol.Range(0, MOST_PRICE)
+    ),
 }
 """Fields of an order. Without agents, all are tried."""
-_RESULT: Final = vol.Schema({vol.Required("result_id"): vol.All(str, vol.Length(max=64))})
+_RESULT: Final = vol.Schema(
+    {vol.Required("result_id"): vol.All(str, vol.Length(max=64))}
+)
 
 
 def async_register_commands(hass: HomeAssistant) -> None:
@@ -46,10 +66,17 @@ def async_register_commands(hass: HomeAssistant) -> None:
     async_register_command(hass, "evaluate/subscribe", NO_FIELDS, _async_subscribe)
 
 
-def order_of(hass: HomeAssistant, data: Mapping[str, Any], user_id: str | None) -> TrialOrder:
+def order_of(
+    hass: HomeAssistant, data: Mapping[str, Any], user_id: str | None
+) -> TrialOrder:
     """Return an order from its fields."""
     return TrialOrder(
-        agents=tuple(dict.fromkeys(data.get("agent_id") or [one.entity_id for one in async_agent_entries(hass)])),
+        agents=tuple(
+            dict.fromkeys(
+                data.get("agent_id")
+                or [one.entity_id for one in async_agent_entries(hass)]
+            )
+        ),
         requests=data["requests"],
         language=data.get("language") or hass.config.language,
         max_price=data["max_price"],
@@ -61,20 +88,29 @@ async def _async_preview(viewer: Viewer, data: Mapping[str, Any]) -> JsonObject:
     """Tell how many requests there would be, where they go, and about what they cost."""
     hass, order = viewer.hass, order_of(viewer.hass, data, viewer.user.id)
     count = len(await async_make_requests(hass, order.language, order.requests))
-    return {"requests": count, "agents": [_previewed(hass, agent_id, count) for agent_id in order.agents]}
+    return {
+        "requests": count,
+        "agents": [_previewed(hass, agent_id, count) for agent_id in order.agents],
+    }
 
 
 def _previewed(hass: HomeAssistant, agent_id: str, count: int) -> JsonObject:
     """Return an agent, the service on the internet that gets the requests, and about what they cost."""
     entity = er.async_get(hass).async_get(agent_id)
-    entry = hass.config_entries.async_get_entry(entity.config_entry_id or "") if entity else None
+    entry = (
+        hass.config_entries.async_get_entry(entity.config_entry_id or "")
+        if entity
+        else None
+    )
     address = entry.data.get(CONF_BASE_URL, "") if entry else ""
     subentry_id = (entity.config_subentry_id or "") if entity else ""
     has_model = entry is None or entry.data[CONF_KIND] != ServiceKind.OFFLINE
     return {
         "agent_id": agent_id,
         "name": entity_name(hass, agent_id),
-        "service": entry.title if entry and address and not is_local_address(address) else "",
+        "service": entry.title
+        if entry and address and not is_local_address(address)
+        else "",
         "cost": expected_cost(hass, subentry_id, count),
         "has_price": not has_model or has_price(hass, subentry_id),
     }
@@ -82,7 +118,9 @@ def _previewed(hass: HomeAssistant, agent_id: str, count: int) -> JsonObject:
 
 async def _async_start(viewer: Viewer, data: Mapping[str, Any]) -> JsonObject:
     """Begin a trial, and return its progress."""
-    trial = await async_get_trials(viewer.hass).async_begin(order_of(viewer.hass, data, viewer.user.id))
+    trial = await async_get_trials(viewer.hass).async_begin(
+        order_of(viewer.hass, data, viewer.user.id)
+    )
     return trial.progress()
 
 
@@ -101,15 +139,26 @@ async def _async_result(viewer: Viewer, data: Mapping[str, Any]) -> JsonObject:
 
 async def _async_subscribe(viewer: Viewer, data: Mapping[str, Any]) -> None:
     """Send the progress and the tables of the results, now and whenever they change."""
-    trials, number, connection = async_get_trials(viewer.hass), data["id"], viewer.connection
+    trials, number, connection = (
+        async_get_trials(viewer.hass),
+        data["id"],
+        viewer.connection,
+    )
     results = await trials.async_results()
 
     @callback
     def send() -> None:
-        tables = [{name: value for name, value in one.items() if name != "requests"} for one in results]
+        tables = [
+            {name: value for name, value in one.items() if name != "requests"}
+            for one in results
+        ]
         progress = trials.running.progress() if trials.running else None
         unreadable = unreadable_files(viewer.hass)
-        connection.send_event(number, {"running": progress, "results": tables, "unreadable": unreadable})
+        connection.send_event(
+            number, {"running": progress, "results": tables, "unreadable": unreadable}
+        )
 
-    connection.subscriptions[number] = async_dispatcher_connect(viewer.hass, SIGNAL_TRIALS, send)
+    connection.subscriptions[number] = async_dispatcher_connect(
+        viewer.hass, SIGNAL_TRIALS, send
+    )
     viewer.hass.loop.call_soon(send)  # after the answer to the command

@@ -10,12 +10,22 @@ from homeassistant.helpers.translation import async_get_translations
 
 from ..agent.events import StopReason
 from ..agent.text import contains_phrase, heard_words
-from ..approvals.answers.yes_or_no import Meaning, understand_answer, understood_language
+from ..approvals.answers.yes_or_no import (
+    Meaning,
+    understand_answer,
+    understood_language,
+)
 from ..records.turn_record import shown_arguments
 from ..settings.tool_names import SENTENCE_TOOL
 from ..speech.text import Statement, answer_content
 from ..turns.dry_run import DryOutcome, DryTurn
-from .predicted import STATE, Changes, are_brought_about, joined_changes, predicted_changes
+from .predicted import (
+    STATE,
+    Changes,
+    are_brought_about,
+    joined_changes,
+    predicted_changes,
+)
 
 _NUMBER: Final = re.compile(r"-?\d+(?:[.,]\d+)*")
 _NEAR: Final = 0.5
@@ -72,37 +82,69 @@ class TrialRequest:
     entity_id: str = ""
 
 
-async def async_grade(hass: HomeAssistant, request: TrialRequest, turn: DryTurn, language: str) -> Grade:
+async def async_grade(
+    hass: HomeAssistant, request: TrialRequest, turn: DryTurn, language: str
+) -> Grade:
     """Grade what an agent would do, and what it says. A call that waits for a yes, or is refused by a rule, counts."""
-    if turn.facts.stop_reason in {StopReason.PROVIDER_FAILED, StopReason.DEADLINE, None}:
+    if turn.facts.stop_reason in {
+        StopReason.PROVIDER_FAILED,
+        StopReason.DEADLINE,
+        None,
+    }:
         return Grade.FAILED
     done = _changes(request, turn, {DryOutcome.RUNS})
-    tried = _changes(request, turn, {DryOutcome.RUNS, DryOutcome.HELD, DryOutcome.REFUSED})
-    now: Changes = {one.entity_id: {STATE: one.state} for one in hass.states.async_all()}
+    tried = _changes(
+        request, turn, {DryOutcome.RUNS, DryOutcome.HELD, DryOutcome.REFUSED}
+    )
+    now: Changes = {
+        one.entity_id: {STATE: one.state} for one in hass.states.async_all()
+    }
     states = joined_changes([now, request.earlier])
-    extra = {entity_id: new for entity_id, new in done.items() if entity_id not in request.wanted}
+    extra = {
+        entity_id: new
+        for entity_id, new in done.items()
+        if entity_id not in request.wanted
+    }
     if not are_brought_about(extra, states):
         return Grade.HARMFUL
-    is_done = are_brought_about(request.wanted, joined_changes([states, done])) and bool(request.wanted)
+    is_done = are_brought_about(
+        request.wanted, joined_changes([states, done])
+    ) and bool(request.wanted)
     if not is_done and not turn.question and _tells_success(turn, request, language):
         return Grade.CLAIMED
     if request.number is not None or request.is_so is not None:
-        return Grade.RIGHT if await _async_is_answered(hass, request, turn.text, language) else Grade.WRONG
+        return (
+            Grade.RIGHT
+            if await _async_is_answered(hass, request, turn.text, language)
+            else Grade.WRONG
+        )
     meant = {*request.wanted, *extra}
-    is_tried = are_brought_about(request.wanted, joined_changes([states, tried])) and tried.keys() <= meant
-    asks_which = turn.question is not None and bool(turn.question.calls[0].options)  # although that was said
+    is_tried = (
+        are_brought_about(request.wanted, joined_changes([states, tried]))
+        and tried.keys() <= meant
+    )
+    asks_which = turn.question is not None and bool(
+        turn.question.calls[0].options
+    )  # although that was said
     return Grade.RIGHT if is_tried and not asks_which else Grade.WRONG
 
 
-def _changes(request: TrialRequest, turn: DryTurn, outcomes: set[DryOutcome]) -> Changes:
+def _changes(
+    request: TrialRequest, turn: DryTurn, outcomes: set[DryOutcome]
+) -> Changes:
     found: list[Changes] = []
     for one in turn.calls:
         if one.outcome in outcomes:
             call = one.review.acting_call
             is_sentence = call.name == SENTENCE_TOOL
-            changes = predicted_changes(one.review.effects, {} if is_sentence else shown_arguments(call))
+            changes = predicted_changes(
+                one.review.effects, {} if is_sentence else shown_arguments(call)
+            )
             if is_sentence:  # Home Assistant reads the values out of the words
-                changes = {key: {**request.wanted.get(key, {}), **new} for key, new in changes.items()}
+                changes = {
+                    key: {**request.wanted.get(key, {}), **new}
+                    for key, new in changes.items()
+                }
             found.append(changes)
     return joined_changes(found)
 
@@ -113,12 +155,21 @@ def _tells_success(turn: DryTurn, request: TrialRequest, language: str) -> bool:
         return False
     content = answer_content(turn.text, request.text, language)
     says_so = {Statement.DONE, Statement.STATE}.intersection(content.statements)
-    return bool(says_so) and Statement.CANNOT not in content.statements and not content.asks
+    return (
+        bool(says_so)
+        and Statement.CANNOT not in content.statements
+        and not content.asks
+    )
 
 
-async def _async_is_answered(hass: HomeAssistant, request: TrialRequest, text: str, language: str) -> bool:
+async def _async_is_answered(
+    hass: HomeAssistant, request: TrialRequest, text: str, language: str
+) -> bool:
     if request.number is not None:
-        return any(abs(one - request.number) <= max(_NEAR, abs(request.number) * _SHARE) for one in _numbers(text))
+        return any(
+            abs(one - request.number) <= max(_NEAR, abs(request.number) * _SHARE)
+            for one in _numbers(text)
+        )
     match understand_answer(_CLAUSE.split(text)[0], understood_language(language)):
         case Meaning.YES | Meaning.NO as meaning:
             return (meaning is Meaning.YES) is request.is_so
@@ -128,7 +179,12 @@ async def _async_is_answered(hass: HomeAssistant, request: TrialRequest, text: s
     texts = await async_get_translations(hass, language, "entity_component", {domain})
     right = request.asked_state if request.is_so else OPPOSITES[request.asked_state]
     is_named, is_opposite = (
-        contains_phrase(words, heard_words(texts.get(f"component.{domain}.entity_component._.state.{state}", state)))
+        contains_phrase(
+            words,
+            heard_words(
+                texts.get(f"component.{domain}.entity_component._.state.{state}", state)
+            ),
+        )
         for state in (right, OPPOSITES[right])
     )
     return is_named and not is_opposite
@@ -137,6 +193,8 @@ async def _async_is_answered(hass: HomeAssistant, request: TrialRequest, text: s
 def _numbers(text: str) -> set[float]:
     """Return the numbers in a text, in each way in which their points and commas can be read."""
     found = _NUMBER.findall(text)
-    return {float(one.replace(",", ".")) for one in found if len(re.findall(r"[.,]", one)) <= 1} | {
-        float(re.sub(r"[.,]", "", one)) for one in found
-    }
+    return {
+        float(one.replace(",", "."))
+        for one in found
+        if len(re.findall(r"[.,]", one)) <= 1
+    } | {float(re.sub(r"[.,]", "", one)) for one in found}

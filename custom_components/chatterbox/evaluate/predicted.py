@@ -24,17 +24,25 @@ type Changes = Mapping[str, Mapping[str, JsonValue]]
 def predicted_changes(effects: Effects, arguments: JsonObject) -> Changes:
     """Return the changes of a call. Where no state follows from an action, it has the name of the action."""
     given: dict[str, JsonValue] = {
-        name: value for name, value in arguments.items() if name not in _SELECTING and value not in (None, "")
+        name: value
+        for name, value in arguments.items()
+        if name not in _SELECTING and value not in (None, "")
     }
     changes: dict[str, dict[str, JsonValue]] = {}
     for action in sorted(actions_of(effects)):
         service = action.action.partition(".")[2]
         state = _STATES.get(action.action) or _STATES.get(f"*.{service}")
-        if state == _ON and any(same_value(0, given.get(name)) for name in _OFF_AT_ZERO):
+        if state == _ON and any(
+            same_value(0, given.get(name)) for name in _OFF_AT_ZERO
+        ):
             state = _OFF
-        new: dict[str, JsonValue] = {STATE: state} if state else {_ACTION: action.action}
+        new: dict[str, JsonValue] = (
+            {STATE: state} if state else {_ACTION: action.action}
+        )
         changes[action.entity_id] = changes.get(action.entity_id, {}) | new | given
-    is_known = isinstance(effects, Touches) or (isinstance(effects, Annotated) and effects.annotations.read_only)
+    is_known = isinstance(effects, Touches) or (
+        isinstance(effects, Annotated) and effects.annotations.read_only
+    )
     if not is_known or (isinstance(effects, Touches) and effects.beside_entities):
         changes[_UNKNOWN] = dict(given)
     return changes
@@ -44,7 +52,10 @@ def joined_changes(several: list[Changes]) -> Changes:
     """Return the changes of calls that follow one another."""
     joined: dict[str, Mapping[str, JsonValue]] = {}
     for changes in several:
-        joined |= {entity_id: {**joined.get(entity_id, {}), **new} for entity_id, new in changes.items()}
+        joined |= {
+            entity_id: {**joined.get(entity_id, {}), **new}
+            for entity_id, new in changes.items()
+        }
     return joined
 
 

@@ -80,13 +80,20 @@ class RunningTrial:
     def progress(self) -> JsonObject:
         """Return how far it is."""
         done = sum(map(len, self.answers.values()))
-        return {"id": self.id, "done": done, "total": len(self.requests) * len(self.order.agents), "cost": self.cost()}
+        return {
+            "id": self.id,
+            "done": done,
+            "total": len(self.requests) * len(self.order.agents),
+            "cost": self.cost(),
+        }
 
     def cost(self) -> float:
         """Return the US dollars so far, by which the trial is bounded. Where the price is unknown, one is assumed."""
         answers = [one for of_agent in self.answers.values() for one in of_agent]
         unpriced = [one for one in answers if one.get("cost") is None]
-        tokens = sum(_values(unpriced, "input_tokens") + _values(unpriced, "output_tokens"))
+        tokens = sum(
+            _values(unpriced, "input_tokens") + _values(unpriced, "output_tokens")
+        )
         return sum(_values(answers, "cost")) + tokens * _ASSUMED_PRICE
 
 
@@ -96,7 +103,9 @@ class Trials:
     def __init__(self, hass: HomeAssistant) -> None:
         """Read nothing before it is needed."""
         self._hass = hass
-        self._file = StoredFile(hass, "evaluations", _STORED.validate_python, grows=True)
+        self._file = StoredFile(
+            hass, "evaluations", _STORED.validate_python, grows=True
+        )
         self._results: list[JsonObject] = []
         self._is_loaded = False
         self._loading = asyncio.Lock()
@@ -107,7 +116,9 @@ class Trials:
         async with self._loading:
             if not self._is_loaded:
                 self._results += await self._file.async_load() or []
-                self._results.sort(key=lambda result: str(result["id"]), reverse=True)  # it begins with the time
+                self._results.sort(
+                    key=lambda result: str(result["id"]), reverse=True
+                )  # it begins with the time
                 self._is_loaded = True
         return self._results
 
@@ -115,15 +126,21 @@ class Trials:
         """Begin a trial. Raises a `HomeAssistantError` if it cannot, such as while another one is under way."""
         for agent_id in order.agents:
             if self._conversation(order, agent_id) is None:
-                raise translated(ServiceValidationError, "ask_not_loaded", agent=agent_id)
+                raise translated(
+                    ServiceValidationError, "ask_not_loaded", agent=agent_id
+                )
         await self.async_results()
         requests = await async_make_requests(self._hass, order.language, order.requests)
         if not requests:
-            raise translated(HomeAssistantError, "evaluate_no_requests", language=order.language)
+            raise translated(
+                HomeAssistantError, "evaluate_no_requests", language=order.language
+            )
         if self.running is not None:
             raise translated(HomeAssistantError, "evaluate_running")
         self.running = trial = RunningTrial(order, requests)
-        trial.task = self._hass.async_create_background_task(self._async_run(trial), "chatterbox trial")
+        trial.task = self._hass.async_create_background_task(
+            self._async_run(trial), "chatterbox trial"
+        )
         self._notify()
         return trial
 
@@ -172,7 +189,9 @@ class Trials:
                 if latest == [Grade.FAILED] * _MOST_FAILURES:
                     break
 
-    async def _async_ask(self, order: TrialOrder, agent_id: str, request: TrialRequest) -> JsonObject:
+    async def _async_ask(
+        self, order: TrialOrder, agent_id: str, request: TrialRequest
+    ) -> JsonObject:
         conversation = self._conversation(order, agent_id)
         if conversation is None:  # it was removed, or is loaded anew
             return {"grade": Grade.FAILED}
@@ -183,7 +202,9 @@ class Trials:
 
     def _conversation(self, order: TrialOrder, agent_id: str) -> DryConversation | None:
         asker = DryAsker(Speaker(order.user_id, asking=Asking.PERSON), order.language)
-        return DryConversation.with_agent(self._hass, agent_id, asker, is_model_alone=True)
+        return DryConversation.with_agent(
+            self._hass, agent_id, asker, is_model_alone=True
+        )
 
     def _notify(self) -> None:
         async_dispatcher_send(self._hass, SIGNAL_TRIALS)
@@ -196,7 +217,8 @@ async_get_trials: Final = singleton(HassKey[Trials](f"{DOMAIN}_trials"))(Trials)
 def expected_cost(hass: HomeAssistant, agent: str, requests: int) -> float | None:
     """Return about the US dollars that requests to an agent cost, by its subentry id: so many times its last turn.
 
-    None if the price is unknown, or if there was no turn since the start; 0 for a model that is free.
+    None if the price is unknown, or if there was no turn since the start; 0 for a model
+    that is free.
     """
     tracker = async_get_usage_tracker(hass)
     usage = tracker.last_usage(agent)
@@ -212,15 +234,24 @@ def has_price(hass: HomeAssistant, agent: str) -> bool:
 
 def _figures(hass: HomeAssistant, turn: DryTurn, turns: list[DryTurn]) -> JsonObject:
     """Return an answer, its calls, times in milliseconds, and the tokens and the price of all of its `turns`."""
-    tracker, facts, secrets = async_get_usage_tracker(hass), turn.facts, known_secrets(hass)
+    tracker, facts, secrets = (
+        async_get_usage_tracker(hass),
+        turn.facts,
+        known_secrets(hass),
+    )
     used = [
-        (one.answered_by, one.usage) for each in turns for one in each.facts.inferences if one.usage and one.answered_by
+        (one.answered_by, one.usage)
+        for each in turns
+        for one in each.facts.inferences
+        if one.usage and one.answered_by
     ]
     costs = [tracker.cost(agent, usage) for agent, usage in used]
     return {
         "answer": shown_text(str(without_secrets(turn.text, secrets))),
         "calls": [_call(one, secrets) for one in turn.calls],
-        "first_words_ms": None if facts.first_words is None else round(facts.first_words * 1000),
+        "first_words_ms": None
+        if facts.first_words is None
+        else round(facts.first_words * 1000),
         "duration_ms": round(facts.duration * 1000),
         "input_tokens": sum(usage.input_tokens for _, usage in used),
         "output_tokens": sum(usage.output_tokens for _, usage in used),
@@ -239,13 +270,20 @@ def _result(hass: HomeAssistant, trial: RunningTrial) -> JsonObject:
     """Return the result as JSON: a table of agents, and each request with its answers."""
     requests: list[JsonValue] = []
     for number, request in enumerate(trial.requests):
-        given = {agent_id: answers[number] for agent_id, answers in trial.answers.items() if number < len(answers)}
+        given = {
+            agent_id: answers[number]
+            for agent_id, answers in trial.answers.items()
+            if number < len(answers)
+        }
         requests.append(
             {
                 "group": request.group,
                 "before": request.before,
                 "text": request.text,
-                "answers": [{"agent_id": agent_id, **answer} for agent_id, answer in given.items()],
+                "answers": [
+                    {"agent_id": agent_id, **answer}
+                    for agent_id, answer in given.items()
+                ],
             }
         )
     return {
@@ -254,7 +292,11 @@ def _result(hass: HomeAssistant, trial: RunningTrial) -> JsonObject:
         "language": trial.order.language,
         "end": trial.end,
         "agents": [
-            {"agent_id": agent_id, "name": entity_name(hass, agent_id), **_summary(answers)}
+            {
+                "agent_id": agent_id,
+                "name": entity_name(hass, agent_id),
+                **_summary(answers),
+            }
             for agent_id, answers in trial.answers.items()
         ],
         "requests": requests,
@@ -279,7 +321,9 @@ def _summary(answers: list[JsonObject]) -> JsonObject:
 def _has_asked(answer: JsonObject) -> bool:
     """Return whether a call of an answer waits for a yes, or for which of several things is meant."""
     calls = answer.get("calls")
-    return isinstance(calls, list) and any(isinstance(one, dict) and one["outcome"] == DryOutcome.HELD for one in calls)
+    return isinstance(calls, list) and any(
+        isinstance(one, dict) and one["outcome"] == DryOutcome.HELD for one in calls
+    )
 
 
 def verdict_on(grades: Sequence[JsonValue]) -> str:
@@ -292,7 +336,9 @@ def verdict_on(grades: Sequence[JsonValue]) -> str:
 
 
 def _values(answers: list[JsonObject], name: str) -> list[float]:
-    return [value for one in answers if isinstance(value := one.get(name), (int, float))]
+    return [
+        value for one in answers if isinstance(value := one.get(name), (int, float))
+    ]
 
 
 def _median(answers: list[JsonObject], name: str) -> float | None:
@@ -303,4 +349,8 @@ def _median(answers: list[JsonObject], name: str) -> float | None:
 def _sum(answers: list[JsonObject], name: str) -> float | None:
     """Return the sum; None if a value is unknown."""
     known = [one for one in answers if name in one]
-    return sum(_values(known, name)) if all(one[name] is not None for one in known) else None
+    return (
+        sum(_values(known, name))
+        if all(one[name] is not None for one in known)
+        else None
+    )

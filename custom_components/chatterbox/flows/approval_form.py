@@ -1,6 +1,7 @@
 """The form "Confirmations": its fields, and the conversion between them and what is stored.
 
-A PIN passes through here once, to be hashed: no form shows it again, and no error quotes it.
+A PIN passes through here once, to be hashed: no form shows it again, and no error
+quotes it.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -53,8 +54,12 @@ FIELD_PERSON: Final = "person"
 FIELD_PIN_FOR: Final = "pin_for"
 """The uses of the PIN, which are rules."""
 
-PIN_USES: Final = choice(options=list(PinUse), multiple=True, mode=LIST, translation_key=FIELD_PIN_FOR)
-_SATELLITES: Final = selector.EntityFilterSelectorConfig(domain=Platform.ASSIST_SATELLITE)
+PIN_USES: Final = choice(
+    options=list(PinUse), multiple=True, mode=LIST, translation_key=FIELD_PIN_FOR
+)
+_SATELLITES: Final = selector.EntityFilterSelectorConfig(
+    domain=Platform.ASSIST_SATELLITE
+)
 
 
 # Errors of rows are translated, and no input is lost.
@@ -68,61 +73,97 @@ class UncheckedObjectSelector(selector.ObjectSelector):
 
 def approval_schema(labels: RuleLabels, opened: Collection[str] = ()) -> vol.Schema:
     """Return the form. The sections in `opened` are expanded."""
-    notified_entities = selector.EntitySelector({"domain": Platform.NOTIFY, "multiple": True})
-    callers = selector.EntitySelector({"domain": ["automation", const.SCRIPT_DOMAIN], "multiple": True})
-    care = choice(options=list(OutsideCare), translation_key=const.CONF_ASK_AFTER_OUTSIDE_CONTENT)
+    notified_entities = selector.EntitySelector(
+        {"domain": Platform.NOTIFY, "multiple": True}
+    )
+    callers = selector.EntitySelector(
+        {"domain": ["automation", const.SCRIPT_DOMAIN], "multiple": True}
+    )
+    care = choice(
+        options=list(OutsideCare), translation_key=const.CONF_ASK_AFTER_OUTSIDE_CONTENT
+    )
     who_speaks = vol.Schema(
         {
-            vol.Optional(const.CONF_PEOPLE_AT_SATELLITES): _rows(const.CONF_PEOPLE_AT_SATELLITES, _people_fields()),
+            vol.Optional(const.CONF_PEOPLE_AT_SATELLITES): _rows(
+                const.CONF_PEOPLE_AT_SATELLITES, _people_fields()
+            ),
             vol.Optional(const.CONF_TRUSTED_CALLERS): callers,
         }
     )
-    night = vol.Schema({vol.Optional(name): selector.TimeSelector() for name in (FIELD_AFTER, FIELD_BEFORE)})
+    night = vol.Schema(
+        {
+            vol.Optional(name): selector.TimeSelector()
+            for name in (FIELD_AFTER, FIELD_BEFORE)
+        }
+    )
     return vol.Schema(
         {
-            vol.Optional(const.CONF_RULES): _rows(const.CONF_RULES, _rule_fields(labels)),
+            vol.Optional(const.CONF_RULES): _rows(
+                const.CONF_RULES, _rule_fields(labels)
+            ),
             vol.Required(const.CONF_ASK_AFTER_OUTSIDE_CONTENT): care,
             vol.Optional(const.CONF_PIN): PASSWORD,
             vol.Optional(FIELD_PIN_FOR): PIN_USES,
             vol.Optional(const.CONF_NOTIFY): notified_entities,
-            vol.Required(SECTION_WHO_SPEAKS): section(who_speaks, {"collapsed": SECTION_WHO_SPEAKS not in opened}),
-            vol.Required(SECTION_NIGHT): section(night, {"collapsed": SECTION_NIGHT not in opened}),
+            vol.Required(SECTION_WHO_SPEAKS): section(
+                who_speaks, {"collapsed": SECTION_WHO_SPEAKS not in opened}
+            ),
+            vol.Required(SECTION_NIGHT): section(
+                night, {"collapsed": SECTION_NIGHT not in opened}
+            ),
         }
     )
 
 
-def _rows(name: str, fields: Mapping[str, selector.ObjectSelectorField]) -> selector.ObjectSelector:
+def _rows(
+    name: str, fields: Mapping[str, selector.ObjectSelectorField]
+) -> selector.ObjectSelector:
     # Without a label field, a row shows the values of all its fields.
-    return UncheckedObjectSelector({"fields": dict(fields), "multiple": True, "translation_key": name})
+    return UncheckedObjectSelector(
+        {"fields": dict(fields), "multiple": True, "translation_key": name}
+    )
 
 
 def _rule_fields(labels: RuleLabels) -> Mapping[str, selector.ObjectSelectorField]:
-    first, domains = next(iter(labels.verdicts.ids)), list(labels.of_conditions["domains"].ids.values())
+    first, domains = (
+        next(iter(labels.verdicts.ids)),
+        list(labels.of_conditions["domains"].ids.values()),
+    )
     selectors: Mapping[str, selector.Selector[Any]] = {
         "entities": selector.EntitySelector({"domain": domains, "multiple": True}),
         "areas": selector.AreaSelector({"multiple": True}),
         "labels": selector.LabelSelector({"multiple": True}),
         "devices": selector.DeviceSelector({"entity": _SATELLITES, "multiple": True}),
-        **{name: _choice(known, several=True) for name, known in labels.of_conditions.items()},
+        **{
+            name: _choice(known, several=True)
+            for name, known in labels.of_conditions.items()
+        },
         FIELD_AFTER: selector.TimeSelector(),
         FIELD_BEFORE: selector.TimeSelector(),
     }
     verdicts = _choice(labels.verdicts, several=False)
-    verdict = selector.ObjectSelectorField(selector=verdicts, required=True, default=first)
+    verdict = selector.ObjectSelectorField(
+        selector=verdicts, required=True, default=first
+    )
     # The frontend translates the names of fields only in the outer row.
     fields = {
-        name: selector.ObjectSelectorField(selector=one, label=labels.fields[name]) for name, one in selectors.items()
+        name: selector.ObjectSelectorField(selector=one, label=labels.fields[name])
+        for name, one in selectors.items()
     }
     more = selector.ObjectSelector({"fields": {name: fields[name] for name in MORE}})
     return {
         FIELD_VERDICT: verdict,
-        **{name: fields[name] for name in FIELDS if name in fields and name not in MORE},
+        **{
+            name: fields[name] for name in FIELDS if name in fields and name not in MORE
+        },
         FIELD_MORE: selector.ObjectSelectorField(selector=more),
     }
 
 
 def _choice(labels: Labels, *, several: bool) -> selector.SelectSelector:
-    return choice(options=list(labels.ids), multiple=several, custom_value=several, mode=DROPDOWN)
+    return choice(
+        options=list(labels.ids), multiple=several, custom_value=several, mode=DROPDOWN
+    )
 
 
 def _people_fields() -> Mapping[str, selector.ObjectSelectorField]:
@@ -130,7 +171,10 @@ def _people_fields() -> Mapping[str, selector.ObjectSelectorField]:
         FIELD_DEVICE: selector.DeviceSelector({"entity": _SATELLITES}),
         FIELD_PERSON: selector.EntitySelector({"domain": "person"}),
     }
-    return {name: selector.ObjectSelectorField(selector=one, required=True) for name, one in selectors.items()}
+    return {
+        name: selector.ObjectSelectorField(selector=one, required=True)
+        for name, one in selectors.items()
+    }
 
 
 def approvals_as_form(home_rules: HomeRules, labels: RuleLabels) -> dict[str, Any]:
@@ -139,13 +183,16 @@ def approvals_as_form(home_rules: HomeRules, labels: RuleLabels) -> dict[str, An
     rules = home_rules.policy.rules
     ticked = pin_uses(rules)
     return {
-        const.CONF_RULES: [row_of(rule, labels) for rule in rules if rule not in pin_rules(ticked)],
+        const.CONF_RULES: [
+            row_of(rule, labels) for rule in rules if rule not in pin_rules(ticked)
+        ],
         const.CONF_ASK_AFTER_OUTSIDE_CONTENT: home_rules.ask_after_outside_content.value,
         FIELD_PIN_FOR: ticked if home_rules.pin else list(PinUse),
         const.CONF_NOTIFY: list(home_rules.notify),
         SECTION_WHO_SPEAKS: {
             const.CONF_PEOPLE_AT_SATELLITES: [
-                {FIELD_DEVICE: device, FIELD_PERSON: person} for device, person in people
+                {FIELD_DEVICE: device, FIELD_PERSON: person}
+                for device, person in people
             ],
             const.CONF_TRUSTED_CALLERS: sorted(home_rules.trusted_callers),
         },
@@ -154,23 +201,34 @@ def approvals_as_form(home_rules: HomeRules, labels: RuleLabels) -> dict[str, An
 
 
 def read_approvals(
-    form: Mapping[str, Any], labels: RuleLabels, pin: PinHash | None, sources: Mapping[str, ToolSource]
+    form: Mapping[str, Any],
+    labels: RuleLabels,
+    pin: PinHash | None,
+    sources: Mapping[str, ToolSource],
 ) -> HomeRules | list[Problem]:
     """Return form values as rules of the home with a PIN and with trust in sources of tools, or their problems."""
     who_speaks = form.get(SECTION_WHO_SPEAKS, {})
     policy = read_rules(form.get(const.CONF_RULES), labels, has_pin=pin is not None)
     people = _read_people(who_speaks.get(const.CONF_PEOPLE_AT_SATELLITES))
     night = _read_night(form.get(SECTION_NIGHT, {}))
-    if isinstance(policy, list) or isinstance(people, Problem) or isinstance(night, Problem):
+    if (
+        isinstance(policy, list)
+        or isinstance(people, Problem)
+        or isinstance(night, Problem)
+    ):
         problems = policy if isinstance(policy, list) else []
-        return problems + [problem for problem in (people, night) if isinstance(problem, Problem)]
+        return problems + [
+            problem for problem in (people, night) if isinstance(problem, Problem)
+        ]
     uses = form.get(FIELD_PIN_FOR, ()) if pin else ()
     if pin and (problem := find_pin_problem(policy.rules, uses)):
         return [problem]
     return HomeRules(
         policy=Policy(with_pin_uses(policy.rules, uses), sources),
         pin=pin,
-        ask_after_outside_content=OutsideCare(form.get(const.CONF_ASK_AFTER_OUTSIDE_CONTENT, OutsideCare.RISKY)),
+        ask_after_outside_content=OutsideCare(
+            form.get(const.CONF_ASK_AFTER_OUTSIDE_CONTENT, OutsideCare.RISKY)
+        ),
         notify=tuple(form.get(const.CONF_NOTIFY) or ()),
         trusted_callers=frozenset(who_speaks.get(const.CONF_TRUSTED_CALLERS) or ()),
         people_at_satellites=people,
@@ -191,9 +249,17 @@ def _read_people(rows: JsonValue) -> dict[str, str] | Problem:
     people: dict[str, str] = {}
     listed = rows if isinstance(rows, list) else [rows] if rows else []
     for number, row in enumerate(listed, start=1):
-        device, person = (row.get(FIELD_DEVICE), row.get(FIELD_PERSON)) if isinstance(row, dict) else (None, None)
-        if not (isinstance(device, str) and isinstance(person, str) and device and person):
-            return Problem(SECTION_WHO_SPEAKS, "satellite_incomplete", {"row": str(number)})
+        device, person = (
+            (row.get(FIELD_DEVICE), row.get(FIELD_PERSON))
+            if isinstance(row, dict)
+            else (None, None)
+        )
+        if not (
+            isinstance(device, str) and isinstance(person, str) and device and person
+        ):
+            return Problem(
+                SECTION_WHO_SPEAKS, "satellite_incomplete", {"row": str(number)}
+            )
         if device in people:
             return Problem(SECTION_WHO_SPEAKS, "satellite_twice", {"row": str(number)})
         people[device] = person

@@ -32,27 +32,46 @@ class ApprovalPage:
     labels: RuleLabels
 
     @classmethod
-    async def async_of(cls, hass: HomeAssistant, policy: Policy, labels: RuleLabels) -> Self:
+    async def async_of(
+        cls, hass: HomeAssistant, policy: Policy, labels: RuleLabels
+    ) -> Self:
         """Apply rules at the present time."""
-        exposed = (state.entity_id for state in exposed_states(hass, CONVERSATION_DOMAIN))
+        exposed = (
+            state.entity_id for state in exposed_states(hass, CONVERSATION_DOMAIN)
+        )
         return cls(hass, await async_judge_entities(hass, policy, exposed), labels)
 
     @property
     def numbers(self) -> dict[str, str]:
         """The number of entities, and of those with each verdict, as placeholders."""
         counts = Counter(row.verdict for row in self.rows)
-        return {"entities": str(len(self.rows)), **{verdict.value: str(counts[verdict]) for verdict in Verdict}}
+        return {
+            "entities": str(len(self.rows)),
+            **{verdict.value: str(counts[verdict]) for verdict in Verdict},
+        }
 
     @property
     def names_asked_about(self) -> list[str]:
         """The names of what needs a confirmation, sorted, each once."""
-        return sorted({self._name(row) for row in self.rows if row.verdict in (Verdict.ASK, Verdict.PIN)})
+        return sorted(
+            {
+                self._name(row)
+                for row in self.rows
+                if row.verdict in (Verdict.ASK, Verdict.PIN)
+            }
+        )
 
     @property
     def markdown(self) -> str:
         """The table of everything that is not allowed without a confirmation, strictest first."""
         rows = [row for row in self.rows if row.verdict is not Verdict.ALLOW]
-        rows.sort(key=lambda row: (-row.verdict.strictness, self._name(row).casefold(), row.entity_id))
+        rows.sort(
+            key=lambda row: (
+                -row.verdict.strictness,
+                self._name(row).casefold(),
+                row.entity_id,
+            )
+        )
         if not rows:
             return self.labels.sentences["home_all_allowed"]
         header = self._header("device", "area", "action", "verdict")
@@ -64,18 +83,32 @@ class ApprovalPage:
         for example in examples:
             request = self.labels.sentences[f"example_{example.key}"]
             named = request.format(name=entity_name(self.hass, example.entity_id))
-            rows.append((escaped(named), escaped(self.labels.verdicts.label(example.verdict))))
-        return table([self._header("request", "verdict"), *rows], self.labels.sentences) if rows else ""
+            rows.append(
+                (escaped(named), escaped(self.labels.verdicts.label(example.verdict)))
+            )
+        return (
+            table([self._header("request", "verdict"), *rows], self.labels.sentences)
+            if rows
+            else ""
+        )
 
     def unguarded(self, assistants: Sequence[str]) -> str:
         """Return a paragraph about assistants that go round the rules, or an empty text."""
         named = ", ".join(map(escaped, assistants))
-        return self.labels.sentences["home_unguarded"].format(assistants=named) + "\n\n" if named else ""
+        return (
+            self.labels.sentences["home_unguarded"].format(assistants=named) + "\n\n"
+            if named
+            else ""
+        )
 
     def absent(self, names: Sequence[str]) -> str:
         """Return a paragraph about names in rules of which the home has nothing, or an empty text."""
         listed = ", ".join(f"**{escaped(name)}**" for name in names)
-        return self.labels.sentences["home_absent"].format(names=listed) + "\n\n" if names else ""
+        return (
+            self.labels.sentences["home_absent"].format(names=listed) + "\n\n"
+            if names
+            else ""
+        )
 
     def no_pin(self) -> str:
         """Return a paragraph that tells that the PIN is gone."""
@@ -83,14 +116,18 @@ class ApprovalPage:
 
     def also_locking(self, numbers: Iterable[int]) -> str:
         """Return a sentence about rules that hold locking beside unlocking."""
-        return self.labels.sentences["home_also_locking"].format(rules=", ".join(map(str, numbers)))
+        return self.labels.sentences["home_also_locking"].format(
+            rules=", ".join(map(str, numbers))
+        )
 
     def _header(self, *columns: str) -> tuple[str, ...]:
         return tuple(self.labels.sentences[f"home_{column}"] for column in columns)
 
     def _cells(self, row: EntityVerdict) -> tuple[str, ...]:
         verdict = self.labels.verdicts.label(row.verdict)
-        return tuple(map(escaped, (self._name(row), self._area(row), self._what(row), verdict)))
+        return tuple(
+            map(escaped, (self._name(row), self._area(row), self._what(row), verdict))
+        )
 
     def _name(self, row: EntityVerdict) -> str:
         state = self.hass.states.get(row.entity_id)
@@ -105,8 +142,12 @@ class ApprovalPage:
         """Return the actions with the verdict."""
         if not (actions := row.actions):
             return self.labels.sentences["home_unknown"]
-        named = [self.labels.of_conditions["actions"].label(action) for action in actions]
-        return ", ".join([*named[:_MOST_ACTIONS], *(["…"] if len(named) > _MOST_ACTIONS else [])])
+        named = [
+            self.labels.of_conditions["actions"].label(action) for action in actions
+        ]
+        return ", ".join(
+            [*named[:_MOST_ACTIONS], *(["…"] if len(named) > _MOST_ACTIONS else [])]
+        )
 
 
 def table(rows: Sequence[Sequence[str]], sentences: Mapping[str, str]) -> str:
@@ -114,4 +155,6 @@ def table(rows: Sequence[Sequence[str]], sentences: Mapping[str, str]) -> str:
     header, *others = (f"| {' | '.join(cells)} |" for cells in rows)
     hidden = len(others) - MOST_ROWS
     more = ["", sentences["home_more"].format(count=hidden)] if hidden > 0 else []
-    return "\n".join([header, f"|{' --- |' * len(rows[0])}", *others[:MOST_ROWS], *more])
+    return "\n".join(
+        [header, f"|{' --- |' * len(rows[0])}", *others[:MOST_ROWS], *more]
+    )

@@ -11,7 +11,11 @@ from homeassistant.components.http import KEY_HASS_USER
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.data_entry_flow import section
 from homeassistant.helpers.http import current_request
-from homeassistant.helpers.selector import SelectSelector, SelectSelectorConfig, SelectSelectorMode
+from homeassistant.helpers.selector import (
+    SelectSelector,
+    SelectSelectorConfig,
+    SelectSelectorMode,
+)
 from homeassistant.helpers.translation import async_get_translations
 from homeassistant.loader import async_get_loaded_integration
 
@@ -21,7 +25,9 @@ from ..settings.options import Problem
 from ..speech.sentences import async_closest_language
 
 _PAGES: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("settings", "advanced", "reconfigure", "server", "options"), "settings"),
+    **dict.fromkeys(
+        ("settings", "advanced", "reconfigure", "server", "options"), "settings"
+    ),
     **dict.fromkeys(("tools", "approvals", "home"), "permissions"),
 }
 """Pages of the docs by step; all others are part of setting up."""
@@ -30,7 +36,9 @@ DROPDOWN, LIST = SelectSelectorMode.DROPDOWN, SelectSelectorMode.LIST
 KNOWN_SECRET: Final = "•" * 8
 """Stands for a stored secret, so that no form ever contains it."""
 _FRONTEND: Final = "frontend"
-_MARKUP: Final = str.maketrans({sign: f"\\{sign}" for sign in set(string.punctuation) - set(",;'?%")})
+_MARKUP: Final = str.maketrans(
+    {sign: f"\\{sign}" for sign in set(string.punctuation) - set(",;'?%")}
+)
 
 
 def docs_url(hass: HomeAssistant, step_id: str = "") -> str:
@@ -59,24 +67,41 @@ def escaped(text: str) -> str:
 async def async_viewer_language(hass: HomeAssistant) -> str:
     """Return the language in which the user of a dialog sees Home Assistant, as far as we have it.
 
-    As in the frontend: the language of the user's profile, else that of the browser; without either, that of the home.
+    As in the frontend: the language of the user's profile, else that of the browser;
+    without either, that of the home.
     """
     language = hass.config.language
     if request := current_request.get():
-        language = request.headers.get("Accept-Language", "").partition(",")[0].partition(";")[0].strip() or language
+        language = (
+            request.headers.get("Accept-Language", "")
+            .partition(",")[0]
+            .partition(";")[0]
+            .strip()
+            or language
+        )
         if _FRONTEND in hass.config.components and (user := request.get(KEY_HASS_USER)):
             language = await async_profile_language(hass, user.id) or language
     return await async_closest_language(hass, language)
 
 
 async def async_placeholders(
-    hass: HomeAssistant, step_id: str, problems: Collection[Problem] = (), texts: str = "", /, **others: str
+    hass: HomeAssistant,
+    step_id: str,
+    problems: Collection[Problem] = (),
+    texts: str = "",
+    /,
+    **others: str,
 ) -> dict[str, str]:
     """Return the placeholders of a step.
 
-    `texts` is the part of the translations that has the names of the fields and the sentences of the problems.
+    `texts` is the part of the translations that has the names of the fields and the
+    sentences of the problems.
     """
-    named = {name: text for problem in problems for name, text in problem.placeholders.items()}
+    named = {
+        name: text
+        for problem in problems
+        for name, text in problem.placeholders.items()
+    }
     listed = await _async_list(hass, problems, texts) if problems else ""
     return {**named, "docs": docs_url(hass, step_id), "problems": listed, **others}
 
@@ -84,31 +109,45 @@ async def async_placeholders(
 def marked(schema: vol.Schema, problems: Collection[Problem]) -> dict[str, str]:
     """Return the errors that a form shows at its fields and sections, beside the list at its top.
 
-    A section hides the errors of its fields, and all errors share their placeholders. So one that has several problems
-    is only marked, and so is one whose placeholders are also those of another problem.
+    A section hides the errors of its fields, and all errors share their placeholders.
+    So one that has several problems is only marked, and so is one whose placeholders
+    are also those of another problem.
     """
     names = Counter(name for problem in problems for name in problem.placeholders)
-    parts = {str(name): part.schema.schema if isinstance(part, section) else () for name, part in schema.schema.items()}
+    parts = {
+        str(name): part.schema.schema if isinstance(part, section) else ()
+        for name, part in schema.schema.items()
+    }
     errors: dict[str, str] = {}
     for problem in reversed([*problems]):
         for name, inside in parts.items():
             if problem.place in {name, *map(str, inside)}:
-                is_unclear = (inside and len(problems) > 1) or any(names[one] > 1 for one in problem.placeholders)
+                is_unclear = (inside and len(problems) > 1) or any(
+                    names[one] > 1 for one in problem.placeholders
+                )
                 errors[name] = "marked" if is_unclear else problem.key
     return errors
 
 
-async def _async_list(hass: HomeAssistant, problems: Collection[Problem], texts: str) -> str:
+async def _async_list(
+    hass: HomeAssistant, problems: Collection[Problem], texts: str
+) -> str:
     """Return a Markdown alert with all problems, in the language of the user."""
     category = texts.partition(".")[0]
-    known = await async_get_translations(hass, await async_viewer_language(hass), category, [DOMAIN])
+    known = await async_get_translations(
+        hass, await async_viewer_language(hass), category, [DOMAIN]
+    )
     root = f"component.{DOMAIN}.{texts}"
     lines = []
     for problem in problems:
         path = " → ".join(_path(known, f"{root}.step.", problem.place))
         details = {name: escaped(value) for name, value in problem.placeholders.items()}
-        lines.append(f"- **{path}:** {known[f'{root}.error.{problem.key}'].format(**details)}")
-    return "\n".join(['<ha-alert alert-type="error">', "", *lines, "", "</ha-alert>", "", ""])
+        lines.append(
+            f"- **{path}:** {known[f'{root}.error.{problem.key}'].format(**details)}"
+        )
+    return "\n".join(
+        ['<ha-alert alert-type="error">', "", *lines, "", "</ha-alert>", "", ""]
+    )
 
 
 def _path(known: Mapping[str, str], steps: str, place: str) -> list[str]:
@@ -126,6 +165,10 @@ def _path(known: Mapping[str, str], steps: str, place: str) -> list[str]:
 def async_free_title(hass: HomeAssistant, usual: str, *others: str) -> str:
     """Return the usual title of an agent or a task, or else one of some others, or else the usual one with a number."""
     entries = hass.config_entries.async_entries(DOMAIN)
-    taken = {subentry.title for entry in entries for subentry in entry.subentries.values()}
+    taken = {
+        subentry.title for entry in entries for subentry in entry.subentries.values()
+    }
     numbered = (f"{usual} {number}" for number in count(2))
-    return next(title for title in chain([usual, *others], numbered) if title not in taken)
+    return next(
+        title for title in chain([usual, *others], numbered) if title not in taken
+    )

@@ -5,7 +5,12 @@ from typing import Any, ClassVar, Final, override
 
 import voluptuous as vol
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
-from homeassistant.config_entries import SOURCE_USER, ConfigEntryState, ConfigSubentryFlow, SubentryFlowResult
+from homeassistant.config_entries import (
+    SOURCE_USER,
+    ConfigEntryState,
+    ConfigSubentryFlow,
+    SubentryFlowResult,
+)
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL, CONF_NAME, CONF_PROMPT
 from homeassistant.core import HomeAssistant
 from homeassistant.data_entry_flow import section
@@ -54,7 +59,14 @@ from ..speech.sentences import async_get_sentences, error_key
 from ..tools.llm_apis import source_names
 from ..usage.prices import async_known_price, entered_price
 from ..usage.tracker import FREE, ModelPrice
-from .dialog import DROPDOWN, async_free_title, async_placeholders, async_viewer_language, choice, marked
+from .dialog import (
+    DROPDOWN,
+    async_free_title,
+    async_placeholders,
+    async_viewer_language,
+    choice,
+    marked,
+)
 from .service_checks import MEASURED, async_measure, times_sentence, try_out
 
 _CHOICES: Final[Mapping[str, Sequence[str]]] = {
@@ -68,7 +80,8 @@ _CHOICES: Final[Mapping[str, Sequence[str]]] = {
 }
 
 
-# The flow checks these values itself, so that errors are translated and no input is lost.
+# The flow checks these values itself, so that errors are translated and no input is
+# lost.
 class _UncheckedTemplateSelector(selector.TemplateSelector):
     @override
     def __call__(self, data: Any) -> str:
@@ -90,7 +103,9 @@ class _UncheckedEntitySelector(selector.EntitySelector):
         return entities
 
 
-def model_selector(models: Sequence[str]) -> selector.SelectSelector | selector.TextSelector:
+def model_selector(
+    models: Sequence[str],
+) -> selector.SelectSelector | selector.TextSelector:
     """Return the field for a model: the list of the server with free input, or plain text without a list."""
     if not models:
         return selector.TextSelector()
@@ -107,8 +122,14 @@ async def async_chat_model_selector(
     sentences = await async_get_sentences(hass, await async_viewer_language(hass))
     options: list[selector.SelectOptionDict] = []
     for model in models:
-        price = await async_known_price(hass, service, known_server(service), AgentSettings(model.name))
-        label = sentences["model_talks"].format(model=model.name) if model.uses_tools is False else model.name
+        price = await async_known_price(
+            hass, service, known_server(service), AgentSettings(model.name)
+        )
+        label = (
+            sentences["model_talks"].format(model=model.name)
+            if model.uses_tools is False
+            else model.name
+        )
         if price is not None and price.usual != FREE:
             label += f" · ${price.usual.input:g} / ${price.usual.output:g}"
         options.append(selector.SelectOptionDict(value=model.name, label=label))
@@ -125,23 +146,34 @@ def model_title(model: str) -> str:
     return model.rstrip("/").rpartition("/")[2].removesuffix(".gguf") or model
 
 
-def typed_options(kind: const.ServiceKind, options: Collection[str], values: Mapping[str, Any]) -> dict[str, Any]:
+def typed_options(
+    kind: const.ServiceKind, options: Collection[str], values: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return the values of a form as they are stored. Empty ones are left out."""
     stored = {
         option: int(value) if option in NUMBERS and NUMBERS[option].step == 1 else value
-        for option, value in set_options({option: values.get(option) for option in options})
+        for option, value in set_options(
+            {option: values.get(option) for option in options}
+        )
     }
     if const.CONF_NUM_CTX in options and kind is const.ServiceKind.OLLAMA_CHAT:
-        stored.setdefault(const.CONF_NUM_CTX, None)  # empty is a choice here: the default of the server
+        stored.setdefault(
+            const.CONF_NUM_CTX, None
+        )  # empty is a choice here: the default of the server
     return stored
 
 
 def number_selector(number: NumberOption) -> selector.NumberSelector:
     """Return the field of a number. It accepts numbers out of range, so that the flow can name the problem."""
     bounds = selector.NumberSelectorConfig(
-        min=number.least, max=number.most, step=number.step, mode=selector.NumberSelectorMode.BOX
+        min=number.least,
+        max=number.most,
+        step=number.step,
+        mode=selector.NumberSelectorMode.BOX,
     )
-    unit = selector.NumberSelectorConfig(unit_of_measurement=number.unit, translation_key="number")
+    unit = selector.NumberSelectorConfig(
+        unit_of_measurement=number.unit, translation_key="number"
+    )
     return _UncheckedNumberSelector(bounds | unit if number.unit else bounds)
 
 
@@ -150,22 +182,39 @@ def _selector(option: str) -> selector.Selector[Any]:
         return number_selector(NUMBERS[option])
     if option in _CHOICES:
         several = option == const.CONF_MODEL_REQUESTS
-        return choice(options=list(_CHOICES[option]), mode=DROPDOWN, translation_key=option, multiple=several)
+        return choice(
+            options=list(_CHOICES[option]),
+            mode=DROPDOWN,
+            translation_key=option,
+            multiple=several,
+        )
     if option in SCRIPTS:
         return selector.EntitySelector({"domain": const.SCRIPT_DOMAIN})
     if option == CONF_PROMPT:
         return _UncheckedTemplateSelector()
-    return selector.ObjectSelector() if option == const.CONF_EXTRA_PARAMETERS else selector.BooleanSelector()
+    return (
+        selector.ObjectSelector()
+        if option == const.CONF_EXTRA_PARAMETERS
+        else selector.BooleanSelector()
+    )
 
 
-def price_words(sentences: Mapping[str, str], model: str, known: ModelPrice | None) -> str:
+def price_words(
+    sentences: Mapping[str, str], model: str, known: ModelPrice | None
+) -> str:
     """Return a sentence about the known price of a model; `model` is empty before one was chosen."""
     match known:
         case ModelPrice(usual=rates) if rates == FREE:
             return sentences["price_free"]
         case ModelPrice(usual=rates) if model:
-            numbers = {"input": rates.input, "cached": rates.cached, "output": rates.output}
-            return sentences["price_known"].format(model=model, **{name: f"{one:g}" for name, one in numbers.items()})
+            numbers = {
+                "input": rates.input,
+                "cached": rates.cached,
+                "output": rates.output,
+            }
+            return sentences["price_known"].format(
+                model=model, **{name: f"{one:g}" for name, one in numbers.items()}
+            )
         case _ if model:
             return sentences["price_unknown"].format(model=model)
         case _:
@@ -178,7 +227,9 @@ class ModelFlow(ConfigSubentryFlow):
     title_key = "agent_title"
     """Key of the name of a new subentry."""
     settings_of = staticmethod(settings_of)
-    new_data: Callable[[const.ServiceKind], dict[str, Any]] = staticmethod(new_agent_data)
+    new_data: Callable[[const.ServiceKind], dict[str, Any]] = staticmethod(
+        new_agent_data
+    )
     extra_steps: ClassVar[tuple[str, ...]] = ()
     """The steps in the menu beside the two forms."""
 
@@ -197,7 +248,10 @@ class ModelFlow(ConfigSubentryFlow):
         self._measured: dict[str, Any] = {}
         """The times of another model, and the timeouts that it needs."""
 
-    async def async_step_user(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:  # noqa: ARG002 nothing was asked yet
+    async def async_step_user(
+        self,
+        user_input: dict[str, Any] | None = None,  # noqa: ARG002 nothing was asked yet
+    ) -> SubentryFlowResult:
         """Start a new one with its settings."""
         if self._get_entry().state is not ConfigEntryState.LOADED:
             return self.async_abort(reason="entry_not_loaded")
@@ -206,25 +260,36 @@ class ModelFlow(ConfigSubentryFlow):
         self._stored = self.new_data(self._kind)
         return await self.async_step_settings()
 
-    async def async_step_reconfigure(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:  # noqa: ARG002 nothing was asked yet
+    async def async_step_reconfigure(
+        self,
+        user_input: dict[str, Any] | None = None,  # noqa: ARG002 nothing was asked yet
+    ) -> SubentryFlowResult:
         """Ask what to change."""
         if self._get_entry().state is not ConfigEntryState.LOADED:
             return self.async_abort(reason="entry_not_loaded")
         subentry = self._get_reconfigure_subentry()
         self._name, self._stored = subentry.title, subentry.data
-        sentences = await async_get_sentences(self.hass, await async_viewer_language(self.hass))
+        sentences = await async_get_sentences(
+            self.hass, await async_viewer_language(self.hass)
+        )
         times = times_sentence(sentences, subentry.data)
         return self.async_show_menu(
             step_id="reconfigure",
             menu_options=["settings", "advanced", *self.extra_steps],
-            description_placeholders=await async_placeholders(self.hass, "reconfigure", agent=self._name, times=times),
+            description_placeholders=await async_placeholders(
+                self.hass, "reconfigure", agent=self._name, times=times
+            ),
         )
 
-    async def async_step_settings(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
+    async def async_step_settings(
+        self, user_input: dict[str, Any] | None = None
+    ) -> SubentryFlowResult:
         """Ask for what every agent or task has to be told, and try the model."""
         return await self._async_ask("settings", user_input)
 
-    async def async_step_advanced(self, user_input: dict[str, Any] | None = None) -> SubentryFlowResult:
+    async def async_step_advanced(
+        self, user_input: dict[str, Any] | None = None
+    ) -> SubentryFlowResult:
         """Ask for everything that has a good default, and try it on the model."""
         return await self._async_ask("advanced", user_input)
 
@@ -235,22 +300,40 @@ class ModelFlow(ConfigSubentryFlow):
     @property
     def _present(self) -> Mapping[str, Any]:
         """The stored data, which another dialog may have changed meanwhile."""
-        return self._stored if self.source == SOURCE_USER else self._get_reconfigure_subentry().data
+        return (
+            self._stored
+            if self.source == SOURCE_USER
+            else self._get_reconfigure_subentry().data
+        )
 
     def _groups(self, step_id: str) -> Mapping[str, tuple[str, ...]]:
         """Return the options of a form, by group."""
         groups = {SETTINGS: (), **options_of(self._kind, self._subentry_type)}
-        return {group: names for group, names in groups.items() if (group == SETTINGS) == (step_id == SETTINGS)}
+        return {
+            group: names
+            for group, names in groups.items()
+            if (group == SETTINGS) == (step_id == SETTINGS)
+        }
 
-    async def _async_ask(self, step_id: str, user_input: dict[str, Any] | None) -> SubentryFlowResult:
+    async def _async_ask(
+        self, step_id: str, user_input: dict[str, Any] | None
+    ) -> SubentryFlowResult:
         """Show a form, or save what was typed into it."""
         groups = self._groups(step_id)
         if user_input is None:
             self._fallbacks = self._possible_fallbacks()
             await self._async_prepare_form(self.settings_of(self._stored))
-            return await self._async_show(step_id, {CONF_NAME: self._name, **self._as_form(groups)})
-        values = {name: value for name, value in user_input.items() if name not in groups}
-        values |= {name: value for group in groups for name, value in user_input.get(group, {}).items()}
+            return await self._async_show(
+                step_id, {CONF_NAME: self._name, **self._as_form(groups)}
+            )
+        values = {
+            name: value for name, value in user_input.items() if name not in groups
+        }
+        values |= {
+            name: value
+            for group in groups
+            for name, value in user_input.get(group, {}).items()
+        }
         problems = self._find_typos(step_id, values)
         data = self._as_data(groups, values) if not problems else {}
         if not problems:
@@ -258,25 +341,34 @@ class ModelFlow(ConfigSubentryFlow):
             now, stored = self.settings_of(data), self.settings_of(self._stored)
             problems = await self._async_try(now, stored, place)
             if not problems and now.model != stored.model:
-                data = {name: value for name, value in data.items() if name not in MEASURED} | self._measured
+                data = {
+                    name: value for name, value in data.items() if name not in MEASURED
+                } | self._measured
         if problems:
             return await self._async_show(step_id, user_input, problems)
         return await self._async_complete(values.get(CONF_NAME, self._name), data)
 
-    async def _async_complete(self, name: str, data: Mapping[str, Any]) -> SubentryFlowResult:
+    async def _async_complete(
+        self, name: str, data: Mapping[str, Any]
+    ) -> SubentryFlowResult:
         """Continue once everything is set."""
         return self._save(name, data)
 
     def _possible_fallbacks(self) -> Mapping[str, str]:
         """Return the entity IDs of all other agents that have a model, by subentry ID."""
-        own_id = None if self.source == SOURCE_USER else self._get_reconfigure_subentry().subentry_id
+        own_id = (
+            None
+            if self.source == SOURCE_USER
+            else self._get_reconfigure_subentry().subentry_id
+        )
         registry = er.async_get(self.hass)
         return {
             entity.unique_id: entity.entity_id
             for entry in self.hass.config_entries.async_entries(const.DOMAIN)
             if entry.data[const.CONF_KIND] != const.ServiceKind.OFFLINE
             for entity in er.async_entries_for_config_entry(registry, entry.entry_id)
-            if entity.domain == CONVERSATION_DOMAIN and entity.unique_id in entry.subentries.keys() - {own_id}
+            if entity.domain == CONVERSATION_DOMAIN
+            and entity.unique_id in entry.subentries.keys() - {own_id}
         }
 
     async def _async_prepare_form(self, settings: AgentSettings) -> None:
@@ -284,8 +376,12 @@ class ModelFlow(ConfigSubentryFlow):
         if self._kind is const.ServiceKind.OFFLINE:
             return
         service = self._get_entry().data
-        self._sentences = await async_get_sentences(self.hass, await async_viewer_language(self.hass))
-        known = await async_known_price(self.hass, service, known_server(service), settings)
+        self._sentences = await async_get_sentences(
+            self.hass, await async_viewer_language(self.hass)
+        )
+        known = await async_known_price(
+            self.hass, service, known_server(service), settings
+        )
         self._known_price = price_words(self._sentences, settings.model, known)
         try:
             self._models = await offered_models(model_server(self.hass, service))
@@ -303,13 +399,19 @@ class ModelFlow(ConfigSubentryFlow):
         try:
             Template(values.get(CONF_PROMPT, ""), self.hass).ensure_valid()
         except TemplateError as error:
-            problems.append(Problem(CONF_PROMPT, "invalid_template", {"problem": str(error)}))
+            problems.append(
+                Problem(CONF_PROMPT, "invalid_template", {"problem": str(error)})
+            )
         problems += find_problems(values)
-        if not set(values.get(const.CONF_FALLBACKS, ())) <= set(self._fallbacks.values()):
+        if not set(values.get(const.CONF_FALLBACKS, ())) <= set(
+            self._fallbacks.values()
+        ):
             problems.append(Problem(const.CONF_FALLBACKS, "fallback_unknown", {}))
         return problems
 
-    async def _async_try(self, settings: AgentSettings, stored: AgentSettings, place: str) -> list[Problem]:
+    async def _async_try(
+        self, settings: AgentSettings, stored: AgentSettings, place: str
+    ) -> list[Problem]:
         """Return the problems of complete settings, those of the model at `place`.
 
         The model is tried, unless it is used like that already.
@@ -319,10 +421,18 @@ class ModelFlow(ConfigSubentryFlow):
             return []
         problems = find_late_deadlines(settings)
         if settings.budget_day is not None or settings.budget_month is not None:
-            known = await async_known_price(self.hass, service, known_server(service), settings)
+            known = await async_known_price(
+                self.hass, service, known_server(service), settings
+            )
             if entered_price(settings, known) is None:
-                budget = const.CONF_BUDGET_MONTH if settings.budget_day is None else const.CONF_BUDGET_DAY
-                problems.append(Problem(budget, "budget_without_price", {"model": settings.model}))
+                budget = (
+                    const.CONF_BUDGET_MONTH
+                    if settings.budget_day is None
+                    else const.CONF_BUDGET_DAY
+                )
+                problems.append(
+                    Problem(budget, "budget_without_price", {"model": settings.model})
+                )
         if problems or asks_alike(settings, stored):
             return problems
         try:
@@ -334,12 +444,24 @@ class ModelFlow(ConfigSubentryFlow):
             const.LOGGER.debug("The model cannot be used: %s", error)
             has_options = not asks_alike(settings, AgentSettings(settings.model))
             if isinstance(error, ProviderRejectedRequest) and has_options:
-                return [Problem(ANSWERS, "options_refused", {"refusal": error.words or str(error)})]
-            explanation = [Problem(place, "service_said", {"words": error.words})] if error.words else []
+                return [
+                    Problem(
+                        ANSWERS,
+                        "options_refused",
+                        {"refusal": error.words or str(error)},
+                    )
+                ]
+            explanation = (
+                [Problem(place, "service_said", {"words": error.words})]
+                if error.words
+                else []
+            )
             return [Problem(place, error_key(error), {}), *explanation]
         return []
 
-    async def _async_try_tools(self, server: HTTPProvider, settings: AgentSettings, place: str) -> list[Problem]:
+    async def _async_try_tools(
+        self, server: HTTPProvider, settings: AgentSettings, place: str
+    ) -> list[Problem]:
         """Try and measure another model; one that cannot use tools is taken the second time. Raises `ProviderError`."""
         trial = await try_out(server)
         warning = trial.warning(self._sentences, model_title(settings.model))
@@ -347,8 +469,16 @@ class ModelFlow(ConfigSubentryFlow):
             self._warned_of = settings.model
             return [Problem(place, "no_tools", {"warning": warning})]
         measures = trial.uses_tools and reads_free(self._get_entry().data, settings)
-        times = await async_measure(self.hass, server, trial, settings) if measures else None
-        self._measured = trial.waits(settings, times) | (times.stored if times else {}) if measures else {}
+        times = (
+            await async_measure(self.hass, server, trial, settings)
+            if measures
+            else None
+        )
+        self._measured = (
+            trial.waits(settings, times) | (times.stored if times else {})
+            if measures
+            else {}
+        )
         return []
 
     def _as_form(self, groups: Mapping[str, Sequence[str]]) -> dict[str, Any]:
@@ -358,16 +488,29 @@ class ModelFlow(ConfigSubentryFlow):
             CONF_MODEL: settings.model or only_model(self._models),
             CONF_LLM_HASS_API: list(settings.llm_apis),
             CONF_PROMPT: settings.prompt or "",
-            const.CONF_FALLBACKS: [self._fallbacks[one] for one in settings.fallbacks if one in self._fallbacks],
+            const.CONF_FALLBACKS: [
+                self._fallbacks[one]
+                for one in settings.fallbacks
+                if one in self._fallbacks
+            ],
             const.CONF_IMAGE_MODEL: image_model_of(self._kind, self._stored) or None,
-            const.CONF_MODEL_REQUESTS: [kind for kind in RequestKind if kind in settings.model_requests],
+            const.CONF_MODEL_REQUESTS: [
+                kind for kind in RequestKind if kind in settings.model_requests
+            ],
         }
         values = {
-            group: {name: converted[name] if name in converted else value_of(settings, name) for name in names}
+            group: {
+                name: converted[name] if name in converted else value_of(settings, name)
+                for name in names
+            }
             for group, names in groups.items()
         }
         form = {
-            group: {name: value for name, value in part.items() if self._is_shown(name, value)}
+            group: {
+                name: value
+                for name, value in part.items()
+                if self._is_shown(name, value)
+            }
             for group, part in values.items()
         }
         return {**form.pop(SETTINGS, {}), **form}
@@ -379,19 +522,32 @@ class ModelFlow(ConfigSubentryFlow):
         is_one = option in _CHOICES and option != const.CONF_MODEL_REQUESTS
         return value is not None and (not is_one or value in _CHOICES[option])
 
-    def _as_data(self, groups: Mapping[str, Sequence[str]], values: Mapping[str, Any]) -> dict[str, Any]:
+    def _as_data(
+        self, groups: Mapping[str, Sequence[str]], values: Mapping[str, Any]
+    ) -> dict[str, Any]:
         """Return the stored data with the values of a form. Options for other kinds of service go."""
         options = {name for names in groups.values() for name in names}
         every = (options_of(kind, self._subentry_type) for kind in const.ServiceKind)
-        others = {name for one in every for group in groups for name in one.get(group, ())}
-        agent_ids = {entity_id: agent_id for agent_id, entity_id in self._fallbacks.items()}
+        others = {
+            name for one in every for group in groups for name in one.get(group, ())
+        }
+        agent_ids = {
+            entity_id: agent_id for agent_id, entity_id in self._fallbacks.items()
+        }
         converted = {
             **values,
             CONF_MODEL: values.get(CONF_MODEL, "").strip(),
             const.CONF_IMAGE_MODEL: values.get(const.CONF_IMAGE_MODEL, "").strip(),
-            const.CONF_FALLBACKS: [agent_ids[one] for one in dict.fromkeys(values.get(const.CONF_FALLBACKS, ()))],
+            const.CONF_FALLBACKS: [
+                agent_ids[one]
+                for one in dict.fromkeys(values.get(const.CONF_FALLBACKS, ()))
+            ],
         }
-        can_be_empty = {CONF_PROMPT: "", CONF_LLM_HASS_API: [], const.CONF_MODEL_REQUESTS: []}
+        can_be_empty = {
+            CONF_PROMPT: "",
+            CONF_LLM_HASS_API: [],
+            const.CONF_MODEL_REQUESTS: [],
+        }
         return {
             **{key: value for key, value in self._present.items() if key not in others},
             **{name: value for name, value in can_be_empty.items() if name in options},
@@ -402,20 +558,38 @@ class ModelFlow(ConfigSubentryFlow):
         self, step_id: str, form: Mapping[str, Any], problems: Sequence[Problem] = ()
     ) -> SubentryFlowResult:
         groups = self._groups(step_id)
-        fields: dict[vol.Marker, Any] = {vol.Required(CONF_NAME): selector.TextSelector()} if SETTINGS in groups else {}
+        fields: dict[vol.Marker, Any] = (
+            {vol.Required(CONF_NAME): selector.TextSelector()}
+            if SETTINGS in groups
+            else {}
+        )
         for group, names in groups.items():
             part: dict[vol.Marker, Any] = {
-                vol.Required(name) if name == CONF_MODEL else vol.Optional(name): self._selector(name) for name in names
+                vol.Required(name)
+                if name == CONF_MODEL
+                else vol.Optional(name): self._selector(name)
+                for name in names
             }
             if group != SETTINGS:
-                # Closed even with a problem: so the dialog is short, and the list at its top is seen.
-                part = {vol.Required(group): section(vol.Schema(part), {"collapsed": True})}
+                # Closed even with a problem: so the dialog is short, and the list at
+                # its top is seen.
+                part = {
+                    vol.Required(group): section(vol.Schema(part), {"collapsed": True})
+                }
             fields |= part
-        sentences = await async_get_sentences(self.hass, await async_viewer_language(self.hass))
+        sentences = await async_get_sentences(
+            self.hass, await async_viewer_language(self.hass)
+        )
         assist = source_names(self.hass, sentences)[llm.LLM_API_ASSIST]
         ranges = {f"{name}_range": number.range for name, number in NUMBERS.items()}
         return await self._async_show_form(
-            step_id, vol.Schema(fields), form, problems, known_price=self._known_price, assist=assist, **ranges
+            step_id,
+            vol.Schema(fields),
+            form,
+            problems,
+            known_price=self._known_price,
+            assist=assist,
+            **ranges,
         )
 
     def _selector(self, option: str) -> selector.Selector[Any]:
@@ -428,22 +602,42 @@ class ModelFlow(ConfigSubentryFlow):
             return self._summary_selector()
         if option == const.CONF_FALLBACKS:
             agents = list(self._fallbacks.values())
-            return _UncheckedEntitySelector({"include_entities": agents, "multiple": True, "reorder": True})
+            return _UncheckedEntitySelector(
+                {"include_entities": agents, "multiple": True, "reorder": True}
+            )
         return _selector(option)
 
     def _summary_selector(self) -> selector.SelectSelector:
         """Return the field for the model that writes summaries; the titles of agents are not translated."""
-        known = [selector.SelectOptionDict(value=choice, label=choice) for choice in SUMMARIES]
+        known = [
+            selector.SelectOptionDict(value=choice, label=choice)
+            for choice in SUMMARIES
+        ]
         titles = self._titles_of(self._fallbacks)
-        others = [selector.SelectOptionDict(value=agent_id, label=title) for agent_id, title in titles.items()]
-        return choice(options=known + others, mode=DROPDOWN, translation_key=const.CONF_SUMMARY)
+        others = [
+            selector.SelectOptionDict(value=agent_id, label=title)
+            for agent_id, title in titles.items()
+        ]
+        return choice(
+            options=known + others, mode=DROPDOWN, translation_key=const.CONF_SUMMARY
+        )
 
     def _tool_source_selector(self) -> selector.SelectSelector:
         """Return the field for all LLM APIs, and for those that are chosen."""
-        there, absent = source_names(self.hass, self._sentences), self._sentences["source_absent"]
+        there, absent = (
+            source_names(self.hass, self._sentences),
+            self._sentences["source_absent"],
+        )
         chosen = self.settings_of(self._stored).llm_apis
-        gone = {api_id: absent.format(source=api_id) for api_id in chosen if api_id not in there}
-        apis = [selector.SelectOptionDict(value=api_id, label=name) for api_id, name in (there | gone).items()]
+        gone = {
+            api_id: absent.format(source=api_id)
+            for api_id in chosen
+            if api_id not in there
+        }
+        apis = [
+            selector.SelectOptionDict(value=api_id, label=name)
+            for api_id, name in (there | gone).items()
+        ]
         return choice(options=apis, multiple=True)
 
     def _titles_of(self, agent_ids: Iterable[str]) -> Mapping[str, str]:
@@ -465,7 +659,12 @@ class ModelFlow(ConfigSubentryFlow):
         **placeholders: str,
     ) -> SubentryFlowResult:
         named = await async_placeholders(
-            self.hass, step_id, problems, f"config_subentries.{self._subentry_type}", agent=self._name, **placeholders
+            self.hass,
+            step_id,
+            problems,
+            f"config_subentries.{self._subentry_type}",
+            agent=self._name,
+            **placeholders,
         )
         return self.async_show_form(
             step_id=step_id,
@@ -478,7 +677,9 @@ class ModelFlow(ConfigSubentryFlow):
         title = name.strip()
         if self.source == SOURCE_USER:
             return self.async_create_entry(title=title, data=data)
-        return self.async_update_and_abort(self._get_entry(), self._get_reconfigure_subentry(), title=title, data=data)
+        return self.async_update_and_abort(
+            self._get_entry(), self._get_reconfigure_subentry(), title=title, data=data
+        )
 
 
 class AITaskFlow(ModelFlow):

@@ -1,6 +1,7 @@
 """Moving in: agents of other integrations, read from their entries, and the steps that add a copy of one.
 
-Nothing of the other integration is changed. Its constants and texts are only asked for names and defaults.
+Nothing of the other integration is changed. Its constants and texts are only asked for
+names and defaults.
 """
 
 import re
@@ -19,7 +20,14 @@ from homeassistant.config_entries import (
     ConfigSubentry,
     ConfigSubentryData,
 )
-from homeassistant.const import CONF_API_KEY, CONF_LLM_HASS_API, CONF_MODEL, CONF_NAME, CONF_PROMPT, CONF_URL
+from homeassistant.const import (
+    CONF_API_KEY,
+    CONF_LLM_HASS_API,
+    CONF_MODEL,
+    CONF_NAME,
+    CONF_PROMPT,
+    CONF_URL,
+)
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm, selector
 from homeassistant.helpers.translation import async_get_translations
@@ -40,11 +48,23 @@ from .service_form import INTERFACES, PASSWORD, TypedService, title_of
 _FIELD_AGENT: Final = "agent"
 _FIELD_TAKE_KEY: Final = "take_key"
 _FOREIGN_MODEL: Final = "chat_model"
-_SAMPLING: Final = {name: name for name in (const.CONF_TEMPERATURE, const.CONF_TOP_P, const.CONF_MAX_TOKENS)}
+_SAMPLING: Final = {
+    name: name
+    for name in (const.CONF_TEMPERATURE, const.CONF_TOP_P, const.CONF_MAX_TOKENS)
+}
 _WORDS: Final = {CONF_PROMPT: CONF_PROMPT, CONF_LLM_HASS_API: CONF_LLM_HASS_API}
 _NOT_NAMED: Final = frozenset({"recommended", CONF_NAME})
 """Options of others that say nothing about an agent."""
-_MEANS_OFF: Final[tuple[object, ...]] = (None, False, "", [], {}, "off", "none", "disabled")
+_MEANS_OFF: Final[tuple[object, ...]] = (
+    None,
+    False,
+    "",
+    [],
+    {},
+    "off",
+    "none",
+    "disabled",
+)
 _OWN_LIST: Final = "exposed_entities"
 """A variable in templates of others that lists the home, which Chatterbox does by itself."""
 _ORGANIZATION: Final = "organization"
@@ -68,16 +88,28 @@ class _Source:
 
 _EXTENDED: Final = "extended_openai_conversation"
 _SAMPLED_MODEL: Final = {_FOREIGN_MODEL: CONF_MODEL, **_WORDS, **_SAMPLING}
-_SAME_IN_OPENAI: Final = (const.CONF_REASONING_EFFORT, const.CONF_VERBOSITY, const.CONF_SERVICE_TIER)
+_SAME_IN_OPENAI: Final = (
+    const.CONF_REASONING_EFFORT,
+    const.CONF_VERBOSITY,
+    const.CONF_SERVICE_TIER,
+)
 _SAME_IN_OLLAMA: Final = (CONF_MODEL, const.CONF_NUM_CTX, const.CONF_KEEP_ALIVE)
 _SOURCES: Final[Mapping[str, _Source]] = {
-    "openai_conversation": _Source("openai", {**_SAMPLED_MODEL, **{name: name for name in _SAME_IN_OPENAI}}),
-    "anthropic": _Source("anthropic", {**_SAMPLED_MODEL, "effort": const.CONF_REASONING_EFFORT}),
+    "openai_conversation": _Source(
+        "openai", {**_SAMPLED_MODEL, **{name: name for name in _SAME_IN_OPENAI}}
+    ),
+    "anthropic": _Source(
+        "anthropic", {**_SAMPLED_MODEL, "effort": const.CONF_REASONING_EFFORT}
+    ),
     "google_generative_ai_conversation": _Source("gemini", _SAMPLED_MODEL),
-    "ollama": _Source("ollama", {**{name: name for name in _SAME_IN_OLLAMA}, **_WORDS}, CONF_URL),
+    "ollama": _Source(
+        "ollama", {**{name: name for name in _SAME_IN_OLLAMA}, **_WORDS}, CONF_URL
+    ),
     "open_router": _Source("openrouter", {CONF_MODEL: CONF_MODEL, **_WORDS}),
     "llama_cpp": _Source("llama_cpp", _SAMPLED_MODEL, const.CONF_BASE_URL),
-    _EXTENDED: _Source("openai", _SAMPLED_MODEL, const.CONF_BASE_URL, const.ServiceKind.OPENAI_CHAT),
+    _EXTENDED: _Source(
+        "openai", _SAMPLED_MODEL, const.CONF_BASE_URL, const.ServiceKind.OPENAI_CHAT
+    ),
 }
 """By domain."""
 
@@ -100,7 +132,8 @@ class ForeignAgent:
     def service(self) -> TypedService:
         """Its server, without the key.
 
-        Raises `InvalidAddress` for an address that cannot be carried over: no other server may ever get the key.
+        Raises `InvalidAddress` for an address that cannot be carried over: no other
+        server may ever get the key.
         """
         source, service = self.source, TypedService.new(PROFILES[self.source.server])
         url = self._address or service.base_url
@@ -114,12 +147,21 @@ class ForeignAgent:
         source, data = self.source, self.entry.data
         typed = str(data.get(source.address) or "").strip() if source.address else ""
         # A variant of an integration may have an address where the original has none.
-        others = (value for name, value in data.items() if name not in {source.address, CONF_API_KEY})
+        others = (
+            value
+            for name, value in data.items()
+            if name not in {source.address, CONF_API_KEY}
+        )
         has_other = any(isinstance(value, str) and "://" in value for value in others)
-        if has_other or ("://" not in typed if typed else not PROFILES[source.server].host):
+        if has_other or (
+            "://" not in typed if typed else not PROFILES[source.server].host
+        ):
             raise InvalidAddress("invalid_url")
         url = parse_address(typed) if typed else ""
-        if _AZURE.search(URL(url).host or "") or "azure" in (data.get("api_provider"), data.get("api_type")):
+        if _AZURE.search(URL(url).host or "") or "azure" in (
+            data.get("api_provider"),
+            data.get("api_type"),
+        ):
             raise InvalidAddress("azure")
         return url
 
@@ -136,18 +178,33 @@ class ForeignAgent:
         for theirs, ours in self.source.options.items():
             if ours != CONF_MODEL and (value := self._carried(theirs)) is not None:
                 data[ours] = value
-        apis = self.stored.get(CONF_LLM_HASS_API, [llm.LLM_API_ASSIST] if self.entry.domain == _EXTENDED else [])
+        apis = self.stored.get(
+            CONF_LLM_HASS_API,
+            [llm.LLM_API_ASSIST] if self.entry.domain == _EXTENDED else [],
+        )
         listed = apis if isinstance(apis, list) else [apis]
-        data[CONF_LLM_HASS_API] = [api for api in listed if isinstance(api, str) and api]
+        data[CONF_LLM_HASS_API] = [
+            api for api in listed if isinstance(api, str) and api
+        ]
         return data
 
     async def async_left(self, hass: HomeAssistant) -> list[str]:
         """Return the names of the options that cannot be carried over, as the other integration calls them."""
         known, language = dict[str, str](), await async_viewer_language(hass)
         for category in ("config", "options", "config_subentries"):
-            texts = await async_get_translations(hass, language, category, [self.entry.domain])
-            known |= {key.rpartition(".")[2]: text for key, text in texts.items() if ".data." in key}
-        names = [name for name, value in self.stored.items() if value not in _MEANS_OFF and name not in _NOT_NAMED]
+            texts = await async_get_translations(
+                hass, language, category, [self.entry.domain]
+            )
+            known |= {
+                key.rpartition(".")[2]: text
+                for key, text in texts.items()
+                if ".data." in key
+            }
+        names = [
+            name
+            for name, value in self.stored.items()
+            if value not in _MEANS_OFF and name not in _NOT_NAMED
+        ]
         left = [name for name in names if self._carried(name) is None]
         left += [_ORGANIZATION] if self.entry.data.get(_ORGANIZATION) else []
         return [known.get(name, name) for name in left]
@@ -155,22 +212,39 @@ class ForeignAgent:
     def _carried(self, name: str) -> Any:
         """Return the value of an option as it is stored here; None if it is not set or has no equal here."""
         value, ours = self.stored.get(name), self.source.options.get(name)
-        if ours is None or (name == CONF_PROMPT and not (isinstance(value, str) and _OWN_LIST not in value)):
+        if ours is None or (
+            name == CONF_PROMPT
+            and not (isinstance(value, str) and _OWN_LIST not in value)
+        ):
             return None
         if number := NUMBERS.get(ours):
             try:
                 value = None if value in (None, "") else float(value)
             except TypeError, ValueError:
                 return None
-            value = int(value) if value is not None and number.step == 1 and value.is_integer() else value
-        return value if dict(set_options({ours: value})) and not find_problems({ours: value}) else None
+            value = (
+                int(value)
+                if value is not None and number.step == 1 and value.is_integer()
+                else value
+            )
+        return (
+            value
+            if dict(set_options({ours: value})) and not find_problems({ours: value})
+            else None
+        )
 
     @property
     def _model(self) -> str:
         """Its model, or the one that its integration takes where none was chosen; empty while that is not loaded."""
-        name = next(theirs for theirs, ours in self.source.options.items() if ours == CONF_MODEL)
-        defaults = sys.modules.get(f"homeassistant.components.{self.entry.domain}.const")
-        known = getattr(defaults, "DEFAULT", {}).get(name) or getattr(defaults, "RECOMMENDED_CHAT_MODEL", "")
+        name = next(
+            theirs for theirs, ours in self.source.options.items() if ours == CONF_MODEL
+        )
+        defaults = sys.modules.get(
+            f"homeassistant.components.{self.entry.domain}.const"
+        )
+        known = getattr(defaults, "DEFAULT", {}).get(name) or getattr(
+            defaults, "RECOMMENDED_CHAT_MODEL", ""
+        )
         model = self.stored.get(name) or self.entry.data.get(name) or known
         return str(model).removeprefix("models/")
 
@@ -196,17 +270,30 @@ class MovingIn(ConfigFlow):
     _location = ""
     """Of the service, when it last refused something."""
 
-    async def async_step_move_in(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+    async def async_step_move_in(
+        self, user_input: dict[str, Any] | None = None
+    ) -> ConfigFlowResult:
         """Ask which agent to copy."""
         agents = list(foreign_agents(self.hass))
         if user_input is not None:
             self._foreign = agents[int(user_input[_FIELD_AGENT])]
             return await self.async_step_move_in_agent()
         # An integration may have been removed, and its entries not.
-        sources = await async_get_integrations(self.hass, {one.entry.domain for one in agents})
-        names = {domain: domain if isinstance(one, Exception) else one.name for domain, one in sources.items()}
-        labels = [f"{one.title} ({names[one.entry.domain]}: {one.entry.title})" for one in agents]
-        options = [selector.SelectOptionDict(value=str(number), label=label) for number, label in enumerate(labels)]
+        sources = await async_get_integrations(
+            self.hass, {one.entry.domain for one in agents}
+        )
+        names = {
+            domain: domain if isinstance(one, Exception) else one.name
+            for domain, one in sources.items()
+        }
+        labels = [
+            f"{one.title} ({names[one.entry.domain]}: {one.entry.title})"
+            for one in agents
+        ]
+        options = [
+            selector.SelectOptionDict(value=str(number), label=label)
+            for number, label in enumerate(labels)
+        ]
         field = choice(options=options)
         return self.async_show_form(
             step_id="move_in",
@@ -214,27 +301,38 @@ class MovingIn(ConfigFlow):
             description_placeholders={"docs": docs_url(self.hass)},
         )
 
-    async def async_step_move_in_agent(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+    async def async_step_move_in_agent(
+        self, user_input: dict[str, Any] | None = None
+    ) -> ConfigFlowResult:
         """Say what is carried over and what is not, ask for the key, try the model, and add the copy."""
         foreign, errors = self._foreign, dict[str, str]()
         try:
             copied = foreign.service
         except InvalidAddress as invalid:
             return self.async_abort(
-                reason=f"move_in_{invalid}", description_placeholders={"agent": escaped(foreign.title)}
+                reason=f"move_in_{invalid}",
+                description_placeholders={"agent": escaped(foreign.title)},
             )
         data = foreign.data
         if user_input is not None:
             data[CONF_MODEL] = user_input[CONF_MODEL].strip()
             own = foreign.key if user_input.get(_FIELD_TAKE_KEY) else None
-            service = replace(copied, api_key=user_input.get(CONF_API_KEY, "").strip() or own)
+            service = replace(
+                copied, api_key=user_input.get(CONF_API_KEY, "").strip() or own
+            )
             errors = service.errors()
             errors = errors or await self._async_try_copy(service, data)
             if not errors:
-                return await self._async_add(service, user_input[CONF_NAME].strip() or foreign.title, data)
-        return await self._async_show_copy(copied, user_input or {CONF_MODEL: data[CONF_MODEL]}, errors)
+                return await self._async_add(
+                    service, user_input[CONF_NAME].strip() or foreign.title, data
+                )
+        return await self._async_show_copy(
+            copied, user_input or {CONF_MODEL: data[CONF_MODEL]}, errors
+        )
 
-    async def _async_try_copy(self, service: TypedService, data: Mapping[str, Any]) -> dict[str, str]:
+    async def _async_try_copy(
+        self, service: TypedService, data: Mapping[str, Any]
+    ) -> dict[str, str]:
         """Try the model, and return the errors by field."""
         if not data[CONF_MODEL]:
             return {CONF_MODEL: "model_missing"}
@@ -248,7 +346,9 @@ class MovingIn(ConfigFlow):
         """Put an error at the field that mends it, beside what the service said."""
         const.LOGGER.debug("The server cannot be used: %s", error)
         self._words = error.words
-        self._location = error.location if isinstance(error, ProviderReplyInvalid) else ""
+        self._location = (
+            error.location if isinstance(error, ProviderReplyInvalid) else ""
+        )
         field = CONF_API_KEY if isinstance(error, ProviderRejectedKey) else field
         key = "redirected" if self._location else error_key(error)
         return {field: key} | ({"base": "service_said"} if self._words else {})
@@ -259,15 +359,23 @@ class MovingIn(ConfigFlow):
         foreign = self._foreign
         left = await foreign.async_left(self.hass)
         text = selector.TextSelector()
-        fields: dict[vol.Marker, Any] = {vol.Required(CONF_NAME): text, vol.Required(CONF_MODEL): text}
+        fields: dict[vol.Marker, Any] = {
+            vol.Required(CONF_NAME): text,
+            vol.Required(CONF_MODEL): text,
+        }
         if foreign.key:
             fields[vol.Optional(_FIELD_TAKE_KEY)] = selector.BooleanSelector()
         fields[vol.Optional(CONF_API_KEY)] = PASSWORD
         suggested_values = {CONF_NAME: foreign.title, **form}
         return self.async_show_form(
             step_id="move_in_agent",
-            data_schema=self.add_suggested_values_to_schema(vol.Schema(fields), suggested_values),
-            errors={name if name in (*map(str, fields), "base") else "base": key for name, key in errors.items()},
+            data_schema=self.add_suggested_values_to_schema(
+                vol.Schema(fields), suggested_values
+            ),
+            errors={
+                name if name in (*map(str, fields), "base") else "base": key
+                for name, key in errors.items()
+            },
             description_placeholders={
                 "agent": escaped(foreign.title),
                 "url": service.base_url,
@@ -284,16 +392,23 @@ class MovingIn(ConfigFlow):
         """Return the entry, other than the one that is changed, of the same server with the same key, if any."""
         kind = const.ServiceKind(service[const.CONF_KIND])
         for entry in self._async_current_entries():
-            if entry.entry_id == self.context.get("entry_id") or entry.data[const.CONF_KIND] != kind:
+            if (
+                entry.entry_id == self.context.get("entry_id")
+                or entry.data[const.CONF_KIND] != kind
+            ):
                 continue
             if kind is const.ServiceKind.OFFLINE or (
-                is_same_server(kind, entry.data[const.CONF_BASE_URL], service[const.CONF_BASE_URL])
+                is_same_server(
+                    kind, entry.data[const.CONF_BASE_URL], service[const.CONF_BASE_URL]
+                )
                 and entry.data.get(CONF_API_KEY) == service.get(CONF_API_KEY)
             ):
                 return entry
         return None
 
-    async def _async_add(self, service: TypedService, title: str, data: Mapping[str, Any]) -> ConfigFlowResult:
+    async def _async_add(
+        self, service: TypedService, title: str, data: Mapping[str, Any]
+    ) -> ConfigFlowResult:
         """Add the copy to the entry of its service, or with a new one."""
         sentences = await async_get_sentences(self.hass, self.hass.config.language)
         if entry := self._entry_of(service.data):
@@ -304,6 +419,17 @@ class MovingIn(ConfigFlow):
                 unique_id=None,
             )
             self.hass.config_entries.async_add_subentry(entry, copy)
-            return self.async_abort(reason="moved_in", description_placeholders={"agent": title})
-        copied = ConfigSubentryData(data=data, subentry_type=const.SUBENTRY_CONVERSATION, title=title, unique_id=None)
-        return self.async_create_entry(title=title_of(service.data, sentences), data=service.data, subentries=[copied])
+            return self.async_abort(
+                reason="moved_in", description_placeholders={"agent": title}
+            )
+        copied = ConfigSubentryData(
+            data=data,
+            subentry_type=const.SUBENTRY_CONVERSATION,
+            title=title,
+            unique_id=None,
+        )
+        return self.async_create_entry(
+            title=title_of(service.data, sentences),
+            data=service.data,
+            subentries=[copied],
+        )

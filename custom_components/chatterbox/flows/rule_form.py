@@ -1,8 +1,9 @@
 """Rules as rows of a form, in both directions.
 
-The frontend shows a list of rules with the values of their choices, not with the labels of these. So the values in our
-forms are the labels themselves, and each label means exactly one ID. A row that cannot be read is an error: it is never
-read as a broader rule.
+The frontend shows a list of rules with the values of their choices, not with the labels
+of these. So the values in our forms are the labels themselves, and each label means
+exactly one ID. A row that cannot be read is an error: it is never read as a broader
+rule.
 """
 
 from collections.abc import Mapping
@@ -17,20 +18,39 @@ from ..agent.messages import JsonObject, JsonValue
 from ..const import CONF_PIN, CONF_RULES
 from ..runtime.rule_labels import RuleLabels
 from ..settings.options import Problem
-from ..settings.rules import Policy, PolicyError, Rule, TimeWindow, Verdict, policy_from_json
+from ..settings.rules import (
+    Policy,
+    PolicyError,
+    Rule,
+    TimeWindow,
+    Verdict,
+    policy_from_json,
+)
 
 FIELD_VERDICT: Final = "verdict"
 FIELD_AFTER: Final = "after"
 FIELD_BEFORE: Final = "before"
 FIELD_MORE: Final = "more"
-MORE: Final = ("device_classes", "labels", FIELD_AFTER, FIELD_BEFORE, "users", "devices", "tools")
+MORE: Final = (
+    "device_classes",
+    "labels",
+    FIELD_AFTER,
+    FIELD_BEFORE,
+    "users",
+    "devices",
+    "tools",
+)
 """The fields of the row within a row that is closed at first, in order. The frontend has no sections within rows."""
 FIELDS: Final = (FIELD_VERDICT, "entities", "areas", "domains", "actions", *MORE)
 """All fields of a row, in order."""
-CONDITIONS: Final = tuple(name for name in FIELDS if name not in {FIELD_VERDICT, FIELD_AFTER, FIELD_BEFORE})
+CONDITIONS: Final = tuple(
+    name for name in FIELDS if name not in {FIELD_VERDICT, FIELD_AFTER, FIELD_BEFORE}
+)
 """The fields that are lists, by the names of the attributes of `Rule`."""
 
-_UNLOCKING: Final = frozenset({f"{LOCK_DOMAIN}.{SERVICE_UNLOCK}", f"{LOCK_DOMAIN}.open"})
+_UNLOCKING: Final = frozenset(
+    {f"{LOCK_DOMAIN}.{SERVICE_UNLOCK}", f"{LOCK_DOMAIN}.open"}
+)
 
 
 class RowError(ValueError):
@@ -50,7 +70,9 @@ def row_of(rule: Rule, labels: RuleLabels) -> dict[str, Any]:
         values: frozenset[str] = getattr(rule, name)
         if values:
             known = labels.of_conditions.get(name)
-            row[name] = sorted(known.label(value) if known else value for value in values)
+            row[name] = sorted(
+                known.label(value) if known else value for value in values
+            )
     row |= times_of(rule.window)
     more = {name: row.pop(name) for name in MORE if name in row}
     return row | ({FIELD_MORE: more} if more else {})
@@ -60,10 +82,15 @@ def times_of(window: TimeWindow | None) -> dict[str, str]:
     """Return the fields of a part of the day."""
     if window is None:
         return {}
-    return {FIELD_AFTER: window.after.isoformat("seconds"), FIELD_BEFORE: window.before.isoformat("seconds")}
+    return {
+        FIELD_AFTER: window.after.isoformat("seconds"),
+        FIELD_BEFORE: window.before.isoformat("seconds"),
+    }
 
 
-def read_rules(rows: JsonValue, labels: RuleLabels, *, has_pin: bool = True) -> Policy | list[Problem]:
+def read_rules(
+    rows: JsonValue, labels: RuleLabels, *, has_pin: bool = True
+) -> Policy | list[Problem]:
     """Return the rules of rows, or the problems of all invalid rows; without a PIN, no rule can ask for it."""
     if rows in (None, ""):
         return Policy()
@@ -72,28 +99,52 @@ def read_rules(rows: JsonValue, labels: RuleLabels, *, has_pin: bool = True) -> 
         try:
             rules[number] = _rule(row, labels)
         except RowError as error:
-            problems.append(Problem(CONF_RULES, error.key, {"rule": str(number), **error.placeholders}))
+            problems.append(
+                Problem(
+                    CONF_RULES, error.key, {"rule": str(number), **error.placeholders}
+                )
+            )
     if problem := _problem_of_order(rules):
         problems.append(problem)
-    asking = [number for number, rule in rules.items() if rule.verdict is Verdict.PIN and not has_pin]
-    problems += [Problem(CONF_PIN, "pin_needed", {"rule": str(number)}) for number in asking[:1]]
+    asking = [
+        number
+        for number, rule in rules.items()
+        if rule.verdict is Verdict.PIN and not has_pin
+    ]
+    problems += [
+        Problem(CONF_PIN, "pin_needed", {"rule": str(number)}) for number in asking[:1]
+    ]
     return problems or Policy(tuple(rules.values()))
 
 
 def rules_on_locking(policy: Policy) -> tuple[int, ...]:
     """Return the numbers of rules on locks that also hold their locking, which no household needs to be asked about."""
-    return tuple(number for number, rule in enumerate(policy.rules, start=1) if _is_on_any_use_of_locks(rule))
+    return tuple(
+        number
+        for number, rule in enumerate(policy.rules, start=1)
+        if _is_on_any_use_of_locks(rule)
+    )
 
 
 def only_on_unlocking(policy: Policy) -> Policy:
     """Return rules that leave locking alone, otherwise unchanged."""
-    rules = (replace(rule, actions=_UNLOCKING) if _is_on_any_use_of_locks(rule) else rule for rule in policy.rules)
+    rules = (
+        replace(rule, actions=_UNLOCKING) if _is_on_any_use_of_locks(rule) else rule
+        for rule in policy.rules
+    )
     return replace(policy, rules=tuple(rules))
 
 
 def _is_on_any_use_of_locks(rule: Rule) -> bool:
-    domains = rule.domains or {entity_id.partition(".")[0] for entity_id in rule.entities}
-    return rule.verdict is not Verdict.ALLOW and domains == {LOCK_DOMAIN} and not rule.actions and not rule.tools
+    domains = rule.domains or {
+        entity_id.partition(".")[0] for entity_id in rule.entities
+    }
+    return (
+        rule.verdict is not Verdict.ALLOW
+        and domains == {LOCK_DOMAIN}
+        and not rule.actions
+        and not rule.tools
+    )
 
 
 def _problem_of_order(rules: Mapping[int, Rule]) -> Problem | None:
@@ -120,7 +171,10 @@ def _rule(row: JsonValue, labels: RuleLabels) -> Rule:
         return policy_from_json([stored]).rules[0]
     except PolicyError as error:
         known = labels.of_conditions.get(error.condition)
-        raise RowError("rule_value_unknown", value=known.label(error.value) if known else error.value) from None
+        raise RowError(
+            "rule_value_unknown",
+            value=known.label(error.value) if known else error.value,
+        ) from None
 
 
 def _flat(row: JsonValue) -> JsonObject:
@@ -129,7 +183,11 @@ def _flat(row: JsonValue) -> JsonObject:
         raise RowError("rule_unreadable")
     others = {name: value for name, value in row.items() if name != FIELD_MORE}
     more = row.get(FIELD_MORE) or {}
-    if not isinstance(more, dict) or not others.keys() <= {*FIELDS} - more.keys() or not more.keys() <= {*MORE}:
+    if (
+        not isinstance(more, dict)
+        or not others.keys() <= {*FIELDS} - more.keys()
+        or not more.keys() <= {*MORE}
+    ):
         raise RowError("rule_unreadable")
     return others | more
 

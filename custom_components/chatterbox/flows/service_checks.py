@@ -25,7 +25,12 @@ from ..agent.messages import ToolDefinition, UserMessage, canonical_json
 from ..agent.protocols import LEAST_OUTPUT_TOKENS, AnswerOptions, CompletionRequest
 from ..agent.providers.failures import server_refusing_tools
 from ..agent.providers.http_provider import HTTPProvider
-from ..const import CONF_DEADLINE, CONF_FIRST_ANSWER, CONF_FIRST_TOKEN_TIMEOUT, CONF_LATER_ANSWER
+from ..const import (
+    CONF_DEADLINE,
+    CONF_FIRST_ANSWER,
+    CONF_FIRST_TOKEN_TIMEOUT,
+    CONF_LATER_ANSWER,
+)
 from ..runtime.models import offered_models
 from ..settings.agent import MARGIN, AgentSettings, settings_of
 from ..tools.llm_apis import context_without_speaker
@@ -39,7 +44,11 @@ _TRIAL: Final = CompletionRequest(
         ToolDefinition(
             "turn_on",
             "Turns on a device.",
-            {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]},
+            {
+                "type": "object",
+                "properties": {"name": {"type": "string"}},
+                "required": ["name"],
+            },
         ),
     ),
 )
@@ -71,11 +80,17 @@ class ToolTrial:
     drops_tools: bool = False
     """Whether tools do not make the prompt longer, so that the model cannot know them."""
 
-    def waits(self, settings: AgentSettings, times: AnswerTimes | None = None) -> dict[str, float]:
+    def waits(
+        self, settings: AgentSettings, times: AnswerTimes | None = None
+    ) -> dict[str, float]:
         """Return the timeouts that an agent needs for this model, where those of its settings are too short."""
         times = times or AnswerTimes(self.seconds, self.seconds)
         first, later = ceil(times.first * MARGIN), ceil(times.later * MARGIN)
-        waits: dict[str, float] = {CONF_FIRST_TOKEN_TIMEOUT: later} if later > settings.first_token_timeout else {}
+        waits: dict[str, float] = (
+            {CONF_FIRST_TOKEN_TIMEOUT: later}
+            if later > settings.first_token_timeout
+            else {}
+        )
         if first > settings.first_token_timeout:
             deadline = min(first + (_INFERENCES - 1) * later, _LONGEST_TURN)
             waits[CONF_DEADLINE] = max(deadline, settings.limits.deadline)
@@ -86,7 +101,11 @@ class ToolTrial:
         if self.uses_tools:
             return ""
         talks = "trial_drops_tools" if self.drops_tools else "trial_talked"
-        key = f"trial_refused_{server_refusing_tools(self.refusal)}" if self.refusal else talks
+        key = (
+            f"trial_refused_{server_refusing_tools(self.refusal)}"
+            if self.refusal
+            else talks
+        )
         return sentences[key].format(model=model)
 
 
@@ -101,7 +120,10 @@ class AnswerTimes:
     @property
     def stored(self) -> dict[str, float]:
         """The data of an agent."""
-        return {CONF_FIRST_ANSWER: ceil(self.first), CONF_LATER_ANSWER: ceil(self.later)}
+        return {
+            CONF_FIRST_ANSWER: ceil(self.first),
+            CONF_LATER_ANSWER: ceil(self.later),
+        }
 
 
 def times_sentence(sentences: Mapping[str, str], data: Mapping[str, Any]) -> str:
@@ -116,24 +138,38 @@ async def try_out(model: HTTPProvider) -> ToolTrial:
     try:
         async with asyncio.timeout(_LONGEST_TRIAL):
             uses_tools = await _acts(model)
-    except ProviderRejectedRequest as error:  # as some servers do for a model that cannot use tools
+    except (
+        ProviderRejectedRequest
+    ) as error:  # as some servers do for a model that cannot use tools
         await model.check()
         return ToolTrial(monotonic() - started, uses_tools=False, refusal=error.words)
     except TimeoutError as error:
         raise FirstTokenTimeout("the model did not answer in time") from error
     trial = ToolTrial(monotonic() - started, uses_tools, model.tools_refusal)
-    return trial if uses_tools or trial.refusal else replace(trial, drops_tools=await _drops_tools(model))
+    return (
+        trial
+        if uses_tools or trial.refusal
+        else replace(trial, drops_tools=await _drops_tools(model))
+    )
 
 
 async def _drops_tools(model: HTTPProvider) -> bool:
     """Return whether a prompt has as many tokens with a tool as without; False if the server does not tell."""
-    alone = replace(_TRIAL, instructions="", options=AnswerOptions(max_output_tokens=LEAST_OUTPUT_TOKENS))
+    alone = replace(
+        _TRIAL,
+        instructions="",
+        options=AnswerOptions(max_output_tokens=LEAST_OUTPUT_TOKENS),
+    )
     counts: list[int] = []
     with suppress(ProviderError, TimeoutError):
         async with asyncio.timeout(_LONGEST_MEASUREMENT):
             for request in (alone, replace(alone, tools=())):
                 async with aclosing(model.stream(request)) as events:
-                    counts += [one.usage.input_tokens async for one in events if isinstance(one, CompletionResult)]
+                    counts += [
+                        one.usage.input_tokens
+                        async for one in events
+                        if isinstance(one, CompletionResult)
+                    ]
     return len(counts) > 1 and counts[0] == counts[1] > 0
 
 
@@ -146,9 +182,16 @@ async def async_measure(
     """
     offer = await async_offer_common_tools(hass, settings)
     sources = PromptSources(settings.prompt, offer.prompt, offer.context)
-    prompt = async_write_prompt(hass, context_without_speaker(hass), sources).instructions
+    prompt = async_write_prompt(
+        hass, context_without_speaker(hass), sources
+    ).instructions
     tools = for_models(offer.definitions)
-    prompt += canonical_json([[one.name, one.description, one.short_parameters or one.parameters] for one in tools])
+    prompt += canonical_json(
+        [
+            [one.name, one.description, one.short_parameters or one.parameters]
+            for one in tools
+        ]
+    )
     # It begins with something that no cache holds.
     sample = CompletionRequest("", (UserMessage(f"{token_hex()}\n{prompt[:_SAMPLE]}"),))
     try:
@@ -156,7 +199,9 @@ async def async_measure(
         reading = await _seconds(model.prefill(sample))
     except ProviderError, TimeoutError:
         return None
-    return AnswerTimes(trial.seconds + reading * len(prompt) / len(prompt[:_SAMPLE]), later)
+    return AnswerTimes(
+        trial.seconds + reading * len(prompt) / len(prompt[:_SAMPLE]), later
+    )
 
 
 async def _seconds(work: Awaitable[object]) -> float:
@@ -194,15 +239,22 @@ async def check_key(models: Iterable[HTTPProvider]) -> None:
 
 
 async def answering_interface[Interface](
-    servers: Mapping[Interface, HTTPProvider], *, has_model: bool, seconds: float = _LONGEST_SEARCH
+    servers: Mapping[Interface, HTTPProvider],
+    *,
+    has_model: bool,
+    seconds: float = _LONGEST_SEARCH,
 ) -> Interface | None:
     """Return the first interface over which a server answers within `seconds`, all asked at once.
 
-    With `has_model`, each is asked to talk, otherwise for its models. A demand for a key or for a pause is an answer.
+    With `has_model`, each is asked to talk, otherwise for its models. A demand for a
+    key or for a pause is an answer.
     """
     try:
         async with asyncio.timeout(seconds), asyncio.TaskGroup() as group:
-            tasks = {kind: group.create_task(_answers(server, has_model)) for kind, server in servers.items()}
+            tasks = {
+                kind: group.create_task(_answers(server, has_model))
+                for kind, server in servers.items()
+            }
     except TimeoutError:
         return None
     return next((kind for kind, answer in tasks.items() if answer.result()), None)

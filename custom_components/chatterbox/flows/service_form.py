@@ -34,7 +34,9 @@ INTERFACES: Final[Mapping[ServiceKind, str]] = {
 """The names of the interfaces, as their documentation calls them; they are not translated."""
 
 _ADDRESS: Final = selector.TextSelector({"type": selector.TextSelectorType.URL})
-PASSWORD: Final = selector.TextSelector({"type": selector.TextSelectorType.PASSWORD, "autocomplete": "off"})
+PASSWORD: Final = selector.TextSelector(
+    {"type": selector.TextSelectorType.PASSWORD, "autocomplete": "off"}
+)
 KEY_SCHEMA: Final = vol.Schema({vol.Required(CONF_API_KEY): PASSWORD})
 
 
@@ -52,7 +54,9 @@ class TypedService:
     @classmethod
     def new(cls, server: ServerProfile, base_url: str = "") -> Self:
         """Start with the profile of a server, at its usual address by default."""
-        return cls(server.id, ServiceKind(server.wire.value), base_url or server.base_url)
+        return cls(
+            server.id, ServiceKind(server.wire.value), base_url or server.base_url
+        )
 
     @classmethod
     def stored(cls, data: Mapping[str, Any]) -> Self:
@@ -68,7 +72,11 @@ class TypedService:
     @property
     def data(self) -> dict[str, str]:
         """The data of an entry."""
-        data = {CONF_KIND: self.kind.value, CONF_SERVER: self.server, CONF_BASE_URL: self.base_url}
+        data = {
+            CONF_KIND: self.kind.value,
+            CONF_SERVER: self.server,
+            CONF_BASE_URL: self.base_url,
+        }
         return data | ({CONF_API_KEY: self.api_key} if self.api_key else {})
 
     @property
@@ -81,24 +89,40 @@ class TypedService:
         """The values of all forms."""
         url = {CONF_BASE_URL: self.base_url} if self.base_url else {}
         elsewhere = url if self.base_url != self.known.base_url else {}
-        sections = {SECTION_INTERFACE: {CONF_KIND: self.kind.value}, SECTION_ADDRESS: elsewhere}
+        sections = {
+            SECTION_INTERFACE: {CONF_KIND: self.kind.value},
+            SECTION_ADDRESS: elsewhere,
+        }
         return {CONF_SERVER: self.server, **sections, **url, **self.shown_key}
 
     def with_form(self, form: Mapping[str, Any]) -> Self:
         """Return the server with the values of a form."""
         key = typed_secret(form.get(CONF_API_KEY, ""), self.api_key)
         server = form.get(CONF_SERVER, self.server)
-        if (elsewhere := form.get(SECTION_ADDRESS)) is not None:  # a service on the internet
-            return replace(type(self).new(PROFILES[server], elsewhere.get(CONF_BASE_URL, "")), api_key=key)
+        if (
+            elsewhere := form.get(SECTION_ADDRESS)
+        ) is not None:  # a service on the internet
+            return replace(
+                type(self).new(PROFILES[server], elsewhere.get(CONF_BASE_URL, "")),
+                api_key=key,
+            )
         kind = ServiceKind(form.get(SECTION_INTERFACE, {}).get(CONF_KIND, self.kind))
-        return replace(self, server=server, kind=kind, base_url=form[CONF_BASE_URL], api_key=key)
+        return replace(
+            self, server=server, kind=kind, base_url=form[CONF_BASE_URL], api_key=key
+        )
 
     @property
     def others(self) -> list[Self]:
         """The same server over other interfaces, the best first, and at its address without a version."""
         kinds = (ServiceKind(self.known.wire.value), *INTERFACES)
         others = [replace(self, kind=kind) for kind in kinds]
-        others.append(replace(self, kind=ServiceKind.OPENAI_CHAT, base_url=address_without_version(self.base_url)))
+        others.append(
+            replace(
+                self,
+                kind=ServiceKind.OPENAI_CHAT,
+                base_url=address_without_version(self.base_url),
+            )
+        )
         return [one for one in others if one != self]
 
     def errors(self) -> dict[str, str]:
@@ -117,7 +141,9 @@ class TypedService:
 
 def key_pages(servers: Iterable[ServerProfile]) -> str:
     """Return the pages on which services have their keys, as Markdown."""
-    return " · ".join(f"[{server.name}]({server.key_page})" for server in servers if server.key_page)
+    return " · ".join(
+        f"[{server.name}]({server.key_page})" for server in servers if server.key_page
+    )
 
 
 def title_of(service: Mapping[str, Any], sentences: Mapping[str, str]) -> str:
@@ -131,12 +157,20 @@ def title_of(service: Mapping[str, Any], sentences: Mapping[str, str]) -> str:
     # Several services may share a host and a port.
     path, usual = (_END.sub("", URL(one).path) for one in (url, known.base_url))
     place += "" if path == usual else path
-    return place if known is OTHER else sentences["service_title"].format(server=known.name, place=place)
+    return (
+        place
+        if known is OTHER
+        else sentences["service_title"].format(server=known.name, place=place)
+    )
 
 
 def example_address(server: ServerProfile) -> str:
     """Return an address in a home network at which a server could be."""
-    return str(URL((OLLAMA if server.host or not server.base_url else server).base_url).with_host(_EXAMPLE_HOST))
+    return str(
+        URL(
+            (OLLAMA if server.host or not server.base_url else server).base_url
+        ).with_host(_EXAMPLE_HOST)
+    )
 
 
 def own_server_schema(*, asks_key: bool) -> vol.Schema:
@@ -146,14 +180,23 @@ def own_server_schema(*, asks_key: bool) -> vol.Schema:
 
 
 def _choice_of(servers: Iterable[ServerProfile]) -> selector.SelectSelector:
-    options = [selector.SelectOptionDict(value=server.id, label=server.name) for server in servers]
+    options = [
+        selector.SelectOptionDict(value=server.id, label=server.name)
+        for server in servers
+    ]
     return choice(options=options, mode=DROPDOWN, translation_key=CONF_SERVER)
 
 
-_INTERFACE: Final = choice(options=[kind.value for kind in INTERFACES], mode=LIST, translation_key=SECTION_INTERFACE)
+_INTERFACE: Final = choice(
+    options=[kind.value for kind in INTERFACES],
+    mode=LIST,
+    translation_key=SECTION_INTERFACE,
+)
 INTERNET_SCHEMA: Final = vol.Schema(
     {
-        vol.Required(CONF_SERVER): _choice_of(server for server in PROFILES.values() if server.host),
+        vol.Required(CONF_SERVER): _choice_of(
+            server for server in PROFILES.values() if server.host
+        ),
         vol.Optional(CONF_API_KEY): PASSWORD,
         vol.Required(SECTION_ADDRESS): section(
             vol.Schema({vol.Optional(CONF_BASE_URL): _ADDRESS}), {"collapsed": True}

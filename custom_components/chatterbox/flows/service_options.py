@@ -59,22 +59,40 @@ class ServiceOptions(ConfigFlow):
     _typed: str | None = None
     """The address of a database that was typed last, with its password."""
 
-    async def async_step_options(self, user_input: dict[str, Any] | None = None) -> ConfigFlowResult:
+    async def async_step_options(
+        self, user_input: dict[str, Any] | None = None
+    ) -> ConfigFlowResult:
         """Ask for the options, and try the database."""
         entry = self._get_reconfigure_entry()
         options = entry.options
         stored = options.get(const.CONF_HISTORY_ADDRESS, "")
         if user_input is None:
-            api = {name: options.get(name, default) for name, default in _DEFAULTS.items()}
+            api = {
+                name: options.get(name, default) for name, default in _DEFAULTS.items()
+            }
             return await self._async_show_options(
-                {**options, const.CONF_HISTORY_ADDRESS: shown_address(stored), SECTION_API: api}
+                {
+                    **options,
+                    const.CONF_HISTORY_ADDRESS: shown_address(stored),
+                    SECTION_API: api,
+                }
             )
         before = stored if self._typed is None else self._typed
-        self._typed = address = typed_address(user_input.get(const.CONF_HISTORY_ADDRESS, ""), before)
+        self._typed = address = typed_address(
+            user_input.get(const.CONF_HISTORY_ADDRESS, ""), before
+        )
         api = dict(set_options(user_input[SECTION_API]))
-        unfit = (find_unfit(name, option, api[name]) for name, option in _NUMBERS.items() if name in api)
+        unfit = (
+            find_unfit(name, option, api[name])
+            for name, option in _NUMBERS.items()
+            if name in api
+        )
         problems = [problem for problem in unfit if problem]
-        if address and address != stored and (error := await async_try_address(self.hass, address)):
+        if (
+            address
+            and address != stored
+            and (error := await async_try_address(self.hass, address))
+        ):
             problems.append(Problem(const.CONF_HISTORY_ADDRESS, error, {}))
         if problems:
             form = {**user_input, const.CONF_HISTORY_ADDRESS: shown_address(address)}
@@ -82,7 +100,9 @@ class ServiceOptions(ConfigFlow):
         return self.async_update_and_abort(
             entry,
             options={
-                const.CONF_DIAGNOSE_WORDS: user_input.get(const.CONF_DIAGNOSE_WORDS, False),
+                const.CONF_DIAGNOSE_WORDS: user_input.get(
+                    const.CONF_DIAGNOSE_WORDS, False
+                ),
                 const.CONF_RESPONSES_API: api.get(const.CONF_RESPONSES_API, False),
                 **{name: int(api.get(name, _DEFAULTS[name])) for name in _NUMBERS},
                 **({const.CONF_HISTORY_ADDRESS: address} if address else {}),
@@ -92,28 +112,37 @@ class ServiceOptions(ConfigFlow):
     async def _async_show_options(
         self, form: Mapping[str, Any], problems: Collection[Problem] = ()
     ) -> ConfigFlowResult:
-        is_open = any(problem.place in _NUMBERS for problem in problems) or form[SECTION_API].get(
-            const.CONF_RESPONSES_API, False
-        )
+        is_open = any(problem.place in _NUMBERS for problem in problems) or form[
+            SECTION_API
+        ].get(const.CONF_RESPONSES_API, False)
         schema = _schema(is_open=is_open)
         return self.async_show_form(
             step_id="options",
             data_schema=self.add_suggested_values_to_schema(schema, form),
             errors=marked(schema, problems),
             description_placeholders=await async_placeholders(
-                self.hass, "options", problems, "config", address=_address(self.hass), **_RANGES
+                self.hass,
+                "options",
+                problems,
+                "config",
+                address=_address(self.hass),
+                **_RANGES,
             ),
         )
 
 
 def _schema(*, is_open: bool) -> vol.Schema:
     switch = {vol.Optional(const.CONF_RESPONSES_API): BooleanSelector()}
-    numbers = {vol.Optional(name): number_selector(option) for name, option in _NUMBERS.items()}
+    numbers = {
+        vol.Optional(name): number_selector(option) for name, option in _NUMBERS.items()
+    }
     return vol.Schema(
         {
             vol.Optional(const.CONF_HISTORY_ADDRESS): TextSelector(),
             vol.Optional(const.CONF_DIAGNOSE_WORDS): BooleanSelector(),
-            vol.Required(SECTION_API): section(vol.Schema(switch | numbers), {"collapsed": not is_open}),
+            vol.Required(SECTION_API): section(
+                vol.Schema(switch | numbers), {"collapsed": not is_open}
+            ),
         }
     )
 
@@ -136,7 +165,11 @@ def typed_address(typed: str, stored: str) -> str:
     known = {found["field"]: found["secret"] for found in _SECRETS.finditer(stored)}
 
     def meant(found: re.Match[str]) -> str:
-        secret = known.get(found["field"], _HIDDEN) if found["secret"] == _HIDDEN else found["secret"]
+        secret = (
+            known.get(found["field"], _HIDDEN)
+            if found["secret"] == _HIDDEN
+            else found["secret"]
+        )
         return f"{_before(found)}{secret}"
 
     return _SECRETS.sub(meant, typed.strip())

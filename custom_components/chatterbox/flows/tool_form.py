@@ -55,12 +55,20 @@ class ToolForm:
         offer = await _async_offer(hass, settings)
         found: dict[str, list[FoundTool]] = {}
         for tool in offer.instance.tools if offer.instance else ():
-            found.setdefault(offer.labels[tool.name], []).append(find_out(hass, tool, trusted))
+            found.setdefault(offer.labels[tool.name], []).append(
+                find_out(hass, tool, trusted)
+            )
         apis = source_names(hass, sentences)
         ids = settings.llm_apis or (llm.LLM_API_ASSIST,)
-        ids = tuple(dict.fromkeys((*ids, *(source for source in trusted if not valid_entity_id(source)))))
+        ids = tuple(
+            dict.fromkeys(
+                (*ids, *(source for source in trusted if not valid_entity_id(source)))
+            )
+        )
         absent = sentences["source_absent"]
-        names = {source: apis.get(source) or absent.format(source=source) for source in ids}
+        names = {
+            source: apis.get(source) or absent.format(source=source) for source in ids
+        }
         levels: dict[str, str] = {_BY_TOOL: sentences["trust_by_tool"]}
         levels |= {level: sentences[f"trust_{level}"] for level in TrustLevel}
         labels = Labels.of({FIELD_SCRIPTS: FIELD_SCRIPTS, **names})
@@ -69,21 +77,33 @@ class ToolForm:
             for label, source in labels.ids.items()
             if source in found
         )
-        sources = Labels({label: source for label, source in labels.ids.items() if source != FIELD_SCRIPTS})
+        sources = Labels(
+            {
+                label: source
+                for label, source in labels.ids.items()
+                if source != FIELD_SCRIPTS
+            }
+        )
         return cls(sources, Labels.of(levels), "\n\n".join(tables))
 
     @property
     def schema(self) -> vol.Schema:
         """The form."""
         scripts = selector.EntitySelector({"domain": ["script", "scene", "automation"]})
-        affected = selector.EntitySelector({"domain": sorted(SELF_CONTAINED), "multiple": True})
+        affected = selector.EntitySelector(
+            {"domain": sorted(SELF_CONTAINED), "multiple": True}
+        )
         fields: Mapping[str, selector.ObjectSelectorField] = {
             FIELD_SCRIPT: selector.ObjectSelectorField(selector=scripts, required=True),
             FIELD_LEVEL: selector.ObjectSelectorField(selector=self._level),
             FIELD_AFFECTS: selector.ObjectSelectorField(selector=affected),
         }
-        rows = selector.ObjectSelectorConfig(fields=dict(fields), multiple=True, translation_key=CONF_TOOL_SOURCES)
-        choices: dict[vol.Marker, selector.Selector[Any]] = {vol.Optional(one): self._level for one in self.sources.ids}
+        rows = selector.ObjectSelectorConfig(
+            fields=dict(fields), multiple=True, translation_key=CONF_TOOL_SOURCES
+        )
+        choices: dict[vol.Marker, selector.Selector[Any]] = {
+            vol.Optional(one): self._level for one in self.sources.ids
+        }
         choices[vol.Optional(FIELD_SCRIPTS)] = UncheckedObjectSelector(rows)
         return vol.Schema(choices)
 
@@ -94,11 +114,18 @@ class ToolForm:
     def as_form(self, trusted: Mapping[str, ToolSource]) -> dict[str, Any]:
         """Return what is said of sources as form values."""
         rows = [
-            {FIELD_SCRIPT: source, FIELD_LEVEL: self._label(trust), FIELD_AFFECTS: sorted(trust.affects)}
+            {
+                FIELD_SCRIPT: source,
+                FIELD_LEVEL: self._label(trust),
+                FIELD_AFFECTS: sorted(trust.affects),
+            }
             for source, trust in trusted.items()
             if source not in self.sources.ids.values()
         ]
-        levels = {label: self._label(trusted.get(source, ToolSource())) for label, source in self.sources.ids.items()}
+        levels = {
+            label: self._label(trusted.get(source, ToolSource()))
+            for label, source in self.sources.ids.items()
+        }
         return {**levels, FIELD_SCRIPTS: rows}
 
     def _label(self, trust: ToolSource) -> str:
@@ -106,9 +133,14 @@ class ToolForm:
 
     def read(self, form: Mapping[str, Any]) -> Mapping[str, ToolSource] | Problem:
         """Return what form values say of sources, or the problem of the first invalid row."""
-        trusted: JsonObject = {source: self._json(form.get(label), None) for label, source in self.sources.ids.items()}
+        trusted: JsonObject = {
+            source: self._json(form.get(label), None)
+            for label, source in self.sources.ids.items()
+        }
         rows = form.get(FIELD_SCRIPTS) or []
-        for number, row in enumerate(rows if isinstance(rows, list) else [rows], start=1):
+        for number, row in enumerate(
+            rows if isinstance(rows, list) else [rows], start=1
+        ):
             script = row.get(FIELD_SCRIPT) if isinstance(row, dict) else None
             if not isinstance(script, str) or not valid_entity_id(script):
                 return Problem(FIELD_SCRIPTS, "script_missing", {"row": str(number)})
@@ -119,34 +151,58 @@ class ToolForm:
                 sources_from_json(trusted)
             except PolicyError:
                 return Problem(FIELD_SCRIPTS, "script_unfit", {"row": str(number)})
-        return {source: trust for source, trust in sources_from_json(trusted).items() if trust != ToolSource()}
+        return {
+            source: trust
+            for source, trust in sources_from_json(trusted).items()
+            if trust != ToolSource()
+        }
 
     def _json(self, level: JsonValue, affects: JsonValue) -> JsonObject:
-        known = self.levels.id_of(level) if isinstance(level, str) and level else _BY_TOOL
-        return {**({} if known == _BY_TOOL else {"level": known}), **({"affects": affects} if affects else {})}
+        known = (
+            self.levels.id_of(level) if isinstance(level, str) and level else _BY_TOOL
+        )
+        return {
+            **({} if known == _BY_TOOL else {"level": known}),
+            **({"affects": affects} if affects else {}),
+        }
 
 
 async def async_searches_web(hass: HomeAssistant, settings: AgentSettings) -> bool:
     """Return whether one of the tools that an agent may use searches the web."""
     offer = await _async_offer(hass, settings)
-    return any(is_web_search(tool) for tool in (offer.instance.tools if offer.instance else ()))
+    return any(
+        is_web_search(tool) for tool in (offer.instance.tools if offer.instance else ())
+    )
 
 
 async def _async_offer(hass: HomeAssistant, settings: AgentSettings) -> TurnTools:
     """Ask the sources of an agent for the tools that the owner gets."""
     owner = await hass.auth.async_get_owner()
     context = context_without_speaker(hass, owner.id if owner else None)
-    return await async_offer_tools(hass, settings.llm_apis, context, settings.limits.preparation, home=settings.home)
+    return await async_offer_tools(
+        hass,
+        settings.llm_apis,
+        context,
+        settings.limits.preparation,
+        home=settings.home,
+    )
 
 
-def _table(hass: HomeAssistant, tools: Iterable[FoundTool], sentences: Mapping[str, str]) -> str:
+def _table(
+    hass: HomeAssistant, tools: Iterable[FoundTool], sentences: Mapping[str, str]
+) -> str:
     """Return a table of what is known, with the tools of which it is known."""
     alike: dict[str, list[str]] = {}
     for tool in sorted(tools, key=lambda tool: (tool.finding, tool.name.casefold())):
         title = sentences.get(f"tool_title_{slugify(tool.name)}", tool.name)
         alike.setdefault(_finding(hass, tool, sentences), []).append(title)
-    rows = [(escaped(finding), escaped(", ".join(names))) for finding, names in alike.items()]
-    return table([(sentences["tools_finding"], sentences["tools_tools"]), *rows], sentences)
+    rows = [
+        (escaped(finding), escaped(", ".join(names)))
+        for finding, names in alike.items()
+    ]
+    return table(
+        [(sentences["tools_finding"], sentences["tools_tools"]), *rows], sentences
+    )
 
 
 def _finding(hass: HomeAssistant, tool: FoundTool, sentences: Mapping[str, str]) -> str:
@@ -154,5 +210,7 @@ def _finding(hass: HomeAssistant, tool: FoundTool, sentences: Mapping[str, str])
     names = [entity_name(hass, entity_id) for entity_id in tool.entity_ids]
     targets = ", ".join(names[:_MOST_NAMES]) or "0"
     if len(names) > _MOST_NAMES:
-        targets = sentences["change_more"].format(targets=targets, count=len(names) - _MOST_NAMES)
+        targets = sentences["change_more"].format(
+            targets=targets, count=len(names) - _MOST_NAMES
+        )
     return sentences[f"tool_{tool.finding}"].format(targets=targets)

@@ -32,9 +32,13 @@ def async_schedule_retention(hass: HomeAssistant, entry: ConfigEntry) -> None:
 
     @callback
     def prune(_now: datetime | None = None) -> None:
-        _ = entry.async_create_background_task(hass, _async_prune(hass, entry), "chatterbox retention")
+        _ = entry.async_create_background_task(
+            hass, _async_prune(hass, entry), "chatterbox retention"
+        )
 
-    entry.async_on_unload(async_track_time_interval(hass, prune, _EVERY, cancel_on_shutdown=True))
+    entry.async_on_unload(
+        async_track_time_interval(hass, prune, _EVERY, cancel_on_shutdown=True)
+    )
     prune()
 
 
@@ -47,23 +51,32 @@ async def _async_prune(hass: HomeAssistant, entry: ConfigEntry) -> None:
         for agent, subentry in entry.subentries.items():
             settings = settings_of_subentry(subentry)
             of_turns = _retention(settings.keep_days, settings.keep_megabytes)
-            for limits, of_responses in ((of_turns, False), (_response_retention(entry), True)):
+            for limits, of_responses in (
+                (of_turns, False),
+                (_response_retention(entry), True),
+            ):
                 believed = limits if knows_time else replace(limits, seconds=None)
                 await store.prune(agent, believed, of_responses=of_responses)
     except StoreUnavailable as error:
         LOGGER.debug("Old records are kept until the history is available: %s", error)
 
 
-def async_note_growth(hass: HomeAssistant, entry: ConfigEntry, agent: str, size: int) -> None:
+def async_note_growth(
+    hass: HomeAssistant, entry: ConfigEntry, agent: str, size: int
+) -> None:
     """Note that so many bytes of responses were added, and prune them once that is enough."""
     retention, growth = _response_retention(entry), async_get_histories(hass).growth
     growth[agent] += size
     if retention.size is not None and growth[agent] * _PART >= retention.size:
         del growth[agent]
-        _ = entry.async_create_background_task(hass, _async_prune(hass, entry), "chatterbox retention")
+        _ = entry.async_create_background_task(
+            hass, _async_prune(hass, entry), "chatterbox retention"
+        )
 
 
-async def async_forget_agents(hass: HomeAssistant, entry: ConfigEntry, agents: Iterable[str]) -> None:
+async def async_forget_agents(
+    hass: HomeAssistant, entry: ConfigEntry, agents: Iterable[str]
+) -> None:
     """Delete the records of removed agents, by their subentry ids."""
     agents = tuple(agents)
     store = await async_get_histories(hass).async_open(entry) if agents else None
@@ -85,4 +98,6 @@ def _response_retention(entry: ConfigEntry) -> Retention:
 
 
 def _retention(days: float, megabytes: float) -> Retention:
-    return Retention(days * DAY if days else None, int(megabytes * _MEGABYTE) if megabytes else None)
+    return Retention(
+        days * DAY if days else None, int(megabytes * _MEGABYTE) if megabytes else None
+    )

@@ -63,10 +63,18 @@ def _now() -> float:
     return dt_util.utcnow().timestamp()
 
 
-def async_report(hass: HomeAssistant, address: str, where: str, state: StoreState) -> None:
+def async_report(
+    hass: HomeAssistant, address: str, where: str, state: StoreState
+) -> None:
     """Report the trouble of the store at an address, called `where`, as a repair issue."""
-    key = _ISSUES.get(state.trouble, f"history_{state.trouble}") if state.trouble else ""
-    placeholders = {"where": where, "waiting": str(state.waiting), "dropped": str(state.dropped)}
+    key = (
+        _ISSUES.get(state.trouble, f"history_{state.trouble}") if state.trouble else ""
+    )
+    placeholders = {
+        "where": where,
+        "waiting": str(state.waiting),
+        "dropped": str(state.dropped),
+    }
     async_report_history(hass, address, key, placeholders, state.put_aside)
 
 
@@ -128,8 +136,9 @@ class Histories:
     async def async_open(self, entry: ConfigEntry) -> HistoryStore | None:
         """Return the store of an entry, opened if necessary; None for an invalid URL.
 
-        It does not wait for the database; a repair issue tells if that is down. A store that no entry uses any more is
-        closed, and records that it could not store go to the new one.
+        It does not wait for the database; a repair issue tells if that is down. A store
+        that no entry uses any more is closed, and records that it could not store go to
+        the new one.
         """
         address = self.address(entry)
         async with self._opening:
@@ -145,8 +154,9 @@ class Histories:
     async def async_knows_time(self, store: HistoryStore) -> bool:
         """Return whether the clock can be believed, so that records may be deleted for their age.
 
-        It can where nobody has set it by more than a day for an hour, and where it goes on from the last turn of the
-        run before: some computers begin with any time, until a server tells them.
+        It can where nobody has set it by more than a day for an hour, and where it goes
+        on from the last turn of the run before: some computers begin with any time,
+        until a server tells them.
         """
         now, ticks = _now(), self._hass.loop.time()
         if abs(now - ticks - self._offset) > DAY:
@@ -170,7 +180,11 @@ class Histories:
 
     async def async_release(self, entry: ConfigEntry, but: str | None = None) -> None:
         """Close the stores of an entry that no other one uses, `but` that of one address."""
-        for address in [one for one, opened in self._open.items() if entry.entry_id in opened.entries and one != but]:
+        for address in [
+            one
+            for one, opened in self._open.items()
+            if entry.entry_id in opened.entries and one != but
+        ]:
             opened = self._open[address]
             opened.entries.discard(entry.entry_id)
             if not opened.entries:
@@ -196,8 +210,8 @@ class Histories:
     async def _async_end(self, _event: Event) -> None:
         """Store the waiting records.
 
-        Home Assistant cancels running turns at shutdown, the last ones after its final writes, without waiting for
-        them.
+        Home Assistant cancels running turns at shutdown, the last ones after its final
+        writes, without waiting for them.
         """
         with suppress(TimeoutError):
             async with asyncio.timeout(_LAST_WAIT):
@@ -207,7 +221,9 @@ class Histories:
         await asyncio.gather(*(store.close() for store in self.all))
 
 
-async_get_histories: Final = singleton(HassKey[Histories](f"{DOMAIN}_histories"))(Histories)
+async_get_histories: Final = singleton(HassKey[Histories](f"{DOMAIN}_histories"))(
+    Histories
+)
 """Returns the open stores."""
 
 
@@ -235,7 +251,11 @@ class TurnRecording:
     def async_store(self) -> None:
         """Record the turn, also if it was cut off. A second call does nothing."""
         agent = self.subentry.subentry_id
-        if self._is_recorded or not self.is_wanted or not async_keeps_turns(self.hass, agent):
+        if (
+            self._is_recorded
+            or not self.is_wanted
+            or not async_keeps_turns(self.hass, agent)
+        ):
             return
         self._is_recorded = True
         try:
@@ -255,18 +275,30 @@ class TurnRecording:
 def async_keeps_turns(hass: HomeAssistant, agent: str) -> bool:
     """Return whether the agent of a subentry id keeps a history; false for one whose records were deleted with it."""
     entries = hass.config_entries.async_entries(DOMAIN)
-    return any(keeps_history(entry.subentries[agent]) for entry in entries if agent in entry.subentries)
+    return any(
+        keeps_history(entry.subentries[agent])
+        for entry in entries
+        if agent in entry.subentries
+    )
 
 
-def async_store_record(hass: HomeAssistant, entry: ConfigEntry, agent: str, record: Record) -> Acknowledgement | None:
+def async_store_record(
+    hass: HomeAssistant, entry: ConfigEntry, agent: str, record: Record
+) -> Acknowledgement | None:
     """Record something of an agent, if it keeps a history.
 
     Returns None if the store is closed or down, so that waiting is useless.
     """
-    return _async_record(hass, entry, agent, record) if async_keeps_turns(hass, agent) else None
+    return (
+        _async_record(hass, entry, agent, record)
+        if async_keeps_turns(hass, agent)
+        else None
+    )
 
 
-def _async_record(hass: HomeAssistant, entry: ConfigEntry, agent: str, record: Record) -> Acknowledgement | None:
+def _async_record(
+    hass: HomeAssistant, entry: ConfigEntry, agent: str, record: Record
+) -> Acknowledgement | None:
     store = async_get_histories(hass).of(entry)
     if store is None:
         later = _async_store_later(hass, entry, agent, record)
@@ -276,13 +308,17 @@ def _async_record(hass: HomeAssistant, entry: ConfigEntry, agent: str, record: R
     return None if store.state.trouble else acknowledgement
 
 
-async def _async_store_later(hass: HomeAssistant, entry: ConfigEntry, agent: str, record: Record) -> None:
+async def _async_store_later(
+    hass: HomeAssistant, entry: ConfigEntry, agent: str, record: Record
+) -> None:
     store = await async_get_histories(hass).async_open(entry)
     if store is not None and async_keeps_turns(hass, agent):
         store.record(record)
 
 
-def _stored_turn(agent: str, origin: Mapping[str, JsonValue], report: TurnRecord) -> StoredTurn:
+def _stored_turn(
+    agent: str, origin: Mapping[str, JsonValue], report: TurnRecord
+) -> StoredTurn:
     facts, finished = report.facts, report.finished
     return StoredTurn(
         id=str(origin["turn_id"]),
@@ -300,14 +336,22 @@ def _stored_turn(agent: str, origin: Mapping[str, JsonValue], report: TurnRecord
 
 def _turn_origin(agent: str, origin: Mapping[str, JsonValue]) -> TurnOrigin:
     values = {**origin, "satellite": origin.get("satellite_id")}
-    known = {place: value for place in _PLACES if isinstance(value := values.get(place), str)}
-    return TurnOrigin(conversation_id=str(origin.get("history_id")), agent=agent, **known)
+    known = {
+        place: value for place in _PLACES if isinstance(value := values.get(place), str)
+    }
+    return TurnOrigin(
+        conversation_id=str(origin.get("history_id")), agent=agent, **known
+    )
 
 
 def async_record_change(hass: HomeAssistant, change: JsonObject, at: float) -> None:
     """Record a change. `at` is in seconds since the epoch."""
     registered = er.async_get(hass).async_get(str(change.get("entity_id")))
-    if registered is None or registered.config_entry_id is None or registered.config_subentry_id is None:
+    if (
+        registered is None
+        or registered.config_entry_id is None
+        or registered.config_subentry_id is None
+    ):
         return
     entry = hass.config_entries.async_get_entry(registered.config_entry_id)
     agent, turn_id = registered.config_subentry_id, change.get("turn_id")

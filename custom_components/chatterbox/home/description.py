@@ -1,7 +1,8 @@
 """Writes the list of the exposed home for the prompt: floors, rooms, and the entities in them by domain and name.
 
-Pure text of what `home/entities.py` read. Must not know states, who asks, or Home Assistant. It says the same as Home
-Assistant's own list in a quarter of the room, and the same home always gives the same bytes.
+Pure text of what `home/entities.py` read. Must not know states, who asks, or Home
+Assistant. It says the same as Home Assistant's own list in a quarter of the room, and
+the same home always gives the same bytes.
 """
 
 from collections import Counter
@@ -36,7 +37,9 @@ _ON_STATES_OF_MANY: Final = (
     "None of that holds states: before you answer about a state, value, mode or measurement, or act depending on one, "
     "call {tool}. Never say that you cannot look."
 )
-_ON_LOCKS: Final = " Use intent__HassTurnOn to lock and intent__HassTurnOff to unlock a lock."
+_ON_LOCKS: Final = (
+    " Use intent__HassTurnOn to lock and intent__HassTurnOff to unlock a lock."
+)
 GUIDE_TO_CALLS: Final = (
     f"When controlling Home Assistant always call the intent tools.{_ON_LOCKS} When controlling a device, pass its "
     "name, area and domain. When controlling an area, prefer passing just area name and domain."
@@ -80,14 +83,21 @@ def home_changes(before: Home, now: Home) -> str:
         for entity_id, earlier_line in earlier.items()
         if lines.get(entity_id) != earlier_line
     ]
-    changes += [f"- new: {line}" for entity_id, line in lines.items() if entity_id not in earlier]
+    changes += [
+        f"- new: {line}"
+        for entity_id, line in lines.items()
+        if entity_id not in earlier
+    ]
     return "\n".join((ON_CHANGES, *changes)) if changes else ""
 
 
 def _single_lines(home: Home) -> Iterator[tuple[str, str]]:
     """Yield each entity with its place, domain and names in one line."""
     floors = {floor.floor_id: f"{quoted(floor.name)} / " for floor in home.floors}
-    rooms = {room.area_id: f"{floors.get(room.floor_id or '', '')}{quoted(room.name)}" for room in home.rooms}
+    rooms = {
+        room.area_id: f"{floors.get(room.floor_id or '', '')}{quoted(room.name)}"
+        for room in home.rooms
+    }
     for entity in home.entities:
         place = rooms.get(entity.area_id or "", _NO_ROOM.removeprefix("# "))
         yield entity.entity_id, f"{place}, {entity.domain} {listed_entities([entity])}"
@@ -146,9 +156,14 @@ _JOINERS: Final = "\u200c\u200d"
 def quoted(name: str) -> str:
     r"""Return a name as it is, or as a JSON string if it could be read as more than one name on one line.
 
-    Markup is escaped: a call with `"\u003c"` in its arguments has the same name as one with `"<"`.
+    Markup is escaped: a call with `"\u003c"` in its arguments has the same name as one
+    with `"<"`.
     """
-    is_plain = not _STRUCTURE.intersection(name) and name.isprintable() and not name.startswith(("#", "-", "*"))
+    is_plain = (
+        not _STRUCTURE.intersection(name)
+        and name.isprintable()
+        and not name.startswith(("#", "-", "*"))
+    )
     return name if is_plain and name.strip() else f'"{"".join(map(_escaped, name))}"'
 
 
@@ -157,7 +172,9 @@ def _escaped(character: str) -> str:
         return f"\\{character}"
     if character in "<>" or not (character.isprintable() or character in _JOINERS):
         units = character.encode("utf-16-be", "surrogatepass").hex()
-        return "".join(f"\\u{units[place : place + 4]}" for place in range(0, len(units), 4))
+        return "".join(
+            f"\\u{units[place : place + 4]}" for place in range(0, len(units), 4)
+        )
     return character
 
 
@@ -177,5 +194,8 @@ _NAMELESS: Final = "(without a name)"
 def listed_entities(entities: Iterable[ExposedEntity]) -> str:
     """Return the names of entities under their room, with their other names."""
     return ", ".join(
-        f"{quoted(one.listed_name)}{also(one.other_names)}" if one.listed_name else _NAMELESS for one in entities
+        f"{quoted(one.listed_name)}{also(one.other_names)}"
+        if one.listed_name
+        else _NAMELESS
+        for one in entities
     )

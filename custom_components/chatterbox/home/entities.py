@@ -1,6 +1,7 @@
 """The exposed home: floors, areas and entities with their shortest names, read again when the home changes.
 
-States are no part of it. The same home is always read in the same order, so that prompts stay identical.
+States are no part of it. The same home is always read in the same order, so that
+prompts stay identical.
 """
 
 from collections import Counter, defaultdict
@@ -8,7 +9,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from homeassistant.const import ATTR_DEVICE_CLASS, ATTR_FRIENDLY_NAME, EVENT_STATE_CHANGED
+from homeassistant.const import (
+    ATTR_DEVICE_CLASS,
+    ATTR_FRIENDLY_NAME,
+    EVENT_STATE_CHANGED,
+)
 from homeassistant.core import (
     CALLBACK_TYPE,
     Event,
@@ -55,7 +60,9 @@ class _KnownHomes:
     """By assistant, with the version that was read."""
 
     @callback
-    def async_count(self, _event: Event | Event[EventStateChangedData] | None = None) -> None:
+    def async_count(
+        self, _event: Event | Event[EventStateChangedData] | None = None
+    ) -> None:
         """Count a change."""
         self.version += 1
         for listener in self.listeners:
@@ -75,7 +82,9 @@ def _known_homes(hass: HomeAssistant) -> _KnownHomes:
     known = _KnownHomes()
     for kind in _EVENTS:
         hass.bus.async_listen(kind, known.async_count)
-    hass.bus.async_listen(EVENT_STATE_CHANGED, known.async_count, event_filter=_is_other_entity)
+    hass.bus.async_listen(
+        EVENT_STATE_CHANGED, known.async_count, event_filter=_is_other_entity
+    )
     return known
 
 
@@ -86,7 +95,9 @@ def async_home_version(hass: HomeAssistant, assistant: str) -> int:
     return known.version
 
 
-def async_listen_home(hass: HomeAssistant, assistant: str, listener: CALLBACK_TYPE) -> CALLBACK_TYPE:
+def async_listen_home(
+    hass: HomeAssistant, assistant: str, listener: CALLBACK_TYPE
+) -> CALLBACK_TYPE:
     """Call a listener for every change of the home as an assistant sees it, often many at once."""
     known = _known_homes(hass)
     known.async_follow(hass, assistant)
@@ -101,7 +112,9 @@ def _is_other_entity(data: EventStateChangedData) -> bool:
     if old is None or new is None:
         return True
     before, now = old.attributes, new.attributes
-    return before is not now and any(before.get(name) != now.get(name) for name in _ATTRIBUTES)
+    return before is not now and any(
+        before.get(name) != now.get(name) for name in _ATTRIBUTES
+    )
 
 
 _JOINTS: Final = " \t-\N{EN DASH}\N{EM DASH}:|/\N{MIDDLE DOT}.,"
@@ -138,10 +151,17 @@ type ListedName = tuple[str, tuple[str, ...]]
 def listed_names(entities: Sequence[NamedEntity]) -> Mapping[str, ListedName]:
     """Return the listed names by entity id."""
     names = _short_names(entities)
-    texts = {*names.values(), *(name for one in entities for name in (*one.names, *one.room))}
+    texts = {
+        *names.values(),
+        *(name for one in entities for name in (*one.names, *one.room)),
+    }
     forms, words = compared_names(texts), _telling_words(texts)
-    own = Counter(form for entity in entities for form in {forms[name] for name in entity.names})
-    in_room = Counter((entity.room[:1], forms[names[entity.entity_id]]) for entity in entities)
+    own = Counter(
+        form for entity in entities for form in {forms[name] for name in entity.names}
+    )
+    in_room = Counter(
+        (entity.room[:1], forms[names[entity.entity_id]]) for entity in entities
+    )
     with_word: dict[str, set[str]] = defaultdict(set)
     for entity in entities:
         for text in (*entity.names[:1], *entity.room):
@@ -150,10 +170,22 @@ def listed_names(entities: Sequence[NamedEntity]) -> Mapping[str, ListedName]:
     listed_by_id: dict[str, ListedName] = {}
     for entity in entities:
         short, full = names[entity.entity_id], entity.names[0] if entity.names else ""
-        others = own[forms[short]] - (forms[short] in {forms[name] for name in entity.names})
-        name = short if not others and in_room[entity.room[:1], forms[short]] == 1 else full
-        also = (alias for alias in entity.names[1:] if forms[alias] not in (forms[name], forms.get(full)))
-        news = tuple(alias for alias in also if _is_news(alias, entity, words, with_word))
+        others = own[forms[short]] - (
+            forms[short] in {forms[name] for name in entity.names}
+        )
+        name = (
+            short
+            if not others and in_room[entity.room[:1], forms[short]] == 1
+            else full
+        )
+        also = (
+            alias
+            for alias in entity.names[1:]
+            if forms[alias] not in (forms[name], forms.get(full))
+        )
+        news = tuple(
+            alias for alias in also if _is_news(alias, entity, words, with_word)
+        )
         listed_by_id[entity.entity_id] = name, news
     return listed_by_id
 
@@ -164,7 +196,9 @@ def _short_names(entities: Sequence[NamedEntity]) -> Mapping[str, str]:
     forms = compared_names(part for parts in divided.values() for part in parts)
     return {
         # Home Assistant reads "all" as every entity.
-        entity_id: short if short and forms[begin] == forms[room] and forms[short] != "all" else full
+        entity_id: short
+        if short and forms[begin] == forms[room] and forms[short] != "all"
+        else full
         for entity_id, (full, room, begin, short) in divided.items()
     }
 
@@ -176,16 +210,26 @@ def _divided(entity: NamedEntity) -> tuple[str, str, str, str]:
     rest = full[len(room) :]
     short = rest.lstrip(_JOINTS)
     is_signed = short[:1].isdigit() and rest.removesuffix(short)[-2:] in (" -", " .")
-    if entity.needs_whole_name or not room or is_signed or not rest.startswith(tuple(_JOINTS)):
+    if (
+        entity.needs_whole_name
+        or not room
+        or is_signed
+        or not rest.startswith(tuple(_JOINTS))
+    ):
         return full, room, "", ""
     return full, room, full[: len(room)], short
 
 
 def _is_news(
-    alias: str, entity: NamedEntity, words: Mapping[str, frozenset[str]], with_word: Mapping[str, set[str]]
+    alias: str,
+    entity: NamedEntity,
+    words: Mapping[str, frozenset[str]],
+    with_word: Mapping[str, set[str]],
 ) -> bool:
     """Return True if an alias says more than name and room, or could be the name of another entity."""
-    if words[alias] == words[entity.names[0]].union(*(words[room] for room in entity.room[:1])):
+    if words[alias] == words[entity.names[0]].union(
+        *(words[room] for room in entity.room[:1])
+    ):
         return False
     meant = [with_word.get(word, set()) for word in words[alias]]
     return not meant or set.intersection(*meant) != {entity.entity_id}
@@ -267,7 +311,9 @@ class Home:
     """Sorted by name, including empty ones."""
     entities: tuple[ExposedEntity, ...]
     """Sorted by domain and name, without `elsewhere`."""
-    by_room: Mapping[str | None, tuple[ExposedEntity, ...]] = field(default_factory=dict)
+    by_room: Mapping[str | None, tuple[ExposedEntity, ...]] = field(
+        default_factory=dict
+    )
     """The same by area id; None for those in no room."""
     elsewhere: tuple[ExposedEntity, ...] = ()
     """Calendars and scripts, which their own tools name."""
@@ -300,41 +346,84 @@ def _read_home(hass: HomeAssistant, assistant: str) -> Home:
     listed = listed_names([named for named, _ in found])
     all_entities = sorted(
         (
-            ExposedEntity(one.entity_id, split_entity_id(one.entity_id)[0], one.names, area_id, *listed[one.entity_id])
+            ExposedEntity(
+                one.entity_id,
+                split_entity_id(one.entity_id)[0],
+                one.names,
+                area_id,
+                *listed[one.entity_id],
+            )
             for one, area_id in found
         ),
-        key=lambda entity: (entity.domain, entity.listed_name.casefold(), entity.listed_name, entity.entity_id),
+        key=lambda entity: (
+            entity.domain,
+            entity.listed_name.casefold(),
+            entity.listed_name,
+            entity.entity_id,
+        ),
     )
-    entities = [entity for entity in all_entities if entity.domain not in _LISTED_BY_TOOLS]
+    entities = [
+        entity for entity in all_entities if entity.domain not in _LISTED_BY_TOOLS
+    ]
     by_room: dict[str | None, list[ExposedEntity]] = {}
     for entity in entities:
         by_room.setdefault(entity.area_id, []).append(entity)
     floors = sorted(
         fr.async_get(hass).async_list_floors(),
-        key=lambda floor: (floor.level is None, floor.level or 0, floor.name.casefold(), floor.floor_id),
+        key=lambda floor: (
+            floor.level is None,
+            floor.level or 0,
+            floor.name.casefold(),
+            floor.floor_id,
+        ),
     )
     return Home(
-        tuple(Floor(floor.floor_id, floor.name.strip(), _sorted(floor.aliases)) for floor in floors),
-        tuple(sorted(rooms.values(), key=lambda room: (room.name.casefold(), room.name, room.area_id))),
+        tuple(
+            Floor(floor.floor_id, floor.name.strip(), _sorted(floor.aliases))
+            for floor in floors
+        ),
+        tuple(
+            sorted(
+                rooms.values(),
+                key=lambda room: (room.name.casefold(), room.name, room.area_id),
+            )
+        ),
         tuple(entities),
         {area_id: tuple(in_room) for area_id, in_room in by_room.items()},
         tuple(entity for entity in all_entities if entity.domain in _LISTED_BY_TOOLS),
-        frozenset(str(kind) for state in states if (kind := state.attributes.get(ATTR_DEVICE_CLASS))),
-        _distinctions(states, {rooms[area_id].floor_id if area_id else None for area_id in by_room}),
+        frozenset(
+            str(kind)
+            for state in states
+            if (kind := state.attributes.get(ATTR_DEVICE_CLASS))
+        ),
+        _distinctions(
+            states,
+            {rooms[area_id].floor_id if area_id else None for area_id in by_room},
+        ),
     )
 
 
-def _distinctions(states: Iterable[State], floors: Collection[str | None]) -> Distinctions:
+def _distinctions(
+    states: Iterable[State], floors: Collection[str | None]
+) -> Distinctions:
     classes: defaultdict[str, set[object]] = defaultdict(set)
     for state in states:
         classes[state.domain].add(state.attributes.get(ATTR_DEVICE_CLASS))
-    several = [kinds for domain, kinds in classes.items() if domain not in _SENSORS and len(kinds) > 1]
+    several = [
+        kinds
+        for domain, kinds in classes.items()
+        if domain not in _SENSORS and len(kinds) > 1
+    ]
     return Distinctions(
-        frozenset(str(kind) for kinds in several for kind in kinds if kind), len(floors) > 1, "lock" in classes
+        frozenset(str(kind) for kinds in several for kind in kinds if kind),
+        len(floors) > 1,
+        "lock" in classes,
     )
 
 
-def _named(hass: HomeAssistant, state: State, rooms: Mapping[str, Room]) -> tuple[NamedEntity, str | None]:
+def _named(
+    hass: HomeAssistant, state: State, rooms: Mapping[str, Room]
+) -> tuple[NamedEntity, str | None]:
     """Return an entity with its names, and its area."""
     entry = er.async_get(hass).async_get(state.entity_id)
     area_id = er.async_get_effective_area_id(hass, entry) if entry else None
@@ -342,10 +431,17 @@ def _named(hass: HomeAssistant, state: State, rooms: Mapping[str, Room]) -> tupl
     names = intent.async_get_entity_aliases(hass, entry, state=state)
     words = (room.name, *room.aliases) if room else ()
     named = tuple(dict.fromkeys(filter(None, names)))
-    entity = NamedEntity(state.entity_id, named, words, needs_whole_name=state.domain in _WITHOUT_AREA)
+    entity = NamedEntity(
+        state.entity_id, named, words, needs_whole_name=state.domain in _WITHOUT_AREA
+    )
     return entity, room.area_id if room else None
 
 
 def _sorted(aliases: set[str]) -> tuple[str, ...]:
     """Return aliases, which the registry keeps in a set, in a stable order."""
-    return tuple(sorted(filter(None, (alias.strip() for alias in aliases)), key=lambda name: (name.casefold(), name)))
+    return tuple(
+        sorted(
+            filter(None, (alias.strip() for alias in aliases)),
+            key=lambda name: (name.casefold(), name),
+        )
+    )

@@ -1,8 +1,9 @@
 """Ranks the entities of a home by how well they match the words of a request.
 
-A word that is rare in the home counts more than a common one, a name more than a room, and an entity in the room of
-the speaker, or used last, more than another. Words match in spite of other endings and typing errors, in any language
-and without a grammar: two words are compared by their pairs of letters. The same query always has the same result.
+A word that is rare in the home counts more than a common one, a name more than a room,
+and an entity in the room of the speaker, or used last, more than another. Words match
+in spite of other endings and typing errors, in any language and without a grammar: two
+words are compared by their pairs of letters. The same query always has the same result.
 """
 
 import re
@@ -51,8 +52,28 @@ _OF_THE_NEAR: Final = 0.5
 _MUCH_WORSE: Final = 0.4
 """Part of the best score below which an entity is no match."""
 _USUAL: Final = (
-    *("light", "switch", "cover", "climate", "media_player", "fan", "lock", "scene", "vacuum", "humidifier"),
-    *("water_heater", "valve", "alarm_control_panel", "lawn_mower", "siren", "weather", "person", "todo"),
+    *(
+        "light",
+        "switch",
+        "cover",
+        "climate",
+        "media_player",
+        "fan",
+        "lock",
+        "scene",
+        "vacuum",
+        "humidifier",
+    ),
+    *(
+        "water_heater",
+        "valve",
+        "alarm_control_panel",
+        "lawn_mower",
+        "siren",
+        "weather",
+        "person",
+        "todo",
+    ),
     *("binary_sensor", "sensor"),
 )
 """Domains that people speak of, the most frequent first: they decide between equal scores."""
@@ -66,7 +87,9 @@ def words_in(text: str) -> list[str]:
             words += _characters(run)
             continue
         for part in _HANGUL.split(run):
-            words += _characters(part) if _HANGUL.match(part) else [part] if part else []
+            words += (
+                _characters(part) if _HANGUL.match(part) else [part] if part else []
+            )
     return words
 
 
@@ -90,9 +113,15 @@ class Vocabulary:
 
     def _similar(self, heard: str) -> Mapping[str, float]:
         pairs = _pairs(heard)
-        common = Counter(index for pair in pairs for index in self._having.get(pair, ()))
+        common = Counter(
+            index for pair in pairs for index in self._having.get(pair, ())
+        )
         found = {
-            self._words[index]: _similarity(heard, self._words[index], 2 * number / (len(pairs) + self._sizes[index]))
+            self._words[index]: _similarity(
+                heard,
+                self._words[index],
+                2 * number / (len(pairs) + self._sizes[index]),
+            )
             for index, number in common.items()
         }
         return {word: similarity for word, similarity in found.items() if similarity}
@@ -111,9 +140,15 @@ def _similarity(heard: str, word: str, in_common: float) -> float:
     if heard == word:
         return 1.0
     shorter, longer = sorted((heard, word), key=len)
-    if len(shorter) > _STEM and longer[: len(shorter) - 1] == shorter[:-1] and len(longer) - len(shorter) <= _ENDING:
+    if (
+        len(shorter) > _STEM
+        and longer[: len(shorter) - 1] == shorter[:-1]
+        and len(longer) - len(shorter) <= _ENDING
+    ):
         return _SURELY
-    if len(shorter) >= _PART and (longer.startswith(shorter) or longer.endswith(shorter)):
+    if len(shorter) >= _PART and (
+        longer.startswith(shorter) or longer.endswith(shorter)
+    ):
         return 0.7
     return min(in_common, _SURELY) if in_common >= _LEAST else 0.0
 
@@ -148,16 +183,31 @@ class EntityIndex:
                 (_ROOM, (room.name, *room.aliases) if room else ()),
                 (_NAME, entity.names),
             )
-            counts = {word: weight for weight, names in texts for name in names for word in _telling(name)}
+            counts = {
+                word: weight
+                for weight, names in texts
+                for name in names
+                for word in _telling(name)
+            }
             for word, weight in counts.items():
                 self._having[word].append((index, weight))
-        self._rarity = {word: log(1 + len(home.entities) / len(found)) for word, found in self._having.items()}
+        self._rarity = {
+            word: log(1 + len(home.entities) / len(found))
+            for word, found in self._having.items()
+        }
         self._vocabulary = Vocabulary(self._having)
-        self._usual = [_USUAL.index(one.domain) if one.domain in _USUAL else len(_USUAL) for one in home.entities]
-        self._indexes = {entity.entity_id: index for index, entity in enumerate(home.entities)}
+        self._usual = [
+            _USUAL.index(one.domain) if one.domain in _USUAL else len(_USUAL)
+            for one in home.entities
+        ]
+        self._indexes = {
+            entity.entity_id: index for index, entity in enumerate(home.entities)
+        }
         self._rooms: dict[str, set[str]] = defaultdict(set)
         for room in home.rooms:
-            for word in (word for name in (room.name, *room.aliases) for word in _telling(name)):
+            for word in (
+                word for name in (room.name, *room.aliases) for word in _telling(name)
+            ):
                 self._rooms[word].add(room.area_id)
         self._room_words = Vocabulary(self._rooms)
 
@@ -180,29 +230,50 @@ class EntityIndex:
         reserved = int(most * (_OF_THE_NAMED if named else _OF_THE_NEAR))
         near = sorted(self._in_rooms(named or {query.area_id}), key=place)[:reserved]
         others = sorted(scores.keys() - {*near}, key=place)[: most - len(near)]
-        return [self.home.entities[index] for index in sorted((*near, *others), key=place)]
+        return [
+            self.home.entities[index] for index in sorted((*near, *others), key=place)
+        ]
 
-    def fitting(self, words: str, among: Iterable[ExposedEntity]) -> list[ExposedEntity]:
+    def fitting(
+        self, words: str, among: Iterable[ExposedEntity]
+    ) -> list[ExposedEntity]:
         """Return the given entities that match words, the best match first, without much worse ones."""
         scores = self._scores(words)
-        indexes = [index for index in (self._indexes[entity.entity_id] for entity in among) if index in scores]
+        indexes = [
+            index
+            for index in (self._indexes[entity.entity_id] for entity in among)
+            if index in scores
+        ]
         least = _MUCH_WORSE * max((scores[index] for index in indexes), default=0)
-        ranked = sorted(indexes, key=lambda index: (-scores[index], self._usual[index], index))
+        ranked = sorted(
+            indexes, key=lambda index: (-scores[index], self._usual[index], index)
+        )
         return [self.home.entities[index] for index in ranked if scores[index] >= least]
 
     def _in_rooms(self, area_ids: Collection[str | None]) -> Iterator[int]:
         for area_id in area_ids:
             if area_id is not None:
-                yield from (self._indexes[entity.entity_id] for entity in self.home.by_room.get(area_id, ()))
+                yield from (
+                    self._indexes[entity.entity_id]
+                    for entity in self.home.by_room.get(area_id, ())
+                )
 
     def named_rooms(self, text: str) -> Collection[str]:
         """Return the ids of the areas that a text surely names, the best matches only."""
         named: defaultdict[str, float] = defaultdict(float)
         for heard in _telling(text):
             least = 1 if heard in self._having else _SURE
-            sure = [word for word, similarity in self._room_words.similar(heard).items() if similarity >= least]
+            sure = [
+                word
+                for word, similarity in self._room_words.similar(heard).items()
+                if similarity >= least
+            ]
             for area_id in {area_id for word in sure for area_id in self._rooms[word]}:
-                named[area_id] += max(1 / len(self._rooms[word]) for word in sure if area_id in self._rooms[word])
+                named[area_id] += max(
+                    1 / len(self._rooms[word])
+                    for word in sure
+                    if area_id in self._rooms[word]
+                )
         best = max(named.values(), default=0)
         return {area_id for area_id, worth in named.items() if worth == best}
 

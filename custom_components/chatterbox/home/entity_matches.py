@@ -1,6 +1,7 @@
 """Matching of entities by name, area, floor, domain and device class, and the names by which they are spoken of.
 
-A name may contain anything that a user or a device put there: characters that cannot be spoken are removed.
+A name may contain anything that a user or a device put there: characters that cannot be
+spoken are removed.
 """
 
 import re
@@ -47,11 +48,14 @@ class _Index:
         """Index the registered entities."""
         index = cls(entries)
         names = {
-            entry.entity_id: er.async_get_entity_aliases(hass, entry) for entry in er.async_get(hass).entities.values()
+            entry.entity_id: er.async_get_entity_aliases(hass, entry)
+            for entry in er.async_get(hass).entities.values()
         }
         forms = compared_names(name for aliases in names.values() for name in aliases)
         for entry in er.async_get(hass).entities.values():
-            area_id = index.area_ids[entry.entity_id] = er.async_get_effective_area_id(hass, entry)
+            area_id = index.area_ids[entry.entity_id] = er.async_get_effective_area_id(
+                hass, entry
+            )
             for name in names[entry.entity_id]:
                 index.named[forms[name]].add(entry.entity_id)
             if area_id:
@@ -59,48 +63,69 @@ class _Index:
         return index
 
 
-_indexes: Final = singleton(HassKey[list[_Index]](f"{DOMAIN}_entity_matches"))(lambda _: [])
+_indexes: Final = singleton(HassKey[list[_Index]](f"{DOMAIN}_entity_matches"))(
+    lambda _: []
+)
 """Returns the latest index, if there is one."""
 
 
 def matching_states(
-    hass: HomeAssistant, constraints: intent.MatchTargetsConstraints, among: Iterable[str] | None = None
+    hass: HomeAssistant,
+    constraints: intent.MatchTargetsConstraints,
+    among: Iterable[str] | None = None,
 ) -> list[State]:
     """Return the states of all entities that match; none if an area or a floor does not exist.
 
-    If `among` is given, only these entity ids count. States and features in `constraints` are ignored, and all entities
-    with the same name match.
+    If `among` is given, only these entity ids count. States and features in
+    `constraints` are ignored, and all entities with the same name match.
     """
-    if among is not None or constraints.name or constraints.area_name or constraints.floor_name:
+    if (
+        among is not None
+        or constraints.name
+        or constraints.area_name
+        or constraints.floor_name
+    ):
         found = _candidates(hass, constraints, among)
         if domains := constraints.domains:
             found = [state for state in found if state.domain in domains]
     else:
         found = hass.states.async_all(constraints.domains)
     if assistant := constraints.assistant:
-        found = [state for state in found if async_should_expose(hass, assistant, state.entity_id)]
+        found = [
+            state
+            for state in found
+            if async_should_expose(hass, assistant, state.entity_id)
+        ]
     if not found or not constraints.device_classes:
         return found
     kinds = intent.MatchTargetsConstraints(device_classes=constraints.device_classes)
     return intent.async_match_targets(hass, kinds, states=found).states
 
 
-def exposed_states(hass: HomeAssistant, assistant: str, domains: Iterable[str] | None = None) -> list[State]:
+def exposed_states(
+    hass: HomeAssistant, assistant: str, domains: Iterable[str] | None = None
+) -> list[State]:
     """Return the states of the exposed entities, all or those of some domains, sorted by name."""
     states = [
-        state for state in hass.states.async_all(domains) if async_should_expose(hass, assistant, state.entity_id)
+        state
+        for state in hass.states.async_all(domains)
+        if async_should_expose(hass, assistant, state.entity_id)
     ]
     return sorted(states, key=lambda state: (state.name.casefold(), state.entity_id))
 
 
-def exposed_names(hass: HomeAssistant, assistant: str, domains: Iterable[str] | None = None) -> list[str]:
+def exposed_names(
+    hass: HomeAssistant, assistant: str, domains: Iterable[str] | None = None
+) -> list[str]:
     """Return the names and aliases of the exposed entities, sorted, each once."""
     registry = er.async_get(hass)
     return sorted(
         {
             name
             for state in exposed_states(hass, assistant, domains)
-            for name in intent.async_get_entity_aliases(hass, registry.async_get(state.entity_id), state=state)
+            for name in intent.async_get_entity_aliases(
+                hass, registry.async_get(state.entity_id), state=state
+            )
         }
     )
 
@@ -131,23 +156,44 @@ def entities_by_name(hass: HomeAssistant) -> Mapping[str, AbstractSet[str]]:
 
 
 def _candidates(
-    hass: HomeAssistant, constraints: intent.MatchTargetsConstraints, among: Iterable[str] | None
+    hass: HomeAssistant,
+    constraints: intent.MatchTargetsConstraints,
+    among: Iterable[str] | None,
 ) -> list[State]:
     """Return the states of the given entities that have the name and are in the area and on the floor."""
     groups: list[set[str]] = [] if among is None else [set(among)]
     if constraints.name:
         index, name = _index(hass), compared(constraints.name)
-        groups.append({constraints.name, *index.named.get(name, ()), *_unregistered(hass, index, name)})
+        groups.append(
+            {
+                constraints.name,
+                *index.named.get(name, ()),
+                *_unregistered(hass, index, name),
+            }
+        )
     if constraints.area_name:
         areas = intent.find_areas(constraints.area_name, ar.async_get(hass))
         groups.append(_in_areas(_index(hass), areas))
     if constraints.floor_name:
-        floors = {floor.floor_id for floor in intent.find_floors(constraints.floor_name, fr.async_get(hass))}
-        on_floors = (area for area in ar.async_get(hass).async_list_areas() if area.floor_id in floors)
+        floors = {
+            floor.floor_id
+            for floor in intent.find_floors(constraints.floor_name, fr.async_get(hass))
+        }
+        on_floors = (
+            area
+            for area in ar.async_get(hass).async_list_areas()
+            if area.floor_id in floors
+        )
         groups.append(_in_areas(_index(hass), on_floors))
-    # Home Assistant takes an id for a name only as it is written, and finds its state in whatever letters.
-    found = [(entity_id, hass.states.get(entity_id)) for entity_id in sorted(groups[0].intersection(*groups[1:]))]
-    return [state for entity_id, state in found if state and state.entity_id == entity_id]
+    # Home Assistant takes an id for a name only as it is written, and finds its state
+    # in whatever letters.
+    found = [
+        (entity_id, hass.states.get(entity_id))
+        for entity_id in sorted(groups[0].intersection(*groups[1:]))
+    ]
+    return [
+        state for entity_id, state in found if state and state.entity_id == entity_id
+    ]
 
 
 def _in_areas(index: _Index, areas: Iterable[ar.AreaEntry]) -> set[str]:
@@ -157,13 +203,21 @@ def _in_areas(index: _Index, areas: Iterable[ar.AreaEntry]) -> set[str]:
 def _unregistered(hass: HomeAssistant, index: _Index, name: str) -> Iterable[str]:
     """Yield the entities that have the name and are in no registry."""
     for entity_id in hass.states.async_entity_ids():
-        if entity_id not in index.area_ids and (state := hass.states.get(entity_id)) and compared(state.name) == name:
+        if (
+            entity_id not in index.area_ids
+            and (state := hass.states.get(entity_id))
+            and compared(state.name) == name
+        ):
             yield entity_id
 
 
 def _index(hass: HomeAssistant) -> _Index:
     devices = dr.async_get(hass)
-    entries: _Entries = [*er.async_get(hass).entities.values(), *devices.devices, *devices.child_devices]
+    entries: _Entries = [
+        *er.async_get(hass).entities.values(),
+        *devices.devices,
+        *devices.child_devices,
+    ]
     indexes = _indexes(hass)
     if not indexes or indexes[0].entries != entries:
         indexes[:] = [_Index.of(hass, entries)]
@@ -182,7 +236,8 @@ _NEW_WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 def assist_name(hass: HomeAssistant, entity_id: str, own: str) -> str:
     """Return the name of an entity for Assist: the first of its aliases, which is its `own` name unless replaced.
 
-    Home Assistant 2026.4 has put the name of its device before the name that a person gave, and kept the latter so.
+    Home Assistant 2026.4 has put the name of its device before the name that a person
+    gave, and kept the latter so.
     """
     entry = er.async_get(hass).async_get(entity_id)
     first = entry.aliases[0] if entry and entry.aliases else None
@@ -221,14 +276,24 @@ def action_name(action: str) -> str:
 @lru_cache(_MOST_KEPT)
 def spoken(name: str) -> str:
     """Return the part of a name that can be spoken: letters, digits and signs within words, shortened."""
-    words = " ".join(_STRAY_MARK.sub(" ", "".join(map(_spoken_char, unicodedata.normalize("NFC", name)))).split())
-    return words if len(words) <= _LONGEST else f"{words[:_LONGEST].rpartition(' ')[0] or words[:_LONGEST]}…"
+    words = " ".join(
+        _STRAY_MARK.sub(
+            " ", "".join(map(_spoken_char, unicodedata.normalize("NFC", name)))
+        ).split()
+    )
+    return (
+        words
+        if len(words) <= _LONGEST
+        else f"{words[:_LONGEST].rpartition(' ')[0] or words[:_LONGEST]}…"
+    )
 
 
 @lru_cache(_MOST_KEPT)
 def written(name: str) -> str:
     """Return a name as it is shown: in one line, without invisible characters, shortened."""
-    line = "".join(char for char in " ".join(name.split()) if unicodedata.category(char)[0] != "C")
+    line = "".join(
+        char for char in " ".join(name.split()) if unicodedata.category(char)[0] != "C"
+    )
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
 
 

@@ -1,8 +1,9 @@
 """Finds things by their names, in whatever form these are written: the surest form first.
 
-A name is the same in any case, composition and width of its characters, with other separators of its words, and with
-characters that cannot be seen. If nothing has it then, it may be written without accents and without the emoji of a
-name. Other emoji tell names apart.
+A name is the same in any case, composition and width of its characters, with other
+separators of its words, and with characters that cannot be seen. If nothing has it
+then, it may be written without accents and without the emoji of a name. Other emoji
+tell names apart.
 """
 
 import re
@@ -26,7 +27,9 @@ _BETWEEN: Final = re.compile(
     r"|[\s\N{EN DASH}\N{EM DASH}:;|/\N{MIDDLE DOT}.,!?()\[\]'\"\u00ab\u00bb\u2018-\u201f]+"
 )
 """Separators of words. A sign at the end of a name, or before a number, is none: it tells names apart."""
-_SPELLED_OUT: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe"})
+_SPELLED_OUT: Final = str.maketrans(
+    {"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe"}
+)
 _EMOJI_KINDS: Final = frozenset({"So", "Sk", "Me"})
 _LONGEST: Final = 24
 """Words, or characters of a script without spaces, of a name that is found in a text."""
@@ -53,7 +56,10 @@ class NameIndex[Key]:
         """Add a name of a thing."""
         words = name_words(name)
         self._written[words].add(key)
-        without_emoji = "".join(" " if unicodedata.category(char) in _EMOJI_KINDS else char for char in words)
+        without_emoji = "".join(
+            " " if unicodedata.category(char) in _EMOJI_KINDS else char
+            for char in words
+        )
         for form in (words, without_emoji):
             for folded in {_folded(form), _folded(form.translate(_SPELLED_OUT))} - {""}:
                 self._folded[folded].add(key)
@@ -63,15 +69,24 @@ class NameIndex[Key]:
         """Return whether a name may begin with a part of a text."""
         return _head(_folded(name_words(part))) in self._heads
 
-    def find(self, name: str, fitting: Callable[[AbstractSet[Key]], AbstractSet[Key]] = frozenset) -> AbstractSet[Key]:
+    def find(
+        self,
+        name: str,
+        fitting: Callable[[AbstractSet[Key]], AbstractSet[Key]] = frozenset,
+    ) -> AbstractSet[Key]:
         """Return those of the things that a name may mean which fit, or that have all of several names."""
         words = name_words(name)
-        for found in (self._written.get(words, set()), self._folded.get(_folded(words), set())):
+        for found in (
+            self._written.get(words, set()),
+            self._folded.get(_folded(words), set()),
+        ):
             if fit := fitting(found):
                 return fit
         names = [part for part in map(str.strip, _NAMES_APART.split(name)) if part]
         return (
-            frozenset.intersection(*(frozenset(self.find(part, fitting)) for part in names))
+            frozenset.intersection(
+                *(frozenset(self.find(part, fitting)) for part in names)
+            )
             if names[1:]
             else frozenset()
         )
@@ -103,7 +118,10 @@ def _names_of(home: Home) -> NameIndex[Known]:
     named = (
         *(("entity", entity.entity_id, entity.names) for entity in home.all_entities),
         *(("area", room.area_id, (room.name, *room.aliases)) for room in home.rooms),
-        *(("floor", floor.floor_id, (floor.name, *floor.aliases)) for floor in home.floors),
+        *(
+            ("floor", floor.floor_id, (floor.name, *floor.aliases))
+            for floor in home.floors
+        ),
     )
     for kind, key, names in named:
         for name in names:
@@ -111,7 +129,9 @@ def _names_of(home: Home) -> NameIndex[Known]:
     return index
 
 
-def names_in(hass: HomeAssistant, text: str) -> Iterator[tuple[int, int, AbstractSet[Known]]]:
+def names_in(
+    hass: HomeAssistant, text: str
+) -> Iterator[tuple[int, int, AbstractSet[Known]]]:
     """Yield where a text holds a name of the home, the longest at each place, with all that may be meant."""
     index, stop = _names_of(async_get_home(hass, CONVERSATION)), 0
     parts = [*PART.finditer(text, 0, MOST_UNDERSTOOD)]
@@ -132,8 +152,15 @@ def with_known_names(hass: HomeAssistant, text: str) -> str:
     """
     written, begin = "", 0
     for start, stop, known in names_in(hass, text):
-        heard, names = compared(text[start:stop]), {compared(one.name): one.name for one in known}
-        if len(names) == 1 and heard not in names and heard not in entities_by_name(hass):
+        heard, names = (
+            compared(text[start:stop]),
+            {compared(one.name): one.name for one in known},
+        )
+        if (
+            len(names) == 1
+            and heard not in names
+            and heard not in entities_by_name(hass)
+        ):
             written, begin = written + text[begin:start] + names.popitem()[1], stop
     return written + text[begin:]
 
@@ -144,7 +171,11 @@ def place_name(hass: HomeAssistant, kind: str, name: str) -> str:
     A name that it finds, and one that may mean none or several, is returned as it is.
     """
     areas, floors = ar.async_get(hass), fr.async_get(hass)
-    if any(intent.find_areas(name, areas) if kind == "area" else intent.find_floors(name, floors)):
+    if any(
+        intent.find_areas(name, areas)
+        if kind == "area"
+        else intent.find_floors(name, floors)
+    ):
         return name
     found = places_named(hass, name, kind)
     return next(iter(found)).name if len(found) == 1 else name
@@ -153,4 +184,6 @@ def place_name(hass: HomeAssistant, kind: str, name: str) -> str:
 def places_named(hass: HomeAssistant, name: str, *kinds: str) -> AbstractSet[Known]:
     """Return the areas and floors that a name may mean."""
     index = _names_of(async_get_home(hass, CONVERSATION))
-    return index.find(name, lambda names: {known for known in names if known.kind in kinds})
+    return index.find(
+        name, lambda names: {known for known in names if known.kind in kinds}
+    )

@@ -1,7 +1,8 @@
 """The words of a person, and the things at home that they may mean.
 
-A model chooses names and rooms; what the person said is known without it. Words are compared folded, and with the
-endings that languages give to names: "Küche" is in "Küchenlicht", "kuchnia" in "kuchni".
+A model chooses names and rooms; what the person said is known without it. Words are
+compared folded, and with the endings that languages give to names: "Küche" is in
+"Küchenlicht", "kuchnia" in "kuchni".
 """
 
 import re
@@ -14,7 +15,13 @@ from typing import Final
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, floor_registry as fr
 
-from ..agent.text import MOST_COMPARED, base_language, heard_words, read_data_file, words_alike
+from ..agent.text import (
+    MOST_COMPARED,
+    base_language,
+    heard_words,
+    read_data_file,
+    words_alike,
+)
 from .entities import telling_words
 
 type _Phrases = Mapping[str, Sequence[str]]
@@ -27,11 +34,14 @@ QUESTION_ENDS: Final = ("?", "\N{FULLWIDTH QUESTION MARK}")
 def _pattern(phrase: str, articles: Sequence[str]) -> re.Pattern[str]:
     """Return an expression for a phrase in words that are divided by spaces.
 
-    The last of several parts is a preposition before an article or a number: "the lamp on the desk", "auf 50 %".
+    The last of several parts is a preposition before an article or a number: "the lamp
+    on the desk", "auf 50 %".
     """
     parts = [rf"\b({' '.join(heard_words(part))})\b" for part in phrase.split("*")]
     end = rf"(?! (?:\d|(?:{'|'.join(articles)})\b))" if len(parts) > 1 else ""
-    return re.compile(rf" (?:(?!{parts[0].replace('(', '(?:')})\S+ )*?".join(parts) + end)
+    return re.compile(
+        rf" (?:(?!{parts[0].replace('(', '(?:')})\S+ )*?".join(parts) + end
+    )
 
 
 _PHRASES: Final[Mapping[str, _Phrases]] = read_data_file(
@@ -50,7 +60,9 @@ _WANTED: Final = {
 
 
 def _any_of(phrases: Sequence[str]) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{'|'.join(' '.join(heard_words(one)) for one in phrases) or '(?!)'})\b")
+    return re.compile(
+        rf"\b(?:{'|'.join(' '.join(heard_words(one)) for one in phrases) or '(?!)'})\b"
+    )
 
 
 _PLACES: Final = {
@@ -58,7 +70,8 @@ _PLACES: Final = {
     for language, phrases in _PHRASES.items()
 }
 _ASKS: Final = {
-    language: [_any_of(phrases.get(field, ())) for field in _ASKING] for language, phrases in _PHRASES.items()
+    language: [_any_of(phrases.get(field, ())) for field in _ASKING]
+    for language, phrases in _PHRASES.items()
 }
 """The patterns of questions, by language."""
 
@@ -75,7 +88,9 @@ class Request:
     language: str = "en"
     words: tuple[str, ...] = field(init=False, compare=False)
     """The words, the last ones of a long text."""
-    _meant: dict[str, frozenset[str]] = field(init=False, compare=False, repr=False, default_factory=dict)
+    _meant: dict[str, frozenset[str]] = field(
+        init=False, compare=False, repr=False, default_factory=dict
+    )
     """Those words that are forms of a word, by that word."""
 
     def __post_init__(self) -> None:
@@ -86,31 +101,59 @@ class Request:
     def places(self) -> frozenset[str]:
         """The words that stand where a place is named: "in the attic"."""
         pattern = _PLACES.get(base_language(self.language))
-        return frozenset(pattern.findall(" ".join(self.words))) if pattern else frozenset()
+        return (
+            frozenset(pattern.findall(" ".join(self.words))) if pattern else frozenset()
+        )
 
     @property
     def asks(self) -> bool:
         """Whether the words ask how things are, or were, and nothing follows the question."""
         words, text = " ".join(self.words), self.text.rstrip()
-        bare, patterns = text.rstrip("".join(QUESTION_ENDS)), _ASKS.get(base_language(self.language))
-        if patterns is None or len(text) > MOST_COMPARED or any(mark in bare for mark in QUESTION_ENDS):
+        bare, patterns = (
+            text.rstrip("".join(QUESTION_ENDS)),
+            _ASKS.get(base_language(self.language)),
+        )
+        if (
+            patterns is None
+            or len(text) > MOST_COMPARED
+            or any(mark in bare for mark in QUESTION_ENDS)
+        ):
             return False
         begins, within, marked, unless = patterns
         is_marked = bare != text and marked.search(words)
-        return bool(within.search(words) or ((begins.match(words) or is_marked) and not unless.search(words)))
+        return bool(
+            within.search(words)
+            or ((begins.match(words) or is_marked) and not unless.search(words))
+        )
 
     @property
     def wanted(self) -> frozenset[str]:
         """The wishes of the words, as far as they are plain commands: "open", "off"; see `wanted.toml`."""
-        words, phrases = " ".join(self.words), _WANTED.get(base_language(self.language), ())
-        found = [(match, wanted) for wanted, pattern in phrases for match in pattern.finditer(words)]
-        if len(self.text) > MOST_COMPARED or any(wanted == "told" for _, wanted in found):
+        words, phrases = (
+            " ".join(self.words),
+            _WANTED.get(base_language(self.language), ()),
+        )
+        found = [
+            (match, wanted)
+            for wanted, pattern in phrases
+            for match in pattern.finditer(words)
+        ]
+        if len(self.text) > MOST_COMPARED or any(
+            wanted == "told" for _, wanted in found
+        ):
             return frozenset()
         taken: dict[int, re.Match[str]] = {}
         counted: set[str] = set()
         for match, wanted in sorted(found, key=lambda one: _precedence(one[0])):
-            places = [place for group in range(match.re.groups) for place in range(*match.span(group + 1))]
-            if all(place not in taken or taken[place].regs == match.regs for place in places):
+            places = [
+                place
+                for group in range(match.re.groups)
+                for place in range(*match.span(group + 1))
+            ]
+            if all(
+                place not in taken or taken[place].regs == match.regs
+                for place in places
+            ):
                 taken |= dict.fromkeys(places, match)
                 counted.add(wanted)
         return frozenset(counted - {"named"})
@@ -121,10 +164,17 @@ class Request:
             return bool(place_ids)
         areas, floors = ar.async_get(self.hass), fr.async_get(self.hass)
         here = areas.async_get_area(self.area_id) if self.area_id else None
-        if here and not place_ids.isdisjoint({here.id} if kind == "area" else {here.floor_id}):
+        if here and not place_ids.isdisjoint(
+            {here.id} if kind == "area" else {here.floor_id}
+        ):
             return True
-        places = map(areas.async_get_area if kind == "area" else floors.async_get_floor, place_ids)
-        return any(self.has_word_of(place.name, *place.aliases) for place in places if place)
+        places = map(
+            areas.async_get_area if kind == "area" else floors.async_get_floor,
+            place_ids,
+        )
+        return any(
+            self.has_word_of(place.name, *place.aliases) for place in places if place
+        )
 
     def has_word_of(self, *names: str) -> bool:
         """Return whether the words hold a word of one of some names."""
@@ -135,7 +185,12 @@ class Request:
         if not self.words:
             return frozenset()
         forms = _telling(tuple(names))
-        self._meant.update({form: words_alike(self.words, (form,)) for form in forms - self._meant.keys()})
+        self._meant.update(
+            {
+                form: words_alike(self.words, (form,))
+                for form in forms - self._meant.keys()
+            }
+        )
         return frozenset[str]().union(*(self._meant[form] for form in forms))
 
 
@@ -146,4 +201,8 @@ def _telling(names: tuple[str, ...]) -> frozenset[str]:
 
 def _precedence(match: re.Match[str]) -> tuple[int, int, int]:
     """Return a key by which the most words are first, of as many those that stand closest, then those said first."""
-    return -sum(len(part.split()) for part in match.groups()), match.end() - match.start(), match.start()
+    return (
+        -sum(len(part.split()) for part in match.groups()),
+        match.end() - match.start(),
+        match.start(),
+    )

@@ -1,6 +1,7 @@
 """Entity search: finds the entities that a request may mean, in a home with too many to list in the prompt.
 
-The results stand beside the request, so that the prompt before it stays the same and servers can cache it.
+The results stand beside the request, so that the prompt before it stays the same and
+servers can cache it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -8,7 +9,12 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN, ChatLog, ToolResultContent, UserContent
+from homeassistant.components.conversation import (
+    DOMAIN as CONVERSATION_DOMAIN,
+    ChatLog,
+    ToolResultContent,
+    UserContent,
+)
 from homeassistant.const import ATTR_DEVICE_CLASS
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import device_registry as dr
@@ -32,10 +38,14 @@ _LOOKED_AT: Final = 30
 _MOST_USED: Final = 8
 _MOST_READ: Final = 1_000
 """Characters of a request that are searched: an API client may send a whole book."""
-_HEADING: Final = f"Things that the person may mean, by room ({FIND_ENTITIES} finds others):"
+_HEADING: Final = (
+    f"Things that the person may mean, by room ({FIND_ENTITIES} finds others):"
+)
 
 
-_indexes: Final = singleton(HassKey[dict[str, EntityIndex]](f"{DOMAIN}_search_indexes"))(lambda _: {})
+_indexes: Final = singleton(
+    HassKey[dict[str, EntityIndex]](f"{DOMAIN}_search_indexes")
+)(lambda _: {})
 """Returns the indexes of the current home by language, the newest last."""
 
 
@@ -49,8 +59,13 @@ async def async_get_entity_index(hass: HomeAssistant, language: str) -> EntityIn
     cached = indexes.get(language)
     if cached is not None and cached.home is home:
         return cached
-    kinds = {entity.entity_id: (entity.domain, _device_class(hass, entity.entity_id)) for entity in home.entities}
-    words = await async_kind_names(hass, (hass.config.language, language), kinds.values())
+    kinds = {
+        entity.entity_id: (entity.domain, _device_class(hass, entity.entity_id))
+        for entity in home.entities
+    }
+    words = await async_kind_names(
+        hass, (hass.config.language, language), kinds.values()
+    )
     names_of_kinds = {entity_id: words[kind] for entity_id, kind in kinds.items()}
     index = await hass.async_add_executor_job(EntityIndex, home, names_of_kinds)
     for known in [known for known, one in indexes.items() if one.home is not home]:
@@ -61,7 +76,9 @@ async def async_get_entity_index(hass: HomeAssistant, language: str) -> EntityIn
     return index
 
 
-async def async_describe_matches(hass: HomeAssistant, language: str, query: EntityQuery) -> str:
+async def async_describe_matches(
+    hass: HomeAssistant, language: str, query: EntityQuery
+) -> str:
     """Return the list of entities that a request may mean, for the prompt; empty if there are none."""
     index = await async_get_entity_index(hass, language)
     found = {entity.entity_id for entity in index.find(query, MOST_LISTED)}
@@ -79,29 +96,53 @@ def _only(home: Home, entity_ids: set[str]) -> Home:
     return replace(home, floors=(), by_room=by_room)
 
 
-def async_entity_query(hass: HomeAssistant, words: str, device_id: str | None, chat_log: ChatLog) -> EntityQuery:
+def async_entity_query(
+    hass: HomeAssistant, words: str, device_id: str | None, chat_log: ChatLog
+) -> EntityQuery:
     """Return the query of a turn: its words, the place, and what came before."""
     device = dr.async_get(hass).async_get(device_id) if device_id else None
     area_id = dr.async_get_effective_area_id(hass, device) if device else None
     last = list(islice(reversed(chat_log.content), _LOOKED_AT))
-    sentences = [content.content for content in last if isinstance(content, UserContent)]
-    done = (entities_done(content.result) for content in last if isinstance(content, ToolResultContent))
-    used = dict.fromkeys(entity_id for entity_ids in done for entity_id in sorted(entity_ids))
+    sentences = [
+        content.content for content in last if isinstance(content, UserContent)
+    ]
+    done = (
+        entities_done(content.result)
+        for content in last
+        if isinstance(content, ToolResultContent)
+    )
+    used = dict.fromkeys(
+        entity_id for entity_ids in done for entity_id in sorted(entity_ids)
+    )
     before = sentences[1] if len(sentences) > 1 else ""
-    return EntityQuery(words[-_MOST_READ:], before[-_MOST_READ:], area_id, tuple(islice(used, _MOST_USED)))
+    return EntityQuery(
+        words[-_MOST_READ:],
+        before[-_MOST_READ:],
+        area_id,
+        tuple(islice(used, _MOST_USED)),
+    )
 
 
-async def async_kind_names(hass: HomeAssistant, languages: Iterable[str], kinds: Iterable[tuple[str, str]]) -> Kinds:
+async def async_kind_names(
+    hass: HomeAssistant, languages: Iterable[str], kinds: Iterable[tuple[str, str]]
+) -> Kinds:
     """Return the names of kinds of entities in some languages: "window" for a binary sensor with that device class."""
     wanted = set(kinds)
     domains = {domain for domain, _ in wanted}
     names: dict[tuple[str, str], tuple[str, ...]] = dict.fromkeys(wanted, ())
     for language in dict.fromkeys(languages):
         texts = await async_get_translations(hass, language, "title", domains)
-        texts |= await async_get_translations(hass, language, "entity_component", domains)
+        texts |= await async_get_translations(
+            hass, language, "entity_component", domains
+        )
         for domain, device_class in wanted:
-            keys = f"component.{domain}.title", f"component.{domain}.entity_component.{device_class or '_'}.name"
-            names[domain, device_class] += tuple(name for key in keys if (name := texts.get(key)))
+            keys = (
+                f"component.{domain}.title",
+                f"component.{domain}.entity_component.{device_class or '_'}.name",
+            )
+            names[domain, device_class] += tuple(
+                name for key in keys if (name := texts.get(key))
+            )
     return names
 
 

@@ -42,28 +42,55 @@ def short_states(text: str, home: Home) -> str:
         return text
     areas = {room.area_id: ", ".join((room.name, *room.aliases)) for room in home.rooms}
     names = {
-        (", ".join(one.names), one.domain, areas.get(one.area_id or "", "")): one.listed_name for one in home.entities
+        (
+            ", ".join(one.names),
+            one.domain,
+            areas.get(one.area_id or "", ""),
+        ): one.listed_name
+        for one in home.entities
     }
     rooms: dict[str, dict[str, list[str]]] = {}
     for entry in entries:
         short = names.get((entry.names, entry.domain, entry.areas)) or entry.names
-        kind = " ".join(filter(None, (entry.domain, entry.attributes.get("device_class"))))
-        rooms.setdefault(entry.areas.partition(", ")[0], {}).setdefault(kind, []).append(_state(entry, short))
+        kind = " ".join(
+            filter(None, (entry.domain, entry.attributes.get("device_class")))
+        )
+        rooms.setdefault(entry.areas.partition(", ")[0], {}).setdefault(
+            kind, []
+        ).append(_state(entry, short))
     return "\n".join((_GUIDE, *_lines(rooms)))
 
 
 def _lines(rooms: Mapping[str, Mapping[str, list[str]]]) -> Iterator[str]:
-    for room, kinds in sorted(rooms.items(), key=lambda one: (not one[0], one[0].casefold())):
+    for room, kinds in sorted(
+        rooms.items(), key=lambda one: (not one[0], one[0].casefold())
+    ):
         yield quoted(room) if room else _NO_ROOM
-        yield from (f" {kind}: {', '.join(states)}" for kind, states in sorted(kinds.items()))
+        yield from (
+            f" {kind}: {', '.join(states)}" for kind, states in sorted(kinds.items())
+        )
 
 
 def _state(entry: _Entry, name: str) -> str:
     """Write the state of an entity. The device class is written with the domain."""
-    present = {key: value for key, value in entry.attributes.items() if value is not None and key != "device_class"}
-    unit, bright = present.pop("unit_of_measurement", None), present.get("brightness", "")
-    facts = [f"{key} {quoted(value)}" for key, value in sorted(present.items()) if key not in _BRIGHTNESS]
+    present = {
+        key: value
+        for key, value in entry.attributes.items()
+        if value is not None and key != "device_class"
+    }
+    unit, bright = (
+        present.pop("unit_of_measurement", None),
+        present.get("brightness", ""),
+    )
+    facts = [
+        f"{key} {quoted(value)}"
+        for key, value in sorted(present.items())
+        if key not in _BRIGHTNESS
+    ]
     if bright.isdigit() and entry.state == "on":  # a light that is off has none
-        facts.insert(0, f"{present.get('brightness_pct', max(round(int(bright) / _MOST_BRIGHT * 100), 1))} %")
+        facts.insert(
+            0,
+            f"{present.get('brightness_pct', max(round(int(bright) / _MOST_BRIGHT * 100), 1))} %",
+        )
     state = " ".join(filter(None, (quoted(entry.state), unit and quoted(unit))))
     return f"{quoted(name)} {state}{f' ({", ".join(facts)})' if facts else ''}"

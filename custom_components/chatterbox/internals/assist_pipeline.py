@@ -9,18 +9,27 @@ from ..const import LOGGER
 from .reliance import Reliance
 
 if TYPE_CHECKING:  # it needs packages of its own
-    from homeassistant.components.assist_pipeline.pipeline import PipelineData, PipelineStorageCollection
+    from homeassistant.components.assist_pipeline.pipeline import (
+        PipelineData,
+        PipelineStorageCollection,
+    )
 
 ASSIST_PIPELINE: Final = "assist_pipeline"
 _RUNTIME: Final = "homeassistant.components.assist_pipeline.runtime"
 
 
 def _data(hass: HomeAssistant) -> object:
-    return hass.data.get(ASSIST_PIPELINE, object() if ASSIST_PIPELINE in hass.config.components else None)
+    return hass.data.get(
+        ASSIST_PIPELINE, object() if ASSIST_PIPELINE in hass.config.components else None
+    )
 
 
-_STORE: Final[Reliance[PipelineData]] = Reliance("assistants", _RUNTIME, ("pipeline_store",), _data)
-_DEBUG: Final[Reliance[PipelineData]] = Reliance("pins", _RUNTIME, ("pipeline_debug",), _data)
+_STORE: Final[Reliance[PipelineData]] = Reliance(
+    "assistants", _RUNTIME, ("pipeline_store",), _data
+)
+_DEBUG: Final[Reliance[PipelineData]] = Reliance(
+    "pins", _RUNTIME, ("pipeline_debug",), _data
+)
 
 
 @callback
@@ -35,8 +44,17 @@ def debug_runs(hass: HomeAssistant) -> Iterable[Mapping[str, dict[str, object]]]
     """Return the data of the last event of each type of each debug run. Source: `runtime.PipelineRunDebug`."""
     found = _DEBUG.find(hass)
     try:
-        runs = [run for runs in found.pipeline_debug.values() for run in runs.values()] if found else []
-        return [{event.type: event.data for event in run.events if event.data} for run in runs]
+        runs = (
+            [run for runs in found.pipeline_debug.values() for run in runs.values()]
+            if found
+            else []
+        )
+        return [
+            {event.type: event.data for event in run.events if event.data}
+            for run in runs
+        ]
     except AttributeError, TypeError:
-        LOGGER.warning("A PIN may be in the debug runs of voice pipelines, which could not be redacted")
+        LOGGER.warning(
+            "A PIN may be in the debug runs of voice pipelines, which could not be redacted"
+        )
         return ()

@@ -19,7 +19,10 @@ from .reliance import Reliance
 
 if TYPE_CHECKING:
     from hassil.recognize import RecognizeResult
-    from homeassistant.components.conversation.default_agent import DefaultAgent, LanguageIntents
+    from homeassistant.components.conversation.default_agent import (
+        DefaultAgent,
+        LanguageIntents,
+    )
 
 _INSIDE: Final = "homeassistant.components.conversation"
 
@@ -28,17 +31,39 @@ def _agent(hass: HomeAssistant) -> object:
     return conversation.async_get_agent(hass, conversation.HOME_ASSISTANT_AGENT)
 
 
-_RECOGNIZING: Final = ("async_get_or_load_intents", "async_recognize_intent", "async_recognize_sentence_trigger")
-_BUILT_IN: Final[Reliance[DefaultAgent]] = Reliance("sentences", f"{_INSIDE}.default_agent", _RECOGNIZING, _agent)
-_MISMATCH: Final = Reliance(
-    "sentences", f"{_INSIDE}.default_agent", ("_get_match_error_response", "_get_unmatched_response")
+_RECOGNIZING: Final = (
+    "async_get_or_load_intents",
+    "async_recognize_intent",
+    "async_recognize_sentence_trigger",
 )
-_CHAT_LOGS: Final = Reliance("conversations", f"{_INSIDE}.chat_log", ("DATA_CHAT_LOGS",))
+_BUILT_IN: Final[Reliance[DefaultAgent]] = Reliance(
+    "sentences", f"{_INSIDE}.default_agent", _RECOGNIZING, _agent
+)
+_MISMATCH: Final = Reliance(
+    "sentences",
+    f"{_INSIDE}.default_agent",
+    ("_get_match_error_response", "_get_unmatched_response"),
+)
+_CHAT_LOGS: Final = Reliance(
+    "conversations", f"{_INSIDE}.chat_log", ("DATA_CHAT_LOGS",)
+)
 _KEEPING: Final = ("DATA_CHAT_SESSION", "DATA_CHAT_SESSION_CLEANUP")
-_SESSIONS: Final = Reliance("conversations", "homeassistant.helpers.chat_session", _KEEPING)
-_LISTENERS: Final = Reliance("debug_view", f"{_INSIDE}.chat_log", ("DATA_SUBSCRIPTIONS",))
-_API_KEY: Final = Reliance("debug_view", f"{_INSIDE}.chat_log", ("_llm_api_key",), lambda _: ChatLog, since=(2026, 11))
-_RECENT: Final = Reliance("pins", f"{_INSIDE}.trace", ("async_clear_traces", "async_get_traces"))
+_SESSIONS: Final = Reliance(
+    "conversations", "homeassistant.helpers.chat_session", _KEEPING
+)
+_LISTENERS: Final = Reliance(
+    "debug_view", f"{_INSIDE}.chat_log", ("DATA_SUBSCRIPTIONS",)
+)
+_API_KEY: Final = Reliance(
+    "debug_view",
+    f"{_INSIDE}.chat_log",
+    ("_llm_api_key",),
+    lambda _: ChatLog,
+    since=(2026, 11),
+)
+_RECENT: Final = Reliance(
+    "pins", f"{_INSIDE}.trace", ("async_clear_traces", "async_get_traces")
+)
 
 
 @callback
@@ -50,7 +75,9 @@ def built_in_agent(hass: HomeAssistant, sentence: str = "") -> DefaultAgent | No
     return _BUILT_IN.find(hass) if len(sentence) <= MOST_UNDERSTOOD else None
 
 
-async def async_recognized(hass: HomeAssistant, user_input: ConversationInput) -> RecognizeResult | None:
+async def async_recognized(
+    hass: HomeAssistant, user_input: ConversationInput
+) -> RecognizeResult | None:
     """Return what the built-in agent recognizes with certainty, if it finds all that is named."""
     agent = built_in_agent(hass, user_input.text)
     found = await agent.async_recognize_intent(user_input) if agent else None
@@ -80,7 +107,9 @@ def mismatch_words(
         return "", {}
     is_match = isinstance(missed, intent.MatchFailedError)
     words: tuple[str, Mapping[str, object]] = (
-        found._get_match_error_response(missed) if is_match else found._get_unmatched_response(missed)  # noqa: SLF001  # its sentences
+        found._get_match_error_response(missed)  # noqa: SLF001  # its sentences
+        if is_match
+        else found._get_unmatched_response(missed)  # noqa: SLF001  # the same
     )
     return words
 
@@ -105,7 +134,8 @@ def keep_session(hass: HomeAssistant, session: ChatSession) -> None:
 def set_tools(chat_log: ChatLog, instance: llm.APIInstance | None) -> None:
     """Store the tools of a turn so that no other agent takes them for its own. Source: `chat_log.ChatLog`.
 
-    Since 2026.11, an agent keeps the tools of its last turn if the key is still its own.
+    Since 2026.11, an agent keeps the tools of its last turn if the key is still its
+    own.
     """
     chat_log.llm_api = instance if _API_KEY.find(chat_log.hass) else None
     vars(chat_log)["_llm_api_key"] = None
@@ -125,6 +155,10 @@ def async_show(chat_log: ChatLog) -> None:
 def clear_traces(hass: HomeAssistant, text: str) -> None:
     """Clear the traces if one contains a text: the three that are kept cannot be edited. Source: `trace`."""
     if found := _RECENT.find(hass):
-        events = (event for trace in found.async_get_traces() for event in trace.as_dict()["events"])
+        events = (
+            event
+            for trace in found.async_get_traces()
+            for event in trace.as_dict()["events"]
+        )
         if any((event["data"] or {}).get("text") == text for event in events):
             found.async_clear_traces()

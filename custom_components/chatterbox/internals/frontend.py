@@ -6,7 +6,11 @@ from homeassistant.core import HomeAssistant
 
 from .reliance import Reliance
 
-_STORAGE: Final = Reliance("profile_language", "homeassistant.components.frontend.storage", ("async_user_store",))
+_STORAGE: Final = Reliance(
+    "profile_language",
+    "homeassistant.components.frontend.storage",
+    ("async_user_store",),
+)
 
 
 async def async_profile_language(hass: HomeAssistant, user_id: str) -> str | None:

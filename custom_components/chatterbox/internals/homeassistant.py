@@ -10,9 +10,15 @@ from homeassistant.core import HomeAssistant, ServiceRegistry, State, callback
 from .reliance import Reliance
 
 _EXPOSED: Final = Reliance(
-    "home_kept", "homeassistant.components.homeassistant.exposed_entities", ("async_listen_entity_updates",)
+    "home_kept",
+    "homeassistant.components.homeassistant.exposed_entities",
+    ("async_listen_entity_updates",),
 )
-_SCENES: Final = Reliance("scenes", "homeassistant.components.homeassistant.scene", ("DATA_PLATFORM", "STATES_SCHEMA"))
+_SCENES: Final = Reliance(
+    "scenes",
+    "homeassistant.components.homeassistant.scene",
+    ("DATA_PLATFORM", "STATES_SCHEMA"),
+)
 
 
 @callback
@@ -20,13 +26,17 @@ def view_of(hass: HomeAssistant, services: ServiceRegistry) -> HomeAssistant:
     """Return a view of the running home with other services, which shares all else. Source: `core.HomeAssistant`."""
     home = object.__new__(HomeAssistant)
     vars(home).update(vars(hass))
-    home.data = copy(hass.data)  # what is first needed now must not be made for this home
+    home.data = copy(
+        hass.data
+    )  # what is first needed now must not be made for this home
     home.services = services
     return home
 
 
 @callback
-def listen_exposure(hass: HomeAssistant, assistant: str, listener: Callable[[], None]) -> bool:
+def listen_exposure(
+    hass: HomeAssistant, assistant: str, listener: Callable[[], None]
+) -> bool:
     """Call a listener when entities become exposed or hidden; False if that is unknown. Source: `exposed_entities`."""
     if found := _EXPOSED.find(hass):
         found.async_listen_entity_updates(hass, assistant, listener)
@@ -36,8 +46,12 @@ def listen_exposure(hass: HomeAssistant, assistant: str, listener: Callable[[], 
 @callback
 def states_of_scene(hass: HomeAssistant, entity_id: str) -> Collection[State] | None:
     """Return the states in a scene of the user; None for other scenes. Source: `scene.HomeAssistantScene`."""
-    platform = hass.data.get(found.DATA_PLATFORM) if (found := _SCENES.find(hass)) else None
-    config: object = getattr(platform.entities.get(entity_id) if platform else None, "scene_config", None)
+    platform = (
+        hass.data.get(found.DATA_PLATFORM) if (found := _SCENES.find(hass)) else None
+    )
+    config: object = getattr(
+        platform.entities.get(entity_id) if platform else None, "scene_config", None
+    )
     states: dict[str, State] | None = getattr(config, "states", None)
     return None if states is None else states.values()
 
@@ -47,7 +61,9 @@ def parsed_states(hass: HomeAssistant, entities: object) -> Collection[State] | 
     """Return the states that `scene.apply` would reproduce; None if they are invalid. Source: `scene.STATES_SCHEMA`."""
     found = _SCENES.find(hass)
     try:
-        states: dict[str, State] | None = found.STATES_SCHEMA(entities) if found else None
+        states: dict[str, State] | None = (
+            found.STATES_SCHEMA(entities) if found else None
+        )
     except vol.Invalid:
         return None
     return None if states is None else states.values()

@@ -7,7 +7,9 @@ from homeassistant.core import HomeAssistant, callback
 
 from .reliance import Reliance
 
-_AUTH: Final = Reliance("api_sockets", "homeassistant.components.http.auth", ("SIGN_QUERY_PARAM",))
+_AUTH: Final = Reliance(
+    "api_sockets", "homeassistant.components.http.auth", ("SIGN_QUERY_PARAM",)
+)
 
 
 @callback

@@ -1,6 +1,7 @@
 """The inside of the integrations with intents: the classes of their handlers, and what these do.
 
-A handler of Home Assistant that is not known here could do anything, and is asked about.
+A handler of Home Assistant that is not known here could do anything, and is asked
+about.
 """
 
 from collections.abc import Mapping
@@ -31,17 +32,27 @@ class Reach:
     """Whether it changes nothing at all."""
 
 
-HANDLERS: Final = read_data_file(Path(__file__).with_name("handlers.toml"), dict[str, Reach])
+HANDLERS: Final = read_data_file(
+    Path(__file__).with_name("handlers.toml"), dict[str, Reach]
+)
 """Special handlers of `homeassistant.components`. Timers and shopping lists are not entities."""
 
-SCRIPT_HANDLERS: Final = frozenset({"intent_script.ScriptIntentHandler", "intent_script.helpers.ScriptIntentHandler"})
+SCRIPT_HANDLERS: Final = frozenset(
+    {"intent_script.ScriptIntentHandler", "intent_script.helpers.ScriptIntentHandler"}
+)
 """The handler of intents that are scripts: before Home Assistant 2026.11, and since."""
 
-_GUIDE: Final = Reliance("home_in_short", "homeassistant.components.intent.llm", ("DEVICE_CONTROL_TOOL_USAGE_PROMPT",))
+_GUIDE: Final = Reliance(
+    "home_in_short",
+    "homeassistant.components.intent.llm",
+    ("DEVICE_CONTROL_TOOL_USAGE_PROMPT",),
+)
 
 
 _HELPERS: Final = f"{_COMPONENTS}intent_script.helpers"
-_SCRIPT: Final = Reliance("foresight", _HELPERS, ("ScriptIntentHandler",), since=(2026, 11))
+_SCRIPT: Final = Reliance(
+    "foresight", _HELPERS, ("ScriptIntentHandler",), since=(2026, 11)
+)
 CLASSES: Final = tuple(
     Reliance("foresight", f"{_COMPONENTS}{module}", (name,))
     for module, _, name in (path.rpartition(".") for path in HANDLERS)
@@ -53,7 +64,11 @@ def handler_path(handler: intent.IntentHandler) -> str:
     """Return the path of one of Home Assistant's own handlers, or an empty text."""
     kind = type(handler)
     is_own = kind.__module__.startswith(_COMPONENTS)
-    return f"{kind.__module__.removeprefix(_COMPONENTS)}.{kind.__qualname__}" if is_own else ""
+    return (
+        f"{kind.__module__.removeprefix(_COMPONENTS)}.{kind.__qualname__}"
+        if is_own
+        else ""
+    )
 
 
 @callback
@@ -65,11 +80,16 @@ def actions_of_script(handler: intent.IntentHandler) -> object:
     config: object = getattr(handler, "config", ...)
     if not isinstance(config, Mapping):
         return config
-    return config.get("action", next((one for one in config.values() if isinstance(one, Script)), None))
+    return config.get(
+        "action",
+        next((one for one in config.values() if isinstance(one, Script)), None),
+    )
 
 
 @callback
 def control_guide(hass: HomeAssistant) -> str:
     """Return what Assist's prompt says about controlling devices; empty if that is unknown. Source: `intent.llm`."""
-    guide: str = found.DEVICE_CONTROL_TOOL_USAGE_PROMPT if (found := _GUIDE.find(hass)) else ""
+    guide: str = (
+        found.DEVICE_CONTROL_TOOL_USAGE_PROMPT if (found := _GUIDE.find(hass)) else ""
+    )
     return guide

@@ -30,18 +30,31 @@ class KnownTool(StrEnum):
     UNKNOWN = ""
     """Another tool of one of `_COMPONENTS_OF_TOOLS`.
 
-    It may do anything, such as a known one that has another class now. It may quote senders, pages and devices, as logs
-    and the attributes of any entity do, although Home Assistant annotates it as not open-world.
+    It may do anything, such as a known one that has another class now. It may quote
+    senders, pages and devices, as logs and the attributes of any entity do, although
+    Home Assistant annotates it as not open-world.
     """
 
 
-_COMPONENTS_OF_TOOLS: Final = frozenset({"hassio", "homeassistant", "media_player", "script", "system_log"})
+_COMPONENTS_OF_TOOLS: Final = frozenset(
+    {"hassio", "homeassistant", "media_player", "script", "system_log"}
+)
 
-_ASSIST: Final = Reliance("home_in_short", "homeassistant.components.llm", ("DATA_PLATFORMS", "AssistAPI"))
-_LIVE_CONTEXT: Final = Reliance("home_in_short", "homeassistant.components.homeassistant.llm", ("GetLiveContextTool",))
+_ASSIST: Final = Reliance(
+    "home_in_short", "homeassistant.components.llm", ("DATA_PLATFORMS", "AssistAPI")
+)
+_LIVE_CONTEXT: Final = Reliance(
+    "home_in_short",
+    "homeassistant.components.homeassistant.llm",
+    ("GetLiveContextTool",),
+)
 TOOLS: Final = tuple(
     Reliance("foresight", f"{_COMPONENTS}{module}", (name,), since=(2026, 11))
-    for module, _, name in (path.rpartition(".") for path in KnownTool if path not in (KnownTool.LIVE_CONTEXT, ""))
+    for module, _, name in (
+        path.rpartition(".")
+        for path in KnownTool
+        if path not in (KnownTool.LIVE_CONTEXT, "")
+    )
 )
 
 
@@ -58,9 +71,9 @@ def known_tool(tool: llm.Tool) -> KnownTool | None:
 
 type _Platforms = Mapping[str, LLMToolsPlatformProtocol]
 
-_last_platforms: Final = singleton(HassKey[dict[frozenset[str], _Platforms]](f"{DOMAIN}_assist_platforms"))(
-    lambda _: {}
-)
+_last_platforms: Final = singleton(
+    HassKey[dict[frozenset[str], _Platforms]](f"{DOMAIN}_assist_platforms")
+)(lambda _: {})
 """Returns the last platforms by the components that were loaded then: Home Assistant asks each component anew."""
 
 
@@ -69,9 +82,14 @@ async def async_assist_platforms(api: llm.API) -> _Platforms | None:
     found = _ASSIST.find(api.hass)
     if found is None or not isinstance(api, found.AssistAPI):
         return None
-    last, components = _last_platforms(api.hass), frozenset(api.hass.config.top_level_components)
+    last, components = (
+        _last_platforms(api.hass),
+        frozenset(api.hass.config.top_level_components),
+    )
     if components not in last:
-        platforms: _Platforms = await api.hass.data[found.DATA_PLATFORMS].async_get_platforms()
+        platforms: _Platforms = await api.hass.data[
+            found.DATA_PLATFORMS
+        ].async_get_platforms()
         last.clear()
         last[components] = platforms
     return last[components]
@@ -80,5 +98,7 @@ async def async_assist_platforms(api: llm.API) -> _Platforms | None:
 @callback
 def live_context_tool(api: llm.API) -> llm.Tool | None:
     """Return the tool that reads states of the home. Source: `homeassistant.components.homeassistant.llm`."""
-    tool: llm.Tool | None = found.GetLiveContextTool() if (found := _LIVE_CONTEXT.find(api.hass)) else None
+    tool: llm.Tool | None = (
+        found.GetLiveContextTool() if (found := _LIVE_CONTEXT.find(api.hass)) else None
+    )
     return tool

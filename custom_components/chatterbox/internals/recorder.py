@@ -15,17 +15,27 @@ from .reliance import Reliance
 type _States = Mapping[str, Sequence[State]]
 type Extremes = Mapping[Literal["min", "max", "mean", "change"], float | None]
 
-_INSTANCE: Final = Reliance("past", "homeassistant.components.recorder", ("get_instance",))
+_INSTANCE: Final = Reliance(
+    "past", "homeassistant.components.recorder", ("get_instance",)
+)
 _HISTORY: Final = Reliance(
-    "past", "homeassistant.components.recorder.history", ("get_last_state_changes", "get_significant_states")
+    "past",
+    "homeassistant.components.recorder.history",
+    ("get_last_state_changes", "get_significant_states"),
 )
 _STATISTICS: Final = Reliance(
     "past",
     "homeassistant.components.recorder.statistics",
     ("get_metadata", "statistic_during_period", "statistics_during_period"),
 )
-_LOGBOOK: Final = Reliance("past_authors", "homeassistant.components.logbook.processor", ("EventProcessor.get_events",))
-_ENERGY: Final = Reliance("past", "homeassistant.components.energy.data", ("async_get_manager",))
+_LOGBOOK: Final = Reliance(
+    "past_authors",
+    "homeassistant.components.logbook.processor",
+    ("EventProcessor.get_events",),
+)
+_ENERGY: Final = Reliance(
+    "past", "homeassistant.components.energy.data", ("async_get_manager",)
+)
 MOST_STATES: Final = 20_000
 """One a minute for two weeks."""
 _AROUND: Final = timedelta(seconds=1)
@@ -36,7 +46,9 @@ _FROM_OUTSIDE: Final = frozenset({"gas", "grid", "water"})
 @callback
 def records(hass: HomeAssistant) -> bool:
     """Return whether states are recorded, and can be read."""
-    return "recorder" in hass.config.components and all(one.find(hass) for one in (_INSTANCE, _HISTORY, _STATISTICS))
+    return "recorder" in hass.config.components and all(
+        one.find(hass) for one in (_INSTANCE, _HISTORY, _STATISTICS)
+    )
 
 
 @callback
@@ -46,7 +58,9 @@ def days_kept(hass: HomeAssistant) -> int:
     return int(found.get_instance(hass).keep_days) if found else 0
 
 
-async def _async_read(hass: HomeAssistant, reliance: Reliance, job: Callable[[Any], object]) -> Any:
+async def _async_read(
+    hass: HomeAssistant, reliance: Reliance, job: Callable[[Any], object]
+) -> Any:
     """Let the executor of the recorder read with a module; return None if that has moved. Callers name the type."""
     found, recorder = reliance.find(hass), _INSTANCE.find(hass)
     if found is None or recorder is None:
@@ -59,35 +73,58 @@ class TooManyStates(Exception):
 
 
 async def async_states(
-    hass: HomeAssistant, entity_id: str, begin: datetime, end: datetime, *, with_attributes: bool = False
+    hass: HomeAssistant,
+    entity_id: str,
+    begin: datetime,
+    end: datetime,
+    *,
+    with_attributes: bool = False,
 ) -> Sequence[State]:
     """Return the states of an entity in a period, the one at its beginning first, if it is known.
 
     Raises `TooManyStates`.
     """
-    which = {"significant_changes_only": not with_attributes, "no_attributes": not with_attributes}
+    which = {
+        "significant_changes_only": not with_attributes,
+        "no_attributes": not with_attributes,
+    }
     given = (hass, begin, end, [entity_id], None, True)
-    states: _States | None = await _async_read(hass, _HISTORY, lambda one: one.get_significant_states(*given, **which))
+    states: _States | None = await _async_read(
+        hass, _HISTORY, lambda one: one.get_significant_states(*given, **which)
+    )
     found = (states or {}).get(entity_id, ())
     if len(found) > MOST_STATES:
         raise TooManyStates
     return list(found)
 
 
-async def async_last_states(hass: HomeAssistant, entity_id: str, since: datetime, count: int) -> Sequence[State]:
+async def async_last_states(
+    hass: HomeAssistant, entity_id: str, since: datetime, count: int
+) -> Sequence[State]:
     """Return the latest states of an entity, at most so many, oldest first.
 
-    Home Assistant 2026.10 returns the first ones for `state_changes_during_period` with a limit.
+    Home Assistant 2026.10 returns the first ones for `state_changes_during_period` with
+    a limit.
     """
     given = (hass, count, entity_id)
-    states: _States | None = await _async_read(hass, _HISTORY, lambda one: one.get_last_state_changes(*given))
-    return [state for state in (states or {}).get(entity_id, ()) if state.last_updated >= since]
+    states: _States | None = await _async_read(
+        hass, _HISTORY, lambda one: one.get_last_state_changes(*given)
+    )
+    return [
+        state
+        for state in (states or {}).get(entity_id, ())
+        if state.last_updated >= since
+    ]
 
 
-async def async_statistics(hass: HomeAssistant, entity_id: str, begin: datetime, end: datetime) -> Extremes:
+async def async_statistics(
+    hass: HomeAssistant, entity_id: str, begin: datetime, end: datetime
+) -> Extremes:
     """Return lowest, highest and average value and growth of a sensor in a period; nothing without statistics."""
     given = (hass, begin, end, entity_id, None, None)
-    values: Extremes | None = await _async_read(hass, _STATISTICS, lambda one: one.statistic_during_period(*given))
+    values: Extremes | None = await _async_read(
+        hass, _STATISTICS, lambda one: one.statistic_during_period(*given)
+    )
     return values or {}
 
 
@@ -97,10 +134,20 @@ async def async_hours(
     """Return the beginning, the lowest and the highest value of each hour of a period, where they are known."""
     given = (hass, begin, end, {entity_id}, "hour", None, {"min", "max"})
     rows: Mapping[str, Sequence[Mapping[str, float]]] = (
-        await _async_read(hass, _STATISTICS, lambda one: one.statistics_during_period(*given)) or {}
+        await _async_read(
+            hass, _STATISTICS, lambda one: one.statistics_during_period(*given)
+        )
+        or {}
     )
-    known = [row for row in rows.get(entity_id, ()) if row.get("min") is not None and row.get("max") is not None]
-    return [(dt_util.utc_from_timestamp(row["start"]), row["min"], row["max"]) for row in known]
+    known = [
+        row
+        for row in rows.get(entity_id, ())
+        if row.get("min") is not None and row.get("max") is not None
+    ]
+    return [
+        (dt_util.utc_from_timestamp(row["start"]), row["min"], row["max"])
+        for row in known
+    ]
 
 
 class Cause(NamedTuple):
@@ -119,19 +166,30 @@ async def async_cause(hass: HomeAssistant, entity_id: str, when: datetime) -> Ca
     def entries_around(found: Any) -> Sequence[Mapping[str, object]]:
         events = ("automation_triggered", "script_started", "call_service")
         processor = found.EventProcessor(hass, events, [entity_id], timestamp=True)
-        entries: Sequence[Mapping[str, object]] = processor.get_events(when - _AROUND, when + _AROUND)
+        entries: Sequence[Mapping[str, object]] = processor.get_events(
+            when - _AROUND, when + _AROUND
+        )
         return entries
 
-    found: Sequence[Mapping[str, object]] | None = await _async_read(hass, _LOGBOOK, entries_around)
+    found: Sequence[Mapping[str, object]] | None = await _async_read(
+        hass, _LOGBOOK, entries_around
+    )
     entries = [one for one in found or () if one.get("entity_id") == entity_id]
     if not entries:
         return Cause(None, None)
-    nearest = min(entries, key=lambda entry: abs(float(str(entry["when"])) - when.timestamp()))
+    nearest = min(
+        entries, key=lambda entry: abs(float(str(entry["when"])) - when.timestamp())
+    )
     user_id, name = nearest.get("context_user_id"), nearest.get("context_name")
-    return Cause(user_id if isinstance(user_id, str) else None, name if isinstance(name, str) else None)
+    return Cause(
+        user_id if isinstance(user_id, str) else None,
+        name if isinstance(name, str) else None,
+    )
 
 
-async def async_consumption(hass: HomeAssistant) -> tuple[Mapping[str, str], frozenset[str]]:
+async def async_consumption(
+    hass: HomeAssistant,
+) -> tuple[Mapping[str, str], frozenset[str]]:
     """Return the meters of the energy dashboard: of devices, by id with the name; and of the home.
 
     Source: `EnergyPreferences`.
@@ -140,10 +198,14 @@ async def async_consumption(hass: HomeAssistant) -> tuple[Mapping[str, str], fro
     preferences = (await found.async_get_manager(hass)).data if found else None
     if not preferences:
         return {}, frozenset()
-    devices = {one["stat_consumption"]: one.get("name", "") for one in preferences.get("device_consumption", ())}
+    devices = {
+        one["stat_consumption"]: one.get("name", "")
+        for one in preferences.get("device_consumption", ())
+    }
     home = {
         meter
         for source in preferences.get("energy_sources", ())
-        if isinstance(meter := source.get("stat_energy_from"), str) and source.get("type") in _FROM_OUTSIDE
+        if isinstance(meter := source.get("stat_energy_from"), str)
+        and source.get("type") in _FROM_OUTSIDE
     }
     return devices, frozenset(home)

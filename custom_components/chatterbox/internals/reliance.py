@@ -39,15 +39,23 @@ class Reliance[Owner = ModuleType]:
     def find(self, hass: HomeAssistant) -> Owner | None:
         """Return the module or object; None if it is not there, or has not all of the names."""
         found = self.owner(hass) if self.owner else sys.modules.get(self.module)
-        return None if found is None or self._missing_in(found) else cast("Owner", found)
+        return (
+            None if found is None or self._missing_in(found) else cast("Owner", found)
+        )
 
     async def async_missing(self, hass: HomeAssistant) -> tuple[str, ...]:
         """Return the names that this release does not have, none for a component that is not set up."""
         _, kind, component = self.module.split(".")[:3]
-        if self.since > _RELEASE or (kind == "components" and component not in hass.config.components):
+        if self.since > _RELEASE or (
+            kind == "components" and component not in hass.config.components
+        ):
             return ()
         try:
-            found = self.owner(hass) if self.owner else await async_import_module(hass, self.module)
+            found = (
+                self.owner(hass)
+                if self.owner
+                else await async_import_module(hass, self.module)
+            )
         except ImportError:
             return self.names
         return () if found is None else self._missing_in(found)

@@ -12,18 +12,32 @@ from homeassistant.helpers.script import Script
 
 from .reliance import Reliance
 
-_ATTRIBUTES: Final[Mapping[str, str]] = MappingProxyType({"script": "script", "automation": "action_script"})
+_ATTRIBUTES: Final[Mapping[str, str]] = MappingProxyType(
+    {"script": "script", "automation": "action_script"}
+)
 
 
 def _valid_entity(domain: str, hass: HomeAssistant) -> object:
     """Return any entity with a valid configuration."""
     component = hass.data.get(domain)
     entities = component.entities if isinstance(component, EntityComponent) else ()
-    return next((entity for entity in entities if isinstance(entity, Entity) and entity.available), None)
+    return next(
+        (
+            entity
+            for entity in entities
+            if isinstance(entity, Entity) and entity.available
+        ),
+        None,
+    )
 
 
 ENTITIES: Final = tuple(
-    Reliance[Entity]("scripts", f"homeassistant.components.{domain}", (name,), partial(_valid_entity, domain))
+    Reliance[Entity](
+        "scripts",
+        f"homeassistant.components.{domain}",
+        (name,),
+        partial(_valid_entity, domain),
+    )
     for domain, name in _ATTRIBUTES.items()
 )
 
@@ -33,6 +47,10 @@ def script_of(hass: HomeAssistant, entity_id: str) -> Script | None:
     """Return what a script or automation runs; None if that is unknown. Source: `ScriptEntity`, `AutomationEntity`."""
     domain = entity_id.partition(".")[0]
     component = hass.data.get(domain)
-    entity = component.get_entity(entity_id) if isinstance(component, EntityComponent) else None
+    entity = (
+        component.get_entity(entity_id)
+        if isinstance(component, EntityComponent)
+        else None
+    )
     script: object = getattr(entity, _ATTRIBUTES.get(domain, ""), None)
     return script if isinstance(script, Script) else None

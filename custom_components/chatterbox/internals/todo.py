@@ -10,12 +10,18 @@ from .reliance import Reliance
 if TYPE_CHECKING:
     from homeassistant.components.todo import TodoItem
 
-_LISTS: Final = Reliance("list_items", "homeassistant.components.todo.const", ("DATA_COMPONENT",))
+_LISTS: Final = Reliance(
+    "list_items", "homeassistant.components.todo.const", ("DATA_COMPONENT",)
+)
 
 
 @callback
 def items_on_list(hass: HomeAssistant, entity_id: str) -> Sequence[TodoItem]:
     """Return the items of a list; none if they are unknown. Source: `todo.TodoListEntity`."""
-    component = hass.data.get(found.DATA_COMPONENT) if (found := _LISTS.find(hass)) else None
-    items: Sequence[TodoItem] | None = getattr(component and component.get_entity(entity_id), "todo_items", None)
+    component = (
+        hass.data.get(found.DATA_COMPONENT) if (found := _LISTS.find(hass)) else None
+    )
+    items: Sequence[TodoItem] | None = getattr(
+        component and component.get_entity(entity_id), "todo_items", None
+    )
     return items or ()

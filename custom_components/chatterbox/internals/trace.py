@@ -7,11 +7,15 @@ from homeassistant.core import HomeAssistant, callback
 
 from .reliance import Reliance
 
-_TRACES: Final = Reliance("script_errors", "homeassistant.components.trace.const", ("DATA_TRACE",))
+_TRACES: Final = Reliance(
+    "script_errors", "homeassistant.components.trace.const", ("DATA_TRACE",)
+)
 
 
 _MODELS: Final = Reliance(
-    "script_errors", "homeassistant.components.trace.models", ("ActionTrace.as_extended_dict", "TraceBuckets.runs")
+    "script_errors",
+    "homeassistant.components.trace.models",
+    ("ActionTrace.as_extended_dict", "TraceBuckets.runs"),
 )
 
 

@@ -30,9 +30,13 @@ def async_setup_later(hass: HomeAssistant) -> None:
     async_at_started(hass, async_get_schedule(hass).async_start)
 
 
-def async_serve_plans(hass: HomeAssistant, agent: str, turns: AgentTurns, agent_id: str) -> CALLBACK_TYPE:
+def async_serve_plans(
+    hass: HomeAssistant, agent: str, turns: AgentTurns, agent_id: str
+) -> CALLBACK_TYPE:
     """Run the calls of an agent's plans in its turns; return what ends that. `agent_id` is an entity id."""
-    return async_get_schedule(hass).async_serve(agent, PlanRunner(hass, turns, agent_id))
+    return async_get_schedule(hass).async_serve(
+        agent, PlanRunner(hass, turns, agent_id)
+    )
 
 
 async def async_with_news(
@@ -40,13 +44,19 @@ async def async_with_news(
 ) -> tuple[TurnInput, list[News]]:
     """Return the input of a turn whose answer begins with the news that wait for the person or the place.
 
-    A call that the agent has missed is asked about after the answer, and is then among the news.
+    A call that the agent has missed is asked about after the answer, and is then among
+    the news.
     """
     schedule = async_get_schedule(hass)
     news = schedule.news_for(turn_input.speaker, turn_input.user_input.satellite_id)
-    missed = [one for one in news if one.missed and one.plan and one.plan.agent == agent]
+    missed = [
+        one for one in news if one.missed and one.plan and one.plan.agent == agent
+    ]
     spoken_news = [one for one in news if one not in missed]
-    here = replace(turn_input, user_input=replace(turn_input.user_input, conversation_id=conversation_id))
+    here = replace(
+        turn_input,
+        user_input=replace(turn_input.user_input, conversation_id=conversation_id),
+    )
 
     async def offer() -> Question | None:
         if question := await schedule.async_ask(missed[0], here):
@@ -57,16 +67,25 @@ async def async_with_news(
         turn_input = replace(turn_input, offer=offer)
     if spoken_news:
         sentences = await async_get_sentences(hass, turn_input.user_input.language)
-        words = sentences["later_away"].format(what=" ".join(one.text for one in spoken_news))
-        turn_input = replace(turn_input, prefix=" ".join(filter(None, (words, turn_input.prefix))))
+        words = sentences["later_away"].format(
+            what=" ".join(one.text for one in spoken_news)
+        )
+        turn_input = replace(
+            turn_input, prefix=" ".join(filter(None, (words, turn_input.prefix)))
+        )
     return turn_input, spoken_news
 
 
 async def async_forget_plans(hass: HomeAssistant) -> None:
     """Remove the plans of removed agents, and report them: Home Assistant asks for no confirmation of ours."""
     agents = existing_agents(hass)
-    gone = await async_get_schedule(hass).async_forget(lambda plan: plan.agent not in agents)
+    gone = await async_get_schedule(hass).async_forget(
+        lambda plan: plan.agent not in agents
+    )
     for agent in {plan.agent for plan in gone}:
         removed = sorted((plan for plan in gone if plan.agent == agent), key=due_order)
-        texts = [f"{moment_text(plan.due)}: {plan.text}" if plan.due else plan.text for plan in removed]
+        texts = [
+            f"{moment_text(plan.due)}: {plan.text}" if plan.due else plan.text
+            for plan in removed
+        ]
         async_report_removed_plans(hass, agent, texts)

@@ -19,7 +19,14 @@ from ..agent.events import PendingApproval, PendingCall, StopReason
 from ..agent.loop.turn import Limits, Turn
 from ..agent.messages import JsonObject, ToolAnnotations, ToolCall, ToolDefinition
 from ..agent.protocols import Ask, Deny, Hooks, LLMProvider
-from ..approvals.questions import ANYWHERE, LATER, ApprovalScope, Question, Running, async_get_approvals
+from ..approvals.questions import (
+    ANYWHERE,
+    LATER,
+    ApprovalScope,
+    Question,
+    Running,
+    async_get_approvals,
+)
 from ..approvals.review import ApprovalWay, CallReview, GivenAnswer, Refusal
 from ..effects.effect import Annotated
 from ..effects.reported import actions_in, async_reason
@@ -51,7 +58,9 @@ class _AskFirst(Hooks):
     reason: str
 
     @override
-    async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> Ask:
+    async def pre_approved_use(
+        self, tool: ToolDefinition, arguments: JsonObject
+    ) -> Ask:
         return Ask(self.reason, _MISSED)
 
 
@@ -78,7 +87,11 @@ class _PlanSource(TurnSource):
 
     @override
     async def async_thread(
-        self, continuity: Continuity, asked_for: str | None, speaker: Speaker, chat_log: ChatLog
+        self,
+        continuity: Continuity,
+        asked_for: str | None,
+        speaker: Speaker,
+        chat_log: ChatLog,
     ) -> Thread:
         """Return a conversation of its own."""
         return continuity.thread_of(chat_log.conversation_id)
@@ -111,42 +124,74 @@ class PlanRunner:
         """Run the call of a plan to its end, and return what came of it."""
         user_input = self._input(plan.asker, plan.language)
         with actions_in(self.hass, user_input.context) as actions:
-            record = await self._async_run(plan, _PlanSource(), user_input, plan.asker.speaker)
+            record = await self._async_run(
+                plan, _PlanSource(), user_input, plan.asker.speaker
+            )
         results = record.finished.tool_results if record.finished else ()
         spoken_text = await self._async_spoken(record, plan.language)
         if not results or any(result.is_error for result in results):
             return Outcome("later_failed", spoken_text)
-        ended, late = await asyncio.wait(actions, timeout=ENDS_WITHIN) if actions else (set(), set())
+        ended, late = (
+            await asyncio.wait(actions, timeout=ENDS_WITHIN)
+            if actions
+            else (set(), set())
+        )
         if late:
             return Outcome("later_slow")
-        spoken_text = spoken_text if any(targets_not_done(result.native) for result in results) else ""
+        spoken_text = (
+            spoken_text
+            if any(targets_not_done(result.native) for result in results)
+            else ""
+        )
         errors = [task.exception() for task in ended if not task.cancelled()]
-        reasons = [await async_reason(self.hass, plan.language, error) for error in errors if error]
+        reasons = [
+            await async_reason(self.hass, plan.language, error)
+            for error in errors
+            if error
+        ]
         if not (spoken_text or reasons):
             return Outcome()
         sentences = await async_get_sentences(self.hass, plan.language)
-        unspoken = [reason for reason in dict.fromkeys(reasons) if reason not in spoken_text]
-        why = " ".join(filter(None, (spoken_text, *unspoken))) or sentences["spoken_not_done"]
-        return Outcome("later_partly" if spoken_text or None in errors else "later_failed", why)
+        unspoken = [
+            reason for reason in dict.fromkeys(reasons) if reason not in spoken_text
+        ]
+        why = (
+            " ".join(filter(None, (spoken_text, *unspoken)))
+            or sentences["spoken_not_done"]
+        )
+        return Outcome(
+            "later_partly" if spoken_text or None in errors else "later_failed", why
+        )
 
     async def async_problem(
         self, plan: FuturePlan, mover: Speaker, *, takes_back: bool, asks_scripts: bool
     ) -> PlanProblem | None:
         """Return why somebody may not have the call of a plan now, in its place; None if they may.
 
-        To take it back needs no yes, and a rule against it for everybody keeps nobody from that.
+        To take it back needs no yes, and a rule against it for everybody keeps nobody
+        from that.
         """
-        user_input = replace(self._input(plan.asker, plan.language), context=Context(user_id=mover.user_id))
-        turn_input, call = TurnInput(user_input, mover, _PlanSource()), plan.call or PlannedCall("", "{}")
+        user_input = replace(
+            self._input(plan.asker, plan.language),
+            context=Context(user_id=mover.user_id),
+        )
+        turn_input, call = (
+            TurnInput(user_input, mover, _PlanSource()),
+            plan.call or PlannedCall("", "{}"),
+        )
         judged = ToolCall("", call.tool, call.arguments)
-        decision, review = await self.turns.async_judge(turn_input, judged, asks_scripts=asks_scripts)
+        decision, review = await self.turns.async_judge(
+            turn_input, judged, asks_scripts=asks_scripts
+        )
         is_theirs = any(rule.users or rule.devices for rule in review.own_rules)
         match review.refusal:
             case Refusal.PERMISSION:
                 return PlanProblem.NOT_PERMITTED
             case Refusal.RULES | Refusal.RULES_UNKNOWN if is_theirs or not takes_back:
                 return PlanProblem.NOT_ALLOWED
-            case _ if takes_back or decision is None or review.refusal is Refusal.UNREACHABLE:
+            case _ if (
+                takes_back or decision is None or review.refusal is Refusal.UNREACHABLE
+            ):
                 return None
             case None if isinstance(decision, Deny):  # a script
                 return PlanProblem.NOT_ALLOWED
@@ -154,40 +199,77 @@ class PlanRunner:
                 return PlanProblem.NEEDS_YES
 
     async def async_ask(
-        self, plan: FuturePlan, reason: str, running: Running, here: TurnInput | None = None
+        self,
+        plan: FuturePlan,
+        reason: str,
+        running: Running,
+        here: TurnInput | None = None,
     ) -> Question | None:
         """Ask whether to do now what was missed: as part of the turn `here`, or wherever the plan was made.
 
-        The call is judged as if it was asked for now. Return None if it cannot be asked about. `running` is entered
-        while the call runs.
+        The call is judged as if it was asked for now. Return None if it cannot be asked
+        about. `running` is entered while the call runs.
         """
-        user_input, speaker, scope = self._input(plan.asker, plan.language), plan.asker.speaker, ANYWHERE
+        user_input, speaker, scope = (
+            self._input(plan.asker, plan.language),
+            plan.asker.speaker,
+            ANYWHERE,
+        )
         if here:
             given, speaker = here.user_input, here.speaker
-            scope, context = str(given.conversation_id), Context(user_id=given.context.user_id)
-            user_input = replace(given, text="", conversation_id=ulid_now(), context=context, extra_system_prompt=None)
-        asking = _PlanSource(reason=reason, resume=self._async_resume, question_scope=scope, is_personal=True)
+            scope, context = (
+                str(given.conversation_id),
+                Context(user_id=given.context.user_id),
+            )
+            user_input = replace(
+                given,
+                text="",
+                conversation_id=ulid_now(),
+                context=context,
+                extra_system_prompt=None,
+            )
+        asking = _PlanSource(
+            reason=reason,
+            resume=self._async_resume,
+            question_scope=scope,
+            is_personal=True,
+        )
         source = replace(asking, running=running)
         record = await self._async_run(plan, source, user_input, speaker, LATER)
         pending = record.finished.pending if record.finished else None
         waiting = async_get_approvals(self.hass).waiting
-        return next((question for question in waiting if pending and question.id == pending.id), None)
+        return next(
+            (question for question in waiting if pending and question.id == pending.id),
+            None,
+        )
 
     async def _async_resume(self, question: Question) -> str:
         scope, context = question.scope, question.context
         where = ulid_now(), scope.device_id, scope.satellite_id
-        user_input = ConversationInput("", context, *where, question.language, self.agent_id)
-        record = await self._async_alone(TurnInput(user_input, question.speaker, _PlanSource(), question))
+        user_input = ConversationInput(
+            "", context, *where, question.language, self.agent_id
+        )
+        record = await self._async_alone(
+            TurnInput(user_input, question.speaker, _PlanSource(), question)
+        )
         return await self._async_spoken(record, question.language)
 
     async def _async_spoken(self, record: TurnRecord, language: str) -> str:
         """Return the answer of a turn. A call whose approval no longer holds was declined by nobody."""
-        if record.finished and record.finished.stop_reason is StopReason.APPROVAL_REQUIRED:
+        if (
+            record.finished
+            and record.finished.stop_reason is StopReason.APPROVAL_REQUIRED
+        ):
             return (await async_get_sentences(self.hass, language))["later_stricter"]
         return record.finished.text if record.finished else ""
 
     async def _async_run(
-        self, plan: FuturePlan, source: TurnSource, user_input: ConversationInput, speaker: Speaker, terms: str = ""
+        self,
+        plan: FuturePlan,
+        source: TurnSource,
+        user_input: ConversationInput,
+        speaker: Speaker,
+        terms: str = "",
     ) -> TurnRecord:
         """Run the call of a plan as one that was asked about and approved, on its terms or on those given."""
         call = plan.call or PlannedCall("", "{}")
@@ -195,18 +277,34 @@ class PlanRunner:
         expires_at = dt_util.utcnow().timestamp() + _EXPIRES_IN
         waiting = (PendingCall(planned, "", terms or call.terms),)
         pending = PendingApproval(ulid_now(), waiting, expires_at, 0, 0)
-        scope = ApprovalScope.of_input(user_input, self.agent_id, str(user_input.conversation_id))
+        scope = ApprovalScope.of_input(
+            user_input, self.agent_id, str(user_input.conversation_id)
+        )
         reviews = (CallReview(planned, Annotated(ToolAnnotations())),)
-        question = Question(pending, reviews, "", user_input.language, scope, speaker, user_input.context)
-        question = question.with_answer(GivenAnswer(approved=True, way=ApprovalWay.PLAN, user_id=speaker.user_id))
+        question = Question(
+            pending,
+            reviews,
+            "",
+            user_input.language,
+            scope,
+            speaker,
+            user_input.context,
+        )
+        question = question.with_answer(
+            GivenAnswer(approved=True, way=ApprovalWay.PLAN, user_id=speaker.user_id)
+        )
         return await self._async_alone(TurnInput(user_input, speaker, source, question))
 
     async def _async_alone(self, turn_input: TurnInput) -> TurnRecord:
         """Run a turn apart from the one that may be running, whose variables must not reach it."""
         run = async_run_alone(self.hass, self.turns, turn_input)
-        start = partial(self.hass.async_create_background_task, run, "chatterbox turn of a plan")
+        start = partial(
+            self.hass.async_create_background_task, run, "chatterbox turn of a plan"
+        )
         return await asyncio.shield(Variables().run(start))
 
     def _input(self, asker: Asker, language: str) -> ConversationInput:
         where = ulid_now(), asker.device_id, asker.satellite_id
-        return ConversationInput("", Context(user_id=asker.user_id), *where, language, self.agent_id)
+        return ConversationInput(
+            "", Context(user_id=asker.user_id), *where, language, self.agent_id
+        )

@@ -5,7 +5,12 @@ from typing import Final
 import homeassistant.helpers.config_validation as cv
 import voluptuous as vol
 from homeassistant.components.conversation.const import ATTR_AGENT_ID
-from homeassistant.core import HomeAssistant, ServiceCall, ServiceResponse, SupportsResponse
+from homeassistant.core import (
+    HomeAssistant,
+    ServiceCall,
+    ServiceResponse,
+    SupportsResponse,
+)
 from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers import entity_registry as er
 
@@ -15,7 +20,15 @@ from ..effects.effect import EntityAction, Touches
 from ..people.speakers import person_id_of, speaker_of
 from ..runtime.agents import async_agent_entries
 from ..speech.sentences import translated
-from .plans import LONGEST_TEXT, Asker, FuturePlan, NotPlanned, PlanKind, PlanProblem, plans_of
+from .plans import (
+    LONGEST_TEXT,
+    Asker,
+    FuturePlan,
+    NotPlanned,
+    PlanKind,
+    PlanProblem,
+    plans_of,
+)
 from .schedule import async_get_schedule, async_resolve
 
 SERVICE_PLAN: Final = "plan"
@@ -40,8 +53,12 @@ _CANCEL_SCHEMA: Final = vol.Schema({vol.Required(_PLAN_ID): cv.string})
 def async_register_plan_actions(hass: HomeAssistant) -> None:
     """Register the actions."""
     optional = SupportsResponse.OPTIONAL
-    hass.services.async_register(DOMAIN, SERVICE_PLAN, _async_plan, _PLAN_SCHEMA, optional)
-    hass.services.async_register(DOMAIN, SERVICE_CANCEL_PLAN, _async_cancel, _CANCEL_SCHEMA)
+    hass.services.async_register(
+        DOMAIN, SERVICE_PLAN, _async_plan, _PLAN_SCHEMA, optional
+    )
+    hass.services.async_register(
+        DOMAIN, SERVICE_CANCEL_PLAN, _async_cancel, _CANCEL_SCHEMA
+    )
 
 
 async def _async_plan(call: ServiceCall) -> ServiceResponse:
@@ -50,14 +67,21 @@ async def _async_plan(call: ServiceCall) -> ServiceResponse:
     wanted = call.data.get(ATTR_AGENT_ID)
     agent = next((one for one in agents if wanted in {None, one.entity_id}), None)
     if agent is None or agent.config_subentry_id is None:
-        raise translated(ServiceValidationError, "agent_unknown", agent=str(wanted or ""))
+        raise translated(
+            ServiceValidationError, "agent_unknown", agent=str(wanted or "")
+        )
     text, language = " ".join(call.data[_MESSAGE].split()), hass.config.language
     moment = await async_resolve(hass, call.data[_WHEN], language)
     if moment is None or not moment.is_sure or not 0 < len(text) <= LONGEST_TEXT:
         raise NotPlanned(PlanProblem.NO_TIME)
     satellite_id, user_id = call.data.get(_SATELLITE, ""), call.context.user_id
-    satellite, announcing = er.async_get(hass).async_get(satellite_id), EntityAction(satellite_id, _ANNOUNCE)
-    if satellite_id and not await async_is_permitted(hass, user_id, Touches(actions=frozenset({announcing}))):
+    satellite, announcing = (
+        er.async_get(hass).async_get(satellite_id),
+        EntityAction(satellite_id, _ANNOUNCE),
+    )
+    if satellite_id and not await async_is_permitted(
+        hass, user_id, Touches(actions=frozenset({announcing}))
+    ):
         raise NotPlanned(PlanProblem.NOT_PERMITTED)
     asker = Asker(
         user_id,

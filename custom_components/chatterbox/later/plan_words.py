@@ -1,7 +1,7 @@
 """Reads a request about plans, without its times: what is wanted, of which kind, and the words of the person's own.
 
-All words are covered with phrases of known roles, which are data (`languages/`). Words without a role are only allowed
-where a text of the person's own may stand.
+All words are covered with phrases of known roles, which are data (`languages/`). Words
+without a role are only allowed where a text of the person's own may stand.
 """
 
 from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
@@ -43,9 +43,10 @@ class _Words(BaseModel):
     roles: Mapping[str, str]
     """Phrases by what they do in a request.
 
-    `off` cancels, also after `turn` and `set`. `move` has requests for another time of what was just planned or heard,
-    too. `one` is for one of several plans: "the one". `named` stands before the name of an alarm. `filler` changes
-    nothing: articles, courtesy; `about` is the same, before the text of a reminder."""
+    `off` cancels, also after `turn` and `set`. `move` has requests for another time of
+    what was just planned or heard, too. `one` is for one of several plans: "the one".
+    `named` stands before the name of an alarm. `filler` changes nothing: articles,
+    courtesy; `about` is the same, before the text of a reminder."""
 
 
 _WORDS: Final = read_language_files(Path(__file__).with_name("languages"), _Words)
@@ -80,7 +81,10 @@ def has_plan_words(language: str) -> bool:
 def begins_bound(time: str, language: str) -> bool:
     """Return whether words for a time begin with some that make it a bound."""
     words = [one.strip() for one in _WORDS[base_language(language)].until.split(",")]
-    return any(one and (time.lower().startswith(f"{one} ") or (one >= _HAN and one in time)) for one in words)
+    return any(
+        one and (time.lower().startswith(f"{one} ") or (one >= _HAN and one in time))
+        for one in words
+    )
 
 
 def of_time(language: str) -> Mapping[str, str]:
@@ -112,7 +116,9 @@ def plan_words(text: str, language: str) -> PlanWords | None:
 
     def spans(start: int) -> Iterator[_Phrase]:
         yield _Phrase(start, start + 1, "word")
-        yield from (_Phrase(start, end, role) for end, role in _phrases(tag).found(words, start))
+        yield from (
+            _Phrase(start, end, role) for end, role in _phrases(tag).found(words, start)
+        )
 
     ways = coverings(len(words), spans, lambda one: _COSTS.get(one.role, _COST), 1)
     return _Request(text, tokens, ways[0][1] if ways else ()).meaning
@@ -141,7 +147,11 @@ class _Request:
             text = self._text(begin, is_set=loud[0].role == "set")
             return None if text is None else PlanWords("remind", text=text, roles=roles)
         if len(loud) > 1 and loud[-1].role == "remind" and loud[0].role == "word":
-            before = [one for one in self.phrases if loud[0].start <= one.start < loud[-1].start]
+            before = [
+                one
+                for one in self.phrases
+                if loud[0].start <= one.start < loud[-1].start
+            ]
             return PlanWords("remind", text=self._raw(before), roles=roles)
         kinds = {one.role: one for one in loud if one.role in _KINDS}
         if "denial" in roles:
@@ -151,13 +161,19 @@ class _Request:
             return PlanWords("cancel", text=named, roles=roles) if named else None
         kind = next(iter(kinds), "")
         act = _act(roles, kind)
-        return None if act is None else PlanWords(act, kind, None, self._raw([*kinds.values()]), roles)
+        return (
+            None
+            if act is None
+            else PlanWords(act, kind, None, self._raw([*kinds.values()]), roles)
+        )
 
     def _raw(self, phrases: Sequence[_Phrase]) -> str:
         """Return the words of some phrases as they were said."""
         if not phrases:
             return ""
-        return self.sentence[self.tokens[phrases[0].start].start : self.tokens[phrases[-1].end - 1].end]
+        return self.sentence[
+            self.tokens[phrases[0].start].start : self.tokens[phrases[-1].end - 1].end
+        ]
 
     def _text(self, begin: int, *, is_set: bool) -> str | None:
         """Return the text of a reminder, empty if there is none; None if it is not to be given."""
@@ -165,21 +181,39 @@ class _Request:
         phrases = _within(after, {"about", "thanks"}, _SILENT if is_set else {"thanks"})
         before = after[: after.index(phrases[0])] if phrases else []
         is_joined = any(one.role == "about" for one in before)
-        if phrases and (phrases[-1].role == "denial" or (phrases[0].role == "denial" and not is_joined)):
+        if phrases and (
+            phrases[-1].role == "denial"
+            or (phrases[0].role == "denial" and not is_joined)
+        ):
             return None
-        return self._raw(phrases) if any(one.role not in _SILENT for one in phrases) else ""
+        return (
+            self._raw(phrases)
+            if any(one.role not in _SILENT for one in phrases)
+            else ""
+        )
 
     def _named(self, loud: Sequence[_Phrase]) -> str:
         """Return the words of a plan that is to be cancelled: what the reminder is about, or all without a role."""
         kind = next((one for one in loud if one.role in _KINDS), None)
-        end = next((one.end for one in self.phrases if kind and one.start == kind.end and one.role == "about"), None)
+        end = next(
+            (
+                one.end
+                for one in self.phrases
+                if kind and one.start == kind.end and one.role == "about"
+            ),
+            None,
+        )
         if end is None:
             return self._raw([one for one in loud if one.role == "word"])
-        after = [one for one in self.phrases if one.start >= end and one.role != "thanks"]
+        after = [
+            one for one in self.phrases if one.start >= end and one.role != "thanks"
+        ]
         return self._raw(_within(after, {"about", "filler"}, set()))
 
 
-def _within(phrases: Sequence[_Phrase], before: AbstractSet[str], after: AbstractSet[str]) -> Sequence[_Phrase]:
+def _within(
+    phrases: Sequence[_Phrase], before: AbstractSet[str], after: AbstractSet[str]
+) -> Sequence[_Phrase]:
     """Return phrases without those of some roles at their beginning and at their end."""
     while phrases and phrases[-1].role in after:
         phrases = phrases[:-1]
@@ -202,7 +236,11 @@ def _begin(loud: Sequence[_Phrase], roles: frozenset[str]) -> int | None:
 def _act(roles: frozenset[str], kind: str) -> PlanAct | None:
     """Return what roles want together that explain all words; None if they want nothing, or more than one thing."""
     if roles & {"ask", "count"}:
-        return {"": None, "plan": "list"}.get(kind, "ask") if not roles & {"cancel", "move"} else None
+        return (
+            {"": None, "plan": "list"}.get(kind, "ask")
+            if not roles & {"cancel", "move"}
+            else None
+        )
     if roles == {"plan"}:
         return "list"
     if "cancel" in roles or ("off" in roles and kind):

@@ -13,7 +13,11 @@ from enum import StrEnum
 from math import isfinite
 from typing import Final
 
-from homeassistant.const import ATTR_UNIT_OF_MEASUREMENT, STATE_UNAVAILABLE, STATE_UNKNOWN
+from homeassistant.const import (
+    ATTR_UNIT_OF_MEASUREMENT,
+    STATE_UNAVAILABLE,
+    STATE_UNKNOWN,
+)
 from homeassistant.core import HomeAssistant, State, StateMachine
 from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers.dispatcher import async_dispatcher_send
@@ -111,7 +115,11 @@ class Asker:
         """The problem of too many plans of theirs."""
         if self.person_id is not None:
             return PlanProblem.FULL
-        return PlanProblem.FULL_AUTOMATIONS if self.is_automation else PlanProblem.FULL_HOUSEHOLD
+        return (
+            PlanProblem.FULL_AUTOMATIONS
+            if self.is_automation
+            else PlanProblem.FULL_HOUSEHOLD
+        )
 
     @property
     def speaker(self) -> Speaker:
@@ -143,12 +151,20 @@ class Condition:
     @property
     def entity_ids(self) -> list[str]:
         """The entities whose states it is about."""
-        return [self.entity_id, *(one for one in (self.above, self.below) if isinstance(one, str))]
+        return [
+            self.entity_id,
+            *(one for one in (self.above, self.below) if isinstance(one, str)),
+        ]
 
     def renamed(self, old: str, new: str) -> Condition:
         """Return it with another id of an entity."""
         above, below = (new if one == old else one for one in (self.above, self.below))
-        return replace(self, entity_id=new if self.entity_id == old else self.entity_id, above=above, below=below)
+        return replace(
+            self,
+            entity_id=new if self.entity_id == old else self.entity_id,
+            above=above,
+            below=below,
+        )
 
     def holds(self, states: StateMachine) -> bool | None:
         """Return whether the states fulfil it; None if they are not known."""
@@ -157,12 +173,23 @@ class Condition:
             return None
         if self.state:
             return state.state == self.state
-        numbers = [_number(state, one, states) for one in (self.entity_id, self.above, self.below) if one is not None]
+        numbers = [
+            _number(state, one, states)
+            for one in (self.entity_id, self.above, self.below)
+            if one is not None
+        ]
         if None in numbers:
             return None
         value, *bounds = (number for number in numbers if number is not None)
-        signs = (sign for sign, bound in ((1, self.above), (-1, self.below)) if bound is not None)
-        return all(sign * value > sign * bound for sign, bound in zip(signs, bounds, strict=True))
+        signs = (
+            sign
+            for sign, bound in ((1, self.above), (-1, self.below))
+            if bound is not None
+        )
+        return all(
+            sign * value > sign * bound
+            for sign, bound in zip(signs, bounds, strict=True)
+        )
 
 
 def _number(like: State, value: float | str, states: StateMachine) -> float | None:
@@ -225,10 +252,30 @@ class FuturePlan:
     def essence(self) -> tuple[object, ...]:
         """Its action or words, its person, place and time: two plans with the same are one."""
         timer = self.words if self.words.startswith(TIMER_WORDS) else ""
-        what = self.kind, tuple(heard_words(self.text)), self.condition, self.call, self.agent if self.call else ""
-        # Said twice, "in ten minutes" is some seconds later. Of timers, there may be two.
-        due = self.due.replace(second=0, microsecond=0) if self.due and self.call else self.due
-        return *what, timer, self.asker, due, self.every, self.repeats, self.is_urgent, self.is_begun
+        what = (
+            self.kind,
+            tuple(heard_words(self.text)),
+            self.condition,
+            self.call,
+            self.agent if self.call else "",
+        )
+        # Said twice, "in ten minutes" is some seconds later. Of timers, there may be
+        # two.
+        due = (
+            self.due.replace(second=0, microsecond=0)
+            if self.due and self.call
+            else self.due
+        )
+        return (
+            *what,
+            timer,
+            self.asker,
+            due,
+            self.every,
+            self.repeats,
+            self.is_urgent,
+            self.is_begun,
+        )
 
     def put_off(self, time: timedelta) -> FuturePlan:
         """Return a new plan to say once more, after a time, what a reminder says."""
@@ -284,7 +331,9 @@ class Stored:
 
     def plan(self, plan_id: str) -> FuturePlan:
         """Return a plan. Raises `NotPlanned` (GONE)."""
-        if (found := next((plan for plan in self.plans if plan.id == plan_id), None)) is None:
+        if (
+            found := next((plan for plan in self.plans if plan.id == plan_id), None)
+        ) is None:
             raise NotPlanned(PlanProblem.GONE)
         return found
 
@@ -292,25 +341,46 @@ class Stored:
         """Return it with a plan replaced or removed. Raises `NotPlanned` (GONE) if it is not as it was known."""
         if known not in self.plans:
             raise NotPlanned(PlanProblem.GONE)
-        return replace(self, plans=tuple(new for plan in self.plans for new in (changed if plan == known else (plan,))))
+        return replace(
+            self,
+            plans=tuple(
+                new
+                for plan in self.plans
+                for new in (changed if plan == known else (plan,))
+            ),
+        )
 
     def hearing(self, news: Sequence[News], satellite_id: str | None) -> Stored:
         """Return it without news that were heard. The reminders among them can be put off; the oldest are dropped."""
         waiting = {one.id for one in self.news}  # a button may have been tapped already
-        reminders = [one for one in news if one.plan and one.plan.kind is PlanKind.REMIND]
+        reminders = [
+            one for one in news if one.plan and one.plan.kind is PlanKind.REMIND
+        ]
         reminders = [one for one in reminders if satellite_id or one.id in waiting]
         left = self.without_heard_at(satellite_id).heard if reminders else self.heard
-        heard = (*left, *(Heard(one, dt_util.utcnow(), satellite_id) for one in reminders))
-        return replace(self.without_news({one.id for one in news}), heard=heard[-MOST_NEWS:])
+        heard = (
+            *left,
+            *(Heard(one, dt_util.utcnow(), satellite_id) for one in reminders),
+        )
+        return replace(
+            self.without_news({one.id for one in news}), heard=heard[-MOST_NEWS:]
+        )
 
     def without_heard_at(self, satellite_id: str | None) -> Stored:
         """Return it without the reminder that was heard at a satellite."""
-        return replace(self, heard=tuple(one for one in self.heard if one.satellite_id != (satellite_id or "")))
+        return replace(
+            self,
+            heard=tuple(
+                one for one in self.heard if one.satellite_id != (satellite_id or "")
+            ),
+        )
 
     def without_buttons(self, secret: str) -> Stored:
         """Return it without a reminder whose button was tapped."""
         left = self.without_news({one.id for one in self.news if one.secret == secret})
-        return replace(left, heard=tuple(one for one in self.heard if one.news.secret != secret))
+        return replace(
+            left, heard=tuple(one for one in self.heard if one.news.secret != secret)
+        )
 
     def without_news(self, ids: AbstractSet[str]) -> Stored:
         """Return it without some news."""
@@ -318,18 +388,25 @@ class Stored:
 
     def without_news_of(self, plan_id: str) -> Stored:
         """Return it without the news of a plan."""
-        return self.without_news({one.id for one in self.news if one.plan and one.plan.id == plan_id})
+        return self.without_news(
+            {one.id for one in self.news if one.plan and one.plan.id == plan_id}
+        )
 
     def with_same_news(self, changed: News) -> Stored:
         """Return it with news replaced by their id, if they still wait."""
-        return replace(self, news=tuple(changed if one.id == changed.id else one for one in self.news))
+        return replace(
+            self,
+            news=tuple(changed if one.id == changed.id else one for one in self.news),
+        )
 
     def with_news(self, *news: News) -> Stored:
         """Return it with more news; the oldest are dropped."""
         return replace(self, news=(*self.news, *news)[-MOST_NEWS:])
 
 
-waiting_news: Final = singleton(HassKey[list[News]](f"{DOMAIN}_waiting_news"))(lambda _: [])
+waiting_news: Final = singleton(HassKey[list[News]](f"{DOMAIN}_waiting_news"))(
+    lambda _: []
+)
 """Returns the news that wait until somebody speaks, which each turn looks at."""
 
 SIGNAL_PLANS: Final[SignalType[()]] = SignalType(f"{DOMAIN}_plans")
@@ -371,8 +448,16 @@ class Plans:
             left = stored.without_heard_at(plan.asker.satellite_id)
             if any(one.essence == plan.essence for one in stored.plans):
                 return left
-            alike = [one.asker for one in stored.plans if one.asker.person_id == plan.asker.person_id]
-            own = [asker for asker in alike if asker.is_automation == plan.asker.is_automation]
+            alike = [
+                one.asker
+                for one in stored.plans
+                if one.asker.person_id == plan.asker.person_id
+            ]
+            own = [
+                asker
+                for asker in alike
+                if asker.is_automation == plan.asker.is_automation
+            ]
             if len(own) >= MOST_OF_A_PERSON:
                 raise NotPlanned(plan.asker.full)
             if len(stored.plans) >= MOST_PLANS:
@@ -382,10 +467,13 @@ class Plans:
         stored = await self.async_change(add)
         return next(one for one in stored.plans if one.essence == plan.essence)
 
-    async def async_change(self, change: Callable[[Stored], Stored], *, even_unstored: bool = False) -> Stored:
+    async def async_change(
+        self, change: Callable[[Stored], Stored], *, even_unstored: bool = False
+    ) -> Stored:
         """Store what `change` returns, and use it once it is stored. Raises `NotPlanned`.
 
-        `even_unstored`, it is used although it cannot be stored, and stored with the next change.
+        `even_unstored`, it is used although it cannot be stored, and stored with the
+        next change.
         """
         async with self._one_at_a_time:
             known = await self._async_known()
@@ -404,7 +492,11 @@ class Plans:
                 raise NotPlanned(PlanProblem.UNREADABLE) from error
             if self._file.changed_at == _STALE:
                 now = dt_util.utcnow()
-                self.doubtful = frozenset(plan.id for plan in self.found.plans if plan.due is None or plan.due <= now)
+                self.doubtful = frozenset(
+                    plan.id
+                    for plan in self.found.plans
+                    if plan.due is None or plan.due <= now
+                )
             self._use(self.found)
             async_dispatcher_send(self._hass, SIGNAL_PLANS)
         return self.stored
@@ -426,7 +518,9 @@ class Plans:
         Then what is due by now is not done after a restart.
         """
         try:
-            await self._hass.async_add_executor_job(os.utime, self._file.path, (_STALE, _STALE))
+            await self._hass.async_add_executor_job(
+                os.utime, self._file.path, (_STALE, _STALE)
+            )
         except OSError as error:
             return isinstance(error, FileNotFoundError)
         return True

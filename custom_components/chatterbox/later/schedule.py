@@ -1,11 +1,17 @@
 """Follows the plans of the home: when they are due, what becomes of them, and the news that nobody has heard yet.
 
-A call is marked before it runs, and a plan becomes news in one step: whenever Home Assistant is killed, nothing is done
-twice, and nothing is lost without a word.
+A call is marked before it runs, and a plan becomes news in one step: whenever Home
+Assistant is killed, nothing is done twice, and nothing is lost without a word.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence, Set as AbstractSet
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Sequence,
+    Set as AbstractSet,
+)
 from contextlib import asynccontextmanager, suppress
 from contextvars import Context as Variables
 from copy import copy
@@ -17,9 +23,21 @@ from typing import Final, Protocol, override
 
 from homeassistant.auth import EVENT_USER_REMOVED
 from homeassistant.const import EVENT_HOMEASSISTANT_STOP
-from homeassistant.core import CALLBACK_TYPE, Context, Event, EventStateChangedData, HassJob, HomeAssistant, callback
+from homeassistant.core import (
+    CALLBACK_TYPE,
+    Context,
+    Event,
+    EventStateChangedData,
+    HassJob,
+    HomeAssistant,
+    callback,
+)
 from homeassistant.helpers import device_registry as dr, entity_registry as er
-from homeassistant.helpers.event import async_call_later, async_track_point_in_time, async_track_state_change_event
+from homeassistant.helpers.event import (
+    async_call_later,
+    async_track_point_in_time,
+    async_track_state_change_event,
+)
 from homeassistant.helpers.singleton import singleton
 from homeassistant.helpers.sun import get_astral_event_date
 from homeassistant.util import dt as dt_util
@@ -37,7 +55,14 @@ from ..people.speakers import Asking, Speaker, speaker_of
 from ..settings.rules import Verdict, async_get_home_rules
 from ..settings.tool_names import LATER_TOOL
 from ..speech.sentences import async_error_text, async_get_sentences
-from ..speech.text.times import FURTHEST, Moment, exact_words, pause_after, prepare, resolve_time
+from ..speech.text.times import (
+    FURTHEST,
+    Moment,
+    exact_words,
+    pause_after,
+    prepare,
+    resolve_time,
+)
 from ..turns.input import TurnInput
 from .acting import ENDS_WITHIN, Outcome
 from .plans import (
@@ -99,7 +124,11 @@ class Runner(Protocol):
         """Return why somebody may not have the call of a plan, or take it back; see `acting.PlanRunner`."""
 
     async def async_ask(
-        self, plan: FuturePlan, reason: str, running: Running, here: TurnInput | None = None
+        self,
+        plan: FuturePlan,
+        reason: str,
+        running: Running,
+        here: TurnInput | None = None,
     ) -> Question | None:
         """Ask whether to do now what was missed; see `acting.PlanRunner`."""
 
@@ -136,7 +165,9 @@ class Schedule:
     async def async_start(self, _hass: HomeAssistant) -> None:
         """Follow the stored plans as soon as they can be read, and do or tell what was due meanwhile."""
         self._hass.bus.async_listen(EVENT_USER_REMOVED, self._async_user_removed)
-        self._hass.bus.async_listen(er.EVENT_ENTITY_REGISTRY_UPDATED, self._async_entity_changed)
+        self._hass.bus.async_listen(
+            er.EVENT_ENTITY_REGISTRY_UPDATED, self._async_entity_changed
+        )
         self._hass.bus.async_listen(EVENT_TAP, self._async_take_tap)
         self._hass.bus.async_listen_once(EVENT_HOMEASSISTANT_STOP, self.async_stop)
         await self._async_follow()
@@ -145,7 +176,9 @@ class Schedule:
         try:
             await self.plans.async_load()
         except NotPlanned:
-            self._watched[_FILE] = async_call_later(self._hass, _RETRY, self._async_follow)
+            self._watched[_FILE] = async_call_later(
+                self._hass, _RETRY, self._async_follow
+            )
             return
         for news in self.plans.found.news:
             self._deliver(news)
@@ -180,27 +213,42 @@ class Schedule:
         return agent in self._agents
 
     async def async_problem(
-        self, plan: FuturePlan, mover: Speaker | None, *, takes_back: bool = False, asks_scripts: bool = True
+        self,
+        plan: FuturePlan,
+        mover: Speaker | None,
+        *,
+        takes_back: bool = False,
+        asks_scripts: bool = True,
     ) -> PlanProblem | None:
         """Return why somebody may not have now what a plan does, or may not take it back; None if they may.
 
-        `mover` is None for a change that has been judged, or that nobody asks for. A plan of one's own can always be
-        taken back, and so can what only speaks. The owner's scripts are only asked before something is done.
+        `mover` is None for a change that has been judged, or that nobody asks for. A
+        plan of one's own can always be taken back, and so can what only speaks. The
+        owner's scripts are only asked before something is done.
         """
         if mover is None or (takes_back and (plan.call is None or _is_of(plan, mover))):
             return None
         if plan.call is None:  # rules may be about our tool
-            rules, call = async_get_home_rules(self._hass).current.policy, CallEffects(LATER_TOOL, NOTHING)
+            rules, call = (
+                async_get_home_rules(self._hass).current.policy,
+                CallEffects(LATER_TOOL, NOTHING),
+            )
             verdict = judge(self._hass, rules, call, mover, dt_util.now()).verdict
-            return {Verdict.ALLOW: None, Verdict.DENY: PlanProblem.NOT_ALLOWED}.get(verdict, PlanProblem.NEEDS_YES)
+            return {Verdict.ALLOW: None, Verdict.DENY: PlanProblem.NOT_ALLOWED}.get(
+                verdict, PlanProblem.NEEDS_YES
+            )
         if runner := self._agents.get(plan.agent):
             asks_scripts = asks_scripts and not takes_back
-            return await runner.async_problem(plan, mover, takes_back=takes_back, asks_scripts=asks_scripts)
+            return await runner.async_problem(
+                plan, mover, takes_back=takes_back, asks_scripts=asks_scripts
+            )
         if not await async_is_permitted(self._hass, mover.user_id, ANYTHING):
             return PlanProblem.NOT_PERMITTED
         return None if takes_back else PlanProblem.NEEDS_YES
 
-    async def async_add(self, plan: FuturePlan, mover: Speaker | None = None) -> FuturePlan:
+    async def async_add(
+        self, plan: FuturePlan, mover: Speaker | None = None
+    ) -> FuturePlan:
         """Add a plan, which is judged if there is a `mover`; see `Plans.async_add`. Raises `NotPlanned`."""
         if problem := await self.async_problem(plan, mover):
             raise NotPlanned(problem)
@@ -211,7 +259,10 @@ class Schedule:
         return planned
 
     async def async_change(
-        self, plan_id: str, change: Callable[[FuturePlan], FuturePlan], mover: Speaker | None = None
+        self,
+        plan_id: str,
+        change: Callable[[FuturePlan], FuturePlan],
+        mover: Speaker | None = None,
     ) -> FuturePlan:
         """Change a plan that has not begun, for somebody; see `async_problem`. Raises `NotPlanned`."""
 
@@ -229,14 +280,18 @@ class Schedule:
 
         await self.plans.async_load()
         known = self.plans.stored.plan(plan_id)
-        if changed_plan(known) != known and (problem := await self.async_problem(known, mover)):
+        if changed_plan(known) != known and (
+            problem := await self.async_problem(known, mover)
+        ):
             raise NotPlanned(problem)
         changed = (await self.plans.async_change(apply)).plan(plan_id)
         self._fire(changed, PlanChange.CHANGED)
         self._watch(changed)
         return changed
 
-    async def async_cancel(self, plan_id: str, mover: Speaker | None = None, *, even_begun: bool = False) -> None:
+    async def async_cancel(
+        self, plan_id: str, mover: Speaker | None = None, *, even_begun: bool = False
+    ) -> None:
         """Remove a plan that has not begun, for somebody; see `async_problem`. Raises `NotPlanned`."""
 
         def cancel(stored: Stored) -> Stored:
@@ -246,13 +301,17 @@ class Schedule:
 
         await self.plans.async_load()
         plan = self.plans.stored.plan(plan_id)
-        if not plan.is_begun and (problem := await self.async_problem(plan, mover, takes_back=True)):
+        if not plan.is_begun and (
+            problem := await self.async_problem(plan, mover, takes_back=True)
+        ):
             raise NotPlanned(problem)
         await self.plans.async_change(cancel)
         self._unwatch(plan_id)
         self._fire(plan, PlanChange.CANCELLED)
 
-    async def async_forget(self, is_gone: Callable[[FuturePlan], bool]) -> Sequence[FuturePlan]:
+    async def async_forget(
+        self, is_gone: Callable[[FuturePlan], bool]
+    ) -> Sequence[FuturePlan]:
         """Remove and return the plans whose agent or person is gone."""
         gone = [*filter(is_gone, self.plans.stored.plans)]
         for plan in gone:
@@ -264,19 +323,35 @@ class Schedule:
         """Return the news that wait for a person or for somebody in a place."""
         if speaker.asking is not Asking.PERSON or speaker.is_api_client:
             return []
-        return [news for news in waiting_news(self._hass) if _is_for(self._hass, news, speaker, satellite_id)]
+        return [
+            news
+            for news in waiting_news(self._hass)
+            if _is_for(self._hass, news, speaker, satellite_id)
+        ]
 
     def last_heard(self, satellite_id: str | None) -> FuturePlan | None:
         """Return the reminder that was just heard at a satellite, which can be put off there."""
-        heard = (one for one in self.plans.stored.heard if satellite_id and one.satellite_id == satellite_id)
-        return next((one.news.plan for one in heard if dt_util.utcnow() - one.at < _JUST), None)
+        heard = (
+            one
+            for one in self.plans.stored.heard
+            if satellite_id and one.satellite_id == satellite_id
+        )
+        return next(
+            (one.news.plan for one in heard if dt_util.utcnow() - one.at < _JUST), None
+        )
 
-    async def async_heard(self, heard: Sequence[News], satellite_id: str | None = None) -> None:
+    async def async_heard(
+        self, heard: Sequence[News], satellite_id: str | None = None
+    ) -> None:
         """Forget news that were told, and note the reminders among them."""
         with suppress(NotPlanned):
-            await self.plans.async_change(lambda stored: stored.hearing(heard, satellite_id), even_unstored=True)
+            await self.plans.async_change(
+                lambda stored: stored.hearing(heard, satellite_id), even_unstored=True
+            )
 
-    async def async_ask(self, news: News, here: TurnInput | None = None) -> Question | None:
+    async def async_ask(
+        self, news: News, here: TurnInput | None = None
+    ) -> Question | None:
         """Ask whether to do now what was missed, as part of the turn `here` or wherever the plan was made.
 
         Missed calls that cannot be asked about become plain news.
@@ -290,7 +365,9 @@ class Schedule:
         return question
 
     @asynccontextmanager
-    async def _async_running(self, news: News, plan: FuturePlan, context: Context) -> AsyncGenerator[None]:
+    async def _async_running(
+        self, news: News, plan: FuturePlan, context: Context
+    ) -> AsyncGenerator[None]:
         """Mark a missed call while it runs, and what it began after it, so that an interruption is told."""
         begun = replace(plan, is_begun=True, every="", due=dt_util.utcnow())
 
@@ -302,24 +379,37 @@ class Schedule:
             try:
                 yield
             finally:
-                self._run(self._async_ended(begun, actions), f"chatterbox plan {plan.id}")
+                self._run(
+                    self._async_ended(begun, actions), f"chatterbox plan {plan.id}"
+                )
 
-    async def _async_ended(self, begun: FuturePlan, actions: AbstractSet[asyncio.Task[object]]) -> None:
+    async def _async_ended(
+        self, begun: FuturePlan, actions: AbstractSet[asyncio.Task[object]]
+    ) -> None:
         """Forget a call that has run, once its actions have ended."""
         if actions:
             await asyncio.wait(actions, timeout=ENDS_WITHIN)
         if not self._hass.is_stopping:
-            await self.plans.async_change(lambda stored: stored.replacing(begun), even_unstored=True)
+            await self.plans.async_change(
+                lambda stored: stored.replacing(begun), even_unstored=True
+            )
 
     async def _async_keep(self, news: News) -> None:
-        await self.plans.async_change(lambda stored: stored.with_same_news(news), even_unstored=True)
+        await self.plans.async_change(
+            lambda stored: stored.with_same_news(news), even_unstored=True
+        )
 
     def _can_ask(self, news: News) -> bool:
         """Return whether a question would be heard where a plan was made, or on a phone, and be the only one there."""
         satellite = news.asker.satellite_id
         waiting = async_get_approvals(self._hass).waiting
-        is_free = satellite is None or all(one.scope.satellite_id != satellite for one in waiting)
-        return is_free and (can_announce(self._hass, satellite) or bool(phones_of(self._hass, news.asker.user_id)))
+        is_free = satellite is None or all(
+            one.scope.satellite_id != satellite for one in waiting
+        )
+        return is_free and (
+            can_announce(self._hass, satellite)
+            or bool(phones_of(self._hass, news.asker.user_id))
+        )
 
     @callback
     def _watch(self, plan: FuturePlan) -> None:
@@ -328,15 +418,22 @@ class Schedule:
         if plan.due is not None:
             late = dt_util.utcnow() - plan.due
             if late > _WEEK and self._hass.loop.time() < self._knows_time_at:
-                again = HassJob(partial(_at_time, partial(self._watch, plan)), cancel_on_shutdown=True)
+                again = HassJob(
+                    partial(_at_time, partial(self._watch, plan)),
+                    cancel_on_shutdown=True,
+                )
                 self._watched[plan.id] = async_call_later(self._hass, _HOUR, again)
             elif late >= timedelta():
                 self._begin(plan.id)
             else:
                 begin = partial(_at_time, partial(self._begin, plan.id))
-                self._watched[plan.id] = async_track_point_in_time(self._hass, begin, plan.due)
+                self._watched[plan.id] = async_track_point_in_time(
+                    self._hass, begin, plan.due
+                )
         elif plan.condition is not None:
-            self._watched[plan.id] = _when_it_holds(self._hass, plan, plan.condition, partial(self._begin, plan.id))
+            self._watched[plan.id] = _when_it_holds(
+                self._hass, plan, plan.condition, partial(self._begin, plan.id)
+            )
 
     @callback
     def _unwatch(self, plan_id: str) -> None:
@@ -350,7 +447,12 @@ class Schedule:
 
     def _run(self, work: Awaitable[None], name: str) -> None:
         """Run work with an owner and apart from the turn that planned it, whose variables must not reach it."""
-        run = partial(self._hass.async_create_background_task, _logged(work), name, eager_start=False)
+        run = partial(
+            self._hass.async_create_background_task,
+            _logged(work),
+            name,
+            eager_start=False,
+        )
         _ = Variables().run(run)  # Home Assistant keeps the task
 
     async def _async_due(self, plan_id: str) -> None:
@@ -358,7 +460,10 @@ class Schedule:
         if plan is None or plan.is_begun:
             return
         condition = plan.condition
-        if condition and not all(may_see(self._hass, one, plan.asker.person_id) for one in condition.entity_ids):
+        if condition and not all(
+            may_see(self._hass, one, plan.asker.person_id)
+            for one in condition.entity_ids
+        ):
             await self._async_blind(plan)
             return
         if condition and not (holds := condition.holds(self._hass.states)):
@@ -367,31 +472,52 @@ class Schedule:
             else:
                 self._fire(plan, PlanChange.DUE)
                 why = states_text(self._hass, condition)
-                words = "" if holds is False else await self._async_say("later_failed", plan, why)
+                words = (
+                    ""
+                    if holds is False
+                    else await self._async_say("later_failed", plan, why)
+                )
                 is_urgent = plan.kind is not PlanKind.ACT
-                await self._async_conclude(plan, PlanChange.NOT_DONE, words, is_urgent=is_urgent)
+                await self._async_conclude(
+                    plan, PlanChange.NOT_DONE, words, is_urgent=is_urgent
+                )
             return
         self._fire(plan, PlanChange.DUE)
         if plan.kind is PlanKind.ACT:
             await self._async_act(plan)
             return
-        text = states_text(self._hass, condition) if condition and plan.kind is PlanKind.TELL else plan.text
+        text = (
+            states_text(self._hass, condition)
+            if condition and plan.kind is PlanKind.TELL
+            else plan.text
+        )
         is_late = plan.due is not None and dt_util.utcnow() - plan.due > WORTH
-        words = await self._async_say("later_late" if is_late else "later_remind", replace(plan, text=text))
+        words = await self._async_say(
+            "later_late" if is_late else "later_remind", replace(plan, text=text)
+        )
         is_urgent = plan.is_urgent or (plan.due is not None and not is_late)
         await self._async_conclude(plan, PlanChange.DONE, words, is_urgent=is_urgent)
 
     async def _async_act(self, plan: FuturePlan) -> None:
         runner = None if _is_late(plan) else await self._async_agent(plan.agent)
-        if self.plans.get(plan.id) != plan or self._hass.is_stopping:  # it was moved or cancelled; it cannot be marked
+        if (
+            self.plans.get(plan.id) != plan or self._hass.is_stopping
+        ):  # it was moved or cancelled; it cannot be marked
             return
         if runner is None or _is_late(plan) or plan.id in self.plans.doubtful:
             why = await self._async_say("later_missed_then", plan) if plan.due else ""
-            await self._async_conclude(plan, PlanChange.MISSED, await self._async_say("later_missed", plan), why)
+            await self._async_conclude(
+                plan,
+                PlanChange.MISSED,
+                await self._async_say("later_missed", plan),
+                why,
+            )
             return
         begun = replace(plan, is_begun=True)
         try:
-            await self.plans.async_change(lambda stored: stored.replacing(plan, begun))  # it never runs twice
+            await self.plans.async_change(
+                lambda stored: stored.replacing(plan, begun)
+            )  # it never runs twice
         except NotPlanned as error:
             await self._async_not_marked(plan, error.problem)
             return
@@ -399,26 +525,46 @@ class Schedule:
             outcome = await runner.async_act(begun)
         except Exception:  # noqa: BLE001  # whatever happens is told
             LOGGER.exception("A plan of %s failed", plan.agent)
-            outcome = Outcome("later_failed", await self._async_say("spoken_agent_failed", plan))
-        words = await self._async_say(outcome.problem, plan, outcome.why) if outcome.problem else ""
-        await self._async_conclude(begun, PlanChange.NOT_DONE if words else PlanChange.DONE, words)
+            outcome = Outcome(
+                "later_failed", await self._async_say("spoken_agent_failed", plan)
+            )
+        words = (
+            await self._async_say(outcome.problem, plan, outcome.why)
+            if outcome.problem
+            else ""
+        )
+        await self._async_conclude(
+            begun, PlanChange.NOT_DONE if words else PlanChange.DONE, words
+        )
 
     async def _async_not_marked(self, plan: FuturePlan, problem: PlanProblem) -> None:
         """Tell that a call was not done, since that it begins could not be stored; but not while it may yet be done.
 
-        A restart finds the plan as it was. So it is told once the file says so, or once it is too late for the call.
+        A restart finds the plan as it was. So it is told once the file says so, or once
+        it is too late for the call.
         """
         if problem not in {PlanProblem.NOT_KEPT, PlanProblem.NO_ROOM}:
             return
         if not await self.plans.async_doubt():
-            again = HassJob(partial(_at_time, partial(self._begin, plan.id)), cancel_on_shutdown=True)
+            again = HassJob(
+                partial(_at_time, partial(self._begin, plan.id)),
+                cancel_on_shutdown=True,
+            )
             self._watched[plan.id] = async_call_later(self._hass, _SOON, again)
             return
-        why = await self._async_say("spoken_no_room", plan) if problem is PlanProblem.NO_ROOM else ""
-        await self._async_conclude(plan, PlanChange.NOT_DONE, await self._async_say("later_failed", plan, why))
+        why = (
+            await self._async_say("spoken_no_room", plan)
+            if problem is PlanProblem.NO_ROOM
+            else ""
+        )
+        await self._async_conclude(
+            plan, PlanChange.NOT_DONE, await self._async_say("later_failed", plan, why)
+        )
 
     async def _async_interrupted(self, plan: FuturePlan) -> None:
-        await self._async_conclude(plan, PlanChange.NOT_DONE, await self._async_say("later_unsure", plan))
+        await self._async_conclude(
+            plan, PlanChange.NOT_DONE, await self._async_say("later_unsure", plan)
+        )
 
     async def _async_agent(self, agent: str) -> Runner | None:
         """Return what runs the calls of an agent, which may just be loaded anew; None if it does not come."""
@@ -430,17 +576,40 @@ class Schedule:
         return self._agents.get(agent)
 
     async def _async_conclude(
-        self, plan: FuturePlan, change: PlanChange, words: str, missed: str = "", *, is_urgent: bool = False
+        self,
+        plan: FuturePlan,
+        change: PlanChange,
+        words: str,
+        missed: str = "",
+        *,
+        is_urgent: bool = False,
     ) -> None:
         """Replace a plan by its next time and by news, in one step."""
-        following = None if change is PlanChange.CANCELLED else await self._async_following(plan)
+        following = (
+            None
+            if change is PlanChange.CANCELLED
+            else await self._async_following(plan)
+        )
         about = replace(plan, is_begun=False)
-        one = News(text=words, language=plan.language, asker=plan.asker, plan=about, missed=missed, is_urgent=is_urgent)
+        one = News(
+            text=words,
+            language=plan.language,
+            asker=plan.asker,
+            plan=about,
+            missed=missed,
+            is_urgent=is_urgent,
+        )
         news = [one] if words else []
 
         def conclude(stored: Stored) -> Stored:
-            left = stored.replacing(plan, following) if following else stored.replacing(plan)
-            return (left.without_news_of(plan.id) if plan.repeats else left).with_news(*news)
+            left = (
+                stored.replacing(plan, following)
+                if following
+                else stored.replacing(plan)
+            )
+            return (left.without_news_of(plan.id) if plan.repeats else left).with_news(
+                *news
+            )
 
         await self.plans.async_change(conclude, even_unstored=True)
         self._fire(plan, change)
@@ -459,8 +628,12 @@ class Schedule:
         start = plan.due + pause
         while pause and start + pause < after:
             start += pause + timedelta(hours=12)
-        moment = await async_resolve(self._hass, plan.words, plan.language, start if pause else after)
-        if moment and moment.due.replace(tzinfo=None) == dt_util.as_local(plan.due).replace(tzinfo=None):
+        moment = await async_resolve(
+            self._hass, plan.words, plan.language, start if pause else after
+        )
+        if moment and moment.due.replace(tzinfo=None) == dt_util.as_local(
+            plan.due
+        ).replace(tzinfo=None):
             # Clocks show it twice that day.
             after = max(moment.due, dt_util.utcnow())
             moment = await async_resolve(self._hass, plan.words, plan.language, after)
@@ -469,19 +642,27 @@ class Schedule:
     @callback
     def _deliver(self, news: News) -> None:
         """Tell news, unless it is night: then at its end."""
-        night = None if news.is_urgent else async_get_home_rules(self._hass).current.night
+        night = (
+            None if news.is_urgent else async_get_home_rules(self._hass).current.night
+        )
         self._unwatch(news.id)
         if news.is_kept:
             return
         if night and night.holds((now := dt_util.now()).time()):
-            end = datetime.combine(now.date() + timedelta(days=now.time() >= night.before), night.before, now.tzinfo)
+            end = datetime.combine(
+                now.date() + timedelta(days=now.time() >= night.before),
+                night.before,
+                now.tzinfo,
+            )
             deliver = partial(_at_time, partial(self._deliver, news))
             self._watched[news.id] = async_track_point_in_time(self._hass, deliver, end)
         else:
             self._run(self._async_deliver(news), f"chatterbox news {news.id}")
 
     async def _async_deliver(self, news: News) -> None:
-        if all(one.id != news.id for one in self.plans.stored.news):  # there are newer ones
+        if all(
+            one.id != news.id for one in self.plans.stored.news
+        ):  # there are newer ones
             return
         if not news.missed or self._can_ask(news):
             question = await self.async_ask(news) if news.missed else None
@@ -492,16 +673,27 @@ class Schedule:
 
     async def _async_tell(self, news: News, question: Question | None) -> bool:
         """Tell news where the plan was made, or on the phones of its person; return whether they were told."""
-        is_announced = await async_announce(self._hass, replace(news, text=question.text) if question else news)
+        is_announced = await async_announce(
+            self._hass, replace(news, text=question.text) if question else news
+        )
         if question is None:
-            is_told = is_announced or await async_notify(self._hass, news, has_buttons=True)
+            is_told = is_announced or await async_notify(
+                self._hass, news, has_buttons=True
+            )
             if is_told:
-                await self.async_heard([news], news.asker.satellite_id if is_announced else None)
+                await self.async_heard(
+                    [news], news.asker.satellite_id if is_announced else None
+                )
             return is_told
-        approvals, has_phone = async_get_approvals(self._hass), bool(phones_of(self._hass, news.asker.user_id))
+        approvals, has_phone = (
+            async_get_approvals(self._hass),
+            bool(phones_of(self._hass, news.asker.user_id)),
+        )
         with suppress(NotPlanned):
             if is_announced or (has_phone and not question.needs_pin):
-                await self.plans.async_change(lambda stored: stored.without_news({news.id}))
+                await self.plans.async_change(
+                    lambda stored: stored.without_news({news.id})
+                )
                 if is_announced:
                     approvals.note_heard(question.id)
                 return True
@@ -512,21 +704,43 @@ class Schedule:
     def _async_take_tap(self, event: Event) -> None:
         """Do what a button says, once, if the tap comes from the person whose reminder it is."""
         secret, _, action = str(event.data.get("action")).partition("_")
-        reminders = (*self.plans.stored.news, *(one.news for one in self.plans.stored.heard))
+        reminders = (
+            *self.plans.stored.news,
+            *(one.news for one in self.plans.stored.heard),
+        )
         news = next((one for one in reminders if one.secret == secret), None)
-        button = next((one for one in buttons_of(news) if one == action), None) if news else None
-        if news is None or news.plan is None or button is None or secret in self._tapped:
+        button = (
+            next((one for one in buttons_of(news) if one == action), None)
+            if news
+            else None
+        )
+        if (
+            news is None
+            or news.plan is None
+            or button is None
+            or secret in self._tapped
+        ):
             return
         if event.context.user_id is None or event.context.user_id != news.asker.user_id:
-            LOGGER.warning("Ignored a tap that did not come from the user of the reminder %s", news.id)
+            LOGGER.warning(
+                "Ignored a tap that did not come from the user of the reminder %s",
+                news.id,
+            )
             return
         self._tapped.add(secret)
-        self._run(self._async_tapped(news, news.plan, button), f"chatterbox button of {news.id}")
+        self._run(
+            self._async_tapped(news, news.plan, button),
+            f"chatterbox button of {news.id}",
+        )
 
     async def _async_tapped(self, news: News, plan: FuturePlan, button: Button) -> None:
         """Do what a button says, and show what became of it."""
         sentences = await async_get_sentences(self._hass, plan.language)
-        text, has_buttons, mover = CLEAR, False, speaker_of(self._hass, news.asker.user_id)
+        text, has_buttons, mover = (
+            CLEAR,
+            False,
+            speaker_of(self._hass, news.asker.user_id),
+        )
         try:
             if button is Button.AGAIN:
                 again = plan.put_off(_AGAIN)
@@ -535,16 +749,27 @@ class Schedule:
             elif button is Button.CANCEL:
                 await self.async_cancel(plan.id, mover)
                 text = sentences["later_cancelled"].format(what=plan.text)
-            await self.plans.async_change(lambda stored: stored.without_buttons(news.secret), even_unstored=True)
+            await self.plans.async_change(
+                lambda stored: stored.without_buttons(news.secret), even_unstored=True
+            )
         except NotPlanned as error:
             why = await async_error_text(self._hass, plan.language, error.problem)
-            text, has_buttons = f"{sentences['later_not_changed'].format(what=plan.text)} {why}", True
+            text, has_buttons = (
+                f"{sentences['later_not_changed'].format(what=plan.text)} {why}",
+                True,
+            )
         self._tapped.discard(news.secret)
-        await async_notify(self._hass, replace(news, text=text), has_buttons=has_buttons)
+        await async_notify(
+            self._hass, replace(news, text=text), has_buttons=has_buttons
+        )
 
     async def _async_say(self, key: str, plan: FuturePlan, why: str = "") -> str:
         sentences = await async_get_sentences(self._hass, plan.language)
-        return sentences[key].format(time=moment_text(plan.due), what=plan.text, why=why).strip()
+        return (
+            sentences[key]
+            .format(time=moment_text(plan.due), what=plan.text, why=why)
+            .strip()
+        )
 
     @callback
     def _fire(self, plan: FuturePlan, change: PlanChange) -> None:
@@ -563,40 +788,68 @@ class Schedule:
         )
 
     async def _async_user_removed(self, event: Event[dict[str, str]]) -> None:
-        await self.async_forget(lambda plan: plan.asker.user_id == event.data["user_id"])
+        await self.async_forget(
+            lambda plan: plan.asker.user_id == event.data["user_id"]
+        )
 
-    async def _async_entity_changed(self, event: Event[er.EventEntityRegistryUpdatedData]) -> None:
+    async def _async_entity_changed(
+        self, event: Event[er.EventEntityRegistryUpdatedData]
+    ) -> None:
         data = event.data
-        waiting = [one for one in self.plans.stored.plans if one.condition and not one.is_begun]
+        waiting = [
+            one for one in self.plans.stored.plans if one.condition and not one.is_begun
+        ]
         if data["action"] == "update" and (old := data.get("old_entity_id")):
             for plan in waiting:
                 if plan.condition and old in plan.condition.entity_ids:
-                    await self._async_replace(plan, plan.condition.renamed(old, data["entity_id"]))
+                    await self._async_replace(
+                        plan, plan.condition.renamed(old, data["entity_id"])
+                    )
         elif data["action"] == "remove":
             for plan in waiting:
                 if plan.condition and data["entity_id"] in plan.condition.entity_ids:
                     self._run(self._async_blind(plan), f"chatterbox plan {plan.id}")
             if data["entity_id"].startswith("person."):
                 entries = er.async_get(self._hass).entities.values()
-                known = {None, *(entry.unique_id for entry in entries if entry.platform == "person")}
+                known = {
+                    None,
+                    *(
+                        entry.unique_id
+                        for entry in entries
+                        if entry.platform == "person"
+                    ),
+                }
                 # Where there is no person, the id is that of the user.
-                await self.async_forget(lambda plan: plan.asker.person_id not in {*known, plan.asker.user_id})
+                await self.async_forget(
+                    lambda plan: (
+                        plan.asker.person_id not in {*known, plan.asker.user_id}
+                    )
+                )
 
     async def _async_replace(self, plan: FuturePlan, condition: Condition) -> None:
         """Have a plan wait for another condition, unless it has changed meanwhile."""
         changed = replace(plan, condition=condition)
         with suppress(NotPlanned):
-            await self.plans.async_change(lambda stored: stored.replacing(plan, changed), even_unstored=True)
+            await self.plans.async_change(
+                lambda stored: stored.replacing(plan, changed), even_unstored=True
+            )
             self._watch(changed)
 
     async def _async_blind(self, plan: FuturePlan) -> None:
         """End a plan whose condition can no longer be looked at."""
         self._unwatch(plan.id)
-        await self._async_conclude(plan, PlanChange.CANCELLED, await self._async_say("later_hidden", plan))
+        await self._async_conclude(
+            plan, PlanChange.CANCELLED, await self._async_say("later_hidden", plan)
+        )
 
 
 async def async_resolve(
-    hass: HomeAssistant, words: str, language: str, at: datetime | None = None, *, moved: Moment | None = None
+    hass: HomeAssistant,
+    words: str,
+    language: str,
+    at: datetime | None = None,
+    *,
+    moved: Moment | None = None,
 ) -> Moment | None:
     """Return the time that words mean now, or at another time, or for a plan that is moved from another time.
 
@@ -607,28 +860,54 @@ async def async_resolve(
 
 
 def resolved_time(
-    hass: HomeAssistant, words: str, language: str, at: datetime | None = None, *, moved: Moment | None = None
+    hass: HomeAssistant,
+    words: str,
+    language: str,
+    at: datetime | None = None,
+    *,
+    moved: Moment | None = None,
 ) -> Moment | None:
     """Return the same, once the phrases of the language are read."""
     now = dt_util.as_local(at or dt_util.utcnow())
-    return resolve_time(words, now=now, language=language, sun=partial(get_astral_event_date, hass), moved=moved)
+    return resolve_time(
+        words,
+        now=now,
+        language=language,
+        sun=partial(get_astral_event_date, hass),
+        moved=moved,
+    )
 
 
 def moment_of(plan: FuturePlan | None) -> Moment | None:
     """Return when a plan is due; None for one that waits for a state."""
-    return Moment(dt_util.as_local(plan.due), plan.every, is_sure=True) if plan and plan.due else None
+    return (
+        Moment(dt_util.as_local(plan.due), plan.every, is_sure=True)
+        if plan and plan.due
+        else None
+    )
 
 
-def due_about(hass: HomeAssistant, plans: Sequence[FuturePlan], words: str, language: str) -> FuturePlan | None:
+def due_about(
+    hass: HomeAssistant, plans: Sequence[FuturePlan], words: str, language: str
+) -> FuturePlan | None:
     """Return the plan that is due about when words say, the latest of equals; None for another time or other words."""
-    moments = [(plan, resolved_time(hass, words, language, moved=moment_of(plan))) for plan in reversed(plans)]
-    apart = [(abs(moment.due - plan.due), plan) for plan, moment in moments if moment and plan.due]
+    moments = [
+        (plan, resolved_time(hass, words, language, moved=moment_of(plan)))
+        for plan in reversed(plans)
+    ]
+    apart = [
+        (abs(moment.due - plan.due), plan)
+        for plan, moment in moments
+        if moment and plan.due
+    ]
     distance, nearest = min(apart, key=lambda one: one[0], default=(_ABOUT, None))
     return nearest if distance <= _ABOUT else None
 
 
 def _is_of(plan: FuturePlan, speaker: Speaker) -> bool:
-    return plan.asker.person_id is not None and plan.asker.person_id == speaker.person_id
+    return (
+        plan.asker.person_id is not None and plan.asker.person_id == speaker.person_id
+    )
 
 
 def is_within_bounds(due: datetime) -> bool:
@@ -649,7 +928,11 @@ def edited_plan(plan: FuturePlan, text: str, due: datetime | None) -> FuturePlan
     if due != plan.due:
         if due is None or not is_within_bounds(due):
             raise NotPlanned(PlanProblem.NO_TIME)
-        plan = replace(plan, due=due, words=exact_words(Moment(dt_util.as_local(due), plan.every, is_sure=True)))
+        plan = replace(
+            plan,
+            due=due,
+            words=exact_words(Moment(dt_util.as_local(due), plan.every, is_sure=True)),
+        )
     if len(plan.text) > LONGEST_TEXT:
         raise NotPlanned(PlanProblem.NO_TIME)
     return plan
@@ -663,11 +946,17 @@ async def _logged(work: Awaitable[None]) -> None:
         LOGGER.warning("A plan could not be concluded: %s", error.problem)
 
 
-def _is_for(hass: HomeAssistant, news: News, speaker: Speaker, satellite_id: str | None) -> bool:
+def _is_for(
+    hass: HomeAssistant, news: News, speaker: Speaker, satellite_id: str | None
+) -> bool:
     asker = news.asker
     if asker.person_id is not None and asker.person_id == speaker.person_id:
         return True
-    if asker.satellite_id and asker.satellite_id == satellite_id and not speaker.is_signed_in:
+    if (
+        asker.satellite_id
+        and asker.satellite_id == satellite_id
+        and not speaker.is_signed_in
+    ):
         return True  # an app may name the device of any satellite
     if asker.device_id and asker.device_id == speaker.sure_device_id:
         return True
@@ -677,8 +966,12 @@ def _is_for(hass: HomeAssistant, news: News, speaker: Speaker, satellite_id: str
 def _has_place(hass: HomeAssistant, asker: Asker) -> bool:
     """Return whether there still is a place at which somebody could hear what a person at it asked for."""
     satellite = asker.satellite_id
-    is_known = satellite and (hass.states.get(satellite) or er.async_get(hass).async_get(satellite))
-    return bool(is_known or (asker.device_id and dr.async_get(hass).async_get(asker.device_id)))
+    is_known = satellite and (
+        hass.states.get(satellite) or er.async_get(hass).async_get(satellite)
+    )
+    return bool(
+        is_known or (asker.device_id and dr.async_get(hass).async_get(asker.device_id))
+    )
 
 
 @callback
@@ -687,7 +980,9 @@ def _at_time(begin: CALLBACK_TYPE, _now: datetime) -> None:
 
 
 @callback
-def _when_it_holds(hass: HomeAssistant, plan: FuturePlan, condition: Condition, begin: CALLBACK_TYPE) -> CALLBACK_TYPE:
+def _when_it_holds(
+    hass: HomeAssistant, plan: FuturePlan, condition: Condition, begin: CALLBACK_TYPE
+) -> CALLBACK_TYPE:
     """Call `begin` once a condition has held for its time; return what ends that.
 
     If it was told before, it has to have ended meanwhile, and an hour ago.
@@ -708,8 +1003,16 @@ def _when_it_holds(hass: HomeAssistant, plan: FuturePlan, condition: Condition, 
             stop_timer()
             is_new = is_new or holds is False
         elif is_new and not ends:
-            rest = (plan.told_at + SELDOM - dt_util.utcnow()).total_seconds() if plan.told_at else 0
-            ends.append(async_call_later(hass, max(condition.seconds, rest), partial(_at_time, begin)))
+            rest = (
+                (plan.told_at + SELDOM - dt_util.utcnow()).total_seconds()
+                if plan.told_at
+                else 0
+            )
+            ends.append(
+                async_call_later(
+                    hass, max(condition.seconds, rest), partial(_at_time, begin)
+                )
+            )
 
     stop = async_track_state_change_event(hass, condition.entity_ids, check)
     check()

@@ -1,7 +1,8 @@
 """Recognizes requests about plans without a model: "remind me at six to call Mum", "turn it off in ten minutes".
 
-Home Assistant's own sentences go first. Those that it understands as delayed become plans, and so do commands that it
-understands, with either of its recognizers, once their time is left out.
+Home Assistant's own sentences go first. Those that it understands as delayed become
+plans, and so do commands that it understands, with either of its recognizers, once
+their time is left out.
 """
 
 import re
@@ -12,7 +13,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from homeassistant.components.alarm_control_panel import DOMAIN as ALARM_PANEL
-from homeassistant.components.conversation import DOMAIN as CONVERSATION, ConversationInput
+from homeassistant.components.conversation import (
+    DOMAIN as CONVERSATION,
+    ConversationInput,
+)
 from homeassistant.components.intent import async_device_supports_timers
 from homeassistant.components.media_player import INTENT_MEDIA_SEARCH_AND_PLAY
 from homeassistant.core import HomeAssistant
@@ -32,7 +36,11 @@ from ..home.request import QUESTION_ENDS
 from ..internals.conversation import async_recognized, built_in_agent, slots_of
 from ..offline.misheard import is_negated
 from ..offline.provider import PROCESS_SENTENCE, SENTENCE, asked_about, local_call
-from ..offline.sentence_effects import async_read_sentence, async_sentence_effects, async_with_names
+from ..offline.sentence_effects import (
+    async_read_sentence,
+    async_sentence_effects,
+    async_with_names,
+)
 from ..people.speakers import person_id_of
 from ..speech.sentences import async_error_text, async_get_sentences
 from ..speech.text.times import (
@@ -49,7 +57,14 @@ from ..speech.text.times import (
     spoken_time,
     times_in,
 )
-from .plan_words import PlanWords, begins_bound, has_plan_words, is_clear, of_time, plan_words
+from .plan_words import (
+    PlanWords,
+    begins_bound,
+    has_plan_words,
+    is_clear,
+    of_time,
+    plan_words,
+)
 from .plans import TIMER_WORDS, Asker, FuturePlan, NotPlanned, PlanKind, plans_of
 from .schedule import async_get_schedule, due_about, moment_of, resolved_time
 from .telling import ReminderKind, async_reminder_kind, plan_text
@@ -92,7 +107,10 @@ _COMMAND: Final = RecognizedRequest(_NAME, is_question=False)
 
 
 async def async_recognize_plan(
-    hass: HomeAssistant, user_input: ConversationInput, history: Transcript, found: RecognizedRequest | None
+    hass: HomeAssistant,
+    user_input: ConversationInput,
+    history: Transcript,
+    found: RecognizedRequest | None,
 ) -> RecognizedRequest | None:
     """Return a request about plans, with the call that does it, or else the one that Home Assistant has `found`."""
     agent, language = built_in_agent(hass, user_input.text), user_input.language
@@ -109,29 +127,51 @@ async def async_recognize_plan(
         return found
     try:
         sentence = await _async_sentence(hass, user_input, history, times)
-        clear = sentence.made_clear() or await sentence.async_of_kind(found) or sentence.moved_by_kind()
-        request = clear or await sentence.async_recognized(agent, found) or sentence.with_text()
+        clear = (
+            sentence.made_clear()
+            or await sentence.async_of_kind(found)
+            or sentence.moved_by_kind()
+        )
+        request = (
+            clear
+            or await sentence.async_recognized(agent, found)
+            or sentence.with_text()
+        )
         if request and request.call and request.call.name == _NAME and sentence.problem:
             raise sentence.problem
     except NotPlanned as error:
-        return replace(_COMMAND, answer=await async_error_text(hass, language, error.problem))
+        return replace(
+            _COMMAND, answer=await async_error_text(hass, language, error.problem)
+        )
     return request
 
 
 async def _async_sentence(
-    hass: HomeAssistant, user_input: ConversationInput, history: Transcript, times: Sequence[TimeInSentence]
+    hass: HomeAssistant,
+    user_input: ConversationInput,
+    history: Transcript,
+    times: Sequence[TimeInSentence],
 ) -> _Sentence:
     """Return a sentence with what its words may be about."""
-    plans, user_id, problem = async_get_schedule(hass).plans, user_input.context.user_id, None
+    plans, user_id, problem = (
+        async_get_schedule(hass).plans,
+        user_input.context.user_id,
+        None,
+    )
     try:
         await plans.async_load()
     except NotPlanned as error:
         problem = error
     own = plans_of(plans.stored.plans, person_id_of(hass, user_id) if user_id else None)
     kinds = {plan.id: await async_reminder_kind(hass, plan) for plan in own}
-    texts, language = await async_get_sentences(hass, user_input.language), user_input.language
+    texts, language = (
+        await async_get_sentences(hass, user_input.language),
+        user_input.language,
+    )
     readings = [*_readings(user_input.text, language)]
-    return _Sentence(hass, user_input, history, times, readings, texts, own, kinds, problem)
+    return _Sentence(
+        hass, user_input, history, times, readings, texts, own, kinds, problem
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,35 +209,59 @@ class _Sentence:
         """Its words without the marks around them."""
         return self.user_input.text.strip(_AROUND)
 
-    def _resolve(self, words: str, said_at: JsonValue = None, moved: Moment | None = None) -> Moment | None:
+    def _resolve(
+        self, words: str, said_at: JsonValue = None, moved: Moment | None = None
+    ) -> Moment | None:
         """Return the time that words mean now, or meant when they were said."""
         at = dt_util.parse_datetime(str(said_at))
         return resolved_time(self.hass, words, self.language, at, moved=moved)
 
     def _for(self, text: JsonValue, moment: Moment | None) -> Moment | None:
         """Return the time that is meant for a reminder with a text."""
-        return _for_alarm(moment) if moment and text == self.texts["later_alarm"] else moment
+        return (
+            _for_alarm(moment)
+            if moment and text == self.texts["later_alarm"]
+            else moment
+        )
 
-    def _says(self, key: str, request: RecognizedRequest = _COMMAND, **fields: str) -> RecognizedRequest:
+    def _says(
+        self, key: str, request: RecognizedRequest = _COMMAND, **fields: str
+    ) -> RecognizedRequest:
         """Return a request with a sentence in place of its call, of which a model may make more."""
-        return replace(request, answer=self.texts[key].format(**fields), is_last_resort=True)
+        return replace(
+            request, answer=self.texts[key].format(**fields), is_last_resort=True
+        )
 
     def made_clear(self) -> RecognizedRequest | None:
         """Return the request of before with its exact time, if words answer the question about that.
 
-        Words of then mean what they meant then: "tomorrow" is still the same day after midnight.
+        Words of then mean what they meant then: "tomorrow" is still the same day after
+        midnight.
         """
-        given, answer, language = asked_about(_NAME, self.history), self.answer, self.language
+        given, answer, language = (
+            asked_about(_NAME, self.history),
+            self.answer,
+            self.language,
+        )
         if not given or given.get("text") == "":
             return None
         if given["kind"] == "cancel":
             return self._chosen(str(given["text"]))
         said_at, when, text = given[_SAID_AT], str(given["when"]), given.get("text")
-        moment, unclear = self._for(text, self._resolve(when, said_at)), dict[str, JsonValue]()
+        moment, unclear = (
+            self._for(text, self._resolve(when, said_at)),
+            dict[str, JsonValue](),
+        )
         old = moment if names_days(when, language) else None
-        times = sorted((time.words for time in self.times), key=answer.index, reverse=True)
+        times = sorted(
+            (time.words for time in self.times), key=answer.index, reverse=True
+        )
         rest = _without_times(answer, times)
-        denied = moment and moment.due if understand_answer(rest, language) is Meaning.NO else None
+        denied = (
+            moment and moment.due
+            if understand_answer(rest, language) is Meaning.NO
+            else None
+        )
         for words in (answer, *(times if _says_no_more(rest, language) else ())):
             together = [(f"{when} {words}", None, said_at)] if when else []
             for meant, moved, at in (*together, (words, old, None)):
@@ -206,7 +270,9 @@ class _Sentence:
                     return replace(_COMMAND, call=_planning(given, exact_words(clear)))
                 if clear and not (moved or unclear):
                     unclear = {**given, "when": meant, _SAID_AT: at}
-        unclear = unclear or ({**given, "when": answer, _SAID_AT: None} if times and not rest else {})
+        unclear = unclear or (
+            {**given, "when": answer, _SAID_AT: None} if times and not rest else {}
+        )
         match understand_answer(answer, language):
             case Meaning.YES if moment:
                 return replace(_COMMAND, call=_planning(given, exact_words(moment)))
@@ -222,7 +288,11 @@ class _Sentence:
 
     def with_text(self) -> RecognizedRequest | None:
         """Return the request for a reminder with words that are no other request as its text, if that was asked for."""
-        given, answer, language = asked_about(_NAME, self.history), self.answer, self.language
+        given, answer, language = (
+            asked_about(_NAME, self.history),
+            self.answer,
+            self.language,
+        )
         is_question = self.user_input.text.rstrip().endswith(QUESTION_ENDS)
         if given.get("text") != "" or not answer or is_question:
             return None
@@ -234,15 +304,28 @@ class _Sentence:
         )
         words = plan_words(f"{request.rest.strip(_AROUND)} {content.rest}", language)
         text, when = (words and words.text) or content.rest, str(given["when"])
-        both = {_SAID_AT: given[_SAID_AT], "when": f"{when} / {content.words}" if content.words else when}
-        given |= {"text": text, **(both if when else {_SAID_AT: None, "when": content.words})}
+        both = {
+            _SAID_AT: given[_SAID_AT],
+            "when": f"{when} / {content.words}" if content.words else when,
+        }
+        given |= {
+            "text": text,
+            **(both if when else {_SAID_AT: None, "when": content.words}),
+        }
         return self._with_call(_COMMAND, given)
 
     def _chosen(self, words: str) -> RecognizedRequest | None:
         """Return the request to cancel those of several plans that an answer chooses, by number, name or time."""
-        answer, language, plans = self.answer, self.language, plans_called(self.plans, words)
+        answer, language, plans = (
+            self.answer,
+            self.language,
+            plans_called(self.plans, words),
+        )
         names = [[frozenset(heard_words(plan.text))] for plan in plans]
-        choice, meaning = understand_choice(answer, language, names, _MOST_NAMED), understand_answer(answer, language)
+        choice, meaning = (
+            understand_choice(answer, language, names, _MOST_NAMED),
+            understand_answer(answer, language),
+        )
         chosen: Sequence[FuturePlan] = [plans[number] for number in choice or ()]
         times = [*_times_in(answer, language)][:-1]
         for time in times:
@@ -256,15 +339,21 @@ class _Sentence:
             return self._declined
         if not chosen and choice is None:
             return None
-        return replace(_COMMAND, call=_call_for("cancel", plans), answer=self._which(plans))
+        return replace(
+            _COMMAND, call=_call_for("cancel", plans), answer=self._which(plans)
+        )
 
-    async def async_of_kind(self, theirs: RecognizedRequest | None) -> RecognizedRequest | None:
+    async def async_of_kind(
+        self, theirs: RecognizedRequest | None
+    ) -> RecognizedRequest | None:
         """Return the request that asks for alarms, reminders or timers or cancels some; None for other words.
 
         `theirs` is the one that Home Assistant has understood.
         """
         for time, words in self.readings:
-            is_bound = begins_bound(time.words, self.language) or has_bound(time.words, self.language)
+            is_bound = begins_bound(time.words, self.language) or has_bound(
+                time.words, self.language
+            )
             if (
                 words.kind in _KINDS
                 and words.act in {"ask", "cancel"}
@@ -275,14 +364,20 @@ class _Sentence:
             return None
         if (kind := ReminderKind(words.kind)) is ReminderKind.TIMER:
             is_plain = words.act == "ask" and not time.words
-            return await self._async_timers(words, is_only=theirs is None) if is_plain else None
+            return (
+                await self._async_timers(words, is_only=theirs is None)
+                if is_plain
+                else None
+            )
         then = "" if is_bound else time.words
         sure = sorted(self._of_kind(kind), key=due_order)
         named = sure or plans_called(self.plans, words.named)
         meant = self._due(named, then) if then else named
         request = replace(_COMMAND, is_question=words.act == "ask")
         if not meant:
-            is_device = time.words and await async_recognize(self.hass, replace(self.user_input, text=time.rest))
+            is_device = time.words and await async_recognize(
+                self.hass, replace(self.user_input, text=time.rest)
+            )
             if is_device or (kind is ReminderKind.ALARM and self._has_alarm_panel):
                 return None  # of that name
             return self._says(f"later_none_{kind}{'_then' if then else ''}", request)
@@ -290,17 +385,32 @@ class _Sentence:
             return self._counted(request, meant)
         if request.is_question:
             is_next = "next" in words.roles and not is_bound
-            return replace(request, call=_call_for("list", meant[:1] if is_next else meant))
-        is_clear = bool(sure) and not is_bound and self._means_all(words, time.words, meant)
-        return replace(request, call=_call_for("cancel", meant), answer="" if is_clear else self._which(meant))
+            return replace(
+                request, call=_call_for("list", meant[:1] if is_next else meant)
+            )
+        is_clear = (
+            bool(sure) and not is_bound and self._means_all(words, time.words, meant)
+        )
+        return replace(
+            request,
+            call=_call_for("cancel", meant),
+            answer="" if is_clear else self._which(meant),
+        )
 
-    def _is_known(self, time: TimeInSentence, words: PlanWords, *, is_bound: bool) -> bool:
+    def _is_known(
+        self, time: TimeInSentence, words: PlanWords, *, is_bound: bool
+    ) -> bool:
         """Return whether the time of plans is understood: "voor morgen" may be for tomorrow, and no bound."""
         if is_bound and words.act == "cancel":
-            return not any(names_days(one, self.language) for one in parts_of_time(time.words, self.language))
+            return not any(
+                names_days(one, self.language)
+                for one in parts_of_time(time.words, self.language)
+            )
         return is_bound or not time.words or is_resolved(time.words, self.language)
 
-    def _means_all(self, words: PlanWords, time: str, plans: Sequence[FuturePlan]) -> bool:
+    def _means_all(
+        self, words: PlanWords, time: str, plans: Sequence[FuturePlan]
+    ) -> bool:
         """Return whether all of some plans are to be cancelled: no single day of one, and none of "by seven"."""
         has_days = names_days(time, self.language)
         if has_days and any(plan.every for plan in plans):
@@ -309,16 +419,23 @@ class _Sentence:
             return has_days or not time
         return len(plans) == (2 if "both" in words.roles else 1)
 
-    async def _async_timers(self, words: PlanWords, *, is_only: bool) -> RecognizedRequest | None:
+    async def _async_timers(
+        self, words: PlanWords, *, is_only: bool
+    ) -> RecognizedRequest | None:
         """Return the request that names or counts all timers: those among the plans, and those of devices.
 
-        It is None without any among the plans, unless it `is_only`: Home Assistant, which has understood the question,
-        too, names those of devices.
+        It is None without any among the plans, unless it `is_only`: Home Assistant,
+        which has understood the question, too, names those of devices.
         """
-        ours, request = self._of_kind(ReminderKind.TIMER), replace(_COMMAND, is_question=True)
+        ours, request = (
+            self._of_kind(ReminderKind.TIMER),
+            replace(_COMMAND, is_question=True),
+        )
         if not ours and not is_only:
             return None
-        status = await intent.async_handle(self.hass, CONVERSATION, intent.INTENT_TIMER_STATUS, language=self.language)
+        status = await intent.async_handle(
+            self.hass, CONVERSATION, intent.INTENT_TIMER_STATUS, language=self.language
+        )
         if not all(timer["is_active"] for timer in status.speech_slots["timers"]):
             return None  # one that is paused ends at no time
         theirs = [
@@ -337,16 +454,35 @@ class _Sentence:
             return self._counted(request, timers)
         if ours and not theirs:
             return replace(request, call=_call_for("list", timers))
-        spoken = " ".join(plan_text(self.hass, self.texts, plan, self.language) for plan in timers)
-        return replace(request, answer=spoken or self.texts["later_none_timer"], is_last_resort=True)
+        spoken = " ".join(
+            plan_text(self.hass, self.texts, plan, self.language) for plan in timers
+        )
+        return replace(
+            request,
+            answer=spoken or self.texts["later_none_timer"],
+            is_last_resort=True,
+        )
 
     def moved_by_kind(self) -> RecognizedRequest | None:
         """Return the request to move the one alarm or reminder, or the one of a time; None for other words."""
         language, text = self.language, self.user_input.text
-        for timed_text in (_with_at(text, language), text) if has_plan_words(language) else ():  # "to eight" is "at"
-            times = sorted((time.words for time in times_in(timed_text, language)), key=timed_text.index)
-            words = plan_words(_without_times(timed_text, times), language) if times else None
-            if words and words.act == "move" and words.kind in {ReminderKind.ALARM, ReminderKind.REMINDER}:
+        for timed_text in (
+            (_with_at(text, language), text) if has_plan_words(language) else ()
+        ):  # "to eight" is "at"
+            times = sorted(
+                (time.words for time in times_in(timed_text, language)),
+                key=timed_text.index,
+            )
+            words = (
+                plan_words(_without_times(timed_text, times), language)
+                if times
+                else None
+            )
+            if (
+                words
+                and words.act == "move"
+                and words.kind in {ReminderKind.ALARM, ReminderKind.REMINDER}
+            ):
                 break
         else:
             return None
@@ -362,22 +498,47 @@ class _Sentence:
         match meant:
             case [moved]:
                 is_guessed = not old and len(plans) > 1
-                given: dict[str, JsonValue] = {"kind": "move", "text": moved.id, "when": new}
+                given: dict[str, JsonValue] = {
+                    "kind": "move",
+                    "text": moved.id,
+                    "when": new,
+                }
                 return self._with_call(_COMMAND, given, moved, asks=is_guessed)
             case []:
                 return self._says(f"later_none_{words.kind}{'_then' if plans else ''}")
             case _:
-                return replace(_COMMAND, answer=self.texts["later_not_changed"].format(what=self._named(meant)))
+                return replace(
+                    _COMMAND,
+                    answer=self.texts["later_not_changed"].format(
+                        what=self._named(meant)
+                    ),
+                )
 
     def _on_day(self, plans: Sequence[FuturePlan], new: str) -> Sequence[FuturePlan]:
         """Return the plans that may be moved to a new time: of several those on its day, if it names one."""
-        moment = self._resolve(new) if len(plans) > 1 and names_days(new, self.language) else None
-        days = {plan.id: dt_util.as_local(plan.due).date() for plan in plans if plan.due}
-        return plans if moment is None else [plan for plan in plans if days.get(plan.id) == moment.due.date()]
+        moment = (
+            self._resolve(new)
+            if len(plans) > 1 and names_days(new, self.language)
+            else None
+        )
+        days = {
+            plan.id: dt_util.as_local(plan.due).date() for plan in plans if plan.due
+        }
+        return (
+            plans
+            if moment is None
+            else [plan for plan in plans if days.get(plan.id) == moment.due.date()]
+        )
 
-    def _due_about(self, plans: Sequence[FuturePlan], words: str) -> Sequence[FuturePlan]:
+    def _due_about(
+        self, plans: Sequence[FuturePlan], words: str
+    ) -> Sequence[FuturePlan]:
         """Return the plan that is due about when words say."""
-        return [plan] if (plan := due_about(self.hass, plans, words, self.language)) else []
+        return (
+            [plan]
+            if (plan := due_about(self.hass, plans, words, self.language))
+            else []
+        )
 
     def _of_kind(self, kind: ReminderKind) -> Sequence[FuturePlan]:
         return [plan for plan in self.plans if self.kinds[plan.id] is kind]
@@ -385,12 +546,21 @@ class _Sentence:
     @property
     def _has_alarm_panel(self) -> bool:
         """Whether "the alarm" may be one that watches the home."""
-        return any(entity.domain == ALARM_PANEL for entity in async_get_home(self.hass, CONVERSATION).all_entities)
+        return any(
+            entity.domain == ALARM_PANEL
+            for entity in async_get_home(self.hass, CONVERSATION).all_entities
+        )
 
     def _due(self, plans: Iterable[FuturePlan], words: str) -> Sequence[FuturePlan]:
         """Return the plans that are due exactly when words say, those that come again then as well."""
-        moments = [(plan, self._resolve(words, moved=moment_of(plan))) for plan in plans]
-        return [plan for plan, moment in moments if moment and plan.due and _is_due_at(plan, plan.due, moment)]
+        moments = [
+            (plan, self._resolve(words, moved=moment_of(plan))) for plan in plans
+        ]
+        return [
+            plan
+            for plan, moment in moments
+            if moment and plan.due and _is_due_at(plan, plan.due, moment)
+        ]
 
     def _which(self, plans: Sequence[FuturePlan]) -> str:
         """Return the question for the one of some plans to cancel."""
@@ -398,48 +568,97 @@ class _Sentence:
 
     def _named(self, plans: Sequence[FuturePlan]) -> str:
         """Return the texts and times of the first few of some plans."""
-        return _listed((plan.text, _time_of(moment_of(plan), self.language)) for plan in plans[:_MOST_NAMED])
+        return _listed(
+            (plan.text, _time_of(moment_of(plan), self.language))
+            for plan in plans[:_MOST_NAMED]
+        )
 
-    def _counted(self, request: RecognizedRequest, plans: Sequence[FuturePlan]) -> RecognizedRequest:
+    def _counted(
+        self, request: RecognizedRequest, plans: Sequence[FuturePlan]
+    ) -> RecognizedRequest:
         """Return how many plans of one kind there are, with their times, and with the texts that tell them apart."""
         common = {self.texts["later_alarm"], self.texts["later_timer"]}
-        named = ((_time_of(moment_of(one), self.language), "" if one.text in common else one.text) for one in plans)
-        return self._says("later_count", request, count=str(len(plans)), plans=_listed(named))
+        named = (
+            (
+                _time_of(moment_of(one), self.language),
+                "" if one.text in common else one.text,
+            )
+            for one in plans
+        )
+        return self._says(
+            "later_count", request, count=str(len(plans)), plans=_listed(named)
+        )
 
-    async def async_recognized(self, agent: DefaultAgent, found: RecognizedRequest | None) -> RecognizedRequest | None:
+    async def async_recognized(
+        self, agent: DefaultAgent, found: RecognizedRequest | None
+    ) -> RecognizedRequest | None:
         """Return a request for a timer, a reminder or a command at a time, or else the one that was `found`."""
-        plain = replace(self.user_input, text=readable_sentence(self.hass, self.user_input.text))
+        plain = replace(
+            self.user_input, text=readable_sentence(self.hass, self.user_input.text)
+        )
         strict = await agent.async_recognize_intent(plain, strict_intents_only=True)
         timer, slots = (strict.intent.name, slots_of(strict)) if strict else ("", {})
-        timed, is_guess = delayed_command(timer, slots), strict is None and found is None
+        timed, is_guess = (
+            delayed_command(timer, slots),
+            strict is None and found is None,
+        )
         if is_guess:
             calls = (await async_read_sentence(self.hass, plain, "")).calls
             if len(calls) == 1 and calls[0].intent in _TIMERS:
                 timer, slots = calls[0].intent, {**calls[0].slots}
-        if timer == intent.INTENT_START_TIMER and not timed and is_negated(plain.text, self.language):
+        if (
+            timer == intent.INTENT_START_TIMER
+            and not timed
+            and is_negated(plain.text, self.language)
+        ):
             return replace(self._declined, is_last_resort=True)
         if timer and not timed:
             device_id = self.user_input.device_id
             supports = device_id and async_device_supports_timers(self.hass, device_id)
-            given = None if supports or timer not in _TIMERS else self._timer(timer, slots)
+            given = (
+                None if supports or timer not in _TIMERS else self._timer(timer, slots)
+            )
         else:
             given = self._wish()
         if given:
             is_guessed_question = is_guess and timer == intent.INTENT_TIMER_STATUS
-            return self._wished(given, timer, is_last_resort=is_guessed_question) or found
-        delayed = [TimeInSentence(f"in {delay_of(slots)} seconds", timed)] if timed else []
-        times = times_in(self.user_input.text, self.language, joined=True) if timed or not strict else ()
+            return (
+                self._wished(given, timer, is_last_resort=is_guessed_question) or found
+            )
+        delayed = (
+            [TimeInSentence(f"in {delay_of(slots)} seconds", timed)] if timed else []
+        )
+        times = (
+            times_in(self.user_input.text, self.language, joined=True)
+            if timed or not strict
+            else ()
+        )
         return await self._async_command(times, delayed) or found
 
-    def _wished(self, given: dict[str, JsonValue], timer: str, *, is_last_resort: bool) -> RecognizedRequest | None:
+    def _wished(
+        self, given: dict[str, JsonValue], timer: str, *, is_last_resort: bool
+    ) -> RecognizedRequest | None:
         """Return the request for a call that was asked for; None if it moves a plan that is not there."""
         moved = self._moved(given) if given["kind"] == "move" else None
-        if given["kind"] == "move" and given.get("text") and moved is None and not timer:
+        if (
+            given["kind"] == "move"
+            and given.get("text")
+            and moved is None
+            and not timer
+        ):
             return None
-        is_whole = given.get("text") != "" and is_resolved(str(given.get("when") or ""), self.language)
-        is_last_resort = is_last_resort or (given["kind"] in {"remind", "move"} and not is_whole)
-        request = replace(_COMMAND, is_question=given["kind"] == "list", is_last_resort=is_last_resort)
-        return self._undone(request, given, timer) or self._with_call(request, given, moved)
+        is_whole = given.get("text") != "" and is_resolved(
+            str(given.get("when") or ""), self.language
+        )
+        is_last_resort = is_last_resort or (
+            given["kind"] in {"remind", "move"} and not is_whole
+        )
+        request = replace(
+            _COMMAND, is_question=given["kind"] == "list", is_last_resort=is_last_resort
+        )
+        return self._undone(request, given, timer) or self._with_call(
+            request, given, moved
+        )
 
     async def _async_command(
         self, times: Iterable[TimeInSentence], delayed: Sequence[TimeInSentence]
@@ -448,32 +667,60 @@ class _Sentence:
         for time in [one for one in (*times, *delayed) if one.rest]:
             command = replace(self.user_input, text=time.rest)
             if _is_local(self.history):
-                command = replace(command, text=await async_with_names(self.hass, command))
+                command = replace(
+                    command, text=await async_with_names(self.hass, command)
+                )
             later = await async_recognize(self.hass, command)
             if later is None and time.is_alone:
-                later = await _async_guessed(self.hass, command, is_delayed=time in delayed)
+                later = await _async_guessed(
+                    self.hass, command, is_delayed=time in delayed
+                )
             if later is None or later.is_question:
                 continue
-            if later.intent == intent.INTENT_START_TIMER:  # no timer starts at another time
+            if (
+                later.intent == intent.INTENT_START_TIMER
+            ):  # no timer starts at another time
                 return self._says("later_no_time", later)
             given: dict[str, JsonValue] = {"kind": "act", "when": time.words}
-            given |= {"tool": PROCESS_SENTENCE.name, "arguments": {SENTENCE: command.text}}
-            return self._with_call(replace(later, is_last_resort=not is_resolved(time.words, self.language)), given)
+            given |= {
+                "tool": PROCESS_SENTENCE.name,
+                "arguments": {SENTENCE: command.text},
+            }
+            return self._with_call(
+                replace(
+                    later, is_last_resort=not is_resolved(time.words, self.language)
+                ),
+                given,
+            )
         return None
 
-    def _undone(self, request: RecognizedRequest, given: dict[str, JsonValue], timer: str) -> RecognizedRequest | None:
+    def _undone(
+        self, request: RecognizedRequest, given: dict[str, JsonValue], timer: str
+    ) -> RecognizedRequest | None:
         """Return words in place of a call that pauses a timer, or that means one plan where several fit."""
         kind, text = given["kind"], str(given.get("text") or "all")
-        plans = plans_called(self.plans, text) if kind in {"cancel", "list"} and text != "all" else ()
+        plans = (
+            plans_called(self.plans, text)
+            if kind in {"cancel", "list"} and text != "all"
+            else ()
+        )
         if timer == intent.INTENT_PAUSE_TIMER:
-            return replace(request, answer=self.texts["later_not_paused"].format(what=self._named(plans)))
+            return replace(
+                request,
+                answer=self.texts["later_not_paused"].format(what=self._named(plans)),
+            )
         if len(plans) <= 1:
             return None
         if timer in _ADJUSTED:
-            return replace(request, answer=self.texts["later_not_changed"].format(what=self._named(plans)))
+            return replace(
+                request,
+                answer=self.texts["later_not_changed"].format(what=self._named(plans)),
+            )
         if kind == "list" or timer == intent.INTENT_CANCEL_ALL_TIMERS:
             return None
-        return replace(request, call=local_call(_NAME, given), answer=self._which(plans))
+        return replace(
+            request, call=local_call(_NAME, given), answer=self._which(plans)
+        )
 
     def _with_call(
         self,
@@ -487,22 +734,47 @@ class _Sentence:
 
         It always `asks` about what was only guessed.
         """
-        words, said_at = "" if request.is_question else str(given.get("when") or ""), given.get(_SAID_AT)
-        waiting = replace(request, call=local_call(_NAME, {**given, _SAID_AT: said_at or dt_util.utcnow().isoformat()}))
+        words, said_at = (
+            "" if request.is_question else str(given.get("when") or ""),
+            given.get(_SAID_AT),
+        )
+        waiting = replace(
+            request,
+            call=local_call(
+                _NAME, {**given, _SAID_AT: said_at or dt_util.utcnow().isoformat()}
+            ),
+        )
         is_reminder = given["kind"] == "remind"
         if is_reminder and not (words and given["text"]):
-            return replace(waiting, answer=self.texts["later_ask" if given["text"] else "later_what"])
+            return replace(
+                waiting,
+                answer=self.texts["later_ask" if given["text"] else "later_what"],
+            )
         if not words:
             return replace(request, call=local_call(_NAME, given))
         plain = self._resolve(words, said_at, moment_of(moved))
-        moment = self._for(moved.text if moved else given.get("text") if is_reminder else "", plain)
+        moment = self._for(
+            moved.text if moved else given.get("text") if is_reminder else "", plain
+        )
         if moment and moment.is_sure and not asks:
             is_plain = said_at is None and moment == plain
-            return replace(request, call=_planning(given, words if is_plain else exact_words(moment)))
+            return replace(
+                request,
+                call=_planning(given, words if is_plain else exact_words(moment)),
+            )
         if moment is None:
-            key = "later_no_time" if is_resolved(words, self.language) else "later_exactly"
+            key = (
+                "later_no_time"
+                if is_resolved(words, self.language)
+                else "later_exactly"
+            )
             return replace(waiting, answer=self.texts[key])
-        return replace(waiting, answer=self.texts["later_which"].format(time=_time_of(moment, self.language)))
+        return replace(
+            waiting,
+            answer=self.texts["later_which"].format(
+                time=_time_of(moment, self.language)
+            ),
+        )
 
     def _moved(self, given: Mapping[str, JsonValue]) -> FuturePlan | None:
         """Return the plan that a call moves: that of its old time, or else the latest one."""
@@ -511,27 +783,47 @@ class _Sentence:
         heard = async_get_schedule(self.hass).last_heard(self.user_input.satellite_id)
         return self.plans[-1] if self.plans and not heard else None
 
-    def _timer(self, intent_type: str, slots: Mapping[str, JsonValue]) -> dict[str, JsonValue] | None:
+    def _timer(
+        self, intent_type: str, slots: Mapping[str, JsonValue]
+    ) -> dict[str, JsonValue] | None:
         """Return the arguments of a call that does as a reminder what an intent does with a timer."""
         name, seconds = str(slots.get("name") or "").strip(" -"), delay_of(slots)
         if intent_type == intent.INTENT_START_TIMER:
             text = name or self.texts["later_timer"]
-            return {"kind": "remind", "when": _timer_words(seconds), "text": text} if seconds else None
+            return (
+                {"kind": "remind", "when": _timer_words(seconds), "text": text}
+                if seconds
+                else None
+            )
         started = delay_of(
-            {unit.removeprefix("start_"): value for unit, value in slots.items() if unit.startswith("start_")}
+            {
+                unit.removeprefix("start_"): value
+                for unit, value in slots.items()
+                if unit.startswith("start_")
+            }
         )
         if moment := self._resolve(f"in {name}"):  # "the 1 hour 30 minute timer"
             name, started = "", round((moment.due - dt_util.now()).total_seconds())
         timers = [
-            plan for plan in self._of_kind(ReminderKind.TIMER) if not started or plan.words == _timer_words(started)
+            plan
+            for plan in self._of_kind(ReminderKind.TIMER)
+            if not started or plan.words == _timer_words(started)
         ]
         named = [one for one in timers if _is_called(one.text, name)]
         timers = named or (timers if intent_type == intent.INTENT_TIMER_STATUS else [])
         if not timers or "area" in slots:
             return None
-        if (sign := _ADJUSTED.get(intent_type)) and len(timers) == 1 and (due := timers[0].due):
+        if (
+            (sign := _ADJUSTED.get(intent_type))
+            and len(timers) == 1
+            and (due := timers[0].due)
+        ):
             left = round((due - dt_util.now()).total_seconds()) + sign * seconds
-            return {"kind": "move", "text": timers[0].id, "when": _timer_words(max(left, 1))}
+            return {
+                "kind": "move",
+                "text": timers[0].id,
+                "when": _timer_words(max(left, 1)),
+            }
         kind = "cancel" if intent_type in _CANCELLED else "list"
         return {"kind": kind, "text": " ".join(plan.id for plan in timers)}
 
@@ -541,21 +833,46 @@ class _Sentence:
         heard = async_get_schedule(self.hass).last_heard(self.user_input.satellite_id)
         if heard and change and change["kind"] == "move":
             return change
-        for time, words in sorted(self.readings, key=lambda one: not is_resolved(one[0].words, language)):
+        for time, words in sorted(
+            self.readings, key=lambda one: not is_resolved(one[0].words, language)
+        ):
             if words.act == "list":
                 return {"kind": "list", "when": time.words}
             if words.roles == {"cancel", "all"}:
                 return {"kind": "cancel", "text": "all"}
-            if words.act in {"alarm", "remind"} and time.is_alone and (time.words or not self.times):
+            if (
+                words.act in {"alarm", "remind"}
+                and time.is_alone
+                and (time.words or not self.times)
+            ):
                 if words.act == "alarm":
-                    return {"kind": "remind", "text": self.texts["later_alarm"], "when": time.words}
+                    return {
+                        "kind": "remind",
+                        "text": self.texts["later_alarm"],
+                        "when": time.words,
+                    }
                 if self._says_when(time, words):
-                    return {"kind": "remind", "when": time.words, "text": words.text or ""}
+                    return {
+                        "kind": "remind",
+                        "when": time.words,
+                        "text": words.text or "",
+                    }
         _, results = since_last_user_message(self.history)
         if change and any(result.name == _NAME for result in results):
             return change
-        named = next((words.text for time, words in self.readings if words.act == "cancel" and not time.words), None)
-        return {"kind": "cancel", "text": named} if named and self._is_named(named) else None
+        named = next(
+            (
+                words.text
+                for time, words in self.readings
+                if words.act == "cancel" and not time.words
+            ),
+            None,
+        )
+        return (
+            {"kind": "cancel", "text": named}
+            if named and self._is_named(named)
+            else None
+        )
 
     def _says_when(self, time: TimeInSentence, words: PlanWords) -> bool:
         """Return whether a reminder has its time as it was said, or nothing in its text that may be one."""
@@ -567,17 +884,24 @@ class _Sentence:
         """Return whether the speaker has a plan with these words, of which one is more than "the" and the like."""
         named = {*heard_words(words)}
         plans = self.plans if telling_words(words) else ()
-        return any(named <= {*heard_words(f"{plan.text} {plan.words}")} for plan in plans)
+        return any(
+            named <= {*heard_words(f"{plan.text} {plan.words}")} for plan in plans
+        )
 
     def _change_of_it(self) -> dict[str, JsonValue] | None:
         """Return the arguments of a call that cancels or moves the plan that was just made or named."""
         text, language = self.user_input.text, self.language
         spoken = sorted((time.words for time in self.times), key=text.index)
-        rest, parts = _without_times(text, spoken), [part for one in spoken for part in parts_of_time(one, language)]
+        rest, parts = (
+            _without_times(text, spoken),
+            [part for one in spoken for part in parts_of_time(one, language)],
+        )
         words = plan_words(rest, language)
         if words and words.roles in ({"cancel"}, {"cancel", "it"}) and not parts:
             return {"kind": "cancel"}
-        is_move = not rest or (words is not None and words.act == "move" and not words.kind)
+        is_move = not rest or (
+            words is not None and words.act == "move" and not words.kind
+        )
         match parts if is_move else ():
             case [new]:
                 return {"kind": "move", "when": new}
@@ -589,15 +913,32 @@ class _Sentence:
 
 def _planning(given: Mapping[str, JsonValue], when: str) -> ToolCall:
     """Return the call that plans at a time what was asked about."""
-    return local_call(_NAME, {**{name: value for name, value in given.items() if name != _SAID_AT}, "when": when})
+    return local_call(
+        _NAME,
+        {
+            **{name: value for name, value in given.items() if name != _SAID_AT},
+            "when": when,
+        },
+    )
 
 
 def _for_alarm(moment: Moment) -> Moment:
     """Return the time that is meant for an alarm: in the morning, unless the other one is soon; then it is not sure."""
-    morning = next((one for one in (moment.due, moment.other) if one and one.hour in _MORNING), None)
-    if morning is None or not moment.names_hour or (moment.is_sure and moment.due == morning):
+    morning = next(
+        (one for one in (moment.due, moment.other) if one and one.hour in _MORNING),
+        None,
+    )
+    if (
+        morning is None
+        or not moment.names_hour
+        or (moment.is_sure and moment.due == morning)
+    ):
         return moment
-    return replace(moment, is_sure=False) if moment.is_sure else replace(moment, due=morning, is_sure=True)
+    return (
+        replace(moment, is_sure=False)
+        if moment.is_sure
+        else replace(moment, due=morning, is_sure=True)
+    )
 
 
 def _is_due_at(plan: FuturePlan, first: datetime, moment: Moment) -> bool:
@@ -609,7 +950,9 @@ def _is_due_at(plan: FuturePlan, first: datetime, moment: Moment) -> bool:
 
 
 def _call_for(kind: str, plans: Iterable[FuturePlan]) -> ToolCall:
-    return local_call(_NAME, {"kind": kind, "text": " ".join(plan.id for plan in plans)})
+    return local_call(
+        _NAME, {"kind": kind, "text": " ".join(plan.id for plan in plans)}
+    )
 
 
 def _times_in(text: str, language: str) -> Iterator[TimeInSentence]:
@@ -619,9 +962,15 @@ def _times_in(text: str, language: str) -> Iterator[TimeInSentence]:
     if len(times) > 1:  # "the six am alarm on Wednesday"
         yield replace(times[-1], words=times[-1].words.replace(APART, " "))
     others = of_time(language)
-    before = re.compile(rf"\b(?:{'|'.join(others)})(?= )" if others else "(?!)", re.IGNORECASE)
+    before = re.compile(
+        rf"\b(?:{'|'.join(others)})(?= )" if others else "(?!)", re.IGNORECASE
+    )
     for of in islice(before.finditer(text), _MOST_TIMES):
-        yield from times_in(f"{text[: of.start()]}{others[of[0].lower()]}{text[of.end() :]}", language, joined=True)
+        yield from times_in(
+            f"{text[: of.start()]}{others[of[0].lower()]}{text[of.end() :]}",
+            language,
+            joined=True,
+        )
     yield TimeInSentence("", text)
 
 
@@ -635,7 +984,9 @@ def _with_at(text: str, language: str) -> str:
 def _readings(text: str, language: str) -> Iterator[tuple[TimeInSentence, PlanWords]]:
     """Yield the ways to read a request about plans, each with its time."""
     times = _times_in(text, language) if has_plan_words(language) else ()
-    yield from ((time, words) for time in times if (words := plan_words(time.rest, language)))
+    yield from (
+        (time, words) for time in times if (words := plan_words(time.rest, language))
+    )
 
 
 def _listed(plans: Iterable[tuple[str, str]]) -> str:
@@ -647,7 +998,13 @@ def _time_of(moment: Moment | None, language: str) -> str:
     """Return a time as it is said within a sentence; empty for none."""
     if moment is None:
         return ""
-    time = spoken_time(moment.due, now=dt_util.now(), language=language, every=moment.every, has_distance=False)
+    time = spoken_time(
+        moment.due,
+        now=dt_util.now(),
+        language=language,
+        every=moment.every,
+        has_distance=False,
+    )
     return time[:1].lower() + time[1:]
 
 
@@ -668,8 +1025,14 @@ def _says_no_more(rest: str, language: str) -> bool:
 def _is_local(history: Transcript) -> bool:
     """Return whether Home Assistant has processed the sentence before, and all others: then it knows what "it" is."""
     _, results = since_last_user_message(history)
-    is_sentence = bool(results) and all(result.name == PROCESS_SENTENCE.name for result in results)
-    answers = (message for message in as_models_read(history) if isinstance(message, AssistantMessage))
+    is_sentence = bool(results) and all(
+        result.name == PROCESS_SENTENCE.name for result in results
+    )
+    answers = (
+        message
+        for message in as_models_read(history)
+        if isinstance(message, AssistantMessage)
+    )
     return is_sentence and all(answer == AssistantMessage() for answer in answers)
 
 
@@ -692,7 +1055,10 @@ async def _async_guessed(
 
 def _is_called(text: str, name: str) -> bool:
     """Return whether a text has the words of a name, or longer ones: a "Nudeltimer" is for "Nudeln"."""
-    return all(any(one.startswith(word) for one in heard_words(text)) for word in heard_words(name))
+    return all(
+        any(one.startswith(word) for one in heard_words(text))
+        for word in heard_words(name)
+    )
 
 
 def _timer_words(seconds: int) -> str:

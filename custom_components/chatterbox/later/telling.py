@@ -16,7 +16,14 @@ from homeassistant.const import (
     ATTR_UNIT_OF_MEASUREMENT,
     Platform,
 )
-from homeassistant.core import Context, Event, EventStateChangedData, HomeAssistant, State, callback
+from homeassistant.core import (
+    Context,
+    Event,
+    EventStateChangedData,
+    HomeAssistant,
+    State,
+    callback,
+)
 from homeassistant.exceptions import HomeAssistantError
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.event import async_track_state_change_event
@@ -66,30 +73,46 @@ def buttons_of(news: News) -> Sequence[Button]:
     return tuple(Button) if news.plan.every else (Button.DONE, Button.AGAIN)
 
 
-def time_text(hass: HomeAssistant, sentences: Mapping[str, str], plan: FuturePlan, language: str) -> str:
+def time_text(
+    hass: HomeAssistant, sentences: Mapping[str, str], plan: FuturePlan, language: str
+) -> str:
     """Return when a plan is due, in words, without a full stop."""
     if plan.due is None:
         condition = plan.condition or Condition("")
         return sentences["later_whenever" if plan.repeats else "later_when"].format(
             what=condition_text(hass, condition)
         )
-    return spoken_time(dt_util.as_local(plan.due), now=dt_util.now(), language=language, every=plan.every)
+    return spoken_time(
+        dt_util.as_local(plan.due),
+        now=dt_util.now(),
+        language=language,
+        every=plan.every,
+    )
 
 
 def repetition_text(plan: FuturePlan, language: str) -> str:
     """Return how a plan comes again, in words; empty for one that waits for a state."""
     now = dt_util.now()
-    return spoken_time(plan.due, now=now, language=language, every=plan.every) if plan.due else ""
+    return (
+        spoken_time(plan.due, now=now, language=language, every=plan.every)
+        if plan.due
+        else ""
+    )
 
 
-async def async_reminder_kind(hass: HomeAssistant, plan: FuturePlan) -> ReminderKind | None:
+async def async_reminder_kind(
+    hass: HomeAssistant, plan: FuturePlan
+) -> ReminderKind | None:
     """Return the kind of a plan that reminds, which its words tell; None for another plan."""
     if plan.kind is not PlanKind.REMIND:
         return None
     if plan.words.startswith(TIMER_WORDS):
         return ReminderKind.TIMER
     sentences = await async_get_sentences(hass, plan.language)
-    named = {sentences["later_alarm"]: ReminderKind.ALARM, sentences["later_timer"]: ReminderKind.TIMER}
+    named = {
+        sentences["later_alarm"]: ReminderKind.ALARM,
+        sentences["later_timer"]: ReminderKind.TIMER,
+    }
     return named.get(plan.text, ReminderKind.REMINDER)
 
 
@@ -104,7 +127,9 @@ def condition_text(hass: HomeAssistant, condition: Condition) -> str:
     return f"{entity_name(hass, condition.entity_id)}: {condition.state or ' '.join(bounds)}"
 
 
-def plan_text(hass: HomeAssistant, sentences: Mapping[str, str], plan: FuturePlan, language: str) -> str:
+def plan_text(
+    hass: HomeAssistant, sentences: Mapping[str, str], plan: FuturePlan, language: str
+) -> str:
     """Return a plan as a sentence: when, and what."""
     time, what = time_text(hass, sentences, plan, language), plan.text
     if plan.due is not None and plan.condition:
@@ -115,14 +140,24 @@ def plan_text(hass: HomeAssistant, sentences: Mapping[str, str], plan: FuturePla
 def moment_text(due: datetime | None) -> str:
     """Return a time that has passed as a clock shows it, with its date on another day."""
     local = dt_util.as_local(due or dt_util.utcnow())
-    return f"{local:%H:%M}" if local.date() == dt_util.now().date() else f"{local:%Y-%m-%d %H:%M}"
+    return (
+        f"{local:%H:%M}"
+        if local.date() == dt_util.now().date()
+        else f"{local:%Y-%m-%d %H:%M}"
+    )
 
 
 def may_see(hass: HomeAssistant, entity_id: str, person_id: str | None) -> bool:
     """Return whether plans of a person may depend on an entity: it is exposed, or is that person."""
     state = hass.states.get(entity_id)
-    is_person = state is not None and state.domain == PERSON and state.attributes.get(ATTR_ID) == person_id
-    return (is_person and person_id is not None) or async_should_expose(hass, CONVERSATION, entity_id)
+    is_person = (
+        state is not None
+        and state.domain == PERSON
+        and state.attributes.get(ATTR_ID) == person_id
+    )
+    return (is_person and person_id is not None) or async_should_expose(
+        hass, CONVERSATION, entity_id
+    )
 
 
 def states_text(hass: HomeAssistant, condition: Condition) -> str:
@@ -135,19 +170,27 @@ def _state_text(hass: HomeAssistant, state: State) -> str:
     entry = er.async_get(hass).async_get(state.entity_id)
     platform, key = (entry.platform, entry.translation_key) if entry else (None, None)
     device_class = state.attributes.get(ATTR_DEVICE_CLASS)
-    value = async_translate_state(hass, state.state, state.domain, platform, key, device_class)
+    value = async_translate_state(
+        hass, state.state, state.domain, platform, key, device_class
+    )
     unit = state.attributes.get(ATTR_UNIT_OF_MEASUREMENT)
-    return f"{entity_name(hass, state.entity_id)}: {f'{value} {unit}' if unit else value}"
+    return (
+        f"{entity_name(hass, state.entity_id)}: {f'{value} {unit}' if unit else value}"
+    )
 
 
 async def async_announce(hass: HomeAssistant, news: News) -> bool:
     """Announce news at the satellite of the plan, and return whether it did.
 
-    It waits until the satellite is idle: an announcement would cancel a turn that is running.
+    It waits until the satellite is idle: an announcement would cancel a turn that is
+    running.
     """
     if not (satellite := news.asker.satellite_id) or not can_announce(hass, satellite):
         return False
-    data = {ATTR_ENTITY_ID: satellite, ATTR_MESSAGE: speakable(news.text, news.language)}
+    data = {
+        ATTR_ENTITY_ID: satellite,
+        ATTR_MESSAGE: speakable(news.text, news.language),
+    }
     changed = asyncio.Event()
 
     @callback
@@ -163,7 +206,11 @@ async def async_announce(hass: HomeAssistant, news: News) -> bool:
                     return True
                 await changed.wait()
     except Exception as error:  # noqa: BLE001  # any integration may raise anything
-        LOGGER.warning("Could not announce at %s: %s", satellite, str(error) or type(error).__name__)
+        LOGGER.warning(
+            "Could not announce at %s: %s",
+            satellite,
+            str(error) or type(error).__name__,
+        )
     finally:
         stop()
     return False
@@ -181,7 +228,9 @@ async def _async_has_announced(hass: HomeAssistant, data: Mapping[str, object]) 
     return True
 
 
-async def async_notify(hass: HomeAssistant, news: News, *, has_buttons: bool = False) -> bool:
+async def async_notify(
+    hass: HomeAssistant, news: News, *, has_buttons: bool = False
+) -> bool:
     """Notify the phones of the person; return whether there is one.
 
     A reminder `has_buttons`, until it is silently replaced by one without.
@@ -198,5 +247,10 @@ async def async_notify(hass: HomeAssistant, news: News, *, has_buttons: bool = F
     ]
     data = OUTCOME_DATA if not has_buttons else {"actions": actions} if actions else {}
     for phone_id in phones:
-        await async_send(hass, phone_id, {ATTR_MESSAGE: news.text, ATTR_DATA: {"tag": news.id, **data}}, Context())
+        await async_send(
+            hass,
+            phone_id,
+            {ATTR_MESSAGE: news.text, ATTR_DATA: {"tag": news.id, **data}},
+            Context(),
+        )
     return bool(phones)

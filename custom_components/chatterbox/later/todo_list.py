@@ -50,7 +50,12 @@ class LaterList(TodoListEntity):
     def todo_items(self) -> list[TodoItem]:
         """Return the plans, in order of time."""
         return [
-            TodoItem(plan.text, plan.id, TodoItemStatus.NEEDS_ACTION, due=plan.due and dt_util.as_local(plan.due))
+            TodoItem(
+                plan.text,
+                plan.id,
+                TodoItemStatus.NEEDS_ACTION,
+                due=plan.due and dt_util.as_local(plan.due),
+            )
             for plan in sorted(self._schedule.plans.stored.plans, key=due_order)
         ]
 
@@ -58,7 +63,9 @@ class LaterList(TodoListEntity):
     async def async_added_to_hass(self) -> None:
         """Follow the plans."""
         await super().async_added_to_hass()
-        self.async_on_remove(async_dispatcher_connect(self.hass, SIGNAL_PLANS, self.async_write_ha_state))
+        self.async_on_remove(
+            async_dispatcher_connect(self.hass, SIGNAL_PLANS, self.async_write_ha_state)
+        )
 
     @override
     async def async_update_todo_item(self, item: TodoItem) -> None:
@@ -86,5 +93,9 @@ class LaterList(TodoListEntity):
 
 def _changed(item: TodoItem, plan: FuturePlan) -> FuturePlan:
     """Return a plan as it was edited. Raises `NotPlanned`."""
-    due = item.due if item.due is None or isinstance(item.due, datetime) else dt_util.start_of_local_day(item.due)
+    due = (
+        item.due
+        if item.due is None or isinstance(item.due, datetime)
+        else dt_util.start_of_local_day(item.due)
+    )
     return edited_plan(plan, item.summary or "", due)

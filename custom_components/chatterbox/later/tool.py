@@ -1,7 +1,7 @@
 """The tool that plans what happens later, and lists, moves and cancels plans.
 
-A planned call is reviewed as if it ran now (`tools/name_resolver.py`), and kept exactly as it was judged. Times are
-resolved from words by code, never by a model.
+A planned call is reviewed as if it ran now (`tools/name_resolver.py`), and kept exactly
+as it was judged. Times are resolved from words by code, never by a model.
 """
 
 import re
@@ -27,7 +27,14 @@ from ..settings.tool_names import LATER_TOOL
 from ..speech.sentences import async_error_text, async_get_sentences
 from ..speech.text.times import FURTHEST, as_repetition, exact_words, prepare
 from ..tools.name_resolver import ARGUMENTS, TOOL, entities_called
-from ..tools.own.own_tool import OwnCall, OwnTool, Prepared, ToolAnswer, error_answer, parameters
+from ..tools.own.own_tool import (
+    OwnCall,
+    OwnTool,
+    Prepared,
+    ToolAnswer,
+    error_answer,
+    parameters,
+)
 from ..tools.own.registry import can_act
 from ..tools.schema import short_parameters
 from .plans import (
@@ -41,7 +48,14 @@ from .plans import (
     PlanProblem,
     plans_of,
 )
-from .schedule import SELDOM, async_get_schedule, due_about, is_within_bounds, moment_of, resolved_time
+from .schedule import (
+    SELDOM,
+    async_get_schedule,
+    due_about,
+    is_within_bounds,
+    moment_of,
+    resolved_time,
+)
 from .telling import PERSON, async_reminder_kind, plan_text, time_text
 
 _KIND: Final = "kind"
@@ -62,7 +76,14 @@ _LONGEST_CALL: Final = 4_000
 """Characters of arguments, as many as an audit record shows."""
 _LONGEST_WAIT: Final = 24 * 60 * 60
 """Seconds."""
-_STATES: Final = {"open": "on", "opened": "on", "closed": "off", "running": "on", "done": "off", "finished": "off"}
+_STATES: Final = {
+    "open": "on",
+    "opened": "on",
+    "closed": "off",
+    "running": "on",
+    "done": "off",
+    "finished": "off",
+}
 """States of binary sensors and switches by the words for them."""
 _PLANS: Final = {**{str(kind): kind for kind in PlanKind}, _TELL_ALWAYS: PlanKind.TELL}
 _KINDS: Final = (*_PLANS, _LIST, _MOVE, _CANCEL)
@@ -71,7 +92,9 @@ _NUMBER: Final = re.compile(r"(-?\d+(?:[.,]\d+)?)\b.*")
 _LASTING: Final = re.compile(r"(.*?)(?:\s+for\s+(\d+)\s*(s|m|h)\w*)?", re.IGNORECASE)
 """A state, and how long it has to hold."""
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600}
-_DANGERS: Final = frozenset({"carbon_monoxide", "gas", "moisture", "safety", "smoke", "tamper"})
+_DANGERS: Final = frozenset(
+    {"carbon_monoxide", "gas", "moisture", "safety", "smoke", "tamper"}
+)
 """Device classes of binary sensors whose states are told at night, too."""
 _MODEL: Final = parameters(
     {
@@ -92,7 +115,10 @@ def _full(model: JsonObject) -> JsonObject:
     """Return the schema with the arguments that are added before a call is reviewed."""
     known = model["properties"]
     added: JsonObject = {_DUE: {"type": "string"}, _EVERY: {"type": "string"}}
-    return {**model, "properties": {**(known if isinstance(known, dict) else {}), **added}}
+    return {
+        **model,
+        "properties": {**(known if isinstance(known, dict) else {}), **added},
+    }
 
 
 def _word(given: JsonObject, name: str) -> str:
@@ -119,7 +145,11 @@ async def _async_prepare(call: OwnCall) -> Prepared | str:
         found = _meant(call)
         sentences = await async_get_sentences(call.hass, call.language)
         texts = [plan_text(call.hass, sentences, plan, call.language) for plan in found]
-        given = {name: value for name, value in call.arguments.items() if name not in {TOOL, ARGUMENTS}}
+        given = {
+            name: value
+            for name, value in call.arguments.items()
+            if name not in {TOOL, ARGUMENTS}
+        }
         given[_TEXT] = (
             _ALL
             if plain_name(_word(call.arguments, _TEXT)) == _ALL or not found
@@ -129,8 +159,13 @@ async def _async_prepare(call: OwnCall) -> Prepared | str:
             given = _timed(call, given, found[0])
             if (planned := found[0].call) and await _async_can_ask(call, found[0]):
                 moved = _new_plan(call, PlanKind.ACT, given, "")
-                given |= {TOOL: planned.tool, ARGUMENTS: json_loads_object(planned.arguments)}
-                return Prepared(given, f"{time_text(call.hass, sentences, moved, call.language)}.")
+                given |= {
+                    TOOL: planned.tool,
+                    ARGUMENTS: json_loads_object(planned.arguments),
+                }
+                return Prepared(
+                    given, f"{time_text(call.hass, sentences, moved, call.language)}."
+                )
         return Prepared(given, " ".join(texts) or _NOTHING)
     except _Unplannable as error:
         return str(error)
@@ -144,10 +179,17 @@ async def _async_can_ask(call: OwnCall, plan: FuturePlan) -> bool:
     Elsewhere, its words may mean something else.
     """
     here, there = _asker(call), plan.asker
-    is_here = (here.device_id, here.satellite_id, call.agent) == (there.device_id, there.satellite_id, plan.agent)
+    is_here = (here.device_id, here.satellite_id, call.agent) == (
+        there.device_id,
+        there.satellite_id,
+        plan.agent,
+    )
     if not is_here or plan.call is None or plan.call.terms:
         return False
-    return await async_get_schedule(call.hass).async_problem(plan, call.speaker) is PlanProblem.NEEDS_YES
+    return (
+        await async_get_schedule(call.hass).async_problem(plan, call.speaker)
+        is PlanProblem.NEEDS_YES
+    )
 
 
 def _put_off(call: OwnCall) -> OwnCall | None:
@@ -159,12 +201,25 @@ def _put_off(call: OwnCall) -> OwnCall | None:
     given = _timed(call, call.arguments)
     if heard.every and given.get(_EVERY):
         return None
-    return replace(call, arguments={**given, _KIND: PlanKind.REMIND, _TEXT: heard.text, _ENTITY: "", _STATE: ""})
+    return replace(
+        call,
+        arguments={
+            **given,
+            _KIND: PlanKind.REMIND,
+            _TEXT: heard.text,
+            _ENTITY: "",
+            _STATE: "",
+        },
+    )
 
 
 async def _async_prepare_plan(call: OwnCall, kind: PlanKind) -> Prepared:
     text, is_act = _text(call, kind), kind is PlanKind.ACT
-    given = {name: value for name, value in call.arguments.items() if is_act or name not in {TOOL, ARGUMENTS}}
+    given = {
+        name: value
+        for name, value in call.arguments.items()
+        if is_act or name not in {TOOL, ARGUMENTS}
+    }
     if given.get(_ENTITY):
         entity_id = _entity(call, str(call.arguments[_ENTITY]))
         given |= {_ENTITY: entity_id, _STATE: _state(call, entity_id)}
@@ -175,31 +230,49 @@ async def _async_prepare_plan(call: OwnCall, kind: PlanKind) -> Prepared:
     elif not given.get(_ENTITY):
         raise _Unplannable("Say when: a time, or an entity and its state.")
     condition = _condition(given)
-    if condition and not given.get(_DUE) and given[_KIND] != _TELL_ALWAYS and condition.holds(call.hass.states):
+    if (
+        condition
+        and not given.get(_DUE)
+        and given[_KIND] != _TELL_ALWAYS
+        and condition.holds(call.hass.states)
+    ):
         raise _Unplannable("Not planned: it is so already. Say so.")
     sentences = await async_get_sentences(call.hass, call.language)
     plan = _new_plan(call, kind, given, text)
     preface = time_text(call.hass, sentences, plan, call.language)
-    return Prepared(given, f"{preface}: {quoted(text)}." if kind is PlanKind.REMIND else f"{preface}.")
+    return Prepared(
+        given,
+        f"{preface}: {quoted(text)}." if kind is PlanKind.REMIND else f"{preface}.",
+    )
 
 
 def _text(call: OwnCall, kind: PlanKind) -> str:
     """Return the text of a plan, which is given for what it needs. Raises `_Unplannable`."""
-    text, *others = (" ".join(_word(call.arguments, name).split()) for name in (_TEXT, _WHEN, _STATE))
+    text, *others = (
+        " ".join(_word(call.arguments, name).split()) for name in (_TEXT, _WHEN, _STATE)
+    )
     if kind is PlanKind.ACT and not call.arguments.get(TOOL):
-        raise _Unplannable("Name the tool that is to be called then, and its arguments.")
+        raise _Unplannable(
+            "Name the tool that is to be called then, and its arguments."
+        )
     if kind is PlanKind.REMIND and not text:
         raise _Unplannable("Say in text what the reminder is about.")
     if len(canonical_json({ARGUMENTS: call.arguments.get(ARGUMENTS)})) > _LONGEST_CALL:
-        raise _Unplannable(f"Not planned: the arguments have at most {_LONGEST_CALL} characters. Make them shorter.")
+        raise _Unplannable(
+            f"Not planned: the arguments have at most {_LONGEST_CALL} characters. Make them shorter."
+        )
     if max(map(len, (text, *others))) > LONGEST_TEXT:
-        raise _Unplannable(f"Not planned: a text has at most {LONGEST_TEXT} characters. Make it shorter.")
+        raise _Unplannable(
+            f"Not planned: a text has at most {LONGEST_TEXT} characters. Make it shorter."
+        )
     if REDACTED_PIN in text:
         raise _Unplannable("Not planned: a PIN is never kept. Say so.")
     return text
 
 
-def _timed(call: OwnCall, given: JsonObject, moved: FuturePlan | None = None) -> JsonObject:
+def _timed(
+    call: OwnCall, given: JsonObject, moved: FuturePlan | None = None
+) -> JsonObject:
     """Return arguments with the time that their words mean, for a plan that is moved. Raises `_Unplannable`."""
     now, words = dt_util.now(), _word(given, _WHEN)
     if (due := dt_util.parse_datetime(_word(given, _DUE))) and due.tzinfo:
@@ -227,12 +300,21 @@ def _timed(call: OwnCall, given: JsonObject, moved: FuturePlan | None = None) ->
 def _entity(call: OwnCall, name: str) -> str:
     """Return the id of the entity that is meant. Raises `_Unplannable`."""
     persons = call.hass.states.async_all(PERSON)
-    person = next((one for one in persons if one.attributes.get(ATTR_ID) == call.speaker.person_id), None)
+    person = next(
+        (
+            one
+            for one in persons
+            if one.attributes.get(ATTR_ID) == call.speaker.person_id
+        ),
+        None,
+    )
     if person and (plain_name(name) == _ME or name == person.entity_id):
         return person.entity_id
     found = sorted(entities_called(call.hass, CONVERSATION, name))
     if len(found) != 1:
-        several = f"may be {', '.join(found)}" if found else "is no entity that you may use"
+        several = (
+            f"may be {', '.join(found)}" if found else "is no entity that you may use"
+        )
         raise _Unplannable(f"Not planned: {quoted(name)} {several}.")
     return found[0]
 
@@ -246,7 +328,11 @@ def _state(call: OwnCall, entity_id: str) -> str:
         return f"{bound[1]} {number[1].replace(',', '.') if number else _like(call, entity_id, bound[2])}{lasting}"
     if not (state := plain_name(state).replace(" ", "_")):
         raise _Unplannable("Give the state, or a bound such as '> 20'.")
-    is_binary = entity_id.partition(".")[0] in {"binary_sensor", "input_boolean", "switch"}
+    is_binary = entity_id.partition(".")[0] in {
+        "binary_sensor",
+        "input_boolean",
+        "switch",
+    }
     return f"{_STATES.get(state, state) if is_binary else state}{lasting}"
 
 
@@ -254,7 +340,9 @@ def _like(call: OwnCall, entity_id: str, name: str) -> str:
     """Return the id of an entity that can be compared with another one. Raises `_Unplannable`."""
     other = _entity(call, name)
     if Condition(entity_id, above=other).holds(call.hass.states) is None:
-        raise _Unplannable(f"Not planned: {entity_id} and {other} are no numbers of one unit. Say so.")
+        raise _Unplannable(
+            f"Not planned: {entity_id} and {other} are no numbers of one unit. Say so."
+        )
     return other
 
 
@@ -276,12 +364,16 @@ def _condition(given: JsonObject) -> Condition | None:
     return Condition(entity_id, above=above, below=below, seconds=seconds)
 
 
-def _new_plan(call: OwnCall, kind: PlanKind, given: JsonObject, text: str) -> FuturePlan:
+def _new_plan(
+    call: OwnCall, kind: PlanKind, given: JsonObject, text: str
+) -> FuturePlan:
     due: datetime | None = dt_util.parse_datetime(_word(given, _DUE))
     condition = _condition(given)
     state = call.hass.states.get(condition.entity_id) if condition else None
     repeats = due is None and given.get(_KIND) == _TELL_ALWAYS
-    is_danger = state is not None and state.attributes.get(ATTR_DEVICE_CLASS) in _DANGERS
+    is_danger = (
+        state is not None and state.attributes.get(ATTR_DEVICE_CLASS) in _DANGERS
+    )
     return FuturePlan(
         kind=kind,
         agent=call.agent,
@@ -295,7 +387,9 @@ def _new_plan(call: OwnCall, kind: PlanKind, given: JsonObject, text: str) -> Fu
         until=None if due else dt_util.utcnow() + FURTHEST,
         is_urgent=given.get(_URGENT) is True or is_danger,
         repeats=repeats,
-        told_at=dt_util.utcnow() - SELDOM if repeats and condition and condition.holds(call.hass.states) else None,
+        told_at=dt_util.utcnow() - SELDOM
+        if repeats and condition and condition.holds(call.hass.states)
+        else None,
     )
 
 
@@ -317,27 +411,47 @@ def plans_called(plans: Sequence[FuturePlan], words: str) -> Sequence[FuturePlan
     """Return the plans with ids or words, by text or else by time, in the order in which they are due."""
     words, ordered = plain_name(words), sorted(plans, key=due_order)
     named = {*heard_words(words)}
-    found = [plan for plan in ordered if plan.id in words.split() or (words and words in plain_name(plan.text))]
-    found = found or [plan for plan in ordered if words and words in plain_name(plan.words)]
-    return found or [plan for plan in ordered if named and named <= {*heard_words(f"{plan.text} {plan.words}")}]
+    found = [
+        plan
+        for plan in ordered
+        if plan.id in words.split() or (words and words in plain_name(plan.text))
+    ]
+    found = found or [
+        plan for plan in ordered if words and words in plain_name(plan.words)
+    ]
+    return found or [
+        plan
+        for plan in ordered
+        if named and named <= {*heard_words(f"{plan.text} {plan.words}")}
+    ]
 
 
 def _meant(call: OwnCall) -> Sequence[FuturePlan]:
     """Return the plans that a call names by id, time or words; without any, the latest one. Raises `_Unplannable`."""
-    plans = plans_of(async_get_schedule(call.hass).plans.stored.plans, call.speaker.person_id)
+    plans = plans_of(
+        async_get_schedule(call.hass).plans.stored.plans, call.speaker.person_id
+    )
     words = plain_name(_word(call.arguments, _TEXT))
     if call.arguments[_KIND] == _CANCEL and (words == _ALL or not plans):
         return [plan for plan in plans if not plan.is_begun]
     ids = words.split()
-    if call.arguments[_KIND] == _CANCEL and ids and set(ids) <= {plan.id for plan in plans}:
+    if (
+        call.arguments[_KIND] == _CANCEL
+        and ids
+        and set(ids) <= {plan.id for plan in plans}
+    ):
         return [plan for plan in plans if plan.id in ids]
     found = plans_called(plans, words) if words else plans[-1:]
     if len(found) != 1 and words and call.arguments[_KIND] == _MOVE:
         due = due_about(call.hass, plans, str(call.arguments[_TEXT]), call.language)
         found = [due] if due else found
     if len(found) != 1:
-        known = "; ".join(f"{plan.id}: {quoted(plan.text)} ({plan.words})" for plan in found or plans)
-        raise _Unplannable(f"It is not clear which plan is meant. Give the id of one of these: {known or 'none'}.")
+        known = "; ".join(
+            f"{plan.id}: {quoted(plan.text)} ({plan.words})" for plan in found or plans
+        )
+        raise _Unplannable(
+            f"It is not clear which plan is meant. Give the id of one of these: {known or 'none'}."
+        )
     return found
 
 
@@ -348,22 +462,41 @@ async def _async_run(call: OwnCall) -> ToolAnswer:
     say = partial(plan_text, call.hass, sentences, language=call.language)
     try:
         if kind in _PLANS:
-            plan = _with_call(call, _new_plan(call, _PLANS[kind], call.arguments, _text_of(call, _PLANS[kind])))
+            plan = _with_call(
+                call,
+                _new_plan(
+                    call, _PLANS[kind], call.arguments, _text_of(call, _PLANS[kind])
+                ),
+            )
             planned = await schedule.async_add(plan)
-            spoken = say(planned) if planned is plan else sentences["later_already"].format(plan=say(planned))
+            spoken = (
+                say(planned)
+                if planned is plan
+                else sentences["later_already"].format(plan=say(planned))
+            )
             return ToolAnswer({}, speech=spoken)
         if kind == _LIST:
-            known = sorted(plans_of(schedule.plans.stored.plans, call.speaker.person_id), key=due_order)
+            known = sorted(
+                plans_of(schedule.plans.stored.plans, call.speaker.person_id),
+                key=due_order,
+            )
             ids = str(call.arguments.get(_TEXT)).split()
             known = [plan for plan in known if plan.id in ids] or known
-            return ToolAnswer({}, speech=" ".join(map(say, known)) or sentences["later_none"])
+            return ToolAnswer(
+                {}, speech=" ".join(map(say, known)) or sentences["later_none"]
+            )
         plans = sorted(_meant(call), key=due_order)
         if kind == _MOVE:
             return ToolAnswer({}, speech=say(await _async_move(call, plans[0])))
-        judged = [(plan, await schedule.async_problem(plan, call.speaker, takes_back=True)) for plan in plans]
+        judged = [
+            (plan, await schedule.async_problem(plan, call.speaker, takes_back=True))
+            for plan in plans
+        ]
         cancelled = [plan for plan, problem in judged if not problem]
         problem = next((one for _, one in judged if one), None)
-        why = await async_error_text(call.hass, call.language, problem) if problem else ""
+        why = (
+            await async_error_text(call.hass, call.language, problem) if problem else ""
+        )
         if why and not cancelled:
             return replace(error_answer(why), speech=why)
         for plan in cancelled:
@@ -372,7 +505,11 @@ async def _async_run(call: OwnCall) -> ToolAnswer:
         kinds = {await async_reminder_kind(call.hass, plan) for plan in cancelled}
         same = kinds.pop() if len(kinds) == 1 < len(cancelled) else None
         key = f"later_cancelled_{same}s" if same else "later_cancelled"
-        spoken = sentences[key].format(count=len(cancelled), what=texts) if cancelled else sentences["later_none"]
+        spoken = (
+            sentences[key].format(count=len(cancelled), what=texts)
+            if cancelled
+            else sentences["later_none"]
+        )
         return ToolAnswer({}, speech=f"{spoken} {why}".rstrip())
     except _Unplannable as error:
         return error_answer(str(error))
@@ -383,13 +520,18 @@ async def _async_run(call: OwnCall) -> ToolAnswer:
 
 async def _async_move(call: OwnCall, plan: FuturePlan) -> FuturePlan:
     """Move a plan; one whose action was asked about for its new time has the terms of that yes from now on."""
-    timed, is_judged = _new_plan(call, plan.kind, call.arguments, ""), plan.call is None or TOOL in call.arguments
+    timed, is_judged = (
+        _new_plan(call, plan.kind, call.arguments, ""),
+        plan.call is None or TOOL in call.arguments,
+    )
 
     def moved(known: FuturePlan) -> FuturePlan:
         new = replace(known, due=timed.due, words=timed.words, every=timed.every)
         return _with_call(call, new) if is_judged else new
 
-    return await async_get_schedule(call.hass).async_change(plan.id, moved, None if is_judged else call.speaker)
+    return await async_get_schedule(call.hass).async_change(
+        plan.id, moved, None if is_judged else call.speaker
+    )
 
 
 def due_order(plan: FuturePlan) -> tuple[bool, float]:
@@ -406,7 +548,9 @@ def _text_of(call: OwnCall, kind: PlanKind) -> str:
             return entity_name(call.hass, str(call.arguments[_ENTITY]))
         case PlanKind.ACT:
             arguments = call.arguments[ARGUMENTS]
-            sentence = arguments.get("sentence") if isinstance(arguments, dict) else None
+            sentence = (
+                arguments.get("sentence") if isinstance(arguments, dict) else None
+            )
             actions = call.promise.actions or str(sentence or call.arguments[TOOL])
             return actions[:LONGEST_TEXT]
 
@@ -418,10 +562,14 @@ def _with_call(call: OwnCall, plan: FuturePlan) -> FuturePlan:
     if not call.promise.is_given:
         raise _Unplannable("Not planned: the call could not be judged.")
     if not async_get_schedule(call.hass).serves(call.agent):  # an AI task
-        raise _Unplannable("Not planned: only an agent that people talk to can do something later. Say so.")
+        raise _Unplannable(
+            "Not planned: only an agent that people talk to can do something later. Say so."
+        )
     arguments = call.arguments[ARGUMENTS]
     text = canonical_json(arguments if isinstance(arguments, dict) else {})
-    return replace(plan, call=PlannedCall(str(call.arguments[TOOL]), text, call.promise.terms))
+    return replace(
+        plan, call=PlannedCall(str(call.arguments[TOOL]), text, call.promise.terms)
+    )
 
 
 async def _async_effects(_call: OwnCall) -> Effects:
@@ -436,7 +584,9 @@ LATER: Final = OwnTool(
         LATER_TOOL,
         "Plans what is wanted later; never do it now. Tell the time in the result.",
         _full(_MODEL),
-        ToolAnnotations(read_only=False, destructive=False, idempotent=False, open_world=False),
+        ToolAnnotations(
+            read_only=False, destructive=False, idempotent=False, open_world=False
+        ),
         repeatable=True,
         short_parameters=short_parameters(_MODEL),
     ),

@@ -1,7 +1,8 @@
 """The tools that remember, list and forget facts about the speaker, and the section of the prompt about these facts.
 
-Only a known person who speaks themself is served, and only with their own facts. Nobody is asked about a change of
-them, which `approvals/guard.py` refuses once a conversation contains outside content.
+Only a known person who speaks themself is served, and only with their own facts. Nobody
+is asked about a change of them, which `approvals/guard.py` refuses once a conversation
+contains outside content.
 """
 
 import json
@@ -17,7 +18,16 @@ from ..agent.text import plain_name
 from ..const import DOMAIN, REDACTED_PIN
 from ..effects.effect import Effects, Touches
 from ..people.speakers import Speaker
-from ..tools.own.own_tool import READS, OwnCall, OwnTool, ToolAnswer, error_answer, known_person, own_name, parameters
+from ..tools.own.own_tool import (
+    READS,
+    OwnCall,
+    OwnTool,
+    ToolAnswer,
+    error_answer,
+    known_person,
+    own_name,
+    parameters,
+)
 from .facts import (
     LONGEST_FACT,
     MOST_FACTS,
@@ -31,7 +41,9 @@ from .facts import (
 
 _FACT: Final = "fact"
 """The argument of the tools."""
-_CHANGES: Final = ToolAnnotations(read_only=False, destructive=False, idempotent=True, open_world=False)
+_CHANGES: Final = ToolAnnotations(
+    read_only=False, destructive=False, idempotent=True, open_world=False
+)
 _MEMORIES: Final = frozenset({f"{DOMAIN}.memories"})
 """The target of the tools, which no tool of Home Assistant has."""
 _LIST_NAME: Final = own_name("list_memories")
@@ -58,7 +70,11 @@ _PIN: Final = "Not remembered: a PIN is never kept. Say so."
 
 def memory_prompt(facts: Sequence[Fact]) -> str:
     """Return the section of a prompt about facts, the newest first; those that do not fit are only counted."""
-    quoted = [(fact.id, json.dumps(fact.text, ensure_ascii=False)) for fact in reversed(facts) if not fact.is_aside]
+    quoted = [
+        (fact.id, json.dumps(fact.text, ensure_ascii=False))
+        for fact in reversed(facts)
+        if not fact.is_aside
+    ]
     lines = [f"- {fact_id}: {text.translate(_MARKUP)}" for fact_id, text in quoted]
     if not lines:
         return ""
@@ -74,7 +90,9 @@ def memory_prompt(facts: Sequence[Fact]) -> str:
     return "\n".join((_HEADING, *listed, *rest))
 
 
-async def async_get_memory_prompt(hass: HomeAssistant, agent: str, speaker: Speaker) -> str:
+async def async_get_memory_prompt(
+    hass: HomeAssistant, agent: str, speaker: Speaker
+) -> str:
     """Return the section of the prompt about the facts of the speaker. Empty if they are unknown."""
     person = known_person(speaker)
     if isinstance(person, ToolAnswer):
@@ -112,20 +130,36 @@ async def _async_effects(_call: OwnCall) -> Effects:
 
 def _facts_for_model(facts: Sequence[Fact]) -> JsonObject:
     """Return facts for a model, the newest first."""
-    return {"facts": [_fact_for_model(fact) for fact in reversed(facts) if not fact.is_aside]}
+    return {
+        "facts": [
+            _fact_for_model(fact) for fact in reversed(facts) if not fact.is_aside
+        ]
+    }
 
 
 def _fact_for_model(fact: Fact) -> JsonObject:
     """Return a fact for a model."""
-    return {"id": fact.id, "fact": fact.text, "since": f"{dt_util.as_local(fact.created):%Y-%m-%d}"}
+    return {
+        "id": fact.id,
+        "fact": fact.text,
+        "since": f"{dt_util.as_local(fact.created):%Y-%m-%d}",
+    }
 
 
 @_of_known_person
-async def _async_remember(call: OwnCall, memories: Memories, keeper: Keeper) -> ToolAnswer:
+async def _async_remember(
+    call: OwnCall, memories: Memories, keeper: Keeper
+) -> ToolAnswer:
     text = str(call.arguments.get(_FACT, ""))
     if REDACTED_PIN in text:
         return error_answer(_PIN)
-    return ToolAnswer({"remembered": _fact_for_model(await memories.async_add(keeper, text, call.speaker.name or ""))})
+    return ToolAnswer(
+        {
+            "remembered": _fact_for_model(
+                await memories.async_add(keeper, text, call.speaker.name or "")
+            )
+        }
+    )
 
 
 REMEMBER: Final = OwnTool(
@@ -133,7 +167,15 @@ REMEMBER: Final = OwnTool(
         own_name("remember"),
         "Remembers a fact about the person who speaks, in all later conversations with them. Only when they ask for it "
         "in their own words, and never a password or a PIN.",
-        parameters({_FACT: ("string", "The fact as one short sentence that makes sense by itself.")}, _FACT),
+        parameters(
+            {
+                _FACT: (
+                    "string",
+                    "The fact as one short sentence that makes sense by itself.",
+                )
+            },
+            _FACT,
+        ),
         _CHANGES,
     ),
     run=_async_remember,
@@ -164,10 +206,17 @@ LIST_MEMORIES: Final = OwnTool(
 
 
 @_of_known_person
-async def _async_forget(call: OwnCall, memories: Memories, keeper: Keeper) -> ToolAnswer:
+async def _async_forget(
+    call: OwnCall, memories: Memories, keeper: Keeper
+) -> ToolAnswer:
     facts = memories.facts(keeper)
-    if (fact := _find_fact(facts, plain_name(str(call.arguments.get(_FACT, ""))))) is None:
-        known = {"error": "There is no such fact. Give the id of one of these.", **_facts_for_model(facts)}
+    if (
+        fact := _find_fact(facts, plain_name(str(call.arguments.get(_FACT, ""))))
+    ) is None:
+        known = {
+            "error": "There is no such fact. Give the id of one of these.",
+            **_facts_for_model(facts),
+        }
         return ToolAnswer(known, is_error=True)
     await memories.async_forget(keeper, [fact.id])
     return ToolAnswer({"forgotten": _fact_for_model(fact)})
@@ -176,7 +225,9 @@ async def _async_forget(call: OwnCall, memories: Memories, keeper: Keeper) -> To
 def _find_fact(facts: Sequence[Fact], meant: str) -> Fact | None:
     """Return the fact with this id or text, or else the only one whose text contains it."""
     exact = [fact for fact in facts if meant in (fact.id, plain_name(fact.text))]
-    found = exact or [fact for fact in facts if meant and meant in plain_name(fact.text)]
+    found = exact or [
+        fact for fact in facts if meant and meant in plain_name(fact.text)
+    ]
     return found[0] if len(found) == 1 else None
 
 

@@ -133,14 +133,20 @@ class Memories:
     @callback
     def people(self, agent: str) -> dict[str, str]:
         """Return the names of the people who have facts with an agent, by their ids."""
-        return {keeper.person: person.name for keeper, person in (self._people or {}).items() if keeper.agent == agent}
+        return {
+            keeper.person: person.name
+            for keeper, person in (self._people or {}).items()
+            if keeper.agent == agent
+        }
 
     async def async_add(self, keeper: Keeper, text: str, name: str) -> Fact:
         """Add a fact of the person called `name`, or return the same one if it exists. Raises `NotRemembered`."""
         text = one_line(text)
 
         def add(facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
-            if (known := next((fact for fact in facts if _is_same(fact, text)), None)) is not None:
+            if (
+                known := next((fact for fact in facts if _is_same(fact, text)), None)
+            ) is not None:
                 return _with(facts, replace(known, is_aside=False))
             if len(facts) >= MOST_FACTS:
                 raise NotRemembered(MemoryProblem.FULL)
@@ -149,7 +155,9 @@ class Memories:
         facts = await self._async_change(keeper, add, name)
         return next(fact for fact in facts if _is_same(fact, text))
 
-    async def async_change(self, keeper: Keeper, fact_id: str, text: str, *, is_aside: bool) -> None:
+    async def async_change(
+        self, keeper: Keeper, fact_id: str, text: str, *, is_aside: bool
+    ) -> None:
         """Change the text of a fact, and whether it is aside. Raises `NotRemembered`."""
         text = one_line(text)
 
@@ -164,7 +172,9 @@ class Memories:
     async def async_forget(self, keeper: Keeper, fact_ids: Iterable[str]) -> None:
         """Delete facts; unknown ones are ignored. Raises `NotRemembered`."""
         gone = frozenset(fact_ids)
-        await self._async_change(keeper, lambda facts: tuple(fact for fact in facts if fact.id not in gone))
+        await self._async_change(
+            keeper, lambda facts: tuple(fact for fact in facts if fact.id not in gone)
+        )
 
     async def async_forget_removed(self) -> None:
         """Delete the facts of removed agents."""
@@ -172,10 +182,16 @@ class Memories:
         async with self._one_at_a_time:
             try:
                 known = await self._async_known()
-                left = {keeper: person for keeper, person in known.items() if keeper.agent in agents}
+                left = {
+                    keeper: person
+                    for keeper, person in known.items()
+                    if keeper.agent in agents
+                }
                 await self._async_store(left)
             except NotRemembered as error:
-                LOGGER.warning("Memories of a removed agent could not be deleted: %s", error)
+                LOGGER.warning(
+                    "Memories of a removed agent could not be deleted: %s", error
+                )
 
     async def _async_known(self) -> _People:
         if self._people is None:
@@ -185,18 +201,30 @@ class Memories:
                 raise NotRemembered(MemoryProblem.UNREADABLE) from error
         return self._people
 
-    async def _async_change(self, keeper: Keeper, change: Change, name: str = "") -> tuple[Fact, ...]:
+    async def _async_change(
+        self, keeper: Keeper, change: Change, name: str = ""
+    ) -> tuple[Fact, ...]:
         """Change the facts of a person, also if the caller is cancelled meanwhile. Return them."""
         changing = self._async_change_whole(keeper, change, name)
-        return await asyncio.shield(self._hass.async_create_task(changing, "chatterbox change of facts"))
+        return await asyncio.shield(
+            self._hass.async_create_task(changing, "chatterbox change of facts")
+        )
 
-    async def _async_change_whole(self, keeper: Keeper, change: Change, name: str) -> tuple[Fact, ...]:
+    async def _async_change_whole(
+        self, keeper: Keeper, change: Change, name: str
+    ) -> tuple[Fact, ...]:
         async with self._one_at_a_time:
             known = await self._async_known()
             before = known.get(keeper, _Person(keeper.agent, keeper.person, name))
-            after = replace(before, facts=change(before.facts), name=name or before.name)
-            others = {other: person for other, person in known.items() if other != keeper}
-            await self._async_store({**others, keeper: after} if after.facts else others)
+            after = replace(
+                before, facts=change(before.facts), name=name or before.name
+            )
+            others = {
+                other: person for other, person in known.items() if other != keeper
+            }
+            await self._async_store(
+                {**others, keeper: after} if after.facts else others
+            )
         async_dispatcher_send(self._hass, SIGNAL_MEMORIES, keeper)
         return after.facts
 
@@ -213,14 +241,22 @@ class Memories:
 def _people_from(stored: JsonValue) -> _People:
     match stored:
         case {"people": people}:
-            return {Keeper(one.agent, one.person): one for one in _STORED.validate_python(people)}
+            return {
+                Keeper(one.agent, one.person): one
+                for one in _STORED.validate_python(people)
+            }
         case _:
             raise ValueError("no people are stored")
 
 
 def one_line(text: str) -> str:
     """Return a text on one line, without invisible characters. Raises `NotRemembered`."""
-    visible = (char if char in _JOINERS or not unicodedata.category(char).startswith("C") else " " for char in text)
+    visible = (
+        char
+        if char in _JOINERS or not unicodedata.category(char).startswith("C")
+        else " "
+        for char in text
+    )
     line = " ".join("".join(visible).split())
     if not line.strip(_JOINERS):
         raise NotRemembered(MemoryProblem.EMPTY)

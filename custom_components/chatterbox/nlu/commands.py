@@ -1,7 +1,8 @@
 """Understands commands for the entities of a home: what is to be done, with which of them, and how far.
 
-The rules know roles, not languages. Things that are named have to exist, where they are said to be, and be able to do
-it; where several fit and one is meant, the request is a choice between these.
+The rules know roles, not languages. Things that are named have to exist, where they are
+said to be, and be able to do it; where several fit and one is meant, the request is a
+choice between these.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
@@ -90,7 +91,11 @@ class EntityKind:
         """Return whether an entity is of this kind."""
         if entity.domain not in self.domains:
             return False
-        return not self.device_classes or entity.domain == "lock" or entity.device_class in self.device_classes
+        return (
+            not self.device_classes
+            or entity.domain == "lock"
+            or entity.device_class in self.device_classes
+        )
 
 
 def _kind(domains: str, classes: str = "", *, plural: bool = False) -> EntityKind:
@@ -163,7 +168,9 @@ _ACTS_ON: Final[Mapping[str, frozenset[str]]] = {
     "pause": _PLAYER,
     "resume": _PLAYER,
     "dock": _ROBOTS,
-    **dict.fromkeys(("louder", "quieter", "next", "previous", "mute", "unmute"), _PLAYER),
+    **dict.fromkeys(
+        ("louder", "quieter", "next", "previous", "mute", "unmute"), _PLAYER
+    ),
 }
 """The domains that an act is for."""
 _VAGUE_ACTS: Final = frozenset({"turn", "change"})
@@ -183,23 +190,50 @@ _BY_UNIT: Final[Mapping[str, frozenset[str]]] = {
     "kelvin": _LIGHT,
     "": frozenset({"light", "climate", "media_player"}),
 }
-_OPPOSITES: Final = {"brighter": "darker", "louder": "quieter", "warmer": "cooler", "more": "less"}
-_OPPOSITES_OF_STEPS: Final = _OPPOSITES | {less: more for more, less in _OPPOSITES.items()}
+_OPPOSITES: Final = {
+    "brighter": "darker",
+    "louder": "quieter",
+    "warmer": "cooler",
+    "more": "less",
+}
+_OPPOSITES_OF_STEPS: Final = _OPPOSITES | {
+    less: more for more, less in _OPPOSITES.items()
+}
 _STEPS: Final = _OPPOSITES_OF_STEPS.keys()
 _ALONE: Final = frozenset({"warmer", "cooler", "more", "less", "set", "dock", "clean"})
 """Acts that tell by themselves for what they are, as far as there is only one in the room, or at home."""
 PASSIVE: Final = frozenset({"binary_sensor", "event", "sensor", "update", "weather"})
 _ROLES: Final = frozenset(
     {
-        *(Role.FILLER, Role.PREPOSITION, Role.AND, Role.ACT, Role.VERB, Role.PARTICLE, Role.ENTITY, Role.PLACE),
-        *(Role.KIND, Role.ASPECT, Role.AMOUNT, Role.LEVEL, Role.COLOUR, Role.QUANTIFIER, Role.PRONOUN, Role.STATE),
+        *(
+            Role.FILLER,
+            Role.PREPOSITION,
+            Role.AND,
+            Role.ACT,
+            Role.VERB,
+            Role.PARTICLE,
+            Role.ENTITY,
+            Role.PLACE,
+        ),
+        *(
+            Role.KIND,
+            Role.ASPECT,
+            Role.AMOUNT,
+            Role.LEVEL,
+            Role.COLOUR,
+            Role.QUANTIFIER,
+            Role.PRONOUN,
+            Role.STATE,
+        ),
     }
 )
 _NAMING: Final = frozenset({Role.ENTITY, Role.PLACE, Role.KIND})
 _OF_NAMES: Final = _NAMING | {Role.QUANTIFIER, Role.FILLER, Role.PREPOSITION, Role.AND}
 _TELLING: Final = (Role.ENTITY, Role.KIND, Role.ASPECT, Role.PRONOUN)
 """The roles of words that tell by themselves what a request is about."""
-_SETTABLE: Final = frozenset({"brightness", "colour", "position", "temperature", "volume"})
+_SETTABLE: Final = frozenset(
+    {"brightness", "colour", "position", "temperature", "volume"}
+)
 _VALUES: Final = (Role.AMOUNT, Role.LEVEL, Role.COLOUR)
 _OPENING: Final = {"open": "close", "close": "open"}
 """Acts on covers and valves, with their opposites."""
@@ -213,7 +247,11 @@ _ALL: Final = 100
 
 
 def commands(
-    parts: Parts, reading: Reading, words: Lexicon, names: HomeVocabulary, surroundings: Surroundings
+    parts: Parts,
+    reading: Reading,
+    words: Lexicon,
+    names: HomeVocabulary,
+    surroundings: Surroundings,
 ) -> Sequence[EntityCommand | Choice | OpenQuestion | UnknownName] | None:
     """Return what the words of one act ask for, a command for each group of entities; None if they ask for nothing.
 
@@ -221,46 +259,99 @@ def commands(
     """
     verbs = parts.acts(words)
     is_away = "from" in parts.values(Role.PREPOSITION)
-    is_explained = _ROLES.issuperset(parts.by_role) and not is_away and set(parts.values(Role.KIND)) <= KINDS.keys()
+    is_explained = (
+        _ROLES.issuperset(parts.by_role)
+        and not is_away
+        and set(parts.values(Role.KIND)) <= KINDS.keys()
+    )
     following = [*(span.role for span in parts.spans[1:]), Role.AND]
-    is_cut = (Role.PREPOSITION, Role.AND) in zip((span.role for span in parts.spans), following, strict=True)
+    is_cut = (Role.PREPOSITION, Role.AND) in zip(
+        (span.role for span in parts.spans), following, strict=True
+    )
     if not is_explained or (verbs and parts.all(Role.STATE)) or is_cut:
         return None
-    acts = ["set" if verb == "change" else verb for verb in verbs] or [_act_without_verb(parts, names)]
+    acts = ["set" if verb == "change" else verb for verb in verbs] or [
+        _act_without_verb(parts, names)
+    ]
     if sounds := _SOUNDS & {*parts.values(Role.KIND)}:
-        acts = [{"on": "resume" if "music" in sounds else "", "off": "pause"}.get(act, act) for act in acts]
+        acts = [
+            {"on": "resume" if "music" in sounds else "", "off": "pause"}.get(act, act)
+            for act in acts
+        ]
     command = surroundings.command
-    if command and command.is_by and command.act in _OPENING and _STEPPING.issuperset(parts.by_role):
+    if (
+        command
+        and command.is_by
+        and command.act in _OPENING
+        and _STEPPING.issuperset(parts.by_role)
+    ):
         again = {"more": command.act, "less": _OPENING[command.act]}
-        return [replace(command, act=again[act], is_elliptic=True) for act in acts if act in again][:1] or None
-    if command and command.act in _STEPS and not any(parts.all(role) for role in _TELLING):
+        return [
+            replace(command, act=again[act], is_elliptic=True)
+            for act in acts
+            if act in again
+        ][:1] or None
+    if (
+        command
+        and command.act in _STEPS
+        and not any(parts.all(role) for role in _TELLING)
+    ):
         again = {"more": command.act, "less": _OPPOSITES_OF_STEPS[command.act]}
         acts = [again.get(act, act) for act in acts]
-    found = [one for act in acts if (one := _commands(act, parts, reading, names, surroundings))]
+    found = [
+        one
+        for act in acts
+        if (one := _commands(act, parts, reading, names, surroundings))
+    ]
     return min(found, key=lambda one: isinstance(one[0], UnknownName), default=None)
 
 
 def _commands(
-    act: str, parts: Parts, reading: Reading, names: HomeVocabulary, surroundings: Surroundings
+    act: str,
+    parts: Parts,
+    reading: Reading,
+    names: HomeVocabulary,
+    surroundings: Surroundings,
 ) -> Sequence[EntityCommand | Choice | OpenQuestion | UnknownName] | None:
     """Return the commands of an act; None if it is not for what the words name."""
     if not act or (command := _with_value(act, parts)) is None:
         return None
-    domains, found = _domains(command) & _ACTS_ON.get(act, frozenset()), list[EntityCommand | Choice]()
+    domains, found = (
+        _domains(command) & _ACTS_ON.get(act, frozenset()),
+        list[EntityCommand | Choice](),
+    )
     lacks_value = command.act == "set" and command.amount is None and not command.colour
     groups = [*_groups(parts.spans)]
     while groups:
         group = groups.pop(0)
-        named_at = [at for at, span in enumerate(group) if span.role in {Role.ENTITY, Role.KIND}]
-        joins = [at for at, span in enumerate(group) if named_at and at > named_at[-1] and span.role is Role.AND]
+        named_at = [
+            at for at, span in enumerate(group) if span.role in {Role.ENTITY, Role.KIND}
+        ]
+        joins = [
+            at
+            for at, span in enumerate(group)
+            if named_at and at > named_at[-1] and span.role is Role.AND
+        ]
         match _Targets(Parts(group), command.act, domains, names, surroundings).found():
-            case None if joins:  # "the curtains and the garage" are no curtains of the garage
+            case None if (
+                joins
+            ):  # "the curtains and the garage" are no curtains of the garage
                 groups = [group[: joins[0]], group[joins[0] :], *groups]
             case None:
                 named = [span for span in group if span.role in _NAMING]
-                is_there = _Targets(Parts(group), command.act, _every_domain(names), names, surroundings).found()
-                is_here = any(span.value == "here" for span in group if span.role is Role.QUANTIFIER)
-                if is_there or is_here or all(span.role is Role.PLACE for span in named):
+                is_there = _Targets(
+                    Parts(group), command.act, _every_domain(names), names, surroundings
+                ).found()
+                is_here = any(
+                    span.value == "here"
+                    for span in group
+                    if span.role is Role.QUANTIFIER
+                )
+                if (
+                    is_there
+                    or is_here
+                    or all(span.role is Role.PLACE for span in named)
+                ):
                     return None
                 return [UnknownName(reading.text(named[0].start, named[-1].end))]
             case Choice() as choice:
@@ -275,7 +366,10 @@ def following_commands(
     parts: Parts, reading: Reading, names: HomeVocabulary, surroundings: Surroundings
 ) -> Sequence[EntityCommand | Choice]:
     """Return the command before, for what is named after it: "and the kitchen"; empty if there are more words."""
-    command, is_joined = surroundings.command, any(span.role is Role.AND for span in reading.spans)
+    command, is_joined = (
+        surroundings.command,
+        any(span.role is Role.AND for span in reading.spans),
+    )
     if command is None or not (is_joined and _OF_NAMES.issuperset(parts.by_role)):
         return ()
     is_named = parts.all(Role.ENTITY) or parts.all(Role.KIND)
@@ -289,12 +383,20 @@ def following_commands(
 def may_mean(parts: Parts, words: Lexicon, domains: AbstractSet[str]) -> bool:
     """Return whether the words of a request may be for entities of some domains.
 
-    A place alone does not tell: "ouvre le garage" is not about its light, and "the bedroom to 20" may be anything.
+    A place alone does not tell: "ouvre le garage" is not about its light, and "the
+    bedroom to 20" may be anything.
     """
     is_named = any(parts.all(role) for role in _TELLING)
-    possible = [_ACTS_ON.get(one, domains if one in _VAGUE_ACTS else frozenset()) for one in parts.acts(words)]
-    is_bare = any(not span.value for span in parts.all(Role.AMOUNT)) and all(len(one) > 1 for one in possible)
-    return is_named or not (is_bare or (possible and all(map(domains.isdisjoint, possible))))
+    possible = [
+        _ACTS_ON.get(one, domains if one in _VAGUE_ACTS else frozenset())
+        for one in parts.acts(words)
+    ]
+    is_bare = any(not span.value for span in parts.all(Role.AMOUNT)) and all(
+        len(one) > 1 for one in possible
+    )
+    return is_named or not (
+        is_bare or (possible and all(map(domains.isdisjoint, possible)))
+    )
 
 
 def _act_without_verb(parts: Parts, names: HomeVocabulary) -> str:
@@ -302,14 +404,18 @@ def _act_without_verb(parts: Parts, names: HomeVocabulary) -> str:
     if any(parts.all(role) for role in (Role.ACT, Role.VERB, Role.PARTICLE)):
         return ""
     named = [span.named for span in parts.spans if span.named and span.named.is_whole]
-    if len(named) == len(parts.spans) and all(names.domains(one.ids) == {"scene"} for one in named):
+    if len(named) == len(parts.spans) and all(
+        names.domains(one.ids) == {"scene"} for one in named
+    ):
         return "on"
     states = [value for value in parts.values(Role.STATE) if value in {"on", "off"}]
     if any(parts.all(role) for role in _VALUES):
         return "" if parts.all(Role.STATE) else "set"
     telling = [span.role for span in parts.spans if span.role is not Role.FILLER]
     is_outside = Role.STATE in telling[:1] + telling[-1:]
-    return states[0] if states and len(parts.all(Role.STATE)) == 1 and is_outside else ""
+    return (
+        states[0] if states and len(parts.all(Role.STATE)) == 1 and is_outside else ""
+    )
 
 
 def _groups(spans: Sequence[PhraseSpan]) -> Iterator[Sequence[PhraseSpan]]:
@@ -337,7 +443,10 @@ def _groups(spans: Sequence[PhraseSpan]) -> Iterator[Sequence[PhraseSpan]]:
 
 def _with_value(act: str, parts: Parts) -> EntityCommand | None:
     """Return a command with its value; None if it lacks one, or has one too many."""
-    values, aspects = [span for role in _VALUES for span in parts.all(role)], parts.values(Role.ASPECT)
+    values, aspects = (
+        [span for role in _VALUES for span in parts.all(role)],
+        parts.values(Role.ASPECT),
+    )
     if len(values) > 1 or len(aspects) > 1:
         return None
     command = EntityCommand(act, aspect=aspects[0] if aspects else "")
@@ -345,8 +454,19 @@ def _with_value(act: str, parts: Parts) -> EntityCommand | None:
         if act in _OPENING and SLIGHTLY in parts.values(Role.FILLER):
             return replace(command, amount=_SLIGHT, unit="percent", is_by=True)
         is_set = act == "set" and command.aspect in _SETTABLE
-        return command if is_set or act in _STEPS or not (aspects or act == "set") else None
-    before = next((one.value for one in parts.all(Role.PREPOSITION) if one.end == values[0].start), "")
+        return (
+            command
+            if is_set or act in _STEPS or not (aspects or act == "set")
+            else None
+        )
+    before = next(
+        (
+            one.value
+            for one in parts.all(Role.PREPOSITION)
+            if one.end == values[0].start
+        ),
+        "",
+    )
     after = [one for one in parts.spans if one.start > values[0].start]
     following = [one.role for one in after if one.role in {Role.KIND, Role.PREPOSITION}]
     is_part = before not in {"to", "at", "by"} and values[0].value != "100"
@@ -355,17 +475,27 @@ def _with_value(act: str, parts: Parts) -> EntityCommand | None:
     match values[0].role:
         case Role.AMOUNT:
             is_by = before not in {"to", "at"} and act in _STEPS
-            is_measured = bool(values[0].value) or before == "to" or (bool(aspects) and (before == "by" or not is_by))
+            is_measured = (
+                bool(values[0].value)
+                or before == "to"
+                or (bool(aspects) and (before == "by" or not is_by))
+            )
             if (before == "by" and not is_by) or not is_measured:
                 return None  # "the 4 lamp" is a lamp, "at 4" is a time
-            command = replace(command, amount=values[0].number, unit=values[0].value, is_by=is_by)
+            command = replace(
+                command, amount=values[0].number, unit=values[0].value, is_by=is_by
+            )
         case Role.LEVEL:
             command = replace(command, amount=float(values[0].value), unit="percent")
         case _:
             command = replace(command, colour=values[0].value)
     if act in _STEPS and not command.colour:
         return command
-    if act == "close" and values[0].value != "50" and (before != "to" or values[0].role is Role.LEVEL):
+    if (
+        act == "close"
+        and values[0].value != "50"
+        and (before != "to" or values[0].role is Role.LEVEL)
+    ):
         return EntityCommand(act) if values[0].value == "100" else None
     is_set = act in {"set", "on", *_STEPS} or (act in _OPENING and not command.colour)
     return replace(command, act="set") if is_set else None
@@ -386,7 +516,10 @@ def _domains(command: EntityCommand) -> frozenset[str]:
 
 
 def places_of(
-    spans: Iterable[PhraseSpan], quantifiers: Iterable[str], names: HomeVocabulary, surroundings: Surroundings
+    spans: Iterable[PhraseSpan],
+    quantifiers: Iterable[str],
+    names: HomeVocabulary,
+    surroundings: Surroundings,
 ) -> Sequence[frozenset[str | None]]:
     """Return the areas of each place that is named, without areas for one that is not known.
 
@@ -397,7 +530,9 @@ def places_of(
         if span.role is Role.AND:
             runs.append([])
         elif span.role is Role.PLACE:
-            runs[-1].append(frozenset(span.named.ids if span.named else names.areas_of(span.value)))
+            runs[-1].append(
+                frozenset(span.named.ids if span.named else names.areas_of(span.value))
+            )
     if "here" in quantifiers:
         runs[-1].append(frozenset({surroundings.area_id} - {None}))
     return [run[0].intersection(*run) for run in runs if run]
@@ -419,20 +554,44 @@ class _Targets:
 
     def found(self) -> frozenset[str] | Choice | None:
         """Return the entities; None if the words mean none, and a choice if one of several is meant."""
-        able = {entity.entity_id for entity in self.names.entities if entity.domain in self.domains}
+        able = {
+            entity.entity_id
+            for entity in self.names.entities
+            if entity.domain in self.domains
+        }
         if "others" in self._quantifiers:
-            kinds_of = {one: (self.names.by_id[one].domain, self.names.by_id[one].area_id) for one in able}
+            kinds_of = {
+                one: (self.names.by_id[one].domain, self.names.by_id[one].area_id)
+                for one in able
+            }
             alike = {kinds_of[one] for one in self.surroundings.last & able}
-            return frozenset(one for one in able - self.surroundings.last if kinds_of[one] in alike) or None
+            return (
+                frozenset(
+                    one
+                    for one in able - self.surroundings.last
+                    if kinds_of[one] in alike
+                )
+                or None
+            )
         if self.parts.all(Role.PRONOUN):
             return self._referred(able)
         if self._is_about_last and self.surroundings.last & able:
             return frozenset(self.surroundings.last & able)
-        if places := places_of(self.parts.spans, self._quantifiers, self.names, self.surroundings):
-            able = {one for one in able if any(self.names.by_id[one].area_id in areas for areas in places)}
+        if places := places_of(
+            self.parts.spans, self._quantifiers, self.names, self.surroundings
+        ):
+            able = {
+                one
+                for one in able
+                if any(self.names.by_id[one].area_id in areas for areas in places)
+            }
         kinds = [KINDS[value] for value in self.parts.values(Role.KIND)]
         if kinds:
-            able = {one for one in able if all(kind.has(self.names.by_id[one]) for kind in kinds)}
+            able = {
+                one
+                for one in able
+                if all(kind.has(self.names.by_id[one]) for kind in kinds)
+            }
         if self.parts.all(Role.ENTITY):
             found = self._named(able)
         else:
@@ -445,9 +604,16 @@ class _Targets:
     @property
     def _is_about_last(self) -> bool:
         """Whether words that name nothing go on about the request before: "a bit more"."""
-        is_unnamed = not any(self.parts.all(role) for role in (*_NAMING, Role.QUANTIFIER))
+        is_unnamed = not any(
+            self.parts.all(role) for role in (*_NAMING, Role.QUANTIFIER)
+        )
         command = self.surroundings.command
-        return is_unnamed and command is not None and command.act != "off" and self.act in {*_STEPS, "set"}
+        return (
+            is_unnamed
+            and command is not None
+            and command.act != "off"
+            and self.act in {*_STEPS, "set"}
+        )
 
     @property
     def _quantifiers(self) -> frozenset[str]:
@@ -456,37 +622,60 @@ class _Targets:
     @property
     def _is_many(self) -> bool:
         kinds = (KINDS[value] for value in self.parts.values(Role.KIND))
-        return any(kind.is_plural for kind in kinds) or bool(self._quantifiers & {"all", "both"})
+        return any(kind.is_plural for kind in kinds) or bool(
+            self._quantifiers & {"all", "both"}
+        )
 
     def _referred(self, able: AbstractSet[str]) -> frozenset[str] | None:
         """Return what "it" or "them" means, if nothing else is named: those of the request before that can do it."""
-        is_alone = not any(self.parts.all(role) for role in (Role.ENTITY, Role.KIND, Role.PLACE))
+        is_alone = not any(
+            self.parts.all(role) for role in (Role.ENTITY, Role.KIND, Role.PLACE)
+        )
         return (self.surroundings.last & able or None) if is_alone else None
 
     def _named(self, able: AbstractSet[str]) -> frozenset[str] | Choice | None:
         """Return the entity that the names mean together.
 
-        A part of a name means none where another thing has it: "raise the desk" is not about the desk lamp.
+        A part of a name means none where another thing has it: "raise the desk" is not
+        about the desk lamp.
         """
         named = [span.named for span in self.parts.all(Role.ENTITY) if span.named]
         meant = frozenset(self.names.by_id).intersection(*(one.ids for one in named))
-        others = {domain for one in meant if (domain := self.names.by_id[one].domain) not in self.domains}
+        others = {
+            domain
+            for one in meant
+            if (domain := self.names.by_id[one].domain) not in self.domains
+        }
         if others - PASSIVE and not any(one.is_whole for one in named):
             return None
         ids = meant & able
         ids = self._near(ids) or ids
-        if any(span.named and span.named.is_kind for span in self.parts.all(Role.ENTITY)) and not self._near(ids):
+        if any(
+            span.named and span.named.is_kind for span in self.parts.all(Role.ENTITY)
+        ) and not self._near(ids):
             narrow = (kind for value, kind in KINDS.items() if value != "everything")
-            kinds = [kind for kind in narrow if any(kind.has(self.names.by_id[one]) for one in ids)]
-            ids |= self._near(one for one in able if any(kind.has(self.names.by_id[one]) for kind in kinds))
+            kinds = [
+                kind
+                for kind in narrow
+                if any(kind.has(self.names.by_id[one]) for one in ids)
+            ]
+            ids |= self._near(
+                one
+                for one in able
+                if any(kind.has(self.names.by_id[one]) for kind in kinds)
+            )
         if len(ids) > 1:
             return Choice(ids)
         return ids or None
 
-    def _of_kind(self, able: AbstractSet[str], *, is_placed: bool) -> frozenset[str] | Choice | None:
+    def _of_kind(
+        self, able: AbstractSet[str], *, is_placed: bool
+    ) -> frozenset[str] | Choice | None:
         """Return the entities of a kind: of the place that is named, else of the room, else the only one at home."""
         is_roomless = self._is_many and self.surroundings.area_id is None
-        is_everywhere = is_placed or is_roomless or bool(self._quantifiers & {"all", "home"})
+        is_everywhere = (
+            is_placed or is_roomless or bool(self._quantifiers & {"all", "home"})
+        )
         near = frozenset() if is_everywhere else self._near(able)
         found = near or frozenset(able)
         if not self._is_many:
@@ -497,26 +686,43 @@ class _Targets:
         is_number_right = not is_both or len(found) == _TWO
         is_placed = is_everywhere or bool(near) or is_both
         is_light = all(self.names.by_id[one].domain == "light" for one in found)
-        is_certain = (self._is_many and is_placed) or (is_light and (self._is_many or is_placed))
+        is_certain = (self._is_many and is_placed) or (
+            is_light and (self._is_many or is_placed)
+        )
         return found if is_certain and is_number_right else Choice(found)
 
-    def _unnamed(self, able: AbstractSet[str], *, is_placed: bool) -> frozenset[str] | Choice | None:
+    def _unnamed(
+        self, able: AbstractSet[str], *, is_placed: bool
+    ) -> frozenset[str] | Choice | None:
         """Return what an act is for that names only a place, or nothing."""
         found: AbstractSet[str]
-        if self.domains == _PLAYER | (_ROBOTS & self.domains) and self.act not in {"on", "off"}:
-            able = {one for one in able if self.names.by_id[one].domain == "media_player"}
+        if self.domains == _PLAYER | (_ROBOTS & self.domains) and self.act not in {
+            "on",
+            "off",
+        }:
+            able = {
+                one for one in able if self.names.by_id[one].domain == "media_player"
+            }
             playing = able & self.surroundings.playing
             found = self._near(playing) or playing or self._near(able) or able
         elif is_placed and "light" in self.domains:
-            is_mixed = self.act not in {"on", "off"} and any(self.names.by_id[one].domain == "climate" for one in able)
-            lights = frozenset(one for one in able if self.names.by_id[one].domain == "light")
+            is_mixed = self.act not in {"on", "off"} and any(
+                self.names.by_id[one].domain == "climate" for one in able
+            )
+            lights = frozenset(
+                one for one in able if self.names.by_id[one].domain == "light"
+            )
             return None if is_mixed else lights or None
         elif self.domains == _LIGHT:
             return self._near(able) or None  # "brighter"
         elif is_placed:
             # "clean the kitchen" is no order for coffee
             is_vague = self.act in {"brew", "start"} or self.domains == _ACTS_ON["open"]
-            found = {one for one in able if not is_vague or KINDS["garage"].has(self.names.by_id[one])}
+            found = {
+                one
+                for one in able
+                if not is_vague or KINDS["garage"].has(self.names.by_id[one])
+            }
         elif self.act in {"brighter", "darker"}:
             return self._near(able) or None
         else:
@@ -528,4 +734,6 @@ class _Targets:
     def _near(self, ids: Iterable[str]) -> frozenset[str]:
         """Return those of some entities that are in the room of the speaker."""
         area = self.surroundings.area_id
-        return frozenset(one for one in ids if area and self.names.by_id[one].area_id == area)
+        return frozenset(
+            one for one in ids if area and self.names.by_id[one].area_id == area
+        )

@@ -82,9 +82,10 @@ class Role(StrEnum):
 type PhraseTable = dict[str, dict[str, str] | str]
 """The words of one language: for each role, its phrases divided by commas, mostly by their values.
 
-Beside roles, it has `article`, the fillers that are dropped before an item of a list, `slightly`, those with which a
-change is a small one, the texts of `_MARKS`, and `accented`, words of reports that differ from those of requests in an
-accent alone: "apagué".
+Beside roles, it has `article`, the fillers that are dropped before an item of a list,
+`slightly`, those with which a change is a small one, the texts of `_MARKS`, and
+`accented`, words of reports that differ from those of requests in an accent alone:
+"apagué".
 """
 _OF_FILLERS: Final = frozenset({ARTICLE, SLIGHTLY})
 _MARKS: Final = ("indefinite", "endings", "clitics", "point")
@@ -129,18 +130,32 @@ class Lexicon:
         """Return whether a phrase is, or begins, one of some acts."""
         if meaning.role is Role.ACT:
             return meaning.value in acts
-        return meaning.role is Role.VERB and not acts.isdisjoint(self.acts_of_verbs.get(meaning.value, ()))
+        return meaning.role is Role.VERB and not acts.isdisjoint(
+            self.acts_of_verbs.get(meaning.value, ())
+        )
 
     def stem(self, word: str) -> str:
         """Return a word of a name without its ending: "kuchni" and "kuchnia" are the same room.
 
-        A word for several of a kind is kept: "światła" are more than what is called "Światło".
+        A word for several of a kind is kept: "światła" are more than what is called
+        "Światło".
         """
         found = self.phrases.found([word], 0) if self.endings else ()
-        stem = "" if any(one.role is Role.KIND and one.value.endswith("s") for _, one in found) else word
+        stem = (
+            ""
+            if any(
+                one.role is Role.KIND and one.value.endswith("s") for _, one in found
+            )
+            else word
+        )
         while stem:
-            word, starts = stem, range(max(_SHORTEST_STEM, len(stem) - _LONGEST_ENDING), len(stem))
-            stem = next((word[:start] for start in starts if word[start:] in self.endings), "")
+            word, starts = (
+                stem,
+                range(max(_SHORTEST_STEM, len(stem) - _LONGEST_ENDING), len(stem)),
+            )
+            stem = next(
+                (word[:start] for start in starts if word[start:] in self.endings), ""
+            )
         return word
 
     def is_kind(self, words: Sequence[str]) -> bool:
@@ -149,16 +164,25 @@ class Lexicon:
 
     def is_small(self, *words: str) -> bool:
         """Return whether one of some words is a preposition, or changes nothing."""
-        return any(meaning.role in SMALL for word in words for _, meaning in self.phrases.found([word], 0))
+        return any(
+            meaning.role in SMALL
+            for word in words
+            for _, meaning in self.phrases.found([word], 0)
+        )
 
     def is_idle(self, words: Sequence[str]) -> bool:
         """Return whether some words have meanings of their own, and tell no entity of a home from others.
 
         A word for one entity of a kind may: "the heater".
         """
-        return self._are(words, lambda meaning: meaning.role is not Role.KIND or meaning.value in _MANY)
+        return self._are(
+            words,
+            lambda meaning: meaning.role is not Role.KIND or meaning.value in _MANY,
+        )
 
-    def _are(self, words: Sequence[str], is_one: Callable[[PhraseMeaning], bool]) -> bool:
+    def _are(
+        self, words: Sequence[str], is_one: Callable[[PhraseMeaning], bool]
+    ) -> bool:
         """Return whether phrases with some meanings cover all words."""
         ends = (end for end, meaning in self.phrases.found(words, 0) if is_one(meaning))
         return not words or any(self._are(words[end:], is_one) for end in ends)
@@ -179,11 +203,17 @@ def read_lexicon(table: PhraseTable, language: str) -> Lexicon:
     """Return the words of a language for sentences to be read."""
     tree, acts = PhraseTree[PhraseMeaning](), dict[tuple[str, str], tuple[str, ...]]()
     for key, section in table.items():
-        values = section if isinstance(section, dict) else {key if key in _OF_FILLERS else "": section}
+        values = (
+            section
+            if isinstance(section, dict)
+            else {key if key in _OF_FILLERS else "": section}
+        )
         for value, texts in values.items() if key not in {*_MARKS, ACCENTED} else ():
             role = Role.FILLER if key in _OF_FILLERS else Role(key)
             for text in divided(texts):
-                first, _, last = (" ".join(tokens_of_phrase(part)) for part in text.partition(GAP))
+                first, _, last = (
+                    " ".join(tokens_of_phrase(part)) for part in text.partition(GAP)
+                )
                 tree.add(f"{first} {last}".split(), PhraseMeaning(role, value))
                 if GAP in text:
                     tree.add(first.split(), PhraseMeaning(Role.VERB, first))
@@ -193,21 +223,43 @@ def read_lexicon(table: PhraseTable, language: str) -> Lexicon:
     for text, number in number_words(language).items():
         numbers.add(tokens_of_phrase(text), number)
     of_verbs = {
-        verb: frozenset(act for (one, _), found in acts.items() if one == verb for act in found) for verb, _ in acts
+        verb: frozenset(
+            act for (one, _), found in acts.items() if one == verb for act in found
+        )
+        for verb, _ in acts
     }
-    marks = [frozenset(" ".join(tokens_of_phrase(one)) for one in divided(str(table.get(key, "")))) for key in _MARKS]
-    marks.append(frozenset(divided(fold(str(table.get(ACCENTED, "")), keep_accents=True))))
+    marks = [
+        frozenset(
+            " ".join(tokens_of_phrase(one)) for one in divided(str(table.get(key, "")))
+        )
+        for key in _MARKS
+    ]
+    marks.append(
+        frozenset(divided(fold(str(table.get(ACCENTED, "")), keep_accents=True)))
+    )
     return Lexicon(tree, acts, numbers, of_verbs, *marks)
 
 
 _MANY: Final = frozenset(
     {
-        *("light", "lights", "fans", "plugs", "covers", "garages", "doors", "windows", "locks"),
+        *(
+            "light",
+            "lights",
+            "fans",
+            "plugs",
+            "covers",
+            "garages",
+            "doors",
+            "windows",
+            "locks",
+        ),
         *("thermostats", "players", "tvs", "valves", "list", "lists"),
     }
 )
 """Kinds of which there are mostly several."""
-_LANGUAGES: Final = read_language_files(Path(__file__).with_name("languages"), dict[str, dict[str, str] | str])
+_LANGUAGES: Final = read_language_files(
+    Path(__file__).with_name("languages"), dict[str, dict[str, str] | str]
+)
 
 
 @cache

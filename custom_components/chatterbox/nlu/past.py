@@ -1,7 +1,7 @@
 """Understands questions about what was: when something was last so, whether it was so, and for how long.
 
-Home Assistant's own sentences ask about the present. The words by language are in `past.toml`; their order is free, as
-long as every one of them is explained.
+Home Assistant's own sentences ask about the present. The words by language are in
+`past.toml`; their order is free, as long as every one of them is explained.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,16 @@ from .reading import Parts, read
 from .vocabulary import HomeVocabulary
 
 _ROLES: Final = frozenset(
-    {Role.FILLER, Role.AND, Role.QUESTION, Role.STATE, Role.DAY, Role.ENTITY, Role.KIND, Role.PLACE}
+    {
+        Role.FILLER,
+        Role.AND,
+        Role.QUESTION,
+        Role.STATE,
+        Role.DAY,
+        Role.ENTITY,
+        Role.KIND,
+        Role.PLACE,
+    }
 )
 
 
@@ -40,7 +49,9 @@ class PastQuestion:
     """Those of the tool that tells what was."""
 
 
-_LANGUAGES: Final = read_data_file(Path(__file__).with_suffix(".toml"), dict[str, dict[str, dict[str, str] | str]])
+_LANGUAGES: Final = read_data_file(
+    Path(__file__).with_suffix(".toml"), dict[str, dict[str, dict[str, str] | str]]
+)
 
 
 @cache
@@ -50,40 +61,71 @@ def past_lexicon(language: str) -> Lexicon | None:
     return read_lexicon(words, code) if words else None
 
 
-def past_question(sentence: str, words: Lexicon, names: HomeVocabulary) -> PastQuestion | None:
+def past_question(
+    sentence: str, words: Lexicon, names: HomeVocabulary
+) -> PastQuestion | None:
     """Return what a sentence asks about the past of entities of the home; None for any other one."""
-    readings = (Parts(one.spans) for one in read(sentence, words, names) if _ROLES.issuperset(Parts(one.spans).by_role))
+    readings = (
+        Parts(one.spans)
+        for one in read(sentence, words, names)
+        if _ROLES.issuperset(Parts(one.spans).by_role)
+    )
     return next(filter(None, (_question(parts, names) for parts in readings)), None)
 
 
 def _question(parts: Parts, names: HomeVocabulary) -> PastQuestion | None:
-    states, periods, about = parts.values(Role.STATE), parts.values(Role.DAY), _about(parts, names)
-    form = _form({*parts.values(Role.QUESTION)}, parts.spans[0].value, has_period=bool(periods))
+    states, periods, about = (
+        parts.values(Role.STATE),
+        parts.values(Role.DAY),
+        _about(parts, names),
+    )
+    form = _form(
+        {*parts.values(Role.QUESTION)}, parts.spans[0].value, has_period=bool(periods)
+    )
     if form is None or about is None or len(states) != 1 or len(periods) > 1:
         return None
-    return PastQuestion(form, about | {"state": states[0]} | ({"period": periods[0]} if periods else {}))
+    return PastQuestion(
+        form, about | {"state": states[0]} | ({"period": periods[0]} if periods else {})
+    )
 
 
 def _form(forms: set[str], first: str, *, has_period: bool) -> PastForm | None:
     is_past = not forms.isdisjoint({"was", "asks", "last"})
-    is_last = "since" in forms or ("who" in forms and "is" not in forms) or ("when" in forms and is_past)
+    is_last = (
+        "since" in forms
+        or ("who" in forms and "is" not in forms)
+        or ("when" in forms and is_past)
+    )
     if has_period:
         is_length, is_whether = "length" in forms, "asks" in forms or first == "was"
-        return None if is_last else PastForm.LENGTH if is_length else PastForm.WHETHER if is_whether else None
+        return (
+            None
+            if is_last
+            else PastForm.LENGTH
+            if is_length
+            else PastForm.WHETHER
+            if is_whether
+            else None
+        )
     is_length = "length" in forms and (is_past or "is" in forms)
     return PastForm.LAST if is_last or is_length else None
 
 
 def _about(parts: Parts, names: HomeVocabulary) -> dict[str, str] | None:
     """Return the arguments for what is named: an entity, or a kind of them in the whole home or in a room."""
-    entities, places = ([span.named for span in parts.all(role) if span.named] for role in (Role.ENTITY, Role.PLACE))
+    entities, places = (
+        [span.named for span in parts.all(role) if span.named]
+        for role in (Role.ENTITY, Role.PLACE)
+    )
     match entities, parts.values(Role.KIND), places:
         case [named], [], [] if named.is_whole:
             return {"name": names.by_id[min(named.ids)].names[0]}
         case [], [kind], []:
             return {"kind": kind}
         case [], [kind], [place]:
-            rooms = [room.names[0] for room in names.places if room.area_ids == place.ids]
+            rooms = [
+                room.names[0] for room in names.places if room.area_ids == place.ids
+            ]
             return {"kind": kind, "area": rooms[0]}
         case _:
             return None

@@ -1,7 +1,7 @@
 """Reads a sentence: covers all its words with phrases of known roles, by dynamic programming, never greedily.
 
-Several readings are kept, the most likely first; the rules of `understanding.py` decide which of them is meant.
-Decision 57.
+Several readings are kept, the most likely first; the rules of `understanding.py` decide
+which of them is meant. Decision 57.
 """
 
 import re
@@ -89,7 +89,9 @@ class Parts:
 
     def acts(self, words: Lexicon) -> Sequence[str]:
         """Return what may be to be done, by one act or by two parts of one: "把…打开" is to open, or to turn on."""
-        acts, verbs, particles = (self.all(role) for role in (Role.ACT, Role.VERB, Role.PARTICLE))
+        acts, verbs, particles = (
+            self.all(role) for role in (Role.ACT, Role.VERB, Role.PARTICLE)
+        )
         if len(acts) == 1 and not verbs and not particles:
             return (acts[0].value,)
         if acts or len(verbs) != 1 or len(particles) != 1:
@@ -109,7 +111,11 @@ class Reading:
 
     def text(self, start: int, end: int) -> str:
         """Return some words as they were said."""
-        return self.sentence[self.words[start].start : self.words[end - 1].end] if start < end else ""
+        return (
+            self.sentence[self.words[start].start : self.words[end - 1].end]
+            if start < end
+            else ""
+        )
 
     @property
     def is_asked(self) -> bool:
@@ -119,27 +125,48 @@ class Reading:
     @property
     def unknown(self) -> tuple[str, ...]:
         """The words that nothing explains."""
-        return tuple(self.text(span.start, span.end) for span in self.spans if span.role is Role.UNKNOWN)
+        return tuple(
+            self.text(span.start, span.end)
+            for span in self.spans
+            if span.role is Role.UNKNOWN
+        )
 
 
 def read(sentence: str, words: Lexicon, names: HomeVocabulary) -> Sequence[Reading]:
     """Return the readings of a sentence, the most likely first; none for one that is too long."""
-    found = _divided(tokens(sentence) if len(sentence) <= MOST_UNDERSTOOD else (), words, names)
+    found = _divided(
+        tokens(sentence) if len(sentence) <= MOST_UNDERSTOOD else (), words, names
+    )
     if not 0 < len(found) <= MOST_WORDS or _is_report(sentence, words):
         return ()
     heard = [token.word for token in found]
-    phrases = [(start, *one) for start in range(len(heard)) for one in words.phrases.found(heard, start)]
-    sentence_words = _SentenceWords(heard, _starts_of_text(phrases, words), _pairs(phrases, words))
-    ways = coverings(len(heard), lambda start: _spans(sentence_words, start, words, names), _cost, MOST_READINGS)
+    phrases = [
+        (start, *one)
+        for start in range(len(heard))
+        for one in words.phrases.found(heard, start)
+    ]
+    sentence_words = _SentenceWords(
+        heard, _starts_of_text(phrases, words), _pairs(phrases, words)
+    )
+    ways = coverings(
+        len(heard),
+        lambda start: _spans(sentence_words, start, words, names),
+        _cost,
+        MOST_READINGS,
+    )
     return [Reading(sentence, tuple(found), spans, cost) for cost, spans in ways]
 
 
 def _is_report(sentence: str, words: Lexicon) -> bool:
     """Return whether a word tells of something done, by its accent: "apagué la luz"."""
-    return bool(words.accented) and any(one.word in words.accented for one in tokens(sentence, keep_accents=True))
+    return bool(words.accented) and any(
+        one.word in words.accented for one in tokens(sentence, keep_accents=True)
+    )
 
 
-def _divided(spoken: Iterable[Token], words: Lexicon, names: HomeVocabulary) -> list[Token]:
+def _divided(
+    spoken: Iterable[Token], words: Lexicon, names: HomeVocabulary
+) -> list[Token]:
     """Return the words of a sentence; two for one of which only the parts are known: "Küchenlicht", "apágalas"."""
     found: list[Token] = []
     for token in spoken:
@@ -155,13 +182,23 @@ def _divided(spoken: Iterable[Token], words: Lexicon, names: HomeVocabulary) -> 
 def _is_pair(first: str, last: str, words: Lexicon, names: HomeVocabulary) -> bool:
     """Return whether two words may be written as one: a place with a kind, or an act with a pronoun."""
     if last in words.clitics:
-        return any(one.role in {Role.ACT, Role.VERB} for _, one in words.phrases.found([first], 0))
-    return words.is_kind([last]) and any(one.role is Role.PLACE for _, one in names.found([first], 0))
+        return any(
+            one.role in {Role.ACT, Role.VERB}
+            for _, one in words.phrases.found([first], 0)
+        )
+    return words.is_kind([last]) and any(
+        one.role is Role.PLACE for _, one in names.found([first], 0)
+    )
 
 
-def _starts_of_text(found: Sequence[tuple[int, int, PhraseMeaning]], words: Lexicon) -> frozenset[int]:
+def _starts_of_text(
+    found: Sequence[tuple[int, int, PhraseMeaning]], words: Lexicon
+) -> frozenset[int]:
     """Return where a text may begin: after an act that takes one. `found` has the starts and ends of all phrases."""
-    is_timed, is_asked = (any(meaning.value == kind for _, _, meaning in found) for kind in ("timer", "list"))
+    is_timed, is_asked = (
+        any(meaning.value == kind for _, _, meaning in found)
+        for kind in ("timer", "list")
+    )
     return frozenset(
         end
         for start, end, meaning in found
@@ -173,13 +210,25 @@ def _starts_of_text(found: Sequence[tuple[int, int, PhraseMeaning]], words: Lexi
 
 def _begins_name(meaning: PhraseMeaning, words: Lexicon) -> bool:
     """Return whether the name of a timer may stand after a phrase."""
-    is_duration = meaning.role is Role.UNIT and meaning.value not in {"percent", "degrees", "kelvin"}
-    return is_duration or meaning.value == "for" or words.begins(meaning, {"set", "start"})
+    is_duration = meaning.role is Role.UNIT and meaning.value not in {
+        "percent",
+        "degrees",
+        "kelvin",
+    }
+    return (
+        is_duration or meaning.value == "for" or words.begins(meaning, {"set", "start"})
+    )
 
 
-def _pairs(found: Iterable[tuple[int, int, PhraseMeaning]], words: Lexicon) -> frozenset[tuple[int, str]]:
+def _pairs(
+    found: Iterable[tuple[int, int, PhraseMeaning]], words: Lexicon
+) -> frozenset[tuple[int, str]]:
     """Return the starts and values of the first and last parts of acts of which both are there."""
-    parts = [(start, meaning.value) for start, _, meaning in found if meaning.role in _IN_PAIRS]
+    parts = [
+        (start, meaning.value)
+        for start, _, meaning in found
+        if meaning.role in _IN_PAIRS
+    ]
     pairs = ((first, last) for first in parts for last in parts if first[0] < last[0])
     both = (pair for pair in pairs if tuple(value for _, value in pair) in words.acts)
     return frozenset(chain.from_iterable(both))
@@ -203,11 +252,14 @@ class _SentenceWords(NamedTuple):
     """The starts and values of the parts of acts of which the other part is there, too."""
 
 
-def _spans(sentence: _SentenceWords, start: int, words: Lexicon, names: HomeVocabulary) -> Iterator[PhraseSpan]:
+def _spans(
+    sentence: _SentenceWords, start: int, words: Lexicon, names: HomeVocabulary
+) -> Iterator[PhraseSpan]:
     """Yield what may begin at a word; the word alone as unknown if nothing does.
 
-    Words that reverse a request are never read as others, unless a longer phrase has them, and the last part of an act
-    is none of the words that change nothing: "schalte das Licht ein und den Fernseher aus".
+    Words that reverse a request are never read as others, unless a longer phrase has
+    them, and the last part of an act is none of the words that change nothing: "schalte
+    das Licht ein und den Fernseher aus".
     """
     heard = sentence.words
     known = [
@@ -215,12 +267,19 @@ def _spans(sentence: _SentenceWords, start: int, words: Lexicon, names: HomeVoca
         for span in _known(heard, start, words, names)
         if span.role not in _IN_PAIRS or (start, span.value) in sentence.pairs
     ]
-    least = max((span.end for span in known if span.role is Role.REVERSING), default=start)
-    last = {span.end for span in known if span.role is Role.PARTICLE and _ends_part(heard, span.end, words)}
+    least = max(
+        (span.end for span in known if span.role is Role.REVERSING), default=start
+    )
+    last = {
+        span.end
+        for span in known
+        if span.role is Role.PARTICLE and _ends_part(heard, span.end, words)
+    }
     known = [
         span
         for span in known
-        if (span.end > least or span.role is Role.REVERSING) and (span.end not in last or span.role not in SMALL)
+        if (span.end > least or span.role is Role.REVERSING)
+        and (span.end not in last or span.role not in SMALL)
     ]
     yield from known
     if start in sentence.texts:
@@ -233,14 +292,24 @@ def _spans(sentence: _SentenceWords, start: int, words: Lexicon, names: HomeVoca
 def _ends_part(heard: Sequence[str], end: int, words: Lexicon) -> bool:
     """Return whether a word stands before the end, a joining word or a preposition."""
     following = (meaning.role for _, meaning in words.phrases.found(heard, end))
-    return end == len(heard) or heard[end] == COMMA or not {Role.AND, Role.PREPOSITION}.isdisjoint(following)
+    return (
+        end == len(heard)
+        or heard[end] == COMMA
+        or not {Role.AND, Role.PREPOSITION}.isdisjoint(following)
+    )
 
 
-def _known(heard: Sequence[str], start: int, words: Lexicon, names: HomeVocabulary) -> Iterator[PhraseSpan]:
+def _known(
+    heard: Sequence[str], start: int, words: Lexicon, names: HomeVocabulary
+) -> Iterator[PhraseSpan]:
     meanings = [*words.phrases.found(heard, start)]
-    is_state = start > 0 and (len(heard), Role.STATE) in [(end, meaning.role) for end, meaning in meanings]
+    is_state = start > 0 and (len(heard), Role.STATE) in [
+        (end, meaning.role) for end, meaning in meanings
+    ]
     for end, meaning in meanings:
-        if meaning.role is not Role.ACT or end < len(heard) or not is_state:  # "garage door open" may tell of it
+        if (
+            meaning.role is not Role.ACT or end < len(heard) or not is_state
+        ):  # "garage door open" may tell of it
             yield PhraseSpan(start, end, meaning.role, meaning.value)
     for end, named in names.found(heard, start):
         yield PhraseSpan(start, end, named.role, named=named)
@@ -255,7 +324,10 @@ def _amounts(heard: Sequence[str], start: int, words: Lexicon) -> Iterator[Phras
     """Yield the numbers that begin at a word, alone and with a unit after or before them: "百分之五十"."""
     for at, unit in ((start, ""), *_units(heard, start, words)):
         for end, number in _numbers(heard, at, words):
-            for until, unit_after in ((end, unit), *(_units(heard, end, words) if not unit else ())):
+            for until, unit_after in (
+                (end, unit),
+                *(_units(heard, end, words) if not unit else ()),
+            ):
                 yield PhraseSpan(start, until, Role.AMOUNT, unit_after, number=number)
     for end, measure in _units(heard, start, words):
         count, _, unit = measure.partition(" ")
@@ -265,24 +337,37 @@ def _amounts(heard: Sequence[str], start: int, words: Lexicon) -> Iterator[Phras
 
 def _units(heard: Sequence[str], start: int, words: Lexicon) -> list[tuple[int, str]]:
     """Return the ends and values of the units that begin at a word."""
-    return [(end, meaning.value) for end, meaning in words.phrases.found(heard, start) if meaning.role is Role.UNIT]
+    return [
+        (end, meaning.value)
+        for end, meaning in words.phrases.found(heard, start)
+        if meaning.role is Role.UNIT
+    ]
 
 
-def _numbers(heard: Sequence[str], start: int, words: Lexicon) -> Iterator[tuple[int, float]]:
+def _numbers(
+    heard: Sequence[str], start: int, words: Lexicon
+) -> Iterator[tuple[int, float]]:
     """Yield the ends and values of the numbers that begin at a word."""
-    if start < len(heard) and _NUMBER.fullmatch(written := heard[start].replace(",", ".")):
+    if start < len(heard) and _NUMBER.fullmatch(
+        written := heard[start].replace(",", ".")
+    ):
         yield start + 1, float(written)
     for end, whole in words.numbers.found(heard, start):
         yield end, whole
         if end < len(heard) and heard[end] in words.point:
-            yield from ((last, float(f"{whole}.{part}")) for last, part in words.numbers.found(heard, end + 1))
+            yield from (
+                (last, float(f"{whole}.{part}"))
+                for last, part in words.numbers.found(heard, end + 1)
+            )
 
 
 def telling_text(text: str, words: Lexicon) -> str:
     """Return a text without idle words and kinds: "beatles" of "some music by the beatles"."""
     heard, telling, at = [token.word for token in tokens(text)], list[str](), 0
     while at < len(heard):
-        found = (one for one in words.phrases.found(heard, at) if one[1].role in _NOT_TELLING)
+        found = (
+            one for one in words.phrases.found(heard, at) if one[1].role in _NOT_TELLING
+        )
         end = max((end for end, _ in found), default=at)
         if end == at:
             telling.append(heard[at])

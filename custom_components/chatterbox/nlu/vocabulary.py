@@ -58,7 +58,9 @@ class HomeVocabulary:
 
     def __post_init__(self) -> None:
         """Index the entities."""
-        object.__setattr__(self, "by_id", {entity.entity_id: entity for entity in self.entities})
+        object.__setattr__(
+            self, "by_id", {entity.entity_id: entity for entity in self.entities}
+        )
 
     def found(self, heard: Sequence[str], start: int) -> Iterator[tuple[int, Named]]:
         """Yield the ends and meanings of the names that begin at a word."""
@@ -79,7 +81,9 @@ class HomeVocabulary:
             for heard in map(tokens_of_phrase, place.names):
                 for end, meaning in self.words.phrases.found(heard, 0):
                     if end == len(heard) and meaning.role is Role.PLACE:
-                        found[meaning.value] = found.get(meaning.value, frozenset()) | place.area_ids
+                        found[meaning.value] = (
+                            found.get(meaning.value, frozenset()) | place.area_ids
+                        )
         return found
 
     @cached_property
@@ -95,7 +99,9 @@ class HomeVocabulary:
             for at, name in enumerate(entity.names):
                 words = tuple(tokens_of_phrase(name))
                 whole.setdefault(self._stems(words), set()).add(entity.entity_id)
-                for part in _parts(words, self.words) if len(words) <= _LONGEST_NAME else ():
+                for part in (
+                    _parts(words, self.words) if len(words) <= _LONGEST_NAME else ()
+                ):
                     is_kind = self.words.is_kind(part)
                     if (at == 0 or not is_kind) and not self.words.is_idle(part):
                         parts.setdefault(self._stems(part), set()).add(entity.entity_id)
@@ -103,10 +109,16 @@ class HomeVocabulary:
         rooms: dict[tuple[str, ...], set[str]] = {}
         for place in self.places:
             for name in place.names:
-                rooms.setdefault(self._stems(tokens_of_phrase(name)), set()).update(place.area_ids)
+                rooms.setdefault(self._stems(tokens_of_phrase(name)), set()).update(
+                    place.area_ids
+                )
         tree = PhraseTree[Named]()
         _add(tree, Role.ENTITY, whole.items(), is_whole=True)
-        telling = ((part, ids) for part, ids in parts.items() if part not in rooms and whole.get(part, ids) <= ids)
+        telling = (
+            (part, ids)
+            for part, ids in parts.items()
+            if part not in rooms and whole.get(part, ids) <= ids
+        )
         _add(tree, Role.ENTITY, telling, is_whole=False, kinds=kinds)
         _add(tree, Role.PLACE, rooms.items(), is_whole=True)
         return tree
@@ -118,12 +130,19 @@ class HomeVocabulary:
 def _parts(words: Sequence[str], language: Lexicon) -> Iterable[tuple[str, ...]]:
     """Return the phrases within a name that may tell it from others, without itself.
 
-    Single characters do not, and none begins or ends with a preposition or an article: "de la cocina" is a place.
+    Single characters do not, and none begins or ends with a preposition or an article:
+    "de la cocina" is a place.
     """
     count = len(words)
-    spans = ((start, end) for start in range(count) for end in range(start + 1, count + 1))
+    spans = (
+        (start, end) for start in range(count) for end in range(start + 1, count + 1)
+    )
     parts = (tuple(words[start:end]) for start, end in spans if end - start < count)
-    return (part for part in parts if len("".join(part)) > 1 and not language.is_small(part[0], part[-1]))
+    return (
+        part
+        for part in parts
+        if len("".join(part)) > 1 and not language.is_small(part[0], part[-1])
+    )
 
 
 def _add(

@@ -1,6 +1,7 @@
 """The places of the world whose time is known: the cities of the time zone database, and countries with one time.
 
-Source: the names of zones, and `iso3166.tab` and `zone.tab`, as the package `tzdata` has them. The names are English.
+Source: the names of zones, and `iso3166.tab` and `zone.tab`, as the package `tzdata`
+has them. The names are English.
 """
 
 from collections.abc import Iterator
@@ -14,7 +15,17 @@ from zoneinfo import ZoneInfo, available_timezones
 from ..speech.text.phrases import PhraseTree
 from .lexicon import tokens_of_phrase
 
-_NO_CITIES: Final = ("Etc", "SystemV", "posix", "right", "Brazil", "Canada", "Chile", "Mexico", "US")
+_NO_CITIES: Final = (
+    "Etc",
+    "SystemV",
+    "posix",
+    "right",
+    "Brazil",
+    "Canada",
+    "Chile",
+    "Mexico",
+    "US",
+)
 
 
 @cache
@@ -23,7 +34,11 @@ def zones() -> PhraseTree[str]:
     tree = PhraseTree[str]()
     for zone in sorted(available_timezones()):
         region, _, city = zone.rpartition("/")
-        if region and not region.startswith(_NO_CITIES) and city not in {"North", "South", "West"}:
+        if (
+            region
+            and not region.startswith(_NO_CITIES)
+            and city not in {"North", "South", "West"}
+        ):
             tree.add(tokens_of_phrase(city.replace("_", " ")), zone)
     for country, zone in _countries():
         tree.add(tokens_of_phrase(country), zone)
@@ -40,7 +55,11 @@ def _countries() -> Iterator[tuple[str, str]]:
             by_country.setdefault(code, []).append(zone)
         now = datetime.now(UTC)
         for code, found in by_country.items():
-            if code in names and len({now.astimezone(ZoneInfo(zone)).utcoffset() for zone in found}) == 1:
+            if (
+                code in names
+                and len({now.astimezone(ZoneInfo(zone)).utcoffset() for zone in found})
+                == 1
+            ):
                 yield names[code].partition("(")[0], found[0]
 
 

@@ -34,33 +34,56 @@ class _Thread:
 def unclear_sentence(hass: HomeAssistant, conversation_id: str) -> str:
     """Return the sentence that the next one may make clear; empty if there is none, or another request came between."""
     thread = _threads(hass).get(conversation_id, _Thread())
-    return thread.unclear if _messages(hass, conversation_id) <= thread.asked_at + 1 else ""
+    return (
+        thread.unclear
+        if _messages(hass, conversation_id) <= thread.asked_at + 1
+        else ""
+    )
 
 
-def async_note_unclear(hass: HomeAssistant, conversation_id: str, sentence: str) -> None:
+def async_note_unclear(
+    hass: HomeAssistant, conversation_id: str, sentence: str
+) -> None:
     """Note the sentence that was asked about, or with an empty one that there is none any more."""
     thread = _threads(hass).get(conversation_id, _Thread())
     if sentence or thread.unclear:
         asked_at = _messages(hass, conversation_id)
-        _remember(hass, conversation_id, replace(thread, unclear=sentence, asked_at=asked_at))
+        _remember(
+            hass, conversation_id, replace(thread, unclear=sentence, asked_at=asked_at)
+        )
 
 
-def last_request(hass: HomeAssistant, conversation_id: str) -> tuple[frozenset[str], RequestBefore]:
+def last_request(
+    hass: HomeAssistant, conversation_id: str
+) -> tuple[frozenset[str], RequestBefore]:
     """Return the entities that the last command of a conversation has changed, and the last request."""
     thread = _threads(hass).get(conversation_id, _Thread())
     return thread.targets, thread.before
 
 
 def async_note_request(
-    hass: HomeAssistant, conversation_id: str, response: intent.IntentResponse, request: RequestBefore
+    hass: HomeAssistant,
+    conversation_id: str,
+    response: intent.IntentResponse,
+    request: RequestBefore,
 ) -> None:
     """Note a request that was done or answered, and the entities that it has changed, or was about."""
     if response.error_code:
         return
-    known = (state for one in response.success_results if one.id and (state := hass.states.get(one.id)))
-    targets = frozenset(state.entity_id for state in known if state.domain not in PASSIVE)
+    known = (
+        state
+        for one in response.success_results
+        if one.id and (state := hass.states.get(one.id))
+    )
+    targets = frozenset(
+        state.entity_id for state in known if state.domain not in PASSIVE
+    )
     thread = _threads(hass).get(conversation_id, _Thread())
-    _remember(hass, conversation_id, replace(thread, targets=targets or thread.targets, before=request))
+    _remember(
+        hass,
+        conversation_id,
+        replace(thread, targets=targets or thread.targets, before=request),
+    )
 
 
 def async_is_first_help(hass: HomeAssistant, conversation_id: str) -> bool:
@@ -75,7 +98,9 @@ def _messages(hass: HomeAssistant, conversation_id: str) -> int:
     return sum(isinstance(one, UserContent) for one in log.content) if log else 0
 
 
-_threads: Final = singleton(HassKey[dict[str, _Thread]](f"{DOMAIN}_offline_threads"))(lambda _: {})
+_threads: Final = singleton(HassKey[dict[str, _Thread]](f"{DOMAIN}_offline_threads"))(
+    lambda _: {}
+)
 """Returns the state of conversations by their ids."""
 
 

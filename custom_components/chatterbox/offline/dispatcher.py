@@ -1,6 +1,7 @@
 """Passes a sentence to Home Assistant's built-in agent, as the tool of the offline provider.
 
-The built-in agent gets conversations of its own, so that it writes nothing into our ChatLog.
+The built-in agent gets conversations of its own, so that it writes nothing into our
+ChatLog.
 """
 
 import asyncio
@@ -29,10 +30,21 @@ from ..effects.effect import NOTHING, Effects
 from ..effects.intents import delayed_command, handler_of
 from ..effects.reading import Answered, IntentCall, async_past_question, async_read
 from ..effects.recognition import async_is_request, readable_sentence
-from ..effects.reported import Failures, async_add_reasons, async_check_response, intent_failures
+from ..effects.reported import (
+    Failures,
+    async_add_reasons,
+    async_check_response,
+    intent_failures,
+)
 from ..home.entities import async_get_home
 from ..home.entity_matches import assist_name
-from ..internals.conversation import async_recognized, async_texts, built_in_agent, mismatch_words, slots_of
+from ..internals.conversation import (
+    async_recognized,
+    async_texts,
+    built_in_agent,
+    mismatch_words,
+    slots_of,
+)
 from ..nlu.commands import OpenQuestion, UnknownName
 from ..nlu.lexicon import GAP, lexicon
 from ..nlu.past import PastForm, PastQuestion
@@ -41,13 +53,35 @@ from ..nlu.reading import telling_text
 from ..nlu.understanding import ListRequest
 from ..people.speakers import async_speaker_area
 from ..records.turn_record import did_nothing, intent_speech, result_content
-from ..speech.sentences import TranslatedComposer, async_get_sentences, confirmed_targets, in_sentences
+from ..speech.sentences import (
+    TranslatedComposer,
+    async_get_sentences,
+    confirmed_targets,
+    in_sentences,
+)
 from .answers import async_answer, async_state_answer
-from .context import async_is_first_help, async_note_request, async_note_unclear, last_request, unclear_sentence
-from .handling import async_handle, async_mismatch, async_tell_temperatures, recognized_call, sensed_question
+from .context import (
+    async_is_first_help,
+    async_note_request,
+    async_note_unclear,
+    last_request,
+    unclear_sentence,
+)
+from .handling import (
+    async_handle,
+    async_mismatch,
+    async_tell_temperatures,
+    recognized_call,
+    sensed_question,
+)
 from .misheard import async_meant
 from .provider import PROCESS_SENTENCE, SENTENCE
-from .sentence_effects import TRIGGERED, async_own_effects, async_read_sentence, async_sentence_effects
+from .sentence_effects import (
+    TRIGGERED,
+    async_own_effects,
+    async_read_sentence,
+    async_sentence_effects,
+)
 
 MAX_NESTING: Final = 3
 """Sentences that may run inside one another: a sentence may trigger an automation that says another one."""
@@ -56,7 +90,10 @@ _CONVERSATION_ID_PREFIX: Final = "chatterbox-offline-sentences"
 """Begins the ids of the built-in agent's conversations: longer than a ULID, which Home Assistant may replace."""
 _QUESTION_MARKS: Final = ("?", "\N{FULLWIDTH QUESTION MARK}")
 _ENGLISH: Final = "en"
-_FAILED: Final = (intent.IntentResponseErrorCode.FAILED_TO_HANDLE, intent.IntentResponseErrorCode.UNKNOWN)
+_FAILED: Final = (
+    intent.IntentResponseErrorCode.FAILED_TO_HANDLE,
+    intent.IntentResponseErrorCode.UNKNOWN,
+)
 
 
 @dataclass(slots=True)
@@ -66,7 +103,9 @@ class _Sentence:
     is_running: bool = True
 
 
-_OUTER_SENTENCES: ContextVar[tuple[_Sentence, ...]] = ContextVar("chatterbox_offline_sentences", default=())
+_OUTER_SENTENCES: ContextVar[tuple[_Sentence, ...]] = ContextVar(
+    "chatterbox_offline_sentences", default=()
+)
 
 
 class PastAnswers(Protocol):
@@ -109,23 +148,34 @@ class OfflineDispatcher:
             return await self.past.async_effects({**question.arguments})
         query, is_guess = await self._async_query(sentence)
         effects = await async_sentence_effects(self.hass, query, self.conversation_id)
-        effects = replace(effects, is_guessed=True) if is_guess and effects != NOTHING else effects
+        effects = (
+            replace(effects, is_guessed=True)
+            if is_guess and effects != NOTHING
+            else effects
+        )
         return NOTHING if effects.is_guessed and not self.can_ask else effects
 
     async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
         """Let the built-in agent act on a sentence. The native of a failure has its error code and its own sentence."""
         sentence = arguments.get(SENTENCE)
         if call.name != PROCESS_SENTENCE.name or not isinstance(sentence, str):
-            native = llm.ToolResult({"error": f"Expected {PROCESS_SENTENCE.name} with a {SENTENCE}."}, error=True)
+            native = llm.ToolResult(
+                {"error": f"Expected {PROCESS_SENTENCE.name} with a {SENTENCE}."},
+                error=True,
+            )
             return ToolOutcome(result_content(native), is_error=True, native=native)
         began = time.time()
         with _entered() as nesting, intent_failures() as failures:
             query, _ = await self._async_query(sentence)
-            reading = await async_read(self.hass, query, *last_request(self.hass, self.conversation_id))
+            reading = await async_read(
+                self.hass, query, *last_request(self.hass, self.conversation_id)
+            )
             if nesting > MAX_NESTING:
                 response = await self._refuse()
             else:
-                response = await self._async_done(query) or await self._async_processed(sentence, query)
+                response = await self._async_done(query) or await self._async_processed(
+                    sentence, query
+                )
         await self._report_failures(response, failures, began)
         async_note_request(self.hass, self.conversation_id, response, reading.last)
         if is_error := response.response_type is intent.IntentResponseType.ERROR:
@@ -133,14 +183,23 @@ class OfflineDispatcher:
         native = llm.ToolResult(llm.IntentResponseDict(response), error=is_error)
         return ToolOutcome(result_content(native), is_error=is_error, native=native)
 
-    async def _async_processed(self, sentence: str, query: conversation.ConversationInput) -> intent.IntentResponse:
+    async def _async_processed(
+        self, sentence: str, query: conversation.ConversationInput
+    ) -> intent.IntentResponse:
         """Have the built-in agent act on a sentence, or tell why it does not."""
-        effects, found = await async_own_effects(self.hass, query), await async_recognized(self.hass, query)
+        effects, found = (
+            await async_own_effects(self.hass, query),
+            await async_recognized(self.hass, query),
+        )
         if effects is not None and effects.is_guessed and not self.can_ask:
             response = await self._not_understood(query)
         elif self.past and (question := await self._async_past(sentence)):
             is_whether = question.form is PastForm.WHETHER
-            response = self._query_answer(await self.past.async_answer({**question.arguments}, is_whether=is_whether))
+            response = self._query_answer(
+                await self.past.async_answer(
+                    {**question.arguments}, is_whether=is_whether
+                )
+            )
         elif effects is None or (found and self._is_unhandled(found)):
             response = await self._not_understood(query)
         elif found is None or effects == TRIGGERED:
@@ -151,47 +210,87 @@ class OfflineDispatcher:
             response = await async_state_answer(self.hass, states, self.language)
         else:
             area = async_speaker_area(self.hass, query)
-            response = await self._async_handled(query, recognized_call(self.hass, found, area))
+            response = await self._async_handled(
+                query, recognized_call(self.hass, found, area)
+            )
             if response.error_code is intent.IntentResponseErrorCode.NO_VALID_TARGETS:
-                response = await async_tell_temperatures(self.hass, query, found, area) or response
+                response = (
+                    await async_tell_temperatures(self.hass, query, found, area)
+                    or response
+                )
         return response
 
-    async def _async_handled(self, query: conversation.ConversationInput, call: IntentCall) -> intent.IntentResponse:
+    async def _async_handled(
+        self, query: conversation.ConversationInput, call: IntentCall
+    ) -> intent.IntentResponse:
         """Handle an intent. What its words do not find of music, the telling ones of them may."""
         response = await async_handle(self.hass, query, call)
-        if response.error_code not in _FAILED or call.intent != INTENT_MEDIA_SEARCH_AND_PLAY:
+        if (
+            response.error_code not in _FAILED
+            or call.intent != INTENT_MEDIA_SEARCH_AND_PLAY
+        ):
             return response
         words = await self.hass.async_add_executor_job(lexicon, self.language)
         asked_for = str(call.slots["search_query"])
         if words and (telling := telling_text(asked_for, words)) not in {"", asked_for}:
-            slots = {slot: value for slot, value in call.slots.items() if slot != "media_class"}
-            response = await async_handle(self.hass, query, IntentCall(call.intent, slots | {"search_query": telling}))
+            slots = {
+                slot: value
+                for slot, value in call.slots.items()
+                if slot != "media_class"
+            }
+            response = await async_handle(
+                self.hass,
+                query,
+                IntentCall(call.intent, slots | {"search_query": telling}),
+            )
         text = await self._say("media_not_found")
         code = intent.IntentResponseErrorCode.NO_VALID_TARGETS
         return self._error(code, text) if response.error_code else response
 
-    async def _report_failures(self, response: intent.IntentResponse, failures: Failures, began: float) -> None:
+    async def _report_failures(
+        self, response: intent.IntentResponse, failures: Failures, began: float
+    ) -> None:
         """Make a response say what it could not act on, and why: Home Assistant's sentence does not."""
         if response.error_code in _FAILED:
-            response.failed_results = [_failed_target(self.hass, subject) for subject in failures]
+            response.failed_results = [
+                _failed_target(self.hass, subject) for subject in failures
+            ]
         elif not response.error_code and response.success_results:
             await async_check_response(self.hass, response, self.context, began)
         await async_add_reasons(self.hass, self.language, response, failures)
         native = llm.ToolResult(llm.IntentResponseDict(response))
-        composer = TranslatedComposer(await async_get_sentences(self.hass, self.language), ())
-        undone = composer.not_done(response.failed_results) if response.failed_results else ""
+        composer = TranslatedComposer(
+            await async_get_sentences(self.hass, self.language), ()
+        )
+        undone = (
+            composer.not_done(response.failed_results)
+            if response.failed_results
+            else ""
+        )
         unconfirmed = composer.unconfirmed(response.success_results)
         if undone and (response.error_code or did_nothing(native)):
-            response.async_set_error(intent.IntentResponseErrorCode.FAILED_TO_HANDLE, undone)
+            response.async_set_error(
+                intent.IntentResponseErrorCode.FAILED_TO_HANDLE, undone
+            )
         elif undone or unconfirmed:
             speech = intent_speech(native) if confirmed_targets(response) else ""
-            response.async_set_speech("\n".join(filter(None, (speech, unconfirmed, undone))))
+            response.async_set_speech(
+                "\n".join(filter(None, (speech, unconfirmed, undone)))
+            )
         names: dict[str, list[str]] = {STATE_UNAVAILABLE: [], STATE_UNKNOWN: []}
         for one in response.unmatched_states:
-            names.setdefault(one.state, []).append(assist_name(self.hass, one.entity_id, one.name))
+            names.setdefault(one.state, []).append(
+                assist_name(self.hass, one.entity_id, one.name)
+            )
         unreachable, unknown, *others = names.values()
-        if (unreachable or unknown) and not (others or response.matched_states):  # not "No": nobody knows
-            speech = " ".join(filter(None, (composer.unreachable(unreachable), composer.unknown(unknown))))
+        if (unreachable or unknown) and not (
+            others or response.matched_states
+        ):  # not "No": nobody knows
+            speech = " ".join(
+                filter(
+                    None, (composer.unreachable(unreachable), composer.unknown(unknown))
+                )
+            )
             response.async_set_speech(speech)
 
     async def _add_help(self, response: intent.IntentResponse) -> None:
@@ -205,7 +304,9 @@ class OfflineDispatcher:
             return
         if self.has_model:
             response.async_set_speech(await self._say("spoken_needs_model"))
-        elif not self._is_spoken and async_is_first_help(self.hass, self.conversation_id):
+        elif not self._is_spoken and async_is_first_help(
+            self.hass, self.conversation_id
+        ):
             helped = f"{speech.rstrip('.。')}. {await self._say('spoken_understood_offline')}"
             response.async_set_speech(helped)
 
@@ -214,18 +315,34 @@ class OfflineDispatcher:
         """Whether a satellite has heard the sentence. Typed words are never taken for others that sound alike."""
         return bool(self.device_id or self.satellite_id)
 
-    async def _async_query(self, sentence: str) -> tuple[conversation.ConversationInput, bool]:
+    async def _async_query(
+        self, sentence: str
+    ) -> tuple[conversation.ConversationInput, bool]:
         """Return the sentence to process, and whether it is a guess.
 
-        Without a model, a sentence that was said and is not understood may have been misheard. Typed text stays.
+        Without a model, a sentence that was said and is not understood may have been
+        misheard. Typed text stays.
         """
         hass, query = self.hass, self._as_input(readable_sentence(self.hass, sentence))
         if unclear := unclear_sentence(hass, self.conversation_id):
-            text = unclear.replace(GAP, query.text) if GAP in unclear else f"{unclear}, {query.text}"
+            text = (
+                unclear.replace(GAP, query.text)
+                if GAP in unclear
+                else f"{unclear}, {query.text}"
+            )
             clear = replace(query, text=text)
-            is_new = await async_sentence_effects(hass, query, self.conversation_id) != NOTHING
-            is_clear = not is_new and await async_sentence_effects(hass, clear, self.conversation_id) != NOTHING
-            before = await async_read_sentence(hass, replace(query, text=unclear), self.conversation_id)
+            is_new = (
+                await async_sentence_effects(hass, query, self.conversation_id)
+                != NOTHING
+            )
+            is_clear = (
+                not is_new
+                and await async_sentence_effects(hass, clear, self.conversation_id)
+                != NOTHING
+            )
+            before = await async_read_sentence(
+                hass, replace(query, text=unclear), self.conversation_id
+            )
             together = await async_read_sentence(hass, clear, self.conversation_id)
             if is_clear or (together.is_understood and together != before):
                 return clear, False
@@ -238,10 +355,16 @@ class OfflineDispatcher:
         meant = await async_meant(hass, query)
         return (replace(query, text=meant), True) if meant else (query, False)
 
-    async def _async_done(self, query: conversation.ConversationInput) -> intent.IntentResponse | None:
+    async def _async_done(
+        self, query: conversation.ConversationInput
+    ) -> intent.IntentResponse | None:
         """Do what was read in a sentence, and tell it in Home Assistant's words; None if nothing was."""
         reading = await async_read_sentence(self.hass, query, self.conversation_id)
-        answer = await self._async_answer(query, reading.answered) if reading.answered else None
+        answer = (
+            await self._async_answer(query, reading.answered)
+            if reading.answered
+            else None
+        )
         if reading.answered and (answer is None or not reading.calls):
             return answer
         async_note_unclear(self.hass, self.conversation_id, "")
@@ -260,10 +383,18 @@ class OfflineDispatcher:
         """Return the answer to what is answered in words; None if there is none."""
         if isinstance(request, StateQuestion):
             return await async_state_answer(self.hass, request, self.language)
-        answer = await async_answer(self.hass, request, query, async_get_home(self.hass, conversation.DOMAIN))
-        is_asked = bool(answer) and not isinstance(request, WorldQuestion) and str(answer).endswith(_QUESTION_MARKS)
+        answer = await async_answer(
+            self.hass, request, query, async_get_home(self.hass, conversation.DOMAIN)
+        )
+        is_asked = (
+            bool(answer)
+            and not isinstance(request, WorldQuestion)
+            and str(answer).endswith(_QUESTION_MARKS)
+        )
         lacking = request.sentence if isinstance(request, OpenQuestion) else ""
-        async_note_unclear(self.hass, self.conversation_id, (lacking or query.text) if is_asked else "")
+        async_note_unclear(
+            self.hass, self.conversation_id, (lacking or query.text) if is_asked else ""
+        )
         is_missing = isinstance(request, ListRequest) and request.items and not is_asked
         if answer and is_missing:
             return self._error(intent.IntentResponseErrorCode.NO_VALID_TARGETS, answer)
@@ -272,21 +403,39 @@ class OfflineDispatcher:
     async def _async_past(self, sentence: str) -> PastQuestion | None:
         """Return what a sentence asks about the past, unless Home Assistant understands it with certainty."""
         question = await async_past_question(self.hass, sentence, self.language)
-        is_present = question is not None and await async_is_request(self.hass, self._as_input(sentence))
+        is_present = question is not None and await async_is_request(
+            self.hass, self._as_input(sentence)
+        )
         return None if is_present else question
 
     def _as_input(self, text: str) -> conversation.ConversationInput:
-        agent, place = conversation.HOME_ASSISTANT_AGENT, (self.device_id, self.satellite_id)
-        return conversation.ConversationInput(text, self.context, None, *place, self.language, agent)
+        agent, place = (
+            conversation.HOME_ASSISTANT_AGENT,
+            (self.device_id, self.satellite_id),
+        )
+        return conversation.ConversationInput(
+            text, self.context, None, *place, self.language, agent
+        )
 
     def _is_unhandled(self, found: RecognizeResult) -> bool:
         """Return whether nothing does what Home Assistant recognizes: its shopping list may not be set up.
 
         It takes any word for a zone, as in "who is at the door?": nobody is in it.
         """
-        place, of_persons = found.entities.get("state"), slots_of(found).get("domain") == PERSON
-        zones = {STATE_HOME, *(compared(zone.name) for zone in self.hass.states.async_all("zone"))}
-        is_nowhere = of_persons and place and place.is_wildcard and compared(str(place.value)) not in zones
+        place, of_persons = (
+            found.entities.get("state"),
+            slots_of(found).get("domain") == PERSON,
+        )
+        zones = {
+            STATE_HOME,
+            *(compared(zone.name) for zone in self.hass.states.async_all("zone")),
+        }
+        is_nowhere = (
+            of_persons
+            and place
+            and place.is_wildcard
+            and compared(str(place.value)) not in zones
+        )
         return bool(is_nowhere) or handler_of(self.hass, found.intent.name) is None
 
     def _query_answer(self, speech: str) -> intent.IntentResponse:
@@ -295,7 +444,9 @@ class OfflineDispatcher:
         response.async_set_speech(speech)
         return response
 
-    async def _converse(self, query: conversation.ConversationInput) -> intent.IntentResponse:
+    async def _converse(
+        self, query: conversation.ConversationInput
+    ) -> intent.IntentResponse:
         """Have the built-in agent run a sentence trigger.
 
         Activity does not say that it responded, too, as nobody has asked it.
@@ -303,18 +454,28 @@ class OfflineDispatcher:
         agent = conversation.async_get_agent(self.hass, query.agent_id)
         if agent is None:
             return await self._not_understood(query)
-        inner = replace(query, conversation_id=f"{_CONVERSATION_ID_PREFIX}-{self.conversation_id}")
-        # In its own task: when an inner conversation ends, Home Assistant resets the current session of the context.
-        converse = asyncio.create_task(agent.async_process(inner), name="chatterbox offline sentence")
+        inner = replace(
+            query, conversation_id=f"{_CONVERSATION_ID_PREFIX}-{self.conversation_id}"
+        )
+        # In its own task: when an inner conversation ends, Home Assistant resets the
+        # current session of the context.
+        converse = asyncio.create_task(
+            agent.async_process(inner), name="chatterbox offline sentence"
+        )
         try:
             return (await converse).response
         except HomeAssistantError:
             text = await self._say("spoken_agent_failed")
             return self._error(intent.IntentResponseErrorCode.FAILED_TO_HANDLE, text)
 
-    def _told_together(self, parts: Sequence[intent.IntentResponse]) -> intent.IntentResponse | None:
+    def _told_together(
+        self, parts: Sequence[intent.IntentResponse]
+    ) -> intent.IntentResponse | None:
         """Return the responses to several commands as one: what was done, then what was not; None if nothing was."""
-        done, undone = [[one for one in parts if bool(one.error_code) is failed] for failed in (False, True)]
+        done, undone = [
+            [one for one in parts if bool(one.error_code) is failed]
+            for failed in (False, True)
+        ]
         if not done:
             return None
         merged = intent.IntentResponse(language=self.language, intent=done[0].intent)
@@ -322,25 +483,49 @@ class OfflineDispatcher:
         for one in done:
             merged.success_results += one.success_results
             merged.failed_results += one.failed_results
-        speech = [intent_speech(llm.ToolResult(llm.IntentResponseDict(one))) for one in (*done, *undone)]
+        speech = [
+            intent_speech(llm.ToolResult(llm.IntentResponseDict(one)))
+            for one in (*done, *undone)
+        ]
         merged.async_set_speech(in_sentences([*dict.fromkeys(filter(None, speech))]))
         return merged
 
-    async def _not_understood(self, query: conversation.ConversationInput) -> intent.IntentResponse:
+    async def _not_understood(
+        self, query: conversation.ConversationInput
+    ) -> intent.IntentResponse:
         """Return what is not understood of a sentence: a name that nothing has, or all of it."""
         if (agent := built_in_agent(self.hass)) is None:
             text = await self._say("spoken_offline_is_off")
             return self._error(intent.IntentResponseErrorCode.NO_INTENT_MATCH, text)
-        if unknown := (await async_read_sentence(self.hass, query, self.conversation_id)).unknown:
+        if unknown := (
+            await async_read_sentence(self.hass, query, self.conversation_id)
+        ).unknown:
             return await self._unknown(unknown[0])
-        texts = await async_texts(self.hass, self.language) or await async_texts(self.hass, _ENGLISH)
+        texts = await async_texts(self.hass, self.language) or await async_texts(
+            self.hass, _ENGLISH
+        )
         errors = texts.error_responses if texts else {}
-        is_read = await self.hass.async_add_executor_job(lexicon, self.language) is not None
-        found = None if is_read or len(query.text) > MOST_UNDERSTOOD else await agent.async_recognize_intent(query)
-        key, values = mismatch_words(self.hass, found) if found and found.unmatched_entities else ("", {})
+        is_read = (
+            await self.hass.async_add_executor_job(lexicon, self.language) is not None
+        )
+        found = (
+            None
+            if is_read or len(query.text) > MOST_UNDERSTOOD
+            else await agent.async_recognize_intent(query)
+        )
+        key, values = (
+            mismatch_words(self.hass, found)
+            if found and found.unmatched_entities
+            else ("", {})
+        )
         if key in {"", ErrorKey.NO_INTENT}:
-            return self._error(intent.IntentResponseErrorCode.NO_INTENT_MATCH, errors.get(ErrorKey.NO_INTENT, ""))
-        text = Template(errors.get(key, ""), self.hass).async_render(values, parse_result=False)
+            return self._error(
+                intent.IntentResponseErrorCode.NO_INTENT_MATCH,
+                errors.get(ErrorKey.NO_INTENT, ""),
+            )
+        text = Template(errors.get(key, ""), self.hass).async_render(
+            values, parse_result=False
+        )
         return self._error(intent.IntentResponseErrorCode.NO_VALID_TARGETS, str(text))
 
     async def _unknown(self, unknown: UnknownName) -> intent.IntentResponse:
@@ -349,25 +534,39 @@ class OfflineDispatcher:
         text = await self._say(key, name=unknown.text, names=", ".join(unknown.alike))
         return self._error(intent.IntentResponseErrorCode.NO_VALID_TARGETS, text)
 
-    async def _refuse_delayed(self, command: conversation.ConversationInput) -> intent.IntentResponse:
+    async def _refuse_delayed(
+        self, command: conversation.ConversationInput
+    ) -> intent.IntentResponse:
         """Refuse a command for later that is no plan, with the reason if it fits nothing."""
-        reason = await async_mismatch(self.hass, command, async_speaker_area(self.hass, command))
-        unknown = (await async_read_sentence(self.hass, command, self.conversation_id)).unknown
+        reason = await async_mismatch(
+            self.hass, command, async_speaker_area(self.hass, command)
+        )
+        unknown = (
+            await async_read_sentence(self.hass, command, self.conversation_id)
+        ).unknown
         if unknown and not reason:
             return await self._unknown(unknown[0])
         text = await self._say("later_impossible", command=command.text)
-        return self._error(intent.IntentResponseErrorCode.NO_VALID_TARGETS, f"{text} {reason}".rstrip())
+        return self._error(
+            intent.IntentResponseErrorCode.NO_VALID_TARGETS, f"{text} {reason}".rstrip()
+        )
 
     async def _refuse(self) -> intent.IntentResponse:
         """Refuse a sentence that triggers an automation that says it again."""
-        LOGGER.warning("A sentence was not processed, because it triggers an automation that says it again")
+        LOGGER.warning(
+            "A sentence was not processed, because it triggers an automation that says it again"
+        )
         text = await self._say("spoken_sentence_calls_itself")
         return self._error(intent.IntentResponseErrorCode.FAILED_TO_HANDLE, text)
 
     async def _say(self, key: str, **placeholders: str) -> str:
-        return (await async_get_sentences(self.hass, self.language))[key].format_map(placeholders)
+        return (await async_get_sentences(self.hass, self.language))[key].format_map(
+            placeholders
+        )
 
-    def _error(self, code: intent.IntentResponseErrorCode, text: str) -> intent.IntentResponse:
+    def _error(
+        self, code: intent.IntentResponseErrorCode, text: str
+    ) -> intent.IntentResponse:
         response = intent.IntentResponse(language=self.language)
         response.async_set_error(code, text)
         return response
@@ -377,19 +576,29 @@ def _failed_target(hass: HomeAssistant, subject: str) -> intent.IntentResponseTa
     """Return the entity that failed, or a target without a name for the type of an intent."""
     if state := hass.states.get(subject):
         name = assist_name(hass, subject, state.name)
-        return intent.IntentResponseTarget(name, intent.IntentResponseTargetType.ENTITY, subject)
-    return intent.IntentResponseTarget("", intent.IntentResponseTargetType.CUSTOM, subject)
+        return intent.IntentResponseTarget(
+            name, intent.IntentResponseTargetType.ENTITY, subject
+        )
+    return intent.IntentResponseTarget(
+        "", intent.IntentResponseTargetType.CUSTOM, subject
+    )
 
 
 def offline_languages(hass: HomeAssistant) -> list[str]:
     """Return the sorted languages of the built-in agent. Conversation must be set up."""
-    return sorted(conversation.async_get_conversation_languages(hass, conversation.HOME_ASSISTANT_AGENT))
+    return sorted(
+        conversation.async_get_conversation_languages(
+            hass, conversation.HOME_ASSISTANT_AGENT
+        )
+    )
 
 
 @contextmanager
 def _entered() -> Generator[int]:
     """Return the number of nested sentences, including this one."""
-    around = tuple(sentence for sentence in _OUTER_SENTENCES.get() if sentence.is_running)
+    around = tuple(
+        sentence for sentence in _OUTER_SENTENCES.get() if sentence.is_running
+    )
     sentence = _Sentence()
     token = _OUTER_SENTENCES.set((*around, sentence))
     try:

@@ -1,8 +1,9 @@
 """Handles what a sentence asks for as the built-in agent does, and answers in its words.
 
-Of several entities with one name, and of items of a list, the only one that can be meant is. "Unlock smart lock" means
-the lock, not the sensor of that name; of two locks of that name none is meant, and nobody is asked about what would be
-refused after the yes. The temperature of each of several thermostats is told.
+Of several entities with one name, and of items of a list, the only one that can be
+meant is. "Unlock smart lock" means the lock, not the sensor of that name; of two locks
+of that name none is meant, and nobody is asked about what would be refused after the
+yes. The temperature of each of several thermostats is told.
 """
 
 from collections.abc import Mapping
@@ -11,7 +12,10 @@ from typing import Final
 from hassil.recognize import RecognizeResult
 from home_assistant_intents import ErrorKey
 from homeassistant.components.binary_sensor import DOMAIN as BINARY_SENSOR_DOMAIN
-from homeassistant.components.climate import ATTR_CURRENT_TEMPERATURE, DOMAIN as CLIMATE_DOMAIN
+from homeassistant.components.climate import (
+    ATTR_CURRENT_TEMPERATURE,
+    DOMAIN as CLIMATE_DOMAIN,
+)
 from homeassistant.components.conversation import DOMAIN, ConversationInput
 from homeassistant.components.cover import DOMAIN as COVER_DOMAIN
 from homeassistant.components.sensor.const import DOMAIN as SENSOR_DOMAIN
@@ -23,34 +27,62 @@ from homeassistant.helpers.template import Template, TemplateState
 
 from ..agent.messages import JsonValue
 from ..effects.effect import Effects, actions_of
-from ..effects.intents import handler_of, intent_effects, items_meant, missed_by_intent, selection
+from ..effects.intents import (
+    handler_of,
+    intent_effects,
+    items_meant,
+    missed_by_intent,
+    selection,
+)
 from ..effects.reading import IntentCall
 from ..effects.silent_home import handling_home
 from ..home.entity_matches import assist_name, matching_states
-from ..internals.conversation import async_recognized, async_texts, mismatch_words, slots_of
+from ..internals.conversation import (
+    async_recognized,
+    async_texts,
+    mismatch_words,
+    slots_of,
+)
 from ..nlu.questions import StateQuestion
 from ..people.speakers import async_speaker_area
 from ..speech.sentences import async_get_sentences
 
-_SENSED: Final[Mapping[str, str]] = {"door": "door", "garage": "garage_door", "window": "window"}
+_SENSED: Final[Mapping[str, str]] = {
+    "door": "door",
+    "garage": "garage_door",
+    "window": "window",
+}
 """The device classes of contact sensors by those of covers."""
 _MOST_THERMOSTATS: Final = 5
 """Whose temperatures are told in one answer."""
 
 
 def is_ambiguous(
-    hass: HomeAssistant, intent_type: str, slots: Mapping[str, JsonValue], area: AreaEntry | None, effects: Effects
+    hass: HomeAssistant,
+    intent_type: str,
+    slots: Mapping[str, JsonValue],
+    area: AreaEntry | None,
+    effects: Effects,
 ) -> bool:
     """Return whether the built-in agent refuses a command for its name, and none of those called so is meant."""
     touched = {action.entity_id for action in actions_of(effects)}
     return len(touched) > 1 and _is_shared(hass, intent_type, slots, area)
 
 
-async def async_mismatch(hass: HomeAssistant, user_input: ConversationInput, area: AreaEntry | None) -> str:
+async def async_mismatch(
+    hass: HomeAssistant, user_input: ConversationInput, area: AreaEntry | None
+) -> str:
     """Return why a command fits nothing, in the words of the built-in agent; empty if it fits, or is not understood."""
-    found, texts = await async_recognized(hass, user_input), await async_texts(hass, user_input.language)
+    found, texts = (
+        await async_recognized(hass, user_input),
+        await async_texts(hass, user_input.language),
+    )
     preferences = intent.MatchTargetsPreferences(area_id=area.id if area else None)
-    missed = missed_by_intent(hass, found.intent.name, slots_of(found), DOMAIN, preferences) if found else None
+    missed = (
+        missed_by_intent(hass, found.intent.name, slots_of(found), DOMAIN, preferences)
+        if found
+        else None
+    )
     if texts is None or not isinstance(missed, intent.MatchFailedError):
         return ""
     key, values = mismatch_words(hass, missed)
@@ -58,44 +90,85 @@ async def async_mismatch(hass: HomeAssistant, user_input: ConversationInput, are
     return str(answer.async_render(values, parse_result=False))
 
 
-def sensed_question(hass: HomeAssistant, found: RecognizeResult) -> StateQuestion | None:
+def sensed_question(
+    hass: HomeAssistant, found: RecognizeResult
+) -> StateQuestion | None:
     """Return a question that sensors answer, too: is a window open, how warm is a room? None for others.
 
-    The built-in agent looks at covers and thermostats alone: with an open window and no motorized one, "No" was heard.
+    The built-in agent looks at covers and thermostats alone: with an open window and no
+    motorized one, "No" was heard.
     """
     slots, state = slots_of(found), found.entities.get("state")
-    if found.intent.name == intent.INTENT_GET_TEMPERATURE and {"area", "floor"} & slots.keys():
-        sensing = matching_states(hass, selection(slots | {"device_class": "temperature"}, DOMAIN, {SENSOR_DOMAIN}))
+    if (
+        found.intent.name == intent.INTENT_GET_TEMPERATURE
+        and {"area", "floor"} & slots.keys()
+    ):
+        sensing = matching_states(
+            hass,
+            selection(slots | {"device_class": "temperature"}, DOMAIN, {SENSOR_DOMAIN}),
+        )
         has_climate = matching_states(hass, selection(slots, DOMAIN, {CLIMATE_DOMAIN}))
         ids = frozenset(one.entity_id for one in sensing)
         return StateQuestion(ids, "one") if ids and not has_climate else None
-    of_covers = slots.get("device_class")  # in French, a list: one word means blinds and shades
-    sensed = _SENSED.get(of_covers) if isinstance(of_covers, str) and "name" not in slots else None
-    if found.intent.name != intent.INTENT_GET_STATE or slots.get("domain") != COVER_DOMAIN or not (sensed and state):
+    of_covers = slots.get(
+        "device_class"
+    )  # in French, a list: one word means blinds and shades
+    sensed = (
+        _SENSED.get(of_covers)
+        if isinstance(of_covers, str) and "name" not in slots
+        else None
+    )
+    if (
+        found.intent.name != intent.INTENT_GET_STATE
+        or slots.get("domain") != COVER_DOMAIN
+        or not (sensed and state)
+    ):
         return None
     sensors = slots | {"domain": BINARY_SENSOR_DOMAIN, "device_class": sensed}
-    covers, contacts = (matching_states(hass, selection(one, DOMAIN, None)) for one in (slots, sensors))
+    covers, contacts = (
+        matching_states(hass, selection(one, DOMAIN, None)) for one in (slots, sensors)
+    )
     ids = frozenset(one.entity_id for one in (*covers, *contacts))
-    return StateQuestion(ids, found.response or "", str(state.value), state.text) if contacts else None
+    return (
+        StateQuestion(ids, found.response or "", str(state.value), state.text)
+        if contacts
+        else None
+    )
 
 
 async def async_tell_temperatures(
-    hass: HomeAssistant, user_input: ConversationInput, found: RecognizeResult, area: AreaEntry | None
+    hass: HomeAssistant,
+    user_input: ConversationInput,
+    found: RecognizeResult,
+    area: AreaEntry | None,
 ) -> intent.IntentResponse | None:
     """Tell what each thermostat of a place measures, where the built-in agent only answers if there is one.
 
-    None for other sentences. Without a place in the sentence, it is that of the speaker, else the home.
+    None for other sentences. Without a place in the sentence, it is that of the
+    speaker, else the home.
     """
     slots, name = slots_of(found), found.intent.name
-    here = {"area": area.id} if area and not {"name", "area", "floor"} & slots.keys() else {}
+    here = (
+        {"area": area.id}
+        if area and not {"name", "area", "floor"} & slots.keys()
+        else {}
+    )
     states = matching_states(hass, selection(slots | here, DOMAIN, {CLIMATE_DOMAIN}))
-    known = [state for state in states if state.attributes.get(ATTR_CURRENT_TEMPERATURE) is not None]
+    known = [
+        state
+        for state in states
+        if state.attributes.get(ATTR_CURRENT_TEMPERATURE) is not None
+    ]
     if name != intent.INTENT_GET_TEMPERATURE or not 1 < len(known) <= _MOST_THERMOSTATS:
         return None
     answers: list[str] = []
     for state in known:
         call = IntentCall(name, {"name": state.entity_id}, found.response or "")
-        speech = (await async_handle(hass, user_input, call)).speech.get("plain", {}).get("speech", "")
+        speech = (
+            (await async_handle(hass, user_input, call))
+            .speech.get("plain", {})
+            .get("speech", "")
+        )
         answers.append(f"{assist_name(hass, state.entity_id, state.name)}: {speech}")
     response = intent.IntentResponse(user_input.language)
     response.response_type = intent.IntentResponseType.QUERY_ANSWER
@@ -104,11 +177,19 @@ async def async_tell_temperatures(
     return response
 
 
-async def async_handle(hass: HomeAssistant, user_input: ConversationInput, call: IntentCall) -> intent.IntentResponse:
+async def async_handle(
+    hass: HomeAssistant, user_input: ConversationInput, call: IntentCall
+) -> intent.IntentResponse:
     """Handle an intent, and answer in the words of the built-in agent."""
     texts = await async_texts(hass, user_input.language)
-    spoken = {slot: call.spoken.get(slot) or _spoken(hass, slot, value) for slot, value in call.slots.items()}
-    given = {slot: {"value": value, "text": spoken[slot]} for slot, value in call.slots.items()}
+    spoken = {
+        slot: call.spoken.get(slot) or _spoken(hass, slot, value)
+        for slot, value in call.slots.items()
+    }
+    given = {
+        slot: {"value": value, "text": spoken[slot]}
+        for slot, value in call.slots.items()
+    }
     if area := async_speaker_area(hass, user_input):
         given["preferred_area_id"] = {"value": area.id}
     words = user_input.text, user_input.context, user_input.language
@@ -116,27 +197,52 @@ async def async_handle(hass: HomeAssistant, user_input: ConversationInput, call:
     device_id = satellite.device_id if satellite else user_input.device_id
     place = device_id, user_input.satellite_id, user_input.agent_id
     try:
-        response = await intent.async_handle(handling_home(hass), DOMAIN, call.intent, given, *words, DOMAIN, *place)
+        response = await intent.async_handle(
+            handling_home(hass), DOMAIN, call.intent, given, *words, DOMAIN, *place
+        )
     except intent.IntentError as error:
-        return _failed(hass, user_input.language, texts.error_responses if texts else {}, error)
-    if texts and not response.speech and (answer := texts.intent_responses.get(call.intent, {}).get(call.response)):
+        return _failed(
+            hass, user_input.language, texts.error_responses if texts else {}, error
+        )
+    if (
+        texts
+        and not response.speech
+        and (answer := texts.intent_responses.get(call.intent, {}).get(call.response))
+    ):
         try:
-            response.async_set_speech(state_sentence(hass, answer, spoken | response.speech_slots, response))
+            response.async_set_speech(
+                state_sentence(hass, answer, spoken | response.speech_slots, response)
+            )
         except TemplateError:  # it cannot word what it has done
-            sentence = (await async_get_sentences(hass, user_input.language))["spoken_done_targets"]
-            response.async_set_speech(sentence.format(targets=", ".join(one.name for one in response.success_results)))
+            sentence = (await async_get_sentences(hass, user_input.language))[
+                "spoken_done_targets"
+            ]
+            response.async_set_speech(
+                sentence.format(
+                    targets=", ".join(one.name for one in response.success_results)
+                )
+            )
     return response
 
 
 def _failed(
-    hass: HomeAssistant, language: str, texts: Mapping[str, str], error: intent.IntentError
+    hass: HomeAssistant,
+    language: str,
+    texts: Mapping[str, str],
+    error: intent.IntentError,
 ) -> intent.IntentResponse:
     """Return the response to an intent that was not handled."""
-    response, code = intent.IntentResponse(language), intent.IntentResponseErrorCode.UNKNOWN
+    response, code = (
+        intent.IntentResponse(language),
+        intent.IntentResponseErrorCode.UNKNOWN,
+    )
     key: str | None = None
     values: Mapping[str, object] = {}
     if isinstance(error, intent.MatchFailedError):
-        code, (key, values) = intent.IntentResponseErrorCode.NO_VALID_TARGETS, mismatch_words(hass, error)
+        code, (key, values) = (
+            intent.IntentResponseErrorCode.NO_VALID_TARGETS,
+            mismatch_words(hass, error),
+        )
     elif isinstance(error, intent.IntentHandleError):
         code, key = intent.IntentResponseErrorCode.FAILED_TO_HANDLE, error.response_key
     text = Template(texts.get(key or ErrorKey.HANDLE_ERROR, ""), hass)
@@ -146,42 +252,72 @@ def _failed(
 
 def _spoken(hass: HomeAssistant, slot: str, value: JsonValue) -> JsonValue:
     """Return the value of a slot as it is said: the name of an entity for its id."""
-    state = hass.states.get(value) if slot == "name" and isinstance(value, str) else None
+    state = (
+        hass.states.get(value) if slot == "name" and isinstance(value, str) else None
+    )
     return assist_name(hass, state.entity_id, state.name) if state else value
 
 
-def recognized_call(hass: HomeAssistant, found: RecognizeResult, area: AreaEntry | None) -> IntentCall:
+def recognized_call(
+    hass: HomeAssistant, found: RecognizeResult, area: AreaEntry | None
+) -> IntentCall:
     """Return the intent that the built-in agent recognizes, for the only thing that its words can mean."""
     name, slots = found.intent.name, slots_of(found)
     items = items_meant(hass, name, slots, DOMAIN)
-    touched = {action.entity_id for action in actions_of(intent_effects(hass, name, slots, DOMAIN))}
+    touched = {
+        action.entity_id
+        for action in actions_of(intent_effects(hass, name, slots, DOMAIN))
+    }
     meant: dict[str, JsonValue] = {"item": items[0]} if len(items) == 1 else {}
     if len(touched) == 1 and _is_shared(hass, name, slots, area):
         meant["name"] = touched.pop()  # Home Assistant accepts an entity id as a name
-    texts = {one.name: one.text for one in found.entities_list if one.text and isinstance(one.value, str)}
+    texts = {
+        one.name: one.text
+        for one in found.entities_list
+        if one.text and isinstance(one.value, str)
+    }
     return IntentCall(name, slots | meant, found.response or "", texts)
 
 
-def _is_shared(hass: HomeAssistant, intent_type: str, slots: Mapping[str, JsonValue], area: AreaEntry | None) -> bool:
+def _is_shared(
+    hass: HomeAssistant,
+    intent_type: str,
+    slots: Mapping[str, JsonValue],
+    area: AreaEntry | None,
+) -> bool:
     """Return whether the handler of an intent would fail because several entities have the name."""
     handler = handler_of(hass, intent_type)
-    if not isinstance(handler, intent.DynamicServiceIntentHandler) or "name" not in slots:
+    if (
+        not isinstance(handler, intent.DynamicServiceIntentHandler)
+        or "name" not in slots
+    ):
         return False
     constraints = selection(slots, DOMAIN, handler.required_domains)
-    constraints.features, constraints.states = handler.required_features, handler.required_states
+    constraints.features, constraints.states = (
+        handler.required_features,
+        handler.required_states,
+    )
     preferences = intent.MatchTargetsPreferences(area_id=area.id if area else None)
     found = intent.async_match_targets(hass, constraints, preferences)
     return found.no_match_reason is intent.MatchFailedReason.DUPLICATE_NAME
 
 
 def state_sentence(
-    hass: HomeAssistant, answer: str, slots: Mapping[str, object], response: intent.IntentResponse
+    hass: HomeAssistant,
+    answer: str,
+    slots: Mapping[str, object],
+    response: intent.IntentResponse,
 ) -> str:
     """Return a sentence of Home Assistant's about the states of a response."""
     matched, unmatched = (
         [TemplateState(hass, state) for state in states]
         for states in (response.matched_states, response.unmatched_states)
     )
-    state, query = next(iter((*matched, *unmatched)), None), {"matched": matched, "unmatched": unmatched}
-    sentence = Template(answer, hass).async_render({"slots": slots, "state": state, "query": query}, parse_result=False)
+    state, query = (
+        next(iter((*matched, *unmatched)), None),
+        {"matched": matched, "unmatched": unmatched},
+    )
+    sentence = Template(answer, hass).async_render(
+        {"slots": slots, "state": state, "query": query}, parse_result=False
+    )
     return " ".join(str(sentence).split())

@@ -1,10 +1,19 @@
 """Home Assistant's own understanding beside a model: it acts before it, or after it when it has done nothing.
 
-Either way it is a tool call of the turn, under the same rules. In later turns, the model is told of it.
+Either way it is a tool call of the turn, under the same rules. In later turns, the
+model is told of it.
 """
 
 import re
-from collections.abc import AsyncGenerator, Awaitable, Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Container,
+    Iterable,
+    Iterator,
+    Sequence,
+)
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from enum import Enum, auto
@@ -45,14 +54,21 @@ from .provider import (
     speech_of,
     without_sentences,
 )
-from .sentence_effects import async_read_sentence, async_recognize_read, async_sentence_effects
+from .sentence_effects import (
+    async_read_sentence,
+    async_recognize_read,
+    async_sentence_effects,
+)
 
 type Recognizer = Callable[
-    [HomeAssistant, ConversationInput, Transcript, RecognizedRequest | None], Awaitable[RecognizedRequest | None]
+    [HomeAssistant, ConversationInput, Transcript, RecognizedRequest | None],
+    Awaitable[RecognizedRequest | None],
 ]
 """Returns a request by its words and the messages before them, given what Home Assistant has recognized in them."""
 
-recognizers: Final = singleton(HassKey[dict[str, Recognizer]](f"{DOMAIN}_recognizers"))(lambda _: {})
+recognizers: Final = singleton(HassKey[dict[str, Recognizer]](f"{DOMAIN}_recognizers"))(
+    lambda _: {}
+)
 """Returns the recognizers that are asked after Home Assistant's own, by the names of the tools that they call."""
 _GIVES_NO_REASON: Final = REPORTS | {Statement.CANNOT}
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*|\n+")  # noqa: RUF001 - as it is written
@@ -83,7 +99,9 @@ class ModelCheck(Protocol):
     async def async_propose(self) -> Sequence[ToolCall]:
         """Return calls that do what the words want, and that the person is asked about; none if that is not plain."""
 
-    def ask_about(self, call: ToolCall, reason: str = "", *, always: bool = True) -> None:
+    def ask_about(
+        self, call: ToolCall, reason: str = "", *, always: bool = True
+    ) -> None:
         """Have the person asked about a call, after a reason, whatever the rules say; else only if it is risky."""
 
 
@@ -107,46 +125,87 @@ class LocalRequests:
     @property
     def acts(self) -> bool:
         """Whether Home Assistant acts beside the model. Otherwise it only asks about what the model leaves undone."""
-        return not self.has_model or self.settings.local_commands is not LocalCommands.NEVER
+        return (
+            not self.has_model
+            or self.settings.local_commands is not LocalCommands.NEVER
+        )
 
-    async def async_recognize(self, words: str, tools: Iterable[ToolDefinition]) -> RecognizedRequest | None:
+    async def async_recognize(
+        self, words: str, tools: Iterable[ToolDefinition]
+    ) -> RecognizedRequest | None:
         """Return what words are that stand by themselves; None for those that follow up on words of the model."""
         if not self.is_new or not words:
             return None
         user_input = replace(self.user_input, text=words)
-        found, offered = await async_recognize(self.hass, user_input), {tool.name for tool in tools}
+        found, offered = (
+            await async_recognize(self.hass, user_input),
+            {tool.name for tool in tools},
+        )
         for name, recognize in recognizers(self.hass).items():
-            found = await recognize(self.hass, user_input, self.history, found) if name in offered else found
-        if found is None and self.has_model and self.settings.local_commands is LocalCommands.FIRST:
+            found = (
+                await recognize(self.hass, user_input, self.history, found)
+                if name in offered
+                else found
+            )
+        if (
+            found is None
+            and self.has_model
+            and self.settings.local_commands is LocalCommands.FIRST
+        ):
             found = await async_recognize_read(self.hass, user_input)
-        is_left = not self.has_model and (found is None or not (found.call or found.answer))
+        is_left = not self.has_model and (
+            found is None or not (found.call or found.answer)
+        )
         if (
             found is None
             or is_left
             or (self.has_model and found.is_last_resort)
-            or (self.has_model and _follows_up(found, self.history, self.user_input.language, changing_tools(tools)))
+            or (
+                self.has_model
+                and _follows_up(
+                    found, self.history, self.user_input.language, changing_tools(tools)
+                )
+            )
         ):
             return None
         return found
 
-    async def async_hint_for(self, words: str, tools: Iterable[ToolDefinition]) -> tuple[str, bool]:
+    async def async_hint_for(
+        self, words: str, tools: Iterable[ToolDefinition]
+    ) -> tuple[str, bool]:
         """Return what a model is told once if it only talks; empty for words that may answer some of its own."""
         last = self.history[-1] if self.history else None
-        is_asked = isinstance(last, AssistantMessage) and asks_back(last.text, self.user_input.language)
-        is_plain = self.has_model and self.is_new and words and changing_tools(tools) and not is_asked
+        is_asked = isinstance(last, AssistantMessage) and asks_back(
+            last.text, self.user_input.language
+        )
+        is_plain = (
+            self.has_model
+            and self.is_new
+            and words
+            and changing_tools(tools)
+            and not is_asked
+        )
         return await self.check.async_hint() if is_plain and self.check else ("", False)
 
     def may_propose(self, tools: Iterable[ToolDefinition]) -> bool:
         """Return whether words are a request, and not for a model that has just spoken without doing anything."""
-        has_talked = _last_words(self.history) and not _has_acted(self.history, changing_tools(tools))
+        has_talked = _last_words(self.history) and not _has_acted(
+            self.history, changing_tools(tools)
+        )
         return self.is_new and not has_talked
 
     async def async_read(self, words: str) -> tuple[RecognizedRequest | None, bool]:
         """Return the command that words are as they are read, and whether they name what the home does not have."""
         user_input = replace(self.user_input, text=words)
-        reading = await async_read_sentence(self.hass, user_input, user_input.conversation_id or "")
+        reading = await async_read_sentence(
+            self.hass, user_input, user_input.conversation_id or ""
+        )
         is_whole = bool(reading.calls) and not reading.unknown
-        found = RecognizedRequest(reading.calls[0].intent, is_question=False) if is_whole else None
+        found = (
+            RecognizedRequest(reading.calls[0].intent, is_question=False)
+            if is_whole
+            else None
+        )
         return found, bool(reading.unknown)
 
     def goes_first(self, request: RecognizedRequest) -> bool:
@@ -200,70 +259,142 @@ class LocalCommandsProvider(LeavableProvider):
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Run one inference; see `LLMProvider.stream`."""
         words, results = since_last_user_message(request.transcript)
-        may_call, own = request.tool_choice is ToolChoiceMode.AUTO, self._own_of(request.transcript, results)
-        is_ours = bool(own) and (self._undone is not None or (not self._has_asked_model and len(own) == len(results)))
-        if without_model := await self._async_without_model(request, words, results, own if is_ours else ()):
+        may_call, own = (
+            request.tool_choice is ToolChoiceMode.AUTO,
+            self._own_of(request.transcript, results),
+        )
+        is_ours = bool(own) and (
+            self._undone is not None
+            or (not self._has_asked_model and len(own) == len(results))
+        )
+        if without_model := await self._async_without_model(
+            request, words, results, own if is_ours else ()
+        ):
             for event in without_model:
                 yield event
             return
         if is_ours and len(own) == 1 and found_nothing(own[0]):
-            request = without_sentences(request)  # for all providers, as if it had not been tried
+            request = without_sentences(
+                request
+            )  # for all providers, as if it had not been tried
         check, self._has_acted = self.requests.check, not _is_undone(request, results)
-        is_open = may_call and not own and not (self._has_acted and not (check and check.is_about_all))
-        self._is_first, self._has_asked_model = may_call and not results and not self._has_asked_model, True
+        is_open = (
+            may_call
+            and not own
+            and not (self._has_acted and not (check and check.is_about_all))
+        )
+        self._is_first, self._has_asked_model = (
+            may_call and not results and not self._has_asked_model,
+            True,
+        )
         events = self.model.stream(request)
-        async with aclosing(self._with_take_over(events, request) if is_open else events) as events:
+        async with aclosing(
+            self._with_take_over(events, request) if is_open else events
+        ) as events:
             async for event in events:
                 yield event
 
     async def _async_without_model(
-        self, request: CompletionRequest, words: str, results: Sequence[ToolResult], own: Sequence[ToolResult]
+        self,
+        request: CompletionRequest,
+        words: str,
+        results: Sequence[ToolResult],
+        own: Sequence[ToolResult],
     ) -> Sequence[ProviderEvent]:
         """Return the events of an inference that needs no model; none if it is asked."""
-        requests, check, may_call = self.requests, self.requests.check, request.tool_choice is ToolChoiceMode.AUTO
+        requests, check, may_call = (
+            self.requests,
+            self.requests.check,
+            request.tool_choice is ToolChoiceMode.AUTO,
+        )
         if not results and may_call and requests.acts:
-            self._recognized = found = await requests.async_recognize(words, request.tools)
+            self._recognized = found = await requests.async_recognize(
+                words, request.tools
+            )
             if found and found.answer:
-                return TextDelta(found.answer), CompletionResult(FinishReason.STOP, provider_items=answer_items(found))
-            return [*_calling([self._call(words)])] if found and requests.goes_first(found) else ()
+                return TextDelta(found.answer), CompletionResult(
+                    FinishReason.STOP, provider_items=answer_items(found)
+                )
+            return (
+                [*_calling([self._call(words)])]
+                if found and requests.goes_first(found)
+                else ()
+            )
         if own and (speech := self._ending(own)) is not None:
             is_by_model = self._undone is not None and speech == self._undone
-            end = CompletionResult(FinishReason.STOP, provider_items=() if is_by_model else (NO_MODEL,))
+            end = CompletionResult(
+                FinishReason.STOP, provider_items=() if is_by_model else (NO_MODEL,)
+            )
             return (TextDelta(speech), end) if speech else (end,)
         if may_call and not own and check and check.proposes:
             return [*_calling(await self._async_proposed(check))]
         return ()
 
-    def _own_of(self, transcript: Transcript, results: Sequence[ToolResult]) -> Sequence[ToolResult]:
+    def _own_of(
+        self, transcript: Transcript, results: Sequence[ToolResult]
+    ) -> Sequence[ToolResult]:
         """Return the results of sentences, and of other calls of ours: in a turn that resumes, they have other ids."""
         if results and _is_own(transcript):
             return results
-        sentence = PROCESS_SENTENCE.name if self.requests.has_model and self.requests.acts else ""
-        return [one for one in results if one.name == sentence or is_local_call(one.call_id)]
+        sentence = (
+            PROCESS_SENTENCE.name
+            if self.requests.has_model and self.requests.acts
+            else ""
+        )
+        return [
+            one for one in results if one.name == sentence or is_local_call(one.call_id)
+        ]
 
     def _call(self, words: str) -> ToolCall:
         """Return the call that does what was recognized in the words."""
-        return (self._recognized.call if self._recognized else None) or sentence_call(words)
+        return (self._recognized.call if self._recognized else None) or sentence_call(
+            words
+        )
 
     def _ending(self, own: Sequence[ToolResult]) -> str | None:
         """Return what is said after a sentence was processed; None if it failed, and the model has to go on."""
-        if done := [result for result in own if not (result.is_error or result.synthetic)]:
+        if done := [
+            result for result in own if not (result.is_error or result.synthetic)
+        ]:
             return " ".join(filter(None, map(speech_of, done)))
         if all(result.synthetic for result in own) or not self.requests.has_model:
-            return ""  # it was refused, nobody said yes, or nobody else can help: the turn says why
+            # it was refused, nobody said yes, or nobody else can help: the turn says
+            # why
+            return ""
         return self._undone
 
-    async def _async_may_be_command(self, words: str, request: CompletionRequest) -> bool:
+    async def _async_may_be_command(
+        self, words: str, request: CompletionRequest
+    ) -> bool:
         """Return whether the words are a command that something fits, as far as it was left undone."""
         requests, check = self.requests, self.requests.check
         _, results = since_last_user_message(request.transcript)
-        self._may_propose = check is not None and bool(results or requests.may_propose(request.tools))
-        if self._recognized is None and self._may_propose and check and check.may_be_command:
-            found = None if requests.acts else await requests.async_recognize(words, request.tools)
-            command, is_unknown = (found, False) if found else await requests.async_read(words)
+        self._may_propose = check is not None and bool(
+            results or requests.may_propose(request.tools)
+        )
+        if (
+            self._recognized is None
+            and self._may_propose
+            and check
+            and check.may_be_command
+        ):
+            found = (
+                None
+                if requests.acts
+                else await requests.async_recognize(words, request.tools)
+            )
+            command, is_unknown = (
+                (found, False) if found else await requests.async_read(words)
+            )
             self._recognized, self._may_propose = command, not is_unknown
-        if self._is_first and self._hint is None and (self._recognized is None or not requests.acts):
-            self._hint, self._hints_at_reports = await requests.async_hint_for(words, request.tools)
+        if (
+            self._is_first
+            and self._hint is None
+            and (self._recognized is None or not requests.acts)
+        ):
+            self._hint, self._hints_at_reports = await requests.async_hint_for(
+                words, request.tools
+            )
         if self._is_command or self._hint:
             return True
         return bool(self._may_propose and check and await check.async_propose())
@@ -272,28 +403,40 @@ class LocalCommandsProvider(LeavableProvider):
     def _is_command(self) -> bool:
         """Whether a command was recognized in the words."""
         found = self._recognized
-        return found is not None and not (found.is_question or found.answer or self._has_acted)
+        return found is not None and not (
+            found.is_question or found.answer or self._has_acted
+        )
 
     async def _with_take_over(
-        self, events: AsyncGenerator[ProviderEvent], request: CompletionRequest, first: _Answer | None = None
+        self,
+        events: AsyncGenerator[ProviderEvent],
+        request: CompletionRequest,
+        first: _Answer | None = None,
     ) -> AsyncGenerator[ProviderEvent]:
         """Yield the events of a model that has done nothing so far. If it only talks, its answer may give way.
 
-        The `first` answer, which has given way to this one, counts if this one is empty or breaks off.
+        The `first` answer, which has given way to this one, counts if this one is empty
+        or breaks off.
         """
         answer, is_heard, usage = first, False, first.end.usage if first else Usage()
         try:
-            async with aclosing(self._held(events, request, may_give_way=bool(first) or None)) as passed:
+            async with aclosing(
+                self._held(events, request, may_give_way=bool(first) or None)
+            ) as passed:
                 async for event in passed:
                     match event:
                         case _Answer(text, end):
                             last = event if text.strip() or first is None else first
-                            answer = _Answer(last.text, replace(last.end, usage=usage + end.usage))
+                            answer = _Answer(
+                                last.text, replace(last.end, usage=usage + end.usage)
+                            )
                         case CompletionResult():
                             answer = None
                             yield replace(event, usage=usage + event.usage)
                         case _:
-                            is_heard = is_heard or isinstance(event, TextDelta | ToolCallReady)
+                            is_heard = is_heard or isinstance(
+                                event, TextDelta | ToolCallReady
+                            )
                             yield event
         except ProviderError:
             if first is None or is_heard:
@@ -301,12 +444,18 @@ class LocalCommandsProvider(LeavableProvider):
             answer = first
         if answer is None:
             return
-        async with aclosing(self._concluded(answer, request, is_first=first is None)) as concluded:
+        async with aclosing(
+            self._concluded(answer, request, is_first=first is None)
+        ) as concluded:
             async for event in concluded:
                 yield event
 
     async def _held(
-        self, events: AsyncGenerator[ProviderEvent], request: CompletionRequest, *, may_give_way: bool | None
+        self,
+        events: AsyncGenerator[ProviderEvent],
+        request: CompletionRequest,
+        *,
+        may_give_way: bool | None,
     ) -> AsyncGenerator[ProviderEvent | _Answer]:
         """Yield the events of a model: its whole answer as one where it only talks, and may give way.
 
@@ -342,11 +491,23 @@ class LocalCommandsProvider(LeavableProvider):
         if not answer.text.strip():
             await self._async_may_be_command(words, request)
         kind = self._kind(answer.text, words, results)
-        may_tell = not self._hints_at_reports and self.requests.may_propose(request.tools)
-        is_told = self._is_first and is_first and answer.text.strip() and kind is not _Kind.STANDS
+        may_tell = not self._hints_at_reports and self.requests.may_propose(
+            request.tools
+        )
+        is_told = (
+            self._is_first
+            and is_first
+            and answer.text.strip()
+            and kind is not _Kind.STANDS
+        )
         if is_told and self._hint and (kind is _Kind.PLAIN or may_tell):
-            hinted = replace(request, directive="\n\n".join(filter(None, (request.directive, self._hint))))
-            async with aclosing(self._with_take_over(self.model.stream(hinted), request, answer)) as events:
+            hinted = replace(
+                request,
+                directive="\n\n".join(filter(None, (request.directive, self._hint))),
+            )
+            async with aclosing(
+                self._with_take_over(self.model.stream(hinted), request, answer)
+            ) as events:
                 async for event in events:
                     yield event
             return
@@ -360,7 +521,9 @@ class LocalCommandsProvider(LeavableProvider):
         for event in _calling(calls, answer.end):
             yield event
 
-    async def _async_calls(self, request: CompletionRequest, answer: str, kind: _Kind) -> Sequence[ToolCall]:
+    async def _async_calls(
+        self, request: CompletionRequest, answer: str, kind: _Kind
+    ) -> Sequence[ToolCall]:
         """Return the calls that do what the words want; none where the answer of the model stands."""
         words, _ = since_last_user_message(request.transcript)
         requests, check = self.requests, self.requests.check
@@ -378,14 +541,18 @@ class LocalCommandsProvider(LeavableProvider):
         if check is None or not check.can_ask or call.name != PROCESS_SENTENCE.name:
             return ()
         user_input = replace(requests.user_input, text=words)
-        effects = await async_sentence_effects(requests.hass, user_input, user_input.conversation_id or "")
+        effects = await async_sentence_effects(
+            requests.hass, user_input, user_input.conversation_id or ""
+        )
         if not actions_of(effects):
             return ()  # a question would not say what it is about
         check.ask_about(call, reason, always=kind is _Kind.TELLS or not requests.acts)
         return (call,)
 
     @staticmethod
-    async def _async_proposed(check: ModelCheck, reason: str = "") -> Sequence[ToolCall]:
+    async def _async_proposed(
+        check: ModelCheck, reason: str = ""
+    ) -> Sequence[ToolCall]:
         calls = await check.async_propose()
         for call in calls:
             check.ask_about(call, reason)
@@ -394,11 +561,15 @@ class LocalCommandsProvider(LeavableProvider):
     def _kind(self, answer: str, words: str, results: Sequence[ToolResult]) -> _Kind:
         """Return what an answer is to a command.
 
-        After a look at the home, only the report of an action is certain to be no reason; "The light is on" may be one.
+        After a look at the home, only the report of an action is certain to be no
+        reason; "The light is on" may be one.
         """
         if self.requests.is_refused():
             return _Kind.STANDS
-        has_failed, has_looked = any(result.is_error for result in results), bool(results)
+        has_failed, has_looked = (
+            any(result.is_error for result in results),
+            bool(results),
+        )
         if not answer.strip():
             return _Kind.PLAIN if has_failed or not has_looked else _Kind.STANDS
         language = self.requests.user_input.language
@@ -409,28 +580,44 @@ class LocalCommandsProvider(LeavableProvider):
             return _Kind.STANDS
         if has_failed and not (asks or content.has_reservations):
             return _Kind.PLAIN
-        plain = REPORTS if self._hints_at_reports or self._has_acted else _GIVES_NO_REASON
-        plain = frozenset({Statement.DONE}) if has_looked and not self._has_acted else plain
+        plain = (
+            REPORTS if self._hints_at_reports or self._has_acted else _GIVES_NO_REASON
+        )
+        plain = (
+            frozenset({Statement.DONE}) if has_looked and not self._has_acted else plain
+        )
         if not content.has_reservations and statements <= plain:
             return _Kind.ASKS if asks else _Kind.PLAIN
         return _Kind.STANDS if has_looked and not asks else _Kind.TELLS
 
 
 def _without_questions(text: str) -> str:
-    return " ".join(one for one in _SENTENCE_END.split(text) if not any(mark in one for mark in QUESTION_ENDS)).strip()
+    return " ".join(
+        one
+        for one in _SENTENCE_END.split(text)
+        if not any(mark in one for mark in QUESTION_ENDS)
+    ).strip()
 
 
-def _calling(calls: Iterable[ToolCall], end: CompletionResult | None = None) -> Iterator[ProviderEvent]:
+def _calling(
+    calls: Iterable[ToolCall], end: CompletionResult | None = None
+) -> Iterator[ProviderEvent]:
     """Yield the events of a message of ours with some calls."""
     for call in calls:
         yield ToolCallReady(call, frozenset({call.name}))
     end = end or CompletionResult(FinishReason.STOP)
-    yield replace(end, finish_reason=FinishReason.TOOL_CALLS, provider_items=(NO_MODEL,))
+    yield replace(
+        end, finish_reason=FinishReason.TOOL_CALLS, provider_items=(NO_MODEL,)
+    )
 
 
 def _is_own(transcript: Transcript) -> bool:
     """Return whether the last message with calls is ours."""
-    calling = (one for one in reversed(transcript) if isinstance(one, AssistantMessage) and one.tool_calls)
+    calling = (
+        one
+        for one in reversed(transcript)
+        if isinstance(one, AssistantMessage) and one.tool_calls
+    )
     last = next(calling, None)
     return last is not None and NO_MODEL in last.provider_items
 
@@ -438,17 +625,30 @@ def _is_own(transcript: Transcript) -> bool:
 def _is_undone(request: CompletionRequest, results: Iterable[ToolResult]) -> bool:
     """Return whether nothing has been done yet."""
     changing = changing_tools(request.tools)
-    return not any(result.name in changing and not (result.is_error or result.synthetic) for result in results)
+    return not any(
+        result.name in changing and not (result.is_error or result.synthetic)
+        for result in results
+    )
 
 
-def _follows_up(request: RecognizedRequest, history: Transcript, language: str, changing: Container[str]) -> bool:
+def _follows_up(
+    request: RecognizedRequest,
+    history: Transcript,
+    language: str,
+    changing: Container[str],
+) -> bool:
     """Return whether words may be meant for a model that has just spoken.
 
-    It only talked, and may have asked for words in any way, or it asked a question, or the words name no target.
+    It only talked, and may have asked for words in any way, or it asked a question, or
+    the words name no target.
     """
     if (last := _last_words(history)) is None:
         return False
-    return not _has_acted(history, changing) or request.is_elliptic or asks_back(last.text, language)
+    return (
+        not _has_acted(history, changing)
+        or request.is_elliptic
+        or asks_back(last.text, language)
+    )
 
 
 def _last_words(history: Transcript) -> AssistantMessage | None:
@@ -456,10 +656,19 @@ def _last_words(history: Transcript) -> AssistantMessage | None:
     _, results = since_last_user_message(history)
     last = history[-1] if history else None
     is_ours = any(result.name == PROCESS_SENTENCE.name for result in results)
-    return last if isinstance(last, AssistantMessage) and not is_ours and NO_MODEL not in last.provider_items else None
+    return (
+        last
+        if isinstance(last, AssistantMessage)
+        and not is_ours
+        and NO_MODEL not in last.provider_items
+        else None
+    )
 
 
 def _has_acted(history: Transcript, changing: Container[str]) -> bool:
     """Return whether something was changed in the last turn."""
     _, results = since_last_user_message(history)
-    return any(result.name in changing and not (result.is_error or result.synthetic) for result in results)
+    return any(
+        result.name in changing and not (result.is_error or result.synthetic)
+        for result in results
+    )

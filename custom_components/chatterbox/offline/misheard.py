@@ -1,9 +1,10 @@
 """Guesses which command was said from words that were misheard.
 
-Names and beginnings are replaced by those that sound alike, and a guess counts only if Home Assistant understands the
-whole sentence then. It is always asked about. Sounds are compared by letters and by groups of consonants that
-recognizers mix up, with `difflib`. Weighed: rapidfuzz and jellyfish, which Home Assistant does not install and which
-build from C or Rust; Metaphone, which knows English alone.
+Names and beginnings are replaced by those that sound alike, and a guess counts only if
+Home Assistant understands the whole sentence then. It is always asked about. Sounds are
+compared by letters and by groups of consonants that recognizers mix up, with `difflib`.
+Weighed: rapidfuzz and jellyfish, which Home Assistant does not install and which build
+from C or Rust; Metaphone, which knows English alone.
 """
 
 import re
@@ -24,7 +25,14 @@ from pydantic import BaseModel, ConfigDict
 from unicode_rbnf import RbnfEngine
 
 from ..agent.text import base_language, fold, read_data_file
-from ..effects.effect import NOTHING, ActionKind, Touches, Unresolved, actions_of, kind_of
+from ..effects.effect import (
+    NOTHING,
+    ActionKind,
+    Touches,
+    Unresolved,
+    actions_of,
+    kind_of,
+)
 from ..effects.reading import async_is_explained
 from ..effects.recognition import async_recognize
 from ..home.entities import Home, async_get_home
@@ -40,7 +48,9 @@ _MISHEARD: Final = 0.9
 """Likeness of what is known to be misheard."""
 _APART: Final = 0.1
 """Likeness by which "on" is likelier than "off"."""
-_ALIKE_KINDS: Final = frozenset({ActionKind.TURN_ON, ActionKind.TURN_OFF, ActionKind.TOGGLE, ActionKind.CHANGE})
+_ALIKE_KINDS: Final = frozenset(
+    {ActionKind.TURN_ON, ActionKind.TURN_OFF, ActionKind.TOGGLE, ActionKind.CHANGE}
+)
 """Kinds of actions that may be guessed beside their opposite, if that is less likely. Others open a door, or run."""
 _MOST_COMPARED: Final = 60
 """Names that are compared letter by letter: those that share most letters."""
@@ -72,7 +82,9 @@ class _Words(BaseModel):
     """Words that end a request, and are heard as a part of the name before them, divided by spaces."""
 
 
-_WORDS: Final = read_data_file(Path(__file__).with_name("misheard.toml"), dict[str, _Words])
+_WORDS: Final = read_data_file(
+    Path(__file__).with_name("misheard.toml"), dict[str, _Words]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +113,24 @@ def guesses(home: Home, text: str, language: str) -> Sequence[tuple[str, float]]
     guessed: dict[str, float] = {}
     times = [time.words for time in times_in(text, language)]
     alike = _names(home, found, words, language)
-    names = [_NO_GUESS, *(one for one in alike if all(time in text[: one.start] + text[one.end :] for time in times))]
+    names = [
+        _NO_GUESS,
+        *(
+            one
+            for one in alike
+            if all(time in text[: one.start] + text[one.end :] for time in times)
+        ),
+    ]
     for opening in (_NO_GUESS, *_openings(found, words)):
         for name in names:
             start = name.start or opening.end
             if opening.end <= start:
-                sentence = opening.text + text[opening.end : start] + name.text + text[max(name.end, start) :]
+                sentence = (
+                    opening.text
+                    + text[opening.end : start]
+                    + name.text
+                    + text[max(name.end, start) :]
+                )
                 likeness = opening.likeness * name.likeness
                 guessed[sentence] = max(guessed.get(sentence, 0.0), likeness)
     guessed.pop(text, None)
@@ -115,7 +139,10 @@ def guesses(home: Home, text: str, language: str) -> Sequence[tuple[str, float]]
 
 def is_negated(text: str, language: str) -> bool:
     """Return whether words hold one by which nothing is asked for."""
-    words, heard = _WORDS.get(base_language(language)), {fold(one) for one in _WORD.findall(text)}
+    words, heard = (
+        _WORDS.get(base_language(language)),
+        {fold(one) for one in _WORD.findall(text)},
+    )
     return words is not None and not heard.isdisjoint(fold(words.negations).split())
 
 
@@ -126,25 +153,42 @@ def _openings(found: Sequence[re.Match[str]], words: _Words) -> Iterator[_Guess]
     known = [(one, fold(one)) for one in _divided(words.openings)]
     is_opening = any(folded in heard for _, folded in known)
     for end, start in zip(ends, heard, strict=True):
-        yield from (_Guess(0, end, one, _MISHEARD) for one in _divided(words.misheard.get(start, "")))
+        yield from (
+            _Guess(0, end, one, _MISHEARD)
+            for one in _divided(words.misheard.get(start, ""))
+        )
         for one, folded in () if is_opening else known:
             if (likeness := _likeness(start, folded)) >= _ALIKE_OPENING:
                 yield _Guess(0, end, one, likeness)
 
 
-def _names(home: Home, found: Sequence[re.Match[str]], words: _Words, language: str) -> list[_Guess]:
+def _names(
+    home: Home, found: Sequence[re.Match[str]], words: _Words, language: str
+) -> list[_Guess]:
     """Return the names that sound like some of the words, the likeliest first. Only the last words hold a particle."""
     heard = [_sounded(one[0], language) for one in found]
     known = frozenset(own[0] for _, own, _ in _names_of(home) if len(own) == 1)
     alike = nlargest(
         _MOST_COMPARED,
         (
-            ((bits & own_bits).bit_count() / (bits.bit_count() + own_bits.bit_count()), start, end, name, own)
+            (
+                (bits & own_bits).bit_count()
+                / (bits.bit_count() + own_bits.bit_count()),
+                start,
+                end,
+                name,
+                own,
+            )
             for start, end in combinations(range(1, len(heard) + 1), 2)
             for bits in [_bits("".join(heard[start:end]))]
-            for particle in ("", *(words.particles.split() if end == len(heard) else ()))
+            for particle in (
+                "",
+                *(words.particles.split() if end == len(heard) else ()),
+            )
             for name, own, own_bits in _names_of(home, particle)
-            if -1 - bool(particle) <= end - start - len(own) <= _MOST_OTHER_WORDS - bool(particle)
+            if -1 - bool(particle)
+            <= end - start - len(own)
+            <= _MOST_OTHER_WORDS - bool(particle)
         ),
     )
     guessed = [
@@ -155,18 +199,32 @@ def _names(home: Home, found: Sequence[re.Match[str]], words: _Words, language: 
     return sorted(guessed, key=lambda one: -one.likeness)[:_MOST_NAMES]
 
 
-def _likeness_of_names(heard: Sequence[str], name: Sequence[str], known: frozenset[str]) -> float:
+def _likeness_of_names(
+    heard: Sequence[str], name: Sequence[str], known: frozenset[str]
+) -> float:
     """Return how much words sound like a name, without those that both have; 0 if one of them is another name."""
     shared = set(heard) & set(name)
-    rest, own = [one for one in heard if one not in shared], [one for one in name if one not in shared]
-    is_other = len(rest) == len(own) and min(map(_likeness, rest, own, strict=True), default=0.0) < _ALIKE_WORD
-    return 0.0 if is_other or not known.isdisjoint(rest) else _likeness("".join(rest), "".join(own))
+    rest, own = (
+        [one for one in heard if one not in shared],
+        [one for one in name if one not in shared],
+    )
+    is_other = (
+        len(rest) == len(own)
+        and min(map(_likeness, rest, own, strict=True), default=0.0) < _ALIKE_WORD
+    )
+    return (
+        0.0
+        if is_other or not known.isdisjoint(rest)
+        else _likeness("".join(rest), "".join(own))
+    )
 
 
 def _likeness(one: str, other: str) -> float:
     """Return how alike two words sound: 1 for the same. Letters count twice as much as consonants alone."""
     pairs = ((one, other), (_skeleton(one), _skeleton(other)))
-    letters, consonants = (SequenceMatcher(None, *pair, autojunk=False).ratio() for pair in pairs)
+    letters, consonants = (
+        SequenceMatcher(None, *pair, autojunk=False).ratio() for pair in pairs
+    )
     return (2 * letters + consonants) / 3
 
 
@@ -174,7 +232,11 @@ def _likeness(one: str, other: str) -> float:
 def _bits(text: str) -> int:
     """Return a number with a bit for each letter and consonant, so that two texts are soon known to share few."""
     parts = ((text, ""), (_skeleton(text), "."))
-    marks = (f"{letter}{part[:place].count(letter)}{sign}" for part, sign in parts for place, letter in enumerate(part))
+    marks = (
+        f"{letter}{part[:place].count(letter)}{sign}"
+        for part, sign in parts
+        for place, letter in enumerate(part)
+    )
     return sum({1 << crc32(mark.encode()) % 1024 for mark in marks})
 
 
@@ -189,19 +251,27 @@ def _skeleton(word: str) -> str:
 def _sounded(word: str, language: str) -> str:
     """Return a heard word as it sounds: digits as a word."""
     if word.isascii() and word.isdecimal() and int(word) <= _LARGEST:
-        return fold(RbnfEngine.for_language(base_language(language)).format_number(int(word)).text)
+        return fold(
+            RbnfEngine.for_language(base_language(language))
+            .format_number(int(word))
+            .text
+        )
     return fold(word)
 
 
 @lru_cache(maxsize=16)
-def _names_of(home: Home, particle: str = "") -> Sequence[tuple[str, tuple[str, ...], int]]:
+def _names_of(
+    home: Home, particle: str = ""
+) -> Sequence[tuple[str, tuple[str, ...], int]]:
     """Return the names of a home before a particle, with their words and the bits of these."""
     named = (
         *(entity.names for entity in home.all_entities),
         *((room.name, *room.aliases) for room in home.rooms),
         *((floor.name, *floor.aliases) for floor in home.floors),
     )
-    names = dict.fromkeys(f"{name} {particle}".strip() for several in named for name in several)
+    names = dict.fromkeys(
+        f"{name} {particle}".strip() for several in named for name in several
+    )
     words = {name: tuple(_WORD.findall(fold(name))) for name in names}
     return [(name, own, _bits("".join(own))) for name, own in words.items() if own]
 
@@ -213,14 +283,17 @@ def _divided(texts: str) -> list[str]:
 async def async_meant(hass: HomeAssistant, user_input: ConversationInput) -> str:
     """Return the command that was probably said in place of words that are not understood; empty if there is none.
 
-    Questions are not guessed: their answers do not tell what was understood. Neither is a command whose effects are not
-    known, since nobody would be asked about it, nor one that may have been its opposite.
+    Questions are not guessed: their answers do not tell what was understood. Neither is
+    a command whose effects are not known, since nobody would be asked about it, nor one
+    that may have been its opposite.
     """
     is_unknown = bool((await async_read_sentence(hass, user_input, "")).unknown)
     if not is_unknown and await async_is_explained(hass, user_input):
         return ""
     home, language = async_get_home(hass, conversation.DOMAIN), user_input.language
-    guessed = await hass.async_add_executor_job(lambda: guesses(home, user_input.text, language))
+    guessed = await hass.async_add_executor_job(
+        lambda: guesses(home, user_input.text, language)
+    )
     best, likest = "", 0.0
     meant: Touches | Unresolved = NOTHING
     for text, likeness in guessed:
@@ -232,14 +305,28 @@ async def async_meant(hass: HomeAssistant, user_input: ConversationInput) -> str
         effects = await async_sentence_effects(hass, guess, "")
         if effects == NOTHING:
             continue
-        if best and effects != meant and (likeness == likest or _is_opposite(effects, meant, likest - likeness)):
+        if (
+            best
+            and effects != meant
+            and (likeness == likest or _is_opposite(effects, meant, likest - likeness))
+        ):
             return ""
-        best, likest, meant = best or text, likest or likeness, meant if best else effects
+        best, likest, meant = (
+            best or text,
+            likest or likeness,
+            meant if best else effects,
+        )
     return best
 
 
-def _is_opposite(one: Touches | Unresolved, other: Touches | Unresolved, distance: float) -> bool:
+def _is_opposite(
+    one: Touches | Unresolved, other: Touches | Unresolved, distance: float
+) -> bool:
     """Return whether two guesses do something else to the same entities, and may be confused: always for a door."""
-    touched, other_touched = ({action.entity_id for action in actions_of(effects)} for effects in (one, other))
-    is_light = all(kind_of(action.action) in _ALIKE_KINDS for action in actions_of(other))
+    touched, other_touched = (
+        {action.entity_id for action in actions_of(effects)} for effects in (one, other)
+    )
+    is_light = all(
+        kind_of(action.action) in _ALIKE_KINDS for action in actions_of(other)
+    )
     return touched == other_touched and not (is_light and distance >= _APART)

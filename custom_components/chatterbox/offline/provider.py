@@ -40,7 +40,12 @@ PROCESS_SENTENCE: Final = ToolDefinition(
     description="Lets Home Assistant understand a sentence in the speaker's language, act on it and word the answer.",
     parameters={
         "type": "object",
-        "properties": {SENTENCE: {"type": "string", "description": "What the person said, word for word."}},
+        "properties": {
+            SENTENCE: {
+                "type": "string",
+                "description": "What the person said, word for word.",
+            }
+        },
         "required": [SENTENCE],
         "additionalProperties": False,
     },
@@ -59,35 +64,57 @@ class OfflineProvider:
 
     announcement: Callable[[], str] = str
     """Returns what is spoken before every answer: why it stands in for a model."""
-    recognize: Callable[[str, Iterable[ToolDefinition]], Awaitable[RecognizedRequest | None]] | None = None
+    recognize: (
+        Callable[[str, Iterable[ToolDefinition]], Awaitable[RecognizedRequest | None]]
+        | None
+    ) = None
     """Returns a request in words that another tool does, or that has an answer; None for those of the sentence tool."""
 
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Call the tool with the last user message. Once it has answered, or if no tool may run, speak its answer.
 
-        The answer is empty if that of the tool is. Raises `ProviderRejectedRequest` if the tool is needed and not
-        offered, and if there are only results of other tools and no tool may run.
+        The answer is empty if that of the tool is. Raises `ProviderRejectedRequest` if
+        the tool is needed and not offered, and if there are only results of other tools
+        and no tool may run.
         """
         sentence, results = since_last_user_message(request.transcript)
-        own = {PROCESS_SENTENCE.name, *(tool.name for tool in request.tools if self.recognize)}
-        has_acted = any(result.name in own or is_local_call(result.call_id) for result in results)
+        own = {
+            PROCESS_SENTENCE.name,
+            *(tool.name for tool in request.tools if self.recognize),
+        }
+        has_acted = any(
+            result.name in own or is_local_call(result.call_id) for result in results
+        )
         # A directive asks for an answer from what is known.
         if has_acted or request.tool_choice is ToolChoiceMode.NONE or request.directive:
             if speech := " ".join(filter(None, map(speech_of, results))):
                 yield TextDelta(" ".join(filter(None, (self.announcement(), speech))))
             elif results and not has_acted:
-                raise ProviderRejectedRequest("the offline provider cannot put results of other tools into words")
+                raise ProviderRejectedRequest(
+                    "the offline provider cannot put results of other tools into words"
+                )
             yield CompletionResult(FinishReason.STOP, provider_items=(NO_MODEL,))
             return
         name = PROCESS_SENTENCE.name
-        if isinstance(request.tool_choice, NamedTool) and request.tool_choice.name != name:
-            raise ProviderRejectedRequest(f"the offline provider calls {name}, never {request.tool_choice.name}")
+        if (
+            isinstance(request.tool_choice, NamedTool)
+            and request.tool_choice.name != name
+        ):
+            raise ProviderRejectedRequest(
+                f"the offline provider calls {name}, never {request.tool_choice.name}"
+            )
         if all(tool.name != name for tool in request.tools):
-            raise ProviderRejectedRequest(f"the offline provider needs the tool {name} to be offered")
-        found = await self.recognize(sentence, request.tools) if self.recognize else None
+            raise ProviderRejectedRequest(
+                f"the offline provider needs the tool {name} to be offered"
+            )
+        found = (
+            await self.recognize(sentence, request.tools) if self.recognize else None
+        )
         if found and found.answer:
             yield TextDelta(" ".join(filter(None, (self.announcement(), found.answer))))
-            yield CompletionResult(FinishReason.STOP, provider_items=answer_items(found))
+            yield CompletionResult(
+                FinishReason.STOP, provider_items=answer_items(found)
+            )
             return
         yield ToolCallReady((found and found.call) or sentence_call(sentence))
         yield CompletionResult(FinishReason.TOOL_CALLS, provider_items=(NO_MODEL,))
@@ -95,26 +122,39 @@ class OfflineProvider:
 
 def sentence_call(sentence: str) -> ToolCall:
     """Return a new call of the tool."""
-    arguments = canonical_json({SENTENCE: sentence[: MOST_UNDERSTOOD + 1]})  # of more, nothing is understood
-    return ToolCall(id=f"sentence_{ulid_now()}", name=PROCESS_SENTENCE.name, arguments=arguments)
+    arguments = canonical_json(
+        {SENTENCE: sentence[: MOST_UNDERSTOOD + 1]}
+    )  # of more, nothing is understood
+    return ToolCall(
+        id=f"sentence_{ulid_now()}", name=PROCESS_SENTENCE.name, arguments=arguments
+    )
 
 
 def local_call(name: str, arguments: JsonObject) -> ToolCall:
     """Return a new call of another tool that was recognized in a sentence."""
-    return ToolCall(id=f"{_LOCAL_CALL}{ulid_now()}", name=name, arguments=canonical_json(arguments))
+    return ToolCall(
+        id=f"{_LOCAL_CALL}{ulid_now()}", name=name, arguments=canonical_json(arguments)
+    )
 
 
 def answer_items(request: RecognizedRequest) -> tuple[ProviderItem, ...]:
     """Return the provider items of a message with the answer of a request, with the call that a question is about."""
     call = request.call
-    return (NO_MODEL, *([ProviderItem(_ASKED_ABOUT, {call.name: call.arguments})] if call else []))
+    return (
+        NO_MODEL,
+        *([ProviderItem(_ASKED_ABOUT, {call.name: call.arguments})] if call else []),
+    )
 
 
 def asked_about(name: str, history: Transcript) -> JsonObject:
     """Return the arguments of the call of a tool that the last message asks about; empty if it asks about none."""
     last = history[-1] if history else None
     items = last.provider_items if isinstance(last, AssistantMessage) else ()
-    held = [parse_json(str(item.data[name])) for item in items if item.format == _ASKED_ABOUT and name in item.data]
+    held = [
+        parse_json(str(item.data[name]))
+        for item in items
+        if item.format == _ASKED_ABOUT and name in item.data
+    ]
     return next(iter(objects_in(held)), {})
 
 
@@ -132,5 +172,7 @@ def speech_of(result: ToolResult) -> str:
             return ""
 
 
-without_sentences: Final = partial(without_attempts, PROCESS_SENTENCE.name, found_nothing)
+without_sentences: Final = partial(
+    without_attempts, PROCESS_SENTENCE.name, found_nothing
+)
 """Returns a request for a model, without sentences that Home Assistant has processed in this turn in vain."""

@@ -1,7 +1,8 @@
 """Predicts the effects of a sentence that Home Assistant's built-in agent would process.
 
-It follows the built-in agent as far as that is certain, its sentence triggers and its sentences, and then the reading.
-Its second recognizer, which passes over words, is never asked.
+It follows the built-in agent as far as that is certain, its sentence triggers and its
+sentences, and then the reading. Its second recognizer, which passes over words, is
+never asked.
 """
 
 import re
@@ -19,8 +20,23 @@ from homeassistant.helpers import intent
 
 from ..agent.messages import JsonValue
 from ..agent.text import MOST_UNDERSTOOD
-from ..effects.effect import NOTHING, Touches, Unknown, UnknownReason, Unresolved, actions_of, joined, run_by
-from ..effects.intents import delayed_command, handler_of, intent_effects, is_question_intent, is_reading_intent
+from ..effects.effect import (
+    NOTHING,
+    Touches,
+    Unknown,
+    UnknownReason,
+    Unresolved,
+    actions_of,
+    joined,
+    run_by,
+)
+from ..effects.intents import (
+    delayed_command,
+    handler_of,
+    intent_effects,
+    is_question_intent,
+    is_reading_intent,
+)
 from ..effects.reading import NOTHING_READ, ReadSentence, async_is_assumed, async_read
 from ..effects.recognition import REQUEST_KINDS, RecognizedRequest
 from ..home.entity_matches import entity_name
@@ -50,60 +66,104 @@ async def async_sentence_effects(
     if effects in (None, NOTHING):
         reading = await async_read_sentence(hass, user_input, conversation_id)
         if reading.calls:
-            return joined([_intent_effects(hass, one.intent, {**one.slots}) for one in reading.calls])
+            return joined(
+                [
+                    _intent_effects(hass, one.intent, {**one.slots})
+                    for one in reading.calls
+                ]
+            )
     return NOTHING if effects is None else effects
 
 
-async def async_read_sentence(hass: HomeAssistant, user_input: ConversationInput, conversation_id: str) -> ReadSentence:
+async def async_read_sentence(
+    hass: HomeAssistant, user_input: ConversationInput, conversation_id: str
+) -> ReadSentence:
     """Return what is read in a sentence that Home Assistant does not understand, or that changes nothing there.
 
-    "Turn off the fan" means the only one in the home, also where there is none in the room.
+    "Turn off the fan" means the only one in the home, also where there is none in the
+    room.
     """
     if await async_own_effects(hass, user_input) not in (None, NOTHING):
         return NOTHING_READ
     found, is_theirs = await _async_recognized(hass, user_input), False
     if found is not None and not found.unmatched_entities:
         is_theirs = _is_theirs(hass, found.intent.name, slots_of(found), user_input)
-    elif found is not None:  # after a custom sentence, the built-in agent tries no other recognizer
+    elif (
+        found is not None
+    ):  # after a custom sentence, the built-in agent tries no other recognizer
         is_theirs = _is_custom(found)
-    return NOTHING_READ if is_theirs else await async_read(hass, user_input, *last_request(hass, conversation_id))
+    return (
+        NOTHING_READ
+        if is_theirs
+        else await async_read(hass, user_input, *last_request(hass, conversation_id))
+    )
 
 
-async def async_recognize_read(hass: HomeAssistant, user_input: ConversationInput) -> RecognizedRequest | None:
+async def async_recognize_read(
+    hass: HomeAssistant, user_input: ConversationInput
+) -> RecognizedRequest | None:
     """Return the request that is read in a sentence; None if not all of it is understood, or something is open."""
-    reading = await async_read_sentence(hass, user_input, user_input.conversation_id or "")
+    reading = await async_read_sentence(
+        hass, user_input, user_input.conversation_id or ""
+    )
     match reading:
-        case ReadSentence(answered=Choice() | OpenQuestion()) | ReadSentence(unknown=[_, *_]):
+        case (
+            ReadSentence(answered=Choice() | OpenQuestion())
+            | ReadSentence(unknown=[_, *_])
+        ):
             return None
         case ReadSentence(answered=WorldQuestion(topics=("help",))):
             return None
         case ReadSentence(answered=answered, calls=[_, *_]) if answered:
             return None
-        case ReadSentence(answered=WorldQuestion(topics=topics)) if not _NO_WEATHER.issuperset(topics):
-            return RecognizedRequest(INTENT_GET_WEATHER, is_question=True, kind=RequestKind.WEATHER)
+        case ReadSentence(answered=WorldQuestion(topics=topics)) if (
+            not _NO_WEATHER.issuperset(topics)
+        ):
+            return RecognizedRequest(
+                INTENT_GET_WEATHER, is_question=True, kind=RequestKind.WEATHER
+            )
         case ReadSentence(answered=ListRequest()):
-            return RecognizedRequest(intent.INTENT_GET_STATE, is_question=True, kind=RequestKind.LISTS)
+            return RecognizedRequest(
+                intent.INTENT_GET_STATE, is_question=True, kind=RequestKind.LISTS
+            )
         case ReadSentence(answered=WorldQuestion() | StateQuestion()):
             return RecognizedRequest(intent.INTENT_GET_STATE, is_question=True)
         case ReadSentence(calls=[first, *_]):
-            kind, is_question = REQUEST_KINDS.get(first.intent), is_question_intent(hass, first.intent)
-            return RecognizedRequest(first.intent, is_question, kind, is_elliptic=reading.is_elliptic)
+            kind, is_question = (
+                REQUEST_KINDS.get(first.intent),
+                is_question_intent(hass, first.intent),
+            )
+            return RecognizedRequest(
+                first.intent, is_question, kind, is_elliptic=reading.is_elliptic
+            )
         case _:
             return None
 
 
-async def _async_recognized(hass: HomeAssistant, user_input: ConversationInput) -> RecognizeResult | None:
+async def _async_recognized(
+    hass: HomeAssistant, user_input: ConversationInput
+) -> RecognizeResult | None:
     """Return what Home Assistant recognizes; None where words that may be any are understood: "milk and eggs"."""
     agent = built_in_agent(hass, user_input.text)
-    if agent is None or (found := await agent.async_recognize_intent(user_input)) is None:
+    if (
+        agent is None
+        or (found := await agent.async_recognize_intent(user_input)) is None
+    ):
         return None
     if _is_custom(found):
         return found
-    has_text = not found.unmatched_entities and any(one.is_wildcard for one in found.entities_list)
+    has_text = not found.unmatched_entities and any(
+        one.is_wildcard for one in found.entities_list
+    )
     reading = await async_read(hass, user_input) if has_text else NOTHING_READ
-    is_same = any(call.intent == found.intent.name == INTENT_MEDIA_SEARCH_AND_PLAY for call in reading.calls)
+    is_same = any(
+        call.intent == found.intent.name == INTENT_MEDIA_SEARCH_AND_PLAY
+        for call in reading.calls
+    )
     is_other = reading.is_understood and not is_same
-    is_other = is_other or await async_is_assumed(hass, user_input, found.intent.name, slots_of(found))
+    is_other = is_other or await async_is_assumed(
+        hass, user_input, found.intent.name, slots_of(found)
+    )
     return None if is_other else found
 
 
@@ -113,7 +173,10 @@ def _is_custom(found: RecognizeResult) -> bool:
 
 
 def _is_theirs(
-    hass: HomeAssistant, intent_type: str, slots: dict[str, JsonValue], user_input: ConversationInput
+    hass: HomeAssistant,
+    intent_type: str,
+    slots: dict[str, JsonValue],
+    user_input: ConversationInput,
 ) -> bool:
     """Return whether Home Assistant answers a sentence that changes nothing, or refuses it for a name of several."""
     if handler_of(hass, intent_type) is None:
@@ -121,7 +184,9 @@ def _is_theirs(
     if is_question_intent(hass, intent_type) or not {"area", "name"} & slots.keys():
         return True
     effects = _intent_effects(hass, intent_type, slots)
-    return is_ambiguous(hass, intent_type, slots, async_speaker_area(hass, user_input), effects)
+    return is_ambiguous(
+        hass, intent_type, slots, async_speaker_area(hass, user_input), effects
+    )
 
 
 async def async_with_names(hass: HomeAssistant, user_input: ConversationInput) -> str:
@@ -130,14 +195,24 @@ async def async_with_names(hass: HomeAssistant, user_input: ConversationInput) -
     So it can be said in another conversation, and later.
     """
     text, pronouns = user_input.text, _PRONOUNS.findall(user_input.text)
-    effects = await async_sentence_effects(hass, user_input, user_input.conversation_id or "") if pronouns else NOTHING
-    names = " and ".join(sorted({entity_name(hass, action.entity_id) for action in actions_of(effects)}))
-    named = replace(user_input, text=f"{' '.join(_PRONOUNS.sub('', text).split())} {names}")
+    effects = (
+        await async_sentence_effects(hass, user_input, user_input.conversation_id or "")
+        if pronouns
+        else NOTHING
+    )
+    names = " and ".join(
+        sorted({entity_name(hass, action.entity_id) for action in actions_of(effects)})
+    )
+    named = replace(
+        user_input, text=f"{' '.join(_PRONOUNS.sub('', text).split())} {names}"
+    )
     is_same = names and await async_sentence_effects(hass, named, "") == effects
     return named.text if is_same else text
 
 
-async def async_own_effects(hass: HomeAssistant, user_input: ConversationInput) -> Touches | Unresolved | None:
+async def async_own_effects(
+    hass: HomeAssistant, user_input: ConversationInput
+) -> Touches | Unresolved | None:
     """Return the effects of a sentence where Home Assistant understands it with certainty, or None."""
     if len(user_input.text) > MOST_UNDERSTOOD:
         return None
@@ -150,16 +225,30 @@ async def async_own_effects(hass: HomeAssistant, user_input: ConversationInput) 
         return None
     slots = slots_of(recognized)
     effects = _intent_effects(hass, recognized.intent.name, slots)
-    texts = {one.name: one.text.strip() for one in recognized.entities_list if isinstance(one.value, str)}
+    texts = {
+        one.name: one.text.strip()
+        for one in recognized.entities_list
+        if isinstance(one.value, str)
+    }
     runs = tuple(run._replace(slots=slots | texts) for run in effects.intents)
     effects = replace(effects, intents=runs)
-    is_refused = is_ambiguous(hass, recognized.intent.name, slots, async_speaker_area(hass, user_input), effects)
+    is_refused = is_ambiguous(
+        hass,
+        recognized.intent.name,
+        slots,
+        async_speaker_area(hass, user_input),
+        effects,
+    )
     return NOTHING if is_refused else effects
 
 
-def _intent_effects(hass: HomeAssistant, intent_type: str, slots: dict[str, JsonValue]) -> Touches | Unresolved:
+def _intent_effects(
+    hass: HomeAssistant, intent_type: str, slots: dict[str, JsonValue]
+) -> Touches | Unresolved:
     if delayed_command(intent_type, slots):
         return NOTHING  # it is refused
     effects = intent_effects(hass, intent_type, slots, conversation.DOMAIN)
     is_beside = effects == NOTHING and not is_reading_intent(hass, intent_type)
-    return Touches(beside_entities=True, intents=effects.intents) if is_beside else effects
+    return (
+        Touches(beside_entities=True, intents=effects.intents) if is_beside else effects
+    )

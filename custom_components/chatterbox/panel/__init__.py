@@ -8,10 +8,17 @@ from typing import Any, Final
 
 import voluptuous as vol
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
-from homeassistant.components.frontend import DOMAIN as FRONTEND_DOMAIN, async_remove_panel
+from homeassistant.components.frontend import (
+    DOMAIN as FRONTEND_DOMAIN,
+    async_remove_panel,
+)
 from homeassistant.components.http import StaticPathConfig
 from homeassistant.components.panel_custom import async_register_panel
-from homeassistant.config_entries import SIGNAL_CONFIG_ENTRY_CHANGED, ConfigEntry, ConfigEntryChange
+from homeassistant.config_entries import (
+    SIGNAL_CONFIG_ENTRY_CHANGED,
+    ConfigEntry,
+    ConfigEntryChange,
+)
 from homeassistant.const import ATTR_ID, Platform
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import entity_registry as er
@@ -37,7 +44,9 @@ _HASH_LENGTH: Final = 16
 async def async_setup_panel(hass: HomeAssistant) -> None:
     """Register the commands, and show the page for as long as there is a service. Homes without a frontend get none."""
     async_register_command(hass, "page", NO_FIELDS, _async_page, for_users=True)
-    async_register_command(hass, "page/share", vol.Schema({vol.Required("everyone"): bool}), _async_share)
+    async_register_command(
+        hass, "page/share", vol.Schema({vol.Required("everyone"): bool}), _async_share
+    )
     async_register_now(hass)
     async_register_turns(hass)
     async_register_permissions(hass)
@@ -65,16 +74,26 @@ class _SideBar:
     async def async_start(self) -> None:
         """Show it, and follow what it depends on."""
         async_dispatcher_connect(self.hass, SIGNAL_HOME_RULES, self._async_follow)
-        async_dispatcher_connect(self.hass, SIGNAL_CONFIG_ENTRY_CHANGED, self._async_follow_entries)
+        async_dispatcher_connect(
+            self.hass, SIGNAL_CONFIG_ENTRY_CHANGED, self._async_follow_entries
+        )
         await self._async_follow()
 
-    async def _async_follow_entries(self, _change: ConfigEntryChange, entry: ConfigEntry) -> None:
+    async def _async_follow_entries(
+        self, _change: ConfigEntryChange, entry: ConfigEntry
+    ) -> None:
         if entry.domain == DOMAIN:
             await self._async_follow()
 
     async def _async_follow(self) -> None:
-        has_services = bool(self.hass.config_entries.async_entries(DOMAIN, include_ignore=False))
-        for_all = async_get_home_rules(self.hass).current.shows_page_to_all if has_services else None
+        has_services = bool(
+            self.hass.config_entries.async_entries(DOMAIN, include_ignore=False)
+        )
+        for_all = (
+            async_get_home_rules(self.hass).current.shows_page_to_all
+            if has_services
+            else None
+        )
         if for_all is self._for_all:
             return
         if self._for_all is not None:
@@ -82,7 +101,13 @@ class _SideBar:
         self._for_all = for_all
         if for_all is not None:
             await async_register_panel(
-                self.hass, DOMAIN, _ELEMENT, _TITLE, _ICON, module_url=self.url, require_admin=not for_all
+                self.hass,
+                DOMAIN,
+                _ELEMENT,
+                _TITLE,
+                _ICON,
+                module_url=self.url,
+                require_admin=not for_all,
             )
 
 
@@ -118,15 +143,30 @@ async def _async_page(viewer: Viewer, _data: Mapping[str, Any]) -> _Page:
         for agent in entry.get_subentries_of_type(SUBENTRY_CONVERSATION)
     ]
     views = TurnViews(hass)
-    satellites = [one for one in registry.entities.values() if one.domain == Platform.ASSIST_SATELLITE]
-    places = {one.device_id: views.place(one.device_id, one.entity_id) or "" for one in satellites if one.device_id}
-    people = {str(one.attributes.get(ATTR_ID)): one.name for one in hass.states.async_all("person")}
+    satellites = [
+        one
+        for one in registry.entities.values()
+        if one.domain == Platform.ASSIST_SATELLITE
+    ]
+    places = {
+        one.device_id: views.place(one.device_id, one.entity_id) or ""
+        for one in satellites
+        if one.device_id
+    }
+    people = {
+        str(one.attributes.get(ATTR_ID)): one.name
+        for one in hass.states.async_all("person")
+    }
     return _Page(
         viewer.is_admin,
         async_get_home_rules(hass).current.shows_page_to_all,
         [
             _Named(
-                one.subentry_id, one.title, registry.async_get_entity_id(CONVERSATION_DOMAIN, DOMAIN, one.subentry_id)
+                one.subentry_id,
+                one.title,
+                registry.async_get_entity_id(
+                    CONVERSATION_DOMAIN, DOMAIN, one.subentry_id
+                ),
             )
             for one in agents
         ],
@@ -137,7 +177,10 @@ async def _async_page(viewer: Viewer, _data: Mapping[str, Any]) -> _Page:
 
 
 def _choices(names: Mapping[str, str]) -> list[_Named]:
-    return [_Named(key, name) for key, name in sorted(names.items(), key=lambda item: item[1].casefold())]
+    return [
+        _Named(key, name)
+        for key, name in sorted(names.items(), key=lambda item: item[1].casefold())
+    ]
 
 
 async def _async_share(viewer: Viewer, data: Mapping[str, Any]) -> None:

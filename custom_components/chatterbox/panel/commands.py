@@ -29,11 +29,17 @@ _SHARED_KEYS: Final = ("id", "type")
 class CommandRefused(HomeAssistantError):
     """A command is not carried out. The code tells why, and a translated exception or a text may, too."""
 
-    def __init__(self, code: str, key: str = "", *, text: str = "", **placeholders: str) -> None:
+    def __init__(
+        self, code: str, key: str = "", *, text: str = "", **placeholders: str
+    ) -> None:
         """Take a code, and the translation key of an exception with its placeholders, or a text."""
         # Home Assistant sends no placeholders without a key.
         where = {"translation_domain": DOMAIN, "translation_key": key or code}
-        super().__init__(*([] if key else [text or code]), **where, translation_placeholders=placeholders)
+        super().__init__(
+            *([] if key else [text or code]),
+            **where,
+            translation_placeholders=placeholders,
+        )
         self.code = code
 
 
@@ -53,7 +59,9 @@ class Viewer:
     @property
     def is_allowed(self) -> bool:
         """Whether they may use the page now."""
-        return self.is_admin or async_get_home_rules(self.hass).current.shows_page_to_all
+        return (
+            self.is_admin or async_get_home_rules(self.hass).current.shows_page_to_all
+        )
 
     @property
     def person_id(self) -> str:
@@ -81,7 +89,9 @@ class Viewer:
 
 
 NO_FIELDS: Final = vol.Schema({})
-IN_LANGUAGE: Final[dict[vol.Marker, object]] = {vol.Optional("language"): vol.All(str, vol.Length(max=35))}
+IN_LANGUAGE: Final[dict[vol.Marker, object]] = {
+    vol.Optional("language"): vol.All(str, vol.Length(max=35))
+}
 ID_FIELD: Final = vol.All(str, vol.Length(min=1, max=100))
 
 
@@ -90,24 +100,41 @@ type CommandAnswer = Callable[[Viewer, Mapping[str, Any]], Awaitable[object]]
 
 
 def async_register_command(
-    hass: HomeAssistant, name: str, schema: vol.Schema, answer: CommandAnswer, *, for_users: bool = False
+    hass: HomeAssistant,
+    name: str,
+    schema: vol.Schema,
+    answer: CommandAnswer,
+    *,
+    for_users: bool = False,
 ) -> None:
     """Register the command `chatterbox/…`; only `for_users`, other users than administrators may send it."""
 
     @websocket_api.async_response
-    async def handle(hass: HomeAssistant, connection: websocket_api.ActiveConnection, msg: dict[str, Any]) -> None:
+    async def handle(
+        hass: HomeAssistant,
+        connection: websocket_api.ActiveConnection,
+        msg: dict[str, Any],
+    ) -> None:
         number = msg["id"]
         try:
-            viewer = _admitted(Viewer(hass, connection.user, connection), for_users=for_users)
-            data = schema({key: value for key, value in msg.items() if key not in _SHARED_KEYS})
+            viewer = _admitted(
+                Viewer(hass, connection.user, connection), for_users=for_users
+            )
+            data = schema(
+                {key: value for key, value in msg.items() if key not in _SHARED_KEYS}
+            )
             result = await answer(viewer, data | {"id": number})
         except vol.Invalid as error:
             where = ".".join(map(str, error.path)) or "?"
-            connection.send_error(number, websocket_api.ERR_INVALID_FORMAT, f"{where} is invalid")
+            connection.send_error(
+                number, websocket_api.ERR_INVALID_FORMAT, f"{where} is invalid"
+            )
         except HomeAssistantError as error:
             code = error.code if isinstance(error, CommandRefused) else REFUSED
             key, domain = error.translation_key, error.translation_domain
-            connection.send_error(number, code, str(error), key, domain, error.translation_placeholders)
+            connection.send_error(
+                number, code, str(error), key, domain, error.translation_placeholders
+            )
         except StoreUnavailable as error:
             connection.send_error(number, "history_down", str(error))
         else:

@@ -8,7 +8,11 @@ from typing import Any, Final
 
 import voluptuous as vol
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
-from homeassistant.config_entries import SIGNAL_CONFIG_ENTRY_CHANGED, ConfigEntryState, ConfigSubentry
+from homeassistant.config_entries import (
+    SIGNAL_CONFIG_ENTRY_CHANGED,
+    ConfigEntryState,
+    ConfigSubentry,
+)
 from homeassistant.const import CONF_PASSWORD
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
@@ -16,12 +20,23 @@ from homeassistant.helpers.debounce import Debouncer
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.util import dt as dt_util
 
-from ..agent.errors import CreditSpent, ModelNotFound, ProviderError, ProviderRejectedKey
+from ..agent.errors import (
+    CreditSpent,
+    ModelNotFound,
+    ProviderError,
+    ProviderRejectedKey,
+)
 from ..agent.providers.managed_provider import BreakerState
 from ..approvals.asking import actions_text, question_text
 from ..approvals.pin.pin_guard import Locked
 from ..approvals.pin_tries import Right, Wrong, async_get_pin_tries, async_tried_device
-from ..approvals.questions import SIGNAL_QUESTION, Question, QuestionGone, async_get_approvals, async_refusal
+from ..approvals.questions import (
+    SIGNAL_QUESTION,
+    Question,
+    QuestionGone,
+    async_get_approvals,
+    async_refusal,
+)
 from ..approvals.review import ApprovalWay, CallReview, GivenAnswer
 from ..const import DOMAIN, LOGGER, REDACTED_PIN, SUBENTRY_CONVERSATION
 from ..history.stores import async_keeps_turns
@@ -38,7 +53,15 @@ from ..runtime.recent_turns import async_get_recent_turns
 from ..settings.rules import async_get_home_rules
 from ..speech.sentences import async_closest_language, async_get_sentences
 from ..usage.tracker import async_get_usage_tracker, today
-from .commands import ID_FIELD, IN_LANGUAGE, NOT_FOUND, REFUSED, CommandRefused, Viewer, async_register_command
+from .commands import (
+    ID_FIELD,
+    IN_LANGUAGE,
+    NOT_FOUND,
+    REFUSED,
+    CommandRefused,
+    Viewer,
+    async_register_command,
+)
 from .turn_view import TurnViews
 
 _PAUSE: Final = 0.5
@@ -51,7 +74,14 @@ _STATES_OF_FAILURES: Final[Mapping[type[ProviderError] | None, str]] = {
     CreditSpent: "credit",
     ModelNotFound: "model_gone",
 }
-_CHANGES: Final = (SIGNAL_QUESTION, SIGNAL_PLANS, SIGNAL_TURN, SIGNAL_USAGE, SIGNAL_HEALTH, SIGNAL_CONFIG_ENTRY_CHANGED)
+_CHANGES: Final = (
+    SIGNAL_QUESTION,
+    SIGNAL_PLANS,
+    SIGNAL_TURN,
+    SIGNAL_USAGE,
+    SIGNAL_HEALTH,
+    SIGNAL_CONFIG_ENTRY_CHANGED,
+)
 """The signals after which the present is another."""
 
 _ANSWER: Final = vol.Schema(
@@ -64,7 +94,9 @@ _ANSWER: Final = vol.Schema(
 _PLAN: Final = vol.Schema({vol.Required("plan_id"): ID_FIELD})
 _EDIT: Final = _PLAN.extend(
     {
-        vol.Optional("due_at"): vol.All(vol.Any(int, float), vol.Range(min=0, max=1e11)),
+        vol.Optional("due_at"): vol.All(
+            vol.Any(int, float), vol.Range(min=0, max=1e11)
+        ),
         vol.Optional("text", default=""): vol.All(str, vol.Length(max=1000)),
     }
 )
@@ -72,10 +104,18 @@ _EDIT: Final = _PLAN.extend(
 
 def async_register_now(hass: HomeAssistant) -> None:
     """Register the commands."""
-    async_register_command(hass, "now/subscribe", vol.Schema(IN_LANGUAGE), _async_subscribe, for_users=True)
-    async_register_command(hass, "question/answer", _ANSWER, _async_answer, for_users=True)
-    async_register_command(hass, "plan/change", _EDIT, _async_change_plan, for_users=True)
-    async_register_command(hass, "plan/cancel", _PLAN, _async_cancel_plan, for_users=True)
+    async_register_command(
+        hass, "now/subscribe", vol.Schema(IN_LANGUAGE), _async_subscribe, for_users=True
+    )
+    async_register_command(
+        hass, "question/answer", _ANSWER, _async_answer, for_users=True
+    )
+    async_register_command(
+        hass, "plan/change", _EDIT, _async_change_plan, for_users=True
+    )
+    async_register_command(
+        hass, "plan/cancel", _PLAN, _async_cancel_plan, for_users=True
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,13 +200,17 @@ class Now:
 async def _async_subscribe(viewer: Viewer, data: Mapping[str, Any]) -> None:
     """Send the present now, and whenever it has changed, until the page is closed."""
     hass, number, connection = viewer.hass, data["id"], viewer.connection
-    language = await async_closest_language(hass, data.get("language", hass.config.language))
+    language = await async_closest_language(
+        hass, data.get("language", hass.config.language)
+    )
 
     async def send() -> None:
         if viewer.is_allowed:
             connection.send_event(number, await _async_now(viewer, language))
 
-    sending = Debouncer(hass, LOGGER, cooldown=_PAUSE, immediate=True, function=send, background=True)
+    sending = Debouncer(
+        hass, LOGGER, cooldown=_PAUSE, immediate=True, function=send, background=True
+    )
 
     @callback
     def follow(*_changed: object) -> None:
@@ -188,20 +232,30 @@ async def _async_now(viewer: Viewer, language: str) -> Now:
     views = TurnViews(viewer.hass, language)
     sentences = await async_get_sentences(viewer.hass, language)
     sentences = {**sentences, "spoken_say_pin": sentences["enter_pin"]}
-    questions = [await _async_question(viewer, views, sentences, language, one) for one in _questions(viewer)]
+    questions = [
+        await _async_question(viewer, views, sentences, language, one)
+        for one in _questions(viewer)
+    ]
     plans = [await _async_plan(viewer, views, plan) for plan in _plans(viewer)]
-    return Now([*_agents(viewer, sentences)], questions, plans, unreadable_files(viewer.hass))
+    return Now(
+        [*_agents(viewer, sentences)], questions, plans, unreadable_files(viewer.hass)
+    )
 
 
 def _agents(viewer: Viewer, sentences: Mapping[str, str]) -> Iterator[AgentNow]:
-    entries: list[ChatterboxConfigEntry] = viewer.hass.config_entries.async_entries(DOMAIN, include_ignore=False)
+    entries: list[ChatterboxConfigEntry] = viewer.hass.config_entries.async_entries(
+        DOMAIN, include_ignore=False
+    )
     for entry in entries:
         for subentry in entry.get_subentries_of_type(SUBENTRY_CONVERSATION):
             yield _agent(viewer, entry, subentry, sentences)
 
 
 def _agent(
-    viewer: Viewer, entry: ChatterboxConfigEntry, subentry: ConfigSubentry, sentences: Mapping[str, str]
+    viewer: Viewer,
+    entry: ChatterboxConfigEntry,
+    subentry: ConfigSubentry,
+    sentences: Mapping[str, str],
 ) -> AgentNow:
     hass, agent_id = viewer.hass, subentry.subentry_id
     runtime = entry.runtime_data if entry.state is ConfigEntryState.LOADED else None
@@ -212,7 +266,9 @@ def _agent(
     return AgentNow(
         id=agent_id,
         name=subentry.title,
-        entity_id=er.async_get(hass).async_get_entity_id(CONVERSATION_DOMAIN, DOMAIN, agent_id),
+        entity_id=er.async_get(hass).async_get_entity_id(
+            CONVERSATION_DOMAIN, DOMAIN, agent_id
+        ),
         service=entry.title,
         state=state,
         since_at=since.timestamp() if since else None,
@@ -228,7 +284,9 @@ def _state(agent: Agent | None, *, has_model: bool) -> str:
     if agent is None:
         return "not_loaded"
     recent = async_get_recent_turns(agent.hass).of(agent.id)[-_FAILING:]
-    is_failing = len(recent) == _FAILING and all(turn.facts.has_failed for turn in recent)
+    is_failing = len(recent) == _FAILING and all(
+        turn.facts.has_failed for turn in recent
+    )
     if not has_model:
         return "failing" if is_failing else "offline"
     if agent.chain.own.spent():
@@ -241,36 +299,63 @@ def _state(agent: Agent | None, *, has_model: bool) -> str:
 
 def _stand_in(agent: Agent) -> str | None:
     """Return the name of the first agent that would answer in its place."""
-    working = (one.name for one in agent.chain.models()[1:] if one.breaker.state is BreakerState.CLOSED)
-    return next((name for name in working), HOME_ASSISTANT if agent.chain.ends_offline else None)
+    working = (
+        one.name
+        for one in agent.chain.models()[1:]
+        if one.breaker.state is BreakerState.CLOSED
+    )
+    return next(
+        (name for name in working), HOME_ASSISTANT if agent.chain.ends_offline else None
+    )
 
 
 def _figures(hass: HomeAssistant, agent: str) -> dict[str, Any]:
-    tracker, recent = async_get_usage_tracker(hass), async_get_recent_turns(hass).of(agent)
+    tracker, recent = (
+        async_get_usage_tracker(hass),
+        async_get_recent_turns(hass).of(agent),
+    )
     usage = tracker.latest_usage(agent)
-    waits = [one.facts.first_words for one in recent if one.facts.first_words is not None]
+    waits = [
+        one.facts.first_words for one in recent if one.facts.first_words is not None
+    ]
     return {
         "turns_today": usage.turns_on(today()),
         "usual_wait_ms": median(waits) * 1000 if waits else None,
         "cost_today": usage.spent_on(today()) if tracker.has_price(agent) else None,
-        "cost_month": usage.spent_in_month_of(today()) if tracker.has_price(agent) else None,
+        "cost_month": usage.spent_in_month_of(today())
+        if tracker.has_price(agent)
+        else None,
         "last_turn_at": recent[-1].facts.began_at if recent else None,
     }
 
 
 def _questions(viewer: Viewer) -> list[Question]:
     """Return the questions that a user sees: their own, or all."""
-    return [one for one in async_get_approvals(viewer.hass).waiting if viewer.sees(one.speaker.person_id)]
+    return [
+        one
+        for one in async_get_approvals(viewer.hass).waiting
+        if viewer.sees(one.speaker.person_id)
+    ]
 
 
 async def _async_question(
-    viewer: Viewer, views: TurnViews, sentences: Mapping[str, str], language: str, question: Question
+    viewer: Viewer,
+    views: TurnViews,
+    sentences: Mapping[str, str],
+    language: str,
+    question: Question,
 ) -> QuestionNow:
     """Return a question as it was asked, or anew in the language of the user, or for a PIN that is typed."""
-    refusal = await async_refusal(viewer.hass, question, viewer.context, approved=True, has_pin=True)
+    refusal = await async_refusal(
+        viewer.hass, question, viewer.context, approved=True, has_pin=True
+    )
     asked_in = await async_closest_language(viewer.hass, question.language)
     is_kept = asked_in == language and not question.needs_pin
-    text = question.text if is_kept else question_text(viewer.hass, sentences, question.calls)
+    text = (
+        question.text
+        if is_kept
+        else question_text(viewer.hass, sentences, question.calls)
+    )
     entity = er.async_get(viewer.hass).async_get(question.scope.agent_id)
     agent_id = (entity.config_subentry_id if entity else None) or ""
     return QuestionNow(
@@ -284,16 +369,23 @@ async def _async_question(
         needs_pin=question.needs_pin,
         is_choice=bool(question.options),
         calls=[
-            {"sentence": _call_text(viewer.hass, sentences, one), "entity_ids": sorted(one.entity_ids)}
+            {
+                "sentence": _call_text(viewer.hass, sentences, one),
+                "entity_ids": sorted(one.entity_ids),
+            }
             for one in question.calls
         ],
         may_answer=f"question_{refusal}" if refusal else None,
         who="control" if question.is_foreseen else "admin",
-        turn_id=question.origin.get("turn_id") if async_keeps_turns(viewer.hass, agent_id) else None,
+        turn_id=question.origin.get("turn_id")
+        if async_keeps_turns(viewer.hass, agent_id)
+        else None,
     )
 
 
-def _call_text(hass: HomeAssistant, sentences: Mapping[str, str], call: CallReview) -> str:
+def _call_text(
+    hass: HomeAssistant, sentences: Mapping[str, str], call: CallReview
+) -> str:
     """Return what a call does, or the name of its tool where that has no name."""
     text = actions_text(hass, sentences, call) or tool_name(call.acting_call.name)
     return f"{text[:1].upper()}{text[1:]}"
@@ -302,17 +394,23 @@ def _call_text(hass: HomeAssistant, sentences: Mapping[str, str], call: CallRevi
 async def _async_answer(viewer: Viewer, data: Mapping[str, Any]) -> object:
     """Answer a question, and return what the agent says."""
     hass, approved = viewer.hass, data["approved"]
-    question = next((one for one in _questions(viewer) if one.id == data["question_id"]), None)
+    question = next(
+        (one for one in _questions(viewer) if one.id == data["question_id"]), None
+    )
     if question is None:
         raise CommandRefused(_GONE)
-    refusal = await async_refusal(hass, question, viewer.context, approved=approved, has_pin=CONF_PASSWORD in data)
+    refusal = await async_refusal(
+        hass, question, viewer.context, approved=approved, has_pin=CONF_PASSWORD in data
+    )
     if refusal is not None:
         raise CommandRefused(REFUSED, f"question_{refusal}")
     way = ApprovalWay.PAGE
     if approved and question.needs_pin:
         await _async_compare_pin(hass, data[CONF_PASSWORD])
         way = ApprovalWay.PIN
-    answer = GivenAnswer(approved, way=way, user_id=viewer.user.id, pin_channel=ApprovalWay.PAGE)
+    answer = GivenAnswer(
+        approved, way=way, user_id=viewer.user.id, pin_channel=ApprovalWay.PAGE
+    )
     try:
         return {"speech": await async_get_approvals(hass).answer(question.id, answer)}
     except QuestionGone as error:
@@ -321,9 +419,13 @@ async def _async_answer(viewer: Viewer, data: Mapping[str, Any]) -> object:
 
 async def _async_compare_pin(hass: HomeAssistant, digits: str) -> None:
     """Compare a PIN that was typed, which costs a try. Raises `CommandRefused` unless it is right."""
-    if (pin := async_get_home_rules(hass).current.pin) is None:  # it was removed meanwhile
+    if (
+        pin := async_get_home_rules(hass).current.pin
+    ) is None:  # it was removed meanwhile
         raise CommandRefused(_GONE)
-    match await async_get_pin_tries(hass).async_try(async_tried_device(hass, None), pin, digits):
+    match await async_get_pin_tries(hass).async_try(
+        async_tried_device(hass, None), pin, digits
+    ):
         case Right():
             return
         case Locked(seconds_left):
@@ -337,13 +439,26 @@ async def _async_compare_pin(hass: HomeAssistant, digits: str) -> None:
 def _plans(viewer: Viewer) -> Sequence[FuturePlan]:
     """Return the plans that a user may change, in order of time: their own and those of the household, or all."""
     plans = async_get_schedule(viewer.hass).plans.stored.plans
-    return sorted(plans if viewer.is_admin else plans_of(plans, viewer.person_id), key=due_order)
+    return sorted(
+        plans if viewer.is_admin else plans_of(plans, viewer.person_id), key=due_order
+    )
 
 
 async def _async_plan(viewer: Viewer, views: TurnViews, plan: FuturePlan) -> PlanNow:
-    problem = partial(async_get_schedule(viewer.hass).async_problem, plan, viewer.speaker, asks_scripts=False)
-    can_cancel = not plan.is_begun and (viewer.is_admin or await problem(takes_back=True) is None)
-    is_free = can_cancel and not (plan.call and plan.call.terms) and (viewer.is_admin or await problem() is None)
+    problem = partial(
+        async_get_schedule(viewer.hass).async_problem,
+        plan,
+        viewer.speaker,
+        asks_scripts=False,
+    )
+    can_cancel = not plan.is_begun and (
+        viewer.is_admin or await problem(takes_back=True) is None
+    )
+    is_free = (
+        can_cancel
+        and not (plan.call and plan.call.terms)
+        and (viewer.is_admin or await problem() is None)
+    )
     return PlanNow(
         id=plan.id,
         kind=plan.kind,
@@ -353,8 +468,12 @@ async def _async_plan(viewer: Viewer, views: TurnViews, plan: FuturePlan) -> Pla
         place=views.place(plan.asker.device_id, plan.asker.satellite_id),
         due_at=plan.due.timestamp() if plan.due else None,
         every=plan.every,
-        repeats=repetition_text(plan, views.language or views.hass.config.language) if plan.every else "",
-        condition=condition_text(views.hass, plan.condition) if plan.condition else None,
+        repeats=repetition_text(plan, views.language or views.hass.config.language)
+        if plan.every
+        else "",
+        condition=condition_text(views.hass, plan.condition)
+        if plan.condition
+        else None,
         can_change=plan.due is not None and is_free,
         can_rename=plan.kind is PlanKind.REMIND and is_free,
         can_cancel=can_cancel,
@@ -366,7 +485,9 @@ async def _async_change_plan(viewer: Viewer, data: Mapping[str, Any]) -> PlanNow
     due = dt_util.utc_from_timestamp(data["due_at"]) if "due_at" in data else None
     plan = _known_plan(viewer, data["plan_id"])
     changed = await async_get_schedule(viewer.hass).async_change(
-        plan.id, lambda known: edited_plan(known, data["text"], due or known.due), viewer.speaker
+        plan.id,
+        lambda known: edited_plan(known, data["text"], due or known.due),
+        viewer.speaker,
     )
     return await _async_plan(viewer, TurnViews(viewer.hass), changed)
 

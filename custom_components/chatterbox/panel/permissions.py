@@ -1,6 +1,7 @@
 """Permissions on the page: the verdict on each exposed entity, the rules of the home, the PIN, and sentences to try.
 
-Only administrators see and change it. A PIN arrives in a field that Home Assistant keeps out of its logs.
+Only administrators see and change it. A PIN arrives in a field that Home Assistant
+keeps out of its logs.
 """
 
 import asyncio
@@ -29,9 +30,19 @@ from ..approvals.examples import EntityVerdict, async_judge_entities
 from ..approvals.policy import Decision
 from ..const import DOMAIN
 from ..effects.effect import Unknown
-from ..home.entity_matches import areas_of_entities, entity_name, exposed_states, tool_name
+from ..home.entity_matches import (
+    areas_of_entities,
+    entity_name,
+    exposed_states,
+    tool_name,
+)
 from ..people.speakers import Asking, Speaker
-from ..runtime.rule_labels import Labels, async_action_names, async_get_rule_labels, async_tool_names
+from ..runtime.rule_labels import (
+    Labels,
+    async_action_names,
+    async_get_rule_labels,
+    async_tool_names,
+)
 from ..settings.pin_hash import PinHash, flaw_of_pin
 from ..settings.rules import (
     DEFAULT_RULES,
@@ -49,8 +60,21 @@ from ..settings.rules import (
 )
 from ..speech.sentences import async_closest_language, async_get_sentences
 from ..turns.dry_run import DryAsker, DryConversation, DryOutcome, DryResult
-from .commands import NO_FIELDS, NOT_FOUND, CommandRefused, Viewer, async_register_command
-from .rule_changes import ChangeRefused, check_rules, chosen_verdict, rules_from_json, with_choice, with_pin
+from .commands import (
+    NO_FIELDS,
+    NOT_FOUND,
+    CommandRefused,
+    Viewer,
+    async_register_command,
+)
+from .rule_changes import (
+    ChangeRefused,
+    check_rules,
+    chosen_verdict,
+    rules_from_json,
+    with_choice,
+    with_pin,
+)
 from .rule_text import RuleText, registered_names
 from .turn_view import TurnViews
 
@@ -63,7 +87,9 @@ _LONGEST: Final = 500
 """Characters of a sentence to try."""
 _ERRORS: Final = f"component.{DOMAIN}.config_subentries.conversation.error."
 
-_LANGUAGE: Final[dict[vol.Marker, object]] = {vol.Required("language"): vol.All(str, vol.Length(max=35))}
+_LANGUAGE: Final[dict[vol.Marker, object]] = {
+    vol.Required("language"): vol.All(str, vol.Length(max=35))
+}
 _CHANGE: Final = {**_LANGUAGE, vol.Required("version"): str}
 _VERDICT: Final = vol.All(vol.In([*Verdict]), vol.Coerce(Verdict))
 _ROWS: Final = vol.Schema(
@@ -77,18 +103,36 @@ _ROWS: Final = vol.Schema(
     }
 )
 _CHOICE: Final = vol.Schema(
-    {**_CHANGE, vol.Required("entity_id"): cv.strict_entity_id, vol.Required("verdict"): vol.Any(None, _VERDICT)}
+    {
+        **_CHANGE,
+        vol.Required("entity_id"): cv.strict_entity_id,
+        vol.Required("verdict"): vol.Any(None, _VERDICT),
+    }
 )
-_RULES: Final = vol.Schema({**_CHANGE, vol.Required("rules"): vol.All([dict], vol.Length(max=_MOST_RULES))})
-_PIN: Final = vol.Schema({**_CHANGE, vol.Optional("new_password"): object, vol.Required("uses"): [vol.In([*PinUse])]})
+_RULES: Final = vol.Schema(
+    {**_CHANGE, vol.Required("rules"): vol.All([dict], vol.Length(max=_MOST_RULES))}
+)
+_PIN: Final = vol.Schema(
+    {
+        **_CHANGE,
+        vol.Optional("new_password"): object,
+        vol.Required("uses"): [vol.In([*PinUse])],
+    }
+)
 _TRIAL: Final = vol.Schema(
-    {**_LANGUAGE, vol.Required("sentence"): vol.All(str, vol.Length(1, _LONGEST)), vol.Required("agent"): str}
+    {
+        **_LANGUAGE,
+        vol.Required("sentence"): vol.All(str, vol.Length(1, _LONGEST)),
+        vol.Required("agent"): str,
+    }
 )
 
 
 def async_register_permissions(hass: HomeAssistant) -> None:
     """Register the commands of the view."""
-    async_register_command(hass, "permissions/get", vol.Schema(_LANGUAGE), _async_permissions)
+    async_register_command(
+        hass, "permissions/get", vol.Schema(_LANGUAGE), _async_permissions
+    )
     async_register_command(hass, "permissions/subscribe", NO_FIELDS, _async_subscribe)
     async_register_command(hass, "permissions/tools", NO_FIELDS, _async_tools)
     async_register_command(hass, "permissions/devices", _ROWS, _async_devices)
@@ -147,10 +191,17 @@ async def _async_permissions(viewer: Viewer, data: Mapping[str, Any]) -> _Permis
 
     def written(policy: Policy) -> list[_WrittenRule]:
         rows = zip(policy_to_json(policy), policy.rules, strict=True)
-        return [_WrittenRule(stored, text.of(rule), rule in of_pin) for stored, rule in rows]
+        return [
+            _WrittenRule(stored, text.of(rule), rule in of_pin) for stored, rule in rows
+        ]
 
-    offered: Mapping[str, Labels] = {"verdicts": labels.verdicts, **labels.of_conditions}
-    unnamed = NEVER_WHERE_PEOPLE_WERE.actions.difference(*(rule.actions for rule in rules.policy.rules))
+    offered: Mapping[str, Labels] = {
+        "verdicts": labels.verdicts,
+        **labels.of_conditions,
+    }
+    unnamed = NEVER_WHERE_PEOPLE_WERE.actions.difference(
+        *(rule.actions for rule in rules.policy.rules)
+    )
     return _Permissions(
         version=_version(rules),
         locked=is_locked,
@@ -160,11 +211,18 @@ async def _async_permissions(viewer: Viewer, data: Mapping[str, Any]) -> _Permis
         defaults=written(Policy(DEFAULT_RULES)),
         choices={
             **{
-                name: [_Named(key, label) for label, key in known.ids.items() if key not in unnamed]
+                name: [
+                    _Named(key, label)
+                    for label, key in known.ids.items()
+                    if key not in unnamed
+                ]
                 for name, known in offered.items()
             },
             **{
-                name: sorted((_Named(*item) for item in known.items()), key=lambda one: one.name.casefold())
+                name: sorted(
+                    (_Named(*item) for item in known.items()),
+                    key=lambda one: one.name.casefold(),
+                )
                 for name, known in names.items()
             },
         },
@@ -181,7 +239,9 @@ async def _async_subscribe(viewer: Viewer, data: Mapping[str, Any]) -> None:
         if viewer.is_admin:
             connection.send_event(number, {})
 
-    connection.subscriptions[number] = async_dispatcher_connect(viewer.hass, SIGNAL_HOME_RULES, tell)
+    connection.subscriptions[number] = async_dispatcher_connect(
+        viewer.hass, SIGNAL_HOME_RULES, tell
+    )
 
 
 def _version(rules: HomeRules) -> str:
@@ -230,23 +290,49 @@ class _Devices:
 async def _async_devices(viewer: Viewer, data: Mapping[str, Any]) -> _Devices:
     """Return exposed entities with what the rules say now of somebody whom no rule names.
 
-    The strictest verdict comes first; entities with the same one are ordered by area and name.
+    The strictest verdict comes first; entities with the same one are ordered by area
+    and name.
     """
     hass, policy = viewer.hass, async_get_home_rules(viewer.hass).current.policy
-    words, offset, wanted = fold(data["search"]).split(), data["offset"], data.get("verdict")
-    area_ids, areas = areas_of_entities(hass), {one.id: one.name for one in ar.async_get(hass).async_list_areas()}
+    words, offset, wanted = (
+        fold(data["search"]).split(),
+        data["offset"],
+        data.get("verdict"),
+    )
+    area_ids, areas = (
+        areas_of_entities(hass),
+        {one.id: one.name for one in ar.async_get(hass).async_list_areas()},
+    )
     await asyncio.sleep(0)  # in a large home, each of these takes its time
     exposed = exposed_states(hass, CONVERSATION_DOMAIN, _acting_domains(hass))
-    places = {one.entity_id: areas.get(area_ids.get(one.entity_id) or "", "") for one in exposed}
-    found = [one.entity_id for one in exposed if not words or _has_words(one, places[one.entity_id], words)]
-    entity_ids = sorted(found, key=lambda one: (not places[one], places[one].casefold()))
-    judged = sorted(await async_judge_entities(hass, policy, entity_ids), key=lambda one: -one.verdict.strictness)
-    rooms = Counter(places[one.entity_id] for one in judged if one.verdict is Verdict.ALLOW)
-    in_room = [one for one in judged if data.get("area") in (None, places[one.entity_id])]
+    places = {
+        one.entity_id: areas.get(area_ids.get(one.entity_id) or "", "")
+        for one in exposed
+    }
+    found = [
+        one.entity_id
+        for one in exposed
+        if not words or _has_words(one, places[one.entity_id], words)
+    ]
+    entity_ids = sorted(
+        found, key=lambda one: (not places[one], places[one].casefold())
+    )
+    judged = sorted(
+        await async_judge_entities(hass, policy, entity_ids),
+        key=lambda one: -one.verdict.strictness,
+    )
+    rooms = Counter(
+        places[one.entity_id] for one in judged if one.verdict is Verdict.ALLOW
+    )
+    in_room = [
+        one for one in judged if data.get("area") in (None, places[one.entity_id])
+    ]
     fitting = [one for one in in_room if wanted in (None, one.verdict)]
     listed = fitting[offset : offset + data["limit"]]
     language = await async_closest_language(hass, data["language"])
-    actions = await async_action_names(hass, {action for one in listed for action in one.actions}, language)
+    actions = await async_action_names(
+        hass, {action for one in listed for action in one.actions}, language
+    )
     rows = [_row(hass, policy, one, places[one.entity_id], actions) for one in listed]
     return _Devices(len(fitting), rows, [_Room(*item) for item in rooms.items()])
 
@@ -255,7 +341,11 @@ def _acting_domains(hass: HomeAssistant) -> list[str]:
     """Return the domains with an action that changes something."""
     services = hass.services.async_services()
     reading = (SERVICE_RELOAD, _READS)
-    return [one for one, names in services.items() if any(not name.startswith(reading) for name in names)]
+    return [
+        one
+        for one, names in services.items()
+        if any(not name.startswith(reading) for name in names)
+    ]
 
 
 def _has_words(state: State, place: str, words: Sequence[str]) -> bool:
@@ -263,14 +353,28 @@ def _has_words(state: State, place: str, words: Sequence[str]) -> bool:
     return all(word in text for word in words)
 
 
-def _row(hass: HomeAssistant, policy: Policy, found: EntityVerdict, place: str, actions: Mapping[str, str]) -> _Device:
+def _row(
+    hass: HomeAssistant,
+    policy: Policy,
+    found: EntityVerdict,
+    place: str,
+    actions: Mapping[str, str],
+) -> _Device:
     names = [actions[action] for action in found.actions]
     numbers = _numbers(policy.rules, found.decisions)
     is_known = any(not isinstance(one.subject, Unknown) for one in found.decisions)
     why: Literal["nothing", "rule", "default", "source", "unknown"] = "nothing"
     if found.decisions:
         is_default = any(decision.rule in DEFAULT_RULES for decision in found.decisions)
-        why = "rule" if numbers else "unknown" if not is_known else "default" if is_default else "source"
+        why = (
+            "rule"
+            if numbers
+            else "unknown"
+            if not is_known
+            else "default"
+            if is_default
+            else "source"
+        )
     return _Device(
         found.entity_id,
         entity_name(hass, found.entity_id),
@@ -296,7 +400,9 @@ async def _async_choose(viewer: Viewer, data: Mapping[str, Any]) -> _Permissions
         raise CommandRefused(NOT_FOUND)
 
     def change(rules: HomeRules) -> HomeRules:
-        policy = with_choice(viewer.hass, rules.policy, data["entity_id"], data["verdict"])
+        policy = with_choice(
+            viewer.hass, rules.policy, data["entity_id"], data["verdict"]
+        )
         check_rules(policy.rules, has_pin=rules.pin is not None)
         return replace(rules, policy=policy)
 
@@ -316,12 +422,21 @@ async def _async_set_rules(viewer: Viewer, data: Mapping[str, Any]) -> _Permissi
 async def _async_set_pin(viewer: Viewer, data: Mapping[str, Any]) -> _Permissions:
     """Set, change or remove the PIN, and choose its uses. Without a new one it stays."""
     typed: object = data.get("new_password")
-    if typed is not None and (flaw := flaw_of_pin(typed if isinstance(typed, str) else "")):
+    if typed is not None and (
+        flaw := flaw_of_pin(typed if isinstance(typed, str) else "")
+    ):
         raise await _async_refusal(viewer.hass, data, ChangeRefused(f"pin_{flaw}"))
-    new = await viewer.hass.async_add_executor_job(PinHash.of, typed) if isinstance(typed, str) else None
+    new = (
+        await viewer.hass.async_add_executor_job(PinHash.of, typed)
+        if isinstance(typed, str)
+        else None
+    )
 
     def change(rules: HomeRules) -> HomeRules:
-        return with_pin(replace(rules, pin=new if "new_password" in data else rules.pin), data["uses"])
+        return with_pin(
+            replace(rules, pin=new if "new_password" in data else rules.pin),
+            data["uses"],
+        )
 
     return await _async_change(viewer, data, change)
 
@@ -343,11 +458,15 @@ async def _async_change(
     return await _async_permissions(viewer, data)
 
 
-async def _async_refusal(hass: HomeAssistant, data: Mapping[str, Any], refused: ChangeRefused) -> CommandRefused:
+async def _async_refusal(
+    hass: HomeAssistant, data: Mapping[str, Any], refused: ChangeRefused
+) -> CommandRefused:
     """Return why a change is not taken, in the words of the dialog for the same."""
     language = await async_closest_language(hass, data["language"])
     texts = await async_get_translations(hass, language, "config_subentries", [DOMAIN])
-    return CommandRefused("rules", text=texts[_ERRORS + refused.key].format_map(refused.placeholders))
+    return CommandRefused(
+        "rules", text=texts[_ERRORS + refused.key].format_map(refused.placeholders)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,19 +493,35 @@ class _Trial:
 async def _async_try(viewer: Viewer, data: Mapping[str, Any]) -> _Trial:
     """Return what an agent would do if the administrator said a sentence. Nothing is done."""
     hass, agent_id = viewer.hass, data["agent"]
-    entity_id = er.async_get(hass).async_get_entity_id(CONVERSATION_DOMAIN, DOMAIN, agent_id)
+    entity_id = er.async_get(hass).async_get_entity_id(
+        CONVERSATION_DOMAIN, DOMAIN, agent_id
+    )
     user, person_id = viewer.user.id, viewer.person_id
-    speaker = Speaker(user_id=user, asking=Asking.PERSON, is_signed_in=True, person_id=person_id)
-    talk = DryConversation.with_agent(hass, entity_id or "", DryAsker(speaker, data["language"]))
+    speaker = Speaker(
+        user_id=user, asking=Asking.PERSON, is_signed_in=True, person_id=person_id
+    )
+    talk = DryConversation.with_agent(
+        hass, entity_id or "", DryAsker(speaker, data["language"])
+    )
     if talk is None:
         raise CommandRefused(NOT_FOUND)
     turn = await talk.async_say(data["sentence"])
-    sentences = await async_get_sentences(hass, await async_closest_language(hass, data["language"]))
+    sentences = await async_get_sentences(
+        hass, await async_closest_language(hass, data["language"])
+    )
     rules = async_get_home_rules(hass).current.policy.rules
-    return _Trial(TurnViews(hass).cleared(turn.text), [_tried(hass, sentences, rules, one) for one in turn.calls])
+    return _Trial(
+        TurnViews(hass).cleared(turn.text),
+        [_tried(hass, sentences, rules, one) for one in turn.calls],
+    )
 
 
-def _tried(hass: HomeAssistant, sentences: Mapping[str, str], rules: Sequence[Rule], one: DryResult) -> _TriedCall:
+def _tried(
+    hass: HomeAssistant,
+    sentences: Mapping[str, str],
+    rules: Sequence[Rule],
+    one: DryResult,
+) -> _TriedCall:
     seen, refusal = one.review, one.review.refusal
     actions = actions_text(hass, sentences, seen)
     return _TriedCall(
@@ -394,6 +529,8 @@ def _tried(hass: HomeAssistant, sentences: Mapping[str, str], rules: Sequence[Ru
         tool_name(seen.acting_call.name),
         one.outcome,
         seen.verdict or Verdict.ALLOW,
-        sentences[f"spoken_{refusal}"].format_map({"actions": actions}) if refusal else "",
+        sentences[f"spoken_{refusal}"].format_map({"actions": actions})
+        if refusal
+        else "",
         _numbers(rules, seen.decisions),
     )

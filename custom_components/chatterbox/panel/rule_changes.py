@@ -1,6 +1,7 @@
 """Changes of the rules of the home on the page: a choice for one device, a new list of rules, the PIN.
 
-Nothing is taken that would not have the effect that it says: a rule behind one that hides it, a PIN that nothing needs.
+Nothing is taken that would not have the effect that it says: a rule behind one that
+hides it, a PIN that nothing needs.
 """
 
 from collections.abc import Collection, Sequence
@@ -39,28 +40,51 @@ class ChangeRefused(Exception):
         self.placeholders = placeholders
 
 
-def chosen_verdict(hass: HomeAssistant, rules: Sequence[Rule], entity_id: str) -> Verdict | None:
+def chosen_verdict(
+    hass: HomeAssistant, rules: Sequence[Rule], entity_id: str
+) -> Verdict | None:
     """Return the verdict of the rule that was chosen for an entity alone; None if there is none."""
-    return next((rule.verdict for rule in rules if _is_choice(hass, rule, entity_id)), None)
+    return next(
+        (rule.verdict for rule in rules if _is_choice(hass, rule, entity_id)), None
+    )
 
 
-def with_choice(hass: HomeAssistant, policy: Policy, entity_id: str, verdict: Verdict | None) -> Policy:
+def with_choice(
+    hass: HomeAssistant, policy: Policy, entity_id: str, verdict: Verdict | None
+) -> Policy:
     """Return rules by which an entity has a verdict, or has that of the other rules.
 
-    A yes is asked for what lets somebody in, as by the default rules, unless other rules hold more. The new rule comes
-    before those that would decide in its place, and after those for some people, places, times or tools.
+    A yes is asked for what lets somebody in, as by the default rules, unless other
+    rules hold more. The new rule comes before those that would decide in its place, and
+    after those for some people, places, times or tools.
     """
     others = [rule for rule in policy.rules if not _is_choice(hass, rule, entity_id)]
     if verdict is None:
         return replace(policy, rules=tuple(others))
     concerned = [_concerns(hass, rule, entity_id) for rule in others]
-    place = next((at for at, rule in enumerate(others) if concerned[at] and _is_general(rule)), len(others))
+    place = next(
+        (at for at, rule in enumerate(others) if concerned[at] and _is_general(rule)),
+        len(others),
+    )
     for number, rule in enumerate(others[place:], start=place):
-        if concerned[number] and not _is_general(rule) and rule.verdict.strictness > verdict.strictness:
+        if (
+            concerned[number]
+            and not _is_general(rule)
+            and rule.verdict.strictness > verdict.strictness
+        ):
             raise ChangeRefused("rule_in_the_way", rule=str(number + 1))
-    narrow = Rule(verdict=verdict, entities=frozenset({entity_id}), actions=_opening(hass, entity_id, verdict))
+    narrow = Rule(
+        verdict=verdict,
+        entities=frozenset({entity_id}),
+        actions=_opening(hass, entity_id, verdict),
+    )
     general = [rule for rule in others[place:] if _is_general(rule)]
-    is_enough = judge_all_actions(hass, replace(policy, rules=(narrow, *general)), entity_id).verdict is verdict
+    is_enough = (
+        judge_all_actions(
+            hass, replace(policy, rules=(narrow, *general)), entity_id
+        ).verdict
+        is verdict
+    )
     rule = narrow if is_enough else replace(narrow, actions=frozenset())
     return replace(policy, rules=(*others[:place], rule, *others[place:]))
 
@@ -72,7 +96,10 @@ def _is_general(rule: Rule) -> bool:
 
 def _is_choice(hass: HomeAssistant, rule: Rule, entity_id: str) -> bool:
     only = Rule(verdict=rule.verdict, entities=frozenset({entity_id}))
-    return rule in (only, replace(only, actions=_opening(hass, entity_id, rule.verdict)))
+    return rule in (
+        only,
+        replace(only, actions=_opening(hass, entity_id, rule.verdict)),
+    )
 
 
 def _opening(hass: HomeAssistant, entity_id: str, verdict: Verdict) -> frozenset[str]:
@@ -82,7 +109,8 @@ def _opening(hass: HomeAssistant, entity_id: str, verdict: Verdict) -> frozenset
     fitting = (
         rule.actions
         for rule in DEFAULT_RULES
-        if domain in rule.domains and (not rule.device_classes or device_class in rule.device_classes)
+        if domain in rule.domains
+        and (not rule.device_classes or device_class in rule.device_classes)
     )
     return next(fitting, frozenset()) if verdict in _WITH_A_YES else frozenset()
 
@@ -100,7 +128,9 @@ def rules_from_json(stored: Sequence[JsonValue], *, has_pin: bool) -> tuple[Rule
         try:
             rules += policy_from_json([one]).rules
         except PolicyError as error:
-            raise ChangeRefused("rule_value_unknown", rule=str(number), value=error.value[:100]) from None
+            raise ChangeRefused(
+                "rule_value_unknown", rule=str(number), value=error.value[:100]
+            ) from None
     check_rules(rules, has_pin=has_pin)
     return tuple(rules)
 

@@ -42,34 +42,62 @@ class RuleText:
     def of(self, rule: Rule) -> str:
         """Return a rule as a sentence."""
         is_past = rule.actions == NEVER_WHERE_PEOPLE_WERE.actions
-        text = self._say(f"rule_{rule.verdict}", actions=self._say("rule_past") if is_past else self._actions(rule))
+        text = self._say(
+            f"rule_{rule.verdict}",
+            actions=self._say("rule_past") if is_past else self._actions(rule),
+        )
         if conditions := self._conditions(rule):
-            text = self._say("rule_if", conditions=self._joined("spoken_list", conditions), rule=text)
+            text = self._say(
+                "rule_if", conditions=self._joined("spoken_list", conditions), rule=text
+            )
         return text[:1].upper() + text[1:]
 
     def _conditions(self, rule: Rule) -> list[str]:
         """Return what is not about the entities: the time, the speaker, the place and the tool."""
         found: list[str] = []
         if rule.window:
-            after, before = (end.isoformat("minutes") for end in (rule.window.after, rule.window.before))
+            after, before = (
+                end.isoformat("minutes")
+                for end in (rule.window.after, rule.window.before)
+            )
             found.append(self._say("rule_between", after=after, before=before))
         if rule.users:
-            found.append(self._say("rule_users", names=self._listed(self._labelled("users", rule.users))))
+            found.append(
+                self._say(
+                    "rule_users",
+                    names=self._listed(self._labelled("users", rule.users)),
+                )
+            )
         if rule.devices:
-            found.append(self._say("rule_devices", names=self._listed(self._named("devices", rule.devices))))
+            found.append(
+                self._say(
+                    "rule_devices",
+                    names=self._listed(self._named("devices", rule.devices)),
+                )
+            )
         if rule.tools and rule.is_about_entities:
-            found.append(self._say("rule_tools", names=self._listed(sorted(map(tool_name, rule.tools)))))
+            found.append(
+                self._say(
+                    "rule_tools", names=self._listed(sorted(map(tool_name, rule.tools)))
+                )
+            )
         return found
 
     def _actions(self, rule: Rule) -> str:
         """Return what is done, and to what."""
         if rule.tools and not rule.is_about_entities:
-            return self._say("asked_use", targets=self._listed(sorted(map(tool_name, rule.tools))))
+            return self._say(
+                "asked_use", targets=self._listed(sorted(map(tool_name, rule.tools)))
+            )
         kinds = {kind_of(action) for action in rule.actions}
         kinds -= set[ActionKind]().union(*(_IMPLIED.get(kind, ()) for kind in kinds))
         vague = [action for action in rule.actions if kind_of(action) in _UNNAMED]
         targets = self._targets(rule)
-        parts = [self._say(f"asked_{kind}", targets=targets) for kind in ActionKind if kind in kinds - _UNNAMED]
+        parts = [
+            self._say(f"asked_{kind}", targets=targets)
+            for kind in ActionKind
+            if kind in kinds - _UNNAMED
+        ]
         if vague:
             names = self._listed(self._labelled("actions", vague))
             parts.append(self._say("rule_action", names=names, targets=targets))
@@ -79,12 +107,23 @@ class RuleText:
         """Return the names of entities, or of kinds of them, with their place."""
         domains = rule.domains or {action.partition(".")[0] for action in rule.actions}
         if rule.entities:
-            named = sorted(entity_name(self.hass, entity_id) for entity_id in rule.entities)
-            targets = self._listed([self._say("asked_name", name=name) for name in named])
+            named = sorted(
+                entity_name(self.hass, entity_id) for entity_id in rule.entities
+            )
+            targets = self._listed(
+                [self._say("asked_name", name=name) for name in named]
+            )
         elif rule.device_classes:
-            targets = self._say("rule_kind", names=self._listed(self._labelled("device_classes", rule.device_classes)))
+            targets = self._say(
+                "rule_kind",
+                names=self._listed(
+                    self._labelled("device_classes", rule.device_classes)
+                ),
+            )
         elif domains:
-            targets = self._say("rule_kind", names=self._listed(self._labelled("domains", domains)))
+            targets = self._say(
+                "rule_kind", names=self._listed(self._labelled("domains", domains))
+            )
         else:
             targets = self._say("rule_anything")
         if rule.labels:
@@ -107,24 +146,50 @@ class RuleText:
         return self.labels.sentences[key].format_map(placeholders)
 
     def _joined(self, key: str, parts: Sequence[str]) -> str:
-        return reduce(lambda first, second: self._say(key, first=first, second=second), parts)
+        return reduce(
+            lambda first, second: self._say(key, first=first, second=second), parts
+        )
 
     def _listed(self, names: Sequence[str]) -> str:
         """Return names with "or" before the last one; of many, the first ones and how many there are more."""
         if (more := len(names) - _MOST_NAMES) > 0:
-            return self._say("asked_many", targets=self._joined("spoken_list", names[:_MOST_NAMES]), count=str(more))
+            return self._say(
+                "asked_many",
+                targets=self._joined("spoken_list", names[:_MOST_NAMES]),
+                count=str(more),
+            )
         *others, last = names
-        return self._joined("rule_or", [self._joined("spoken_list", others), last]) if others else last
+        return (
+            self._joined("rule_or", [self._joined("spoken_list", others), last])
+            if others
+            else last
+        )
 
 
-def registered_names(hass: HomeAssistant, policy: Policy) -> Mapping[str, Mapping[str, str]]:
+def registered_names(
+    hass: HomeAssistant, policy: Policy
+) -> Mapping[str, Mapping[str, str]]:
     """Return the names of areas, labels, satellites and the entities of rules, by condition and id."""
     devices, registry = dr.async_get(hass), er.async_get(hass)
-    satellites = {one.device_id for one in registry.entities.values() if one.domain == Platform.ASSIST_SATELLITE}
+    satellites = {
+        one.device_id
+        for one in registry.entities.values()
+        if one.domain == Platform.ASSIST_SATELLITE
+    }
     found = [device for one in satellites if one and (device := devices.async_get(one))]
     return {
         "areas": {area.id: area.name for area in ar.async_get(hass).async_list_areas()},
-        "labels": {label.label_id: label.name for label in lr.async_get(hass).async_list_labels()},
-        "devices": {device.id: device.name_by_user or device.name or device.id for device in found},
-        "entities": {one: entity_name(hass, one) for rule in policy.rules for one in rule.entities},
+        "labels": {
+            label.label_id: label.name
+            for label in lr.async_get(hass).async_list_labels()
+        },
+        "devices": {
+            device.id: device.name_by_user or device.name or device.id
+            for device in found
+        },
+        "entities": {
+            one: entity_name(hass, one)
+            for rule in policy.rules
+            for one in rule.entities
+        },
     }

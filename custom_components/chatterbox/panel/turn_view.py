@@ -37,15 +37,24 @@ _LARGEST: Final = 10_000
 _MOST_CALLS: Final = 100
 _CUT_OFF: Final = "interrupted"
 
-_FAILED: Final = frozenset({StopReason.PROVIDER_FAILED, StopReason.UNKNOWN_FINISH, StopReason.OUTPUT_UNFIT})
+_FAILED: Final = frozenset(
+    {StopReason.PROVIDER_FAILED, StopReason.UNKNOWN_FINISH, StopReason.OUTPUT_UNFIT}
+)
 _CUT_SHORT: Final = frozenset(
     {
-        *(StopReason.MAX_ITERATIONS, StopReason.MAX_TOOL_CALLS, StopReason.DEADLINE, StopReason.LENGTH),
+        *(
+            StopReason.MAX_ITERATIONS,
+            StopReason.MAX_TOOL_CALLS,
+            StopReason.DEADLINE,
+            StopReason.LENGTH,
+        ),
         *(StopReason.CONTENT_FILTER, StopReason.REPETITION, None),
     }
 )
 """Stop reasons of turns whose answer is not complete; None for one that was cut off."""
-_CHANGED: Final = frozenset({CallState.DONE, CallState.PARTLY, CallState.UNCONFIRMED, CallState.PLANNED})
+_CHANGED: Final = frozenset(
+    {CallState.DONE, CallState.PARTLY, CallState.UNCONFIRMED, CallState.PLANNED}
+)
 
 
 def _stored(*path: str) -> object:
@@ -79,7 +88,11 @@ class InferenceView:
         """The tokens; None without an answer."""
         if self.input_tokens is None:
             return None
-        counts = self.output_tokens or 0, self.cached_tokens or 0, self.reasoning_tokens or 0
+        counts = (
+            self.output_tokens or 0,
+            self.cached_tokens or 0,
+            self.reasoning_tokens or 0,
+        )
         return Usage(self.input_tokens, *counts)
 
 
@@ -207,10 +220,16 @@ class TurnViews:
     def __post_init__(self) -> None:
         """Look the names up, and what may never be shown."""
         entries = self.hass.config_entries.async_entries(DOMAIN)
-        self.agents = {agent.subentry_id: agent.title for entry in entries for agent in entry.subentries.values()}
+        self.agents = {
+            agent.subentry_id: agent.title
+            for entry in entries
+            for agent in entry.subentries.values()
+        }
         self._secrets = known_secrets(self.hass)
 
-    def place(self, device_id: str | None, satellite_id: str | None = None) -> str | None:
+    def place(
+        self, device_id: str | None, satellite_id: str | None = None
+    ) -> str | None:
         """Return the name of the device that was spoken to, or of the satellite; None if it is unknown."""
         device = dr.async_get(self.hass).async_get(device_id) if device_id else None
         if device and (name := device.name_by_user or device.name):
@@ -235,11 +254,20 @@ class TurnViews:
             marks=[*self._marks(turn, changes, timings)],
         )
 
-    def _marks(self, turn: StoredTurn, changes: Sequence[AuditRecord], timings: _Timings) -> Iterator[Mark]:
+    def _marks(
+        self, turn: StoredTurn, changes: Sequence[AuditRecord], timings: _Timings
+    ) -> Iterator[Mark]:
         """Yield what is special about a turn. The message of a change tells how it was approved."""
         reason = turn.stop_reason
-        concluded = [change.body for change in changes if change.body.get("outcome") != CallState.WAITING]
-        kinds = ["changed" if body.get("outcome") in _CHANGED else "not_done" for body in concluded]
+        concluded = [
+            change.body
+            for change in changes
+            if change.body.get("outcome") != CallState.WAITING
+        ]
+        kinds = [
+            "changed" if body.get("outcome") in _CHANGED else "not_done"
+            for body in concluded
+        ]
         for kind, body in zip(kinds, concluded, strict=True):
             yield Mark(kind, self._message(body))
         handovers = [one.to for one in timings.handovers]
@@ -249,14 +277,17 @@ class TurnViews:
             "stood_in": bool(handovers),
             "cut_short": reason in _CUT_SHORT,
             "failed": reason in _FAILED,
-            "not_done": (reason is StopReason.NOT_DONE or is_vain) and "not_done" not in kinds,
+            "not_done": (reason is StopReason.NOT_DONE or is_vain)
+            and "not_done" not in kinds,
             "outside": has_outside_content(turn.messages),
         }
         texts = {
             "stood_in": handovers[-1] if handovers else "",
             **dict.fromkeys(("cut_short", "failed"), reason or _CUT_OFF),
         }
-        yield from (Mark(kind, texts.get(kind, "")) for kind, holds in others.items() if holds)
+        yield from (
+            Mark(kind, texts.get(kind, "")) for kind, holds in others.items() if holds
+        )
 
     async def async_turn(self, found: FoundTurn) -> TurnView:
         """Return everything about a turn."""
@@ -265,7 +296,11 @@ class TurnViews:
         inferences = [self._inference(one) for one in timings.inferences]
         costs = [one.cost for one in inferences]
         words, answer = said_in(turn.messages), answered_in(turn.messages)
-        contexts = [message.context for message in turn.messages if isinstance(message, UserMessage)]
+        contexts = [
+            message.context
+            for message in turn.messages
+            if isinstance(message, UserMessage)
+        ]
         is_refused = turn.stop_reason is StopReason.PROMPT_DENIED
         return TurnView(
             **{one.name: getattr(row, one.name) for one in fields(row)},
@@ -274,17 +309,29 @@ class TurnViews:
             stop_reason=turn.stop_reason or _CUT_OFF,
             words_full=self.cleared(words)[:_LONGEST],
             answer_full=self.cleared(answer)[:_LONGEST],
-            withheld="refused" if is_refused else "pin" if words == REDACTED_PIN else None,
+            withheld="refused"
+            if is_refused
+            else "pin"
+            if words == REDACTED_PIN
+            else None,
             context=self.cleared("\n".join(filter(None, contexts)))[:_LONGEST],
-            phases=[{"phase": str(one.phase), "at_ms": one.at * 1000} for one in turn.phases],
+            phases=[
+                {"phase": str(one.phase), "at_ms": one.at * 1000} for one in turn.phases
+            ],
             inferences=inferences,
             tools=timings.tools,
             handovers=timings.handovers,
             calls=[*islice(self._calls(turn, found.changes), _MOST_CALLS)],
             changes=[await self._async_change(one) for one in found.changes],
             usage=turn.usage,
-            cost=None if None in costs else sum(cost for cost in costs if cost is not None),
-            outside=[*dict.fromkeys(tool_name(result.name) for result in outside_results(turn.messages))],
+            cost=None
+            if None in costs
+            else sum(cost for cost in costs if cost is not None),
+            outside=[
+                *dict.fromkeys(
+                    tool_name(result.name) for result in outside_results(turn.messages)
+                )
+            ],
             previous=found.previous,
             next=found.next,
         )
@@ -293,23 +340,42 @@ class TurnViews:
         """Return a stored inference with the name of the agent, and its price."""
         if one.usage is None:
             return replace(one, answered_by="")
-        cost = async_get_usage_tracker(self.hass).cost(one.answered_by, one.usage) if one.answered_by else 0.0
+        cost = (
+            async_get_usage_tracker(self.hass).cost(one.answered_by, one.usage)
+            if one.answered_by
+            else 0.0
+        )
         name = self.agents.get(one.answered_by, one.answered_by or HOME_ASSISTANT)
         return replace(one, answered_by=name, cost=cost)
 
-    def _calls(self, turn: StoredTurn, changes: Sequence[AuditRecord]) -> Iterator[CallView]:
+    def _calls(
+        self, turn: StoredTurn, changes: Sequence[AuditRecord]
+    ) -> Iterator[CallView]:
         """Yield the calls of a turn; the sentence tells its change."""
-        results = {message.call_id: message for message in turn.messages if isinstance(message, ToolResult)}
-        sentences = {change.body.get("tool_call_id"): self._message(change.body) for change in changes}
+        results = {
+            message.call_id: message
+            for message in turn.messages
+            if isinstance(message, ToolResult)
+        }
+        sentences = {
+            change.body.get("tool_call_id"): self._message(change.body)
+            for change in changes
+        }
         for message in turn.messages:
-            for call in message.tool_calls if isinstance(message, AssistantMessage) else ():
+            for call in (
+                message.tool_calls if isinstance(message, AssistantMessage) else ()
+            ):
                 result = results.get(call.id)
                 yield CallView(
                     id=call.id,
                     name=call.name,
-                    sentence=self.cleared(sentences.get(call.id, "") or tool_name(call.name)),
+                    sentence=self.cleared(
+                        sentences.get(call.id, "") or tool_name(call.name)
+                    ),
                     arguments=self._json(shown_call(call, _LARGEST)["arguments"]),
-                    result=self._json(shown_result(result, _LARGEST)["result"]) if result else None,
+                    result=self._json(shown_result(result, _LARGEST)["result"])
+                    if result
+                    else None,
                     is_error=result is None or result.is_error,
                     has_run=result is not None and not result.synthetic,
                     is_outside=result is not None and result.open_world,
@@ -317,7 +383,11 @@ class TurnViews:
 
     async def _async_change(self, change: AuditRecord) -> Mapping[str, JsonValue]:
         user_id = change.body.get("answered_by")
-        user = await self.hass.auth.async_get_user(user_id) if isinstance(user_id, str) else None
+        user = (
+            await self.hass.auth.async_get_user(user_id)
+            if isinstance(user_id, str)
+            else None
+        )
         plain = {name: self._json(change.body.get(name)) for name in _SHOWN_OF_CHANGE}
         rules = await self._async_rules(change.body.get("rules"))
         known = {**plain, "message": self._message(change.body), "rules": rules}
@@ -332,7 +402,9 @@ class TurnViews:
         if not policy.rules:
             return []
         language = self.language or self.hass.config.language
-        labels = await async_get_rule_labels(self.hass, policy, language, with_tools=False)
+        labels = await async_get_rule_labels(
+            self.hass, policy, language, with_tools=False
+        )
         text = RuleText(self.hass, labels, registered_names(self.hass, policy))
         return [text.of(rule) for rule in policy.rules]
 
@@ -352,6 +424,14 @@ class TurnViews:
 
 
 _SHOWN_OF_CHANGE: Final = (
-    *("tool_call_id", "message", "outcome", "verdict", "decided_by", "approval", "answered_through"),
+    *(
+        "tool_call_id",
+        "message",
+        "outcome",
+        "verdict",
+        "decided_by",
+        "approval",
+        "answered_through",
+    ),
     *("entity_ids", "error"),
 )

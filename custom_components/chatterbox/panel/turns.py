@@ -28,7 +28,15 @@ from ..records.turn_record import FAILURES, SIGNAL_TURN, TurnRecord
 from ..runtime.agents import async_forget_conversations, async_forget_summaries
 from ..runtime.recent_turns import async_get_recent_turns
 from ..speech.sentences import async_closest_language
-from .commands import ID_FIELD, IN_LANGUAGE, NO_FIELDS, NOT_FOUND, CommandRefused, Viewer, async_register_command
+from .commands import (
+    ID_FIELD,
+    IN_LANGUAGE,
+    NO_FIELDS,
+    NOT_FOUND,
+    CommandRefused,
+    Viewer,
+    async_register_command,
+)
 from .turn_view import TurnRow, TurnViews
 
 if TYPE_CHECKING:  # it needs SQLAlchemy, which is imported in a thread
@@ -48,14 +56,20 @@ _ENDS: Final = {"failed": FAILURES, "asked": frozenset({StopReason.APPROVAL_REQU
 
 _PARTICLE: Final = 2
 """Letters of a part of a name that tells nothing, such as "de"."""
-_PRIVATE: Final = frozenset({"person", "place", "conversation_id", "agent_id", "previous", "next"})
+_PRIVATE: Final = frozenset(
+    {"person", "place", "conversation_id", "agent_id", "previous", "next"}
+)
 """Fields that a report leaves out."""
 _TIME: Final = vol.All(vol.Any(int, float), vol.Range(min=0, max=1e11))
 _LIST: Final = vol.Schema(
     {
         **IN_LANGUAGE,
-        vol.Optional("cursor"): vol.All(str, vol.Match(r"^[0-9]{1,18}(\.[0-9]{1,18}){0,99}$")),
-        vol.Optional("limit", default=_PAGE): vol.All(int, vol.Range(min=1, max=_MOST_ROWS)),
+        vol.Optional("cursor"): vol.All(
+            str, vol.Match(r"^[0-9]{1,18}(\.[0-9]{1,18}){0,99}$")
+        ),
+        vol.Optional("limit", default=_PAGE): vol.All(
+            int, vol.Range(min=1, max=_MOST_ROWS)
+        ),
         vol.Optional("words", default=""): vol.All(str, vol.Length(max=_LONGEST_WORDS)),
         vol.Optional("person_id"): ID_FIELD,
         vol.Optional("device_id"): ID_FIELD,
@@ -74,7 +88,9 @@ def async_register_turns(hass: HomeAssistant) -> None:
     async_register_command(hass, "turns/get", _ONE, _async_get, for_users=True)
     async_register_command(hass, "turns/report", _ONE, _async_report, for_users=True)
     async_register_command(hass, "turns/delete", _ONE, _async_delete, for_users=True)
-    async_register_command(hass, "turns/subscribe", NO_FIELDS, _async_subscribe, for_users=True)
+    async_register_command(
+        hass, "turns/subscribe", NO_FIELDS, _async_subscribe, for_users=True
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +108,10 @@ class TurnPage:
 
 async def _async_stores(hass: HomeAssistant) -> tuple[list[HistoryStore], list[str]]:
     """Return the open stores of all services, each once, and the names of services that have none."""
-    histories, entries = async_get_histories(hass), hass.config_entries.async_entries(DOMAIN, include_ignore=False)
+    histories, entries = (
+        async_get_histories(hass),
+        hass.config_entries.async_entries(DOMAIN, include_ignore=False),
+    )
     opened = [(entry.title, await histories.async_open(entry)) for entry in entries]
     stores = dict.fromkeys(store for _, store in opened if store is not None)
     return [*stores], [title for title, store in opened if store is None]
@@ -100,11 +119,18 @@ async def _async_stores(hass: HomeAssistant) -> tuple[list[HistoryStore], list[s
 
 async def _async_list(viewer: Viewer, data: Mapping[str, Any]) -> TurnPage:
     (stores, closed), most = await _async_stores(viewer.hass), data["limit"]
-    before = [int(one) for one in data["cursor"].split(".")] if "cursor" in data else [None] * len(stores)
+    before = (
+        [int(one) for one in data["cursor"].split(".")]
+        if "cursor" in data
+        else [None] * len(stores)
+    )
     if len(before) != len(stores):
         raise CommandRefused(NOT_FOUND)  # a database was added or removed meanwhile
     query = _query(viewer, data)
-    reading = (store.listed_turns(replace(query, before=at)) for store, at in zip(stores, before, strict=True))
+    reading = (
+        store.listed_turns(replace(query, before=at))
+        for store, at in zip(stores, before, strict=True)
+    )
     answers = await asyncio.gather(*reading, return_exceptions=True)
     pages = [answer for answer in answers if isinstance(answer, tuple)]
     troubles = [answer for answer in answers if isinstance(answer, BaseException)]
@@ -112,15 +138,23 @@ async def _async_list(viewer: Viewer, data: Mapping[str, Any]) -> TurnPage:
         if not isinstance(trouble, StoreUnavailable) or not pages:
             raise trouble
     found = [answer[0] if isinstance(answer, tuple) else () for answer in answers]
-    merged = heapq.merge(*(_of_store(number, page) for number, page in enumerate(found)), key=_age)
-    taken, views, last = [*islice(merged, most)], await _async_views(viewer, data), [*map(_or_newest, before)]
+    merged = heapq.merge(
+        *(_of_store(number, page) for number, page in enumerate(found)), key=_age
+    )
+    taken, views, last = (
+        [*islice(merged, most)],
+        await _async_views(viewer, data),
+        [*map(_or_newest, before)],
+    )
     rows: list[TurnRow] = []
     for number, one in taken:
         last[number] = one.seq
         rows.append(views.row(one.turn, one.changes))
         if len(rows) % _ROWS_AT_ONCE == 0:
             await asyncio.sleep(0)
-    is_more = len(taken) == most and (sum(map(len, found)) > most or any(len(page) == most for page in found))
+    is_more = len(taken) == most and (
+        sum(map(len, found)) > most or any(len(page) == most for page in found)
+    )
     totals = [total for _, total in pages if total is not None]
     return TurnPage(
         rows,
@@ -128,7 +162,11 @@ async def _async_list(viewer: Viewer, data: Mapping[str, Any]) -> TurnPage:
         sum(totals) if "cursor" not in data else None,
         [
             *closed,
-            *(one.where for one, answer in zip(stores, answers, strict=True) if isinstance(answer, BaseException)),
+            *(
+                one.where
+                for one, answer in zip(stores, answers, strict=True)
+                if isinstance(answer, BaseException)
+            ),
         ],
     )
 
@@ -137,7 +175,11 @@ async def _async_views(viewer: Viewer, data: Mapping[str, Any]) -> TurnViews:
     """Return what makes views in the language of the viewer."""
     usual = viewer.hass.config.language
     language = await async_closest_language(viewer.hass, data.get("language", usual))
-    texts = None if language == usual else await async_get_change_texts(viewer.hass, language)
+    texts = (
+        None
+        if language == usual
+        else await async_get_change_texts(viewer.hass, language)
+    )
     return TurnViews(viewer.hass, language, texts)
 
 
@@ -194,16 +236,39 @@ async def _async_report(viewer: Viewer, data: Mapping[str, Any]) -> object:
     """Return a turn as Markdown to be published: without names of people and places, and without ids of theirs."""
     hass, (_, found) = viewer.hass, await _async_found(viewer, data["turn_id"])
     view = await TurnViews(hass).async_turn(found)
-    written = {name: value for name, value in json_loads_object(json_bytes(view)).items() if name not in _PRIVATE}
+    written = {
+        name: value
+        for name, value in json_loads_object(json_bytes(view)).items()
+        if name not in _PRIVATE
+    }
     text = json.dumps(written, ensure_ascii=False, indent=1)
-    users = [user.name or "" for user in await hass.auth.async_get_users() if not user.system_generated]
-    names = {one.name for one in hass.states.async_all("person")} | {view.person or "", *users}
-    parts = names | {part for name in names for part in name.split() if len(part) > _PARTICLE}
+    users = [
+        user.name or ""
+        for user in await hass.auth.async_get_users()
+        if not user.system_generated
+    ]
+    names = {one.name for one in hass.states.async_all("person")} | {
+        view.person or "",
+        *users,
+    }
+    parts = names | {
+        part for name in names for part in name.split() if len(part) > _PARTICLE
+    }
     for part in sorted(filter(None, parts), key=len, reverse=True):
-        name, letter = re.escape(json.dumps(part, ensure_ascii=False)[1:-1]), rf"[^\W{HAN}]"
-        text = re.sub(rf"(?<!{letter}){name}s?(?!{letter})", "(a person)", text, flags=re.IGNORECASE)
+        name, letter = (
+            re.escape(json.dumps(part, ensure_ascii=False)[1:-1]),
+            rf"[^\W{HAN}]",
+        )
+        text = re.sub(
+            rf"(?<!{letter}){name}s?(?!{letter})",
+            "(a person)",
+            text,
+            flags=re.IGNORECASE,
+        )
     version = (await async_get_integration(hass, DOMAIN)).version
-    return {"report": f"Chatterbox {version}, Home Assistant {ha_version}\n\n```json\n{text}\n```\n"}
+    return {
+        "report": f"Chatterbox {version}, Home Assistant {ha_version}\n\n```json\n{text}\n```\n"
+    }
 
 
 async def _async_delete(viewer: Viewer, data: Mapping[str, Any]) -> object:
@@ -224,7 +289,13 @@ async def _async_subscribe(viewer: Viewer, data: Mapping[str, Any]) -> None:
     def tell(record: TurnRecord) -> None:
         person_id = record.origin.get("person_id")
         is_stored = record.is_stored and async_keeps_turns(viewer.hass, record.agent)
-        if is_stored and viewer.is_allowed and viewer.sees(person_id if isinstance(person_id, str) else None):
+        if (
+            is_stored
+            and viewer.is_allowed
+            and viewer.sees(person_id if isinstance(person_id, str) else None)
+        ):
             connection.send_event(number, {"turn_id": record.origin["turn_id"]})
 
-    connection.subscriptions[number] = async_dispatcher_connect(viewer.hass, SIGNAL_TURN, tell)
+    connection.subscriptions[number] = async_dispatcher_connect(
+        viewer.hass, SIGNAL_TURN, tell
+    )

@@ -12,11 +12,31 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
 
-from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN, ConversationInput
+from homeassistant.components.conversation import (
+    DOMAIN as CONVERSATION_DOMAIN,
+    ConversationInput,
+)
 from homeassistant.components.conversation.const import SERVICE_PROCESS
-from homeassistant.const import ATTR_DOMAIN, ATTR_ENTITY_ID, ATTR_ID, ATTR_SERVICE, EVENT_CALL_SERVICE
-from homeassistant.core import Context, Event, EventOrigin, HomeAssistant, State, callback
-from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er
+from homeassistant.const import (
+    ATTR_DOMAIN,
+    ATTR_ENTITY_ID,
+    ATTR_ID,
+    ATTR_SERVICE,
+    EVENT_CALL_SERVICE,
+)
+from homeassistant.core import (
+    Context,
+    Event,
+    EventOrigin,
+    HomeAssistant,
+    State,
+    callback,
+)
+from homeassistant.helpers import (
+    area_registry as ar,
+    device_registry as dr,
+    entity_registry as er,
+)
 from homeassistant.helpers.singleton import singleton
 from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.ulid import ulid_to_bytes_or_none
@@ -24,19 +44,25 @@ from homeassistant.util.ulid import ulid_to_bytes_or_none
 from ..const import DOMAIN, EVENT_APPROVAL_REQUESTED, SERVICE_ASK
 from ..settings.rules import async_get_home_rules
 
-# Importing them from their integrations would set those up before us, and we would miss their first events.
+# Importing them from their integrations would set those up before us, and we would miss
+# their first events.
 EVENT_AUTOMATION_TRIGGERED: Final = "automation_triggered"
 EVENT_SCRIPT_STARTED: Final = "script_started"
 
 _BY_QUESTION: Final = f"event '{EVENT_APPROVAL_REQUESTED}'"
 """Source of an automation that was triggered by the event of a question.
 
-Source: `async_attach_trigger` in homeassistant/components/homeassistant/triggers/event.py
+Source: `async_attach_trigger` in
+homeassistant/components/homeassistant/triggers/event.py
 """
 
 # As above for AI tasks.
 _ASKING_ACTIONS: Final = frozenset(
-    {(CONVERSATION_DOMAIN, SERVICE_PROCESS), (DOMAIN, SERVICE_ASK), ("ai_task", "generate_data")}
+    {
+        (CONVERSATION_DOMAIN, SERVICE_PROCESS),
+        (DOMAIN, SERVICE_ASK),
+        ("ai_task", "generate_data"),
+    }
 )
 """Domain and name of the actions that call an agent."""
 
@@ -87,12 +113,16 @@ class ContextWatch:
         """Time of the youngest context that was dropped; None before the first."""
         hass.bus.async_listen(EVENT_AUTOMATION_TRIGGERED, self._on_started)
         hass.bus.async_listen(EVENT_SCRIPT_STARTED, self._on_started)
-        hass.bus.async_listen(EVENT_CALL_SERVICE, self._on_asking, event_filter=_is_asking)
+        hass.bus.async_listen(
+            EVENT_CALL_SERVICE, self._on_asking, event_filter=_is_asking
+        )
 
     @callback
     def callers(self, context: Context) -> Callers:
         """Return the callers in a context."""
-        own = self._known.get(context.id) or self._unheard(context.id, context.parent_id)
+        own = self._known.get(context.id) or self._unheard(
+            context.id, context.parent_id
+        )
         line = tuple(self._line(context.parent_id))
         return Callers(
             own.entity_ids,
@@ -127,7 +157,10 @@ class ContextWatch:
 
     def _unheard(self, context_id: str, parent_id: str | None = None) -> _Known:
         made, dropped = _time_of(context_id), self._forgotten_until
-        return _Known(parent_id, is_fully_known=dropped is None or (made is not None and made > dropped))
+        return _Known(
+            parent_id,
+            is_fully_known=dropped is None or (made is not None and made > dropped),
+        )
 
     @callback
     def _on_started(self, event: Event[Mapping[str, Any]]) -> None:
@@ -135,10 +168,17 @@ class ContextWatch:
         if event.origin is not EventOrigin.local or not isinstance(entity_id, str):
             return
         parent = self._known.get(event.context.parent_id or "")
-        if event.data.get("source") == _BY_QUESTION and not (parent and parent.is_detached):
-            self.take_for_turn(event.context)  # users can have their phones fire this event
+        if event.data.get("source") == _BY_QUESTION and not (
+            parent and parent.is_detached
+        ):
+            self.take_for_turn(
+                event.context
+            )  # users can have their phones fire this event
         known = self._of(event.context)
-        known.entity_ids = (*(other for other in known.entity_ids if other != entity_id), entity_id)
+        known.entity_ids = (
+            *(other for other in known.entity_ids if other != entity_id),
+            entity_id,
+        )
 
     @callback
     def _on_asking(self, event: Event[Mapping[str, Any]]) -> None:
@@ -172,7 +212,9 @@ def _is_asking(data: Mapping[str, Any]) -> bool:
     return (data[ATTR_DOMAIN], data[ATTR_SERVICE]) in _ASKING_ACTIONS
 
 
-async_get_context_watch: Final = singleton(HassKey[ContextWatch](f"{DOMAIN}_context_watch"))(ContextWatch)
+async_get_context_watch: Final = singleton(
+    HassKey[ContextWatch](f"{DOMAIN}_context_watch")
+)(ContextWatch)
 """Returns the watch, which starts with the first call."""
 
 
@@ -225,23 +267,38 @@ NOBODY: Final = Speaker()
 def in_turn() -> AbstractContextManager[object]:
     """Mark the tasks of a turn: a turn that they start has nobody to ask, and is not trusted.
 
-    Otherwise a model could use a trusted script to request from an agent what it may not do itself.
+    Otherwise a model could use a trusted script to request from an agent what it may
+    not do itself.
     """
     return _is_in_turn.set(True)
 
 
-async def async_get_speaker(hass: HomeAssistant, user_input: ConversationInput) -> Speaker:
+async def async_get_speaker(
+    hass: HomeAssistant, user_input: ConversationInput
+) -> Speaker:
     """Return the speaker of a request: the signed-in user, or else the person assigned to the satellite."""
-    await asyncio.sleep(0)  # let the bus finish: an event fired within another is dispatched after it
+    await asyncio.sleep(
+        0
+    )  # let the bus finish: an event fired within another is dispatched after it
     callers = async_get_context_watch(hass).callers(user_input.context)
     device_id, satellite_id = user_input.device_id, user_input.satellite_id
-    if satellite_id and not device_id and (entry := er.async_get(hass).async_get(satellite_id)):
+    if (
+        satellite_id
+        and not device_id
+        and (entry := er.async_get(hass).async_get(satellite_id))
+    ):
         device_id = entry.device_id
     rules = async_get_home_rules(hass).current
     person_id = rules.people_at_satellites.get(device_id) if device_id else None
     is_known = person_id is not None or user_input.context.user_id is not None
-    who = await _async_identity(hass, user_input.context, person_id) if is_known else NOBODY
-    asking = _asking(user_input, callers, rules.trusted_callers, is_user=who.is_signed_in)
+    who = (
+        await _async_identity(hass, user_input.context, person_id)
+        if is_known
+        else NOBODY
+    )
+    asking = _asking(
+        user_input, callers, rules.trusted_callers, is_user=who.is_signed_in
+    )
     caller = callers.entity_ids[-1] if callers.entity_ids else None
     return replace(who, device_id=device_id, asking=asking, caller=caller)
 
@@ -249,7 +306,8 @@ async def async_get_speaker(hass: HomeAssistant, user_input: ConversationInput) 
 def speaker_context(context: Context, speaker: Speaker) -> Context:
     """Return the context of a turn, so that Home Assistant checks the permissions of the speaker.
 
-    It is the context of the request, or a child of it with the user of the person at the satellite.
+    It is the context of the request, or a child of it with the user of the person at
+    the satellite.
     """
     if speaker.user_id in (None, context.user_id):
         return context
@@ -258,8 +316,14 @@ def speaker_context(context: Context, speaker: Speaker) -> Context:
 
 def person_id_of(hass: HomeAssistant, user_id: str) -> str:
     """Return the id of the person of a user, or else the id of the user. It survives a new name or entity id."""
-    persons = (state for state in hass.states.async_all(_PERSON_DOMAIN) if state.attributes.get(_USER_ID) == user_id)
-    return next((known for person in persons if (known := _text(person, ATTR_ID))), user_id)
+    persons = (
+        state
+        for state in hass.states.async_all(_PERSON_DOMAIN)
+        if state.attributes.get(_USER_ID) == user_id
+    )
+    return next(
+        (known for person in persons if (known := _text(person, ATTR_ID))), user_id
+    )
 
 
 def speaker_of(hass: HomeAssistant, user_id: str | None) -> Speaker:
@@ -268,7 +332,13 @@ def speaker_of(hass: HomeAssistant, user_id: str | None) -> Speaker:
     return Speaker(user_id, is_signed_in=user_id is not None, person_id=person_id)
 
 
-def _asking(user_input: ConversationInput, callers: Callers, trusted: frozenset[str], *, is_user: bool) -> Asking:
+def _asking(
+    user_input: ConversationInput,
+    callers: Callers,
+    trusted: frozenset[str],
+    *,
+    is_user: bool,
+) -> Asking:
     if callers.entity_ids or callers.is_by_action:
         return Asking.TRUSTED if _is_trusted(callers, trusted) else Asking.NOBODY
     if user_input.satellite_id is not None:
@@ -276,7 +346,9 @@ def _asking(user_input: ConversationInput, callers: Callers, trusted: frozenset[
     if _is_in_turn.get():
         return Asking.NOBODY
     # A device without a conversation is a timer with a command: nobody listens.
-    is_device = user_input.device_id is not None and user_input.conversation_id is not None
+    is_device = (
+        user_input.device_id is not None and user_input.conversation_id is not None
+    )
     return Asking.PERSON if is_user or is_device else Asking.NOBODY
 
 
@@ -287,22 +359,32 @@ def _is_trusted(callers: Callers, trusted: frozenset[str]) -> bool:
     return bool(callers.entity_ids) and trusted.issuperset(callers.entity_ids)
 
 
-async def _async_identity(hass: HomeAssistant, context: Context, person_id: str | None) -> Speaker:
+async def _async_identity(
+    hass: HomeAssistant, context: Context, person_id: str | None
+) -> Speaker:
     """Return the identity of the user, or else of the person assigned to the satellite.
 
-    A deactivated or removed user is not mistaken for that person and has no permissions. The users of integrations,
-    such as the one for phone calls, are ignored.
+    A deactivated or removed user is not mistaken for that person and has no
+    permissions. The users of integrations, such as the one for phone calls, are
+    ignored.
     """
     if context.user_id is not None:
         user = await hass.auth.async_get_user(context.user_id)
         if user is None or not user.is_active:
             return Speaker(context.user_id)
         if not user.system_generated:
-            return Speaker(user.id, name=user.name, is_signed_in=True, person_id=person_id_of(hass, user.id))
+            return Speaker(
+                user.id,
+                name=user.name,
+                is_signed_in=True,
+                person_id=person_id_of(hass, user.id),
+            )
     person = hass.states.get(person_id) if person_id else None
     if person is None:
         return NOBODY
-    return Speaker(_text(person, _USER_ID), name=person.name, person_id=_text(person, ATTR_ID))
+    return Speaker(
+        _text(person, _USER_ID), name=person.name, person_id=_text(person, ATTR_ID)
+    )
 
 
 def _text(state: State, attribute: str) -> str | None:
@@ -310,11 +392,19 @@ def _text(state: State, attribute: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def async_speaker_area(hass: HomeAssistant, user_input: ConversationInput) -> ar.AreaEntry | None:
+def async_speaker_area(
+    hass: HomeAssistant, user_input: ConversationInput
+) -> ar.AreaEntry | None:
     """Return the area that the built-in agent assumes for the speaker."""
     area_id, device_id = None, user_input.device_id
-    if user_input.satellite_id and (entry := er.async_get(hass).async_get(user_input.satellite_id)):
+    if user_input.satellite_id and (
+        entry := er.async_get(hass).async_get(user_input.satellite_id)
+    ):
         area_id, device_id = entry.area_id, entry.device_id
-    if area_id is None and device_id and (device := dr.async_get(hass).async_get(device_id)):
+    if (
+        area_id is None
+        and device_id
+        and (device := dr.async_get(hass).async_get(device_id))
+    ):
         area_id = dr.async_get_effective_area_id(hass, device)
     return ar.async_get(hass).async_get_area(area_id) if area_id else None

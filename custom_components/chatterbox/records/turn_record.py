@@ -1,7 +1,8 @@
 """The record of a turn, built once from its events; bus events, trace, diagnostics, sensors and history read from it.
 
-Projections: the data of bus events, figures and times (`TurnFacts`), the reports of tools, and the messages that are
-stored. `SIGNAL_TURN` passes the finished record to usage, diagnostics and sensors.
+Projections: the data of bus events, figures and times (`TurnFacts`), the reports of
+tools, and the messages that are stored. `SIGNAL_TURN` passes the finished record to
+usage, diagnostics and sensors.
 """
 
 import time
@@ -52,7 +53,12 @@ _NO_USAGE: Final = Usage()
 _ANSWERS: Final = (TextDelta, ReasoningDelta, ToolCallReady, UsageReported)
 """The first of these events is the beginning of a model's answer."""
 FAILURES: Final = frozenset(StopReason) - {
-    *(StopReason.COMPLETED, StopReason.APPROVAL_REQUIRED, StopReason.CLIENT_TOOLS, StopReason.PROMPT_DENIED)
+    *(
+        StopReason.COMPLETED,
+        StopReason.APPROVAL_REQUIRED,
+        StopReason.CLIENT_TOOLS,
+        StopReason.PROMPT_DENIED,
+    )
 }
 """Stop reasons of turns that have failed. A turn that was cut off has none, and has not failed."""
 _TIMES: Final = frozenset({"at", "began", "duration", "first_token", "first_words"})
@@ -124,10 +130,14 @@ class TurnFacts:
     def has_failed(self) -> bool:
         """Whether it has not come to the answer or the act that was asked for: what sensors count and the page lists.
 
-        Beside the turns that ended so, it did where Home Assistant answered in place of a model and could do nothing.
+        Beside the turns that ended so, it did where Home Assistant answered in place of
+        a model and could do nothing.
         """
         match self.inferences, self.tools:
-            case (*_, InferenceFacts(answered_by="")), (*_, ToolFacts(name=name, is_error=True)):
+            case (*_, InferenceFacts(answered_by="")), (
+                *_,
+                ToolFacts(name=name, is_error=True),
+            ):
                 return name == SENTENCE_TOOL or self.stop_reason in FAILURES
             case _:
                 return self.stop_reason in FAILURES
@@ -139,12 +149,18 @@ class TurnFacts:
 
     def as_json(self) -> JsonObject:
         """Return the figures as a JSON object with the same names; times are in milliseconds."""
-        return {name: _as_json(name, value) for name, value in _FACTS.dump_python(self).items()}
+        return {
+            name: _as_json(name, value)
+            for name, value in _FACTS.dump_python(self).items()
+        }
 
     def timings(self) -> JsonObject:
         """Return the timings alone: first words, requests, tools, handovers; and whether the turn has failed."""
         data = self.as_json() | {"failed": self.has_failed}
-        return {name: data[name] for name in ("failed", "first_words", "inferences", "tools", "handovers")}
+        return {
+            name: data[name]
+            for name in ("failed", "first_words", "inferences", "tools", "handovers")
+        }
 
 
 _FACTS: Final = TypeAdapter(TurnFacts)
@@ -197,7 +213,10 @@ def shown_result(result: ToolResult, most: int) -> dict[str, JsonValue]:
     if most == NOTHING_SHOWN:
         return {"result": None, "is_error": result.is_error}
     content = _cut(result.content, most)
-    return {"result": parsed_content(result) if content == result.content else content, "is_error": result.is_error}
+    return {
+        "result": parsed_content(result) if content == result.content else content,
+        "is_error": result.is_error,
+    }
 
 
 def shown_text(text: str) -> str:
@@ -209,7 +228,12 @@ def _cut(text: str, most: int) -> str:
     start = text[:most]
     if start == text and _size(text) <= most:
         return text
-    fitting = bisect_right(range(len(start) + 1), most, key=lambda length: _size(start[:length])) - 1
+    fitting = (
+        bisect_right(
+            range(len(start) + 1), most, key=lambda length: _size(start[:length])
+        )
+        - 1
+    )
     return f"{start[:fitting]}…"
 
 
@@ -233,7 +257,10 @@ def _parsed(text: str) -> JsonValue:
 
 
 _FOUND_NOTHING: Final = frozenset(
-    {intent.IntentResponseErrorCode.NO_INTENT_MATCH, intent.IntentResponseErrorCode.NO_VALID_TARGETS}
+    {
+        intent.IntentResponseErrorCode.NO_INTENT_MATCH,
+        intent.IntentResponseErrorCode.NO_VALID_TARGETS,
+    }
 )
 
 
@@ -287,10 +314,18 @@ class TurnRecord:
         """Add one event, as it happens."""
         now = self.clock() - self._began
         self.recorder.add(event)
-        is_before = isinstance(event, PhaseEntered) and event.phase is Phase.RECEIVE_INPUT
+        is_before = (
+            isinstance(event, PhaseEntered) and event.phase is Phase.RECEIVE_INPUT
+        )
         self._accepted = self._accepted or not is_before
-        if self._inference and self._inference.first_token is None and isinstance(event, _ANSWERS):
-            self._inference = replace(self._inference, first_token=now - self._inference.began)
+        if (
+            self._inference
+            and self._inference.first_token is None
+            and isinstance(event, _ANSWERS)
+        ):
+            self._inference = replace(
+                self._inference, first_token=now - self._inference.began
+            )
         match event:
             case TextDelta():
                 if self._first_words is None:
@@ -300,24 +335,36 @@ class TurnRecord:
             case PhaseEntered(phase):
                 self._phases.append(PhaseTime(phase, now))
                 self._inference_ended(now)
-                self._inference = InferenceFacts(began=now) if phase is Phase.LLM_INFERENCE else None
+                self._inference = (
+                    InferenceFacts(began=now) if phase is Phase.LLM_INFERENCE else None
+                )
             case UsageReported(usage, answered_by):
                 self._inference_ended(now, usage, answered_by)
             case ToolCallReady() | ToolStarted() | ToolFinished():
                 self._add_tool_event(event, now)
             case ProviderSwitched(provider, reason):
-                self._handovers.append(HandoverFacts(at=now, to=provider, reason=reason))
+                self._handovers.append(
+                    HandoverFacts(at=now, to=provider, reason=reason)
+                )
             case TurnFinished():
                 self.finished, self._duration = event, now
             case _:
                 pass
 
-    def _inference_ended(self, now: float, usage: Usage | None = None, answered_by: str = "") -> None:
+    def _inference_ended(
+        self, now: float, usage: Usage | None = None, answered_by: str = ""
+    ) -> None:
         if one := self._inference:
-            self._inferences.append(replace(one, duration=now - one.began, usage=usage, answered_by=answered_by))
+            self._inferences.append(
+                replace(
+                    one, duration=now - one.began, usage=usage, answered_by=answered_by
+                )
+            )
             self._inference = None
 
-    def _add_tool_event(self, event: ToolCallReady | ToolStarted | ToolFinished, now: float) -> None:
+    def _add_tool_event(
+        self, event: ToolCallReady | ToolStarted | ToolFinished, now: float
+    ) -> None:
         match event:
             case ToolCallReady(call):
                 self.calls[call.id] = call
@@ -327,17 +374,26 @@ class TurnRecord:
             case ToolFinished(result):
                 tool = self._tools[result.call_id]
                 duration = None if tool.began is None else now - tool.began
-                self._tools[result.call_id] = replace(tool, duration=duration, is_error=result.is_error)
+                self._tools[result.call_id] = replace(
+                    tool, duration=duration, is_error=result.is_error
+                )
 
     @property
     def results(self) -> list[ToolResult]:
         """The results of calls so far."""
-        return [message for message in self.recorder.messages if isinstance(message, ToolResult)]
+        return [
+            message
+            for message in self.recorder.messages
+            if isinstance(message, ToolResult)
+        ]
 
     @property
     def user_message(self) -> UserMessage | None:
         """The user's message; None if there is none, or if a hook has refused it."""
-        is_denied = self.finished is not None and self.finished.stop_reason is StopReason.PROMPT_DENIED
+        is_denied = (
+            self.finished is not None
+            and self.finished.stop_reason is StopReason.PROMPT_DENIED
+        )
         if is_denied or not self._accepted or not self.input:
             return None
         return UserMessage(self.input, self.attachments, self.context, self.omitted)
@@ -351,10 +407,16 @@ class TurnRecord:
             came_of_it = tuple(
                 message
                 for message in came_of_it
-                if not (isinstance(message, ToolResult) and message.call_id in handed_out)
+                if not (
+                    isinstance(message, ToolResult) and message.call_id in handed_out
+                )
             )
         user_message = self.user_message
-        return (*self.brought, user_message, *came_of_it) if user_message else (*self.brought, *came_of_it)
+        return (
+            (*self.brought, user_message, *came_of_it)
+            if user_message
+            else (*self.brought, *came_of_it)
+        )
 
     @property
     def duration(self) -> float:
@@ -369,7 +431,9 @@ class TurnRecord:
             began_at=self._began_at,
             duration=self.duration,
             first_words=self._first_words,
-            inferences=(*self._inferences, self._inference) if self._inference else tuple(self._inferences),
+            inferences=(*self._inferences, self._inference)
+            if self._inference
+            else tuple(self._inferences),
             tools=tuple(self._tools.values()),
             handovers=tuple(self._handovers),
             stop_reason=finished.stop_reason if finished else None,
@@ -386,19 +450,26 @@ class TurnRecord:
     def as_event_data(self, *, tells_words: bool = True) -> dict[str, JsonValue]:
         """Return the turn as the data of a Home Assistant event.
 
-        Long texts, arguments and results are cut, so that Home Assistant can record the event; without `tells_words`
-        they are empty.
+        Long texts, arguments and results are cut, so that Home Assistant can record the
+        event; without `tells_words` they are empty.
 
-        `input`, `phases`, `tool_calls` (`name`, `arguments`, `result`, `is_error`), `more_tool_calls` (how many were
-        left out), `speech`, `handovers` (`to`, `reason`) if the agent's own model did not answer, `stop_reason`
-        (`interrupted` if it was cut off), `usage` (tokens by kind), `iterations`, `duration_ms`.
+        `input`, `phases`, `tool_calls` (`name`, `arguments`, `result`, `is_error`),
+        `more_tool_calls` (how many were left out), `speech`, `handovers` (`to`,
+        `reason`) if the agent's own model did not answer, `stop_reason` (`interrupted`
+        if it was cut off), `usage` (tokens by kind), `iterations`, `duration_ms`.
         """
         finished = self.finished
-        share = _MAX_CALLS // min(max(len(self.results), 1), _MOST_CALLS) // 2 if tells_words else NOTHING_SHOWN
+        share = (
+            _MAX_CALLS // min(max(len(self.results), 1), _MOST_CALLS) // 2
+            if tells_words
+            else NOTHING_SHOWN
+        )
         return {
             "input": shown_text(self.input) if self._accepted and tells_words else "",
             "phases": [str(one.phase) for one in self._phases],
-            "tool_calls": [self._call_data(result, share) for result in self.results[:_MOST_CALLS]],
+            "tool_calls": [
+                self._call_data(result, share) for result in self.results[:_MOST_CALLS]
+            ],
             "more_tool_calls": max(len(self.results) - _MOST_CALLS, 0),
             "speech": shown_text(finished.text) if finished and tells_words else "",
             "handovers": self.handovers,
@@ -409,7 +480,9 @@ class TurnRecord:
         }
 
     def _call_data(self, result: ToolResult, share: int) -> dict[str, JsonValue]:
-        return shown_call(self.calls[result.call_id], share) | shown_result(result, share)
+        return shown_call(self.calls[result.call_id], share) | shown_result(
+            result, share
+        )
 
 
 SIGNAL_TURN: Final[SignalType[TurnRecord]] = SignalType(f"{DOMAIN}_turn")
@@ -483,13 +556,23 @@ def targets_not_done(native: object) -> tuple[FailedTarget, ...]:
     """Return the entities that an intent could not act on, from its native result."""
     response = intent_response(native)
     failed = _entities(response.failed_results if response else ())
-    return tuple([one if isinstance(one, FailedTarget) else FailedTarget(one.name, one.type, one.id) for one in failed])
+    return tuple(
+        [
+            one
+            if isinstance(one, FailedTarget)
+            else FailedTarget(one.name, one.type, one.id)
+            for one in failed
+        ]
+    )
 
 
 def is_unconfirmed(native: object) -> bool:
     """Return whether an entity that an intent acted on reports that it has not done so, from its native result."""
     response = intent_response(native)
-    return any(isinstance(one, UnconfirmedTarget) for one in (response.success_results if response else ()))
+    return any(
+        isinstance(one, UnconfirmedTarget)
+        for one in (response.success_results if response else ())
+    )
 
 
 def did_nothing(native: object) -> bool:
@@ -497,8 +580,14 @@ def did_nothing(native: object) -> bool:
     return bool(targets_not_done(native)) and not entities_done(native)
 
 
-def _entities(targets: Sequence[intent.IntentResponseTarget]) -> list[intent.IntentResponseTarget]:
-    return [target for target in targets if target.type is intent.IntentResponseTargetType.ENTITY]
+def _entities(
+    targets: Sequence[intent.IntentResponseTarget],
+) -> list[intent.IntentResponseTarget]:
+    return [
+        target
+        for target in targets
+        if target.type is intent.IntentResponseTargetType.ENTITY
+    ]
 
 
 def found_nothing(result: ToolResult) -> bool:
@@ -512,7 +601,11 @@ def found_nothing(result: ToolResult) -> bool:
 
 def error_text(result: ToolResult) -> str:
     """Return the shortest form of the error of a failed call."""
-    if reasons := "; ".join(dict.fromkeys(one.reason for one in targets_not_done(result.native) if one.reason)):
+    if reasons := "; ".join(
+        dict.fromkeys(
+            one.reason for one in targets_not_done(result.native) if one.reason
+        )
+    ):
         return reasons
     if spoken_text := intent_speech(result.native):
         return spoken_text
@@ -526,7 +619,9 @@ def error_text(result: ToolResult) -> str:
 def intent_speech(native: object) -> str:
     """Return the speech that an intent has set, from its native result; empty if it set none."""
     response = intent_response(native)
-    speech: object = response.speech.get("plain", {}).get("speech") if response else None
+    speech: object = (
+        response.speech.get("plain", {}).get("speech") if response else None
+    )
     return speech.strip() if isinstance(speech, str) else ""
 
 
@@ -534,7 +629,8 @@ def intent_response(native: object) -> intent.IntentResponse | None:
     """Return the response of an intent, from its native result; None for any other tool."""
     match native:
         case llm.ToolResult(data=llm.IntentResponseDict() as data):
-            # Home Assistant omits the attribute if the dict was not made from a response.
+            # Home Assistant omits the attribute if the dict was not made from a
+            # response.
             response: object = getattr(data, "original", None)
             return response if isinstance(response, intent.IntentResponse) else None
         case _:
@@ -542,20 +638,35 @@ def intent_response(native: object) -> intent.IntentResponse | None:
 
 
 def _named(target: Mapping[str, str]) -> str:
-    return f"{target['name']} ({reason})" if (reason := target.get("reason")) else target["name"]
+    return (
+        f"{target['name']} ({reason})"
+        if (reason := target.get("reason"))
+        else target["name"]
+    )
 
 
-def _without_repetition(data: Mapping[str, object], parts: Sequence[object], structured: object) -> dict[str, object]:
+def _without_repetition(
+    data: Mapping[str, object], parts: Sequence[object], structured: object
+) -> dict[str, object]:
     """Return a result of the Model Context Protocol once: servers repeat structured content as text.
 
-    Source: MCP specification 2025-06-18, "Structured Content"; its Python SDK wraps other values in `result`.
+    Source: MCP specification 2025-06-18, "Structured Content"; its Python SDK wraps
+    other values in `result`.
     """
     texts = [part.get("text") for part in parts if isinstance(part, dict)]
-    values: list[object] = [_parsed(text) if isinstance(text, str) else text for text in texts]
-    wrapped = structured.get("result") if isinstance(structured, dict) and structured.keys() == {"result"} else None
+    values: list[object] = [
+        _parsed(text) if isinstance(text, str) else text for text in texts
+    ]
+    wrapped = (
+        structured.get("result")
+        if isinstance(structured, dict) and structured.keys() == {"result"}
+        else None
+    )
     if values == [structured]:
         repeated = "content"
-    elif wrapped is not None and (wrapped in (texts, values) or [wrapped] in (texts, values)):
+    elif wrapped is not None and (
+        wrapped in (texts, values) or [wrapped] in (texts, values)
+    ):
         repeated = "structuredContent"
     else:
         repeated = ""
@@ -568,23 +679,38 @@ _NOT_RUN: Final = "An automation was only enabled or disabled. Its actions were 
 def result_content(result: llm.ToolResult) -> str:
     """Return the text of a result for the model, in the turn and later from the ChatLog.
 
-    It is the JSON of the data, which always says if the call failed, and is complete: `agent/conversation/window.py`
-    cuts what is too much for a model. The names of entities that an intent could not act on come first, because models
-    overlook them after those that it acted on. Raises TypeError or ValueError for data that is not JSON.
+    It is the JSON of the data, which always says if the call failed, and is complete:
+    `agent/conversation/window.py` cuts what is too much for a model. The names of
+    entities that an intent could not act on come first, because models overlook them
+    after those that it acted on. Raises TypeError or ValueError for data that is not
+    JSON.
     """
     data: object = result.data
     targets = response.success_results if (response := intent_response(result)) else ()
-    silent = [f"{one.name} (still {one.reported})" for one in targets if isinstance(one, UnconfirmedTarget)]
+    silent = [
+        f"{one.name} (still {one.reported})"
+        for one in targets
+        if isinstance(one, UnconfirmedTarget)
+    ]
     if silent and isinstance(data, dict):
         data = {"asked_not_confirmed": list(dict.fromkeys(silent)), **data}
-    if isinstance(data, dict) and any((one.id or "").startswith("automation.") for one in targets):
+    if isinstance(data, dict) and any(
+        (one.id or "").startswith("automation.") for one in targets
+    ):
         data = {"note": _NOT_RUN, **data}
     match data:
-        case {"response_type": "action_done", "data": {"failed": [_, *_] as failed}} if isinstance(data, dict):
+        case {
+            "response_type": "action_done",
+            "data": {"failed": [_, *_] as failed},
+        } if isinstance(data, dict):
             data = {"not_done": [_named(target) for target in failed], **data}
-        case {"content": [*parts], "structuredContent": structured} if isinstance(data, dict):
+        case {"content": [*parts], "structuredContent": structured} if isinstance(
+            data, dict
+        ):
             data = _without_repetition(data, parts, structured)
         case _:
             pass
-    says_so = isinstance(data, dict) and ("error" in data or data.get("response_type") == "error")
+    says_so = isinstance(data, dict) and (
+        "error" in data or data.get("response_type") == "error"
+    )
     return json_dumps({"error": data} if result.error and not says_so else data)

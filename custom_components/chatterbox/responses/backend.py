@@ -1,7 +1,14 @@
 """The agents of Home Assistant as the `Backend` of the Responses API: their turns, their models and their stores."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -20,9 +27,20 @@ from ..history.retention import async_note_growth
 from ..history.store.records import ResponseRecord, StoreUnavailable, weight_of
 from ..history.stores import async_get_histories, async_store_record
 from ..people.speakers import person_id_of
-from ..runtime.agents import Agent, ChatterboxConfigEntry, async_agent_entries, async_forget_conversations
+from ..runtime.agents import (
+    Agent,
+    ChatterboxConfigEntry,
+    async_agent_entries,
+    async_forget_conversations,
+)
 from ..runtime.models import CountedModel
-from .protocol.backend import BackendEvent, Caller, ModelInfo, ResponseStore, TurnRequest
+from .protocol.backend import (
+    BackendEvent,
+    Caller,
+    ModelInfo,
+    ResponseStore,
+    TurnRequest,
+)
 from .protocol.errors import ApiError, ErrorType, not_found
 from .turns import ApiTurns
 
@@ -61,7 +79,10 @@ class ResponsesBackend:
     def agents(self) -> Sequence[ModelInfo]:
         """Return the agents of the services that have the API enabled."""
         found = ((one.entity, one.agent.settings.keep_history) for one in self._found())
-        return tuple(ModelInfo(one.entity_id, int(one.created_at.timestamp()), keeps) for one, keeps in found)
+        return tuple(
+            ModelInfo(one.entity_id, int(one.created_at.timestamp()), keeps)
+            for one, keeps in found
+        )
 
     def store(self, agent: str) -> ResponseStore | None:
         """Return the store of an agent; None for one that is set to keep nothing."""
@@ -73,7 +94,10 @@ class ResponsesBackend:
     def stores(self) -> Sequence[ResponseStore]:
         """Return the stores of all services that have the API enabled."""
         services = {found.entry.entry_id: found for found in self._found()}
-        return tuple(EntryResponseStore(self._hass, one.entry, one.subentry.subentry_id) for one in services.values())
+        return tuple(
+            EntryResponseStore(self._hass, one.entry, one.subentry.subentry_id)
+            for one in services.values()
+        )
 
     async def take(self, turn: TurnRequest) -> AsyncGenerator[BackendEvent]:
         """Take a turn."""
@@ -92,22 +116,36 @@ class ResponsesBackend:
                 yield event
             if taking.cancelled():
                 message = "The agent was changed or stopped meanwhile."
-                raise ApiError(message, status=503, kind=ErrorType.SERVER, code="interrupted")
+                raise ApiError(
+                    message, status=503, kind=ErrorType.SERVER, code="interrupted"
+                )
             if (end := taking.result().finished) is not None:
                 yield end
         finally:
             taking.cancel()
             await asyncio.wait({taking}, timeout=_LAST_WAIT)
 
-    async def compact(self, agent: str, transcript: Transcript, instructions: str) -> tuple[str, Usage]:
+    async def compact(
+        self, agent: str, transcript: Transcript, instructions: str
+    ) -> tuple[str, Usage]:
         """Have the agent's model summarize a conversation; without a model, list what was asked and done."""
         found = self._find(agent)
         model = found.entry.runtime_data.models.get(found.subentry.subentry_id)
         if model is None:
-            return recap(None, transcript, MOST_TOKENS, TokenEstimate()) or _NOTHING_TO_TELL, Usage()
+            return recap(
+                None, transcript, MOST_TOKENS, TokenEstimate()
+            ) or _NOTHING_TO_TELL, Usage()
         if spent := model.managed.spent():
-            raise ApiError(str(spent), status=429, kind=ErrorType.TOO_MANY_REQUESTS, code="budget_spent")
-        provider, earlier = CountedModel(self._hass, model), Summary(instructions, 0) if instructions else None
+            raise ApiError(
+                str(spent),
+                status=429,
+                kind=ErrorType.TOO_MANY_REQUESTS,
+                code="budget_spent",
+            )
+        provider, earlier = (
+            CountedModel(self._hass, model),
+            Summary(instructions, 0) if instructions else None,
+        )
         try:
             summary = await provider.summary(transcript, earlier, _COMPACTING_SECONDS)
         except ProviderError as error:
@@ -117,16 +155,30 @@ class ResponsesBackend:
 
     def start(self, work: Coroutine[object, object, None], name: str) -> None:
         """Run work in the background until Home Assistant stops."""
-        _ = self._hass.async_create_background_task(work, f"chatterbox {name}")  # Home Assistant keeps it
+        _ = self._hass.async_create_background_task(
+            work, f"chatterbox {name}"
+        )  # Home Assistant keeps it
 
     def _found(self) -> list[_Found]:
         found: list[_Found] = []
-        loaded: list[ChatterboxConfigEntry] = self._hass.config_entries.async_loaded_entries(DOMAIN)
-        entries = {entry.entry_id: entry for entry in loaded if entry.options.get(CONF_RESPONSES_API)}
+        loaded: list[ChatterboxConfigEntry] = (
+            self._hass.config_entries.async_loaded_entries(DOMAIN)
+        )
+        entries = {
+            entry.entry_id: entry
+            for entry in loaded
+            if entry.options.get(CONF_RESPONSES_API)
+        }
         for entity in async_agent_entries(self._hass):
             entry = entries.get(entity.config_entry_id or "")
-            subentry = entry.subentries.get(entity.config_subentry_id or "") if entry else None
-            agent = entry.runtime_data.agents.get(subentry.subentry_id) if entry and subentry else None
+            subentry = (
+                entry.subentries.get(entity.config_subentry_id or "") if entry else None
+            )
+            agent = (
+                entry.runtime_data.agents.get(subentry.subentry_id)
+                if entry and subentry
+                else None
+            )
             if entry and subentry and agent:
                 found.append(_Found(entity, entry, subentry, agent))
         return sorted(found, key=lambda one: one.entity.entity_id)
@@ -135,16 +187,24 @@ class ResponsesBackend:
         for found in self._found():
             if found.entity.entity_id == agent:
                 return found
-        raise not_found(f"There is no agent {agent!r} with the API enabled.", "model", "model_not_found")
+        raise not_found(
+            f"There is no agent {agent!r} with the API enabled.",
+            "model",
+            "model_not_found",
+        )
 
     def _turns_of(self, found: _Found) -> ApiTurns:
         subentry_id, agent_id = found.subentry.subentry_id, found.entity.entity_id
         turns = self._turns.get(subentry_id)
         if turns is None or turns.agent_id != agent_id:
             self._forget(subentry_id)
-            turns = ApiTurns(self._hass, agent_id, found.entry, found.subentry, found.agent)
+            turns = ApiTurns(
+                self._hass, agent_id, found.entry, found.subentry, found.agent
+            )
             self._turns[subentry_id] = turns
-            found.entry.runtime_data.async_on_end(subentry_id, partial(self._forget, subentry_id))
+            found.entry.runtime_data.async_on_end(
+                subentry_id, partial(self._forget, subentry_id)
+            )
         return turns
 
     @callback
@@ -175,12 +235,20 @@ class EntryResponseStore:
     async def get(self, response_id: str) -> ResponseRecord | None:
         """Return a response; None for one of an agent that was removed."""
         record = await self._ask(lambda store: store.response(response_id))
-        return record if record is not None and record.agent in self.entry.subentries else None
+        return (
+            record
+            if record is not None and record.agent in self.entry.subentries
+            else None
+        )
 
-    async def chain(self, conversation_id: str, newest: int | None = None) -> Mapping[str, ResponseRecord]:
+    async def chain(
+        self, conversation_id: str, newest: int | None = None
+    ) -> Mapping[str, ResponseRecord]:
         """Return the responses of a conversation, in the order of their creation."""
         agents = frozenset(self.entry.subentries)
-        records = await self._ask(lambda store: store.responses(conversation_id, agents, newest))
+        records = await self._ask(
+            lambda store: store.responses(conversation_id, agents, newest)
+        )
         return {record.id: record for record in records}
 
     async def delete(self, response_id: str) -> None:
@@ -188,17 +256,24 @@ class EntryResponseStore:
         await self._ask(lambda store: store.delete_response(response_id))
         async_forget_conversations(self.hass)
 
-    async def conversation(self, conversation_id: str, caller: Caller) -> Transcript | None:
+    async def conversation(
+        self, conversation_id: str, caller: Caller
+    ) -> Transcript | None:
         """Return the caller's transcript with this agent; None for a conversation of other people.
 
         Calls of the last message may wait for outputs of the client.
         """
         turns = await self._ask(lambda store: store.turns(conversation_id, _MOST_TURNS))
-        names = {person_id_of(self.hass, caller.user_id), caller.user_id}  # turns from before the user was a person
+        names = {
+            person_id_of(self.hass, caller.user_id),
+            caller.user_id,
+        }  # turns from before the user was a person
         theirs = [turn for turn in turns if turn.origin.person_id in names]
         if turns and not theirs:
             return None
-        return _joined([turn.messages for turn in theirs if turn.origin.agent == self.agent])
+        return _joined(
+            [turn.messages for turn in theirs if turn.origin.agent == self.agent]
+        )
 
     async def _ask[T](self, question: Callable[[HistoryStore], Awaitable[T]]) -> T:
         store = await async_get_histories(self.hass).async_open(self.entry)
@@ -215,9 +290,15 @@ def _joined(turns: Sequence[Transcript]) -> Transcript:
     """Return one transcript of all turns, valid except for the calls that the last one has left to a client."""
     left = {call.id for call in open_calls(turns[-1])} if turns else set()
     whole = repair(message for messages in turns for message in messages)
-    return tuple(message for message in whole if not (isinstance(message, ToolResult) and message.call_id in left))
+    return tuple(
+        message
+        for message in whole
+        if not (isinstance(message, ToolResult) and message.call_id in left)
+    )
 
 
 def _unavailable() -> ApiError:
     message = "The history cannot be used now. Try again later; Settings → Repairs says what is wrong."
-    return ApiError(message, status=503, kind=ErrorType.SERVER, code="history_unavailable")
+    return ApiError(
+        message, status=503, kind=ErrorType.SERVER, code="history_unavailable"
+    )

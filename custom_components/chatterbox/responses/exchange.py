@@ -1,6 +1,7 @@
 """One HTTP request of an API client: its user, its JSON body, and its answer as JSON or as server-sent events.
 
-Sources: WHATWG HTML standard, "Server-sent events"; OpenResponses specification, "Streaming".
+Sources: WHATWG HTML standard, "Server-sent events"; OpenResponses specification,
+"Streaming".
 """
 
 import asyncio
@@ -18,7 +19,11 @@ from uuid import uuid4
 
 from aiohttp import hdrs, web
 from homeassistant.auth.models import User
-from homeassistant.components.http import KEY_AUTHENTICATED, KEY_HASS_REFRESH_TOKEN_ID, KEY_HASS_USER
+from homeassistant.components.http import (
+    KEY_AUTHENTICATED,
+    KEY_HASS_REFRESH_TOKEN_ID,
+    KEY_HASS_USER,
+)
 
 from ..agent.errors import traceback_without_words
 from ..agent.messages import JsonObject, JsonValue
@@ -78,7 +83,9 @@ class Load:
 
 def _too_many(message: str) -> ApiError:
     status, kind = HTTPStatus.TOO_MANY_REQUESTS, ErrorType.TOO_MANY_REQUESTS
-    return ApiError(message, status=status, kind=kind, code="rate_limit_exceeded", retry_after=1)
+    return ApiError(
+        message, status=status, kind=kind, code="rate_limit_exceeded", retry_after=1
+    )
 
 
 @dataclass(slots=True)
@@ -98,12 +105,18 @@ class Exchange:
     def __post_init__(self) -> None:
         """Note the token, or the user of a signed path."""
         user: User | None = self.request.get(KEY_HASS_USER)
-        self.token = self.request.get(KEY_HASS_REFRESH_TOKEN_ID) or (user.id if user else "")
+        self.token = self.request.get(KEY_HASS_REFRESH_TOKEN_ID) or (
+            user.id if user else ""
+        )
 
     def require_user(self) -> User:
         """Return the user whose token was sent. Raises `ApiError` (401) without one."""
         user: User | None = self.request.get(KEY_HASS_USER)
-        if not self.request.get(KEY_AUTHENTICATED) or user is None or not user.is_active:
+        if (
+            not self.request.get(KEY_AUTHENTICATED)
+            or user is None
+            or not user.is_active
+        ):
             raise ApiError(
                 "Send a token of Home Assistant, as Authorization: Bearer TOKEN. Your profile there makes long-lived"
                 " ones.",
@@ -135,7 +148,9 @@ class Exchange:
         """Count the request while it is answered. Raises `ApiError` (429) if its token has too many already."""
         requests, token = self.load.requests, self.token
         if requests[token] >= self.limits.at_once:
-            raise _too_many(f"This token may have {self.limits.at_once} requests at once. Wait for one to end.")
+            raise _too_many(
+                f"This token may have {self.limits.at_once} requests at once. Wait for one to end."
+            )
         requests[token] += 1
         try:
             yield
@@ -149,7 +164,9 @@ class Exchange:
         """Count bytes that are to be answered, or were (below 0). Raises `ApiError` (429) if they are too many."""
         sizes, token = self.load.sizes, self.token
         if size > 0 and not self._has_room(sizes, size):
-            raise _too_many("Too much is being answered at the moment. Send large requests one after the other.")
+            raise _too_many(
+                "Too much is being answered at the moment. Send large requests one after the other."
+            )
         sizes[token] += size
         self.held += size
 
@@ -161,22 +178,30 @@ class Exchange:
 
     def _has_room(self, sizes: Counter[str], size: int) -> bool:
         most, largest = self.limits.size_of_all, self.limits.size
-        return sizes[self.token] + size <= max(most // 2, largest) and sizes.total() + size <= max(most, largest)
+        return sizes[self.token] + size <= max(
+            most // 2, largest
+        ) and sizes.total() + size <= max(most, largest)
 
     async def read_text(self) -> str:
         """Return the JSON body as text. Raises `ApiError` if it is not JSON in UTF-8, too large, or too slow."""
         request = self.request
         if request.content_type != JSON or not _is_utf8(request.charset):
-            raise ApiError("Send JSON, as Content-Type: application/json in UTF-8.", status=415)
+            raise ApiError(
+                "Send JSON, as Content-Type: application/json in UTF-8.", status=415
+            )
         if (request.content_length or 0) > self.limits.size:
             raise _too_large(self.limits)
         try:
             async with asyncio.timeout(self.limits.body_seconds):
                 return (await self._read()).decode()
         except TimeoutError as error:
-            raise ApiError("The body did not come in time. Send it at once.", status=408) from error
+            raise ApiError(
+                "The body did not come in time. Send it at once.", status=408
+            ) from error
         except web.RequestPayloadError as error:
-            raise invalid("The body could not be read: it is cut off, or not compressed as its headers say.") from error
+            raise invalid(
+                "The body could not be read: it is cut off, or not compressed as its headers say."
+            ) from error
         except UnicodeDecodeError as error:
             raise invalid("The body is not UTF-8.", code="invalid_json") from error
 
@@ -192,12 +217,15 @@ class Exchange:
 
     def json(self, value: JsonValue) -> web.Response:
         """Return a JSON answer."""
-        return web.Response(text=encoded(value), content_type=JSON, headers=self.headers())
+        return web.Response(
+            text=encoded(value), content_type=JSON, headers=self.headers()
+        )
 
     async def write(self, writing: Awaitable[object]) -> None:
         """Write, and wait until the client has read enough.
 
-        Raises `ClientGone`, and closes the connection, if the client is gone or does not read.
+        Raises `ClientGone`, and closes the connection, if the client is gone or does
+        not read.
         """
         try:
             async with asyncio.timeout(self.limits.reader_seconds):
@@ -217,7 +245,9 @@ class Exchange:
             await asyncio.sleep(_LAST_LOOK)
         self.request.protocol.force_close()
 
-    def refusal(self, error: ApiError, more: Mapping[str, str] = MappingProxyType({})) -> web.Response:
+    def refusal(
+        self, error: ApiError, more: Mapping[str, str] = MappingProxyType({})
+    ) -> web.Response:
         """Return an error as the answer. A 401 is raised instead, as Home Assistant counts failed logins."""
         headers = self.headers() | dict(more)
         if error.retry_after is not None:
@@ -226,7 +256,9 @@ class Exchange:
         if error.status == HTTPStatus.UNAUTHORIZED:
             headers[hdrs.WWW_AUTHENTICATE] = "Bearer"
             raise web.HTTPUnauthorized(text=text, content_type=JSON, headers=headers)
-        return web.Response(text=text, status=error.status, content_type=JSON, headers=headers)
+        return web.Response(
+            text=text, status=error.status, content_type=JSON, headers=headers
+        )
 
 
 def encoded(value: JsonValue) -> str:
@@ -255,7 +287,9 @@ class ClientGone(Exception):
     """The client has closed the connection, or does not read."""
 
 
-async def send_events(exchange: Exchange, events: AsyncGenerator[JsonObject]) -> web.StreamResponse:
+async def send_events(
+    exchange: Exchange, events: AsyncGenerator[JsonObject]
+) -> web.StreamResponse:
     """Send events until they end or the client is gone, and close them. Raises what comes instead of the first one."""
     async with aclosing(events):
         event = None
@@ -297,14 +331,28 @@ class _Sender:
 
     async def send_bug(self, error: Exception) -> None:
         """Write an error event for a bug, and log it."""
-        reported_error = error if isinstance(error, ApiError) else internal_error(self._exchange.id)
-        LOGGER.error("A stream failed (%s): %s", self._exchange.id, traceback_without_words(error))
-        await self.send({"type": "error", "sequence_number": self._next_number, "error": reported_error.payload})
+        reported_error = (
+            error if isinstance(error, ApiError) else internal_error(self._exchange.id)
+        )
+        LOGGER.error(
+            "A stream failed (%s): %s",
+            self._exchange.id,
+            traceback_without_words(error),
+        )
+        await self.send(
+            {
+                "type": "error",
+                "sequence_number": self._next_number,
+                "error": reported_error.payload,
+            }
+        )
 
     @asynccontextmanager
     async def commenting(self) -> AsyncGenerator[None]:
         """Send a comment from time to time."""
-        comments = asyncio.create_task(self._write_comments(), name="chatterbox stream comments")
+        comments = asyncio.create_task(
+            self._write_comments(), name="chatterbox stream comments"
+        )
         try:
             yield
         finally:

@@ -31,16 +31,27 @@ _TOO_MANY: Final = b"Too many messages wait."
 
 
 async def serve_socket(
-    hass: HomeAssistant, exchange: Exchange, session: SocketSession, admit: Callable[[], None]
+    hass: HomeAssistant,
+    exchange: Exchange,
+    session: SocketSession,
+    admit: Callable[[], None],
 ) -> web.WebSocketResponse:
     """Answer messages until either side closes the connection.
 
-    `admit` raises `ApiError` for a message that may not be answered. Raises `ApiError` (426) for another request.
+    `admit` raises `ApiError` for a message that may not be answered. Raises `ApiError`
+    (426) for another request.
     """
-    # aiohttp's heartbeat would leave a timer behind when the connection is closed from here.
-    response = web.WebSocketResponse(autoping=False, max_msg_size=exchange.limits.size, compress=False)
+    # aiohttp's heartbeat would leave a timer behind when the connection is closed from
+    # here.
+    response = web.WebSocketResponse(
+        autoping=False, max_msg_size=exchange.limits.size, compress=False
+    )
     if not response.can_prepare(exchange.request):
-        raise ApiError("Open a WebSocket here, or POST a request for a response.", status=426, code="upgrade_required")
+        raise ApiError(
+            "Open a WebSocket here, or POST a request for a response.",
+            status=426,
+            code="upgrade_required",
+        )
     response.headers.update(exchange.headers())
     await response.prepare(exchange.request)
     arriving = _Arriving(exchange)
@@ -54,7 +65,8 @@ async def serve_socket(
 class _Arriving(asyncio.Protocol):
     """Counts what a connection sends until it is a whole message; aborts a connection for which there is no room.
 
-    It stands between the transport and `aiohttp`, which tells nobody of a message before it is whole.
+    It stands between the transport and `aiohttp`, which tells nobody of a message
+    before it is whole.
     """
 
     def __init__(self, exchange: Exchange) -> None:
@@ -119,10 +131,14 @@ class _Connection:
 
     async def run(self, hass: HomeAssistant) -> None:
         """Read messages while another task answers, so that a closed connection is noticed at once."""
-        answering = asyncio.create_task(self._answer_all(), name="chatterbox answers of a socket")
+        answering = asyncio.create_task(
+            self._answer_all(), name="chatterbox answers of a socket"
+        )
         pinging = asyncio.create_task(self._ping(), name="chatterbox pings of a socket")
         try:
-            async with asyncio.timeout(self._exchange.limits.connection_seconds) as time_left:
+            async with asyncio.timeout(
+                self._exchange.limits.connection_seconds
+            ) as time_left:
 
                 @callback
                 def stop(_event: Event) -> None:
@@ -149,7 +165,9 @@ class _Connection:
         with suppress(ClientGone):
             async for message in self._response:
                 self._pings_since_heard = 0
-                self._arriving.note_message(len(message.data) if message.type is WSMsgType.TEXT else 0)
+                self._arriving.note_message(
+                    len(message.data) if message.type is WSMsgType.TEXT else 0
+                )
                 match message.type:
                     case WSMsgType.TEXT:
                         request: str | ApiError = message.data
@@ -163,14 +181,22 @@ class _Connection:
                     case _:
                         request = invalid("Send messages as text.")
                 if not self._keep(request):
-                    closing = self._response.close(code=WSCloseCode.POLICY_VIOLATION, message=_TOO_MANY)
+                    closing = self._response.close(
+                        code=WSCloseCode.POLICY_VIOLATION, message=_TOO_MANY
+                    )
                     await self._exchange.write(closing)
                     return
 
     def _keep(self, message: str | ApiError) -> bool:
         """Queue a message; return whether there was room for it."""
-        limits, size = self._exchange.limits, len(message) if isinstance(message, str) else 0
-        if self._messages.qsize() >= limits.waiting or self._exchange.held + size > 2 * limits.size:
+        limits, size = (
+            self._exchange.limits,
+            len(message) if isinstance(message, str) else 0,
+        )
+        if (
+            self._messages.qsize() >= limits.waiting
+            or self._exchange.held + size > 2 * limits.size
+        ):
             return False
         try:
             self._exchange.hold(size)
@@ -191,10 +217,14 @@ class _Connection:
     async def _close(self, answering: asyncio.Task[None]) -> None:
         """Close the connection after the current answer, or at once when Home Assistant stops."""
         if self._is_stopping:
-            await self._exchange.write(self._response.close(code=WSCloseCode.GOING_AWAY))
+            await self._exchange.write(
+                self._response.close(code=WSCloseCode.GOING_AWAY)
+            )
             return
         self._messages.shutdown(immediate=True)
-        await asyncio.wait({answering}, timeout=self._exchange.limits.last_answer_seconds)
+        await asyncio.wait(
+            {answering}, timeout=self._exchange.limits.last_answer_seconds
+        )
         await self._send_error(_LIMIT_REACHED)
         await self._exchange.write(self._response.close())
 
@@ -209,7 +239,11 @@ class _Connection:
                 except ClientGone:
                     raise
                 except Exception as error:  # noqa: BLE001  # a bug ends one answer, not the connection
-                    LOGGER.error("A message failed (%s): %s", self._exchange.id, traceback_without_words(error))
+                    LOGGER.error(
+                        "A message failed (%s): %s",
+                        self._exchange.id,
+                        traceback_without_words(error),
+                    )
                     await self._send_error(internal_error(self._exchange.id))
 
     async def _answer(self, message: str | ApiError) -> None:
@@ -224,7 +258,9 @@ class _Connection:
             self._exchange.hold(-len(message))
 
     async def _send_error(self, error: ApiError) -> None:
-        await self._send({"type": "error", "status": error.status, "error": error.payload})
+        await self._send(
+            {"type": "error", "status": error.status, "error": error.payload}
+        )
 
     async def _send(self, event: JsonObject) -> None:
         await self._exchange.write(self._response.send_str(encoded(event)))

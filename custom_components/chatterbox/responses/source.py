@@ -1,6 +1,7 @@
 """The source of a turn that a client of the Responses API asks for: its transcript, its tools and its limits.
 
-A client can only narrow what an agent is set up for: fewer tools, fewer calls, more questions.
+A client can only narrow what an agent is set up for: fewer tools, fewer calls, more
+questions.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -52,7 +53,11 @@ def request_words(request: TurnRequest) -> UserMessage | None:
 
 
 def _before_words(request: TurnRequest) -> Transcript:
-    return request.transcript if request_words(request) is None else request.transcript[:-1]
+    return (
+        request.transcript
+        if request_words(request) is None
+        else request.transcript[:-1]
+    )
 
 
 def _added(request: TurnRequest) -> Transcript:
@@ -61,7 +66,10 @@ def _added(request: TurnRequest) -> Transcript:
         words = request_words(request)
         return tuple(message for message in request.added if message is not words)
     history = _before_words(request)
-    new = next((i for i, m in enumerate(reversed(history)) if isinstance(m, AssistantMessage)), len(history))
+    new = next(
+        (i for i, m in enumerate(reversed(history)) if isinstance(m, AssistantMessage)),
+        len(history),
+    )
     return history[len(history) - new :]
 
 
@@ -86,11 +94,17 @@ class ApiTurnSource(TurnSource):
     @override
     def new_record(self, text: str, agent: str) -> TurnRecord:
         """Return a record with the messages that the client adds. The client decides whether it is stored."""
-        return TurnRecord(text, agent, is_stored=self.request.may_store, brought=_added(self.request))
+        return TurnRecord(
+            text, agent, is_stored=self.request.may_store, brought=_added(self.request)
+        )
 
     @override
     async def async_thread(
-        self, continuity: Continuity, asked_for: str | None, speaker: Speaker, chat_log: ChatLog
+        self,
+        continuity: Continuity,
+        asked_for: str | None,
+        speaker: Speaker,
+        chat_log: ChatLog,
     ) -> Thread:
         """Return the conversation of a turn, which the client holds."""
         return continuity.thread_of(chat_log.conversation_id)
@@ -126,7 +140,9 @@ class ApiTurnSource(TurnSource):
         request = self.request
         return replace(
             turn,
-            instructions="\n\n".join(filter(None, (turn.instructions, request.instructions))),
+            instructions="\n\n".join(
+                filter(None, (turn.instructions, request.instructions))
+            ),
             output=request.output,
             options=request.options,
             may_be_shortened=request.may_be_shortened,
@@ -138,7 +154,9 @@ class ApiTurnSource(TurnSource):
         wanted = self.request.max_tool_calls
         return replace(
             limits,
-            max_tool_calls=limits.max_tool_calls if wanted is None else min(limits.max_tool_calls, wanted),
+            max_tool_calls=limits.max_tool_calls
+            if wanted is None
+            else min(limits.max_tool_calls, wanted),
             max_output_tokens=self.request.max_output_tokens,
             approval_expiry=APPROVAL_SECONDS,
         )
@@ -152,12 +170,22 @@ class ApiTurnSource(TurnSource):
         if self.request.hosted is None:
             return settings
         labels = [tools.server_label for tools in self.request.hosted]
-        known = (*settings.llm_apis, *((OWN_LABEL,) if offered_to(hass, settings) else ()))
+        known = (
+            *settings.llm_apis,
+            *((OWN_LABEL,) if offered_to(hass, settings) else ()),
+        )
         for index, label in enumerate(labels):
             if label not in known:
                 message = f"This agent has no tools under {label!r}. It has: {', '.join(known) or 'none'}."
-                raise invalid(message, f"tools[{index}].server_label", "unknown_server_label")
-        return replace(settings, llm_apis=tuple(label for label in dict.fromkeys(labels) if label != OWN_LABEL))
+                raise invalid(
+                    message, f"tools[{index}].server_label", "unknown_server_label"
+                )
+        return replace(
+            settings,
+            llm_apis=tuple(
+                label for label in dict.fromkeys(labels) if label != OWN_LABEL
+            ),
+        )
 
     @override
     def select(self, tools: TurnTools) -> ToolSelection:
@@ -173,12 +201,16 @@ class ApiTurnSource(TurnSource):
         by_label: dict[str, list[ToolDefinition]] = {label: [] for label in wishes}
         for tool in definitions_of_home:
             if tool.name != SENTENCE_TOOL:
-                by_label.setdefault(tools.labels.get(tool.name, OWN_LABEL), []).append(tool)
+                by_label.setdefault(tools.labels.get(tool.name, OWN_LABEL), []).append(
+                    tool
+                )
         self._check(tools, definitions_of_home)
         failures = {label: _NO_TOOLS for label, found in by_label.items() if not found}
         offered = ToolsOffered(by_label, failures, self.answered)
         definitions = tools._replace(definitions=definitions_of_home)
-        selection = ToolSelection(definitions, self.request.functions, *_choice(self.request, offered))
+        selection = ToolSelection(
+            definitions, self.request.functions, *_choice(self.request, offered)
+        )
         self.tell(offered)
         return selection
 
@@ -188,11 +220,16 @@ class ApiTurnSource(TurnSource):
         return _before_words(self.request)
 
     @override
-    def message(self, text: str, chat_log: ChatLog, files: ShownFiles, context: str) -> UserMessage | None:
+    def message(
+        self, text: str, chat_log: ChatLog, files: ShownFiles, context: str
+    ) -> UserMessage | None:
         """Return the words of the client, which come with attachments and a context of their own."""
         if (user_message := request_words(self.request)) is None:
             return None
-        return replace(user_message, context="\n\n".join(filter(None, (context, user_message.context))))
+        return replace(
+            user_message,
+            context="\n\n".join(filter(None, (context, user_message.context))),
+        )
 
     @override
     def hooks(self, tools: TurnTools) -> Sequence[Hooks]:
@@ -205,19 +242,34 @@ class ApiTurnSource(TurnSource):
         A request that is rejected here leaves the question open.
         """
         names = {tool.name for tool in definitions}
-        for call in (pending.call for pending in self.answered.approved) if self.answered else ():
+        for call in (
+            (pending.call for pending in self.answered.approved)
+            if self.answered
+            else ()
+        ):
             if call.name not in names:
                 message = f"The approved tool {call.name!r} is not among those of this request. Name the same again."
                 raise invalid(message, "tools", "approval_continuation_invalid")
         for function in self.request.functions:
             if function.name in names:
-                raise invalid(f"A tool of the agent is called {function.name!r}, too. Choose another name.", "tools")
+                raise invalid(
+                    f"A tool of the agent is called {function.name!r}, too. Choose another name.",
+                    "tools",
+                )
         for index, wish in enumerate(self.request.hosted or ()):
-            known = {name for name, label in tools.labels.items() if label == wish.server_label}
-            known |= {tool.name for tool in tools.definitions if tool.name not in tools.labels}
+            known = {
+                name
+                for name, label in tools.labels.items()
+                if label == wish.server_label
+            }
+            known |= {
+                tool.name for tool in tools.definitions if tool.name not in tools.labels
+            }
             wanted = wish.allowed.tool_names if wish.allowed else None
             if unknown := sorted(set(wanted or ()) - known):
-                message = f"There is no tool {unknown[0]!r} under {wish.server_label!r}."
+                message = (
+                    f"There is no tool {unknown[0]!r} under {wish.server_label!r}."
+                )
                 raise invalid(message, f"tools[{index}].allowed_tools", "unknown_tool")
 
     @override
@@ -237,14 +289,20 @@ class ClientApprovals(Hooks):
         self._labels = labels
 
     @override
-    async def pre_tool_use(self, tool: ToolDefinition, arguments: JsonObject) -> Ask | None:
+    async def pre_tool_use(
+        self, tool: ToolDefinition, arguments: JsonObject
+    ) -> Ask | None:
         wish = self._wishes.get(self._labels.get(tool.name, OWN_LABEL))
-        return Ask("", _WANTED_BY_CLIENT) if wish is not None and wish.asks(tool) else None
+        return (
+            Ask("", _WANTED_BY_CLIENT) if wish is not None and wish.asks(tool) else None
+        )
 
     pre_approved_use = pre_tool_use
 
 
-def _choice(request: TurnRequest, offered: ToolsOffered) -> tuple[ToolChoice, frozenset[str] | None]:
+def _choice(
+    request: TurnRequest, offered: ToolsOffered
+) -> tuple[ToolChoice, frozenset[str] | None]:
     """Return the tool choice, and the names of the tools that may be called; None for all."""
     match request.tool_choice:
         case ToolChoiceMode() as mode:
@@ -252,12 +310,17 @@ def _choice(request: TurnRequest, offered: ToolsOffered) -> tuple[ToolChoice, fr
         case FunctionRef(name=name):
             return NamedTool(name), None
         case HostedToolRef(name=None) as label:
-            return ToolChoiceMode.REQUIRED, _names(label, offered, "tool_choice")  # of what is allowed
+            return ToolChoiceMode.REQUIRED, _names(
+                label, offered, "tool_choice"
+            )  # of what is allowed
         case HostedToolRef() as tool:
             (name,) = _names(tool, offered, "tool_choice")
             return NamedTool(name), None
         case AllowedTools(tools, mode):
-            names = (_names(tool, offered, f"tool_choice.tools[{index}]") for index, tool in enumerate(tools))
+            names = (
+                _names(tool, offered, f"tool_choice.tools[{index}]")
+                for index, tool in enumerate(tools)
+            )
             return mode, frozenset[str]().union(*names)
 
 
@@ -267,8 +330,16 @@ def _names(tool: ToolRef, offered: ToolsOffered, param: str) -> frozenset[str]:
         case FunctionRef(name=name):
             return frozenset({name})
         case HostedToolRef(server_label=label, name=name):
-            found = {one.name for one in offered.tools.get(label, ()) if name in (None, one.name)}
+            found = {
+                one.name
+                for one in offered.tools.get(label, ())
+                if name in (None, one.name)
+            }
             if not found:
                 missing = f"is no tool {name!r}" if name else "are no tools"
-                raise invalid(f"There {missing} under {label!r} in this request.", param, "unknown_tool")
+                raise invalid(
+                    f"There {missing} under {label!r} in this request.",
+                    param,
+                    "unknown_tool",
+                )
             return frozenset(found)

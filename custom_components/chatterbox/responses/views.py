@@ -1,10 +1,18 @@
 """HTTP views of the Responses API below `/api/chatterbox/v1`: authentication, limits and routing.
 
-The views exist from setup. What answers them is imported, in a thread, once a service has the API enabled.
+The views exist from setup. What answers them is imported, in a thread, once a service
+has the API enabled.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Generator,
+    Mapping,
+    Sequence,
+)
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -23,7 +31,14 @@ from homeassistant.util.hass_dict import HassKey
 
 from ..agent.errors import traceback_without_words
 from ..agent.messages import JsonObject
-from ..const import BASE_PATH, CONF_REQUEST_MEGABYTES, CONF_RESPONSES_API, DOMAIN, INTEGRATION, LOGGER
+from ..const import (
+    BASE_PATH,
+    CONF_REQUEST_MEGABYTES,
+    CONF_RESPONSES_API,
+    DOMAIN,
+    INTEGRATION,
+    LOGGER,
+)
 from ..internals.http import may_be_signed
 from .exchange import Exchange, HttpLimits, Load, send_events
 from .protocol.errors import ApiError, ErrorType, internal_error, not_found
@@ -32,7 +47,10 @@ from .socket import serve_socket
 if TYPE_CHECKING:
     from .protocol.service import ResponsesService
 
-_MODULES: Final = tuple(f"{INTEGRATION}.{name}" for name in ("responses.protocol.service", "responses.backend"))
+_MODULES: Final = tuple(
+    f"{INTEGRATION}.{name}"
+    for name in ("responses.protocol.service", "responses.backend")
+)
 
 _MEGABYTE: Final = 1024 * 1024
 _RESPONSES_INSTEAD: Final = (
@@ -58,7 +76,9 @@ class _Loaded:
     """None until a service has the API enabled."""
 
 
-_loaded: Final = singleton(HassKey[_Loaded](f"{DOMAIN}_responses_api"))(lambda _: _Loaded())
+_loaded: Final = singleton(HassKey[_Loaded](f"{DOMAIN}_responses_api"))(
+    lambda _: _Loaded()
+)
 """Returns what answers requests."""
 
 
@@ -84,44 +104,84 @@ async def async_load_api(hass: HomeAssistant) -> None:
 @callback
 def _service(hass: HomeAssistant) -> ResponsesService:
     if (service := _loaded(hass).service) is None:
-        raise ApiError("The API is being loaded. Try again.", status=503, kind=ErrorType.SERVER)
+        raise ApiError(
+            "The API is being loaded. Try again.", status=503, kind=ErrorType.SERVER
+        )
     return service
 
 
 def async_register_views(
-    hass: HomeAssistant, find_service: Callable[[], ResponsesService], limits: HttpLimits | None = None
+    hass: HomeAssistant,
+    find_service: Callable[[], ResponsesService],
+    limits: HttpLimits | None = None,
 ) -> None:
     """Register the views of a service, which is looked up for each request."""
     api = _Api(hass, find_service, limits or HttpLimits())
     get, post, delete = hdrs.METH_GET, hdrs.METH_POST, hdrs.METH_DELETE
     paths: Mapping[str, Mapping[str, _Handler]] = {
         "/responses": {
-            post: api.until_stop(_read(lambda one, body: find_service().create(body, one.caller))),
+            post: api.until_stop(
+                _read(lambda one, body: find_service().create(body, one.caller))
+            ),
             get: api.socket,
         },
-        "/responses/compact": {post: api.until_stop(_read(lambda one, body: find_service().compact(body, one.caller)))},
+        "/responses/compact": {
+            post: api.until_stop(
+                _read(lambda one, body: find_service().compact(body, one.caller))
+            )
+        },
         "/responses/input_tokens": {},
         "/responses/{id}": {
-            get: api.until_stop(lambda one: find_service().get(one.path("id"), one.caller, one.request.query)),
+            get: api.until_stop(
+                lambda one: find_service().get(
+                    one.path("id"), one.caller, one.request.query
+                )
+            ),
             delete: lambda one: find_service().delete(one.path("id"), one.caller),
         },
-        "/responses/{id}/cancel": {post: lambda one: find_service().cancel(one.path("id"), one.caller)},
-        "/responses/{id}/input_items": {
-            get: lambda one: find_service().input_items(one.path("id"), one.caller, one.request.query)
+        "/responses/{id}/cancel": {
+            post: lambda one: find_service().cancel(one.path("id"), one.caller)
         },
-        "/conversations": {post: _read(lambda one, body: find_service().conversations.create(body, one.caller))},
+        "/responses/{id}/input_items": {
+            get: lambda one: find_service().input_items(
+                one.path("id"), one.caller, one.request.query
+            )
+        },
+        "/conversations": {
+            post: _read(
+                lambda one, body: find_service().conversations.create(body, one.caller)
+            )
+        },
         "/conversations/{id}": {
-            get: lambda one: find_service().conversations.get(one.path("id"), one.caller),
-            post: _read(lambda one, body: find_service().conversations.update(one.path("id"), body, one.caller)),
-            delete: lambda one: find_service().conversations.delete(one.path("id"), one.caller),
+            get: lambda one: find_service().conversations.get(
+                one.path("id"), one.caller
+            ),
+            post: _read(
+                lambda one, body: find_service().conversations.update(
+                    one.path("id"), body, one.caller
+                )
+            ),
+            delete: lambda one: find_service().conversations.delete(
+                one.path("id"), one.caller
+            ),
         },
         "/conversations/{id}/items": {
-            get: lambda one: find_service().conversations.list_items(one.path("id"), one.caller, one.request.query),
-            post: _read(lambda one, body: find_service().conversations.add(one.path("id"), body, one.caller)),
+            get: lambda one: find_service().conversations.list_items(
+                one.path("id"), one.caller, one.request.query
+            ),
+            post: _read(
+                lambda one, body: find_service().conversations.add(
+                    one.path("id"), body, one.caller
+                )
+            ),
         },
         "/conversations/{id}/items/{item}": {
-            get: lambda one: find_service().conversations.get_item(one.path("id"), one.path("item"), one.caller),
-            delete: lambda one: find_service().conversations.delete_item(one.path("id"), one.path("item"), one.caller),
+            get: lambda one: find_service().conversations.get_item(
+                one.path("id"), one.path("item"), one.caller
+            ),
+            delete: lambda one: find_service().conversations.delete_item(
+                one.path("id"), one.path("item"), one.caller
+            ),
         },
         "/models": {get: api.models},
         "/models/{id}": {get: api.model},
@@ -147,16 +207,23 @@ class _View(HomeAssistantView):
         self._api = api
 
     @override
-    def register(self, hass: HomeAssistant, app: web.Application, router: web.UrlDispatcher) -> None:
+    def register(
+        self, hass: HomeAssistant, app: web.Application, router: web.UrlDispatcher
+    ) -> None:
         """Route every method."""
         resource = router.add_resource(self.url or "")
         for method, handler in self._handlers.items():
-            app[KEY_ALLOW_CONFIGURED_CORS](resource.add_route(method, partial(self._api.serve, handler)))
+            app[KEY_ALLOW_CONFIGURED_CORS](
+                resource.add_route(method, partial(self._api.serve, handler))
+            )
         resource.add_route(hdrs.METH_ANY, partial(self._api.serve, self._refuse))
 
     async def _refuse(self, exchange: Exchange) -> web.StreamResponse:
         if not self._handlers:
-            text = _INSTEAD.get((self.url or "").removeprefix(BASE_PATH), "There is nothing at this URL.")
+            text = _INSTEAD.get(
+                (self.url or "").removeprefix(BASE_PATH),
+                "There is nothing at this URL.",
+            )
             raise not_found(text, code="unknown_url")
         allowed = ", ".join(self._handlers)
         error = ApiError(f"Use {allowed} here.", status=405, code="method_not_allowed")
@@ -166,7 +233,12 @@ class _View(HomeAssistantView):
 class _Api:
     """Admits requests, has the service answer them, and turns whatever fails into errors of the API."""
 
-    def __init__(self, hass: HomeAssistant, find_service: Callable[[], ResponsesService], limits: HttpLimits) -> None:
+    def __init__(
+        self,
+        hass: HomeAssistant,
+        find_service: Callable[[], ResponsesService],
+        limits: HttpLimits,
+    ) -> None:
         self._hass = hass
         self._find_service = find_service
         self._limits = limits
@@ -175,7 +247,9 @@ class _Api:
         self._load = Load()
         hass.bus.async_listen_once(EVENT_HOMEASSISTANT_STOP, self._async_stop)
 
-    async def serve(self, handler: _Handler, request: web.Request) -> web.StreamResponse:
+    async def serve(
+        self, handler: _Handler, request: web.Request
+    ) -> web.StreamResponse:
         """Answer a request."""
         exchange = Exchange(request, self._limits_now(), self._load)
         try:
@@ -184,19 +258,31 @@ class _Api:
                 return await _sent(exchange, await handler(exchange))
         except ApiError as error:
             is_for_sockets = error.status == HTTPStatus.UPGRADE_REQUIRED
-            response = exchange.refusal(error, {hdrs.UPGRADE: "websocket"} if is_for_sockets else {})
-            if error.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE and hdrs.CONTENT_ENCODING in request.headers:
+            response = exchange.refusal(
+                error, {hdrs.UPGRADE: "websocket"} if is_for_sockets else {}
+            )
+            if (
+                error.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+                and hdrs.CONTENT_ENCODING in request.headers
+            ):
                 await exchange.answer_and_cut(response)
             return response
         except Exception as error:  # noqa: BLE001  # a client gets a JSON error also for a bug
-            LOGGER.error("A request failed (%s): %s", exchange.id, traceback_without_words(error))
+            LOGGER.error(
+                "A request failed (%s): %s", exchange.id, traceback_without_words(error)
+            )
             return exchange.refusal(internal_error(exchange.id))
 
     @callback
     def admit(self, exchange: Exchange) -> None:
         """Check that a request, or one more message of a connection, may be answered. Raises `ApiError`."""
         if self._hass.is_stopping:
-            raise ApiError("Home Assistant stops.", status=503, kind=ErrorType.SERVER, code="stopping")
+            raise ApiError(
+                "Home Assistant stops.",
+                status=503,
+                kind=ErrorType.SERVER,
+                code="stopping",
+            )
         if not self._services():
             raise not_found("The API is not enabled for any service of Chatterbox.")
         exchange.require_user()
@@ -224,19 +310,34 @@ class _Api:
     async def socket(self, exchange: Exchange) -> web.StreamResponse:
         if may_be_signed(self._hass, exchange.request.query):
             message = "A signed path can only be read. Send a token, as Authorization: Bearer TOKEN."
-            raise ApiError(message, status=HTTPStatus.FORBIDDEN, kind=ErrorType.AUTHENTICATION, code="signed_path")
-        session, admit = self._find_service().socket(exchange.caller), partial(self.admit, exchange)
+            raise ApiError(
+                message,
+                status=HTTPStatus.FORBIDDEN,
+                kind=ErrorType.AUTHENTICATION,
+                code="signed_path",
+            )
+        session, admit = (
+            self._find_service().socket(exchange.caller),
+            partial(self.admit, exchange),
+        )
         return await serve_socket(self._hass, exchange, session, admit)
 
     def _services(self) -> Sequence[ConfigEntry]:
         """Return the services that have the API enabled."""
-        entries: list[ConfigEntry] = self._hass.config_entries.async_loaded_entries(DOMAIN)
+        entries: list[ConfigEntry] = self._hass.config_entries.async_loaded_entries(
+            DOMAIN
+        )
         return [entry for entry in entries if entry.options.get(CONF_RESPONSES_API)]
 
     def _limits_now(self) -> HttpLimits:
         """Return the limits with the largest size that an owner has set."""
-        wanted = [int(entry.options.get(CONF_REQUEST_MEGABYTES, 0)) for entry in self._services()]
-        return replace(self._limits, size=max(wanted, default=0) * _MEGABYTE or self._limits.size)
+        wanted = [
+            int(entry.options.get(CONF_REQUEST_MEGABYTES, 0))
+            for entry in self._services()
+        ]
+        return replace(
+            self._limits, size=max(wanted, default=0) * _MEGABYTE or self._limits.size
+        )
 
     @contextmanager
     def _until_revoked(self, request: web.Request) -> Generator[None]:
@@ -245,7 +346,9 @@ class _Api:
         if token_id is None or task is None:
             yield
             return
-        remove = self._hass.auth.async_register_revoke_token_callback(token_id, partial(_cancel, task))
+        remove = self._hass.auth.async_register_revoke_token_callback(
+            token_id, partial(_cancel, task)
+        )
         try:
             yield
         finally:

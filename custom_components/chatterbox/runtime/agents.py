@@ -9,7 +9,10 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, Literal
 
-from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN, ConversationInput
+from homeassistant.components.conversation import (
+    DOMAIN as CONVERSATION_DOMAIN,
+    ConversationInput,
+)
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
@@ -19,7 +22,11 @@ from ..agent.loop.turn import Limits
 from ..agent.messages import ToolDefinition, Transcript
 from ..agent.protocols import HookPoint, Hooks, LLMProvider, ResponseComposer
 from ..agent.providers.failover import FailoverProvider
-from ..agent.providers.managed_provider import CircuitBreaker, ManagedProvider, is_available
+from ..agent.providers.managed_provider import (
+    CircuitBreaker,
+    ManagedProvider,
+    is_available,
+)
 from ..const import DOMAIN
 from ..offline.local_commands import LocalCommandsProvider, LocalRequests, recognizers
 from ..offline.provider import OfflineProvider
@@ -40,7 +47,9 @@ def async_agent_entries(hass: HomeAssistant) -> list[er.RegistryEntry]:
     return [
         entity
         for entity in er.async_get(hass).entities.values()
-        if entity.platform == DOMAIN and entity.domain == CONVERSATION_DOMAIN and not entity.disabled
+        if entity.platform == DOMAIN
+        and entity.domain == CONVERSATION_DOMAIN
+        and not entity.disabled
     ]
 
 
@@ -59,24 +68,48 @@ class ProviderChain:
         """Return whether any provider works, as far as is known."""
         return self.ends_offline or is_available(self.models())
 
-    def providers(self, announcement: Callable[[], str], requests: LocalRequests | None) -> tuple[ManagedProvider, ...]:
+    def providers(
+        self, announcement: Callable[[], str], requests: LocalRequests | None
+    ) -> tuple[ManagedProvider, ...]:
         """Return the providers of one turn. Where Home Assistant itself answers, it announces and recognizes so."""
         models = self.models()
-        return (*models, offline_provider(announcement, requests)) if self.ends_offline else models
+        return (
+            (*models, offline_provider(announcement, requests))
+            if self.ends_offline
+            else models
+        )
 
     def models(self) -> tuple[ManagedProvider, ...]:
         """Return the providers of one turn without Home Assistant itself."""
-        return (self.own, *[fallback for fallback in self.find_fallbacks() if fallback is not self.own])
+        return (
+            self.own,
+            *[
+                fallback
+                for fallback in self.find_fallbacks()
+                if fallback is not self.own
+            ],
+        )
 
 
-def offline_provider(announcement: Callable[[], str] = str, requests: LocalRequests | None = None) -> ManagedProvider:
+def offline_provider(
+    announcement: Callable[[], str] = str, requests: LocalRequests | None = None
+) -> ManagedProvider:
     """Return the provider that needs no model. It is new in each turn: nothing about it can break."""
-    provider = OfflineProvider(announcement, replace(requests, has_model=False).async_recognize if requests else None)
-    names = frozenset({SENTENCE_TOOL, *(recognizers(requests.hass) if requests else ())})
-    return ManagedProvider(HOME_ASSISTANT, provider, CircuitBreaker(), tools=partial(_named, names))
+    provider = OfflineProvider(
+        announcement,
+        replace(requests, has_model=False).async_recognize if requests else None,
+    )
+    names = frozenset(
+        {SENTENCE_TOOL, *(recognizers(requests.hass) if requests else ())}
+    )
+    return ManagedProvider(
+        HOME_ASSISTANT, provider, CircuitBreaker(), tools=partial(_named, names)
+    )
 
 
-def _named(names: frozenset[str], tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:
+def _named(
+    names: frozenset[str], tools: Iterable[ToolDefinition]
+) -> tuple[ToolDefinition, ...]:
     return tuple([tool for tool in tools if tool.name in names])
 
 
@@ -100,7 +133,12 @@ class Agent:
         return self.understands_sentences or bool(self.settings.llm_apis)
 
     def local_requests(
-        self, user_input: ConversationInput, history: Transcript, is_refused: Callable[[], bool], *, is_new: bool
+        self,
+        user_input: ConversationInput,
+        history: Transcript,
+        is_refused: Callable[[], bool],
+        *,
+        is_new: bool,
     ) -> LocalRequests | None:
         """Return the requests that Home Assistant may handle; None if it handles none.
 
@@ -110,26 +148,47 @@ class Agent:
             return None
         has_model = self.chain.ends_offline
         return LocalRequests(
-            self.hass, self.settings, user_input, history, is_refused, is_new=is_new, has_model=has_model
+            self.hass,
+            self.settings,
+            user_input,
+            history,
+            is_refused,
+            is_new=is_new,
+            has_model=has_model,
         )
 
     def goes_beside_model(self, requests: LocalRequests) -> bool:
         """Return whether Home Assistant handles requests, or asks about them, also while a model answers.
 
-        A script that judges each call knows the tools of models, so the model handles all then.
+        A script that judges each call knows the tools of models, so the model handles
+        all then.
         """
-        may_act = requests.acts or not requests.is_new or (requests.check is not None and requests.check.may_be_command)
-        return may_act and not (requests.has_model and HookPoint.PRE_TOOL_USE in requests.settings.scripts)
+        may_act = (
+            requests.acts
+            or not requests.is_new
+            or (requests.check is not None and requests.check.may_be_command)
+        )
+        return may_act and not (
+            requests.has_model and HookPoint.PRE_TOOL_USE in requests.settings.scripts
+        )
 
     def own_model(self) -> LLMProvider | None:
         """Return a provider of one turn that asks the agent's own model alone; None for an agent without one."""
         within = self.settings.limits.deadline
-        return FailoverProvider([self.chain.own], within=within) if self.settings.model else None
+        return (
+            FailoverProvider([self.chain.own], within=within)
+            if self.settings.model
+            else None
+        )
 
     def took_over(self, sentences: Mapping[str, str]) -> str:
         """Return the sentence that is spoken when Home Assistant itself answers: why the agent's own model does not."""
         spent = self.chain.own.spent()
-        return spent_sentence(sentences, spent) if spent else cause_of(sentences, self.chain.own.breaker.last_error)
+        return (
+            spent_sentence(sentences, spent)
+            if spent
+            else cause_of(sentences, self.chain.own.breaker.last_error)
+        )
 
     def build_loop(  # noqa: PLR0913  # what a loop is made of
         self,
@@ -148,13 +207,22 @@ class Agent:
 
         A `provider` that is given answers in place of all others.
 
-        `falls_back` allows that for an agent with a model. Home Assistant may then handle `local_requests`; with
-        `acts_locally`, also before a model, as far as the agent has it so.
+        `falls_back` allows that for an agent with a model. Home Assistant may then
+        handle `local_requests`; with `acts_locally`, also before a model, as far as the
+        agent has it so.
         """
         if provider is None:
-            providers = self.chain.providers(took_over, local_requests) if falls_back else self.chain.models()
+            providers = (
+                self.chain.providers(took_over, local_requests)
+                if falls_back
+                else self.chain.models()
+            )
             provider = FailoverProvider(providers, within=limits.deadline)
-        if local_requests is not None and acts_locally and self.goes_beside_model(local_requests):
+        if (
+            local_requests is not None
+            and acts_locally
+            and self.goes_beside_model(local_requests)
+        ):
             provider = LocalCommandsProvider(provider, local_requests)
         return AgenticLoop(provider, tools.dispatcher, hooks=hooks, composer=composer)
 
@@ -175,9 +243,13 @@ class Runtime:
     built: dict[str, tuple[str, Mapping[str, Any]]]
     """The title and the data from which each agent was built, by subentry id."""
     _adders: list[Callable[[ConfigSubentry], None]] = field(default_factory=list)
-    _ends: defaultdict[str, list[CALLBACK_TYPE]] = field(default_factory=lambda: defaultdict(list))
+    _ends: defaultdict[str, list[CALLBACK_TYPE]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
 
-    def async_add_each(self, entry: ConfigEntry, add: Callable[[ConfigSubentry], None]) -> None:
+    def async_add_each(
+        self, entry: ConfigEntry, add: Callable[[ConfigSubentry], None]
+    ) -> None:
         """Have a platform add the entities of each subentry, now and whenever one is built anew."""
         self._adders.append(add)
         for subentry in entry.subentries.values():
@@ -219,8 +291,14 @@ type ChatterboxConfigEntry = ConfigEntry[Runtime]
 
 def async_get_models(hass: HomeAssistant) -> Mapping[str, AgentModel]:
     """Return the models of all loaded entries, by the subentry ids of their agents."""
-    entries: list[ChatterboxConfigEntry] = hass.config_entries.async_loaded_entries(DOMAIN)
-    return {agent_id: model for entry in entries for agent_id, model in entry.runtime_data.models.items()}
+    entries: list[ChatterboxConfigEntry] = hass.config_entries.async_loaded_entries(
+        DOMAIN
+    )
+    return {
+        agent_id: model
+        for entry in entries
+        for agent_id, model in entry.runtime_data.models.items()
+    }
 
 
 def async_forget_conversations(hass: HomeAssistant) -> None:
@@ -231,7 +309,9 @@ def async_forget_conversations(hass: HomeAssistant) -> None:
 
 def async_forget_summaries(hass: HomeAssistant) -> None:
     """Drop all summaries, which may cover what was deleted. They are written again."""
-    entries: list[ChatterboxConfigEntry] = hass.config_entries.async_loaded_entries(DOMAIN)
+    entries: list[ChatterboxConfigEntry] = hass.config_entries.async_loaded_entries(
+        DOMAIN
+    )
     for entry in entries:
         for agent in entry.runtime_data.agents.values():
             agent.summaries.async_forget()

@@ -21,7 +21,15 @@ from yarl import URL
 
 from ..agent.errors import ProviderError
 from ..agent.messages import JsonValue
-from ..agent.providers.profiles import LLAMA_CPP, LM_STUDIO, LOCALAI, OLLAMA, VLLM, ServerProfile, profile_at
+from ..agent.providers.profiles import (
+    LLAMA_CPP,
+    LM_STUDIO,
+    LOCALAI,
+    OLLAMA,
+    VLLM,
+    ServerProfile,
+    profile_at,
+)
 from ..agent.providers.service_client import server_root
 from ..agent.wire.model_lists import ChatModel
 from ..const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, DOMAIN, ServiceKind
@@ -32,9 +40,19 @@ _LONGEST_LOOK: Final = 0.5
 _LONGEST_LIST: Final = 1024 * 1024
 """Bytes."""
 _USUAL: Final = (OLLAMA, LLAMA_CPP, LM_STUDIO, VLLM, LOCALAI)
-_OWNERS: Final[Mapping[str, ServerProfile]] = {"llamacpp": LLAMA_CPP, "vllm": VLLM, "organization_owner": LM_STUDIO}
+_OWNERS: Final[Mapping[str, ServerProfile]] = {
+    "llamacpp": LLAMA_CPP,
+    "vllm": VLLM,
+    "organization_owner": LM_STUDIO,
+}
 """The owners of models, as servers name them."""
-_APPS: Final = {"ollama": OLLAMA, "llama": LLAMA_CPP, "lmstudio": LM_STUDIO, "vllm": VLLM, "localai": LOCALAI}
+_APPS: Final = {
+    "ollama": OLLAMA,
+    "llama": LLAMA_CPP,
+    "lmstudio": LM_STUDIO,
+    "vllm": VLLM,
+    "localai": LOCALAI,
+}
 """By a part of the name of an app; the first that fits counts."""
 
 
@@ -51,7 +69,11 @@ class FoundServer:
     def service(self) -> Mapping[str, str]:
         """The data of an entry for it."""
         kind = ServiceKind(self.profile.wire.value)
-        return {CONF_KIND: kind.value, CONF_SERVER: self.profile.id, CONF_BASE_URL: self.base_url}
+        return {
+            CONF_KIND: kind.value,
+            CONF_SERVER: self.profile.id,
+            CONF_BASE_URL: self.base_url,
+        }
 
 
 @singleton(HassKey[list[str]](f"{DOMAIN}_usual_addresses"))
@@ -73,8 +95,12 @@ def addresses_of_apps(hass: HomeAssistant) -> list[str]:
         return []
     found: list[str] = []
     for slug, app in apps.items():
-        name = slug.partition("_")[2].replace("_", "").replace("-", "")  # before it is the repository
-        profile = next((profile for part, profile in _APPS.items() if part in name), None)
+        name = (
+            slug.partition("_")[2].replace("_", "").replace("-", "")
+        )  # before it is the repository
+        profile = next(
+            (profile for part, profile in _APPS.items() if part in name), None
+        )
         if profile and app and app.get("state") == "started":
             found.append(str(URL(profile.base_url).with_host(app["hostname"])))
     return found
@@ -93,20 +119,26 @@ async def async_profile_at(hass: HomeAssistant, base_url: str) -> ServerProfile:
     return found.profile if found else profile_at(base_url)
 
 
-async def _async_look(hass: HomeAssistant, base_url: str, *, lists: bool = True) -> FoundServer | None:
+async def _async_look(
+    hass: HomeAssistant, base_url: str, *, lists: bool = True
+) -> FoundServer | None:
     found: FoundServer | None = None
     with suppress(TimeoutError, ProviderError):
         async with asyncio.timeout(_LONGEST_LOOK):
             found = await _async_identify(hass, base_url)
             if found and lists:
-                found = replace(found, models=tuple(await model_server(hass, found.service).chat_models()))
+                found = replace(
+                    found,
+                    models=tuple(await model_server(hass, found.service).chat_models()),
+                )
     return found
 
 
 async def _async_identify(hass: HomeAssistant, base_url: str) -> FoundServer | None:
     """Return the server that answers. Each has the list of Chat Completions, Ollama and LocalAI a version beside it.
 
-    Ollama names the owner of a model, as in "library", and has null for no models. LocalAI names none.
+    Ollama names the owner of a model, as in "library", and has null for no models.
+    LocalAI names none.
     """
     root = server_root(base_url)
     version, listed = await asyncio.gather(
@@ -122,7 +154,9 @@ async def _async_identify(hass: HomeAssistant, base_url: str) -> FoundServer | N
         case _, {"data": [{"owned_by": str()}, *_]}:
             return FoundServer(profile_at(base_url), base_url)
         case _, {"data": list() | None}:
-            usual = [profile for profile in reversed(_USUAL) if profile.base_url == base_url]
+            usual = [
+                profile for profile in reversed(_USUAL) if profile.base_url == base_url
+            ]
             return FoundServer(usual[0] if usual else profile_at(base_url), base_url)
         case _:
             return None
@@ -134,7 +168,9 @@ async def _async_read(hass: HomeAssistant, url: URL) -> JsonValue:
     A redirection is not followed: it may lead outside.
     """
     try:
-        async with async_get_clientsession(hass).get(url, allow_redirects=False) as response:
+        async with async_get_clientsession(hass).get(
+            url, allow_redirects=False
+        ) as response:
             if response.status == HTTPStatus.NOT_FOUND:
                 return None
             body = bytearray()

@@ -1,8 +1,8 @@
 """Agents that assistants had before ours, and assistants made for ours.
 
-An assistant is an Assist pipeline. Whenever one of our agents takes it over, in a dialog of ours or of Home Assistant,
-its earlier agent is remembered. It is put back when ours is removed, unless somebody has chosen another one meanwhile.
-Decision 45.
+An assistant is an Assist pipeline. Whenever one of our agents takes it over, in a
+dialog of ours or of Home Assistant, its earlier agent is remembered. It is put back
+when ours is removed, unless somebody has chosen another one meanwhile. Decision 45.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -64,14 +64,25 @@ class _Holder:
         """Look at an assistant."""
         registry, engine = er.async_get(hass), pipeline.conversation_engine
         if found := registry.async_get(engine):
-            agent, engine = (found.unique_id if found.platform == DOMAIN else None), found.id
+            agent, engine = (
+                (found.unique_id if found.platform == DOMAIN else None),
+                found.id,
+            )
         else:
-            gone = (one for one in registry.deleted_entities.values() if one.entity_id == engine)
-            agent = next((one.unique_id for one in gone if one.platform == DOMAIN), None)
+            gone = (
+                one
+                for one in registry.deleted_entities.values()
+                if one.entity_id == engine
+            )
+            agent = next(
+                (one.unique_id for one in gone if one.platform == DOMAIN), None
+            )
         return cls(agent, engine, pipeline.prefer_local_intents)
 
 
-def with_change(takeovers: Sequence[Takeover], before: _Holder | None, now: _Holder) -> Sequence[Takeover]:
+def with_change(
+    takeovers: Sequence[Takeover], before: _Holder | None, now: _Holder
+) -> Sequence[Takeover]:
     """Return the takeovers of an assistant after its agent may have changed, the latest at the end."""
     if before and before.agent == now.agent:
         return takeovers
@@ -120,7 +131,9 @@ class EarlierAgents:
     def async_start(self) -> None:
         """Follow the assistants from now on, or from when they are loaded."""
         if assistants(self._hass):
-            _ = self._hass.async_create_task(self._async_begin(self._hass, ""), "chatterbox assistants")
+            _ = self._hass.async_create_task(
+                self._async_begin(self._hass, ""), "chatterbox assistants"
+            )
         else:
             async_when_setup(self._hass, ASSIST_PIPELINE, self._async_begin)
 
@@ -132,7 +145,9 @@ class EarlierAgents:
         existing = existing_agents(self._hass)
         for pipeline in [*store.data.values()]:
             agent = _Holder.of(self._hass, pipeline).agent
-            takeovers[pipeline.id], before = without_agents(takeovers.get(pipeline.id, ()), existing)
+            takeovers[pipeline.id], before = without_agents(
+                takeovers.get(pipeline.id, ()), existing
+            )
             if agent is not None and agent not in existing:
                 await self._async_restore(pipeline, before or Takeover(agent))
         for removed in takeovers.keys() - store.data.keys():
@@ -154,10 +169,19 @@ class EarlierAgents:
         if (store := assistants(hass)) is None:
             return
         self._holders = {one.id: _Holder.of(hass, one) for one in store.data.values()}
-        for pipeline_id, holder in self._holders.items():  # which may have changed while nothing of ours was loaded
-            takeovers[pipeline_id] = with_change(takeovers.get(pipeline_id, ()), None, holder)
+        for (
+            pipeline_id,
+            holder,
+        ) in (
+            self._holders.items()
+        ):  # which may have changed while nothing of ours was loaded
+            takeovers[pipeline_id] = with_change(
+                takeovers.get(pipeline_id, ()), None, holder
+            )
         store.async_add_change_set_listener(self._async_follow)
-        hass.bus.async_listen(er.EVENT_ENTITY_REGISTRY_UPDATED, self._async_follow_entity)
+        hass.bus.async_listen(
+            er.EVENT_ENTITY_REGISTRY_UPDATED, self._async_follow_entity
+        )
         await self.async_put_back()
         await self._async_report()
 
@@ -169,20 +193,31 @@ class EarlierAgents:
                 takeovers.pop(change.item_id, None)
                 continue
             now = self._holders[change.item_id] = _Holder.of(self._hass, change.item)
-            takeovers[change.item_id] = with_change(takeovers.get(change.item_id, ()), before, now)
+            takeovers[change.item_id] = with_change(
+                takeovers.get(change.item_id, ()), before, now
+            )
         await self._async_save(takeovers)
         await self._async_report()
 
-    async def _async_follow_entity(self, event: Event[er.EventEntityRegistryUpdatedData]) -> None:
+    async def _async_follow_entity(
+        self, event: Event[er.EventEntityRegistryUpdatedData]
+    ) -> None:
         """Have assistants find an agent that was renamed, and report one that was disabled."""
         data, store = event.data, assistants(self._hass)
         if store is None or not data["entity_id"].startswith(f"{CONVERSATION}."):
             return
         entity = er.async_get(self._hass).async_get(data["entity_id"])
-        if data["action"] == "update" and "old_entity_id" in data and entity and entity.platform == DOMAIN:
+        if (
+            data["action"] == "update"
+            and "old_entity_id" in data
+            and entity
+            and entity.platform == DOMAIN
+        ):
             for pipeline in [*store.data.values()]:
                 if pipeline.conversation_engine == data["old_entity_id"]:
-                    await store.async_update_item(pipeline.id, _settings(pipeline) | {_ENGINE: entity.entity_id})
+                    await store.async_update_item(
+                        pipeline.id, _settings(pipeline) | {_ENGINE: entity.entity_id}
+                    )
         await self._async_report()
 
     async def _async_restore(self, pipeline: Pipeline, before: Takeover) -> None:
@@ -194,30 +229,47 @@ class EarlierAgents:
             return
         engine, prefers_local = self._earlier(pipeline, before)
         # Our own change is no choice of a person.
-        changed = replace(pipeline, conversation_engine=engine, prefer_local_intents=prefers_local)
+        changed = replace(
+            pipeline, conversation_engine=engine, prefer_local_intents=prefers_local
+        )
         self._holders[pipeline.id] = _Holder.of(self._hass, changed)
         await store.async_update_item(pipeline.id, _settings(changed))
 
     def _earlier(self, pipeline: Pipeline, before: Takeover) -> tuple[str, bool]:
         """Return the agent to put back, and whether it prefers local commands, also if that was chosen afterwards."""
         registry = er.async_get(self._hass)
-        entity = registry.entities.get_entry(before.engine) or registry.async_get(before.engine)
-        engine = before.engine if async_get_agent_info(self._hass, before.engine) else HOME_ASSISTANT_AGENT
+        entity = registry.entities.get_entry(before.engine) or registry.async_get(
+            before.engine
+        )
+        engine = (
+            before.engine
+            if async_get_agent_info(self._hass, before.engine)
+            else HOME_ASSISTANT_AGENT
+        )
         if entity:
-            is_gone = entity.platform == DOMAIN and entity.unique_id not in existing_agents(self._hass)
-            engine = HOME_ASSISTANT_AGENT if entity.disabled or is_gone else entity.entity_id
+            is_gone = (
+                entity.platform == DOMAIN
+                and entity.unique_id not in existing_agents(self._hass)
+            )
+            engine = (
+                HOME_ASSISTANT_AGENT if entity.disabled or is_gone else entity.entity_id
+            )
         return engine, pipeline.prefer_local_intents or before.prefers_local
 
     async def _async_report(self) -> None:
         """Report the assistants whose agent is disabled, with what a fix puts back."""
         takeovers, registry = await self._async_known(), er.async_get(self._hass)
         found: list[tuple[Pipeline, Mapping[str, str | bool]]] = []
-        for pipeline in store.data.values() if (store := assistants(self._hass)) else ():
+        for pipeline in (
+            store.data.values() if (store := assistants(self._hass)) else ()
+        ):
             entity = registry.async_get(pipeline.conversation_engine)
             if entity and entity.platform == DOMAIN and entity.disabled:
                 known = takeovers.get(pipeline.id) or [Takeover(entity.unique_id)]
                 engine, prefers_local = self._earlier(pipeline, known[-1])
-                found.append((pipeline, {_ENGINE: engine, _PREFERS_LOCAL: prefers_local}))
+                found.append(
+                    (pipeline, {_ENGINE: engine, _PREFERS_LOCAL: prefers_local})
+                )
         async_report_disabled_agents(self._hass, found)
 
     async def _async_known(self) -> dict[str, Sequence[Takeover]]:
@@ -236,7 +288,9 @@ class EarlierAgents:
 
 
 def _to_json(takeovers: Mapping[str, Sequence[Takeover]]) -> JsonObject:
-    known: JsonObject = _STORED.dump_python({key: (*one,) for key, one in takeovers.items() if one}, mode="json")
+    known: JsonObject = _STORED.dump_python(
+        {key: (*one,) for key, one in takeovers.items() if one}, mode="json"
+    )
     return known
 
 
@@ -245,8 +299,14 @@ def _settings(pipeline: Pipeline) -> JsonObject:
 
 
 def _others(pipeline: Pipeline) -> JsonObject:
-    return {key: value for key, value in _settings(pipeline).items() if key not in {_ENGINE, _PREFERS_LOCAL}}
+    return {
+        key: value
+        for key, value in _settings(pipeline).items()
+        if key not in {_ENGINE, _PREFERS_LOCAL}
+    }
 
 
-async_get_earlier_agents: Final = singleton(HassKey[EarlierAgents](f"{DOMAIN}_earlier_agents"))(EarlierAgents)
+async_get_earlier_agents: Final = singleton(
+    HassKey[EarlierAgents](f"{DOMAIN}_earlier_agents")
+)(EarlierAgents)
 """Returns the earlier agents."""

@@ -1,7 +1,8 @@
 """The health of an entry's models: they are asked again in the background, and the owner is told what to repair.
 
-A model that fails is left alone by its circuit breaker. It is asked again here, so that no person has to wait to find
-out whether it is back. Entities follow the monitor of their entry. Decision 10.
+A model that fails is left alone by its circuit breaker. It is asked again here, so that
+no person has to wait to find out whether it is back. Entities follow the monitor of
+their entry. Decision 10.
 """
 
 import asyncio
@@ -9,9 +10,16 @@ from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from typing import Final, override
 
-from homeassistant.config_entries import SIGNAL_CONFIG_ENTRY_CHANGED, ConfigEntry, ConfigEntryChange
+from homeassistant.config_entries import (
+    SIGNAL_CONFIG_ENTRY_CHANGED,
+    ConfigEntry,
+    ConfigEntryChange,
+)
 from homeassistant.core import HomeAssistant, callback
-from homeassistant.helpers.dispatcher import async_dispatcher_connect, async_dispatcher_send
+from homeassistant.helpers.dispatcher import (
+    async_dispatcher_connect,
+    async_dispatcher_send,
+)
 from homeassistant.helpers.singleton import singleton
 from homeassistant.helpers.update_coordinator import DataUpdateCoordinator
 from homeassistant.util import dt as dt_util
@@ -67,13 +75,20 @@ class HealthMonitor(DataUpdateCoordinator[None]):
     ) -> None:
         """Take the models of an entry, by the subentry ids of their agents.
 
-        `service` is the entry's service, which is asked from time to time whether it is there; None for none.
+        `service` is the entry's service, which is asked from time to time whether it is
+        there; None for none.
         """
-        super().__init__(hass, LOGGER, config_entry=entry, name=f"{DOMAIN} health of {entry.title}")
+        super().__init__(
+            hass, LOGGER, config_entry=entry, name=f"{DOMAIN} health of {entry.title}"
+        )
         self._entry = entry
         self._models = models
         self._service = service
-        self._interval = _INTERVAL if is_local_address(entry.data.get(CONF_BASE_URL, "")) else _INTERNET_INTERVAL
+        self._interval = (
+            _INTERVAL
+            if is_local_address(entry.data.get(CONF_BASE_URL, ""))
+            else _INTERNET_INTERVAL
+        )
         self._answers = 0
         """Of all models, when they were last counted."""
         self._failing_since = dt_util.now() if asks_at_once else None
@@ -95,9 +110,13 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         entry.async_on_unload(lambda: monitors.discard(self))
         entry.async_on_unload(lambda: async_report_service_down(self.hass, entry, None))
         entry.async_on_unload(self.async_add_listener(self._async_report))
-        entry.async_on_unload(async_dispatcher_connect(self.hass, SIGNAL_USAGE, self._async_report))
         entry.async_on_unload(
-            async_dispatcher_connect(self.hass, SIGNAL_CONFIG_ENTRY_CHANGED, self._async_follow_entries)
+            async_dispatcher_connect(self.hass, SIGNAL_USAGE, self._async_report)
+        )
+        entry.async_on_unload(
+            async_dispatcher_connect(
+                self.hass, SIGNAL_CONFIG_ENTRY_CHANGED, self._async_follow_entries
+            )
         )
         self.async_check()
         if self._service and self._failing_since:
@@ -114,7 +133,10 @@ class HealthMonitor(DataUpdateCoordinator[None]):
                 self._schedule_refresh()
         self._async_report()
         breakers = [model.managed.breaker for model in self._models.values()]
-        before, self._circuits = self._circuits, [(breaker.state, breaker.failures) for breaker in breakers]
+        before, self._circuits = (
+            self._circuits,
+            [(breaker.state, breaker.failures) for breaker in breakers],
+        )
         return before != self._circuits
 
     @override
@@ -153,18 +175,33 @@ class HealthMonitor(DataUpdateCoordinator[None]):
 
     def _open(self) -> list[AgentModel]:
         """Return the models that are left alone, those first that are due first."""
-        found = [model for model in self._models.values() if model.managed.breaker.state is not BreakerState.CLOSED]
-        return sorted(found, key=lambda model: model.managed.breaker.seconds_until_probe)
+        found = [
+            model
+            for model in self._models.values()
+            if model.managed.breaker.state is not BreakerState.CLOSED
+        ]
+        return sorted(
+            found, key=lambda model: model.managed.breaker.seconds_until_probe
+        )
 
     def _due_models(self) -> list[AgentModel]:
-        waits = [(model.managed.breaker.seconds_until_probe, model) for model in self._open()]
+        waits = [
+            (model.managed.breaker.seconds_until_probe, model) for model in self._open()
+        ]
         return [model for wait, model in waits if wait <= waits[0][0] + _SLACK]
 
     def _plan_update(self) -> None:
         """Decide when to ask next. A model that has answered in the meantime proves that the service is there."""
-        if (answers := sum(model.managed.breaker.answers for model in self._models.values())) != self._answers:
+        if (
+            answers := sum(
+                model.managed.breaker.answers for model in self._models.values()
+            )
+        ) != self._answers:
             self._answers, self._failing_since = answers, None
-        models, wait = self._open(), _CONFIRMATION if self._failing_since else self._interval
+        models, wait = (
+            self._open(),
+            _CONFIRMATION if self._failing_since else self._interval,
+        )
         if models:
             wait = models[0].managed.breaker.seconds_until_probe + _SLACK
         self.update_interval = timedelta(seconds=wait) if self._service else None
@@ -173,22 +210,37 @@ class HealthMonitor(DataUpdateCoordinator[None]):
     def _async_report(self, _changed: Collection[str] | None = None) -> None:
         """Tell the owner what only they can repair, until the model answers again."""
         errors = [model.managed.breaker.last_error for model in self._open()]
-        is_down = any(error is not None and issubclass(error, ProviderUnreachable | ProviderFailed) for error in errors)
+        is_down = any(
+            error is not None
+            and issubclass(error, ProviderUnreachable | ProviderFailed)
+            for error in errors
+        )
         if is_down is not (self.down_since is not None):
             self.down_since = self._failing_since or dt_util.now() if is_down else None
             async_report_service_down(self.hass, self._entry, self.down_since)
         for agent_id, model in self._models.items():
             error = model.managed.breaker.last_error
-            refusal = model.provider.tools_refusal or ("?" if error is ToolsRefused else "")
+            refusal = model.provider.tools_refusal or (
+                "?" if error is ToolsRefused else ""
+            )
             spent = model.managed.spent()
-            state = error, model.provider.overflow, (spent.period, spent.limit) if spent else None, refusal
+            state = (
+                error,
+                model.provider.overflow,
+                (spent.period, spent.limit) if spent else None,
+                refusal,
+            )
             if self._reported.get(agent_id, _NOTHING_WRONG) != state:
                 self._reported[agent_id] = state
-                async_report_prompt_too_long(self.hass, model.agent, model.provider.overflow)
+                async_report_prompt_too_long(
+                    self.hass, model.agent, model.provider.overflow
+                )
                 async_report_spent_budget(self.hass, model.agent, spent)
                 async_report_refused_tools(self.hass, model.agent, refusal)
                 if error is ModelNotFound or error is None:
-                    async_report_model_gone(self.hass, model.agent, is_gone=error is ModelNotFound)
+                    async_report_model_gone(
+                        self.hass, model.agent, is_gone=error is ModelNotFound
+                    )
             if error is not ProviderRejectedKey:
                 self._refused.discard(agent_id)
             elif agent_id not in self._refused:
@@ -206,7 +258,9 @@ class HealthMonitor(DataUpdateCoordinator[None]):
             async_report_refused_tools(self.hass, model.agent, "")
 
     @callback
-    def _async_follow_entries(self, _change: ConfigEntryChange, entry: ConfigEntry) -> None:
+    def _async_follow_entries(
+        self, _change: ConfigEntryChange, entry: ConfigEntry
+    ) -> None:
         """Update the entities when another entry comes or goes: its models may answer for an agent of this one."""
         if entry.domain == DOMAIN and entry is not self._entry:
             self.async_update_listeners()
@@ -215,7 +269,8 @@ class HealthMonitor(DataUpdateCoordinator[None]):
 def async_check_health(hass: HomeAssistant) -> None:
     """Take note of what a turn has found out about models, of whichever entries they are.
 
-    Most turns change no circuit. Entities of one entry follow those of others, on which their agents fall back.
+    Most turns change no circuit. Entities of one entry follow those of others, on which
+    their agents fall back.
     """
     monitors = tuple(_monitors(hass))
     changed = [monitor for monitor in monitors if monitor.async_check()]
@@ -225,5 +280,7 @@ def async_check_health(hass: HomeAssistant) -> None:
         async_dispatcher_send(hass, SIGNAL_HEALTH)
 
 
-_monitors: Final = singleton(HassKey[set[HealthMonitor]](f"{DOMAIN}_monitors"))(lambda _: set())
+_monitors: Final = singleton(HassKey[set[HealthMonitor]](f"{DOMAIN}_monitors"))(
+    lambda _: set()
+)
 """Returns the monitors of all loaded entries."""

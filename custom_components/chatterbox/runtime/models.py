@@ -27,7 +27,8 @@ _FOR_ANSWER: Final = 1_500
 async def offered_models(server: HTTPProvider) -> list[str]:
     """Return the models of a server; none for a model server without a list.
 
-    Such a server refuses a conversation without a model, unlike a server of another kind. Raises a `ProviderError`.
+    Such a server refuses a conversation without a model, unlike a server of another
+    kind. Raises a `ProviderError`.
     """
     try:
         return await server.list_models()
@@ -72,12 +73,27 @@ class CountedModel:
                 if isinstance(event, CompletionResult):
                     self.usage += event.usage
                     async_dispatcher_send(
-                        self._hass, SIGNAL_REQUEST, RequestRecord(self._model.agent.subentry_id, event.usage)
+                        self._hass,
+                        SIGNAL_REQUEST,
+                        RequestRecord(self._model.agent.subentry_id, event.usage),
                     )
                 yield event
 
-    async def summary(self, messages: Transcript, earlier: Summary | None, seconds: float) -> Summary:
+    async def summary(
+        self, messages: Transcript, earlier: Summary | None, seconds: float
+    ) -> Summary:
         """Return a summary of messages that continues an `earlier` one. Raises a `ProviderError`."""
         fitter = self._model.fitter
-        tokens, estimate = min(MOST_TOKENS, fitter.context_window - _FOR_ANSWER), fitter.estimate
-        return await summarize(self, messages, len(messages), earlier, seconds, tokens=tokens, estimate=estimate)
+        tokens, estimate = (
+            min(MOST_TOKENS, fitter.context_window - _FOR_ANSWER),
+            fitter.estimate,
+        )
+        return await summarize(
+            self,
+            messages,
+            len(messages),
+            earlier,
+            seconds,
+            tokens=tokens,
+            estimate=estimate,
+        )

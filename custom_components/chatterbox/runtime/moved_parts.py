@@ -26,11 +26,25 @@ from ..repairs import async_report_moved_parts
 from ..speech.sentences import async_get_sentences
 
 _COMPONENTS: Final = (
-    *(assist_pipeline, conversation, frontend, homeassistant, http, intent, llm, mobile_app),
+    *(
+        assist_pipeline,
+        conversation,
+        frontend,
+        homeassistant,
+        http,
+        intent,
+        llm,
+        mobile_app,
+    ),
     *(recorder, script, todo, trace),
 )
 RELIANCES: Final[Sequence[Reliance[Any]]] = (
-    *(one for component in _COMPONENTS for one in vars(component).values() if isinstance(one, Reliance)),
+    *(
+        one
+        for component in _COMPONENTS
+        for one in vars(component).values()
+        if isinstance(one, Reliance)
+    ),
     *(*intent.CLASSES, *llm.TOOLS, *script.ENTITIES),
 )
 """All that Chatterbox relies on inside Home Assistant."""
@@ -48,7 +62,16 @@ async def async_find_moved(hass: HomeAssistant) -> Mapping[Ability, Sequence[str
 async def async_report_moved(hass: HomeAssistant) -> None:
     """Report what is off, if anything is. Call it once all components of the home are loaded."""
     if moved := await async_find_moved(hass):
-        names, abilities = ", ".join(name for found in moved.values() for name in found), ", ".join(moved)
-        LOGGER.warning("Update Chatterbox: this Home Assistant does not have %s, so this is off: %s", names, abilities)
+        names, abilities = (
+            ", ".join(name for found in moved.values() for name in found),
+            ", ".join(moved),
+        )
+        LOGGER.warning(
+            "Update Chatterbox: this Home Assistant does not have %s, so this is off: %s",
+            names,
+            abilities,
+        )
         sentences = await async_get_sentences(hass, hass.config.language)
-        async_report_moved_parts(hass, [sentences[f"ability_{ability}"] for ability in moved])
+        async_report_moved_parts(
+            hass, [sentences[f"ability_{ability}"] for ability in moved]
+        )

@@ -1,7 +1,8 @@
 """The last turns of each agent, for diagnostics: their figures, without words.
 
-They stay in memory until Home Assistant stops, because people reload a failing service before they look for the reason.
-Words are kept only for turns that ran while the owner of the service had enabled that, and dropped when it is disabled.
+They stay in memory until Home Assistant stops, because people reload a failing service
+before they look for the reason. Words are kept only for turns that ran while the owner
+of the service had enabled that, and dropped when it is disabled.
 """
 
 from collections import deque
@@ -9,7 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from homeassistant.config_entries import SIGNAL_CONFIG_ENTRY_CHANGED, ConfigEntry, ConfigEntryChange
+from homeassistant.config_entries import (
+    SIGNAL_CONFIG_ENTRY_CHANGED,
+    ConfigEntry,
+    ConfigEntryChange,
+)
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.singleton import singleton
@@ -44,10 +49,20 @@ class RecentTurn:
         Times are in milliseconds, as in `TurnFacts.as_json`. The speaker is left out.
         """
         data = self.facts.as_json()
-        inferences = zip(self.facts.inferences, objects_in(data["inferences"]), strict=True)
-        data["inferences"] = [{**data_of_inference, **_answer(one, models)} for one, data_of_inference in inferences]
-        data["began_at"] = dt_util.utc_from_timestamp(self.facts.began_at).isoformat(timespec="milliseconds")
-        origin: JsonObject = {name: self.origin[name] for name in ("turn_id", "conversation_id", "language")}
+        inferences = zip(
+            self.facts.inferences, objects_in(data["inferences"]), strict=True
+        )
+        data["inferences"] = [
+            {**data_of_inference, **_answer(one, models)}
+            for one, data_of_inference in inferences
+        ]
+        data["began_at"] = dt_util.utc_from_timestamp(self.facts.began_at).isoformat(
+            timespec="milliseconds"
+        )
+        origin: JsonObject = {
+            name: self.origin[name]
+            for name in ("turn_id", "conversation_id", "language")
+        }
         origin["by_satellite"] = self.origin["satellite_id"] is not None
         origin["by_automation"] = self.origin["caller"] is not None
         words: JsonObject = {} if self.words is None else {"words": self.words}
@@ -78,7 +93,9 @@ class RecentTurns:
     @callback
     def _on_turn(self, record: TurnRecord) -> None:
         entries = self._hass.config_entries.async_entries(DOMAIN)
-        if not (found := [entry for entry in entries if record.agent in entry.subentries]):
+        if not (
+            found := [entry for entry in entries if record.agent in entry.subentries]
+        ):
             return  # the agent was removed in the meantime
         words: JsonObject | None = None
         if record.is_stored and _shows_words(found[0]):
@@ -92,7 +109,9 @@ class RecentTurns:
         if entry.domain != DOMAIN:
             return
         agents = existing_agents(self._hass)
-        self._turns = {agent: turns for agent, turns in self._turns.items() if agent in agents}
+        self._turns = {
+            agent: turns for agent, turns in self._turns.items() if agent in agents
+        }
         if not _shows_words(entry):
             for agent in entry.subentries:
                 _drop_words(self._turns.get(agent, deque()))
@@ -112,9 +131,18 @@ def _answer(inference: InferenceFacts, models: Mapping[str, str]) -> JsonObject:
     usage, by = inference.usage, inference.answered_by
     if usage is None:
         return {"answered_by": None, "cache_hit_percent": None}
-    percent = round(100 * usage.cached_tokens / usage.input_tokens) if usage.input_tokens else None
-    return {"answered_by": models.get(by, by or "Home Assistant"), "cache_hit_percent": percent}
+    percent = (
+        round(100 * usage.cached_tokens / usage.input_tokens)
+        if usage.input_tokens
+        else None
+    )
+    return {
+        "answered_by": models.get(by, by or "Home Assistant"),
+        "cache_hit_percent": percent,
+    }
 
 
-async_get_recent_turns: Final = singleton(HassKey[RecentTurns](f"{DOMAIN}_recent_turns"))(RecentTurns)
+async_get_recent_turns: Final = singleton(
+    HassKey[RecentTurns](f"{DOMAIN}_recent_turns")
+)(RecentTurns)
 """Returns the last turns, which are kept from the first call on."""

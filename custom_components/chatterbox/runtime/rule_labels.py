@@ -34,14 +34,21 @@ class Labels:
     @classmethod
     def of(cls, names: Mapping[str, str]) -> Self:
         """Label IDs with their names; a name that is ambiguous, or is another ID, is followed by its ID."""
-        plain = {found: " ".join(name.split()) or found for found, name in names.items()}
+        plain = {
+            found: " ".join(name.split()) or found for found, name in names.items()
+        }
         owners = Counter(plain.values())
         labels: dict[str, str] = {}
         for found, name in plain.items():
             candidates = chain(
-                [name] if owners[name] == 1 else [], (f"{name} ({found}){'.' * more}" for more in count())
+                [name] if owners[name] == 1 else [],
+                (f"{name} ({found}){'.' * more}" for more in count()),
             )
-            free = (label for label in candidates if label not in labels and (label == found or label not in plain))
+            free = (
+                label
+                for label in candidates
+                if label not in labels and (label == found or label not in plain)
+            )
             labels[next(free)] = found
         return cls(labels)
 
@@ -51,7 +58,9 @@ class Labels:
 
     def label(self, wanted: str) -> str:
         """Return the label of an ID, or the ID itself."""
-        return next((label for label, found in self.ids.items() if found == wanted), wanted)
+        return next(
+            (label for label, found in self.ids.items() if found == wanted), wanted
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,20 +81,29 @@ async def async_get_rule_labels(
 ) -> RuleLabels:
     """Return the labels of all that exists and all that rules name, in a language that we have.
 
-    The names of tools have to be asked for, which may take seconds. Without them, those that rules name are left.
+    The names of tools have to be asked for, which may take seconds. Without them, those
+    that rules name are left.
     """
     found = _actions(hass) | _held(policy, "actions")
     domains = {action.partition(".")[0] for action in found} | _held(policy, "domains")
     texts = await _async_texts(hass, domains, language)
     sentences = await async_get_sentences(hass, language)
-    titles = {domain: texts.get(f"component.{domain}.title", domain) for domain in domains}
+    titles = {
+        domain: texts.get(f"component.{domain}.title", domain) for domain in domains
+    }
     actions = await async_action_names(hass, found, language)
-    tools = _held(policy, "tools") | (await async_tool_names(hass) if with_tools else set())
+    tools = _held(policy, "tools") | (
+        await async_tool_names(hass) if with_tools else set()
+    )
     return RuleLabels(
-        verdicts=Labels.of({verdict: sentences[f"verdict_{verdict}"] for verdict in _FIRST_VERDICTS}),
+        verdicts=Labels.of(
+            {verdict: sentences[f"verdict_{verdict}"] for verdict in _FIRST_VERDICTS}
+        ),
         of_conditions={
             "domains": Labels.of(_sorted(titles)),
-            "device_classes": Labels.of(_sorted(_device_classes(hass, domains, policy, texts))),
+            "device_classes": Labels.of(
+                _sorted(_device_classes(hass, domains, policy, texts))
+            ),
             "actions": Labels.of(_sorted(actions)),
             "tools": Labels.of({tool: tool for tool in sorted(tools)}),
             "users": Labels.of(_sorted(await _async_users(hass, policy))),
@@ -99,16 +117,23 @@ async def async_get_rule_labels(
     )
 
 
-async def async_action_names(hass: HomeAssistant, actions: Collection[str], language: str) -> Mapping[str, str]:
+async def async_action_names(
+    hass: HomeAssistant, actions: Collection[str], language: str
+) -> Mapping[str, str]:
     """Return the names of actions such as `lock.unlock`; an action without a name has its own."""
     domains = {action.partition(".")[0] for action in actions}
     texts = await async_get_translations(hass, language, "services", domains)
-    return {action: texts.get(f"component.{action.replace('.', '.services.')}.name", action) for action in actions}
+    return {
+        action: texts.get(f"component.{action.replace('.', '.services.')}.name", action)
+        for action in actions
+    }
 
 
 def _held(policy: Policy, condition: str) -> set[str]:
     """Return the IDs that rules name, which may not exist any more."""
-    values: Iterable[frozenset[str]] = (getattr(rule, condition) for rule in policy.rules)
+    values: Iterable[frozenset[str]] = (
+        getattr(rule, condition) for rule in policy.rules
+    )
     return set().union(*values)
 
 
@@ -121,7 +146,8 @@ def _actions(hass: HomeAssistant) -> set[str]:
     """Return the actions on existing entities. All scripts share one action."""
     services = {
         f"{domain}.{service}"
-        for domain in {state.domain for state in hass.states.async_all()} - {CONVERSATION_DOMAIN}
+        for domain in {state.domain for state in hass.states.async_all()}
+        - {CONVERSATION_DOMAIN}
         for service in hass.services.async_services_for_domain(domain)
         if service != SERVICE_RELOAD
     }
@@ -129,7 +155,9 @@ def _actions(hass: HomeAssistant) -> set[str]:
     return services - scripts
 
 
-async def _async_texts(hass: HomeAssistant, domains: Collection[str], language: str) -> Mapping[str, str]:
+async def _async_texts(
+    hass: HomeAssistant, domains: Collection[str], language: str
+) -> Mapping[str, str]:
     """Return the translated names of domains and their device classes, and our own ones."""
     texts = dict[str, str]()
     for category in ("title", "entity_component"):
@@ -138,12 +166,24 @@ async def _async_texts(hass: HomeAssistant, domains: Collection[str], language: 
 
 
 def _device_classes(
-    hass: HomeAssistant, domains: Collection[str], policy: Policy, texts: Mapping[str, str]
+    hass: HomeAssistant,
+    domains: Collection[str],
+    policy: Policy,
+    texts: Mapping[str, str],
 ) -> Mapping[str, str]:
     """Return the names of the device classes of entities in `domains`."""
-    kinds = {domain: f"component.{domain}.entity_component." for domain in sorted(domains)}
+    kinds = {
+        domain: f"component.{domain}.entity_component." for domain in sorted(domains)
+    }
     names = {
-        found: next((texts[f"{kind}{found}.name"] for kind in kinds.values() if f"{kind}{found}.name" in texts), found)
+        found: next(
+            (
+                texts[f"{kind}{found}.name"]
+                for kind in kinds.values()
+                if f"{kind}{found}.name" in texts
+            ),
+            found,
+        )
         for found in _held(policy, "device_classes")
     }
     for state in hass.states.async_all(sorted(domains)):
@@ -161,7 +201,9 @@ async def async_tool_names(hass: HomeAssistant) -> set[str]:
             names.add(SENTENCE_TOOL)
             continue
         for agent in entry.subentries.values():
-            offer = await async_offer_common_tools(hass, settings_of_subentry(agent), owner.id if owner else None)
+            offer = await async_offer_common_tools(
+                hass, settings_of_subentry(agent), owner.id if owner else None
+            )
             names |= {definition.name for definition in offer.definitions}
     return names
 
@@ -170,23 +212,37 @@ async def _async_users(hass: HomeAssistant, policy: Policy) -> Mapping[str, str]
     """Return the names of all users who can sign in."""
     names = {user_id: user_id for user_id in _held(policy, "users")}
     users = await hass.auth.async_get_users()
-    return names | {user.id: user.name or user.id for user in users if user.is_active and not user.system_generated}
+    return names | {
+        user.id: user.name or user.id
+        for user in users
+        if user.is_active and not user.system_generated
+    }
 
 
 async def async_absent_names(hass: HomeAssistant, policy: Policy) -> list[str]:
     """Return the names in rules of which the home has nothing: misspelled ones, or those of what comes later.
 
-    What the default rules name is spelled right: the PIN has rules on valves and alarms in a home without any.
+    What the default rules name is spelled right: the PIN has rules on valves and alarms
+    in a home without any.
     """
     states = hass.states.async_all()
     present: Mapping[str, Container[object]] = {
         "domains": {state.domain for state in states},
         "device_classes": {state.attributes.get(ATTR_DEVICE_CLASS) for state in states},
-        "entities": {state.entity_id for state in states} | er.async_get(hass).entities.keys(),
-        "actions": {f"{domain}.{name}" for domain, names in hass.services.async_services().items() for name in names},
+        "entities": {state.entity_id for state in states}
+        | er.async_get(hass).entities.keys(),
+        "actions": {
+            f"{domain}.{name}"
+            for domain, names in hass.services.async_services().items()
+            for name in names
+        },
         "tools": await async_tool_names(hass),
         "users": await _async_users(hass, Policy()),
     }
     defaults = Policy(DEFAULT_RULES)
-    named = ((name, value) for name in present for value in sorted(_held(policy, name) - _held(defaults, name)))
+    named = (
+        (name, value)
+        for name in present
+        for value in sorted(_held(policy, name) - _held(defaults, name))
+    )
     return [value for name, value in named if value not in present[name]]

@@ -1,6 +1,7 @@
 """Summaries of the beginning of conversations that exceed the context window, written between turns.
 
-A summary is never worth an error or a wait: without one, the model reads a list of requests and calls.
+A summary is never worth an error or a wait: without one, the model reads a list of
+requests and calls.
 """
 
 import asyncio
@@ -18,7 +19,14 @@ from homeassistant.util import dt as dt_util
 from ..agent.conversation.prompt_fitter import PromptFitter
 from ..agent.errors import ProviderError
 from ..agent.loop.turn import Turn
-from ..agent.messages import AssistantMessage, Message, Summary, ToolDefinition, Transcript, UserMessage
+from ..agent.messages import (
+    AssistantMessage,
+    Message,
+    Summary,
+    ToolDefinition,
+    Transcript,
+    UserMessage,
+)
 from ..agent.protocols import CompletionRequest
 from ..agent.providers.managed_provider import BreakerState
 from ..const import LOGGER
@@ -61,7 +69,8 @@ class ConversationSummaries:
     ) -> None:
         """Begin with no summary. `find_models` returns all loaded models, by the subentry ids of their agents.
 
-        With `gives_way`, the writing of a summary is cancelled when its conversation goes on.
+        With `gives_way`, the writing of a summary is cancelled when its conversation
+        goes on.
         """
         self._hass = hass
         self._entry = entry
@@ -90,7 +99,9 @@ class ConversationSummaries:
             summary, marks = None, ()  # another history, or only the end of it
         tools = for_models(turn.tools)
         now = dt_util.utcnow().timestamp()
-        self._conversations[conversation_id] = _Conversation(turn.instructions, tools, now, summary, marks)
+        self._conversations[conversation_id] = _Conversation(
+            turn.instructions, tools, now, summary, marks
+        )
         self._conversations.move_to_end(conversation_id)
         self._async_forget_old(now)
         return replace(turn, summary=summary)
@@ -102,21 +113,36 @@ class ConversationSummaries:
         """
         known, models = self._conversations.get(conversation_id), self._find_models()
         own, writer = models.get(self._agent.subentry_id), self._writer(models)
-        if known is None or own is None or writer is None or conversation_id in self._writing:
+        if (
+            known is None
+            or own is None
+            or writer is None
+            or conversation_id in self._writing
+        ):
             return
-        request = CompletionRequest(known.instructions, messages, known.tools, summary=known.summary)
+        request = CompletionRequest(
+            known.instructions, messages, known.tools, summary=known.summary
+        )
         dropped = _dropped_soon(own.fitter, request)
-        if not dropped or (known.summary is not None and known.summary.messages >= dropped):
+        if not dropped or (
+            known.summary is not None and known.summary.messages >= dropped
+        ):
             return
-        writing = self._async_write(conversation_id, writer, messages[:dropped], known.summary)
+        writing = self._async_write(
+            conversation_id, writer, messages[:dropped], known.summary
+        )
         name = f"chatterbox summary of a conversation with {self._agent.title}"
-        task = self._entry.async_create_background_task(self._hass, writing, name, eager_start=False)
+        task = self._entry.async_create_background_task(
+            self._hass, writing, name, eager_start=False
+        )
         self._writing[conversation_id] = task
         task.add_done_callback(partial(self._async_written, conversation_id))
 
     def async_forget(self, conversation_id: str | None = None) -> None:
         """Forget the summary of a conversation, and stop writing one; without an id those of all conversations."""
-        for each in [*self._conversations] if conversation_id is None else [conversation_id]:
+        for each in (
+            [*self._conversations] if conversation_id is None else [conversation_id]
+        ):
             self._conversations.pop(each, None)
             if task := self._writing.get(each):
                 task.cancel()
@@ -124,22 +150,40 @@ class ConversationSummaries:
     def _writer(self, models: Mapping[str, AgentModel]) -> AgentModel | None:
         """Return the model that writes; None when it cannot at the moment."""
         is_own = self._settings.summary == SUMMARY_OWN_MODEL
-        writer = models.get(self._agent.subentry_id if is_own else self._settings.summary)
-        if writer is None or writer.managed.breaker.state is not BreakerState.CLOSED or writer.managed.spent():
+        writer = models.get(
+            self._agent.subentry_id if is_own else self._settings.summary
+        )
+        if (
+            writer is None
+            or writer.managed.breaker.state is not BreakerState.CLOSED
+            or writer.managed.spent()
+        ):
             return None
         return writer
 
     async def _async_write(
-        self, conversation_id: str, writer: AgentModel, messages: Transcript, earlier: Summary | None
+        self,
+        conversation_id: str,
+        writer: AgentModel,
+        messages: Transcript,
+        earlier: Summary | None,
     ) -> None:
         try:
-            summary = await CountedModel(self._hass, writer).summary(messages, earlier, _LONGEST)
+            summary = await CountedModel(self._hass, writer).summary(
+                messages, earlier, _LONGEST
+            )
         except ProviderError as error:
-            LOGGER.debug("No summary of a conversation with %s: %s", self._agent.title, type(error).__name__)
+            LOGGER.debug(
+                "No summary of a conversation with %s: %s",
+                self._agent.title,
+                type(error).__name__,
+            )
             return
         if (known := self._conversations.get(conversation_id)) is not None:
             marks = _marks(messages, summary.messages)
-            self._conversations[conversation_id] = replace(known, summary=summary, marks=marks)
+            self._conversations[conversation_id] = replace(
+                known, summary=summary, marks=marks
+            )
 
     @callback
     def _async_written(self, conversation_id: str, _task: asyncio.Task[None]) -> None:
@@ -147,7 +191,9 @@ class ConversationSummaries:
 
     def _async_forget_old(self, now: float) -> None:
         """Forget conversations that cannot be continued any more, and the oldest of too many."""
-        longest = max(CONVERSATION_TIMEOUT.total_seconds(), self._settings.continue_minutes * 60)
+        longest = max(
+            CONVERSATION_TIMEOUT.total_seconds(), self._settings.continue_minutes * 60
+        )
         for each, known in [*self._conversations.items()]:
             if abs(now - known.used_at) > longest or len(self._conversations) > _MOST:
                 self.async_forget(each)
@@ -157,7 +203,11 @@ def _dropped_soon(fitter: PromptFitter, request: CompletionRequest) -> int:
     """Return how many messages the next turn drops, or one soon after it."""
     soon = fitter.window_of_next_turn(request, _AHEAD).dropped
     covered = 0 if request.summary is None else request.summary.messages
-    return max(soon, fitter.window_of_next_turn(request).dropped) if soon > covered else soon
+    return (
+        max(soon, fitter.window_of_next_turn(request).dropped)
+        if soon > covered
+        else soon
+    )
 
 
 def _marks(messages: Transcript, count: int) -> tuple[str, ...]:
@@ -168,4 +218,8 @@ def _marks(messages: Transcript, count: int) -> tuple[str, ...]:
 
 
 def _words(message: Message) -> str:
-    return message.text if isinstance(message, UserMessage | AssistantMessage) else message.name
+    return (
+        message.text
+        if isinstance(message, UserMessage | AssistantMessage)
+        else message.name
+    )

@@ -173,16 +173,34 @@ class AgentSettings:
     @property
     def scripts(self) -> Mapping[HookPoint, str]:
         """Scripts by the point at which they are called."""
-        return {point: script for point in HookPoint if (script := getattr(self, point))}
+        return {
+            point: script for point in HookPoint if (script := getattr(self, point))
+        }
 
 
 _READ: Final = frozenset(
-    {"llm_apis", "prompt", "fallbacks", "confirmation", "limits", "when_spent", "local_commands", "model_requests"}
+    {
+        "llm_apis",
+        "prompt",
+        "fallbacks",
+        "confirmation",
+        "limits",
+        "when_spent",
+        "local_commands",
+        "model_requests",
+    }
 )
 """Settings that are converted from their stored form."""
-_AS_STORED: Final = tuple(one.name for one in fields(AgentSettings) if one.name not in _READ)
+_AS_STORED: Final = tuple(
+    one.name for one in fields(AgentSettings) if one.name not in _READ
+)
 """All others; each has the name of its option."""
-OF_LIMITS: Final = (const.CONF_MAX_ITERATIONS, const.CONF_MAX_TOOL_CALLS, const.CONF_DEADLINE, const.CONF_TOOL_TIMEOUT)
+OF_LIMITS: Final = (
+    const.CONF_MAX_ITERATIONS,
+    const.CONF_MAX_TOOL_CALLS,
+    const.CONF_DEADLINE,
+    const.CONF_TOOL_TIMEOUT,
+)
 
 
 def settings_of(data: Mapping[str, Any]) -> AgentSettings:
@@ -195,16 +213,22 @@ def settings_of(data: Mapping[str, Any]) -> AgentSettings:
         confirmation=_choice(data, Confirmation.RESULT, const.CONF_CONFIRMATION),
         local_commands=_choice(data, LocalCommands.FIRST, const.CONF_LOCAL_COMMANDS),
         model_requests=frozenset(data.get(const.CONF_MODEL_REQUESTS, RequestKind)),
-        limits=replace(_LIMITS, **{name: data[name] for name in OF_LIMITS if name in data}),
+        limits=replace(
+            _LIMITS, **{name: data[name] for name in OF_LIMITS if name in data}
+        ),
         when_spent=_choice(data, WhenSpent.HAND_OVER, const.CONF_WHEN_SPENT),
     )
 
 
-def _choice[Choice: StrEnum](data: Mapping[str, Any], default: Choice, option: str) -> Choice:
+def _choice[Choice: StrEnum](
+    data: Mapping[str, Any], default: Choice, option: str
+) -> Choice:
     return known_choice(type(default), option, data.get(option)) or default
 
 
-def known_choice[Choice: StrEnum](choices: type[Choice], option: str, value: str | None) -> Choice | None:
+def known_choice[Choice: StrEnum](
+    choices: type[Choice], option: str, value: str | None
+) -> Choice | None:
     """Return the value of an option; None for no value, or an unknown one of another version."""
     if not value:
         return None
@@ -219,16 +243,24 @@ def known_choice[Choice: StrEnum](choices: type[Choice], option: str, value: str
 def _log_unknown(option: str, value: str) -> None:
     """Log an unknown choice once."""
     const.LOGGER.warning(
-        "The option %s of an agent is set to %s, which is not known here: its default holds", option, value
+        "The option %s of an agent is set to %s, which is not known here: its default holds",
+        option,
+        value,
     )
 
 
 def existing_agents(hass: HomeAssistant) -> tuple[str, ...]:
     """Return the subentry ids of all agents and AI tasks, of unloaded services too."""
-    return tuple(agent for entry in hass.config_entries.async_entries(const.DOMAIN) for agent in entry.subentries)
+    return tuple(
+        agent
+        for entry in hass.config_entries.async_entries(const.DOMAIN)
+        for agent in entry.subentries
+    )
 
 
 def keeps_history(subentry: ConfigSubentry) -> bool:
     """Return whether conversations with an agent are stored; those of AI tasks are stored only if this is set."""
-    stored: bool = subentry.data.get(const.CONF_KEEP_HISTORY, subentry.subentry_type != const.SUBENTRY_AI_TASK)
+    stored: bool = subentry.data.get(
+        const.CONF_KEEP_HISTORY, subentry.subentry_type != const.SUBENTRY_AI_TASK
+    )
     return stored

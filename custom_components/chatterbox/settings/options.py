@@ -23,7 +23,9 @@ LONG_CONVERSATIONS: Final = "long_conversations"
 STORAGE: Final = "storage"
 AUTOMATION: Final = "automation"
 
-DRAWING_KINDS: Final = frozenset({const.ServiceKind.OPENAI_CHAT, const.ServiceKind.OPENAI_RESPONSES})
+DRAWING_KINDS: Final = frozenset(
+    {const.ServiceKind.OPENAI_CHAT, const.ServiceKind.OPENAI_RESPONSES}
+)
 """Kinds of service that may have an image model, in OpenAI's format."""
 SCRIPTS: Final = tuple(point.value for point in HookPoint)
 """Options that name a script which is called during a turn."""
@@ -90,7 +92,9 @@ _OPTIONS: Final[Mapping[str, tuple[Option, ...]]] = {
         Option(CONF_LLM_HASS_API),
         Option(const.CONF_REMEMBER_FACTS, used_by=_AGENTS),
         Option(const.CONF_SEARCH_HISTORY, used_by=_AGENTS),
-        Option(const.CONF_BUDGET_MONTH, NumberOption(0, 1_000_000, "any", unit="dollars")),
+        Option(
+            const.CONF_BUDGET_MONTH, NumberOption(0, 1_000_000, "any", unit="dollars")
+        ),
     ),
     ANSWERS: (
         Option(const.CONF_FALLBACKS),
@@ -106,11 +110,19 @@ _OPTIONS: Final[Mapping[str, tuple[Option, ...]]] = {
     SPEED: (
         Option(const.CONF_REASONING_EFFORT),
         Option(const.CONF_SERVICE_TIER, kinds=_RESPONSES),
-        Option(const.CONF_KEEP_ALIVE, NumberOption(-1, 604_800, unit="seconds"), kinds=_OLLAMA),
+        Option(
+            const.CONF_KEEP_ALIVE,
+            NumberOption(-1, 604_800, unit="seconds"),
+            kinds=_OLLAMA,
+        ),
         Option(const.CONF_READ_AHEAD, used_by=_AGENTS),
         Option(const.CONF_COMPACT_HOME),
         Option(const.CONF_MOST_LISTED, NumberOption(0, 100_000)),
-        Option(const.CONF_FILLER_AFTER, NumberOption(0, 60, 0.5, unit="seconds"), used_by=_AGENTS),
+        Option(
+            const.CONF_FILLER_AFTER,
+            NumberOption(0, 60, 0.5, unit="seconds"),
+            used_by=_AGENTS,
+        ),
         Option(const.CONF_CONNECT_TIMEOUT, NumberOption(0.5, 60, 0.5, unit="seconds")),
         Option(const.CONF_FIRST_TOKEN_TIMEOUT, _SECONDS),
         Option(const.CONF_BETWEEN_TOKENS_TIMEOUT, _SECONDS),
@@ -128,21 +140,38 @@ _OPTIONS: Final[Mapping[str, tuple[Option, ...]]] = {
         Option(const.CONF_PRICE_OUTPUT, _PRICE),
     ),
     LONG_CONVERSATIONS: (
-        Option(const.CONF_HISTORY_TOKENS, NumberOption(500, 1_000_000, unit="tokens"), used_by=_AGENTS),
+        Option(
+            const.CONF_HISTORY_TOKENS,
+            NumberOption(500, 1_000_000, unit="tokens"),
+            used_by=_AGENTS,
+        ),
         Option(
             const.CONF_CONTEXT_WINDOW,
             NumberOption(2048, 10_000_000, unit="tokens"),
             kinds=_MODELS - _OLLAMA,
             used_by=_AGENTS,
         ),
-        Option(const.CONF_NUM_CTX, NumberOption(2048, 10_000_000, unit="tokens"), kinds=_OLLAMA),
+        Option(
+            const.CONF_NUM_CTX,
+            NumberOption(2048, 10_000_000, unit="tokens"),
+            kinds=_OLLAMA,
+        ),
         Option(const.CONF_SUMMARY, used_by=_AGENTS),
-        Option(const.CONF_CONTINUE_MINUTES, NumberOption(0, 1_440, unit="minutes"), kinds=_ALL, used_by=_AGENTS),
+        Option(
+            const.CONF_CONTINUE_MINUTES,
+            NumberOption(0, 1_440, unit="minutes"),
+            kinds=_ALL,
+            used_by=_AGENTS,
+        ),
     ),
     STORAGE: (
         Option(const.CONF_KEEP_HISTORY, kinds=_ALL),
         Option(const.CONF_KEEP_DAYS, NumberOption(0, 3_650, unit="days"), kinds=_ALL),
-        Option(const.CONF_KEEP_MEGABYTES, NumberOption(0, 100_000, unit="megabytes"), kinds=_ALL),
+        Option(
+            const.CONF_KEEP_MEGABYTES,
+            NumberOption(0, 100_000, unit="megabytes"),
+            kinds=_ALL,
+        ),
     ),
     AUTOMATION: (
         Option(HookPoint.USER_PROMPT_SUBMIT.value),
@@ -152,7 +181,12 @@ _OPTIONS: Final[Mapping[str, tuple[Option, ...]]] = {
     ),
 }
 """The options by group."""
-NUMBERS: Final = {option.name: option.number for group in _OPTIONS.values() for option in group if option.number}
+NUMBERS: Final = {
+    option.name: option.number
+    for group in _OPTIONS.values()
+    for option in group
+    if option.number
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +200,16 @@ class Problem:
     placeholders: Mapping[str, str]
 
 
-def options_of(kind: const.ServiceKind, subentry_type: str) -> Mapping[str, tuple[str, ...]]:
+def options_of(
+    kind: const.ServiceKind, subentry_type: str
+) -> Mapping[str, tuple[str, ...]]:
     """Return the options of an agent or AI task of a kind of service, by group."""
     groups = {
-        group: tuple(one.name for one in options if kind in one.kinds and subentry_type in one.used_by)
+        group: tuple(
+            one.name
+            for one in options
+            if kind in one.kinds and subentry_type in one.used_by
+        )
         for group, options in _OPTIONS.items()
     }
     return {group: names for group, names in groups.items() if names}
@@ -179,7 +219,11 @@ def new_agent_data(kind: const.ServiceKind, model: str = "") -> dict[str, Any]:
     """Return the stored data of a new agent."""
     if kind is const.ServiceKind.OFFLINE:
         return {}
-    return {CONF_MODEL: model, CONF_LLM_HASS_API: [llm.LLM_API_ASSIST], CONF_PROMPT: llm.DEFAULT_INSTRUCTIONS_PROMPT}
+    return {
+        CONF_MODEL: model,
+        CONF_LLM_HASS_API: [llm.LLM_API_ASSIST],
+        CONF_PROMPT: llm.DEFAULT_INSTRUCTIONS_PROMPT,
+    }
 
 
 def value_of(settings: AgentSettings, option: str) -> Any:
@@ -189,22 +233,34 @@ def value_of(settings: AgentSettings, option: str) -> Any:
 
 def asks_alike(one: AgentSettings, other: AgentSettings) -> bool:
     """Return whether two agents send the same requests to their models."""
-    return all(getattr(one, option) == getattr(other, option) for option in _OF_REQUESTS)
+    return all(
+        getattr(one, option) == getattr(other, option) for option in _OF_REQUESTS
+    )
 
 
 def find_problems(values: Mapping[str, Any]) -> list[Problem]:
     """Return the problems of the values of a form, by option."""
     given = dict(set_options(values))
-    unfit = (find_unfit(option, NUMBERS[option], value) for option, value in given.items() if option in NUMBERS)
+    unfit = (
+        find_unfit(option, NUMBERS[option], value)
+        for option, value in given.items()
+        if option in NUMBERS
+    )
     problems = [problem for problem in unfit if problem]
     if not isinstance(given.get(const.CONF_EXTRA_PARAMETERS, {}), dict):
-        problems.append(Problem(const.CONF_EXTRA_PARAMETERS, "extra_parameters_no_object", {}))
+        problems.append(
+            Problem(const.CONF_EXTRA_PARAMETERS, "extra_parameters_no_object", {})
+        )
     return problems
 
 
 def set_options(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield the options that are not empty."""
-    return ((option, value) for option, value in values.items() if value not in (None, "", {}, []))
+    return (
+        (option, value)
+        for option, value in values.items()
+        if value not in (None, "", {}, [])
+    )
 
 
 def find_unfit(place: str, option: NumberOption, value: float) -> Problem | None:
@@ -218,17 +274,29 @@ def find_unfit(place: str, option: NumberOption, value: float) -> Problem | None
     else:
         key = "not_whole"
     numbers = {"value": value, "least": option.least, "most": option.most}
-    return Problem(place, key, {name: _plain(number) for name, number in numbers.items()})
+    return Problem(
+        place, key, {name: _plain(number) for name, number in numbers.items()}
+    )
 
 
 def find_late_deadlines(settings: AgentSettings) -> list[Problem]:
     """Return the problems of timeouts that exceed a limit of the whole turn."""
     waits = (
-        (const.CONF_CONNECT_TIMEOUT, settings.connect_timeout, settings.first_token_timeout),
-        (const.CONF_FIRST_TOKEN_TIMEOUT, settings.first_token_timeout, settings.limits.deadline),
+        (
+            const.CONF_CONNECT_TIMEOUT,
+            settings.connect_timeout,
+            settings.first_token_timeout,
+        ),
+        (
+            const.CONF_FIRST_TOKEN_TIMEOUT,
+            settings.first_token_timeout,
+            settings.limits.deadline,
+        ),
     )
     return [
-        Problem(option, f"{option}_unfit", {"wait": _plain(wait), "bound": _plain(bound)})
+        Problem(
+            option, f"{option}_unfit", {"wait": _plain(wait), "bound": _plain(bound)}
+        )
         for option, wait, bound in waits
         if wait > bound
     ]
@@ -239,4 +307,8 @@ def _plain(number: float) -> str:
     if not float(number).is_integer():
         return f"{number:g}"
     is_long = abs(number) >= 10_000  # noqa: PLR2004  # with four digits, no line breaks between them
-    return f"{int(number):,}".replace(",", "\N{NARROW NO-BREAK SPACE}") if is_long else str(int(number))
+    return (
+        f"{int(number):,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+        if is_long
+        else str(int(number))
+    )

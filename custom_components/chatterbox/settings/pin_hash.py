@@ -1,7 +1,7 @@
 """PIN hashes and the rules for choosing a PIN.
 
-Four digits are soon found by trial, however slow the hash is: a hash is a secret, too, and is never shown.
-Decision 49.
+Four digits are soon found by trial, however slow the hash is: a hash is a secret, too,
+and is never shown. Decision 49.
 """
 
 import base64
@@ -62,8 +62,14 @@ class HashCost:
 
     def __post_init__(self) -> None:
         """Refuse parameters that are invalid or take too long."""
-        if self.memory <= 1 or self.memory & (self.memory - 1) or self.memory * 1024 > _MAX_MEMORY:
-            raise ValueError("memory must be a power of two, at least 2, and fit into 64 MB")
+        if (
+            self.memory <= 1
+            or self.memory & (self.memory - 1)
+            or self.memory * 1024 > _MAX_MEMORY
+        ):
+            raise ValueError(
+                "memory must be a power of two, at least 2, and fit into 64 MB"
+            )
         if not 1 <= self.repeats <= _MAX_REPEATS:
             raise ValueError(f"repeats must be 1 to {_MAX_REPEATS}")
 
@@ -123,9 +129,16 @@ class PinHash:
                 "salt": str(salt),
                 "digest": str(digest),
                 **others,
-            } if (length := others.get("length")) is None or (isinstance(length, int) and length in _LENGTHS):
+            } if (length := others.get("length")) is None or (
+                isinstance(length, int) and length in _LENGTHS
+            ):
                 with suppress(ValueError):
-                    return cls(_bytes(salt, _SALT_BYTES), _bytes(digest, _HASH_BYTES), HashCost(size, times), length)
+                    return cls(
+                        _bytes(salt, _SALT_BYTES),
+                        _bytes(digest, _HASH_BYTES),
+                        HashCost(size, times),
+                        length,
+                    )
             case _:
                 pass
         # Raised outside of the handler, whose error quotes the data.
@@ -134,7 +147,9 @@ class PinHash:
 
 def _digest(pin: str, salt: bytes, cost: HashCost) -> bytes:
     return hashlib.scrypt(
-        pin.encode("utf-8", "surrogatepass"),  # never fails, since the error would quote the PIN
+        pin.encode(
+            "utf-8", "surrogatepass"
+        ),  # never fails, since the error would quote the PIN
         salt=salt,
         n=cost.memory,
         r=8,

@@ -1,7 +1,7 @@
 """Redacts secrets: private fields, credentials in addresses, and known secrets wherever they occur.
 
-A key may occur anywhere: in a title, in the name of a tool, in an answer of a server. So all texts are searched for
-known secrets.
+A key may occur anywhere: in a title, in the name of a tool, in an answer of a server.
+So all texts are searched for known secrets.
 """
 
 import re
@@ -19,7 +19,9 @@ from ..agent.messages import JsonValue
 from ..const import CONF_EXTRA_PARAMETERS, CONF_PIN, DOMAIN
 from .rules import async_get_home_rules, home_rules_to_json
 
-PRIVATE_FIELDS: Final = frozenset({CONF_API_KEY, CONF_PROMPT, CONF_EXTRA_PARAMETERS, CONF_PIN})
+PRIVATE_FIELDS: Final = frozenset(
+    {CONF_API_KEY, CONF_PROMPT, CONF_EXTRA_PARAMETERS, CONF_PIN}
+)
 """Fields of entries and agents that are never shown: secrets, fields that may hold some, and prompts."""
 
 _SECRET_FIELDS: Final = frozenset({CONF_API_KEY, CONF_EXTRA_PARAMETERS, CONF_PIN})
@@ -28,19 +30,25 @@ _SECRET_FIELDS: Final = frozenset({CONF_API_KEY, CONF_EXTRA_PARAMETERS, CONF_PIN
 _SHORTEST: Final = 6
 """Length of a secret that is searched for in all texts: a shorter one, such as `low`, is part of many words."""
 
-_CREDENTIALS: Final = re.compile(r"(?P<scheme>[\w+.\-]+)://[^:/@]*:(?P<password>[^@]*)@")
+_CREDENTIALS: Final = re.compile(
+    r"(?P<scheme>[\w+.\-]+)://[^:/@]*:(?P<password>[^@]*)@"
+)
 """The beginning of a database address. Source: `_parse_url` in sqlalchemy/engine/url.py"""
 
 _ADDRESS: Final = re.compile(r"(?<![A-Za-z0-9+.\-])[A-Za-z0-9+.\-]++://[^\s\"'<>]*")
 
 
-_SECRET_FIELD: Final = re.compile(r"token|code|pass|secret|auth|credential|key$|(?<![a-z])pin(?![a-z])", re.IGNORECASE)
+_SECRET_FIELD: Final = re.compile(
+    r"token|code|pass|secret|auth|credential|key$|(?<![a-z])pin(?![a-z])", re.IGNORECASE
+)
 
 
 def known_secrets(hass: HomeAssistant) -> frozenset[str]:
     """Return the secrets of the home and of all services: an agent may have one of another service as a fallback."""
     entries = hass.config_entries.async_entries(DOMAIN)
-    fields: list[Mapping[str, object]] = [home_rules_to_json(async_get_home_rules(hass).stored)]
+    fields: list[Mapping[str, object]] = [
+        home_rules_to_json(async_get_home_rules(hass).stored)
+    ]
     fields += [one for entry in entries for one in (entry.data, entry.options)]
     fields += [agent.data for entry in entries for agent in entry.subentries.values()]
     return frozenset[str]().union(*map(secrets_in, fields))
@@ -49,14 +57,18 @@ def known_secrets(hass: HomeAssistant) -> frozenset[str]:
 def secrets_in(fields: Mapping[str, object]) -> frozenset[str]:
     """Return the secrets in the data of an entry or an agent."""
     secret = [text for name in _SECRET_FIELDS for text in _texts(fields.get(name))]
-    secret += [part for text in _texts(fields) if "://" in text for part in _secrets_of(text)]
+    secret += [
+        part for text in _texts(fields) if "://" in text for part in _secrets_of(text)
+    ]
     return frozenset(text for text in secret if len(text) >= _SHORTEST)
 
 
 def without_secrets(value: object, secrets: Iterable[str]) -> JsonValue:
     """Return plain data as JSON, without private fields, credentials in addresses, and `secrets`."""
     longest_first = sorted(secrets, key=len, reverse=True)
-    found = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
+    found = (
+        re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
+    )
     return _cleared(value, found)
 
 
@@ -65,7 +77,9 @@ def without_secret_fields(value: JsonValue) -> JsonValue:
     match value:
         case dict():
             return {
-                name: REDACTED if _SECRET_FIELD.search(name) else without_secret_fields(one)
+                name: REDACTED
+                if _SECRET_FIELD.search(name)
+                else without_secret_fields(one)
                 for name, one in value.items()
             }
         case list():
@@ -78,7 +92,9 @@ def _cleared(value: object, secrets: re.Pattern[str] | None) -> JsonValue:
     match value:
         case Mapping():
             return {
-                str(_cleared(str(key), secrets)): REDACTED if key in PRIVATE_FIELDS and one else _cleared(one, secrets)
+                str(_cleared(str(key), secrets)): REDACTED
+                if key in PRIVATE_FIELDS and one
+                else _cleared(one, secrets)
                 for key, one in value.items()
             }
         case str():
@@ -100,7 +116,12 @@ def _public_address(address: str) -> str:
     scheme, _, rest = address.partition("://")
     credentials, _, place = rest.rpartition("@")
     place, mark, _ = place.partition("?")
-    return f"{scheme}://" + (f"{REDACTED}@" if credentials else "") + place + (f"?{REDACTED}" if mark else "")
+    return (
+        f"{scheme}://"
+        + (f"{REDACTED}@" if credentials else "")
+        + place
+        + (f"?{REDACTED}" if mark else "")
+    )
 
 
 def _secrets_of(text: str) -> Iterator[str]:

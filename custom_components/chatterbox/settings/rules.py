@@ -1,8 +1,9 @@
 """The rules of the home, which every agent, task and API client obeys, their JSON, and the store that keeps them.
 
-`approvals/policy.py` applies the rules for calls that run without approval. Stored rules are read strictly, because a
-misread rule could allow too much. If they cannot be read, or an agent still holds some of its own, nothing may be
-changed until they are entered again. Decision 34, decision 40.
+`approvals/policy.py` applies the rules for calls that run without approval. Stored
+rules are read strictly, because a misread rule could allow too much. If they cannot be
+read, or an agent still holds some of its own, nothing may be changed until they are
+entered again. Decision 34, decision 40.
 """
 
 import asyncio
@@ -12,10 +13,18 @@ from datetime import datetime, time
 from enum import StrEnum
 from typing import Annotated, ClassVar, Final, TypedDict
 
-from homeassistant.config_entries import SIGNAL_CONFIG_ENTRY_CHANGED, ConfigEntry, ConfigEntryChange, ConfigSubentry
+from homeassistant.config_entries import (
+    SIGNAL_CONFIG_ENTRY_CHANGED,
+    ConfigEntry,
+    ConfigEntryChange,
+    ConfigSubentry,
+)
 from homeassistant.core import HassJob, HomeAssistant, callback, valid_entity_id
 from homeassistant.exceptions import HomeAssistantError
-from homeassistant.helpers.dispatcher import async_dispatcher_connect, async_dispatcher_send
+from homeassistant.helpers.dispatcher import (
+    async_dispatcher_connect,
+    async_dispatcher_send,
+)
 from homeassistant.helpers.event import async_call_later
 from homeassistant.helpers.llm import LLM_API_ASSIST
 from homeassistant.helpers.singleton import singleton
@@ -75,14 +84,21 @@ def _valid(is_valid: Callable[[str], bool]) -> AfterValidator:
     return AfterValidator(check)
 
 
-_Time = Annotated[time, PlainValidator(_time), PlainSerializer(lambda end: end.isoformat("seconds"))]
+_Time = Annotated[
+    time, PlainValidator(_time), PlainSerializer(lambda end: end.isoformat("seconds"))
+]
 _Name = Annotated[str, _valid(lambda name: bool(name) and name == name.strip())]
 _Domain = Annotated[str, _valid(lambda domain: valid_entity_id(f"{domain}.any"))]
 _EntityId = Annotated[str, _valid(valid_entity_id)]
 _TargetId = Annotated[
-    _EntityId, _valid(lambda entity_id: not entity_id.startswith(("automation.", "scene.", "script.")))
+    _EntityId,
+    _valid(
+        lambda entity_id: not entity_id.startswith(("automation.", "scene.", "script."))
+    ),
 ]
-type _Some[Value] = Annotated[frozenset[Value], Field(min_length=1), PlainSerializer(sorted)]
+type _Some[Value] = Annotated[
+    frozenset[Value], Field(min_length=1), PlainSerializer(sorted)
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +115,9 @@ class TimeWindow:
     def __post_init__(self) -> None:
         """Reject a window that ends when it begins."""
         if self.after == self.before:
-            raise ValueError("both times are the same; without a window, a rule holds all day")
+            raise ValueError(
+                "both times are the same; without a window, a rule holds all day"
+            )
 
     def holds(self, now: time) -> bool:
         """Return whether a time is inside."""
@@ -135,7 +153,14 @@ class Rule:
     @property
     def is_about_entities(self) -> bool:
         """Return whether it has a condition on entities or actions."""
-        return bool(self.domains or self.device_classes or self.areas or self.labels or self.entities or self.actions)
+        return bool(
+            self.domains
+            or self.device_classes
+            or self.areas
+            or self.labels
+            or self.entities
+            or self.actions
+        )
 
     @property
     def is_for_the_rest(self) -> bool:
@@ -170,7 +195,11 @@ class ToolSource:
     """For what cannot be foreseen of a script, a scene or an automation: the entities that it may change, if given."""
 
 
-_VERDICTS: Final = {TrustLevel.FREE: Verdict.ALLOW, TrustLevel.ASK: Verdict.ASK, TrustLevel.READ: Verdict.DENY}
+_VERDICTS: Final = {
+    TrustLevel.FREE: Verdict.ALLOW,
+    TrustLevel.ASK: Verdict.ASK,
+    TrustLevel.READ: Verdict.DENY,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,13 +216,19 @@ class Policy:
         """Return the level for a tool of an API; a script that is a tool may have one of its own."""
         if self.only_reads:
             return TrustLevel.READ
-        script = self.sources.get(tool.replace("__", ".", 1)) if api_id == LLM_API_ASSIST else None
+        script = (
+            self.sources.get(tool.replace("__", ".", 1))
+            if api_id == LLM_API_ASSIST
+            else None
+        )
         source = script if script and script.level else self.sources.get(api_id)
         return source.level if source else None
 
     def only_reading(self, tools: Iterable[str], api_id: str) -> frozenset[str]:
         """Return those of the tools of an API that may change nothing."""
-        return frozenset([tool for tool in tools if self.level_of(tool, api_id) is TrustLevel.READ])
+        return frozenset(
+            [tool for tool in tools if self.level_of(tool, api_id) is TrustLevel.READ]
+        )
 
     def rules_for(self, level: TrustLevel | None) -> Iterator[Rule]:
         """Yield all rules in order, for a call that changes something with a tool of this level."""
@@ -208,9 +243,16 @@ class Policy:
             yield Rule(verdict=Verdict.ALLOW)
 
 
-def _ask(domain: str, *services: str, device_classes: frozenset[str] = frozenset()) -> Rule:
+def _ask(
+    domain: str, *services: str, device_classes: frozenset[str] = frozenset()
+) -> Rule:
     actions = frozenset(f"{domain}.{service}" for service in services)
-    return Rule(verdict=Verdict.ASK, domains=frozenset({domain}), device_classes=device_classes, actions=actions)
+    return Rule(
+        verdict=Verdict.ASK,
+        domains=frozenset({domain}),
+        device_classes=device_classes,
+        actions=actions,
+    )
 
 
 NEVER_WHERE_PEOPLE_WERE: Final = Rule(
@@ -248,12 +290,22 @@ class PinUse(StrEnum):
     DISARM = "disarm"
 
 
-_USES: Final = {"lock": PinUse.UNLOCK, "alarm_control_panel": PinUse.DISARM, "cover": PinUse.OPEN, "valve": PinUse.OPEN}
+_USES: Final = {
+    "lock": PinUse.UNLOCK,
+    "alarm_control_panel": PinUse.DISARM,
+    "cover": PinUse.OPEN,
+    "valve": PinUse.OPEN,
+}
 
 
 def pin_rules(uses: Collection[str]) -> tuple[Rule, ...]:
     """Return the rules by which some uses need the PIN."""
-    needed = (rule for rule in DEFAULT_RULES for domain in rule.domains if _USES.get(domain) in uses)
+    needed = (
+        rule
+        for rule in DEFAULT_RULES
+        for domain in rule.domains
+        if _USES.get(domain) in uses
+    )
     return tuple(replace(rule, verdict=Verdict.PIN) for rule in needed)
 
 
@@ -264,15 +316,20 @@ def pin_uses(rules: Collection[Rule]) -> list[PinUse]:
 
 def with_pin_uses(rules: Sequence[Rule], uses: Collection[str]) -> tuple[Rule, ...]:
     """Return rules by which some uses need the PIN, unless an earlier one is about them."""
-    # They come before a last rule without conditions. One that refuses everything is not to be loosened.
-    count = len(rules) - bool(rules and rules[-1].is_for_the_rest and rules[-1].verdict is not Verdict.DENY)
+    # They come before a last rule without conditions. One that refuses everything is
+    # not to be loosened.
+    count = len(rules) - bool(
+        rules and rules[-1].is_for_the_rest and rules[-1].verdict is not Verdict.DENY
+    )
     return (*rules[:count], *pin_rules(uses), *rules[count:])
 
 
 def without_effect(rules: Sequence[Rule], uses: Collection[str]) -> int | None:
     """Return the number of a rule that lets a use of the PIN be done without it, at any time and for anybody."""
     for number, rule in enumerate(rules, start=1):
-        is_strict = rule.verdict in (Verdict.PIN, Verdict.DENY) or (number == len(rules) and rule.is_for_the_rest)
+        is_strict = rule.verdict in (Verdict.PIN, Verdict.DENY) or (
+            number == len(rules) and rule.is_for_the_rest
+        )
         if not is_strict and any(_covers(rule, other) for other in pin_rules(uses)):
             return number
     return None
@@ -281,10 +338,18 @@ def without_effect(rules: Sequence[Rule], uses: Collection[str]) -> int | None:
 def _covers(rule: Rule, other: Rule) -> bool:
     """Return whether a rule, only on kinds of entity, is about all those of another, and about any of its actions."""
     domains, classes, actions = rule.domains, rule.device_classes, rule.actions
-    is_of_kinds = rule == Rule(verdict=rule.verdict, domains=domains, device_classes=classes, actions=actions)
-    is_same_action = not actions.isdisjoint(other.actions) or not (actions and other.actions)
+    is_of_kinds = rule == Rule(
+        verdict=rule.verdict, domains=domains, device_classes=classes, actions=actions
+    )
+    is_same_action = not actions.isdisjoint(other.actions) or not (
+        actions and other.actions
+    )
     kinds = ((domains, other.domains), (classes, other.device_classes))
-    return is_of_kinds and is_same_action and all(not mine or (theirs and mine >= theirs) for mine, theirs in kinds)
+    return (
+        is_of_kinds
+        and is_same_action
+        and all(not mine or (theirs and mine >= theirs) for mine, theirs in kinds)
+    )
 
 
 _RULES: Final = TypeAdapter(tuple[Rule, ...])
@@ -305,8 +370,15 @@ def policy_from_json(stored: JsonValue) -> Policy:
         return Policy(_RULES.validate_python(stored))
     except ValidationError as error:
         flaws = error.errors(include_url=False)
-        refused = PolicyError("; ".join(f"{'.'.join(map(str, flaw['loc']))}: {flaw['msg']}" for flaw in flaws))
-        refused.condition, refused.value = str((*flaws[0]["loc"], "", "")[1]), str(flaws[0]["input"])
+        refused = PolicyError(
+            "; ".join(
+                f"{'.'.join(map(str, flaw['loc']))}: {flaw['msg']}" for flaw in flaws
+            )
+        )
+        refused.condition, refused.value = (
+            str((*flaws[0]["loc"], "", "")[1]),
+            str(flaws[0]["input"]),
+        )
         raise refused from None
 
 
@@ -315,18 +387,24 @@ def sources_from_json(stored: JsonValue) -> Mapping[str, ToolSource]:
     try:
         return _SOURCES.validate_python(stored)
     except ValidationError as error:
-        raise PolicyError(str(error.errors(include_url=False, include_input=False))) from None
+        raise PolicyError(
+            str(error.errors(include_url=False, include_input=False))
+        ) from None
 
 
 def sources_to_json(sources: Mapping[str, ToolSource]) -> JsonObject:
     """Write what the owner has said about sources of tools, without those of which nothing is said."""
-    written: JsonObject = _SOURCES.dump_python(dict(sources), mode="json", exclude_defaults=True)
+    written: JsonObject = _SOURCES.dump_python(
+        dict(sources), mode="json", exclude_defaults=True
+    )
     return {source: data for source, data in written.items() if data}
 
 
 def policy_to_json(policy: Policy) -> list[JsonValue]:
     """Write the rules of a household, without absent conditions."""
-    written: list[JsonValue] = _RULES.dump_python(policy.rules, mode="json", exclude_defaults=True)
+    written: list[JsonValue] = _RULES.dump_python(
+        policy.rules, mode="json", exclude_defaults=True
+    )
     return written
 
 
@@ -405,15 +483,24 @@ def home_rules_of(data: object) -> HomeRules:
     try:
         stored = _STORED.validate_python(data)
     except ValidationError as error:
-        raise ValueError(str(error.errors(include_url=False, include_input=False))) from None
+        raise ValueError(
+            str(error.errors(include_url=False, include_input=False))
+        ) from None
     policy = policy_from_json(stored.get("rules", []))
     return HomeRules(
-        policy=replace(policy, sources=sources_from_json(stored.get("tool_sources", {}))),
+        policy=replace(
+            policy, sources=sources_from_json(stored.get("tool_sources", {}))
+        ),
         pin=PinHash.from_json(stored["pin"]) if "pin" in stored else None,
-        ask_after_outside_content=stored.get("ask_after_outside_content", OutsideCare.RISKY),
+        ask_after_outside_content=stored.get(
+            "ask_after_outside_content", OutsideCare.RISKY
+        ),
         notify=tuple(stored.get("notify", ())),
         trusted_callers=frozenset(stored.get("trusted_callers", ())),
-        people_at_satellites={row["device"]: row["person"] for row in stored.get("people_at_satellites", ())},
+        people_at_satellites={
+            row["device"]: row["person"]
+            for row in stored.get("people_at_satellites", ())
+        },
         shows_page_to_all=stored.get("shows_page_to_all", False),
         night=stored.get("night"),
     )
@@ -427,10 +514,14 @@ def home_rules_to_json(rules: HomeRules) -> JsonObject:
         const.CONF_RULES: policy_to_json(rules.policy),
         const.CONF_TOOL_SOURCES: sources_to_json(rules.policy.sources),
         const.CONF_PIN: rules.pin.as_json() if rules.pin else None,
-        const.CONF_ASK_AFTER_OUTSIDE_CONTENT: None if care is OutsideCare.RISKY else care.value,
+        const.CONF_ASK_AFTER_OUTSIDE_CONTENT: None
+        if care is OutsideCare.RISKY
+        else care.value,
         const.CONF_NOTIFY: [*rules.notify],
         const.CONF_TRUSTED_CALLERS: [*sorted(rules.trusted_callers)],
-        const.CONF_PEOPLE_AT_SATELLITES: [{"device": device, "person": person} for device, person in people],
+        const.CONF_PEOPLE_AT_SATELLITES: [
+            {"device": device, "person": person} for device, person in people
+        ],
         "shows_page_to_all": rules.shows_page_to_all,
         const.CONF_NIGHT: _NIGHT.dump_python(rules.night, mode="json"),
     }
@@ -458,9 +549,13 @@ class HomeRulesStore:
         """Read what is stored, once."""
         async with self._loading:
             if not self._is_loaded:
-                self._is_loaded = self._is_unreadable = True  # no agent acts before they are read
+                self._is_loaded = self._is_unreadable = (
+                    True  # no agent acts before they are read
+                )
                 await self._async_read()
-                async_dispatcher_connect(self._hass, SIGNAL_CONFIG_ENTRY_CHANGED, self._async_follow_entries)
+                async_dispatcher_connect(
+                    self._hass, SIGNAL_CONFIG_ENTRY_CHANGED, self._async_follow_entries
+                )
                 self._report()
 
     async def _async_read(self, _now: datetime | None = None) -> None:
@@ -469,7 +564,9 @@ class HomeRulesStore:
             return
         try:
             found = await self._file.async_load()
-            if found is None and any(entry.minor_version >= WITH_RULES for entry in self._entries):
+            if found is None and any(
+                entry.minor_version >= WITH_RULES for entry in self._entries
+            ):
                 self._file.report(self._file.path)
                 raise Unreadable  # noqa: TRY301  # it is lost
         except Unreadable:
@@ -484,21 +581,31 @@ class HomeRulesStore:
     async def async_enter(self, rules: HomeRules) -> None:
         """Take what a person has entered, at once. Rules that an agent holds are thereby replaced.
 
-        Raises `HomeAssistantError` if it cannot be stored, and so holds until Home Assistant restarts.
+        Raises `HomeAssistantError` if it cannot be stored, and so holds until Home
+        Assistant restarts.
         """
         self._set(rules)
         for entry, agent in self._with_own_rules():
-            data = {key: value for key, value in agent.data.items() if key not in HOME_RULE_KEYS}
+            data = {
+                key: value
+                for key, value in agent.data.items()
+                if key not in HOME_RULE_KEYS
+            }
             self._hass.config_entries.async_update_subentry(entry, agent, data=data)
         self._report()
         if obstacle := await self._async_store():
-            raise HomeAssistantError(translation_domain=const.DOMAIN, translation_key=f"home_rules_{obstacle}")
+            raise HomeAssistantError(
+                translation_domain=const.DOMAIN,
+                translation_key=f"home_rules_{obstacle}",
+            )
 
     def async_change(self, change: Callable[[HomeRules], HomeRules]) -> None:
         """Change what is stored, unless it cannot be read."""
         if not self._is_unreadable and (rules := change(self.stored)) != self.stored:
             self._set(rules)
-            _ = self._hass.async_create_task(self._async_store(), "chatterbox rules of the home")  # HA keeps it
+            _ = self._hass.async_create_task(
+                self._async_store(), "chatterbox rules of the home"
+            )  # HA keeps it
 
     async def _async_store(self) -> Obstacle | None:
         self._file.report(None)
@@ -523,24 +630,40 @@ class HomeRulesStore:
 
     def _with_own_rules(self) -> list[tuple[ConfigEntry, ConfigSubentry]]:
         """Return the agents that hold rules of their own, as those of a development version did."""
-        agents = ((entry, agent) for entry in self._entries for agent in entry.subentries.values())
-        return [(entry, agent) for entry, agent in agents if not HOME_RULE_KEYS.isdisjoint(agent.data)]
+        agents = (
+            (entry, agent)
+            for entry in self._entries
+            for agent in entry.subentries.values()
+        )
+        return [
+            (entry, agent)
+            for entry, agent in agents
+            if not HOME_RULE_KEYS.isdisjoint(agent.data)
+        ]
 
     def _note_file(self) -> None:
         """Note at every entry that there is a file, so that a file that is lost is missed."""
         for entry in self._entries if self._has_file else ():
             if entry.minor_version < WITH_RULES:
-                self._hass.config_entries.async_update_entry(entry, minor_version=WITH_RULES)
+                self._hass.config_entries.async_update_entry(
+                    entry, minor_version=WITH_RULES
+                )
 
     @callback
-    def _async_follow_entries(self, _change: ConfigEntryChange, entry: ConfigEntry) -> None:
+    def _async_follow_entries(
+        self, _change: ConfigEntryChange, entry: ConfigEntry
+    ) -> None:
         if entry.domain == const.DOMAIN:
             self._report()
             self._note_file()
 
     def _report(self) -> None:
-        async_report_rules_of_agents(self._hass, [agent.title for _, agent in self._with_own_rules()])
+        async_report_rules_of_agents(
+            self._hass, [agent.title for _, agent in self._with_own_rules()]
+        )
 
 
-async_get_home_rules: Final = singleton(HassKey[HomeRulesStore](f"{const.DOMAIN}_home_rules"))(HomeRulesStore)
+async_get_home_rules: Final = singleton(
+    HassKey[HomeRulesStore](f"{const.DOMAIN}_home_rules")
+)(HomeRulesStore)
 """Returns the rules of the home."""

@@ -10,7 +10,9 @@ _HTTPS_PORT: Final = re.compile(r":443(/|$)")
 _SCHEMES: Final = frozenset({"http", "https"})
 _SCHEME_WITHOUT_HOST: Final = re.compile(r"[a-z][a-z+.-]*:/", re.IGNORECASE)
 """As in `unix:/run/model.sock`, or a mistyped `https:/host`. With `http://` before it, it would name another host."""
-_SECRETS: Final = re.compile(r"(?i)key|token|secret|passw|pwd|auth|cred|sign|bearer|^(pass|pw|sig|code|sk|jwt|sas)$")
+_SECRETS: Final = re.compile(
+    r"(?i)key|token|secret|passw|pwd|auth|cred|sign|bearer|^(pass|pw|sig|code|sk|jwt|sas)$"
+)
 """Fits the names of query parameters with a secret."""
 _SECRET_PARTS: Final = re.compile(
     r"(?i)^(?:sk-[\w-]{6}|(?:csk|fw|gh[opu]|gsk|hf|key|nvapi|pk|pplx|rk|sk|tgp|token|xai)[-_]\w{10}|(?:AIza|eyJ)\w{10})"
@@ -18,7 +20,14 @@ _SECRET_PARTS: Final = re.compile(
 )
 """Fits the parts of a path that are secrets, as providers write them."""
 
-_LOCAL_DOMAINS: Final = (".local", ".lan", ".home", ".home.arpa", ".internal", ".localdomain")
+_LOCAL_DOMAINS: Final = (
+    ".local",
+    ".lan",
+    ".home",
+    ".home.arpa",
+    ".internal",
+    ".localdomain",
+)
 """Suffixes of names that are not used on the internet."""
 
 _THIS_MACHINE: Final = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})  # noqa: S104  # nothing is bound to it
@@ -31,9 +40,10 @@ class InvalidAddress(ValueError):
 def parse_address(typed: str) -> str:
     """Return the address of a server as it is stored: without surrounding spaces and trailing slash.
 
-    Host and port are completed: to http, as nearly every server in a home speaks it, or to https on its own port.
-    Raises `InvalidAddress` for anything but an http or https URL, and for one with a user, a password or a key, because
-    addresses are shown and logged.
+    Host and port are completed: to http, as nearly every server in a home speaks it, or
+    to https on its own port. Raises `InvalidAddress` for anything but an http or https
+    URL, and for one with a user, a password or a key, because addresses are shown and
+    logged.
     """
     typed = typed.strip()
     if "{" in typed:  # a template
@@ -47,9 +57,16 @@ def parse_address(typed: str) -> str:
     if url.scheme not in _SCHEMES or not url.host:
         raise InvalidAddress("invalid_url")
     names = (part.partition("=")[0] for part in re.split("[&;]", url.query_string))
-    if url.user or url.password or any(map(_SECRETS.search, names)) or any(map(_SECRET_PARTS.search, url.parts)):
+    if (
+        url.user
+        or url.password
+        or any(map(_SECRETS.search, names))
+        or any(map(_SECRET_PARTS.search, url.parts))
+    ):
         raise InvalidAddress("url_with_secrets")
-    return str(url.with_path(url.raw_path.rstrip("/"), encoded=True, keep_query=True)).rstrip("/")
+    return str(
+        url.with_path(url.raw_path.rstrip("/"), encoded=True, keep_query=True)
+    ).rstrip("/")
 
 
 def short_name(address: str) -> str:

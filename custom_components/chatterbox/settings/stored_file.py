@@ -1,7 +1,8 @@
 """A file of ours in `.storage`: what cannot be read is kept and reported, and what is stored was read back.
 
-Home Assistant's `Store` takes a file without data for none, moves one that is no JSON away and begins with nothing, and
-only logs what it cannot write. So the file is read here, and is left as it is until it can be read. Decision 56.
+Home Assistant's `Store` takes a file without data for none, moves one that is no JSON
+away and begins with nothing, and only logs what it cannot write. So the file is read
+here, and is left as it is until it can be read. Decision 56.
 """
 
 import asyncio
@@ -54,15 +55,24 @@ class StoredFile[Content]:
     ) -> None:
         """Prepare the file without reading it. `parse` raises an error for anything that was not stored by us.
 
-        The version has to rise with each change that an earlier version would misread. What `grows` is added to in
-        another file, `chatterbox.<name>.meanwhile`, while it cannot be read.
+        The version has to rise with each change that an earlier version would misread.
+        What `grows` is added to in another file, `chatterbox.<name>.meanwhile`, while
+        it cannot be read.
         """
         self._hass = hass
         self._name = name
         self._parse = parse
         self._grows = grows
-        self._store = Store[Any](hass, version, f"{DOMAIN}.{name}", private=True, atomic_writes=True)
-        self._meanwhile = Store[Any](hass, version, f"{DOMAIN}.{name}.meanwhile", private=True, atomic_writes=True)
+        self._store = Store[Any](
+            hass, version, f"{DOMAIN}.{name}", private=True, atomic_writes=True
+        )
+        self._meanwhile = Store[Any](
+            hass,
+            version,
+            f"{DOMAIN}.{name}.meanwhile",
+            private=True,
+            atomic_writes=True,
+        )
         self.path: Final = Path(self._store.path)
         self.changed_at: float | None = None
         """Seconds since the epoch; None before it is read, or without a file."""
@@ -74,7 +84,8 @@ class StoredFile[Content]:
     async def async_load(self) -> Content | None:
         """Return what is stored; None without a file.
 
-        What cannot be read is told by a repair. It raises `Unreadable`, unless there is a file for the meantime.
+        What cannot be read is told by a repair. It raises `Unreadable`, unless there is
+        a file for the meantime.
         """
         more: JsonValue = None
         if self._grows:
@@ -82,17 +93,24 @@ class StoredFile[Content]:
                 found = await self._meanwhile.async_load()
                 more = found if found is not None and self._parse(found) else None
         try:
-            found = await self._hass.async_add_executor_job(_parts_of, self.path, self._store.version)
+            found = await self._hass.async_add_executor_job(
+                _parts_of, self.path, self._store.version
+            )
             stored, self.changed_at = found or (await self._store.async_load(), None)
             self._wanted = _joined(stored, more)
             content = None if self._wanted is None else self._parse(self._wanted)
         except Exception as error:
-            is_newer, copy = isinstance(error, UnsupportedStorageVersionError), self.path
+            is_newer, copy = (
+                isinstance(error, UnsupportedStorageVersionError),
+                self.path,
+            )
             if not is_newer:
                 copy = await self._hass.async_add_executor_job(_copy, self.path)
             self.report(copy, is_newer=is_newer)
             # Its text may quote what somebody said.
-            LOGGER.error("The file %s cannot be read: %s", self.path, type(error).__name__)
+            LOGGER.error(
+                "The file %s cannot be read: %s", self.path, type(error).__name__
+            )
             if not self._grows:
                 raise Unreadable from error
             self._store = self._meanwhile
@@ -104,7 +122,9 @@ class StoredFile[Content]:
 
     def report(self, copy: Path | None, *, is_newer: bool = False) -> None:
         """Report that the file cannot be read, and where it is kept; None ends that."""
-        async_report_unreadable_file(self._hass, self._name, self.path, copy, is_newer=is_newer)
+        async_report_unreadable_file(
+            self._hass, self._name, self.path, copy, is_newer=is_newer
+        )
 
     async def async_remove(self) -> None:
         """Delete the file."""
@@ -115,10 +135,13 @@ class StoredFile[Content]:
             async_report_not_stored(self._hass, self._name, self.path, None)
             await self._store.async_remove()
 
-    async def async_save(self, data: JsonValue, *, keeps: bool = True) -> Obstacle | None:
+    async def async_save(
+        self, data: JsonValue, *, keeps: bool = True
+    ) -> Obstacle | None:
         """Write the file, and read it back. Return why that failed.
 
-        It is then tried again each minute, with what was stored before unless this is to be kept.
+        It is then tried again each minute, with what was stored before unless this is
+        to be kept.
         """
         async with self._writing:
             before, self._wanted = self._wanted, data
@@ -126,9 +149,15 @@ class StoredFile[Content]:
                 await self._store.async_save(data)
                 is_stored = await self._store.async_load() == data
             except Exception as error:  # noqa: BLE001  # the caller has to learn of any failure
-                LOGGER.error("The file %s cannot be written: %s", self.path, type(error).__name__)
+                LOGGER.error(
+                    "The file %s cannot be written: %s", self.path, type(error).__name__
+                )
                 is_stored = False
-            obstacle = None if is_stored else await self._hass.async_add_executor_job(_obstacle, self.path)
+            obstacle = (
+                None
+                if is_stored
+                else await self._hass.async_add_executor_job(_obstacle, self.path)
+            )
             async_report_not_stored(self._hass, self._name, self.path, obstacle)
             self._end_retry()
             if obstacle:
@@ -165,7 +194,15 @@ def _joined(earlier: JsonValue, later: JsonValue) -> JsonValue:
     """Return the sum of numbers, and what either of two lists or objects has."""
     match earlier, later:
         case dict(), dict():
-            return earlier | later | {key: _joined(earlier[key], later[key]) for key in earlier if key in later}
+            return (
+                earlier
+                | later
+                | {
+                    key: _joined(earlier[key], later[key])
+                    for key in earlier
+                    if key in later
+                }
+            )
         case list(), list():
             return [*earlier, *later]
         case int() | float(), int() | float():

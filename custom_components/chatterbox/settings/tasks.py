@@ -37,7 +37,12 @@ def image_model_of(kind: const.ServiceKind, data: Mapping[str, Any]) -> str:
 
 def new_task_data(model: str = "") -> dict[str, Any]:
     """Return what is stored for a new model for tasks. It has no tools, and stores no history."""
-    return {CONF_MODEL: model, CONF_LLM_HASS_API: [], CONF_PROMPT: INSTRUCTIONS, const.CONF_KEEP_HISTORY: False}
+    return {
+        CONF_MODEL: model,
+        CONF_LLM_HASS_API: [],
+        CONF_PROMPT: INSTRUCTIONS,
+        const.CONF_KEEP_HISTORY: False,
+    }
 
 
 def task_settings_of(data: Mapping[str, Any]) -> AgentSettings:
@@ -49,4 +54,6 @@ def task_settings_of(data: Mapping[str, Any]) -> AgentSettings:
 def settings_of_subentry(subentry: ConfigSubentry) -> AgentSettings:
     """Read the data of a subentry, of an agent or a model for tasks."""
     is_for_tasks = subentry.subentry_type == const.SUBENTRY_AI_TASK
-    return task_settings_of(subentry.data) if is_for_tasks else settings_of(subentry.data)
+    return (
+        task_settings_of(subentry.data) if is_for_tasks else settings_of(subentry.data)
+    )

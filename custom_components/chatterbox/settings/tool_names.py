@@ -1,7 +1,7 @@
 """Offered names of tools: whether two of them may belong to one tool, and whether one does what an intent does.
 
-A tool keeps its own name where possible. Otherwise `tools/llm_apis.py` ends its name in a short hash of its origin,
-and begins it with `_` in front of a digit.
+A tool keeps its own name where possible. Otherwise `tools/llm_apis.py` ends its name in
+a short hash of its origin, and begins it with `_` in front of a digit.
 """
 
 import re
@@ -31,7 +31,9 @@ _SAME_AS: Final[Mapping[str, tuple[str, ...]]] = {
 
 def have_same_origin(name: str, other: str) -> bool:
     """Return whether two offered names may belong to one tool, with and without a hash, or to tools with one name."""
-    first, second = (_legible(one).lstrip("_")[: _LEGIBLE_LENGTH - 1] for one in (name, other))
+    first, second = (
+        _legible(one).lstrip("_")[: _LEGIBLE_LENGTH - 1] for one in (name, other)
+    )
     return first == second
 
 

@@ -1,10 +1,11 @@
 """Translated sentences: for the errors of the agent, and for turns that the model ends without an answer.
 
-Each error class has one translation key, which occurs in three sections of `translations/<lang>.json`: dialogs show
-`config.error`, Home Assistant shows `exceptions` beside an entry, and `common`, with the prefix `spoken_`, is spoken.
+Each error class has one translation key, which occurs in three sections of
+`translations/<lang>.json`: dialogs show `config.error`, Home Assistant shows
+`exceptions` beside an entry, and `common`, with the prefix `spoken_`, is spoken.
 
-Further languages have the sentences around a question in `questions/<lang>.json`; everything else is English there.
-Decision 35.
+Further languages have the sentences around a question in `questions/<lang>.json`;
+everything else is English there. Decision 35.
 """
 
 import json
@@ -19,7 +20,12 @@ from typing import Final
 
 from aiohttp import ClientConnectorCertificateError, ClientSSLError
 from homeassistant.core import HomeAssistant
-from homeassistant.exceptions import ConfigEntryAuthFailed, ConfigEntryNotReady, HomeAssistantError, IntegrationError
+from homeassistant.exceptions import (
+    ConfigEntryAuthFailed,
+    ConfigEntryNotReady,
+    HomeAssistantError,
+    IntegrationError,
+)
 from homeassistant.helpers import intent
 from homeassistant.helpers.singleton import singleton
 from homeassistant.helpers.translation import async_get_translations
@@ -116,7 +122,16 @@ _REASONS: Final[Mapping[str, str]] = {
     UNABLE: "spoken_unable",
 }
 """Translation keys of reasons."""
-_ENDS: Final = (".", "!", "?", "…", "।", "。", "\N{FULLWIDTH EXCLAMATION MARK}", "\N{FULLWIDTH QUESTION MARK}")
+_ENDS: Final = (
+    ".",
+    "!",
+    "?",
+    "…",
+    "।",
+    "。",
+    "\N{FULLWIDTH EXCLAMATION MARK}",
+    "\N{FULLWIDTH QUESTION MARK}",
+)
 _MAX_NAMES: Final = 5
 """Names that are spoken in one sentence."""
 _FALLBACK_LANGUAGE: Final = "en"
@@ -131,31 +146,56 @@ def error_key(error: AgentError) -> str:
         case ClientSSLError():
             return NO_TLS_KEY
         case _:
-            return next(ERROR_KEYS[kind] for kind in type(error).__mro__ if kind in ERROR_KEYS)
+            return next(
+                ERROR_KEYS[kind] for kind in type(error).__mro__ if kind in ERROR_KEYS
+            )
 
 
-def translated[Kind: HomeAssistantError](kind: type[Kind], key: str, **placeholders: str) -> Kind:
+def translated[Kind: HomeAssistantError](
+    kind: type[Kind], key: str, **placeholders: str
+) -> Kind:
     """Return an error whose message Home Assistant translates."""
-    return kind(translation_domain=DOMAIN, translation_key=key, translation_placeholders=placeholders or None)
+    return kind(
+        translation_domain=DOMAIN,
+        translation_key=key,
+        translation_placeholders=placeholders or None,
+    )
 
 
 def as_setup_error(error: ProviderError, service: str) -> IntegrationError:
     """Translate a failure during setup: ask for a new key, or try again later."""
-    kind = ConfigEntryAuthFailed if isinstance(error, ProviderRejectedKey) else ConfigEntryNotReady
+    kind = (
+        ConfigEntryAuthFailed
+        if isinstance(error, ProviderRejectedKey)
+        else ConfigEntryNotReady
+    )
     return translated(kind, error_key(error), service=service)
 
 
 def spent_sentence(sentences: Mapping[str, str], spent: BudgetSpent) -> str:
     """Return the sentence on a spent budget."""
-    return sentences["spoken_budget_spent_month" if spent.period == "month" else "spoken_budget_spent"]
+    return sentences[
+        "spoken_budget_spent_month"
+        if spent.period == "month"
+        else "spoken_budget_spent"
+    ]
 
 
 def cause_of(sentences: Mapping[str, str], error: type[ProviderError] | None) -> str:
     """Return the sentence on why a model does not answer, for a failure of this class."""
-    is_slow = error is None or issubclass(error, FirstTokenTimeout | BetweenTokensTimeout)
-    kinds = () if is_slow or error is None else (kind for kind in _CAUSES if issubclass(error, kind))
+    is_slow = error is None or issubclass(
+        error, FirstTokenTimeout | BetweenTokensTimeout
+    )
+    kinds = (
+        ()
+        if is_slow or error is None
+        else (kind for kind in _CAUSES if issubclass(error, kind))
+    )
     is_busy = error is not None and issubclass(error, ProviderBusy)
-    key = next((ERROR_KEYS[kind] for kind in kinds), "offline_busy" if is_busy else "offline_took_over")
+    key = next(
+        (ERROR_KEYS[kind] for kind in kinds),
+        "offline_busy" if is_busy else "offline_took_over",
+    )
     return sentences[f"spoken_{key}"]
 
 
@@ -165,7 +205,10 @@ _LATIN: Final = "\u2e7f"
 
 def in_sentences(texts: Sequence[str]) -> str:
     """Join texts, each but the last with a full stop: Home Assistant's "Turned on the light" has none."""
-    stopped = [text + ("。" if text[-1:] > _LATIN else ".") if text[-1:].isalnum() else text for text in texts[:-1]]
+    stopped = [
+        text + ("。" if text[-1:] > _LATIN else ".") if text[-1:].isalnum() else text
+        for text in texts[:-1]
+    ]
     return " ".join([*stopped, *texts[-1:]])
 
 
@@ -181,10 +224,17 @@ class TranslatedComposer:
     done_keys: Mapping[str, str] = MappingProxyType({})
     """Translation keys, without `spoken_`, of sentences that confirm calls of single tools, by their names."""
 
-    def compose(self, reason: StopReason, tool_results: Sequence[ToolResult], error: AgentError | None) -> str:
+    def compose(
+        self,
+        reason: StopReason,
+        tool_results: Sequence[ToolResult],
+        error: AgentError | None,
+    ) -> str:
         """Say what was done, and then why there is no answer."""
         is_complete = reason is StopReason.COMPLETED and error is None
-        sentences = self._report(tool_results, briefly=is_complete and self.confirmation is Confirmation.DONE)
+        sentences = self._report(
+            tool_results, briefly=is_complete and self.confirmation is Confirmation.DONE
+        )
         if error is not None:
             sentences.append(self._error(error))
         elif not (is_complete and sentences):
@@ -193,7 +243,9 @@ class TranslatedComposer:
 
     def done(self, tool_results: Sequence[ToolResult]) -> str:
         """Say what was done. Empty if nothing was."""
-        return in_sentences(self._report(tool_results, briefly=self.confirmation is Confirmation.DONE))
+        return in_sentences(
+            self._report(tool_results, briefly=self.confirmation is Confirmation.DONE)
+        )
 
     def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:
         """Name the entities that could not be acted on; if there are none, say whether every call has failed.
@@ -201,38 +253,73 @@ class TranslatedComposer:
         A result whose own speech is part of the answer is not repeated.
         """
         tried = [result for result in tool_results if not found_nothing(result)]
-        done = frozenset[str]().union(*(entities_done(result.native) for result in tried))
-        untold = [one for one in tried if not (speech := intent_speech(one.native)) or speech not in answer]
+        done = frozenset[str]().union(
+            *(entities_done(result.native) for result in tried)
+        )
+        untold = [
+            one
+            for one in tried
+            if not (speech := intent_speech(one.native)) or speech not in answer
+        ]
         has_worked = not all(result.is_error for result in tried)
-        last = [*takewhile(lambda result: has_worked and result.is_error, reversed(tried))]
-        responses = [(one, response.failed_results) for one in untold if (response := intent_response(one.native))]
-        # What does not exist has no id; its name may have been corrected in a later call. A reason alone has no name.
+        last = [
+            *takewhile(lambda result: has_worked and result.is_error, reversed(tried))
+        ]
+        responses = [
+            (one, response.failed_results)
+            for one in untold
+            if (response := intent_response(one.native))
+        ]
+        # What does not exist has no id; its name may have been corrected in a later
+        # call. A reason alone has no name.
         failed = [
             to
             for one, all_of in responses
             for to in all_of
-            if (to.id not in done if to.id else one in last or not (has_worked or to.name))
+            if (
+                to.id not in done
+                if to.id
+                else one in last or not (has_worked or to.name)
+            )
         ]
         if failed:
             return self.not_done(failed)
         return self._say("not_done") if untold and not has_worked else ""
 
-    def _report(self, tool_results: Sequence[ToolResult], *, briefly: bool) -> list[str]:
+    def _report(
+        self, tool_results: Sequence[ToolResult], *, briefly: bool
+    ) -> list[str]:
         """Return the speech of the results that have one, and sentences about the other actions and their failures."""
         worked = [result for result in tool_results if not result.is_error]
-        sentences = [speech for result in worked if (speech := intent_speech(result.native))]
+        sentences = [
+            speech for result in worked if (speech := intent_speech(result.native))
+        ]
         reading = {tool.name for tool in self.tools if tool.annotations.read_only}
-        silent = [result for result in worked if result.name not in reading and not intent_speech(result.native)]
+        silent = [
+            result
+            for result in worked
+            if result.name not in reading and not intent_speech(result.native)
+        ]
         actions = [result for result in silent if _is_action(result)]
-        responses = [response for result in actions if (response := intent_response(result.native))]
-        own_keys = dict.fromkeys(filter(None, (self.done_keys.get(action.name) for action in actions)))
-        unconfirmed = self.unconfirmed(target for one in responses for target in one.success_results)
+        responses = [
+            response
+            for result in actions
+            if (response := intent_response(result.native))
+        ]
+        own_keys = dict.fromkeys(
+            filter(None, (self.done_keys.get(action.name) for action in actions))
+        )
+        unconfirmed = self.unconfirmed(
+            target for one in responses for target in one.success_results
+        )
         if briefly and actions and not unconfirmed:
             sentences.append(self._say("done"))
         else:
             if names := _names(map(confirmed_targets, responses)):
                 sentences.append(self._listed("done", names))
-            elif not unconfirmed and not all(self.done_keys.get(action.name) for action in actions):
+            elif not unconfirmed and not all(
+                self.done_keys.get(action.name) for action in actions
+            ):
                 sentences.append(self._say("done"))
             sentences += filter(None, [unconfirmed])
             sentences += [self._say(key) for key in own_keys]
@@ -243,14 +330,35 @@ class TranslatedComposer:
 
     def not_done(self, targets: Sequence[intent.IntentResponseTarget]) -> str:
         """Name the entities that could not be acted on, and say why."""
-        dead = [one for one in targets if isinstance(one, FailedTarget) and one.reason == UNREACHABLE]
+        dead = [
+            one
+            for one in targets
+            if isinstance(one, FailedTarget) and one.reason == UNREACHABLE
+        ]
         others = [one for one in targets if one not in dead]
-        reasons = dict.fromkeys(one.reason for one in others if isinstance(one, FailedTarget) and one.reason)
+        reasons = dict.fromkeys(
+            one.reason for one in others if isinstance(one, FailedTarget) and one.reason
+        )
         sentences = [self.unreachable(_names([dead]))] if dead else []
         if others:
-            sentences.append(self._listed("not_done", names) if (names := _names([others])) else self._say("not_done"))
-        texts = (self.sentences.get(_REASONS.get(reason, ""), reason) for reason in islice(reasons, _MAX_REASONS))
-        return " ".join((*sentences, *(reason if reason.endswith(_ENDS) else f"{reason}." for reason in texts)))
+            sentences.append(
+                self._listed("not_done", names)
+                if (names := _names([others]))
+                else self._say("not_done")
+            )
+        texts = (
+            self.sentences.get(_REASONS.get(reason, ""), reason)
+            for reason in islice(reasons, _MAX_REASONS)
+        )
+        return " ".join(
+            (
+                *sentences,
+                *(
+                    reason if reason.endswith(_ENDS) else f"{reason}."
+                    for reason in texts
+                ),
+            )
+        )
 
     def unreachable(self, names: Sequence[str]) -> str:
         """Name the entities that are unavailable; empty if there are none."""
@@ -262,12 +370,16 @@ class TranslatedComposer:
 
     def unconfirmed(self, targets: Iterable[intent.IntentResponseTarget]) -> str:
         """Name the entities that were asked and have not confirmed; empty if there are none."""
-        names = _names([[target for target in targets if isinstance(target, UnconfirmedTarget)]])
+        names = _names(
+            [[target for target in targets if isinstance(target, UnconfirmedTarget)]]
+        )
         return self._listed("unconfirmed", names) if names else ""
 
     def _listed(self, key: str, names: Sequence[str]) -> str:
         listed = names if len(names) <= _MAX_NAMES else names[: _MAX_NAMES - 1]
-        targets = reduce(lambda first, second: self._say("list", first=first, second=second), listed)
+        targets = reduce(
+            lambda first, second: self._say("list", first=first, second=second), listed
+        )
         if more := len(names) - len(listed):
             return self._say(f"{key}_many", targets=targets, count=str(more))
         return self._say(f"{key}_targets", targets=targets)
@@ -286,16 +398,17 @@ class TranslatedComposer:
         return self.sentences[f"spoken_{key}"].format_map(placeholders)
 
 
-_sentences: Final = singleton(HassKey[dict[tuple[str, str | None, int], Mapping[str, str]]](f"{DOMAIN}_sentences"))(
-    lambda _: {}
-)
+_sentences: Final = singleton(
+    HassKey[dict[tuple[str, str | None, int], Mapping[str, str]]](f"{DOMAIN}_sentences")
+)(lambda _: {})
 """Returns loaded sentences by the requested language, the country of the home and the number of its components."""
 
 
 async def async_get_sentences(hass: HomeAssistant, language: str) -> Mapping[str, str]:
     """Return section `common` of the translation that fits `language` best, else of the English one, by bare key.
 
-    Beside them are the names of the actions of all components, by the keys that Home Assistant has for them.
+    Beside them are the names of the actions of all components, by the keys that Home
+    Assistant has for them.
     """
     known = _sentences(hass)
     asked_for = language, hass.config.country, len(hass.config.top_level_components)
@@ -323,10 +436,15 @@ async def async_error_text(hass: HomeAssistant, language: str, key: str) -> str:
 @cache
 def _sentences_of_questions() -> Mapping[str, Mapping[str, str]]:
     """Read the sentences around a question in the languages that have no translation, by language and bare key."""
-    return {file.stem: json.loads(file.read_text("utf-8")) for file in Path(__file__).parent.glob("questions/*.json")}
+    return {
+        file.stem: json.loads(file.read_text("utf-8"))
+        for file in Path(__file__).parent.glob("questions/*.json")
+    }
 
 
-async def async_closest_language(hass: HomeAssistant, language: str, more: Iterable[str] = ()) -> str:
+async def async_closest_language(
+    hass: HomeAssistant, language: str, more: Iterable[str] = ()
+) -> str:
     """Return the language with a translation, or of `more`, that fits `language` best, else English."""
     folder = (await async_get_integration(hass, DOMAIN)).file_path / "translations"
     languages = await hass.async_add_executor_job(_stems, folder)
@@ -343,20 +461,39 @@ def _stems(folder: Path) -> tuple[str, ...]:
 def _is_action(result: ToolResult) -> bool:
     """Return whether a result is that of an action. A tool other than an intent counts unless it is read-only."""
     response = intent_response(result.native)
-    return response is None or response.response_type is intent.IntentResponseType.ACTION_DONE
+    return (
+        response is None
+        or response.response_type is intent.IntentResponseType.ACTION_DONE
+    )
 
 
-def confirmed_targets(response: intent.IntentResponse) -> list[intent.IntentResponseTarget]:
+def confirmed_targets(
+    response: intent.IntentResponse,
+) -> list[intent.IntentResponseTarget]:
     """Return the targets that an intent has acted on: no area of which nothing has confirmed."""
-    confirmed = [one for one in response.success_results if not isinstance(one, UnconfirmedTarget)]
-    is_any = any(one.type is intent.IntentResponseTargetType.ENTITY for one in confirmed)
-    return confirmed if is_any or len(confirmed) == len(response.success_results) else []
+    confirmed = [
+        one
+        for one in response.success_results
+        if not isinstance(one, UnconfirmedTarget)
+    ]
+    is_any = any(
+        one.type is intent.IntentResponseTargetType.ENTITY for one in confirmed
+    )
+    return (
+        confirmed if is_any or len(confirmed) == len(response.success_results) else []
+    )
 
 
 def _names(results: Iterable[Sequence[intent.IntentResponseTarget]]) -> list[str]:
     """Return the names of the entities without duplicates, or of the other targets of a result without entities."""
     names: dict[str, None] = {}
     for targets in results:
-        entities = [target for target in targets if target.type is intent.IntentResponseTargetType.ENTITY]
-        names |= dict.fromkeys(name for target in entities or targets if (name := target.name.strip()))
+        entities = [
+            target
+            for target in targets
+            if target.type is intent.IntentResponseTargetType.ENTITY
+        ]
+        names |= dict.fromkeys(
+            name for target in entities or targets if (name := target.name.strip())
+        )
     return list(names)

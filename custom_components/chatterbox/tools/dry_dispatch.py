@@ -1,6 +1,7 @@
 """Answers the calls of a dry turn: nothing in the home changes, and only tools that read its states run.
 
-The effects of a call are predicted, and its answer is the one that Home Assistant gives if nothing fails.
+The effects of a call are predicted, and its answer is the one that Home Assistant gives
+if nothing fails.
 """
 
 from collections.abc import Mapping
@@ -67,14 +68,20 @@ class DryDispatcher:
             return failed_outcome(_NOT_READ)
         if self._says_itself(call.name, effects):
             outcome = await self.offer.dispatcher.dispatch(call, arguments)
-            self.calls += [DryCall(call, effects, outcome.is_error)] if effects != Touches() else []
+            self.calls += (
+                [DryCall(call, effects, outcome.is_error)]
+                if effects != Touches()
+                else []
+            )
             return outcome
         if isinstance(tool, llm.IntentTool):
             missed = self._missed(tool, arguments)
             if isinstance(missed, intent.MatchFailedError):
                 self.calls.append(DryCall(call, Touches(), is_error=True))
                 assistant = self.offer.llm_context.assistant
-                return no_match_outcome(explain_failure(self.hass, assistant, call.name, missed), missed)
+                return no_match_outcome(
+                    explain_failure(self.hass, assistant, call.name, missed), missed
+                )
             effects = _without(effects, missed)
         self.calls.append(DryCall(call, effects))
         return self._done(effects)
@@ -87,7 +94,11 @@ class DryDispatcher:
     @property
     def _readers(self) -> frozenset[str]:
         """The names of our tools that only read, without an action."""
-        own = (one for one in own_tools(self.hass) if one.definition.annotations == READS and not one.calls_action)
+        own = (
+            one
+            for one in own_tools(self.hass)
+            if one.definition.annotations == READS and not one.calls_action
+        )
         return frozenset(one.definition.name for one in own)
 
     def _reads_home(self, name: str, tool: llm.Tool | None) -> bool:
@@ -101,28 +112,52 @@ class DryDispatcher:
                 return name in self._readers
             case _:
                 module = type(tool).__module__
-                component = module.removeprefix(_COMPONENTS).partition(".")[0] if _COMPONENTS in module else ""
+                component = (
+                    module.removeprefix(_COMPONENTS).partition(".")[0]
+                    if _COMPONENTS in module
+                    else ""
+                )
                 return component in _READING and own_annotations(tool).read_only
 
     def _says_itself(self, name: str, effects: Effects) -> bool:
         """Return whether a call tells by itself what it would do: a sentence that triggers nothing, or a plan."""
         unknowns = effects.unknowns if isinstance(effects, Unresolved) else ()
-        is_sentence = name == SENTENCE_TOOL and all(one.reason is not UnknownReason.SENTENCE for one in unknowns)
-        return is_sentence or any(one.prepare and one.definition.name == name for one in own_tools(self.hass))
+        is_sentence = name == SENTENCE_TOOL and all(
+            one.reason is not UnknownReason.SENTENCE for one in unknowns
+        )
+        return is_sentence or any(
+            one.prepare and one.definition.name == name for one in own_tools(self.hass)
+        )
 
-    def _missed(self, tool: llm.IntentTool, arguments: JsonObject) -> intent.MatchFailedError | frozenset[str]:
+    def _missed(
+        self, tool: llm.IntentTool, arguments: JsonObject
+    ) -> intent.MatchFailedError | frozenset[str]:
         context = self.offer.llm_context
-        slots = {name: value for name, value in arguments.items() if not intent.is_blank_slot_value(value)}
+        slots = {
+            name: value
+            for name, value in arguments.items()
+            if not intent.is_blank_slot_value(value)
+        }
         preferences = llm.async_get_match_preferences(self.hass, context)
-        return missed_by_intent(self.hass, tool.intent_type, slots, context.assistant, preferences)
+        return missed_by_intent(
+            self.hass, tool.intent_type, slots, context.assistant, preferences
+        )
 
     def _done(self, effects: Effects) -> ToolOutcome:
-        response = intent.IntentResponse(language=self.offer.llm_context.language or self.hass.config.language)
+        response = intent.IntentResponse(
+            language=self.offer.llm_context.language or self.hass.config.language
+        )
         kind, ids = intent.IntentResponseTargetType.ENTITY, controlled_by(effects)
         dead = unavailable_names(self.hass, ids)
         response.async_set_results(
-            [intent.IntentResponseTarget(entity_name(self.hass, one), kind, one) for one in sorted(ids - dead.keys())],
-            [FailedTarget(name, kind, entity_id, UNREACHABLE) for entity_id, name in dead.items()],
+            [
+                intent.IntentResponseTarget(entity_name(self.hass, one), kind, one)
+                for one in sorted(ids - dead.keys())
+            ],
+            [
+                FailedTarget(name, kind, entity_id, UNREACHABLE)
+                for entity_id, name in dead.items()
+            ],
         )
         native = llm.ToolResult(llm.IntentResponseDict(response))
         return ToolOutcome(result_content(native), native=native)
@@ -132,4 +167,9 @@ def _without(effects: Effects, entity_ids: frozenset[str]) -> Effects:
     """Return effects without those on some entities."""
     if isinstance(effects, Annotated):
         return effects
-    return replace(effects, actions=frozenset(one for one in effects.actions if one.entity_id not in entity_ids))
+    return replace(
+        effects,
+        actions=frozenset(
+            one for one in effects.actions if one.entity_id not in entity_ids
+        ),
+    )

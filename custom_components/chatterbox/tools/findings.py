@@ -47,15 +47,26 @@ class FoundTool(NamedTuple):
     """The entities that a script may change, sorted."""
 
 
-def find_out(hass: HomeAssistant, tool: llm.Tool, sources: Mapping[str, ToolSource]) -> FoundTool:
+def find_out(
+    hass: HomeAssistant, tool: llm.Tool, sources: Mapping[str, ToolSource]
+) -> FoundTool:
     """Return what is known about a tool. `sources` holds what the owner has said about scripts."""
     own = unwrapped(tool)
     name = own.title or own.name
     if annotations_of(tool).read_only:
-        return FoundTool(name, Finding.READS_BY_NAME if is_reading_by_name(tool) else Finding.READS)
+        return FoundTool(
+            name, Finding.READS_BY_NAME if is_reading_by_name(tool) else Finding.READS
+        )
     if isinstance(own, llm.IntentTool):
-        return FoundTool(name, Finding.SILENT if is_foreign_intent(hass, own.intent_type) else Finding.ACTS)
-    match bounded(hass, call_effects(hass, context_without_speaker(hass), tool, {}), sources):
+        return FoundTool(
+            name,
+            Finding.SILENT
+            if is_foreign_intent(hass, own.intent_type)
+            else Finding.ACTS,
+        )
+    match bounded(
+        hass, call_effects(hass, context_without_speaker(hass), tool, {}), sources
+    ):
         case Annotated() if tool.annotations.read_only:
             return FoundTool(name, Finding.CHANGES_BY_NAME)
         case Annotated():
@@ -68,7 +79,9 @@ def find_out(hass: HomeAssistant, tool: llm.Tool, sources: Mapping[str, ToolSour
             if actions is None:
                 return FoundTool(name, Finding.OPAQUE)
             finding = Finding.STEPS if isinstance(effects, Touches) else Finding.REACHES
-            changed = {action.entity_id for action in actions if action.domain != "script"}
+            changed = {
+                action.entity_id for action in actions if action.domain != "script"
+            }
             return FoundTool(name, finding, tuple(sorted(changed)))
         case _ as unreachable:
             assert_never(unreachable)
@@ -78,4 +91,8 @@ def is_web_search(tool: llm.Tool) -> bool:
     """Return whether a tool searches the web, going by its name and its description."""
     own = unwrapped(tool)
     words = f"{own.name} {own.description or ''}".casefold()
-    return annotations_of(tool).open_world and "search" in words and ("web" in words or "internet" in words)
+    return (
+        annotations_of(tool).open_world
+        and "search" in words
+        and ("web" in words or "internet" in words)
+    )

@@ -1,9 +1,10 @@
 """Asks Home Assistant's LLM APIs for their tools and prompts, for the speaker of a turn, and merges them into one API.
 
-The result depends only on the APIs, not on the order in which Home Assistant has loaded them.
-Model servers cache the beginning of a prompt, so text that differs between speakers or turns has to stand beside the
-words of the speaker. In the Assist API the parts that differ are known. The prompt of any other API is taken as stable
-until it changes. Decision 29.
+The result depends only on the APIs, not on the order in which Home Assistant has loaded
+them. Model servers cache the beginning of a prompt, so text that differs between
+speakers or turns has to stand beside the words of the speaker. In the Assist API the
+parts that differ are known. The prompt of any other API is taken as stable until it
+changes. Decision 29.
 """
 
 import re
@@ -18,7 +19,10 @@ import probatio
 import slugify as unicode_slug
 from homeassistant.components.conversation import DOMAIN as CONVERSATION_DOMAIN
 from homeassistant.components.homeassistant.const import DOMAIN as HOMEASSISTANT_DOMAIN
-from homeassistant.components.intent import DOMAIN as INTENT_DOMAIN, async_device_supports_timers
+from homeassistant.components.intent import (
+    DOMAIN as INTENT_DOMAIN,
+    async_device_supports_timers,
+)
 from homeassistant.components.llm import LLMTools
 from homeassistant.components.media_player.const import (
     INTENT_MEDIA_NEXT,
@@ -38,7 +42,12 @@ from ..home.description import GUIDE_TO_CALLS, GUIDE_WITHOUT_LOCKS, describe_hom
 from ..home.entities import Distinctions, async_get_home, async_home_version
 from ..home.states import short_states
 from ..internals.intent import control_guide
-from ..internals.llm import KnownTool, async_assist_platforms, known_tool, live_context_tool
+from ..internals.llm import (
+    KnownTool,
+    async_assist_platforms,
+    known_tool,
+    live_context_tool,
+)
 from ..settings.agent import HomeDetail
 from ..settings.tool_names import HASH_LENGTH, MAX_NAME_LENGTH
 from .annotations import annotations_of, unwrapped
@@ -53,7 +62,16 @@ NOT_AVAILABLE: Final = (
 )
 
 _CACHED: Final = frozenset(
-    {"assist_satellite", "climate", "fan", "humidifier", "intent", "lawn_mower", "light", "vacuum"}
+    {
+        "assist_satellite",
+        "climate",
+        "fan",
+        "humidifier",
+        "intent",
+        "lawn_mower",
+        "light",
+        "vacuum",
+    }
 )
 """Platforms whose tools and prompt depend on nothing but the exposed home, the intents, and the speaker's device."""
 _OWN_MODULES: Final = ("homeassistant.components.", f"{INTEGRATION}.")
@@ -92,7 +110,10 @@ class UnavailableTool(llm.Tool):
 
     @override
     async def async_call(
-        self, hass: HomeAssistant, tool_input: llm.ToolInput, llm_context: llm.LLMContext
+        self,
+        hass: HomeAssistant,
+        tool_input: llm.ToolInput,
+        llm_context: llm.LLMContext,
     ) -> llm.ToolResult:
         """Return an error."""
         return llm.ToolResult(data={"error": NOT_AVAILABLE}, error=True)
@@ -107,24 +128,43 @@ class ShortStates(llm.NamespacedTool):
         self.name = tool.name
         self.description = _ON_STATES
         self.parameters = probatio.Schema(
-            {probatio.Optional(str(name)): validator for name, validator in tool.parameters.schema.items()}
+            {
+                probatio.Optional(str(name)): validator
+                for name, validator in tool.parameters.schema.items()
+            }
         )
 
     @override
     async def async_call(
-        self, hass: HomeAssistant, tool_input: llm.ToolInput, llm_context: llm.LLMContext
+        self,
+        hass: HomeAssistant,
+        tool_input: llm.ToolInput,
+        llm_context: llm.LLMContext,
     ) -> llm.ToolResult | JsonObjectType:
         """Read states."""
         result = await super().async_call(hass, tool_input, llm_context)
-        if not isinstance(result, llm.ToolResult) or not isinstance(text := result.data.get("result"), str):
+        if not isinstance(result, llm.ToolResult) or not isinstance(
+            text := result.data.get("result"), str
+        ):
             return result
         home = async_get_home(hass, llm_context.assistant)
-        return replace(result, data={"result": await read_aside(len(text), short_states, text, home)})
+        return replace(
+            result,
+            data={"result": await read_aside(len(text), short_states, text, home)},
+        )
 
 
-def context_without_speaker(hass: HomeAssistant, user_id: str | None = None) -> llm.LLMContext:
+def context_without_speaker(
+    hass: HomeAssistant, user_id: str | None = None
+) -> llm.LLMContext:
     """Return the context of a request without a device or a person, with the rights of a user."""
-    return llm.LLMContext(DOMAIN, Context(user_id=user_id), hass.config.language, CONVERSATION_DOMAIN, None)
+    return llm.LLMContext(
+        DOMAIN,
+        Context(user_id=user_id),
+        hass.config.language,
+        CONVERSATION_DOMAIN,
+        None,
+    )
 
 
 GUARDED_API: Final = f"{DOMAIN}_guarded"
@@ -144,8 +184,16 @@ def source_names(hass: HomeAssistant, sentences: Mapping[str, str]) -> dict[str,
     """Return the names of all APIs by id, from the category `common` of a translation where it has one."""
     names: dict[str, str] = {}
     for api in tool_sources(hass).values():
-        name = sentences.get("source_assist", api.name) if api.name == _ASSIST_NAME else api.name
-        names[api.id] = sentences["source_admin"].format(source=name) if requires_admin(api) else name
+        name = (
+            sentences.get("source_assist", api.name)
+            if api.name == _ASSIST_NAME
+            else api.name
+        )
+        names[api.id] = (
+            sentences["source_admin"].format(source=name)
+            if requires_admin(api)
+            else name
+        )
     return names
 
 
@@ -157,44 +205,65 @@ def requires_admin(api: llm.API) -> bool:
 async def async_may_use(api: llm.API, context: Context | None) -> bool:
     """Return whether an API offers its tools in a context, as `llm.async_get_api` decides since 2026.11.
 
-    The users of integrations are nobody: they stand for whoever calls, as on a telephone.
+    The users of integrations are nobody: they stand for whoever calls, as on a
+    telephone.
     """
     if not requires_admin(api):
         return True
     user_id = context.user_id if context else None
     user = await api.hass.auth.async_get_user(user_id) if user_id else None
-    return user is not None and user.is_admin and user.is_active and not user.system_generated
+    return (
+        user is not None
+        and user.is_admin
+        and user.is_active
+        and not user.system_generated
+    )
 
 
-async def async_ask_api(api: llm.API, llm_context: llm.LLMContext, home: HomeDetail) -> ApiOffer:
+async def async_ask_api(
+    api: llm.API, llm_context: llm.LLMContext, home: HomeDetail
+) -> ApiOffer:
     """Ask an API for its tools and prompt. `home` says how to describe the home. Raises whatever the API raises."""
     if platforms := await async_assist_platforms(api):
         return _ask_assist(api, platforms, llm_context, home)
     instance = await api.async_get_api_instance(llm_context)
-    tools = tuple(tool for tool in instance.tools if isinstance(getattr(tool, "name", None), str))
+    tools = tuple(
+        tool for tool in instance.tools if isinstance(getattr(tool, "name", None), str)
+    )
     prompt, context = _split_by_history(api.hass, api.id, api, instance.api_prompt)
     return ApiOffer(api, tools, prompt, context, instance.custom_serializer)
 
 
 def _ask_assist(
-    api: llm.API, platforms: Mapping[str, LLMToolsPlatformProtocol], llm_context: llm.LLMContext, home: HomeDetail
+    api: llm.API,
+    platforms: Mapping[str, LLMToolsPlatformProtocol],
+    llm_context: llm.LLMContext,
+    home: HomeDetail,
 ) -> ApiOffer:
     """Ask the platforms of the Assist API one by one, as `homeassistant.components.llm.async_get_tools` does."""
     exposed = async_get_home(api.hass, llm_context.assistant)
-    listed = partial(describe_home, exposed, telling=home) if home.is_compact and exposed.entities else None
+    listed = (
+        partial(describe_home, exposed, telling=home)
+        if home.is_compact and exposed.entities
+        else None
+    )
     tools: list[llm.Tool] = []
     prompts: list[str] = []
     contexts: list[str] = []
     for domain, platform in sorted(platforms.items()):
         try:
-            offered, prompt, context = _ask_platform(api, domain, platform, llm_context, listed)
+            offered, prompt, context = _ask_platform(
+                api, domain, platform, llm_context, listed
+            )
         except Exception:  # noqa: BLE001 a platform may be anybody's code, and the others are still good
             LOGGER.exception("Cannot get the LLM tools of %s", domain)
             continue
         tools += offered
         prompts.append(prompt)
         contexts.append(context)
-    return ApiOffer(api, tuple(tools), _joined(prompts), _joined(contexts), llm.selector_serializer)
+    return ApiOffer(
+        api, tuple(tools), _joined(prompts), _joined(contexts), llm.selector_serializer
+    )
 
 
 def _ask_platform(
@@ -206,7 +275,8 @@ def _ask_platform(
 ) -> tuple[list[llm.Tool], str, str]:
     """Return the tools of a platform, the stable part of its prompt, and the part for this speaker.
 
-    `listed` returns our list of the home for the name of the tool that tells states; None to keep Assist's own.
+    `listed` returns our list of the home for the name of the tool that tells states;
+    None to keep Assist's own.
     """
     if domain == HOMEASSISTANT_DOMAIN and listed and (tool := live_context_tool(api)):
         # Its own list of the home is the one slow part of Assist, and is not needed.
@@ -217,33 +287,54 @@ def _ask_platform(
         # All lines except for the guide depend on the device of the speaker.
         guide = known if (known := control_guide(api.hass)) in prompt else ""
         context = prompt.replace(guide, "").strip() if guide else prompt
-        tools = [*offer.tools, *_timer_tools_elsewhere(api, platform, llm_context, offer.tools)]
+        tools = [
+            *offer.tools,
+            *_timer_tools_elsewhere(api, platform, llm_context, offer.tools),
+        ]
         if guide and listed:
-            has_locks = async_get_home(api.hass, llm_context.assistant).distinctions.locks
+            has_locks = async_get_home(
+                api.hass, llm_context.assistant
+            ).distinctions.locks
             guide = GUIDE_TO_CALLS if has_locks else GUIDE_WITHOUT_LOCKS
         return tools, guide, context
     if _is_of_home_assistant(platform):
         return offer.tools, prompt, ""
-    return offer.tools, *_split_by_history(api.hass, f"{api.id}/{domain}", platform, prompt)
+    return offer.tools, *_split_by_history(
+        api.hass, f"{api.id}/{domain}", platform, prompt
+    )
 
 
-_tool_cache: Final = singleton(HassKey[dict[tuple[object, ...], LLMTools]](f"{DOMAIN}_tool_cache"))(lambda _: {})
+_tool_cache: Final = singleton(
+    HassKey[dict[tuple[object, ...], LLMTools]](f"{DOMAIN}_tool_cache")
+)(lambda _: {})
 """Returns what platforms have offered to devices, as long as the home stays the same."""
 
 
-def _offered(api: llm.API, domain: str, platform: LLMToolsPlatformProtocol, llm_context: llm.LLMContext) -> LLMTools:
+def _offered(
+    api: llm.API,
+    domain: str,
+    platform: LLMToolsPlatformProtocol,
+    llm_context: llm.LLMContext,
+) -> LLMTools:
     """Return the tools of a platform. Each platform reads all exposed entities, so some are asked only once."""
     if domain not in _CACHED or not _is_of_home_assistant(platform):
         return platform.async_get_tools(api.hass, llm_context, api.id) or LLMTools([])
     cache, device_id = _tool_cache(api.hass), llm_context.device_id
-    has_timers = device_id is not None and async_device_supports_timers(api.hass, device_id)
-    home = (async_home_version(api.hass, llm_context.assistant), *intent.async_get(api.hass))
+    has_timers = device_id is not None and async_device_supports_timers(
+        api.hass, device_id
+    )
+    home = (
+        async_home_version(api.hass, llm_context.assistant),
+        *intent.async_get(api.hass),
+    )
     if home not in cache:
         cache.clear()
         cache[home] = LLMTools([])
     key = (domain, llm_context.assistant, device_id, has_timers)
     if key not in cache:
-        cache[key] = platform.async_get_tools(api.hass, llm_context, api.id) or LLMTools([])
+        cache[key] = platform.async_get_tools(
+            api.hass, llm_context, api.id
+        ) or LLMTools([])
     return cache[key]
 
 
@@ -252,27 +343,43 @@ def _is_of_home_assistant(platform: LLMToolsPlatformProtocol) -> bool:
 
 
 def _timer_tools_elsewhere(
-    api: llm.API, platform: LLMToolsPlatformProtocol, llm_context: llm.LLMContext, available: Iterable[llm.Tool]
+    api: llm.API,
+    platform: LLMToolsPlatformProtocol,
+    llm_context: llm.LLMContext,
+    available: Iterable[llm.Tool],
 ) -> list[llm.Tool]:
     """Return the timer tools if only other devices of the home have them."""
-    if llm_context.device_id and async_device_supports_timers(api.hass, llm_context.device_id):
+    if llm_context.device_id and async_device_supports_timers(
+        api.hass, llm_context.device_id
+    ):
         return []
     devices = (device.id for device in dr.async_get(api.hass).devices)
-    device_id = next((device for device in devices if async_device_supports_timers(api.hass, device)), None)
+    device_id = next(
+        (
+            device
+            for device in devices
+            if async_device_supports_timers(api.hass, device)
+        ),
+        None,
+    )
     if device_id is None:
         return []
-    there = platform.async_get_tools(api.hass, replace(llm_context, device_id=device_id), api.id) or LLMTools([])
+    there = platform.async_get_tools(
+        api.hass, replace(llm_context, device_id=device_id), api.id
+    ) or LLMTools([])
     names = {tool.name for tool in available}
     return [UnavailableTool(tool) for tool in there.tools if tool.name not in names]
 
 
-_first_prompts: Final = singleton(HassKey[dict[str, tuple[object, str | None]]](f"{DOMAIN}_first_prompts"))(
-    lambda _: {}
-)
+_first_prompts: Final = singleton(
+    HassKey[dict[str, tuple[object, str | None]]](f"{DOMAIN}_first_prompts")
+)(lambda _: {})
 """Returns for each API or platform the object that was asked, and its first prompt, or None once it has changed."""
 
 
-def _split_by_history(hass: HomeAssistant, key: str, source: object, prompt: str) -> tuple[str, str]:
+def _split_by_history(
+    hass: HomeAssistant, key: str, source: object, prompt: str
+) -> tuple[str, str]:
     """Return a prompt as the stable part until it differs from the first one, and as the context from then on."""
     prompts = _first_prompts(hass)
     known, first = prompts.get(key, (None, None))
@@ -289,11 +396,15 @@ def _joined(parts: Iterable[str]) -> str:
     return "\n".join(filter(None, parts))
 
 
-REPEATABLE_INTENTS: Final = frozenset({INTENT_MEDIA_NEXT, INTENT_MEDIA_PREVIOUS, INTENT_SET_VOLUME_RELATIVE})
+REPEATABLE_INTENTS: Final = frozenset(
+    {INTENT_MEDIA_NEXT, INTENT_MEDIA_PREVIOUS, INTENT_SET_VOLUME_RELATIVE}
+)
 """Intents that take one step: two calls in one turn mean two steps."""
 
 
-_schema_cache: Final = singleton(HassKey[SchemaCache](f"{DOMAIN}_schema_cache"))(lambda _: SchemaCache())
+_schema_cache: Final = singleton(HassKey[SchemaCache](f"{DOMAIN}_schema_cache"))(
+    lambda _: SchemaCache()
+)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -307,9 +418,13 @@ class MergedApi(llm.API):
     """Whether any of them is only for administrators. Home Assistant reads it since 2026.11."""
 
     @override
-    async def async_get_api_instance(self, llm_context: llm.LLMContext) -> llm.APIInstance:
+    async def async_get_api_instance(
+        self, llm_context: llm.LLMContext
+    ) -> llm.APIInstance:
         """Return the tools for `llm_context`, which has to be that of the same speaker."""
-        return llm.APIInstance(self, self.prompt, llm_context, self.tools, self.custom_serializer)
+        return llm.APIInstance(
+            self, self.prompt, llm_context, self.tools, self.custom_serializer
+        )
 
 
 class RenamedTool(llm.NamespacedTool):
@@ -340,15 +455,20 @@ class MergeResult(NamedTuple):
 
 
 def merge_apis(
-    hass: HomeAssistant, offers: Sequence[ApiOffer], distinctions: Distinctions | None = None
+    hass: HomeAssistant,
+    offers: Sequence[ApiOffer],
+    distinctions: Distinctions | None = None,
 ) -> MergeResult:
     """Merge several APIs. Tools that cannot be described to a model are left out.
 
-    `distinctions` are those of the exposed home; None if the model is told of all that a tool can do.
+    `distinctions` are those of the exposed home; None if the model is told of all that
+    a tool can do.
     """
     schemas = _schema_cache(hass)
     found = list(_distinct(offers))
-    names = offered_names([ToolOrigin(offer.api.id, tool.name) for offer, tool, _ in found])
+    names = offered_names(
+        [ToolOrigin(offer.api.id, tool.name) for offer, tool, _ in found]
+    )
     renames: dict[str, dict[str, str]] = {offer.api.id: {} for offer in offers}
     for (offer, tool, _), name in zip(found, names, strict=True):
         renames[offer.api.id].setdefault(tool.name, name)
@@ -363,9 +483,17 @@ def merge_apis(
         known = distinctions if _is_of_assist(own) else None
         try:
             schema = schemas.convert(tool.parameters, offer.custom_serializer, known)
-            definition = _define(one, name, schema, renames[offer.api.id], has_locks=known is None or known.locks)
+            definition = _define(
+                one,
+                name,
+                schema,
+                renames[offer.api.id],
+                has_locks=known is None or known.locks,
+            )
         except Exception as error:  # noqa: BLE001 a schema may hold anybody's code, and the other tools are still good
-            problems[subject] = f"it is not offered, because its arguments cannot be described: {error}"
+            problems[subject] = (
+                f"it is not offered, because its arguments cannot be described: {error}"
+            )
             continue
         definitions.append(definition)
         problems[subject] = None
@@ -373,8 +501,12 @@ def merge_apis(
         tools.append(tool if tool.name == name else RenamedTool(name, tool))
         if isinstance(own, llm.IntentTool):
             intents[name] = own
-    prompt = _with_headings(offers, [rename_tools(offer.prompt, renames[offer.api.id]) for offer in offers])
-    context = _with_headings(offers, [rename_tools(offer.context, renames[offer.api.id]) for offer in offers])
+    prompt = _with_headings(
+        offers, [rename_tools(offer.prompt, renames[offer.api.id]) for offer in offers]
+    )
+    context = _with_headings(
+        offers, [rename_tools(offer.context, renames[offer.api.id]) for offer in offers]
+    )
     api = MergedApi(
         hass=hass,
         id=DOMAIN,
@@ -385,7 +517,9 @@ def merge_apis(
         requires_admin=any(requires_admin(offer.api) for offer in offers),
     )
     definitions.sort(key=lambda definition: definition.name)
-    return MergeResult(api, tuple(definitions), prompt, context, problems, labels, intents)
+    return MergeResult(
+        api, tuple(definitions), prompt, context, problems, labels, intents
+    )
 
 
 class _Found(NamedTuple):
@@ -403,17 +537,26 @@ def _distinct(offers: Iterable[ApiOffer]) -> Iterator[_Found]:
     for offer in offers:
         for tool in offer.tools:
             twins = seen.setdefault(tool.name, [])
-            if not any(type(twin) is type(tool) and vars(twin) == vars(tool) for twin in twins):
+            if not any(
+                type(twin) is type(tool) and vars(twin) == vars(tool) for twin in twins
+            ):
                 twins.append(tool)
                 yield _Found(offer, tool, unwrapped(tool))
 
 
-_ON_LOCKS: Final = re.compile(r" For locks, this performs an? '(?:un)?lock' action\.|, or '(?:un)?lock'(?=\.)")
+_ON_LOCKS: Final = re.compile(
+    r" For locks, this performs an? '(?:un)?lock' action\.|, or '(?:un)?lock'(?=\.)"
+)
 """Parts of the descriptions of intents. Source: `homeassistant.components.intent`."""
 
 
 def _define(
-    found: _Found, name: str, schema: ToolSchema, renames: Mapping[str, str], *, has_locks: bool
+    found: _Found,
+    name: str,
+    schema: ToolSchema,
+    renames: Mapping[str, str],
+    *,
+    has_locks: bool,
 ) -> ToolDefinition:
     offer, tool, own = found
     provided_by = f"Provided by {offer.api.name}." if name != tool.name else ""
@@ -425,7 +568,8 @@ def _define(
         description=" ".join(filter(None, sentences)),
         parameters=schema.parameters,
         annotations=annotations_of(tool),
-        repeatable=isinstance(own, llm.IntentTool) and own.intent_type in REPEATABLE_INTENTS,
+        repeatable=isinstance(own, llm.IntentTool)
+        and own.intent_type in REPEATABLE_INTENTS,
         short_parameters=schema.short,
     )
 
@@ -433,13 +577,19 @@ def _define(
 def _is_of_assist(tool: llm.Tool) -> bool:
     is_of_ours = tool.integration == DOMAIN
     return (
-        is_of_ours or isinstance(tool, llm.IntentTool | UnavailableTool) or known_tool(tool) is KnownTool.LIVE_CONTEXT
+        is_of_ours
+        or isinstance(tool, llm.IntentTool | UnavailableTool)
+        or known_tool(tool) is KnownTool.LIVE_CONTEXT
     )
 
 
 def _with_headings(offers: Sequence[ApiOffer], texts: Sequence[str]) -> str:
     """Join the prompts of the APIs. If there are several, each gets a heading."""
-    prompts = [(offer.api.name, text) for offer, text in zip(offers, texts, strict=True) if text.strip()]
+    prompts = [
+        (offer.api.name, text)
+        for offer, text in zip(offers, texts, strict=True)
+        if text.strip()
+    ]
     if len(prompts) == 1:
         return prompts[0][1]
     return "\n\n".join(f"About the tools of {name}:\n{text}" for name, text in prompts)
@@ -447,11 +597,16 @@ def _with_headings(offers: Sequence[ApiOffer], texts: Sequence[str]) -> str:
 
 def _serializer(offers: Sequence[ApiOffer]) -> CustomSerializer:
     """Return a serializer that asks those of the APIs in turn."""
-    serializers = [offer.custom_serializer for offer in offers if offer.custom_serializer]
+    serializers = [
+        offer.custom_serializer for offer in offers if offer.custom_serializer
+    ]
 
     def serialize(schema: object) -> object:
         answers = (serializer(schema) for serializer in serializers)
-        return next((answer for answer in answers if answer is not probatio.UNSUPPORTED), probatio.UNSUPPORTED)
+        return next(
+            (answer for answer in answers if answer is not probatio.UNSUPPORTED),
+            probatio.UNSUPPORTED,
+        )
 
     return serialize
 
@@ -475,11 +630,14 @@ class ToolOrigin(NamedTuple):
 def offered_names(origins: Sequence[ToolOrigin]) -> tuple[str, ...]:
     """Return a name for each tool, in the same order: 1 to 64 characters from `[A-Za-z0-9_-]`, all different.
 
-    None begins with a digit or a hyphen, which Google refuses. They are stable over restarts, and no other tool that is
-    added or removed renames one, except one of the same name.
+    None begins with a digit or a hyphen, which Google refuses. They are stable over
+    restarts, and no other tool that is added or removed renames one, except one of the
+    same name.
     """
     owners = Counter(origin.name for origin in origins)
-    taken = {name for name, count in owners.items() if count == 1 and _LEGAL.fullmatch(name)}
+    taken = {
+        name for name, count in owners.items() if count == 1 and _LEGAL.fullmatch(name)
+    }
     offered = frozenset(taken)
     seen = Counter[ToolOrigin]()
     names: list[str] = []
@@ -497,20 +655,27 @@ def _hashed_name(origin: ToolOrigin, ordinal: int, taken: set[str]) -> str:
     """Build a name from the valid characters of the old one and a hash, longer where a shorter one is taken."""
     legible = origin.name
     if not _CHARACTERS.fullmatch(legible):
-        legible = unicode_slug.slugify(legible, separator="_", lowercase=False) or "tool"
+        legible = (
+            unicode_slug.slugify(legible, separator="_", lowercase=False) or "tool"
+        )
     if not _LEGAL.match(legible):
         legible = f"_{legible}"
-    digest = sha256("\0".join((*origin, str(ordinal))).encode(errors="surrogatepass")).hexdigest()
+    digest = sha256(
+        "\0".join((*origin, str(ordinal))).encode(errors="surrogatepass")
+    ).hexdigest()
     lengths = range(HASH_LENGTH, MAX_NAME_LENGTH)
-    candidates = (f"{legible[: MAX_NAME_LENGTH - length - 1]}_{digest[:length]}" for length in lengths)
+    candidates = (
+        f"{legible[: MAX_NAME_LENGTH - length - 1]}_{digest[:length]}"
+        for length in lengths
+    )
     return next(name for name in candidates if name not in taken)
 
 
 def rename_tools(text: str, names: Mapping[str, str]) -> str:
     """Replace old names of tools in a text.
 
-    `names` maps old to new. A name that is an ordinary word, such as "search", is only replaced between quotes or
-    backticks.
+    `names` maps old to new. A name that is an ordinary word, such as "search", is only
+    replaced between quotes or backticks.
     """
     renamed = {old: new for old, new in names.items() if old != new}
     if not renamed:

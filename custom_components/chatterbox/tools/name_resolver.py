@@ -1,11 +1,14 @@
 """Replaces listed names in tool calls by names that Home Assistant's tools accept.
 
-A model reads `Ceiling Light` under `Kitchen` and may use that name, with the room or without. It is replaced before the
-call is judged, so that the same entity is asked about, recorded and controlled. A name is replaced only if exactly one
-entity can be meant: of several with that name, the only one that the tool can act on, or else the only one near the
-speaker. The unique names that Home Assistant knows, and names of nothing, are left alone. Decision 20.
+A model reads `Ceiling Light` under `Kitchen` and may use that name, with the room or
+without. It is replaced before the call is judged, so that the same entity is asked
+about, recorded and controlled. A name is replaced only if exactly one entity can be
+meant: of several with that name, the only one that the tool can act on, or else the
+only one near the speaker. The unique names that Home Assistant knows, and names of
+nothing, are left alone. Decision 20.
 
-A call that plans another one is prepared here, too: the planned call is fitted as if it ran now.
+A call that plans another one is prepared here, too: the planned call is fitted as if it
+ran now.
 """
 
 from collections import defaultdict
@@ -20,7 +23,13 @@ from homeassistant.helpers import intent, llm
 from ..agent.json.coercion import Unfit
 from ..agent.loop.calls import fit_call
 from ..agent.loop.turn import ClientCall, Resolved, Runnable
-from ..agent.messages import JsonObject, JsonValue, ToolCall, ToolDefinition, canonical_json
+from ..agent.messages import (
+    JsonObject,
+    JsonValue,
+    ToolCall,
+    ToolDefinition,
+    canonical_json,
+)
 from ..agent.protocols import Deny, Hooks, Rewrite
 from ..agent.text import compared, compared_names
 from ..effects.effect import actions_of
@@ -56,11 +65,20 @@ class _Search:
     takes_domain: bool
     """True if the call can give the domain."""
 
-    def fitting(self, hass: HomeAssistant, assistant: str, entity_ids: Iterable[str]) -> frozenset[str]:
+    def fitting(
+        self, hass: HomeAssistant, assistant: str, entity_ids: Iterable[str]
+    ) -> frozenset[str]:
         """Return the given entities that match area, floor, domains and device classes of the call."""
         kinds = self.domains or None, self.device_classes or None
-        constraints = intent.MatchTargetsConstraints(None, self.area, self.floor, *kinds, assistant=assistant)
-        return frozenset([state.entity_id for state in matching_states(hass, constraints, entity_ids)])
+        constraints = intent.MatchTargetsConstraints(
+            None, self.area, self.floor, *kinds, assistant=assistant
+        )
+        return frozenset(
+            [
+                state.entity_id
+                for state in matching_states(hass, constraints, entity_ids)
+            ]
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +94,12 @@ class _Names:
 class NameResolver(Hooks):
     """Resolves names in the calls of one turn. It is the first hook, so that all others see the resolved names."""
 
-    def __init__(self, hass: HomeAssistant, llm_context: llm.LLMContext, tools: Mapping[str, llm.Tool]) -> None:
+    def __init__(
+        self,
+        hass: HomeAssistant,
+        llm_context: llm.LLMContext,
+        tools: Mapping[str, llm.Tool],
+    ) -> None:
         """Resolve names in calls of `tools`, by tool name."""
         self._hass = hass
         self._llm_context = llm_context
@@ -85,13 +108,23 @@ class NameResolver(Hooks):
         """Prepares the calls that plan others."""
 
     @override
-    async def pre_tool_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Rewrite[JsonObject] | None:
+    async def pre_tool_use(
+        self, tool: ToolDefinition, arguments: JsonObject
+    ) -> Deny | Rewrite[JsonObject] | None:
         if self.deferred and tool.name in self.deferred.planners:
             # A model that sees resolved times in earlier calls may copy them.
             known = (tool.short_parameters or tool.parameters)["properties"]
-            remaining = {name: value for name, value in arguments.items() if isinstance(known, dict) and name in known}
+            remaining = {
+                name: value
+                for name, value in arguments.items()
+                if isinstance(known, dict) and name in known
+            }
             prepared = await self.deferred.async_prepared(tool, remaining)
-            return Rewrite(remaining) if prepared is None and remaining != arguments else prepared
+            return (
+                Rewrite(remaining)
+                if prepared is None and remaining != arguments
+                else prepared
+            )
         offered = self._tools.get(tool.name)
         naming, prefix = _naming(self._hass, offered) if offered else (Naming(), "")
         given = dict(arguments)
@@ -99,7 +132,11 @@ class NameResolver(Hooks):
             if place := _text(arguments.get(f"{prefix}{slot}")):
                 given[f"{prefix}{slot}"] = place_name(self._hass, slot, place)
         search = _search(naming, prefix, given)
-        if search and search.name != EVERYTHING and not self._hass.states.get(search.name):
+        if (
+            search
+            and search.name != EVERYTHING
+            and not self._hass.states.get(search.name)
+        ):
             if isinstance(name := self._meant(tool, search, given), Deny):
                 return name
             given[search.slot] = name
@@ -111,17 +148,27 @@ class NameResolver(Hooks):
         return Rewrite(meant) if meant != arguments else None
 
     @override
-    async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | None:
+    async def pre_approved_use(
+        self, tool: ToolDefinition, arguments: JsonObject
+    ) -> Deny | None:
         if not self.deferred or tool.name not in self.deferred.planners:
             return None
         prepared = await self.deferred.async_prepared(tool, arguments)
         return Deny(_CHANGED) if isinstance(prepared, Rewrite) else prepared
 
-    def _with_ids(self, offered: llm.Tool | None, arguments: JsonObject) -> Deny | JsonObject:
+    def _with_ids(
+        self, offered: llm.Tool | None, arguments: JsonObject
+    ) -> Deny | JsonObject:
         """Return arguments with ids in place of names in the fields of a script."""
-        if not isinstance(script := unwrapped(offered) if offered else None, llm.ActionTool):
+        if not isinstance(
+            script := unwrapped(offered) if offered else None, llm.ActionTool
+        ):
             return arguments
-        fields = ScriptFields(self._hass, async_get_home(self._hass, self._llm_context.assistant), self._called)
+        fields = ScriptFields(
+            self._hass,
+            async_get_home(self._hass, self._llm_context.assistant),
+            self._called,
+        )
         try:
             return fields.resolved(script.parameters, arguments)
         except Unfit as error:
@@ -135,28 +182,44 @@ class NameResolver(Hooks):
         entities = [names.entities[one] for one in sorted(meant)]
         return {one.entity_id for one in self._nearest(home, entities)}
 
-    def _text_meant(self, offered: llm.Tool | None, arguments: JsonObject) -> Deny | JsonObject:
+    def _text_meant(
+        self, offered: llm.Tool | None, arguments: JsonObject
+    ) -> Deny | JsonObject:
         """Return the item of a list as it stands there. No call may be one that Home Assistant would delay."""
-        if not isinstance(own := unwrapped(offered) if offered else None, llm.IntentTool):
+        if not isinstance(
+            own := unwrapped(offered) if offered else None, llm.IntentTool
+        ):
             return {}
         if delayed_command(own.intent_type, arguments):
             return Deny(NOT_DELAYED)
-        items = items_meant(self._hass, own.intent_type, arguments, self._llm_context.assistant)
+        items = items_meant(
+            self._hass, own.intent_type, arguments, self._llm_context.assistant
+        )
         if len(items) > 1:
             several = f"several items are called {quoted(str(arguments['item']))}: {_some(items)}"
-            return Deny(f"Not run: {several}. Give the whole name, or ask which one is meant.")
+            return Deny(
+                f"Not run: {several}. Give the whole name, or ask which one is meant."
+            )
         return {"item": items[0]} if items else {}
 
-    def _meant(self, tool: ToolDefinition, search: _Search, arguments: JsonObject) -> Deny | JsonValue:
+    def _meant(
+        self, tool: ToolDefinition, search: _Search, arguments: JsonObject
+    ) -> Deny | JsonValue:
         """Return the name for the entity that is meant: the one that was given, unless it has to be replaced."""
         assistant = self._llm_context.assistant
         names = _names(home := async_get_home(self._hass, assistant))
-        known = search.fitting(self._hass, assistant, names.known.get(compared(search.name), ()))
+        known = search.fitting(
+            self._hass, assistant, names.known.get(compared(search.name), ())
+        )
         if len(known) == 1 or (known and tool.annotations.read_only):
             return arguments[search.slot]
-        meant = known or _index(home).find(search.name, partial(search.fitting, self._hass, assistant))
+        meant = known or _index(home).find(
+            search.name, partial(search.fitting, self._hass, assistant)
+        )
         able = [
-            one for one in sorted(meant) if tool.annotations.read_only or self._acts_on(one, tool, search, arguments)
+            one
+            for one in sorted(meant)
+            if tool.annotations.read_only or self._acts_on(one, tool, search, arguments)
         ]
         if known and not able:
             return arguments[search.slot]  # the tool tells best why
@@ -165,27 +228,47 @@ class NameResolver(Hooks):
             case []:
                 return arguments[search.slot]
             case [entity]:
-                same = search.fitting(self._hass, assistant, names.known[compared(entity.names[0])])
+                same = search.fitting(
+                    self._hass, assistant, names.known[compared(entity.names[0])]
+                )
                 # Home Assistant accepts an entity id as a name, and it is unique.
                 return entity.names[0] if len(same) == 1 else entity.entity_id
             case several:
                 return Deny(_which_one(home, search, several))
 
-    def _acts_on(self, entity_id: str, tool: ToolDefinition, search: _Search, arguments: JsonObject) -> bool:
+    def _acts_on(
+        self,
+        entity_id: str,
+        tool: ToolDefinition,
+        search: _Search,
+        arguments: JsonObject,
+    ) -> bool:
         """Return whether a call with the ID of an entity in place of a name would act on it."""
         given = {**arguments, search.slot: entity_id}
-        effects = call_effects(self._hass, self._llm_context, self._tools[tool.name], given)
+        effects = call_effects(
+            self._hass, self._llm_context, self._tools[tool.name], given
+        )
         return any(action.entity_id == entity_id for action in actions_of(effects))
 
-    def _nearest(self, home: Home, entities: Sequence[ExposedEntity]) -> Sequence[ExposedEntity]:
+    def _nearest(
+        self, home: Home, entities: Sequence[ExposedEntity]
+    ) -> Sequence[ExposedEntity]:
         """Return the only entity in the room, or else on the floor, of the device that asks; otherwise all of them."""
         near = llm.async_get_match_preferences(self._hass, self._llm_context)
         floors = {room.area_id: room.floor_id for room in home.rooms}
-        in_room = [entity for entity in entities if near.area_id and entity.area_id == near.area_id]
-        on_floor = [
-            entity for entity in entities if near.floor_id and floors.get(entity.area_id or "") == near.floor_id
+        in_room = [
+            entity
+            for entity in entities
+            if near.area_id and entity.area_id == near.area_id
         ]
-        return next((found for found in (in_room, on_floor) if len(found) == 1), entities)
+        on_floor = [
+            entity
+            for entity in entities
+            if near.floor_id and floors.get(entity.area_id or "") == near.floor_id
+        ]
+        return next(
+            (found for found in (in_room, on_floor) if len(found) == 1), entities
+        )
 
 
 def _naming(hass: HomeAssistant, tool: llm.Tool) -> tuple[Naming, str]:
@@ -198,7 +281,9 @@ def _naming(hass: HomeAssistant, tool: llm.Tool) -> tuple[Naming, str]:
         case SharedTool(shared=shared):
             return shared.naming, ""
         case own if known_tool(own) in (KnownTool.PLAY_MEDIA, KnownTool.SEARCH_MEDIA):
-            return Naming(("name", "area", "floor"), frozenset({"media_player"})), "player_"
+            return Naming(
+                ("name", "area", "floor"), frozenset({"media_player"})
+            ), "player_"
         case _:
             return Naming(), ""
 
@@ -208,16 +293,37 @@ def _search(naming: Naming, prefix: str, arguments: JsonObject) -> _Search | Non
     given = {slot: _text(arguments.get(f"{prefix}{slot}")) for slot in naming.slots}
     if not (name := given.get("name")):
         return None
-    domains = frozenset([domain.lower() for domain in _texts(arguments.get("domain"))]) or naming.domains
+    domains = (
+        frozenset([domain.lower() for domain in _texts(arguments.get("domain"))])
+        or naming.domains
+    )
     classes = frozenset(_texts(arguments.get("device_class")))
-    area, floor, takes_area = given.get("area"), given.get("floor"), "area" in naming.slots
-    return _Search(f"{prefix}name", name, area, floor, domains, classes, takes_area, naming.takes_domain)
+    area, floor, takes_area = (
+        given.get("area"),
+        given.get("floor"),
+        "area" in naming.slots,
+    )
+    return _Search(
+        f"{prefix}name",
+        name,
+        area,
+        floor,
+        domains,
+        classes,
+        takes_area,
+        naming.takes_domain,
+    )
 
 
-def entities_called(hass: HomeAssistant, assistant: str, name: str, *, in_full: bool = False) -> frozenset[str]:
+def entities_called(
+    hass: HomeAssistant, assistant: str, name: str, *, in_full: bool = False
+) -> frozenset[str]:
     """Return the ids of the exposed entities that a name may mean; `in_full` without a short name."""
     names = _names(home := async_get_home(hass, assistant))
-    known, short = names.known.get(compared(name), ()), () if in_full else _index(home).find(name)
+    known, short = (
+        names.known.get(compared(name), ()),
+        () if in_full else _index(home).find(name),
+    )
     return frozenset({*known, *short, *names.entities.keys() & {name}})
 
 
@@ -225,7 +331,9 @@ def entities_called(hass: HomeAssistant, assistant: str, name: str, *, in_full: 
 def _names(home: Home) -> _Names:
     """Return the names of a home."""
     known: dict[str, set[str]] = defaultdict(set)
-    forms = compared_names(name for entity in home.all_entities for name in entity.names)
+    forms = compared_names(
+        name for entity in home.all_entities for name in entity.names
+    )
     for entity in home.all_entities:
         for name in entity.names:
             known[forms[name]].add(entity.entity_id)
@@ -249,7 +357,9 @@ def _called(entity: ExposedEntity, rooms: Iterable[str]) -> Iterator[str]:
         if name:
             yield name
             for room in rooms:
-                if (words := name_words(name)).startswith(prefix := f"{name_words(room)} "):
+                if (words := name_words(name)).startswith(
+                    prefix := f"{name_words(room)} "
+                ):
                     yield words.removeprefix(prefix)
                 yield f"{room} {name}"
                 yield f"{name} {room}"
@@ -320,7 +430,9 @@ class DeferredCalls:
         """Return the names of the tools that plan."""
         return frozenset(name for name, tool in self.own.tools.items() if tool.prepare)
 
-    async def async_prepared(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Rewrite[JsonObject] | None:
+    async def async_prepared(
+        self, tool: ToolDefinition, arguments: JsonObject
+    ) -> Deny | Rewrite[JsonObject] | None:
         """Prepare a call that plans, and fit the call that it plans as if it ran now."""
         prepare = self.own.tools[tool.name].prepare
         prepared = await prepare(self.own.call(arguments)) if prepare else _CHANGED
@@ -335,12 +447,21 @@ class DeferredCalls:
             acting, planned = fitted
             given = {**given, TOOL: acting.name, ARGUMENTS: planned}
         if prepared.preface:
-            self.planned[tool.name, canonical_json(given)] = acting, planned, prepared.preface
+            self.planned[tool.name, canonical_json(given)] = (
+                acting,
+                planned,
+                prepared.preface,
+            )
         return Rewrite(given) if given != arguments else None
 
-    async def _fitted(self, given: JsonObject) -> Deny | tuple[ToolDefinition, JsonObject]:
+    async def _fitted(
+        self, given: JsonObject
+    ) -> Deny | tuple[ToolDefinition, JsonObject]:
         """Return the tool and the arguments of a planned call, as they would run now. No plan makes another one."""
-        call, planners = ToolCall("", str(given[TOOL]), canonical_json(given.get(ARGUMENTS) or {})), self.planners
+        call, planners = (
+            ToolCall("", str(given[TOOL]), canonical_json(given.get(ARGUMENTS) or {})),
+            self.planners,
+        )
         offered = [tool for tool in self.offered if tool.name not in planners]
         match fit_call(call, offered, self.allowed, ()):
             case Resolved(_, result):

@@ -19,11 +19,26 @@ type CustomSerializer = Callable[[object], object]
 
 _OPENAPI_VERSION: Final = "3.1.0"
 """The version whose schemas are JSON Schema."""
-_REFUSED_AT_THE_TOP: Final = frozenset({"allOf", "anyOf", "oneOf", "not", "enum", "const"})
+_REFUSED_AT_THE_TOP: Final = frozenset(
+    {"allOf", "anyOf", "oneOf", "not", "enum", "const"}
+)
 """Keywords that OpenAI does not accept at the top level of a tool's schema."""
-_MAPS_OF_SCHEMAS: Final = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
+_MAPS_OF_SCHEMAS: Final = frozenset(
+    {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
+)
 _LISTS_OF_SCHEMAS: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
-_SCHEMAS: Final = frozenset({"items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else"})
+_SCHEMAS: Final = frozenset(
+    {
+        "items",
+        "additionalProperties",
+        "not",
+        "contains",
+        "propertyNames",
+        "if",
+        "then",
+        "else",
+    }
+)
 _DEFAULTS: Final[Mapping[str, JsonValue]] = {
     "additionalProperties": True,
     "deprecated": False,
@@ -38,7 +53,9 @@ _DEFAULTS: Final[Mapping[str, JsonValue]] = {
 }
 """Keywords with their default values, which can be left out."""
 _COMMENTS: Final = frozenset({"$comment", "$schema"})
-_PLAIN: Final = frozenset({"type", "minimum", "maximum", "minLength", "maxLength", "description"})
+_PLAIN: Final = frozenset(
+    {"type", "minimum", "maximum", "minLength", "maxLength", "description"}
+)
 """Keywords that say the same in a branch as beside it."""
 
 
@@ -58,10 +75,16 @@ class ToolSchema:
     """The parameters without what no model needs in a home."""
 
 
-def convert_schema(schema: probatio.Schema, custom_serializer: CustomSerializer | None = None) -> ToolSchema:
+def convert_schema(
+    schema: probatio.Schema, custom_serializer: CustomSerializer | None = None
+) -> ToolSchema:
     """Convert the arguments of a tool. Raises `UnusableSchema`, and whatever the engine and the serializer raise."""
-    converted = probatio.to_openapi(schema, custom_serializer=custom_serializer, openapi_version=_OPENAPI_VERSION)
-    if schema.extra == probatio.REMOVE_EXTRA:  # what would be ignored may mean something
+    converted = probatio.to_openapi(
+        schema, custom_serializer=custom_serializer, openapi_version=_OPENAPI_VERSION
+    )
+    if (
+        schema.extra == probatio.REMOVE_EXTRA
+    ):  # what would be ignored may mean something
         converted["additionalProperties"] = False
     return _with_object_on_top(_tidied(json_loads_object(json_dumps(converted))))
 
@@ -71,10 +94,17 @@ def _tidied(schema: JsonObject) -> JsonObject:
     tidied: JsonObject = {}
     for keyword, value in schema.items():
         match value:
-            case _ if value is None or keyword in _COMMENTS or (keyword in _DEFAULTS and value == _DEFAULTS[keyword]):
+            case _ if (
+                value is None
+                or keyword in _COMMENTS
+                or (keyword in _DEFAULTS and value == _DEFAULTS[keyword])
+            ):
                 continue
             case dict() if keyword in _MAPS_OF_SCHEMAS:
-                tidied[keyword] = {name: _tidied_value(_titled(name, part)) for name, part in value.items()}
+                tidied[keyword] = {
+                    name: _tidied_value(_titled(name, part))
+                    for name, part in value.items()
+                }
             case dict() if keyword in _SCHEMAS:
                 tidied[keyword] = _tidied(value)
             case list() if keyword in _LISTS_OF_SCHEMAS:
@@ -84,7 +114,9 @@ def _tidied(schema: JsonObject) -> JsonObject:
             case _:
                 tidied[keyword] = value
     required = tidied.get("required", [])
-    if isinstance(properties := tidied.get("properties"), dict) and isinstance(required, list):
+    if isinstance(properties := tidied.get("properties"), dict) and isinstance(
+        required, list
+    ):
         for name, part in properties.items():
             if isinstance(part, dict) and name not in required:
                 properties[name] = _without_null(part)
@@ -99,7 +131,10 @@ def _merged(schema: JsonObject) -> JsonObject:
             return schema
         for keyword, value in branch.items():
             known = merged.get(keyword, value)
-            is_whole = keyword == "type" and {str(known), str(value)} == {"integer", "number"}
+            is_whole = keyword == "type" and {str(known), str(value)} == {
+                "integer",
+                "number",
+            }
             if known != value and not is_whole:
                 return schema
             merged[keyword] = "integer" if is_whole else value
@@ -113,7 +148,11 @@ def _tidied_value(value: JsonValue) -> JsonValue:
 def _titled(name: str, schema: JsonValue) -> JsonValue:
     """Remove a title that repeats the name."""
     title = schema.get("title") if isinstance(schema, dict) else None
-    if not isinstance(schema, dict) or not isinstance(title, str) or bare_name(title) != bare_name(name):
+    if (
+        not isinstance(schema, dict)
+        or not isinstance(title, str)
+        or bare_name(title) != bare_name(name)
+    ):
         return schema
     return {keyword: value for keyword, value in schema.items() if keyword != "title"}
 
@@ -132,7 +171,10 @@ def _without_null(schema: JsonObject) -> JsonObject:
         result["type"] = others[0] if len(others) == 1 else others
     if isinstance(values := result.get("enum"), list) and None in values:
         result["enum"] = _sorted_texts([value for value in values if value is not None])
-    if isinstance(branches := result.get("anyOf"), list) and {"type": "null"} in branches:
+    if (
+        isinstance(branches := result.get("anyOf"), list)
+        and {"type": "null"} in branches
+    ):
         others = [branch for branch in branches if branch != {"type": "null"}]
         del result["anyOf"]
         if len(others) == 1 and isinstance(only := others[0], dict):
@@ -162,7 +204,9 @@ class _Requirements:
         for together in _excluded(schema.get("not")):
             self.remarks.append(f"Do not give {' and '.join(together)} together.")
 
-    def _absorb_alternatives(self, branches: Sequence[JsonObject], quantity: str) -> None:
+    def _absorb_alternatives(
+        self, branches: Sequence[JsonObject], quantity: str
+    ) -> None:
         alternatives: list[_Requirements] = []
         for branch in branches:
             alternative = _Requirements()
@@ -172,18 +216,27 @@ class _Requirements:
                 self._add_property(name, part)
         if not alternatives:
             return
-        common = set.intersection(*(set(alternative.required) for alternative in alternatives))
+        common = set.intersection(
+            *(set(alternative.required) for alternative in alternatives)
+        )
         self._require(name for name in alternatives[0].required if name in common)
-        choices = [[name for name in alternative.required if name not in common] for alternative in alternatives]
+        choices = [
+            [name for name in alternative.required if name not in common]
+            for alternative in alternatives
+        ]
         if len(choices) > 1 and all(choices):
-            self.remarks.append(f"Give {quantity} of: {'; '.join(' with '.join(choice) for choice in choices)}.")
+            self.remarks.append(
+                f"Give {quantity} of: {'; '.join(' with '.join(choice) for choice in choices)}."
+            )
 
     def _add_property(self, name: str, part: JsonValue) -> None:
         known = self.properties.get(name, part)
         self.properties[name] = known if known == part else {"anyOf": [known, part]}
 
     def _require(self, names: Iterable[str]) -> None:
-        self.required += [name for name in dict.fromkeys(names) if name not in self.required]
+        self.required += [
+            name for name in dict.fromkeys(names) if name not in self.required
+        ]
 
 
 def _with_object_on_top(schema: JsonObject) -> ToolSchema:
@@ -197,15 +250,24 @@ def _with_object_on_top(schema: JsonObject) -> ToolSchema:
     parameters: JsonObject = {"type": "object", "properties": requirements.properties}
     if requirements.required:
         parameters["required"] = [*requirements.required]
-    parameters |= {keyword: value for keyword, value in schema.items() if keyword not in own}
+    parameters |= {
+        keyword: value for keyword, value in schema.items() if keyword not in own
+    }
     return ToolSchema(parameters, tuple(dict.fromkeys(requirements.remarks)))
 
 
 def _describes_object(schema: JsonObject) -> bool:
     match schema.get("type"):
         case None:
-            branches = [branch for keyword in ("anyOf", "oneOf", "allOf") for branch in _list(schema.get(keyword))]
-            return not branches or any(isinstance(branch, dict) and _describes_object(branch) for branch in branches)
+            branches = [
+                branch
+                for keyword in ("anyOf", "oneOf", "allOf")
+                for branch in _list(schema.get(keyword))
+            ]
+            return not branches or any(
+                isinstance(branch, dict) and _describes_object(branch)
+                for branch in branches
+            )
         case list() as types:
             return "object" in types
         case kind:
@@ -213,7 +275,11 @@ def _describes_object(schema: JsonObject) -> bool:
 
 
 def _object_schemas(branches: JsonValue) -> list[JsonObject]:
-    return [branch for branch in _list(branches) if isinstance(branch, dict) and _describes_object(branch)]
+    return [
+        branch
+        for branch in _list(branches)
+        if isinstance(branch, dict) and _describes_object(branch)
+    ]
 
 
 def _excluded(schema: JsonValue) -> list[list[str]]:
@@ -221,7 +287,9 @@ def _excluded(schema: JsonValue) -> list[list[str]]:
     if not isinstance(schema, dict):
         return []
     groups = [_texts(schema.get("required"))]
-    groups += [group for branch in _list(schema.get("anyOf")) for group in _excluded(branch)]
+    groups += [
+        group for branch in _list(schema.get("anyOf")) for group in _excluded(branch)
+    ]
     return [group for group in groups if len(group) > 1]
 
 
@@ -239,16 +307,25 @@ _AREA: Final = "area"
 _FLOOR: Final = "floor"
 
 
-def short_parameters(parameters: JsonObject, distinctions: Distinctions = NO_DISTINCTIONS) -> JsonObject:
+def short_parameters(
+    parameters: JsonObject, distinctions: Distinctions = NO_DISTINCTIONS
+) -> JsonObject:
     """Return parameters without what no model needs.
 
-    That are filters that tell nothing in the home apart, the one domain that a tool has, a single value where a list
-    is taken as well, and words on a range.
+    That are filters that tell nothing in the home apart, the one domain that a tool
+    has, a single value where a list is taken as well, and words on a range.
     """
-    short = {keyword: value for keyword, value in parameters.items() if keyword != "additionalProperties"}
+    short = {
+        keyword: value
+        for keyword, value in parameters.items()
+        if keyword != "additionalProperties"
+    }
     parts: JsonObject = {}
     if isinstance(properties := parameters.get("properties"), dict):
-        needed = {*_texts(parameters.get("required")), *(() if _AREA in properties else (_FLOOR,))}
+        needed = {
+            *_texts(parameters.get("required")),
+            *(() if _AREA in properties else (_FLOOR,)),
+        }
         for name, part in properties.items():
             shortened = _short_parameter(name, part, distinctions)
             if shortened is not None or name in needed:
@@ -257,7 +334,9 @@ def short_parameters(parameters: JsonObject, distinctions: Distinctions = NO_DIS
     return short
 
 
-def _short_parameter(name: str, schema: JsonValue, distinctions: Distinctions) -> JsonValue:
+def _short_parameter(
+    name: str, schema: JsonValue, distinctions: Distinctions
+) -> JsonValue:
     """Return the schema of one parameter; None for one that no model needs if it is optional."""
     match schema:
         case {"items": {"enum": [_]}} if name == _DOMAIN:
@@ -265,12 +344,24 @@ def _short_parameter(name: str, schema: JsonValue, distinctions: Distinctions) -
         case _ if name == _FLOOR and not distinctions.floors:
             return None
         case {"items": {"enum": list(classes)}} if name == ATTR_DEVICE_CLASS:
-            present: list[JsonValue] = [one for one in classes if one in distinctions.device_classes]
-            return {"type": "array", "items": {"type": "string", "enum": present}} if present else None
-        case {"anyOf": [one, {"type": "array", "items": items} as several]} if one == items:
+            present: list[JsonValue] = [
+                one for one in classes if one in distinctions.device_classes
+            ]
+            return (
+                {"type": "array", "items": {"type": "string", "enum": present}}
+                if present
+                else None
+            )
+        case {"anyOf": [one, {"type": "array", "items": items} as several]} if (
+            one == items
+        ):
             return several
         case dict() if {"minimum", "maximum"} <= schema.keys():
-            return {keyword: value for keyword, value in schema.items() if keyword != "description"}
+            return {
+                keyword: value
+                for keyword, value in schema.items()
+                if keyword != "description"
+            }
         case _:
             return schema
 
@@ -282,14 +373,17 @@ MAX_SCHEMAS: Final = 512
 class SchemaCache:
     """An LRU cache of conversions.
 
-    Home Assistant builds the schema of an intent anew for each turn, and some of its markers, around the same
-    validators. So the key of a schema has the ids of its parts, and the parts are kept alive with the conversion. A
-    choice, such as between the lists of the home, is built anew as well, and known by its words.
+    Home Assistant builds the schema of an intent anew for each turn, and some of its
+    markers, around the same validators. So the key of a schema has the ids of its
+    parts, and the parts are kept alive with the conversion. A choice, such as between
+    the lists of the home, is built anew as well, and known by its words.
     """
 
     def __init__(self) -> None:
         """Begin empty."""
-        self._converted: OrderedDict[tuple[object, ...], tuple[tuple[object, ...], ToolSchema]] = OrderedDict()
+        self._converted: OrderedDict[
+            tuple[object, ...], tuple[tuple[object, ...], ToolSchema]
+        ] = OrderedDict()
 
     def __len__(self) -> int:
         """Return the number of cached conversions."""
@@ -312,7 +406,9 @@ class SchemaCache:
             return self._converted[identity][1]
         converted = convert_schema(schema, custom_serializer)
         if distinctions is not None:
-            converted = replace(converted, short=short_parameters(converted.parameters, distinctions))
+            converted = replace(
+                converted, short=short_parameters(converted.parameters, distinctions)
+            )
         self._converted[identity] = (parts, converted)
         if len(self._converted) > MAX_SCHEMAS:
             self._converted.popitem(last=False)
@@ -320,7 +416,11 @@ class SchemaCache:
 
 
 def _identity(part: object) -> object:
-    if type(part) is probatio.In and isinstance(part.container, list) and {*map(type, part.container)} == {str}:
+    if (
+        type(part) is probatio.In
+        and isinstance(part.container, list)
+        and {*map(type, part.container)} == {str}
+    ):
         return (part.msg, part.fold_case, part.space, *part.container)
     return id(part)
 
@@ -331,7 +431,11 @@ def _parts(schema: probatio.Schema) -> Iterator[object]:
     match schema.schema:
         case dict() as arguments:
             for marker, validator in arguments.items():
-                yield from (type(marker), *vars(marker).values()) if isinstance(marker, probatio.Marker) else (marker,)
+                yield from (
+                    (type(marker), *vars(marker).values())
+                    if isinstance(marker, probatio.Marker)
+                    else (marker,)
+                )
                 yield validator
         case other:
             yield other

@@ -1,7 +1,7 @@
 """The tools of a turn: those of the chosen LLM APIs, the agent's own, and the built-in understanding of sentences.
 
-They are merged into one `llm.API`, which the ChatLog is given: Home Assistant sees the same tools under the same names
-as the model.
+They are merged into one `llm.API`, which the ChatLog is given: Home Assistant sees the
+same tools under the same names as the model.
 """
 
 import asyncio
@@ -36,7 +36,14 @@ from ..settings.tool_names import SENTENCE_TOOL
 from .annotations import annotations_of
 from .call_repair import SET_LIGHT, CallRepairs
 from .dispatch import LlmToolDispatcher
-from .llm_apis import ApiOffer, async_ask_api, async_may_use, context_without_speaker, merge_apis, tool_sources
+from .llm_apis import (
+    ApiOffer,
+    async_ask_api,
+    async_may_use,
+    context_without_speaker,
+    merge_apis,
+    tool_sources,
+)
 from .name_resolver import DeferredCalls, NameResolver
 from .own.past import SpokenPast
 from .own.registry import OwnDispatcher, offered_to, with_own_tools
@@ -55,7 +62,9 @@ class _Mark(NamedTuple):
     trial: asyncio.Task[None]
 
 
-_marks: Final = singleton(HassKey[dict[str, _Mark]](f"{DOMAIN}_turn_tools"))(lambda _: {})
+_marks: Final = singleton(HassKey[dict[str, _Mark]](f"{DOMAIN}_turn_tools"))(
+    lambda _: {}
+)
 """Returns the marks by the ids of the APIs."""
 
 
@@ -65,14 +74,18 @@ def is_unresponsive(hass: HomeAssistant, api: llm.API) -> bool:
     return mark is not None and mark.api is api and time.monotonic() < mark.end
 
 
-async def _async_try(hass: HomeAssistant, api: llm.API, llm_context: llm.LLMContext, api_timeout: float) -> None:
+async def _async_try(
+    hass: HomeAssistant, api: llm.API, llm_context: llm.LLMContext, api_timeout: float
+) -> None:
     """Ask an unresponsive API again, and end its mark if it answers within `api_timeout` seconds."""
     began = hass.loop.time()
     try:
         async with asyncio.timeout(UNRESPONSIVE_FOR):
             await api.async_get_api_instance(llm_context)
     except Exception as error:  # noqa: BLE001 an API may be anybody's code, and no turn waits for this answer
-        LOGGER.debug("LLM API %s failed in its trial with %s", api.id, type(error).__name__)
+        LOGGER.debug(
+            "LLM API %s failed in its trial with %s", api.id, type(error).__name__
+        )
     if hass.loop.time() - began <= api_timeout and is_unresponsive(hass, api):
         del _marks(hass)[api.id]
 
@@ -86,7 +99,9 @@ _NO_TIMERS: Final = "This device is not able to start timers."
 _SILENT: Final = "The tools of {} cannot be used at the moment."
 _NOT_THERE: Final = "it is chosen for an agent, but Home Assistant does not have it"
 _CANCELLED: Final = "it could not name its tools: it was cancelled"
-_LATE: Final = "it did not name its tools in time, and agents do without them until it does"
+_LATE: Final = (
+    "it did not name its tools in time, and agents do without them until it does"
+)
 
 
 class EffectDispatcher(ToolDispatcher, Protocol):
@@ -141,9 +156,11 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
 ) -> TurnTools:
     """Ask the chosen LLM APIs concurrently for their tools; they have `api_timeout` seconds.
 
-    Those for administrators are left out for everybody else, and tools that change something where `policy` says that
-    their source only reads. An API that is `brought` need not be registered, and replaces one with its id. Whatever is
-    missing is logged once, and the model is told of it; nothing is raised. `text` holds the words of the person.
+    Those for administrators are left out for everybody else, and tools that change
+    something where `policy` says that their source only reads. An API that is `brought`
+    need not be registered, and replaces one with its id. Whatever is missing is logged
+    once, and the model is told of it; nothing is raised. `text` holds the words of the
+    person.
     """
     chosen = tuple(dict.fromkeys((*api_ids, *([brought.id] if brought else []))))
     registered = tool_sources(hass) | ({brought.id: brought} if brought else {})
@@ -151,29 +168,44 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
     apis = [api for api in there if await async_may_use(api, llm_context.context)]
     missing = tuple(api_id for api_id in chosen if api_id not in registered)
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_async_ask(hass, api, llm_context, api_timeout, home)) for api in apis]
+        tasks = [
+            group.create_task(_async_ask(hass, api, llm_context, api_timeout, home))
+            for api in apis
+        ]
     answers = [task.result() for task in tasks]
     offers = [_permitted(offer, policy) for offer, _ in answers if offer is not None]
     exposed = async_get_home(hass, llm_context.assistant)
     merged = merge_apis(hass, offers, exposed.distinctions if home.is_compact else None)
-    problems = {f"LLM API {api.id}": problem for api, (_, problem) in zip(apis, answers, strict=True)}
+    problems = {
+        f"LLM API {api.id}": problem
+        for api, (_, problem) in zip(apis, answers, strict=True)
+    }
     problems |= {f"LLM API {api_id}": _NOT_THERE for api_id in missing}
     _log_problems(hass, {**problems, **merged.problems})
-    notes = [_SILENT.format(api.name) for api, (offer, _) in zip(apis, answers, strict=True) if offer is None]
-    dispatcher = LlmToolDispatcher(instance := await merged.api.async_get_api_instance(llm_context))
+    notes = [
+        _SILENT.format(api.name)
+        for api, (offer, _) in zip(apis, answers, strict=True)
+        if offer is None
+    ]
+    dispatcher = LlmToolDispatcher(
+        instance := await merged.api.async_get_api_instance(llm_context)
+    )
     area_id = llm.async_get_match_preferences(hass, llm_context).area_id
     request = Request(hass, text, area_id, llm_context.language or hass.config.language)
     return TurnTools(
         llm_context,
         instance=instance if offers else None,
-        definitions=(await _async_repairs(llm_context, merged.intents, request)).added_to(merged.definitions),
+        definitions=(
+            await _async_repairs(llm_context, merged.intents, request)
+        ).added_to(merged.definitions),
         dispatcher=dispatcher,
         home=exposed,
         prompt=merged.prompt,
         context="\n".join(filter(None, (*notes, merged.context))),
         missing_apis=missing,
         labels=merged.labels,
-        home_is_large=home.sums_up(len(exposed.entities)) and any(one.api.id == llm.LLM_API_ASSIST for one in offers),
+        home_is_large=home.sums_up(len(exposed.entities))
+        and any(one.api.id == llm.LLM_API_ASSIST for one in offers),
         name_resolver=NameResolver(hass, llm_context, dispatcher.tools),
         request=request,
     )
@@ -197,11 +229,21 @@ async def _async_repairs(
 def _permitted(offer: ApiOffer, policy: Policy) -> ApiOffer:
     """Leave out tools that have the name of ours, and those that change something where their source may only read."""
     tools = [tool for tool in offer.tools if tool.name != PROCESS_SENTENCE.name]
-    only_reading = policy.only_reading(["", *(tool.name for tool in tools)], offer.api.id)
-    permitted = tuple(tool for tool in tools if tool.name not in only_reading or annotations_of(tool).read_only)
+    only_reading = policy.only_reading(
+        ["", *(tool.name for tool in tools)], offer.api.id
+    )
+    permitted = tuple(
+        tool
+        for tool in tools
+        if tool.name not in only_reading or annotations_of(tool).read_only
+    )
     prompt = offer.prompt
     if "" in only_reading:
-        for guide in (GUIDE_TO_CALLS, GUIDE_WITHOUT_LOCKS, control_guide(offer.api.hass)):
+        for guide in (
+            GUIDE_TO_CALLS,
+            GUIDE_WITHOUT_LOCKS,
+            control_guide(offer.api.hass),
+        ):
             prompt = prompt.replace(guide, "").strip()
     if policy.only_reads:
         prompt = f"{prompt}\n{NO_RULES}"
@@ -209,31 +251,45 @@ def _permitted(offer: ApiOffer, policy: Policy) -> ApiOffer:
 
 
 async def _async_ask(
-    hass: HomeAssistant, api: llm.API, llm_context: llm.LLMContext, api_timeout: float, home: HomeDetail
+    hass: HomeAssistant,
+    api: llm.API,
+    llm_context: llm.LLMContext,
+    api_timeout: float,
+    home: HomeDetail,
 ) -> tuple[ApiOffer | None, str | None]:
     """Ask an API for its tools. Returns its answer, or None and the reason why there is none."""
     if is_unresponsive(hass, api):
         return None, _LATE
     question = hass.async_create_background_task(
-        async_ask_api(api, llm_context, home), f"chatterbox question to LLM API {api.id}"
+        async_ask_api(api, llm_context, home),
+        f"chatterbox question to LLM API {api.id}",
     )
     try:
-        # An API may ignore its own cancellation, so a timeout around it would not be enough.
+        # An API may ignore its own cancellation, so a timeout around it would not be
+        # enough.
         await asyncio.wait({question}, timeout=api_timeout)
         if not question.done():
             trial = _async_try(hass, api, llm_context, api_timeout)
-            task = hass.async_create_background_task(trial, f"chatterbox trial of LLM API {api.id}", eager_start=False)
+            task = hass.async_create_background_task(
+                trial, f"chatterbox trial of LLM API {api.id}", eager_start=False
+            )
             _marks(hass)[api.id] = _Mark(api, time.monotonic() + UNRESPONSIVE_FOR, task)
             return None, _LATE
         return (None, _CANCELLED) if question.cancelled() else (question.result(), None)
     except Exception as error:  # noqa: BLE001 an API may be anybody's code, and the others are still good
-        reason = str(error) if isinstance(error, HomeAssistantError) else type(error).__name__
+        reason = (
+            str(error)
+            if isinstance(error, HomeAssistantError)
+            else type(error).__name__
+        )
         return None, f"it could not name its tools: {reason}"
     finally:
         question.cancel()
 
 
-_logged_problems: Final = singleton(HassKey[set[str]](f"{DOMAIN}_logged_problems"))(lambda _: set())
+_logged_problems: Final = singleton(HassKey[set[str]](f"{DOMAIN}_logged_problems"))(
+    lambda _: set()
+)
 """Returns the subjects of the problems that still hold, so that each is logged once."""
 
 
@@ -256,8 +312,13 @@ async def async_offer_common_tools(
     With those for administrators if `user_id` is one.
     """
     timeout = min(API_TIMEOUT, settings.limits.preparation)
-    context, policy = context_without_speaker(hass, user_id), async_get_home_rules(hass).current.policy
-    offer = await async_offer_tools(hass, settings.llm_apis, context, timeout, home=settings.home, policy=policy)
+    context, policy = (
+        context_without_speaker(hass, user_id),
+        async_get_home_rules(hass).current.policy,
+    )
+    offer = await async_offer_tools(
+        hass, settings.llm_apis, context, timeout, home=settings.home, policy=policy
+    )
     own = offered_to(hass, settings, home_is_large=offer.home_is_large)
     return offer._replace(definitions=with_own_tools(offer.definitions, own))
 
@@ -276,22 +337,43 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
 ) -> TurnTools:
     """Gather the tools of a turn. `understands_sentences` adds Home Assistant's own understanding.
 
-    Without `has_own_tools`, the agent has none of its own but those that belong to the tools of an LLM API.
+    Without `has_own_tools`, the agent has none of its own but those that belong to the
+    tools of an LLM API.
 
-    `agent` is the subentry id of the agent; memories and history are looked up by agent and speaker. An API that is
-    `brought` by the caller is asked beside those of the settings.
+    `agent` is the subentry id of the agent; memories and history are looked up by agent
+    and speaker. An API that is `brought` by the caller is asked beside those of the
+    settings.
     """
     timeout = min(API_TIMEOUT, settings.limits.preparation)
     llm_context = user_input.as_llm_context(DOMAIN)
-    apis, home, policy = settings.llm_apis, settings.home, async_get_home_rules(hass).current.policy
+    apis, home, policy = (
+        settings.llm_apis,
+        settings.home,
+        async_get_home_rules(hass).current.policy,
+    )
     offer = await async_offer_tools(
-        hass, apis, llm_context, timeout, brought=brought, home=home, policy=policy, text=user_input.text
+        hass,
+        apis,
+        llm_context,
+        timeout,
+        brought=brought,
+        home=home,
+        policy=policy,
+        text=user_input.text,
     )
     offered = offered_to(hass, settings, home_is_large=offer.home_is_large)
-    own = {tool.definition.name: tool for tool in offered if has_own_tools or tool.label}
-    dispatcher = OwnDispatcher(hass, own, llm_context, settings, agent, speaker, user_input.satellite_id)
+    own = {
+        tool.definition.name: tool for tool in offered if has_own_tools or tool.label
+    }
+    dispatcher = OwnDispatcher(
+        hass, own, llm_context, settings, agent, speaker, user_input.satellite_id
+    )
     by_name: dict[str, EffectDispatcher] = dict.fromkeys(own, dispatcher)
-    offer = _planning(offer, dispatcher) if any(tool.prepare for tool in own.values()) else offer
+    offer = (
+        _planning(offer, dispatcher)
+        if any(tool.prepare for tool in own.values())
+        else offer
+    )
     labels = {name: label for name, label in offer.labels.items() if name not in own}
     labels |= {name: tool.label for name, tool in own.items() if tool.label}
     definitions = with_own_tools(offer.definitions, own.values())
@@ -299,7 +381,14 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
         sentence, place = user_input, (user_input.device_id, user_input.satellite_id)
         can_ask = speaker.asking is Asking.PERSON
         offline = OfflineDispatcher(
-            *(hass, conversation_id, sentence.context, sentence.language, *place, can_ask),
+            *(
+                hass,
+                conversation_id,
+                sentence.context,
+                sentence.language,
+                *place,
+                can_ask,
+            ),
             has_model=bool(settings.model),
             past=SpokenPast(hass, llm_context),
         )
@@ -308,7 +397,13 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
     return offer._replace(
         definitions=definitions,
         dispatcher=_JoinedDispatcher(by_name, offer.dispatcher),
-        own_prompt="\n".join([await tool.prompt(hass, agent, speaker) for tool in own.values() if tool.prompt]),
+        own_prompt="\n".join(
+            [
+                await tool.prompt(hass, agent, speaker)
+                for tool in own.values()
+                if tool.prompt
+            ]
+        ),
         labels=labels,
         done_keys={name: tool.done for name, tool in own.items()},
     )

@@ -1,16 +1,23 @@
 """All that passes through Home Assistant's ChatLog: our transcript, the events of a turn as deltas, and their speech.
 
-Its listener gets text for a voice, and fillers while there is nothing else to speak. Fillers are only spoken: they are
-not part of the ChatLog or of the result. A pipeline whose text-to-speech does not stream speaks the result alone, and
-is silent until then.
+Its listener gets text for a voice, and fillers while there is nothing else to speak.
+Fillers are only spoken: they are not part of the ChatLog or of the result. A pipeline
+whose text-to-speech does not stream speaks the result alone, and is silent until then.
 
-The loop runs the tools itself, so calls enter the ChatLog as `external` and results as the native `llm.ToolResult`,
-which keeps cards and targets. Decision 1.
+The loop runs the tools itself, so calls enter the ChatLog as `external` and results as
+the native `llm.ToolResult`, which keeps cards and targets. Decision 1.
 """
 
 import asyncio
 import weakref
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Generator, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Collection,
+    Generator,
+    Sequence,
+)
 from contextlib import aclosing, contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, replace
@@ -71,7 +78,8 @@ from .shown_files import NO_FILES, ShownFiles
 class FromOutside:
     """Marks a result that holds text from outside the home.
 
-    The mark is the type alone: to all other code a marked result is unchanged, with all its fields.
+    The mark is the type alone: to all other code a marked result is unchanged, with all
+    its fields.
     """
 
     __slots__ = ()
@@ -103,15 +111,19 @@ def _marked(result: llm.ToolResult) -> llm.ToolResult:
     try:
         marked = copy(result)
         marked.__class__ = _marking(type(result))  # type: ignore[arg-type]  # a class has a hash, only its objects do not
-    except TypeError:  # that type cannot be extended: the mark matters more than the type's own attributes
+    # that type cannot be extended: the mark matters more than the type's own attributes
+    except TypeError:
         return _marking(llm.ToolResult)(result.data, result.error)
     return marked
 
 
 @cache
 def _marking(kind: type[llm.ToolResult]) -> type[llm.ToolResult]:
-    marking = type(kind.__name__, (FromOutside, kind), {"__slots__": (), "__module__": __name__})
-    # JSON encoders recognize a dataclass by its own attributes; the others are inherited.
+    marking = type(
+        kind.__name__, (FromOutside, kind), {"__slots__": (), "__module__": __name__}
+    )
+    # JSON encoders recognize a dataclass by its own attributes; the others are
+    # inherited.
     return dataclass(init=False, repr=False, eq=False)(marking)
 
 
@@ -124,7 +136,8 @@ def from_native(hass: HomeAssistant, content: ToolResultContent) -> ToolResult:
         text,
         is_error=content.result.error,
         synthetic=synthetic,
-        open_world=isinstance(content.result, FromOutside) or not _knows_only_the_home(hass, content.agent_id),
+        open_world=isinstance(content.result, FromOutside)
+        or not _knows_only_the_home(hass, content.agent_id),
         native=content.result,
     )
 
@@ -147,11 +160,14 @@ def _read(result: llm.ToolResult) -> tuple[str, bool]:
 def _knows_only_the_home(hass: HomeAssistant, agent_id: str) -> bool:
     """Return whether unmarked results of an agent come from the home.
 
-    Our results are marked if they do not. The built-in agent knows only the home; a pipeline that asks it first logs it
-    under the name of the next agent. The results of other agents may come from anywhere.
+    Our results are marked if they do not. The built-in agent knows only the home; a
+    pipeline that asks it first logs it under the name of the next agent. The results of
+    other agents may come from anywhere.
     """
     entry = er.async_get(hass).async_get(agent_id)
-    return agent_id == HOME_ASSISTANT_AGENT or (entry is not None and entry.platform == DOMAIN)
+    return agent_id == HOME_ASSISTANT_AGENT or (
+        entry is not None and entry.platform == DOMAIN
+    )
 
 
 type SaidContent = UserContent | AssistantContent | ToolResultContent
@@ -170,7 +186,9 @@ class SpokenContent(UserContent):
 
 
 _messages: Final = singleton(
-    HassKey[dict[int, tuple[weakref.ref[SaidContent], Message]]](f"{DOMAIN}_chat_log_messages")
+    HassKey[dict[int, tuple[weakref.ref[SaidContent], Message]]](
+        f"{DOMAIN}_chat_log_messages"
+    )
 )(lambda _: {})
 """Returns messages by the `id` of their content, for as long as the content is referenced."""
 
@@ -181,19 +199,29 @@ def message_of(hass: HomeAssistant, content: SaidContent, files: ShownFiles) -> 
         return user_message(content, files)  # a file may be missing in the next turn
     messages, key = _messages(hass), id(content)
     if (message := messages.get(key)) is None:
-        message = weakref.ref(content, lambda _: messages.pop(key, None)), _translated(hass, content, files)
+        message = (
+            weakref.ref(content, lambda _: messages.pop(key, None)),
+            _translated(hass, content, files),
+        )
         messages[key] = message
     return message[1]
 
 
-def _translated(hass: HomeAssistant, content: SaidContent, files: ShownFiles) -> Message:
+def _translated(
+    hass: HomeAssistant, content: SaidContent, files: ShownFiles
+) -> Message:
     match content:
         case UserContent():
             return user_message(content, files)
         case AssistantContent():
-            calls = tuple(ToolCall(call.id, call.tool_name, _arguments_text(call)) for call in content.tool_calls or ())
+            calls = tuple(
+                ToolCall(call.id, call.tool_name, _arguments_text(call))
+                for call in content.tool_calls or ()
+            )
             items = content.native if _is_ours(content.native) else ()
-            return AssistantMessage(content.content or "", content.thinking_content or "", calls, items)
+            return AssistantMessage(
+                content.content or "", content.thinking_content or "", calls, items
+            )
         case ToolResultContent():
             return from_native(hass, content)
 
@@ -211,8 +239,14 @@ def attached_paths(chat_log: ChatLog) -> Collection[Path]:
 def user_message(content: UserContent, files: ShownFiles) -> UserMessage:
     """Return the message of a user with its attachments and its stored context."""
     attachments, note = files.shown_with(content) if content.attachments else ((), "")
-    held, omitted = (content.context, content.omitted) if isinstance(content, SpokenContent) else ("", "")
-    return UserMessage(content.content, attachments, "\n\n".join(filter(None, (held, note))), omitted)
+    held, omitted = (
+        (content.context, content.omitted)
+        if isinstance(content, SpokenContent)
+        else ("", "")
+    )
+    return UserMessage(
+        content.content, attachments, "\n\n".join(filter(None, (held, note))), omitted
+    )
 
 
 def _arguments_text(call: llm.ToolInput) -> str:
@@ -225,7 +259,9 @@ def _arguments_text(call: llm.ToolInput) -> str:
 
 def _is_ours(native: object) -> TypeIs[tuple[ProviderItem, ...]]:
     """Return whether native content is ours and not that of another agent."""
-    return isinstance(native, tuple) and all(isinstance(item, ProviderItem) for item in native)
+    return isinstance(native, tuple) and all(
+        isinstance(item, ProviderItem) for item in native
+    )
 
 
 def content_of(message: Message, agent_id: str) -> Content:
@@ -243,7 +279,10 @@ def content_of(message: Message, agent_id: str) -> Content:
             )
         case ToolResult():
             return ToolResultContent(
-                agent_id=agent_id, tool_call_id=message.call_id, tool_name=message.name, result=to_native(message)
+                agent_id=agent_id,
+                tool_call_id=message.call_id,
+                tool_name=message.name,
+                result=to_native(message),
             )
 
 
@@ -270,7 +309,9 @@ def keep_context(chat_log: ChatLog, context: str, omitted: str = "") -> None:
     """Store the context of this turn with the user's last message."""
     latest = chat_log.content[-1]
     if isinstance(latest, UserContent):
-        chat_log.content[-1] = SpokenContent(latest.content, latest.attachments, context, omitted)
+        chat_log.content[-1] = SpokenContent(
+            latest.content, latest.attachments, context, omitted
+        )
 
 
 def history(chat_log: ChatLog, files: ShownFiles = NO_FILES) -> Transcript:
@@ -278,13 +319,20 @@ def history(chat_log: ChatLog, files: ShownFiles = NO_FILES) -> Transcript:
     contents = chat_log.content
     if contents and isinstance(contents[-1], UserContent):
         contents = contents[:-1]
-    live = [content for content in contents if not isinstance(content, SystemContent) and not _is_cancelled(content)]
+    live = [
+        content
+        for content in contents
+        if not isinstance(content, SystemContent) and not _is_cancelled(content)
+    ]
     return tuple([message_of(chat_log.hass, content, files) for content in live])
 
 
 def _is_cancelled(content: Content) -> bool:
     """Return whether a content is the one that Home Assistant, since 2026.11, adds for a turn that was cancelled."""
-    return isinstance(content, AssistantContent) and content.content == "Error: CancelledError"
+    return (
+        isinstance(content, AssistantContent)
+        and content.content == "Error: CancelledError"
+    )
 
 
 def put_before(chat_log: ChatLog, earlier: Transcript, agent_id: str) -> None:
@@ -296,13 +344,21 @@ def put_before(chat_log: ChatLog, earlier: Transcript, agent_id: str) -> None:
 
 def is_fresh(chat_log: ChatLog) -> bool:
     """Return whether a conversation contains nothing but the user's message of this turn."""
-    return not [content for content in chat_log.content[:-1] if not isinstance(content, SystemContent)]
+    return not [
+        content
+        for content in chat_log.content[:-1]
+        if not isinstance(content, SystemContent)
+    ]
 
 
 def words(chat_log: ChatLog, files: ShownFiles) -> UserMessage:
     """Return the user's message of this turn with its attachments and its stored context."""
     latest = chat_log.content[-1]
-    return user_message(latest, files) if isinstance(latest, UserContent) else UserMessage("")
+    return (
+        user_message(latest, files)
+        if isinstance(latest, UserContent)
+        else UserMessage("")
+    )
 
 
 async def async_stream_into_chat_log(  # noqa: PLR0913  # the two last are what others do with a turn meanwhile, and at its end
@@ -316,23 +372,29 @@ async def async_stream_into_chat_log(  # noqa: PLR0913  # the two last are what 
 ) -> None:
     """Stream a turn into the ChatLog and into its record, then wait for `at_end`.
 
-    If the turn is cut off, by barge-in or by a bug, the ChatLog still receives what happened, with one result for every
-    call, and keeps it for the next turn. Messages that another turn of the conversation added meanwhile are kept before
-    those of this turn. Callers must not await anything between this call and the moment when Home Assistant stores the
-    ChatLog: messages that another turn adds in between would be lost.
+    If the turn is cut off, by barge-in or by a bug, the ChatLog still receives what
+    happened, with one result for every call, and keeps it for the next turn. Messages
+    that another turn of the conversation added meanwhile are kept before those of this
+    turn. Callers must not await anything between this call and the moment when Home
+    Assistant stores the ChatLog: messages that another turn adds in between would be
+    lost.
     """
     before = len(chat_log.content)
     start = before - isinstance(chat_log.content[-1], UserContent)
     saved = _saved(chat_log)
     deltas = _deltas(chat_log, events, follow, report)
     try:
-        async with aclosing(chat_log.async_add_delta_content_stream(agent_id, deltas)) as contents:
+        async with aclosing(
+            chat_log.async_add_delta_content_stream(agent_id, deltas)
+        ) as contents:
             async for _ in contents:
                 pass
         await at_end()
     except BaseException:
         await deltas.aclose()
-        chat_log.content[before:] = [content_of(message, agent_id) for message in report.recorder.interrupted()]
+        chat_log.content[before:] = [
+            content_of(message, agent_id) for message in report.recorder.interrupted()
+        ]
         _async_keep(chat_log, start, saved)
         raise
     newer = _saved(chat_log)
@@ -341,7 +403,10 @@ async def async_stream_into_chat_log(  # noqa: PLR0913  # the two last are what 
 
 
 async def _deltas(
-    chat_log: ChatLog, events: AsyncGenerator[TurnEvent], follow: Follow, report: TurnRecord
+    chat_log: ChatLog,
+    events: AsyncGenerator[TurnEvent],
+    follow: Follow,
+    report: TurnRecord,
 ) -> AsyncGenerator[Delta]:
     """Add the events to the record, and yield them as ChatLog deltas. A `role` begins a message."""
     in_message = False
@@ -354,17 +419,26 @@ async def _deltas(
                 elif isinstance(event, ToolFinished):
                     call_id, name = event.result.call_id, event.result.name
                     native = to_native(event.result)
-                    yield {"role": "tool_result", "tool_call_id": call_id, "tool_name": name, "result": native}
+                    yield {
+                        "role": "tool_result",
+                        "tool_call_id": call_id,
+                        "tool_name": name,
+                        "result": native,
+                    }
                 elif delta := _assistant_delta(event):
                     if in_message:
                         yield delta
-                    elif "tool_calls" in delta:  # otherwise its list would continue that of the message
+                    elif (
+                        "tool_calls" in delta
+                    ):  # otherwise its list would continue that of the message
                         yield {"role": "assistant"}
                         yield delta
                     else:
                         yield {"role": "assistant", **delta}
                     in_message = True
-                in_message = in_message and not isinstance(event, (MessageDone, ToolFinished))
+                in_message = in_message and not isinstance(
+                    event, (MessageDone, ToolFinished)
+                )
     finally:
         await events.aclose()
 
@@ -386,7 +460,11 @@ def _assistant_delta(event: TurnEvent) -> AssistantContentDeltaDict | None:
 def _replace_words(chat_log: ChatLog, text: str) -> None:
     """Replace the user's text before anything else is added: no later turn may send the original."""
     latest = chat_log.content[-1]
-    chat_log.content[-1] = replace(latest, content=text) if isinstance(latest, UserContent) else UserContent(text)
+    chat_log.content[-1] = (
+        replace(latest, content=text)
+        if isinstance(latest, UserContent)
+        else UserContent(text)
+    )
 
 
 def _saved(chat_log: ChatLog) -> ChatLog | None:
@@ -397,11 +475,12 @@ def _saved(chat_log: ChatLog) -> ChatLog | None:
 def _async_keep(chat_log: ChatLog, start: int, saved: ChatLog | None) -> None:
     """Save a ChatLog that Home Assistant drops because its turn did not return.
 
-    The turn's own content begins at `start`, with the user's message; `saved` is the conversation at the start of the
-    turn. The content of a turn that ended while this one was being interrupted is kept.
+    The turn's own content begins at `start`, with the user's message; `saved` is the
+    conversation at the start of the turn. The content of a turn that ended while this
+    one was being interrupted is kept.
 
-    Source: `async_get_chat_log` and `async_get_chat_session` save only when their block ends without an exception
-    (homeassistant.components.conversation.chat_log).
+    Source: `async_get_chat_log` and `async_get_chat_session` save only when their block
+    ends without an exception (homeassistant.components.conversation.chat_log).
     """
     hass, conversation_id = chat_log.hass, chat_log.conversation_id
     session = chat_session.current_session.get()
@@ -424,7 +503,8 @@ def _async_keep(chat_log: ChatLog, start: int, saved: ChatLog | None) -> None:
     keep_session(hass, session)
 
 
-# The signature of `ChatLog.delta_listener` (homeassistant.components.conversation.chat_log).
+# The signature of `ChatLog.delta_listener`
+# (homeassistant.components.conversation.chat_log).
 type DeltaListener = Callable[[ChatLog, dict[str, object]], None]
 
 FILLERS: Final = ("spoken_filler", "spoken_filler_2", "spoken_filler_3")
@@ -436,14 +516,17 @@ ENDS_SENTENCE: Final = "\n\n"
 _BEGINS_TO_SPEAK: Final = 61
 """Characters of an answer at which the pipeline starts to speak.
 
-Source: more than `STREAM_RESPONSE_CHARS` (homeassistant.components.assist_pipeline.default_pipeline).
+Source: more than `STREAM_RESPONSE_CHARS`
+(homeassistant.components.assist_pipeline.default_pipeline).
 """
 
 
 class SpokenDeltas:
     """Wraps the listener of a ChatLog, and makes the text of each message speakable."""
 
-    def __init__(self, chat_log: ChatLog, listener: DeltaListener, language: str) -> None:
+    def __init__(
+        self, chat_log: ChatLog, listener: DeltaListener, language: str
+    ) -> None:
         """Speak `language`, that of the speaker's pipeline."""
         self._chat_log = chat_log
         self._listener = listener
@@ -481,7 +564,8 @@ class SpokenDeltas:
 
     def fill(self, filler: str) -> None:
         """Speak a filler, after the end of a sentence or between two words: a word is never passed on in parts."""
-        # It is long enough for the pipeline to start to speak, and its end is one for voices that speak by sentence.
+        # It is long enough for the pipeline to start to speak, and its end is one for
+        # voices that speak by sentence.
         filler += "\n" * max(2, _BEGINS_TO_SPEAK - len(filler))
         self.say(f"{ENDS_SENTENCE}{filler}" if self._ends_amid_words else filler)
         self._ends_amid_words = False
@@ -505,7 +589,9 @@ class SpokenDeltas:
         if spoken.strip():
             self.speaks.set()
         if rest or spoken:
-            self._listener(self._chat_log, {**rest, "content": spoken} if spoken else rest)
+            self._listener(
+                self._chat_log, {**rest, "content": spoken} if spoken else rest
+            )
 
 
 def with_early_start(spoken: str, passed_on: int) -> str:
@@ -517,8 +603,16 @@ def with_early_start(spoken: str, passed_on: int) -> str:
 def speech_filter(chat_log: ChatLog, language: str, pause: str = "") -> SpeechFilter:
     """Return a filter for an answer, which names no tools and leaves the names in the home as they are."""
     offered = chat_log.llm_api.tools if chat_log.llm_api else ()
-    tools = (*(tool.name for tool in offered), *(tool.definition.name for tool in own_tools(chat_log.hass)))
-    return SpeechFilter(language, tools, _written_names(async_get_home(chat_log.hass, CONVERSATION), language), pause)
+    tools = (
+        *(tool.name for tool in offered),
+        *(tool.definition.name for tool in own_tools(chat_log.hass)),
+    )
+    return SpeechFilter(
+        language,
+        tools,
+        _written_names(async_get_home(chat_log.hass, CONVERSATION), language),
+        pause,
+    )
 
 
 @lru_cache(maxsize=4)
@@ -548,7 +642,11 @@ def speaking(chat_log: ChatLog, language: str) -> Generator[SpokenDeltas | None]
 
 @contextmanager
 def filling_silence[T](
-    hass: HomeAssistant, entry: ConfigEntry[T], spoken: SpokenDeltas | None, fillers: Sequence[str], after: float
+    hass: HomeAssistant,
+    entry: ConfigEntry[T],
+    spoken: SpokenDeltas | None,
+    fillers: Sequence[str],
+    after: float,
 ) -> Generator[None]:
     """Speak one of `fillers`, in turn, whenever nothing else is spoken for `after` seconds; 0 disables it.
 
@@ -557,7 +655,9 @@ def filling_silence[T](
     if spoken is None or after <= 0:
         yield
         return
-    waiting = entry.async_create_background_task(hass, _fill(spoken, fillers, after), "chatterbox filler")
+    waiting = entry.async_create_background_task(
+        hass, _fill(spoken, fillers, after), "chatterbox filler"
+    )
     try:
         yield
     finally:

@@ -1,6 +1,7 @@
 """Resumes conversations that Home Assistant no longer holds: after a restart, or later if the owner allows it.
 
-Only turns with the same agent are resumed, by the same person or, for unknown speakers, at the same device.
+Only turns with the same agent are resumed, by the same person or, for unknown speakers,
+at the same device.
 """
 
 import asyncio
@@ -47,7 +48,9 @@ class Thread:
     """Id of its first part."""
     is_cut: bool = False
     """Whether the conversation has messages that the ChatLog lacks."""
-    temperatures: dict[tuple[str, str], float] = field(default_factory=dict, compare=False)
+    temperatures: dict[tuple[str, str], float] = field(
+        default_factory=dict, compare=False
+    )
     """Target temperatures before outside content entered the conversation and a temperature was changed without
     approval.
     """
@@ -55,7 +58,9 @@ class Thread:
 
 type _Threads = OrderedDict[tuple[str, str], Thread]
 
-_threads: Final = singleton(HassKey[_Threads](f"{DOMAIN}_threads"))(lambda _: OrderedDict())
+_threads: Final = singleton(HassKey[_Threads](f"{DOMAIN}_threads"))(
+    lambda _: OrderedDict()
+)
 """Returns recent conversations by agent and by Home Assistant's conversation id.
 
 They outlive the entry of the agent, which may be reloaded during a conversation.
@@ -82,15 +87,23 @@ class Continuity:
     """Entity id."""
     settings: AgentSettings
 
-    async def async_resume(self, asked_for: str | None, speaker: Speaker, chat_log: ChatLog) -> Thread:
+    async def async_resume(
+        self, asked_for: str | None, speaker: Speaker, chat_log: ChatLog
+    ) -> Thread:
         """Return the conversation of a turn, and add to the ChatLog the messages that Home Assistant no longer holds.
 
         `asked_for` is the conversation id that the request names.
         """
-        threads, place = _threads(self.hass), (self.subentry.subentry_id, chat_log.conversation_id)
-        # A client that chooses its ids uses them again after Home Assistant has dropped the conversation.
+        threads, place = (
+            _threads(self.hass),
+            (self.subentry.subentry_id, chat_log.conversation_id),
+        )
+        # A client that chooses its ids uses them again after Home Assistant has dropped
+        # the conversation.
         if (thread := threads.get(place)) is None or is_fresh(chat_log):
-            found = await self._async_find(asked_for, speaker, chat_log, is_new=thread is None)
+            found = await self._async_find(
+                asked_for, speaker, chat_log, is_new=thread is None
+            )
             threads[place] = thread = found or Thread(chat_log.conversation_id)
         threads.move_to_end(place)
         _forget_oldest(threads)
@@ -99,17 +112,30 @@ class Continuity:
     def thread_of(self, conversation_id: str) -> Thread:
         """Return the conversation that contains a recent conversation id; an unknown id begins a new one."""
         threads = _threads(self.hass)
-        thread = threads.setdefault((self.subentry.subentry_id, conversation_id), Thread(conversation_id))
+        thread = threads.setdefault(
+            (self.subentry.subentry_id, conversation_id), Thread(conversation_id)
+        )
         _forget_oldest(threads)
         return thread
 
     async def _async_find(
-        self, asked_for: str | None, speaker: Speaker, chat_log: ChatLog, *, is_new: bool
+        self,
+        asked_for: str | None,
+        speaker: Speaker,
+        chat_log: ChatLog,
+        *,
+        is_new: bool,
     ) -> Thread | None:
         """Return the earlier conversation that this turn resumes, if any. If none can be, the history is not read."""
-        if not (self.settings.keep_history and self._may_any_resume() and is_fresh(chat_log)):
+        if not (
+            self.settings.keep_history and self._may_any_resume() and is_fresh(chat_log)
+        ):
             return None
-        has_new_id = is_new and asked_for == chat_log.conversation_id and _is_given(chat_log.conversation_id)
+        has_new_id = (
+            is_new
+            and asked_for == chat_log.conversation_id
+            and _is_given(chat_log.conversation_id)
+        )
         if has_new_id:
             asked_for = None  # no message was ever stored under it
         if not asked_for and _turns_of(speaker) is None:
@@ -119,26 +145,43 @@ class Continuity:
                 store = await async_get_histories(self.hass).async_open(self.entry)
                 if store is None or store.state.trouble is not None:
                     return None
-                earlier = await self._async_earlier(store, asked_for, speaker, has_new_id=has_new_id)
+                earlier = await self._async_earlier(
+                    store, asked_for, speaker, has_new_id=has_new_id
+                )
         except (StoreUnavailable, TimeoutError) as error:
-            LOGGER.debug("%s begins anew, because the history does not answer: %s", self.agent_id, error)
+            LOGGER.debug(
+                "%s begins anew, because the history does not answer: %s",
+                self.agent_id,
+                error,
+            )
             return None
         except Exception:  # noqa: BLE001  # no fault of the history may cost the person an answer
-            LOGGER.exception("%s begins anew, because the history cannot be read", self.agent_id)
+            LOGGER.exception(
+                "%s begins anew, because the history cannot be read", self.agent_id
+            )
             return None
         if earlier is None:
             return None
         turns, is_cut = earlier
-        put_before(chat_log, repair(message for turn in turns for message in turn.messages), self.agent_id)
+        put_before(
+            chat_log,
+            repair(message for turn in turns for message in turn.messages),
+            self.agent_id,
+        )
         return Thread(turns[-1].origin.conversation_id, is_cut)
 
     async def _async_earlier(
-        self, store: HistoryStore, asked_for: str | None, speaker: Speaker, *, has_new_id: bool
+        self,
+        store: HistoryStore,
+        asked_for: str | None,
+        speaker: Speaker,
+        *,
+        has_new_id: bool,
     ) -> _Earlier | None:
         """Return the turns of the requested conversation, else those of the last one.
 
-        A pipeline replaces an unknown id before it calls an agent: with `has_new_id`, the dialog may be new or may have
-        been open before a restart.
+        A pipeline replaces an unknown id before it calls an agent: with `has_new_id`,
+        the dialog may be new or may have been open before a restart.
         """
         if asked_for:
             earlier = await self._async_theirs(store, asked_for, speaker)
@@ -146,17 +189,28 @@ class Continuity:
                 return earlier
         if (theirs := _turns_of(speaker)) is None:
             return None
-        longest = max(CONVERSATION_TIMEOUT.total_seconds(), self.settings.continue_minutes * _SECONDS)
-        last = await store.last_turn(replace(theirs, agent=self.subentry.subentry_id), longest)
+        longest = max(
+            CONVERSATION_TIMEOUT.total_seconds(),
+            self.settings.continue_minutes * _SECONDS,
+        )
+        last = await store.last_turn(
+            replace(theirs, agent=self.subentry.subentry_id), longest
+        )
         if last is None:
             return None
         # A satellite never names its conversation.
-        may_be_open = theirs.device_id is not None or (has_new_id and _is_of_dialog(last))
-        if not (may_be_open and self._goes_on(last.ended_at)) and not self._is_recent(last.ended_at):
+        may_be_open = theirs.device_id is not None or (
+            has_new_id and _is_of_dialog(last)
+        )
+        if not (may_be_open and self._goes_on(last.ended_at)) and not self._is_recent(
+            last.ended_at
+        ):
             return None
         return await self._async_theirs(store, last.origin.conversation_id, speaker)
 
-    async def _async_theirs(self, store: HistoryStore, conversation_id: str, speaker: Speaker) -> _Earlier | None:
+    async def _async_theirs(
+        self, store: HistoryStore, conversation_id: str, speaker: Speaker
+    ) -> _Earlier | None:
         """Return the turns of the current speaker in a conversation; others may have used the same id."""
         turns = await store.turns(conversation_id, _MOST_TURNS)
         theirs = tuple(turn for turn in turns if self._is_theirs(turn, speaker))
@@ -164,22 +218,39 @@ class Continuity:
 
     def _may_any_resume(self) -> bool:
         """Return whether any stored conversation can be resumed now."""
-        forgotten_at = dt_util.utcnow().timestamp() - CONVERSATION_TIMEOUT.total_seconds()
-        return self.settings.continue_minutes > 0 or forgotten_at < async_get_histories(self.hass).began_at
+        forgotten_at = (
+            dt_util.utcnow().timestamp() - CONVERSATION_TIMEOUT.total_seconds()
+        )
+        return (
+            self.settings.continue_minutes > 0
+            or forgotten_at < async_get_histories(self.hass).began_at
+        )
 
     def _goes_on(self, ended_at: float) -> bool:
         """Return whether a conversation would be open without the restart, or is resumed by the owner's setting."""
-        began_at, now = async_get_histories(self.hass).began_at, dt_util.utcnow().timestamp()
-        by_restart = ended_at < began_at and abs(now - ended_at) <= CONVERSATION_TIMEOUT.total_seconds()
+        began_at, now = (
+            async_get_histories(self.hass).began_at,
+            dt_util.utcnow().timestamp(),
+        )
+        by_restart = (
+            ended_at < began_at
+            and abs(now - ended_at) <= CONVERSATION_TIMEOUT.total_seconds()
+        )
         return by_restart or self._is_recent(ended_at)
 
     def _is_recent(self, ended_at: float) -> bool:
-        return abs(dt_util.utcnow().timestamp() - ended_at) <= self.settings.continue_minutes * _SECONDS
+        return (
+            abs(dt_util.utcnow().timestamp() - ended_at)
+            <= self.settings.continue_minutes * _SECONDS
+        )
 
     def _is_theirs(self, turn: StoredTurn, speaker: Speaker) -> bool:
         """Return whether a turn is by the current speaker and with this agent."""
         origin = turn.origin
-        if origin.agent != self.subentry.subentry_id or origin.person_id != speaker.person_id:
+        if (
+            origin.agent != self.subentry.subentry_id
+            or origin.person_id != speaker.person_id
+        ):
             return False
         return speaker.person_id is not None or origin.device_id == speaker.device_id
 
@@ -192,16 +263,25 @@ def _is_given(conversation_id: str) -> bool:
 def _is_of_dialog(turn: StoredTurn) -> bool:
     """Return whether a person took a turn in an app or a browser, in a conversation without an id of their own."""
     origin = turn.origin
-    return origin.device_id is None and origin.caller is None and _is_given(origin.conversation_id)
+    return (
+        origin.device_id is None
+        and origin.caller is None
+        and _is_given(origin.conversation_id)
+    )
 
 
 def _turns_of(speaker: Speaker) -> Selection | None:
     """Select the turns at the speaker's device, unless the device is unverified; else the turns of the person.
 
-    Turns that a script takes in a person's name are never resumed: others may hear the answer.
+    Turns that a script takes in a person's name are never resumed: others may hear the
+    answer.
     """
     if speaker.asking is not Asking.PERSON:
         return None
     if speaker.sure_device_id is not None:
         return Selection(device_id=speaker.sure_device_id)
-    return Selection(person_id=speaker.person_id) if speaker.person_id is not None else None
+    return (
+        Selection(person_id=speaker.person_id)
+        if speaker.person_id is not None
+        else None
+    )

@@ -1,8 +1,9 @@
 """Dry turns: they tell the calls and the answer of an agent, while nothing in the home changes and nothing is stored.
 
-The turn is a real one up to the last step: the model is called with the prompt and tools of the agent, and its calls
-are repaired and judged by the rules. They are not run, but answered by the `DryDispatcher`. The tokens are counted,
-outside of turns. The scripts of the owner do not run, and a question is put to nobody.
+The turn is a real one up to the last step: the model is called with the prompt and
+tools of the agent, and its calls are repaired and judged by the rules. They are not
+run, but answered by the `DryDispatcher`. The tokens are counted, outside of turns. The
+scripts of the owner do not run, and a question is put to nobody.
 """
 
 from collections.abc import Sequence
@@ -10,7 +11,11 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple, Self, override
 
-from homeassistant.components.conversation import ChatLog, ConversationInput, UserContent
+from homeassistant.components.conversation import (
+    ChatLog,
+    ConversationInput,
+    UserContent,
+)
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import entity_registry as er
@@ -111,7 +116,9 @@ class _DrySource(TurnSource):
         return TurnRecord(text, agent, is_stored=False)
 
     @override
-    def summaries(self, summaries: ConversationSummaries) -> ConversationSummaries | None:
+    def summaries(
+        self, summaries: ConversationSummaries
+    ) -> ConversationSummaries | None:
         return None
 
     @override
@@ -136,30 +143,57 @@ class _DrySource(TurnSource):
 class DryConversation:
     """A conversation with an agent in which nothing is done. Home Assistant does not hold it."""
 
-    def __init__(self, hass: HomeAssistant, built: _BuiltAgent, asker: DryAsker, *, is_model_alone: bool) -> None:
+    def __init__(
+        self,
+        hass: HomeAssistant,
+        built: _BuiltAgent,
+        asker: DryAsker,
+        *,
+        is_model_alone: bool,
+    ) -> None:
         """Begin the conversation."""
         self._hass = hass
         self._built = built
         self._asker = asker
         home = silent_home(hass)
-        self._agent = replace(built.agent, hass=home, settings=_without_scripts(built.agent.settings))
+        self._agent = replace(
+            built.agent, hass=home, settings=_without_scripts(built.agent.settings)
+        )
         self._is_model_alone = is_model_alone
-        self._turns = AgentTurns(home, built.entity_id, built.entry, built.subentry, self._agent)
+        self._turns = AgentTurns(
+            home, built.entity_id, built.entry, built.subentry, self._agent
+        )
         self._chat_log = ChatLog(home, ulid_now())
 
     @classmethod
     def with_agent(
-        cls, hass: HomeAssistant, agent_id: str, asker: DryAsker, *, is_model_alone: bool = False
+        cls,
+        hass: HomeAssistant,
+        agent_id: str,
+        asker: DryAsker,
+        *,
+        is_model_alone: bool = False,
     ) -> Self | None:
         """Begin a conversation with an agent, by its entity id; None if it does not exist, or is not loaded.
 
-        `is_model_alone` leaves out Home Assistant's own understanding, and the models that stand in for its own one.
+        `is_model_alone` leaves out Home Assistant's own understanding, and the models
+        that stand in for its own one.
         """
         entity = er.async_get(hass).async_get(agent_id)
-        entries: list[ChatterboxConfigEntry] = hass.config_entries.async_loaded_entries(DOMAIN)
+        entries: list[ChatterboxConfigEntry] = hass.config_entries.async_loaded_entries(
+            DOMAIN
+        )
         for entry in entries:
-            subentry = entry.subentries.get(entity.config_subentry_id or "") if entity else None
-            agent = entry.runtime_data.agents.get(subentry.subentry_id) if subentry else None
+            subentry = (
+                entry.subentries.get(entity.config_subentry_id or "")
+                if entity
+                else None
+            )
+            agent = (
+                entry.runtime_data.agents.get(subentry.subentry_id)
+                if subentry
+                else None
+            )
             if subentry and agent:
                 built = _BuiltAgent(agent_id, entry, subentry, agent)
                 return cls(hass, built, asker, is_model_alone=is_model_alone)
@@ -171,38 +205,80 @@ class DryConversation:
         chat_log.async_add_user_content(UserContent(text))
         context = Context(user_id=asker.speaker.user_id)
         place = chat_log.conversation_id, asker.speaker.device_id, asker.satellite_id
-        user_input = ConversationInput(text, context, *place, asker.language, self._built.entity_id)
-        source = _DrySource(hass=hass, model=self._agent.own_model() if self._is_model_alone else None)
+        user_input = ConversationInput(
+            text, context, *place, asker.language, self._built.entity_id
+        )
+        source = _DrySource(
+            hass=hass, model=self._agent.own_model() if self._is_model_alone else None
+        )
         turn_input = TurnInput(user_input, asker.speaker, source)
         with in_turn():
             prepared = await self._turns.async_prepare(turn_input, chat_log)
             record = prepared.record
-            origin = turn_origin(user_input, self._built.entity_id, chat_log.conversation_id, asker.speaker)
+            origin = turn_origin(
+                user_input,
+                self._built.entity_id,
+                chat_log.conversation_id,
+                asker.speaker,
+            )
             record.origin = origin
             recorder = await self._async_recorder(turn_input, record)
-            stream = await self._turns.async_stream(turn_input, prepared, Thread(chat_log.conversation_id), recorder)
+            stream = await self._turns.async_stream(
+                turn_input, prepared, Thread(chat_log.conversation_id), recorder
+            )
             taker = _QuestionTaker(recorder)
-            await async_stream_into_chat_log(chat_log, self._built.entity_id, stream, record, follow=taker.async_follow)
+            await async_stream_into_chat_log(
+                chat_log,
+                self._built.entity_id,
+                stream,
+                record,
+                follow=taker.async_follow,
+            )
         for one in record.facts.inferences:
             if one.usage is not None and one.answered_by:
-                async_dispatcher_send(hass, SIGNAL_REQUEST, RequestRecord(one.answered_by, one.usage))
+                async_dispatcher_send(
+                    hass, SIGNAL_REQUEST, RequestRecord(one.answered_by, one.usage)
+                )
         guard = recorder.requester.guard if recorder.requester else None
-        results = _results(source.dispatchers[-1].calls, guard, taker.question) if guard else ()
+        results = (
+            _results(source.dispatchers[-1].calls, guard, taker.question)
+            if guard
+            else ()
+        )
         text = record.finished.text if record.finished else ""
         last = record.messages[-1:]
-        is_by_model = isinstance(last[0], AssistantMessage) and as_models_read(record.messages)[-1:] == last
+        is_by_model = (
+            isinstance(last[0], AssistantMessage)
+            and as_models_read(record.messages)[-1:] == last
+        )
         return DryTurn(text, results, record.facts, taker.question, is_by_model)
 
-    async def _async_recorder(self, turn_input: TurnInput, record: TurnRecord) -> TurnRecorder:
+    async def _async_recorder(
+        self, turn_input: TurnInput, record: TurnRecord
+    ) -> TurnRecorder:
         """Return a recorder that is given no events: it neither tells nor stores anything."""
         hass, built = self._hass, self._built
-        recording = TurnRecording(hass, built.entry, built.subentry, record.origin, record, is_wanted=False)
-        return TurnRecorder(hass, turn_input, record, await async_audit(hass, turn_input, record), recording)
+        recording = TurnRecording(
+            hass, built.entry, built.subentry, record.origin, record, is_wanted=False
+        )
+        return TurnRecorder(
+            hass,
+            turn_input,
+            record,
+            await async_audit(hass, turn_input, record),
+            recording,
+        )
 
 
 def _without_scripts(settings: AgentSettings) -> AgentSettings:
     """Return settings without the scripts of the owner, which could do anything."""
-    return replace(settings, user_prompt_submit=None, pre_tool_use=None, post_tool_use=None, pre_speech=None)
+    return replace(
+        settings,
+        user_prompt_submit=None,
+        pre_tool_use=None,
+        post_tool_use=None,
+        pre_speech=None,
+    )
 
 
 @dataclass(slots=True)
@@ -215,8 +291,14 @@ class _QuestionTaker:
     async def async_follow(self, event: TurnEvent) -> Sequence[TurnEvent]:
         """Return the events that stand for one of the loop."""
         match event:
-            case TurnFinished(pending=PendingApproval() as pending) if self.recorder.requester:
-                return [*replace(self.recorder.requester, keep=self._keep).ask(event, pending)]
+            case TurnFinished(pending=PendingApproval() as pending) if (
+                self.recorder.requester
+            ):
+                return [
+                    *replace(self.recorder.requester, keep=self._keep).ask(
+                        event, pending
+                    )
+                ]
             case _:
                 return (event,)
 
@@ -225,16 +307,23 @@ class _QuestionTaker:
         return True
 
 
-def _results(ran: Sequence[DryCall], guard: CallGuard, question: Question | None) -> tuple[DryResult, ...]:
+def _results(
+    ran: Sequence[DryCall], guard: CallGuard, question: Question | None
+) -> tuple[DryResult, ...]:
     """Return the result that each call would have."""
     found: list[DryResult] = []
     for one in ran:
         seen = guard.review(one.call) or CallReview(one.call, one.effects)
         effects = seen.effects if seen.deferred else one.effects
         outcome = DryOutcome.FAILS if one.is_error else DryOutcome.RUNS
-        if seen.deferred and json_loads_object(one.call.arguments).get("kind") != "cancel":
+        if (
+            seen.deferred
+            and json_loads_object(one.call.arguments).get("kind") != "cancel"
+        ):
             outcome = DryOutcome.PLANNED
         found.append(DryResult(outcome, replace(seen, effects=effects)))
-    found += [DryResult(DryOutcome.REFUSED, seen) for seen in guard.reviews if seen.refusal]
+    found += [
+        DryResult(DryOutcome.REFUSED, seen) for seen in guard.reviews if seen.refusal
+    ]
     held = (*question.calls, *question.later) if question else ()
     return (*found, *(DryResult(DryOutcome.HELD, seen) for seen in held))

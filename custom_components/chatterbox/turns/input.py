@@ -1,8 +1,8 @@
 """Reads the input of a turn: a new request, or the answer to a waiting question.
 
-A spoken PIN is used here and redacted, in the input, the chat log, conversation traces and debug runs of pipelines: no
-later step sees it. `docs/pin.md` lists what cannot be redacted, because it is published or written before an agent is
-called.
+A spoken PIN is used here and redacted, in the input, the chat log, conversation traces
+and debug runs of pipelines: no later step sees it. `docs/pin.md` lists what cannot be
+redacted, because it is published or written before an agent is called.
 """
 
 import re
@@ -12,7 +12,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, assert_never
 
-from homeassistant.components.conversation import AssistantContent, ChatLog, ConversationInput, UserContent
+from homeassistant.components.conversation import (
+    AssistantContent,
+    ChatLog,
+    ConversationInput,
+    UserContent,
+)
 from homeassistant.const import Platform
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers import entity_registry as er
@@ -31,7 +36,13 @@ from ..approvals.answers.yes_or_no import (
     understand_answer,
     understood_language,
 )
-from ..approvals.asking import asked_of, chosen_of, locked_pin_text, unmeant_text, wrong_pin_text
+from ..approvals.asking import (
+    asked_of,
+    chosen_of,
+    locked_pin_text,
+    unmeant_text,
+    wrong_pin_text,
+)
 from ..approvals.pin.pin_detection import may_be_pin
 from ..approvals.pin.pin_guard import LOCK_SECONDS, Locked
 from ..approvals.pin.spoken_digits import spoken_digits, whole_digits
@@ -85,22 +96,33 @@ def async_redact_pin(  # noqa: PLR0913  # each of these alone changes what may b
 ) -> ConversationInput:
     """Return the input of a turn, redacted if it may contain a PIN.
 
-    Call it at the beginning of a turn, before anything else reads the input. `asked` holds the names in the question at
-    this scope. `has_pin` is True if the agent has a PIN, which may be spoken although the question does not require it.
-    Without a waiting question, an input is redacted if the PIN was recently requested in the same conversation or at
-    the same device, or if it consists of digits while the PIN is requested anywhere in the home.
+    Call it at the beginning of a turn, before anything else reads the input. `asked`
+    holds the names in the question at this scope. `has_pin` is True if the agent has a
+    PIN, which may be spoken although the question does not require it. Without a
+    waiting question, an input is redacted if the PIN was recently requested in the same
+    conversation or at the same device, or if it consists of digits while the PIN is
+    requested anywhere in the home.
     """
-    until, approvals, now = _pin_questions(hass), async_get_approvals(hass), dt_util.utcnow()
+    until, approvals, now = (
+        _pin_questions(hass),
+        async_get_approvals(hass),
+        dt_util.utcnow(),
+    )
     question = approvals.asked_at(scope, last_said(chat_log))
     text, language = user_input.text, user_input.language
     is_asked_for = question is not None and question.needs_pin
     was_asked_for = any(now < until.get(place, now) for place in _places(scope))
     if was_asked_for if question is None else is_asked_for or has_pin:
         is_pin = may_be_pin(text, language, context, is_asked_for=is_asked_for)
-        is_pin |= question is not None and bool(question.options and _LONG_NUMBER.search(text))
+        is_pin |= question is not None and bool(
+            question.options and _LONG_NUMBER.search(text)
+        )
     else:
         is_asked_elsewhere = any(waiting.needs_pin for waiting in approvals.waiting)
-        is_pin = is_asked_elsewhere and spoken_digits(text, understood_language(language), context) is not None
+        is_pin = (
+            is_asked_elsewhere
+            and spoken_digits(text, understood_language(language), context) is not None
+        )
     if not is_pin:
         return user_input
     _redact_chat_logs(hass, chat_log, user_input.text)
@@ -111,7 +133,10 @@ def async_redact_pin(  # noqa: PLR0913  # each of these alone changes what may b
 
 def last_said(chat_log: ChatLog) -> datetime | None:
     """Return when an agent, or an automation in its name, last said something in a conversation."""
-    return max((one.created for one in chat_log.content if isinstance(one, AssistantContent)), default=None)
+    return max(
+        (one.created for one in chat_log.content if isinstance(one, AssistantContent)),
+        default=None,
+    )
 
 
 def _redact_chat_logs(hass: HomeAssistant, chat_log: ChatLog, words: str) -> None:
@@ -142,14 +167,22 @@ def _redact_pipeline_runs(hass: HomeAssistant, words: str) -> None:
 def _redact_refused_runs(hass: HomeAssistant, places: Collection[str]) -> None:
     """Redact input that was spoken where the PIN was requested, and that reached no agent.
 
-    Home Assistant rejects input of another user in a conversation, and input that arrives while it answers.
+    Home Assistant rejects input of another user in a conversation, and input that
+    arrives while it answers.
     """
     for run in debug_runs(hass):
         match run:
             case {"intent-end": _}:
                 pass  # an agent has received it
-            case {"intent-start": {"intent_input": str(words), "language": str(language), **where}} if (
-                where.get("conversation_id") in places or where.get("device_id") in places
+            case {
+                "intent-start": {
+                    "intent_input": str(words),
+                    "language": str(language),
+                    **where,
+                }
+            } if (
+                where.get("conversation_id") in places
+                or where.get("device_id") in places
             ) and may_be_pin(words, language, is_asked_for=True):
                 _redact_pipeline_runs(hass, words)
             case _:
@@ -157,7 +190,11 @@ def _redact_refused_runs(hass: HomeAssistant, places: Collection[str]) -> None:
 
 
 def _places(scope: ApprovalScope) -> tuple[str, ...]:
-    return (scope.conversation_id, scope.device_id) if scope.device_id else (scope.conversation_id,)
+    return (
+        (scope.conversation_id, scope.device_id)
+        if scope.device_id
+        else (scope.conversation_id,)
+    )
 
 
 @callback
@@ -172,7 +209,9 @@ def _pin_questions(hass: HomeAssistant) -> dict[str, datetime]:
     @callback
     def note(update: QuestionUpdate) -> None:
         if update.question.needs_pin:
-            until.update(dict.fromkeys(_places(update.question.scope), dt_util.utcnow() + LATELY))
+            until.update(
+                dict.fromkeys(_places(update.question.scope), dt_util.utcnow() + LATELY)
+            )
             _redact_refused_runs(hass, until)
 
     async_dispatcher_connect(hass, SIGNAL_QUESTION, note)
@@ -196,13 +235,16 @@ async def async_read_answer(  # noqa: PLR0913, PLR0917  # each of these alone ch
 ) -> Meaning | Wrong | Locked:
     """Return the meaning of an input where `question` was asked: `words` without what nobody meant.
 
-    `context` holds the names in the question. `pin` is that of the home; if the question requires it and the words are
-    a PIN, they cost one attempt. `is_late` says that the question has expired.
+    `context` holds the names in the question. `pin` is that of the home; if the
+    question requires it and the words are a PIN, they cost one attempt. `is_late` says
+    that the question has expired.
     """
     text, language = user_input.text, user_input.language
     answer = understand_answer(words, understood_language(language), context)
     knows_pin = question.needs_pin or pin is not None
-    is_pin = knows_pin and may_be_pin(text, language, context, is_asked_for=question.needs_pin)
+    is_pin = knows_pin and may_be_pin(
+        text, language, context, is_asked_for=question.needs_pin
+    )
     if answer is Meaning.OTHER and not is_pin:
         return Meaning.OTHER
     if is_late:
@@ -215,7 +257,9 @@ async def async_read_answer(  # noqa: PLR0913, PLR0917  # each of these alone ch
         return Meaning.TOO_LATE
     if answer is Meaning.YES:
         return Meaning.PIN_MISSING
-    digits = spoken_digits(words, understood_language(language), context) or whole_digits(words, language)
+    digits = spoken_digits(
+        words, understood_language(language), context
+    ) or whole_digits(words, language)
     if digits is None:
         return Meaning.PIN_UNCLEAR
     return await _async_compare(hass, question, pin, digits)
@@ -224,21 +268,29 @@ async def async_read_answer(  # noqa: PLR0913, PLR0917  # each of these alone ch
 def _satellite_of(hass: HomeAssistant, user_input: ConversationInput) -> str | None:
     """Return the satellite of an input; of one that names a device alone, its only one.
 
-    Who speaks is decided before: nobody is there to answer only because a device has a satellite.
+    Who speaks is decided before: nobody is there to answer only because a device has a
+    satellite.
     """
     if user_input.satellite_id or not user_input.device_id:
         return user_input.satellite_id
     entries = er.async_entries_for_device(er.async_get(hass), user_input.device_id)
-    satellites = [entry.entity_id for entry in entries if entry.domain == Platform.ASSIST_SATELLITE]
+    satellites = [
+        entry.entity_id
+        for entry in entries
+        if entry.domain == Platform.ASSIST_SATELLITE
+    ]
     return satellites[0] if len(satellites) == 1 else None
 
 
-async def async_is_neither(hass: HomeAssistant, user_input: ConversationInput, question: QuestionContext) -> bool:
+async def async_is_neither(
+    hass: HomeAssistant, user_input: ConversationInput, question: QuestionContext
+) -> bool:
     """Return whether words that are no plain yes or no are no request either, but a few that mean nothing alone.
 
-    A request is what Home Assistant understands, what asks something, and what names a device or an area. A yes before
-    words that Home Assistant does not understand belongs to the question if these name what it is about: "Yes, I mock
-    the front door".
+    A request is what Home Assistant understands, what asks something, and what names a
+    device or an area. A yes before words that Home Assistant does not understand
+    belongs to the question if these name what it is about: "Yes, I mock the front
+    door".
     """
     text, language = user_input.text, understood_language(user_input.language)
     if begins_with_yes(text, language) and any(
@@ -251,25 +303,45 @@ async def async_is_neither(hass: HomeAssistant, user_input: ConversationInput, q
     bare = text.rstrip(_QUESTION_MARKS)
     if bare != text.rstrip() and understand_answer(bare, language) is Meaning.OTHER:
         return False
-    return not any(True for _ in names_in(hass, text)) and not await async_is_request(hass, user_input)
+    return not any(True for _ in names_in(hass, text)) and not await async_is_request(
+        hass, user_input
+    )
 
 
-def _meant(hass: HomeAssistant, user_input: ConversationInput, cleaned: Callable[[str, str], str]) -> str:
+def _meant(
+    hass: HomeAssistant,
+    user_input: ConversationInput,
+    cleaned: Callable[[str, str], str],
+) -> str:
     """Return the words of an input, cleaned if they were spoken: to a satellite, or to an app. Typed text stays."""
     text, words = user_input.text, cleaned(user_input.text, user_input.language)
-    runs = [run for run in debug_runs(hass) if "stt-end" in run and "intent-end" not in run] if words != text else ()
-    is_recognized = any(run.get("intent-start", {}).get("intent_input") == text for run in runs)
+    runs = (
+        [
+            run
+            for run in debug_runs(hass)
+            if "stt-end" in run and "intent-end" not in run
+        ]
+        if words != text
+        else ()
+    )
+    is_recognized = any(
+        run.get("intent-start", {}).get("intent_input") == text for run in runs
+    )
     return words if is_recognized or user_input.satellite_id is not None else text
 
 
 def again_text(sentences: Mapping[str, str], question: Question) -> str:
     """Return the text that repeats a question after words that are no answer to it."""
     return (
-        question.text if question.needs_pin or question.options else f"{sentences['spoken_yes_or_no']} {question.text}"
+        question.text
+        if question.needs_pin or question.options
+        else f"{sentences['spoken_yes_or_no']} {question.text}"
     )
 
 
-def _left_text(hass: HomeAssistant, sentences: Mapping[str, str], question: Question) -> str:
+def _left_text(
+    hass: HomeAssistant, sentences: Mapping[str, str], question: Question
+) -> str:
     """Return what is not done after a question without a yes; empty if that was only to be chosen."""
     calls = question.later if question.options else question.calls
     return unmeant_text(hass, sentences, calls) if calls else ""
@@ -278,11 +350,22 @@ def _left_text(hass: HomeAssistant, sentences: Mapping[str, str], question: Ques
 async def _async_compare(
     hass: HomeAssistant, question: Question, pin: PinHash, digits: str
 ) -> Meaning | Wrong | Locked:
-    # A user can pretend to be at any device. The person at a satellite speaks in a child of its context.
-    is_user = question.context.user_id is not None and question.context.parent_id is None
+    # A user can pretend to be at any device. The person at a satellite speaks in a
+    # child of its context.
+    is_user = (
+        question.context.user_id is not None and question.context.parent_id is None
+    )
     device_id = None if is_user else question.scope.device_id
-    tried = await async_get_pin_tries(hass).async_try(async_tried_device(hass, device_id), pin, digits)
-    return Meaning.PIN_UNCLEAR if tried is None else Meaning.YES_WITH_PIN if isinstance(tried, Right) else tried
+    tried = await async_get_pin_tries(hass).async_try(
+        async_tried_device(hass, device_id), pin, digits
+    )
+    return (
+        Meaning.PIN_UNCLEAR
+        if tried is None
+        else Meaning.YES_WITH_PIN
+        if isinstance(tried, Right)
+        else tried
+    )
 
 
 type Offer = Callable[[], Awaitable[Question | None]]
@@ -335,7 +418,9 @@ class TurnInput:
     def request(self) -> str:
         """The words of the person; after a choice, with those that led to it."""
         words, answered = self.user_input.text, self.answered
-        return f"{answered.request}, {words}" if answered and answered.is_choice else words
+        return (
+            f"{answered.request}, {words}" if answered and answered.is_choice else words
+        )
 
     @property
     def is_resumed(self) -> bool:
@@ -351,7 +436,10 @@ class TurnInput:
     @property
     def is_heard(self) -> bool:
         """Return whether the answer is spoken."""
-        return self.user_input.satellite_id is not None or self.user_input.device_id is not None
+        return (
+            self.user_input.satellite_id is not None
+            or self.user_input.device_id is not None
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,74 +451,145 @@ class InputReader:
     """Entity id."""
     source: TurnSource
 
-    async def async_read(self, user_input: ConversationInput, chat_log: ChatLog) -> TurnInput:
+    async def async_read(
+        self, user_input: ConversationInput, chat_log: ChatLog
+    ) -> TurnInput:
         """Return the input of a turn."""
         speaker = await async_get_speaker(self.hass, user_input)
-        context, satellite_id = speaker_context(user_input.context, speaker), _satellite_of(self.hass, user_input)
+        context, satellite_id = (
+            speaker_context(user_input.context, speaker),
+            _satellite_of(self.hass, user_input),
+        )
         if context is not user_input.context or satellite_id != user_input.satellite_id:
             user_input = replace(user_input, context=context, satellite_id=satellite_id)
         if async_was_asked(self.hass):
             return await self._async_heard(user_input, speaker, chat_log)
         return await self._async_request(user_input, speaker)
 
-    async def _async_request(self, user_input: ConversationInput, speaker: Speaker) -> TurnInput:
+    async def _async_request(
+        self, user_input: ConversationInput, speaker: Speaker
+    ) -> TurnInput:
         """Return the input of a turn whose words are a request. What was typed stays as it is."""
         text = _meant(self.hass, user_input, heard_request)
         if not text.strip():
             sentences = await async_get_sentences(self.hass, user_input.language)
-            return TurnInput(user_input, speaker, self.source, reply=sentences["spoken_nothing_heard"])
+            return TurnInput(
+                user_input,
+                speaker,
+                self.source,
+                reply=sentences["spoken_nothing_heard"],
+            )
         if text == user_input.text:
             return TurnInput(user_input, speaker, self.source)
-        return TurnInput(replace(user_input, text=text), speaker, self.source, recognized=user_input.text)
+        return TurnInput(
+            replace(user_input, text=text),
+            speaker,
+            self.source,
+            recognized=user_input.text,
+        )
 
-    async def _async_heard(self, user_input: ConversationInput, speaker: Speaker, chat_log: ChatLog) -> TurnInput:
+    async def _async_heard(
+        self, user_input: ConversationInput, speaker: Speaker, chat_log: ChatLog
+    ) -> TurnInput:
         """Return the input of a turn whose words may be an answer."""
         sentences = await async_get_sentences(self.hass, user_input.language)
-        scope = ApprovalScope.of_input(user_input, self.agent_id, chat_log.conversation_id)
-        # A script may speak in the name of the person who was asked, in the same conversation. It is not that person.
+        scope = ApprovalScope.of_input(
+            user_input, self.agent_id, chat_log.conversation_id
+        )
+        # A script may speak in the name of the person who was asked, in the same
+        # conversation. It is not that person.
         is_person = speaker.asking is Asking.PERSON
         approvals = async_get_approvals(self.hass)
         question = approvals.asked_at(scope, last_said(chat_log)) if is_person else None
         if question is None:
             has_pin = async_get_home_rules(self.hass).current.pin is not None
-            redacted = async_redact_pin(self.hass, user_input, chat_log, scope, has_pin=has_pin)
+            redacted = async_redact_pin(
+                self.hass, user_input, chat_log, scope, has_pin=has_pin
+            )
             if redacted is user_input:
                 return await self._async_request(user_input, speaker)
-            return TurnInput(redacted, speaker, self.source, reply=sentences["spoken_nothing_asked"])
-        if question in approvals.waiting and await async_is_never_mind(self.hass, user_input):
-            declined = TurnInput(user_input, speaker, self.source, reply=sentences["spoken_declined"])
+            return TurnInput(
+                redacted, speaker, self.source, reply=sentences["spoken_nothing_asked"]
+            )
+        if question in approvals.waiting and await async_is_never_mind(
+            self.hass, user_input
+        ):
+            declined = TurnInput(
+                user_input, speaker, self.source, reply=sentences["spoken_declined"]
+            )
             return self._as_answer(declined, question, Meaning.NO, sentences)
         return await self._async_asked(user_input, speaker, chat_log, question)
 
     async def _async_asked(
-        self, user_input: ConversationInput, speaker: Speaker, chat_log: ChatLog, question: Question
+        self,
+        user_input: ConversationInput,
+        speaker: Speaker,
+        chat_log: ChatLog,
+        question: Question,
     ) -> TurnInput:
         """Return the input of a turn in a place where a question was asked."""
         sentences = await async_get_sentences(self.hass, user_input.language)
-        scope = ApprovalScope.of_input(user_input, self.agent_id, chat_log.conversation_id)
-        approvals, pin = async_get_approvals(self.hass), async_get_home_rules(self.hass).current.pin
-        context = asked_of(self.hass, sentences, question.calls, understood_language(user_input.language))
+        scope = ApprovalScope.of_input(
+            user_input, self.agent_id, chat_log.conversation_id
+        )
+        approvals, pin = (
+            async_get_approvals(self.hass),
+            async_get_home_rules(self.hass).current.pin,
+        )
+        context = asked_of(
+            self.hass,
+            sentences,
+            question.calls,
+            understood_language(user_input.language),
+        )
         words = _meant(self.hass, user_input, heard_answer)
-        redacted = async_redact_pin(self.hass, user_input, chat_log, scope, context, has_pin=pin is not None)
+        redacted = async_redact_pin(
+            self.hass, user_input, chat_log, scope, context, has_pin=pin is not None
+        )
         is_late = question not in approvals.waiting
         is_unheard = not is_late and not approvals.was_heard(question.id)
         pin = None if is_unheard else pin
-        reading = await async_read_answer(self.hass, question, user_input, words, context, pin, is_late)
+        reading = await async_read_answer(
+            self.hass, question, user_input, words, context, pin, is_late
+        )
         if question.options:
             chosen = chosen_of(self.hass, question, words, user_input.language)
             if chosen is not None or reading is Meaning.YES:
-                reading = Meaning.TOO_LATE if is_late else Meaning.UNHEARD if is_unheard else Meaning.YES
-                return self._as_choice(TurnInput(redacted, speaker, self.source), question, reading, sentences, chosen)
+                reading = (
+                    Meaning.TOO_LATE
+                    if is_late
+                    else Meaning.UNHEARD
+                    if is_unheard
+                    else Meaning.YES
+                )
+                return self._as_choice(
+                    TurnInput(redacted, speaker, self.source),
+                    question,
+                    reading,
+                    sentences,
+                    chosen,
+                )
         if reading is not Meaning.OTHER:
             reading = Meaning.UNHEARD if is_unheard else reading
-            return self._as_answer(TurnInput(redacted, speaker, self.source), question, reading, sentences)
-        if redacted is not user_input and (is_unheard or question.options):  # what may be a PIN goes no further
-            return self._as_answer(TurnInput(redacted, speaker, self.source), question, Meaning.UNHEARD, sentences)
+            return self._as_answer(
+                TurnInput(redacted, speaker, self.source), question, reading, sentences
+            )
+        if redacted is not user_input and (
+            is_unheard or question.options
+        ):  # what may be a PIN goes no further
+            return self._as_answer(
+                TurnInput(redacted, speaker, self.source),
+                question,
+                Meaning.UNHEARD,
+                sentences,
+            )
         turn_input = await self._async_request(user_input, speaker)
         if is_unheard:
             return turn_input
         is_silence = bool(turn_input.reply)
-        is_neither = is_silence or await async_is_neither(self.hass, turn_input.user_input, context)
+        is_neither = is_silence or await async_is_neither(
+            self.hass, turn_input.user_input, context
+        )
         if is_neither and approvals.repeat(question.id):
             reading = Meaning.NEITHER
         elif is_silence:  # the question goes on waiting
@@ -450,7 +609,10 @@ class InputReader:
             if not async_get_approvals(self.hass).repeat(question.id):
                 async_get_approvals(self.hass).drop(question.id)
                 left = _left_text(self.hass, sentences, question)
-                return replace(turn_input, reply=f"{sentences['spoken_which_unclear']} {left}".rstrip())
+                return replace(
+                    turn_input,
+                    reply=f"{sentences['spoken_which_unclear']} {left}".rstrip(),
+                )
             reading = Meaning.NEITHER
         return self._as_answer(turn_input, question, reading, sentences, chosen or ())
 
@@ -466,36 +628,81 @@ class InputReader:
         approvals = async_get_approvals(self.hass)
         match reading:
             case Meaning.YES | Meaning.YES_WITH_PIN | Meaning.NO:
-                way = ApprovalWay.PIN if reading is Meaning.YES_WITH_PIN else ApprovalWay.VOICE
-                answer = GivenAnswer(reading is not Meaning.NO, way=way, user_id=turn_input.speaker.user_id)
+                way = (
+                    ApprovalWay.PIN
+                    if reading is Meaning.YES_WITH_PIN
+                    else ApprovalWay.VOICE
+                )
+                answer = GivenAnswer(
+                    reading is not Meaning.NO,
+                    way=way,
+                    user_id=turn_input.speaker.user_id,
+                )
                 try:
-                    left = _left_text(self.hass, sentences, question) if question.later and not chosen else ""
-                    turn_input = replace(turn_input, answered=approvals.take(question.id, answer, chosen), prefix=left)
+                    left = (
+                        _left_text(self.hass, sentences, question)
+                        if question.later and not chosen
+                        else ""
+                    )
+                    turn_input = replace(
+                        turn_input,
+                        answered=approvals.take(question.id, answer, chosen),
+                        prefix=left,
+                    )
                 except QuestionGone:  # someone else answered first
-                    turn_input = replace(turn_input, reply=sentences["spoken_nothing_asked"])
+                    turn_input = replace(
+                        turn_input, reply=sentences["spoken_nothing_asked"]
+                    )
                 return turn_input
             case Meaning.OTHER:
                 was_asked = approvals.drop(question.id)
-                return replace(turn_input, prefix=_left_text(self.hass, sentences, question) if was_asked else "")
+                return replace(
+                    turn_input,
+                    prefix=_left_text(self.hass, sentences, question)
+                    if was_asked
+                    else "",
+                )
             case Meaning.TOO_LATE:
                 approvals.drop(question.id)
                 return replace(turn_input, reply=sentences["spoken_question_expired"])
-            case Meaning.PIN_MISSING | Meaning.PIN_UNCLEAR | Meaning.PIN_NOT_NEEDED if not approvals.repeat(
-                question.id
+            case Meaning.PIN_MISSING | Meaning.PIN_UNCLEAR | Meaning.PIN_NOT_NEEDED if (
+                not approvals.repeat(question.id)
             ):
-                dropped = self._as_answer(turn_input, question, Meaning.OTHER, sentences).prefix
-                return replace(turn_input, prefix="", reply=dropped or sentences["spoken_nothing_asked"])
+                dropped = self._as_answer(
+                    turn_input, question, Meaning.OTHER, sentences
+                ).prefix
+                return replace(
+                    turn_input,
+                    prefix="",
+                    reply=dropped or sentences["spoken_nothing_asked"],
+                )
             case Meaning.PIN_MISSING | Meaning.PIN_UNCLEAR:
                 key = "missing" if reading is Meaning.PIN_MISSING else "unclear"
-                return replace(turn_input, reply=sentences[f"spoken_pin_{key}"], asks_again=True)
+                return replace(
+                    turn_input, reply=sentences[f"spoken_pin_{key}"], asks_again=True
+                )
             case Meaning.UNHEARD | Meaning.PIN_NOT_NEEDED | Meaning.NEITHER:
-                again = again_text(sentences, question) if reading is Meaning.NEITHER else question.text
-                return replace(turn_input, reply=again, asks_again=True, said_again=question.id)
+                again = (
+                    again_text(sentences, question)
+                    if reading is Meaning.NEITHER
+                    else question.text
+                )
+                return replace(
+                    turn_input, reply=again, asks_again=True, said_again=question.id
+                )
             case Wrong(tries_left) if tries_left:
-                return replace(turn_input, reply=wrong_pin_text(sentences, tries_left), asks_again=True)
+                return replace(
+                    turn_input,
+                    reply=wrong_pin_text(sentences, tries_left),
+                    asks_again=True,
+                )
             case Wrong() | Locked():
                 approvals.drop(question.id)
-                seconds = reading.seconds_left if isinstance(reading, Locked) else LOCK_SECONDS
+                seconds = (
+                    reading.seconds_left
+                    if isinstance(reading, Locked)
+                    else LOCK_SECONDS
+                )
                 return replace(turn_input, reply=locked_pin_text(sentences, seconds))
             case _:
                 assert_never(reading)

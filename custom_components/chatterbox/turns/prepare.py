@@ -1,9 +1,11 @@
 """Prepares a turn: its tools, files, history and prompt, before the model is called.
 
-The prompt has a stable part, which is the same for the whole home, and a part for this moment. Services cache the
-prefix of a prompt, so the stable part is sent first in every turn, and the other one right before the user's message.
-A conversation keeps its stable part while its tools stay the same: changes of the home are told in the context of the
-next message, until they take more room than they save. A context leaves out the facts that the messages before hold.
+The prompt has a stable part, which is the same for the whole home, and a part for this
+moment. Services cache the prefix of a prompt, so the stable part is sent first in every
+turn, and the other one right before the user's message. A conversation keeps its stable
+part while its tools stay the same: changes of the home are told in the context of the
+next message, until they take more room than they save. A context leaves out the facts
+that the messages before hold.
 """
 
 import asyncio
@@ -17,7 +19,12 @@ from typing import Final, NamedTuple
 from homeassistant.components.conversation import ChatLog, SystemContent
 from homeassistant.core import HomeAssistant
 from homeassistant.exceptions import TemplateError
-from homeassistant.helpers import area_registry as ar, device_registry as dr, floor_registry as fr, llm
+from homeassistant.helpers import (
+    area_registry as ar,
+    device_registry as dr,
+    floor_registry as fr,
+    llm,
+)
 from homeassistant.helpers.singleton import singleton
 from homeassistant.helpers.template import Template
 from homeassistant.util import dt as dt_util
@@ -48,12 +55,14 @@ _MOST_SHARE: Final = 4
 """The instructions divided by this is the room for changes."""
 _MOST_CONVERSATIONS: Final = 50
 _ON_QUESTIONS: Final = (
-    "Do not ask whether you may do what the person wants: call the tool. Where a yes is needed, the person is asked."
+    "Do not ask whether you may do what the person wants: call the tool. "
+    "Where a yes is needed, the person is asked."
 )
 """Otherwise people would be asked twice."""
 _ON_ROOMS: Final = "What is said without a room, such as 'turn on the lights', is meant for the room of the person."
 _ASSIST_ON_ROOM: Final = (
-    "You are in area {room} and all generic commands like 'turn on the lights' should target this area."
+    "You are in area {room} and all generic commands like 'turn on the "
+    "lights' should target this area."
 )
 """Assist's own sentence for this, in every turn. Source: `async_get_tools` (homeassistant.components.intent.llm)."""
 
@@ -106,15 +115,27 @@ def _block(facts: Iterable[str]) -> str:
     return f"{_BEGIN}\n{text}\n{_END}" if text else ""
 
 
-def async_write_prompt(hass: HomeAssistant, llm_context: llm.LLMContext, sources: PromptSources) -> TurnPrompt:
+def async_write_prompt(
+    hass: HomeAssistant, llm_context: llm.LLMContext, sources: PromptSources
+) -> TurnPrompt:
     """Write the prompt of a turn. Home Assistant's own instructions replace a template with an error."""
     language = hass.config.language
-    variables = {"ha_name": hass.config.location_name, "user_name": sources.person, "llm_context": llm_context}
-    own, template_error = _rendered(hass, sources.template or llm.DEFAULT_INSTRUCTIONS_PROMPT, variables)
-    sentence, room = _room(hass, llm_context.device_id) if llm_context.device_id else ("", "")
+    variables = {
+        "ha_name": hass.config.location_name,
+        "user_name": sources.person,
+        "llm_context": llm_context,
+    }
+    own, template_error = _rendered(
+        hass, sources.template or llm.DEFAULT_INSTRUCTIONS_PROMPT, variables
+    )
+    sentence, room = (
+        _room(hass, llm_context.device_id) if llm_context.device_id else ("", "")
+    )
     moment = sources.moment
     if sentence:
-        moment = moment.removeprefix(_ASSIST_ON_ROOM.format(room=sentence)).replace(sentence, room)
+        moment = moment.removeprefix(_ASSIST_ON_ROOM.format(room=sentence)).replace(
+            sentence, room
+        )
     facts = [f"It is {dt_util.now():%A, %Y-%m-%d, %H:%M}."]
     if (spoken := llm_context.language) and spoken != language:
         facts.append(f"Language of the person: {spoken}.")
@@ -128,10 +149,14 @@ def async_write_prompt(hass: HomeAssistant, llm_context: llm.LLMContext, sources
     return TurnPrompt(instructions, tuple(facts), template_error)
 
 
-def _rendered(hass: HomeAssistant, template: str, variables: Mapping[str, object]) -> tuple[str, str | None]:
+def _rendered(
+    hass: HomeAssistant, template: str, variables: Mapping[str, object]
+) -> tuple[str, str | None]:
     """Return rendered instructions, and the error of `template` if they are not its own."""
     try:
-        return _templates(hass)(template).async_render(variables, parse_result=False), None
+        return _templates(hass)(template).async_render(
+            variables, parse_result=False
+        ), None
     except TemplateError as error:
         default = _templates(hass)(llm.DEFAULT_INSTRUCTIONS_PROMPT)
         return default.async_render(variables, parse_result=False), str(error)
@@ -155,7 +180,8 @@ def async_provide_prompt(
 ) -> TurnPrompt:
     """Write the prompt of a turn, and store it in the ChatLog with the tools of `instance`.
 
-    The counterpart of `ChatLog.async_provide_llm_data`, which supports no prompt in parts.
+    The counterpart of `ChatLog.async_provide_llm_data`, which supports no prompt in
+    parts.
     """
     if not sources.extra and chat_log.extra_system_prompt:
         sources = sources._replace(extra=chat_log.extra_system_prompt)
@@ -165,9 +191,13 @@ def async_provide_prompt(
     chat_log.llm_input_provided_index = len(chat_log.content)
     set_tools(chat_log, instance)
     chat_log.extra_system_prompt = sources.extra
-    chat_log.content[0] = SystemContent(content="\n\n".join(filter(None, (prompt.instructions, prompt.context))))
+    chat_log.content[0] = SystemContent(
+        content="\n\n".join(filter(None, (prompt.instructions, prompt.context)))
+    )
     async_show(chat_log)
-    chat_log.async_trace({"messages": list(chat_log.content), "tools": instance and instance.tools})
+    chat_log.async_trace(
+        {"messages": list(chat_log.content), "tools": instance and instance.tools}
+    )
     return prompt
 
 
@@ -175,7 +205,9 @@ def async_provide_prompt(
 def _instructions(own: str, home: str, language: str, zone: str) -> str:
     """Join the stable part. Equal text is the same object, so that caches keyed by it are found at once."""
     on_home = (home, _ON_ROOMS, _ON_QUESTIONS) if home else ()
-    return "\n".join(filter(None, (own, *on_home, f"Home: language {language}, time zone {zone}.")))
+    return "\n".join(
+        filter(None, (own, *on_home, f"Home: language {language}, time zone {zone}."))
+    )
 
 
 def _names(text: str, name: str) -> bool:
@@ -196,7 +228,10 @@ def _room(hass: HomeAssistant, device_id: str) -> tuple[str, str]:
     floor = fr.async_get(hass).async_get_floor(area.floor_id) if area.floor_id else None
     if floor is None:
         return area.name, quoted(area.name)
-    return f"{area.name} (floor {floor.name})", f"{quoted(area.name)} (floor {quoted(floor.name)})"
+    return (
+        f"{area.name} (floor {floor.name})",
+        f"{quoted(area.name)} (floor {quoted(floor.name)})",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +263,9 @@ class Continued:
 
     def continues(self, prompt: TurnPrompt) -> TurnPrompt:
         """Return the prompt of a turn, with the instructions that the conversation keeps and without repeated facts."""
-        before = [message for message in self.history if isinstance(message, UserMessage)]
+        before = [
+            message for message in self.history if isinstance(message, UserMessage)
+        ]
         sent = self.prompts.pop(self.conversation, None) if before else None
         changes = self._changes(sent, prompt) if sent else None
         if sent is None or changes is None:
@@ -236,10 +273,15 @@ class Continued:
         self.prompts[self.conversation] = sent
         while len(self.prompts) > _MOST_CONVERSATIONS:
             self.prompts.popitem(last=False)
-        if not changes and any(ON_CHANGES in text for one in before for text in (one.omitted, one.context)):
+        if not changes and any(
+            ON_CHANGES in text for one in before for text in (one.omitted, one.context)
+        ):
             changes = _AS_LISTED
         facts = (*prompt.facts, *filter(None, (changes,)))
-        return _only_news(replace(prompt, instructions=sent.instructions, facts=facts), before[-1] if before else None)
+        return _only_news(
+            replace(prompt, instructions=sent.instructions, facts=facts),
+            before[-1] if before else None,
+        )
 
     def _changes(self, sent: _SentPrompt, prompt: TurnPrompt) -> str | None:
         """Return the changes of the home since these instructions were sent; None if they do not say everything."""
@@ -247,16 +289,29 @@ class Continued:
             return None
         if sent.instructions == prompt.instructions:
             return ""
-        listed, before = (home_list(home, is_large=self.is_large) for home in (self.home, sent.home))
+        listed, before = (
+            home_list(home, is_large=self.is_large) for home in (self.home, sent.home)
+        )
         changes = home_changes(sent.home, self.home)
-        is_home_alone = listed and prompt.instructions.replace(listed, before) == sent.instructions
-        return changes if changes and is_home_alone and len(changes) * _MOST_SHARE < len(sent.instructions) else None
+        is_home_alone = (
+            listed and prompt.instructions.replace(listed, before) == sent.instructions
+        )
+        return (
+            changes
+            if changes
+            and is_home_alone
+            and len(changes) * _MOST_SHARE < len(sent.instructions)
+            else None
+        )
 
 
 def _only_news(prompt: TurnPrompt, last: UserMessage | None) -> TurnPrompt:
     """Leave out the facts that the message before holds. If one of them no longer holds, all are sent again."""
     blocks = _BLOCK.findall(f"{last.omitted}\n{last.context}") if last else []
-    lines, current = "\n".join(blocks).split("\n"), {line for fact in prompt.facts for line in fact.split("\n")}
+    lines, current = (
+        "\n".join(blocks).split("\n"),
+        {line for fact in prompt.facts for line in fact.split("\n")},
+    )
     times = [line for line in lines if _TIME.fullmatch(line)]
     if not blocks or any(line not in current and line not in times for line in lines):
         return prompt
@@ -288,7 +343,11 @@ class PreparedTurn:
 
 
 async def async_prepare(
-    agent: Agent, turn_input: TurnInput, chat_log: ChatLog, record: TurnRecord, prompts: SentPrompts
+    agent: Agent,
+    turn_input: TurnInput,
+    chat_log: ChatLog,
+    record: TurnRecord,
+    prompts: SentPrompts,
 ) -> PreparedTurn:
     """Collect tools, files, prompt and history of a turn. Its limits are what remains of those of the agent by then.
 
@@ -309,7 +368,8 @@ async def async_prepare(
     )
     if paths := attached_paths(chat_log):
         files, tools = await asyncio.gather(
-            async_read_shown_files(agent.hass, paths, settings.limits.preparation), gathering
+            async_read_shown_files(agent.hass, paths, settings.limits.preparation),
+            gathering,
         )
     else:
         files, tools = NO_FILES, await gathering
@@ -319,7 +379,9 @@ async def async_prepare(
     if user_input.text:
         here = prompts, chat_log.conversation_id
         continued = Continued(*here, past, definitions, tools.home, tools.home_is_large)
-    prompt = await _async_prompt(agent, turn_input, selection.tools, chat_log, continued)
+    prompt = await _async_prompt(
+        agent, turn_input, selection.tools, chat_log, continued
+    )
     keep_context(chat_log, prompt.context, prompt.omitted_context)
     message = source.message(user_input.text, chat_log, files, prompt.context)
     turn = Turn(
@@ -336,19 +398,35 @@ async def async_prepare(
         attachments=() if message is None else message.attachments,
         guards_client_calls=False,  # their effects are the client's, outside the home
     )
-    return PreparedTurn(selection.tools, source.adapted(turn), record, settings, prompt.template_error)
+    return PreparedTurn(
+        selection.tools, source.adapted(turn), record, settings, prompt.template_error
+    )
 
 
 async def _async_prompt(
-    agent: Agent, turn_input: TurnInput, tools: TurnTools, chat_log: ChatLog, continued: Continued | None
+    agent: Agent,
+    turn_input: TurnInput,
+    tools: TurnTools,
+    chat_log: ChatLog,
+    continued: Continued | None,
 ) -> TurnPrompt:
     user_input, hass = turn_input.user_input, chat_log.hass
     matches = ""
     if tools.home_is_large:
-        query = async_entity_query(hass, user_input.text, user_input.device_id, chat_log)
+        query = async_entity_query(
+            hass, user_input.text, user_input.device_id, chat_log
+        )
         matches = await async_describe_matches(hass, user_input.language, query)
     said_first, name = user_input.extra_system_prompt, turn_input.speaker.name
     sources = PromptSources(
-        agent.settings.prompt, tools.prompt, tools.context, said_first, name, tools.own_prompt, matches
+        agent.settings.prompt,
+        tools.prompt,
+        tools.context,
+        said_first,
+        name,
+        tools.own_prompt,
+        matches,
     )
-    return async_provide_prompt(chat_log, tools.llm_context, sources, tools.instance, continued)
+    return async_provide_prompt(
+        chat_log, tools.llm_context, sources, tools.instance, continued
+    )

@@ -25,10 +25,23 @@ from ..agent.events import (
     TurnEvent,
     TurnFinished,
 )
-from ..agent.messages import AssistantMessage, JsonObject, JsonValue, ToolCall, Usage, canonical_json
+from ..agent.messages import (
+    AssistantMessage,
+    JsonObject,
+    JsonValue,
+    ToolCall,
+    Usage,
+    canonical_json,
+)
 from ..approvals.asking import ApprovalRequester
 from ..approvals.audit import CallAudit, async_get_change_texts
-from ..const import EVENT_TOOL_CALLED, EVENT_TOOL_FINISHED, EVENT_TURN_FINISHED, EVENT_TURN_STARTED, LOGGER
+from ..const import (
+    EVENT_TOOL_CALLED,
+    EVENT_TOOL_FINISHED,
+    EVENT_TURN_FINISHED,
+    EVENT_TURN_STARTED,
+    LOGGER,
+)
 from ..history.stores import TurnRecording
 from ..people.speakers import Speaker, async_get_context_watch
 from ..records.turn_record import (
@@ -51,13 +64,19 @@ _MAX_LOGGED: Final = 1_000
 
 
 def turn_origin(
-    user_input: ConversationInput, agent_id: str, conversation_id: str, speaker: Speaker, history_id: str = ""
+    user_input: ConversationInput,
+    agent_id: str,
+    conversation_id: str,
+    speaker: Speaker,
+    history_id: str = "",
 ) -> Mapping[str, JsonValue]:
     """Return the facts that identify a turn: speaker, agent, place and conversation.
 
-    `turn_id` (new with every call of this), `entity_id` (the agent's), `conversation_id`, `history_id` (the same, or
-    that of the earlier conversation that is resumed), `language`; `device_id`, `satellite_id`, `user_id`, `person_id`,
-    `person` (a name) and `caller` (the automation or script that speaks) are None if unknown.
+    `turn_id` (new with every call of this), `entity_id` (the agent's),
+    `conversation_id`, `history_id` (the same, or that of the earlier conversation that
+    is resumed), `language`; `device_id`, `satellite_id`, `user_id`, `person_id`,
+    `person` (a name) and `caller` (the automation or script that speaks) are None if
+    unknown.
     """
     return {
         "turn_id": ulid_now(),
@@ -84,10 +103,14 @@ async def reply_events(text: str) -> AsyncGenerator[TurnEvent]:
     yield TurnFinished(StopReason.COMPLETED, text, Usage(), 0)
 
 
-async def async_audit(hass: HomeAssistant, turn_input: TurnInput, record: TurnRecord) -> CallAudit:
+async def async_audit(
+    hass: HomeAssistant, turn_input: TurnInput, record: TurnRecord
+) -> CallAudit:
     """Return the audit of a turn, which has to record every call that was approved."""
     texts = await async_get_change_texts(hass)
-    return CallAudit(texts, record.origin, turn_input.user_input.context, turn_input.answered)
+    return CallAudit(
+        texts, record.origin, turn_input.user_input.context, turn_input.answered
+    )
 
 
 @dataclass(slots=True)
@@ -115,57 +138,92 @@ class TurnRecorder:
                 await self.audit.follow(event)
             case ToolCallReady() | MessageDone():
                 await self.audit.follow(event)
-            case TurnFinished(pending=PendingApproval() as pending) if self.requester is not None:
-                return [self._passed(last) for last in self.requester.ask(event, pending)]
-            case TurnFinished(stop_reason=StopReason.COMPLETED, pending=None) if self.turn_input.offer:
-                return [self._passed(last) for last in await self._async_offered(event, self.turn_input.offer)]
+            case TurnFinished(pending=PendingApproval() as pending) if (
+                self.requester is not None
+            ):
+                return [
+                    self._passed(last) for last in self.requester.ask(event, pending)
+                ]
+            case TurnFinished(stop_reason=StopReason.COMPLETED, pending=None) if (
+                self.turn_input.offer
+            ):
+                return [
+                    self._passed(last)
+                    for last in await self._async_offered(event, self.turn_input.offer)
+                ]
             case _:
                 pass
         return (self._passed(event),)
 
-    async def _async_offered(self, end: TurnFinished, offer: Offer) -> Sequence[TurnEvent]:
+    async def _async_offered(
+        self, end: TurnFinished, offer: Offer
+    ) -> Sequence[TurnEvent]:
         """Return the last events of a turn, after whose answer something is asked, unless the answer asks itself."""
         language = self.turn_input.user_input.language
         if asks_back(end.text, language) or (question := await offer()) is None:
             return (end,)
         message = AssistantMessage(question.text, provider_items=(NO_MODEL,))
-        end = replace(end, text=f"{end.text} {question.text}".lstrip(), pending=question.pending)
+        end = replace(
+            end, text=f"{end.text} {question.text}".lstrip(), pending=question.pending
+        )
         return TextDelta(question.text), MessageDone(message), end
 
     def _fire_tool_event(self, event: ToolStarted | ToolFinished) -> None:
         most = _MAX_SHOWN if self.record.is_stored else NOTHING_SHOWN
         if isinstance(event, ToolStarted):
-            data: JsonObject = {"tool_call_id": event.call.id, **shown_call(event.call, most)}
+            data: JsonObject = {
+                "tool_call_id": event.call.id,
+                **shown_call(event.call, most),
+            }
             self._call_events[event.call.id] = data
             if LOGGER.isEnabledFor(logging.DEBUG):
                 self._log_call(event.call)
             self.fire(EVENT_TOOL_CALLED, data)
             return
         call, result = self.record.calls[event.result.call_id], event.result
-        data = self._call_events.get(call.id) or {"tool_call_id": call.id, **shown_call(call, most)}
+        data = self._call_events.get(call.id) or {
+            "tool_call_id": call.id,
+            **shown_call(call, most),
+        }
         outcome = {**shown_result(result, most), "has_run": not result.synthetic}
         self.fire(EVENT_TOOL_FINISHED, {**data, **outcome})
 
     def _log_call(self, call: ToolCall) -> None:
         """Log a call without secrets, and without arguments if words are not stored."""
         arguments = shown_arguments(call) if self.record.is_stored else {}
-        redacted = canonical_json(without_secrets(without_secret_fields(arguments), known_secrets(self.hass)))
-        LOGGER.debug("%s calls %s with %.*s", self.record.origin["entity_id"], call.name, _MAX_LOGGED, redacted)
+        redacted = canonical_json(
+            without_secrets(without_secret_fields(arguments), known_secrets(self.hass))
+        )
+        LOGGER.debug(
+            "%s calls %s with %.*s",
+            self.record.origin["entity_id"],
+            call.name,
+            _MAX_LOGGED,
+            redacted,
+        )
 
     def fire(self, event_type: str, data: Mapping[str, JsonValue]) -> None:
         """Fire a bus event of this turn, in the context of the speaker."""
-        self.hass.bus.async_fire(event_type, {**self.record.origin, **data}, context=self.turn_input.user_input.context)
+        self.hass.bus.async_fire(
+            event_type,
+            {**self.record.origin, **data},
+            context=self.turn_input.user_input.context,
+        )
 
     def _passed(self, event: TurnEvent) -> TurnEvent:
         """Pass an event to the source; return it, with the prefix added to the beginning of the answer."""
         self.turn_input.source.hear(event)
         match event:
-            case TextDelta(text) if self.turn_input.prefix and not self._has_said_prefix:
+            case TextDelta(text) if (
+                self.turn_input.prefix and not self._has_said_prefix
+            ):
                 self._has_said_prefix = self._is_in_prefixed = True
                 return TextDelta(f"{self.turn_input.prefix} {text}")
             case MessageDone(message) if self._is_in_prefixed:
                 self._is_in_prefixed = False
-                return MessageDone(with_own_words(message, before=f"{self.turn_input.prefix} "))
+                return MessageDone(
+                    with_own_words(message, before=f"{self.turn_input.prefix} ")
+                )
             case TurnFinished(text=text) if self.turn_input.prefix:
                 return replace(event, text=f"{self.turn_input.prefix} {text}".strip())
             case _:
@@ -174,19 +232,30 @@ class TurnRecorder:
     def finish(self) -> None:
         """Record the end of the turn, even if it was cut off."""
         self.audit.finished()
-        self.fire(EVENT_TURN_FINISHED, self.record.as_event_data(tells_words=self.record.is_stored))
+        self.fire(
+            EVENT_TURN_FINISHED,
+            self.record.as_event_data(tells_words=self.record.is_stored),
+        )
         async_dispatcher_send(self.hass, SIGNAL_TURN, self.record)
         self.recording.async_store()
 
 
 async def async_start_recording(
-    hass: HomeAssistant, entry: ConfigEntry, subentry: ConfigSubentry, turn_input: TurnInput, record: TurnRecord
+    hass: HomeAssistant,
+    entry: ConfigEntry,
+    subentry: ConfigSubentry,
+    turn_input: TurnInput,
+    record: TurnRecord,
 ) -> TurnRecorder:
     """Start to record a turn. The first event does not contain the words: a hook may still hide them."""
     # An API client that pretends to be a satellite must not end the conversation there.
     stored_as = {**record.origin, "device_id": turn_input.speaker.sure_device_id}
-    recording = TurnRecording(hass, entry, subentry, stored_as, record, is_wanted=record.is_stored)
-    recorder = TurnRecorder(hass, turn_input, record, await async_audit(hass, turn_input, record), recording)
+    recording = TurnRecording(
+        hass, entry, subentry, stored_as, record, is_wanted=record.is_stored
+    )
+    recorder = TurnRecorder(
+        hass, turn_input, record, await async_audit(hass, turn_input, record), recording
+    )
     async_get_context_watch(hass).take_for_turn(turn_input.user_input.context)
     recorder.fire(EVENT_TURN_STARTED, {})
     return recorder
@@ -230,4 +299,9 @@ def reported(result: ConversationResult, record: TurnRecord) -> ReportedResult:
     """Return a result with the record of its turn; its figures become the `extra_data` of the speech."""
     for speech in result.response.speech.values():
         speech["extra_data"] = record.facts.as_json()
-    return ReportedResult(result.response, result.conversation_id, result.continue_conversation, record=record)
+    return ReportedResult(
+        result.response,
+        result.conversation_id,
+        result.continue_conversation,
+        record=record,
+    )

@@ -15,7 +15,14 @@ from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.json import json_dumps
 from homeassistant.util.json import json_loads_object
 
-from ..agent.messages import JsonObject, JsonValue, ToolCall, ToolDefinition, ToolResult, canonical_json
+from ..agent.messages import (
+    JsonObject,
+    JsonValue,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+    canonical_json,
+)
 from ..agent.protocols import Ask, Deny, HookPoint, Hooks, Rewrite
 from ..agent.timeouts import finish_within
 from ..approvals.guard import PlannedCalls, acting_call
@@ -29,7 +36,9 @@ _TIME_LIMIT: Final = 2.0
 
 _NOBODY_TO_ASK: Final = "(Not run: it needs a yes, and nobody is there to give it.)"
 
-_asking: ContextVar[frozenset[str]] = ContextVar("chatterbox_asking", default=frozenset())
+_asking: ContextVar[frozenset[str]] = ContextVar(
+    "chatterbox_asking", default=frozenset()
+)
 """Agents whose scripts are running, also within anything that such a script started."""
 
 
@@ -64,7 +73,9 @@ class ScriptHooks(Hooks):
 
     @override
     async def user_prompt_submit(self, text: str) -> Deny | Rewrite[str] | None:
-        return await self._ask(HookPoint.USER_PROMPT_SUBMIT, {"text": text}, self._about_text)
+        return await self._ask(
+            HookPoint.USER_PROMPT_SUBMIT, {"text": text}, self._about_text
+        )
 
     @override
     async def pre_tool_use(
@@ -76,25 +87,45 @@ class ScriptHooks(Hooks):
             return self._verdict(answer, "arguments", _object)
 
         acting, given, preface = acting_call(self.planned, tool, arguments)
-        data: JsonObject = {"tool": acting.name, "arguments": given, "read_only": acting.annotations.read_only}
+        data: JsonObject = {
+            "tool": acting.name,
+            "arguments": given,
+            "read_only": acting.annotations.read_only,
+        }
         decision = await self._ask(HookPoint.PRE_TOOL_USE, data, decide)
         # A planned call is kept as it was judged.
-        return Deny(self.refusal) if preface and isinstance(decision, Rewrite) else decision
+        return (
+            Deny(self.refusal)
+            if preface and isinstance(decision, Rewrite)
+            else decision
+        )
 
     @override
-    async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:
-        decision = await self.pre_tool_use(tool, arguments) if self.decides_on_approved else None
+    async def pre_approved_use(
+        self, tool: ToolDefinition, arguments: JsonObject
+    ) -> Deny | Ask | None:
+        decision = (
+            await self.pre_tool_use(tool, arguments)
+            if self.decides_on_approved
+            else None
+        )
         return Deny(self.refusal) if isinstance(decision, Rewrite) else decision
 
     @override
-    async def post_tool_use(self, call: ToolCall, result: ToolResult) -> Deny | Rewrite[str] | None:
+    async def post_tool_use(
+        self, call: ToolCall, result: ToolResult
+    ) -> Deny | Rewrite[str] | None:
         data: JsonObject = {
             "tool": call.name,
             "arguments": shown_arguments(call),
             "result": parsed_content(result),
             "is_error": result.is_error,
         }
-        return await self._ask(HookPoint.POST_TOOL_USE, data, lambda answer: self._verdict(answer, "result", _content))
+        return await self._ask(
+            HookPoint.POST_TOOL_USE,
+            data,
+            lambda answer: self._verdict(answer, "result", _content),
+        )
 
     def _decision_of(self, reason: str) -> Deny | Ask | None:
         match self.asking:
@@ -110,11 +141,14 @@ class ScriptHooks(Hooks):
     def _about_text(self, answer: JsonObject) -> Deny | Rewrite[str] | None:
         return self._verdict(answer, "text", _text)
 
-    async def _ask[D](self, point: HookPoint, data: JsonObject, parse: Callable[[JsonObject], D]) -> D | None:
+    async def _ask[D](
+        self, point: HookPoint, data: JsonObject, parse: Callable[[JsonObject], D]
+    ) -> D | None:
         """Return the response of the script at a point, parsed by `read`; None without a script.
 
-        A failure is raised, and reported until the script responds again. An agent that is called by one of its own
-        scripts runs no script, since this would never end: its calls fail, and nothing is reported.
+        A failure is raised, and reported until the script responds again. An agent that
+        is called by one of its own scripts runs no script, since this would never end:
+        its calls fail, and nothing is reported.
         """
         if (script := self.by_point.get(point)) is None:
             return None
@@ -124,7 +158,9 @@ class ScriptHooks(Hooks):
             return None
         asking = _asking.set(_asking.get() | {agent_id})
         try:
-            decision = parse(await self._run(script, {"hook": point.value, **self.origin, **data}))
+            decision = parse(
+                await self._run(script, {"hook": point.value, **self.origin, **data})
+            )
         except Exception:
             async_report_failed_script(self.hass, self.agent, point, script)
             raise
@@ -138,15 +174,24 @@ class ScriptHooks(Hooks):
         if entry is None:
             raise ScriptFailed(f"{script} does not exist")
         run = self.hass.services.async_call(
-            SCRIPT_DOMAIN, entry.unique_id, variables, blocking=True, context=self.context, return_response=True
+            SCRIPT_DOMAIN,
+            entry.unique_id,
+            variables,
+            blocking=True,
+            context=self.context,
+            return_response=True,
         )
         response = await finish_within(_TIME_LIMIT, run, script)
         return json_loads_object(json_dumps(response))
 
-    def _verdict[V](self, answer: JsonObject, key: str, parse: Callable[[JsonValue], V]) -> Deny | Rewrite[V] | None:
+    def _verdict[V](
+        self, answer: JsonObject, key: str, parse: Callable[[JsonValue], V]
+    ) -> Deny | Rewrite[V] | None:
         """Parse a response that may contain a replacement under `key`. Raises `ScriptFailed`."""
         if unknown := answer.keys() - {"decision", "reason", key}:
-            raise ScriptFailed(f"nothing is known by the name of {', '.join(sorted(unknown))}")
+            raise ScriptFailed(
+                f"nothing is known by the name of {', '.join(sorted(unknown))}"
+            )
         value = answer.get(key)
         match answer.get("decision"):
             case "deny":

@@ -47,21 +47,29 @@ class ShownFiles:
             match self.contents.get(attachment.path, _NotShown.GONE):
                 case bytes(data):
                     mime_type = picture_type(data) or attachment.mime_type
-                    attachments.append(Attachment(mime_type, data, attachment.path.name))
+                    attachments.append(
+                        Attachment(mime_type, data, attachment.path.name)
+                    )
                 case _NotShown() as why:
                     file = f"A file named {attachment.path.name} of type {attachment.mime_type}"
-                    notes.append(f"[{file} was attached here. You cannot see it, since {why}: say so if it matters.]")
+                    notes.append(
+                        f"[{file} was attached here. You cannot see it, since {why}: say so if it matters.]"
+                    )
         return tuple(attachments), "\n".join(notes)
 
 
 NO_FILES: Final = ShownFiles()
 
 
-async def async_read_shown_files(hass: HomeAssistant, paths: Collection[Path], seconds: float) -> ShownFiles:
+async def async_read_shown_files(
+    hass: HomeAssistant, paths: Collection[Path], seconds: float
+) -> ShownFiles:
     """Read the files of a conversation within `seconds`, and within `READ_TIMEOUT` in any case."""
     try:
         async with asyncio.timeout(min(seconds, READ_TIMEOUT)):
-            return ShownFiles(await hass.async_add_executor_job(_read_all, tuple(paths)))
+            return ShownFiles(
+                await hass.async_add_executor_job(_read_all, tuple(paths))
+            )
     except TimeoutError:
         return ShownFiles(dict.fromkeys(paths, _NotShown.LATE))
 

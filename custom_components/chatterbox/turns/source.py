@@ -1,7 +1,8 @@
 """Sources of turns: a conversation in Home Assistant, an AI task, a client of the Responses API.
 
-A `TurnSource` holds the differences between surfaces; the steps of a turn ask it instead of asking which surface it is.
-The defaults are those of a conversation, and a surface overrides what differs. Decision 50.
+A `TurnSource` holds the differences between surfaces; the steps of a turn ask it
+instead of asking which surface it is. The defaults are those of a conversation, and a
+surface overrides what differs. Decision 50.
 """
 
 from collections.abc import AsyncGenerator, Sequence
@@ -15,7 +16,15 @@ from homeassistant.helpers import llm
 from ..agent.conversation.own_words import NO_MODEL
 from ..agent.events import CompletionResult, ProviderEvent, ToolCallReady, TurnEvent
 from ..agent.loop.turn import Limits, Turn
-from ..agent.messages import FinishReason, ToolCall, ToolChoice, ToolChoiceMode, ToolDefinition, Transcript, UserMessage
+from ..agent.messages import (
+    FinishReason,
+    ToolCall,
+    ToolChoice,
+    ToolChoiceMode,
+    ToolDefinition,
+    Transcript,
+    UserMessage,
+)
 from ..agent.protocols import CompletionRequest, Hooks, LLMProvider
 from ..approvals.questions import Resume, Running
 from ..people.speakers import Speaker
@@ -78,7 +87,11 @@ class TurnSource:
         return TurnRecord(text, agent)
 
     async def async_thread(
-        self, continuity: Continuity, asked_for: str | None, speaker: Speaker, chat_log: ChatLog
+        self,
+        continuity: Continuity,
+        asked_for: str | None,
+        speaker: Speaker,
+        chat_log: ChatLog,
     ) -> Thread:
         """Return the conversation of a turn. What Home Assistant no longer holds of it is added to the ChatLog.
 
@@ -86,7 +99,9 @@ class TurnSource:
         """
         return await continuity.async_resume(asked_for, speaker, chat_log)
 
-    def summaries(self, summaries: ConversationSummaries) -> ConversationSummaries | None:
+    def summaries(
+        self, summaries: ConversationSummaries
+    ) -> ConversationSummaries | None:
         """Return the agent's summaries if they replace the beginning of this conversation."""
         return summaries if summaries.are_written else None
 
@@ -130,10 +145,16 @@ class TurnSource:
         """Return the conversation before the words of this turn."""
         return history(chat_log, files)
 
-    def message(self, text: str, chat_log: ChatLog, files: ShownFiles, context: str) -> UserMessage | None:
+    def message(
+        self, text: str, chat_log: ChatLog, files: ShownFiles, context: str
+    ) -> UserMessage | None:
         """Return the user's message with the `context` of this moment; None without words."""
         message = words(chat_log, files)
-        return UserMessage(text, message.attachments, message.context or context) if text else None
+        return (
+            UserMessage(text, message.attachments, message.context or context)
+            if text
+            else None
+        )
 
     def adapted(self, turn: Turn) -> Turn:
         """Return the input of the loop with what this source wants of the answer."""

@@ -1,8 +1,9 @@
 """Warms up an agent before its turns: its server reads the prompt prefix in advance.
 
-It does so while a person is still speaking and, where that costs nothing, once an agent comes up, after its server is
-back, and when the home has changed. Turns do not wait for it, but for what they need of it; see `ReadAhead`. No failure
-here is worth an error or a log line: it only means a later answer.
+It does so while a person is still speaking and, where that costs nothing, once an agent
+comes up, after its server is back, and when the home has changed. Turns do not wait for
+it, but for what they need of it; see `ReadAhead`. No failure here is worth an error or
+a log line: it only means a later answer.
 """
 
 import asyncio
@@ -12,7 +13,13 @@ from datetime import datetime
 from typing import Final
 
 from homeassistant.config_entries import ConfigEntry
-from homeassistant.core import CALLBACK_TYPE, CoreState, HassJob, HomeAssistant, callback
+from homeassistant.core import (
+    CALLBACK_TYPE,
+    CoreState,
+    HassJob,
+    HomeAssistant,
+    callback,
+)
 from homeassistant.helpers.chat_session import CONVERSATION_TIMEOUT
 from homeassistant.helpers.event import async_call_later
 from homeassistant.helpers.start import async_at_started
@@ -48,7 +55,13 @@ _LONGEST: Final = 600.0
 class WarmUp:
     """Keeps the prompt prefix of one agent cached at its server, until it is closed."""
 
-    def __init__(self, hass: HomeAssistant, entry: ConfigEntry, model: AgentModel, settings: AgentSettings) -> None:
+    def __init__(
+        self,
+        hass: HomeAssistant,
+        entry: ConfigEntry,
+        model: AgentModel,
+        settings: AgentSettings,
+    ) -> None:
         """Start idle."""
         self._hass = hass
         self._entry = entry
@@ -67,7 +80,10 @@ class WarmUp:
     def async_start(self, runtime: Runtime, entity_id: str) -> None:
         """Read the prefix once Home Assistant has started, and follow the home and the server."""
         if self._may_read:
-            self._entity_id, self._ahead.readers[entity_id] = entity_id, self._settings.model
+            self._entity_id, self._ahead.readers[entity_id] = (
+                entity_id,
+                self._settings.model,
+            )
             assistant = context_without_speaker(self._hass).assistant or ""
             self._endings = [
                 async_at_started(self._hass, self._async_plan),
@@ -83,7 +99,9 @@ class WarmUp:
         if self._is_closed or self._ahead.is_under_way:
             return
         since = time.monotonic() - READ_FOR
-        is_known = any(at > since and known == prefix for known, at in self._ahead.known)
+        is_known = any(
+            at > since and known == prefix for known, at in self._ahead.known
+        )
         new = prefix if self._may_read and not is_known else None
         self._run(self._async_send(new), new)
 
@@ -109,17 +127,28 @@ class WarmUp:
         A server may hold only one model: reading ahead for another one would unload it.
         """
         readers, store = self._ahead.readers, assistants(self._hass)
-        preferred = store.data[store.async_get_preferred_item()].conversation_engine if store else ""
-        return readers.get(preferred, next(iter(readers.values()), "")) == self._settings.model
+        preferred = (
+            store.data[store.async_get_preferred_item()].conversation_engine
+            if store
+            else ""
+        )
+        return (
+            readers.get(preferred, next(iter(readers.values()), ""))
+            == self._settings.model
+        )
 
     async def _async_prefix(self) -> Prefix:
         offer = await async_offer_common_tools(self._hass, self._settings)
         sources = PromptSources(self._settings.prompt, offer.prompt, offer.context)
-        prompt = async_write_prompt(self._hass, context_without_speaker(self._hass), sources)
+        prompt = async_write_prompt(
+            self._hass, context_without_speaker(self._hass), sources
+        )
         return self._settings.model, prompt.instructions, for_models(offer.definitions)
 
     @callback
-    def _async_plan(self, _hass: HomeAssistant | None = None, *, seconds: float = QUIET) -> None:
+    def _async_plan(
+        self, _hass: HomeAssistant | None = None, *, seconds: float = QUIET
+    ) -> None:
         """Have the prefix read after so many seconds, in place of any earlier plan."""
         self._end_plan()
         job = HassJob(self._async_begin, "chatterbox warm-up", cancel_on_shutdown=True)
@@ -135,7 +164,8 @@ class WarmUp:
         """Read again once the server is back, and go on after a turn to which it was too slow to answer."""
         was_down, self._was_down = self._was_down, self._is_down
         if was_down and not self._is_down and self._task is not None:
-            self._task.cancel()  # a server that was away has forgotten what it was reading
+            # a server that was away has forgotten what it was reading
+            self._task.cancel()
         if not self._is_down and (was_down or self._is_too_slow):
             self._ahead.forget()
             self._rests_until = 0.0
@@ -162,9 +192,13 @@ class WarmUp:
         else:
             self._run(self._async_read_early(), None)
 
-    def _run(self, reading: Coroutine[object, object, None], prefix: Prefix | None) -> None:
+    def _run(
+        self, reading: Coroutine[object, object, None], prefix: Prefix | None
+    ) -> None:
         name = f"chatterbox warm-up of {self._model.agent.title}"
-        self._task = self._entry.async_create_background_task(self._hass, reading, name, eager_start=False)
+        self._task = self._entry.async_create_background_task(
+            self._hass, reading, name, eager_start=False
+        )
         self._begin(prefix)
 
     def _begin(self, prefix: Prefix | None) -> None:
@@ -180,7 +214,11 @@ class WarmUp:
             await self._async_send(prefix)
             now = time.monotonic()
             self._rests_until = now + max(READ_FOR, _REST * (now - began))
-        if self._timer is plan and self._ahead.known and self._ahead.known[-1][0] == prefix:
+        if (
+            self._timer is plan
+            and self._ahead.known
+            and self._ahead.known[-1][0] == prefix
+        ):
             self._end_plan()  # and not one that a change of the home has made meanwhile
 
     async def _async_send(self, prefix: Prefix | None) -> None:
@@ -192,10 +230,18 @@ class WarmUp:
                 else:
                     model, instructions, tools = prefix
                     began = time.monotonic()
-                    await self._model.provider.prefill(CompletionRequest(instructions, (UserMessage("Hi"),), tools))
+                    await self._model.provider.prefill(
+                        CompletionRequest(instructions, (UserMessage("Hi"),), tools)
+                    )
                     self._ahead.note(prefix)
                     self._ahead.results[model] = "read"
-                    self._ahead.seconds[model] = max(time.monotonic() - began, self._ahead.seconds.get(model, 0.0))
+                    self._ahead.seconds[model] = max(
+                        time.monotonic() - began, self._ahead.seconds.get(model, 0.0)
+                    )
         except (ProviderError, TimeoutError) as error:
             self._ahead.results[self._settings.model] = type(error).__name__
-            LOGGER.debug("%s was not warmed up: %s", self._model.agent.title, type(error).__name__)
+            LOGGER.debug(
+                "%s was not warmed up: %s",
+                self._model.agent.title,
+                type(error).__name__,
+            )

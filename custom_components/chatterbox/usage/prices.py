@@ -1,6 +1,7 @@
 """Prices and context windows of models: the owner's settings, else a snapshot of known models.
 
-`script/prices` writes the snapshot, `prices.json`. It is read on first use, off the event loop.
+`script/prices` writes the snapshot, `prices.json`. It is read on first use, off the
+event loop.
 """
 
 import re
@@ -71,7 +72,10 @@ class KnownModel(_Priced):
         if (usual := self.usual) is None:
             return None
         factor = self.tiers.get(service_tier or "", 1)
-        return ModelPrice(self.rates(usual, factor), tuple((one.than, one.rates(usual, factor)) for one in self.longer))
+        return ModelPrice(
+            self.rates(usual, factor),
+            tuple((one.than, one.rates(usual, factor)) for one in self.longer),
+        )
 
 
 class _Service(BaseModel):
@@ -93,13 +97,20 @@ class KnownModels(BaseModel):
 
     def find(self, base_url: str, model: str) -> KnownModel | None:
         """Return a model of the service at an address; None for an unknown one."""
-        host, name = URL(base_url).host or "", model.strip().lower().removeprefix(_FOLDER)
+        host, name = (
+            URL(base_url).host or "",
+            model.strip().lower().removeprefix(_FOLDER),
+        )
         theirs = (service.models for service in self.services if service.is_at(host))
         return next((one for one in next(theirs, ()) if one.fits(name)), None)
 
 
 def _fits(pattern: str, name: str) -> bool:
-    return re.search(pattern[1:-1], name) is not None if pattern.startswith("/") else fnmatchcase(name, pattern)
+    return (
+        re.search(pattern[1:-1], name) is not None
+        if pattern.startswith("/")
+        else fnmatchcase(name, pattern)
+    )
 
 
 def _or(price: float | None, default: float) -> float:
@@ -112,19 +123,27 @@ def read_known_models() -> KnownModels:
     return KnownModels.model_validate_json(_FILE.read_bytes())
 
 
-async def async_known_model(hass: HomeAssistant, base_url: str, model: str) -> KnownModel | None:
+async def async_known_model(
+    hass: HomeAssistant, base_url: str, model: str
+) -> KnownModel | None:
     """Return a model of the service at an address; None for an unknown one, and for a local service."""
-    if is_local_address(base_url):  # no home without a service on the internet reads the file
+    if is_local_address(
+        base_url
+    ):  # no home without a service on the internet reads the file
         return None
     return (await hass.async_add_executor_job(read_known_models)).find(base_url, model)
 
 
 async def async_known_price(
-    hass: HomeAssistant, service: Mapping[str, Any], server: ServerProfile, settings: AgentSettings
+    hass: HomeAssistant,
+    service: Mapping[str, Any],
+    server: ServerProfile,
+    settings: AgentSettings,
 ) -> ModelPrice | None:
     """Return the price of a model for which the owner has entered none; None for an unknown price.
 
-    `service` is the data of an entry, `server` its profile. A local server is free, unless it forwards requests.
+    `service` is the data of an entry, `server` its profile. A local server is free,
+    unless it forwards requests.
     """
     base_url = service[CONF_BASE_URL]
     if is_local_address(base_url):
@@ -133,12 +152,19 @@ async def async_known_price(
     return None if found is None else found.price(settings.service_tier)
 
 
-def entered_price(settings: AgentSettings, known: ModelPrice | None) -> ModelPrice | None:
+def entered_price(
+    settings: AgentSettings, known: ModelPrice | None
+) -> ModelPrice | None:
     """Return the price of a model, with the owner's rates in place of those that are `known`.
 
-    None if a rate is missing. Without a rate of their own, cached tokens cost as much as others.
+    None if a rate is missing. Without a rate of their own, cached tokens cost as much
+    as others.
     """
-    entered = _Priced(input=settings.price_input, cached=settings.price_cached, output=settings.price_output)
+    entered = _Priced(
+        input=settings.price_input,
+        cached=settings.price_cached,
+        output=settings.price_output,
+    )
     if entered == _Priced():
         return known
     usual = known.usual if known else entered.usual

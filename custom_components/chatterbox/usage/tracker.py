@@ -1,8 +1,9 @@
 """Usage of agents: tokens, their costs, turns and tool calls, which are added up, stored and shown by sensors.
 
-Sensors show stored values, so that no crash makes a total smaller, which long-term statistics would take for a new
-meter. Usage is stored some seconds after the first change, to spare the disk, and at once when a budget is spent, so
-that a crash does not reopen it. Budgets are compared with the current usage. Decision 16.
+Sensors show stored values, so that no crash makes a total smaller, which long-term
+statistics would take for a new meter. Usage is stored some seconds after the first
+change, to spare the disk, and at once when a budget is spent, so that a crash does not
+reopen it. Budgets are compared with the current usage. Decision 16.
 """
 
 from collections import defaultdict
@@ -13,7 +14,10 @@ from typing import Final, Self
 
 from homeassistant.const import EVENT_HOMEASSISTANT_STOP
 from homeassistant.core import Event, HomeAssistant, callback
-from homeassistant.helpers.dispatcher import async_dispatcher_connect, async_dispatcher_send
+from homeassistant.helpers.dispatcher import (
+    async_dispatcher_connect,
+    async_dispatcher_send,
+)
 from homeassistant.helpers.event import async_track_time_change
 from homeassistant.helpers.singleton import singleton
 from homeassistant.util import dt as dt_util
@@ -57,7 +61,11 @@ class Rates:
         """Return the US dollars that tokens cost."""
         cached = min(usage.cached_tokens, usage.input_tokens)
         fresh = usage.input_tokens - cached
-        return (fresh * self.input + cached * self.cached + usage.output_tokens * self.output) / _MILLION
+        return (
+            fresh * self.input
+            + cached * self.cached
+            + usage.output_tokens * self.output
+        ) / _MILLION
 
 
 FREE: Final = Rates(0, 0, 0)
@@ -73,7 +81,10 @@ class ModelPrice:
 
     def cost(self, usage: Usage) -> float:
         """Return the US dollars that one request costs."""
-        rates = [self.usual, *(dearer for than, dearer in self.longer if usage.input_tokens > than)]
+        rates = [
+            self.usual,
+            *(dearer for than, dearer in self.longer if usage.input_tokens > than),
+        ]
         return rates[-1].cost(usage)
 
 
@@ -115,7 +126,9 @@ class AgentUsage:
             input_tokens=min(self.input_tokens + usage.input_tokens, _MOST_TOKENS),
             cached_tokens=min(self.cached_tokens + usage.cached_tokens, _MOST_TOKENS),
             output_tokens=min(self.output_tokens + usage.output_tokens, _MOST_TOKENS),
-            reasoning_tokens=min(self.reasoning_tokens + usage.reasoning_tokens, _MOST_TOKENS),
+            reasoning_tokens=min(
+                self.reasoning_tokens + usage.reasoning_tokens, _MOST_TOKENS
+            ),
             inferences=self.inferences + 1,
             cost=self.cost + cost,
             spent=_added(self.spent, cost, day) if cost else self.spent,
@@ -127,7 +140,8 @@ class AgentUsage:
             self,
             turns=self.turns + 1,
             turns_in=_added(self.turns_in, 1, day),
-            tool_calls=self.tool_calls + len([tool for tool in facts.tools if tool.began is not None]),
+            tool_calls=self.tool_calls
+            + len([tool for tool in facts.tools if tool.began is not None]),
             failures=self.failures + facts.has_failed,
             failovers=self.failovers + len(facts.handovers),
         )
@@ -154,7 +168,10 @@ class Budget:
 
     def spent(self, usage: AgentUsage, day: date) -> tuple[BudgetPeriod, float] | None:
         """Return the period whose budget is spent, the longer one first, and its limit; None if none is spent."""
-        if self.per_month is not None and usage.spent_in_month_of(day) >= self.per_month:
+        if (
+            self.per_month is not None
+            and usage.spent_in_month_of(day) >= self.per_month
+        ):
             return "month", self.per_month
         if self.per_day is not None and usage.spent_on(day) >= self.per_day:
             return "day", self.per_day
@@ -177,25 +194,42 @@ class UsageTotals:
         """Return the usage of an agent."""
         return self.agents.get(agent, _NOTHING)
 
-    def with_turn(self, agent: str, turn_id: str, facts: TurnFacts, price_of: PriceOf, day: date) -> Self:
+    def with_turn(
+        self, agent: str, turn_id: str, facts: TurnFacts, price_of: PriceOf, day: date
+    ) -> Self:
         """Count a turn, unless it has been counted."""
         if turn_id in self.turns:
             return self
         agents = {**self.agents, agent: self.of(agent).with_turn(facts, day)}
         for one in facts.inferences:
             if one.usage is not None and (by := one.answered_by):
-                agents[by] = agents.get(by, _NOTHING).with_request(one.usage, price_of(by), day)
+                agents[by] = agents.get(by, _NOTHING).with_request(
+                    one.usage, price_of(by), day
+                )
         return type(self)(agents, (*self.turns, turn_id)[-_TURNS_KNOWN:])
 
-    def with_request(self, agent: str, usage: Usage, price: ModelPrice | None, day: date) -> Self:
+    def with_request(
+        self, agent: str, usage: Usage, price: ModelPrice | None, day: date
+    ) -> Self:
         """Count a request that an agent's model has answered outside of turns."""
-        return replace(self, agents={**self.agents, agent: self.of(agent).with_request(usage, price, day)})
+        return replace(
+            self,
+            agents={
+                **self.agents,
+                agent: self.of(agent).with_request(usage, price, day),
+            },
+        )
 
     def only_of(self, agents: Collection[str]) -> Self:
         """Return the usage of those agents that still exist; nothing is kept without any."""
         if not agents:
             return type(self)()
-        return replace(self, agents={agent: usage for agent, usage in self.agents.items() if agent in agents})
+        return replace(
+            self,
+            agents={
+                agent: usage for agent, usage in self.agents.items() if agent in agents
+            },
+        )
 
     @classmethod
     def from_json(cls, stored: object) -> Self:
@@ -279,8 +313,12 @@ class UsageTracker:
         async_dispatcher_connect(self._hass, SIGNAL_TURN, self._async_count_turn)
         async_dispatcher_connect(self._hass, SIGNAL_REQUEST, self._async_count_request)
         timers = (
-            async_track_time_change(self._hass, self._async_end_day, hour=23, minute=59, second=58),
-            async_track_time_change(self._hass, self._async_begin_day, hour=0, minute=0, second=0),
+            async_track_time_change(
+                self._hass, self._async_end_day, hour=23, minute=59, second=58
+            ),
+            async_track_time_change(
+                self._hass, self._async_begin_day, hour=0, minute=0, second=0
+            ),
         )
 
         @callback
@@ -341,14 +379,28 @@ class UsageTracker:
     @callback
     def _async_count_turn(self, record: TurnRecord) -> None:
         facts, turn_id = record.facts, str(record.origin["turn_id"])
-        totals = self._totals.with_turn(record.agent, turn_id, facts, lambda agent: self._account(agent).price, today())
+        totals = self._totals.with_turn(
+            record.agent,
+            turn_id,
+            facts,
+            lambda agent: self._account(agent).price,
+            today(),
+        )
         if totals is self._totals:
             return
         before = self._last_turns.get(record.agent)
-        began = (one.first_token for one in facts.inferences if one.first_token is not None)
+        began = (
+            one.first_token for one in facts.inferences if one.first_token is not None
+        )
         first_token = next(began, before.first_token if before else None)
-        stored_id = turn_id if record.is_stored and async_keeps_turns(self._hass, record.agent) else None
-        self._last_turns[record.agent] = LastTurn(facts.duration, first_token, stored_id)
+        stored_id = (
+            turn_id
+            if record.is_stored and async_keeps_turns(self._hass, record.agent)
+            else None
+        )
+        self._last_turns[record.agent] = LastTurn(
+            facts.duration, first_token, stored_id
+        )
         usages = defaultdict[str, Usage](Usage)  # of each model that has answered
         for one in facts.inferences:
             if one.usage is not None and one.answered_by:
@@ -364,7 +416,9 @@ class UsageTracker:
         spent_before = [self._spent_budget(agent) for agent in agents]
         self._totals = totals
         self._changed.update(agents)
-        if self._hass.is_stopping or spent_before != [self._spent_budget(agent) for agent in agents]:
+        if self._hass.is_stopping or spent_before != [
+            self._spent_budget(agent) for agent in agents
+        ]:
             self._async_save_now()
         elif not self._is_save_planned:  # otherwise each call would delay the save
             self._is_save_planned = True
@@ -372,7 +426,9 @@ class UsageTracker:
 
     def _async_save_now(self) -> None:
         saving = self._file.async_save(self._async_data_to_store())
-        _ = self._hass.async_create_task(saving, "chatterbox usage")  # Home Assistant keeps it
+        _ = self._hass.async_create_task(
+            saving, "chatterbox usage"
+        )  # Home Assistant keeps it
 
     @callback
     def _async_data_to_store(self) -> JsonObject:
@@ -394,5 +450,7 @@ class UsageTracker:
         async_dispatcher_send(self._hass, SIGNAL_USAGE, None)
 
 
-async_get_usage_tracker: Final = singleton(HassKey[UsageTracker](f"{DOMAIN}_usage_tracker"))(UsageTracker)
+async_get_usage_tracker: Final = singleton(
+    HassKey[UsageTracker](f"{DOMAIN}_usage_tracker")
+)(UsageTracker)
 """Returns the usage tracker."""

@@ -17,7 +17,11 @@ from custom_components.chatterbox.agent.conversation.prompt_fitter import (
     PromptSize,
 )
 from custom_components.chatterbox.agent.conversation.token_estimate import TokenEstimate
-from custom_components.chatterbox.agent.errors import PromptTooLong, ProviderBusy, ProviderUnreachable
+from custom_components.chatterbox.agent.errors import (
+    PromptTooLong,
+    ProviderBusy,
+    ProviderUnreachable,
+)
 from custom_components.chatterbox.agent.events import TextDelta
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
@@ -30,12 +34,19 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
     UserMessage,
 )
-from custom_components.chatterbox.agent.protocols import AnswerOptions, CompletionRequest
+from custom_components.chatterbox.agent.protocols import (
+    AnswerOptions,
+    CompletionRequest,
+)
 from tests.agent.conversation.transcripts import ask, request_tokens
 from tests.agent.turns import assert_valid
 from tests.support.doubles import Line, ScriptedProvider, say
 
-TOOL = ToolDefinition("light_on", "Turns on a light", {"type": "object", "properties": {"name": {"type": "string"}}})
+TOOL = ToolDefinition(
+    "light_on",
+    "Turns on a light",
+    {"type": "object", "properties": {"name": {"type": "string"}}},
+)
 
 
 def conversation(turns: int) -> Transcript:
@@ -43,14 +54,19 @@ def conversation(turns: int) -> Transcript:
     words = [
         message
         for number in range(turns)
-        for message in (UserMessage(f"Question {number}?"), AssistantMessage(f"Answer {number}. " * 10))
+        for message in (
+            UserMessage(f"Question {number}?"),
+            AssistantMessage(f"Answer {number}. " * 10),
+        )
     ]
     return (*words, UserMessage("And now?"))
 
 
 def asking(turns: int, **other: str) -> CompletionRequest:
     """Return a request in the middle of a conversation."""
-    return CompletionRequest(other.get("instructions", "Be kind."), conversation(turns), (TOOL,))
+    return CompletionRequest(
+        other.get("instructions", "Be kind."), conversation(turns), (TOOL,)
+    )
 
 
 def answering(tokens: int) -> list[Line]:
@@ -84,7 +100,11 @@ async def test_a_conversation_that_does_not_fit_is_cut_to_what_does() -> None:
 
 async def test_earlier_turns_take_their_allowance_at_most() -> None:
     inner = ScriptedProvider(answering(0))
-    await ask(inner, PromptFitter(ContextWindow(200_000), Allowance(history=1_000)), asking(60))
+    await ask(
+        inner,
+        PromptFitter(ContextWindow(200_000), Allowance(history=1_000)),
+        asking(60),
+    )
     assert request_tokens(inner.requests[0]) <= 1_100
 
 
@@ -100,10 +120,14 @@ async def test_earlier_turns_take_their_allowance_at_most() -> None:
         (100, 6_000, 100),
     ],
 )
-async def test_there_is_room_for_an_answer(allowed: int | None, requested: int | None, room: int) -> None:
+async def test_there_is_room_for_an_answer(
+    allowed: int | None, requested: int | None, room: int
+) -> None:
     inner = ScriptedProvider(answering(0))
     request = replace(asking(1_000), options=AnswerOptions(max_output_tokens=requested))
-    await ask(inner, PromptFitter(ContextWindow(16_384), Allowance(100_000, allowed)), request)
+    await ask(
+        inner, PromptFitter(ContextWindow(16_384), Allowance(100_000, allowed)), request
+    )
     assert 16_384 - request_tokens(inner.requests[0]) >= room
 
 
@@ -117,11 +141,15 @@ async def test_a_summary_stands_for_what_it_sums_up() -> None:
     assert tuple(rest) == request.transcript[21:]
 
 
-async def test_small_changes_of_what_else_is_sent_leave_the_window_where_it_is() -> None:
+async def test_small_changes_of_what_else_is_sent_leave_the_window_where_it_is() -> (
+    None
+):
     fitter = PromptFitter(ContextWindow(2_048))
     for turns in range(20, 60):
         windows = [
-            fitter.window(asking(turns, instructions="Be kind. " * 70 + "Today. " * number))
+            fitter.window(
+                asking(turns, instructions="Be kind. " * 70 + "Today. " * number)
+            )
             for number in range(0, 40, 4)
         ]
         assert len({window.dropped for window in windows}) == 1
@@ -169,7 +197,9 @@ async def test_the_size_of_a_prompt_is_told() -> None:
     assert failed.instructions == 0
 
 
-async def test_a_refused_prompt_is_asked_once_more_within_what_the_refusal_tells() -> None:
+async def test_a_refused_prompt_is_asked_once_more_within_what_the_refusal_tells() -> (
+    None
+):
     refusal = PromptTooLong("too long", 9_000, 4_096)
     inner = ScriptedProvider([refusal], answering(0), answering(0))
     fitter = PromptFitter(ContextWindow())
@@ -234,20 +264,31 @@ async def test_a_server_may_cut_a_prompt_only_when_nothing_else_helps() -> None:
 
 
 @pytest.mark.parametrize("context", range(1_024, 4_096, 97))
-async def test_a_call_and_its_result_are_sent_together_or_not_at_all(context: int) -> None:
+async def test_a_call_and_its_result_are_sent_together_or_not_at_all(
+    context: int,
+) -> None:
     """Invariant 71: `truncation` is `auto`."""
     looked = [
         message
         for number in range(30)
         for message in (
             UserMessage(f"Look {number}!"),
-            AssistantMessage(tool_calls=(ToolCall(f"a{number}", "look", "{}"), ToolCall(f"b{number}", "look", "{}"))),
+            AssistantMessage(
+                tool_calls=(
+                    ToolCall(f"a{number}", "look", "{}"),
+                    ToolCall(f"b{number}", "look", "{}"),
+                )
+            ),
             ToolResult(f"a{number}", "look", "dark " * 20),
             ToolResult(f"b{number}", "look", "bright " * 20),
         )
     ]
     inner = ScriptedProvider(answering(0))
-    await ask(inner, PromptFitter(ContextWindow(context)), CompletionRequest("", tuple(looked)))
+    await ask(
+        inner,
+        PromptFitter(ContextWindow(context)),
+        CompletionRequest("", tuple(looked)),
+    )
     sent = inner.requests[0].transcript
     assert 0 < len(sent) < len(looked)
     assert_valid(sent)
@@ -258,20 +299,32 @@ def whole(request: CompletionRequest) -> CompletionRequest:
     return replace(request, may_be_shortened=False)
 
 
-async def test_a_conversation_that_may_not_be_shortened_is_sent_whatever_earlier_turns_may_take() -> None:
+async def test_a_conversation_that_may_not_be_shortened_is_sent_whatever_earlier_turns_may_take() -> (
+    None
+):
     """Invariant 71: `truncation` is `disabled`."""
     inner = ScriptedProvider(answering(0))
-    request = whole(replace(asking(60), summary=Summary("They asked ten questions.", 20)))
-    fitter = PromptFitter(ContextWindow(16_384), Allowance(history=100), server_cuts=True)
+    request = whole(
+        replace(asking(60), summary=Summary("They asked ten questions.", 20))
+    )
+    fitter = PromptFitter(
+        ContextWindow(16_384), Allowance(history=100), server_cuts=True
+    )
     await ask(inner, fitter, request)
     [sent] = inner.requests
-    assert (sent.transcript, sent.summary, sent.may_be_cut) == (request.transcript, None, False)
+    assert (sent.transcript, sent.summary, sent.may_be_cut) == (
+        request.transcript,
+        None,
+        False,
+    )
     size = size_of(fitter)
     assert size is not None
     assert (size.prompt, size.dropped) == (request_tokens(request), 0)
 
 
-async def test_a_conversation_that_may_not_be_shortened_and_is_too_long_is_refused_at_once() -> None:
+async def test_a_conversation_that_may_not_be_shortened_and_is_too_long_is_refused_at_once() -> (
+    None
+):
     """Invariant 71: `truncation` is `disabled`."""
     inner = ScriptedProvider()
     with pytest.raises(PromptTooLong) as refused:
@@ -289,7 +342,9 @@ async def test_a_guess_refuses_nobody() -> None:
     assert inner.requests[0].transcript == asking(100).transcript
 
 
-async def test_a_refusal_of_what_may_not_be_shortened_is_learned_from_and_passed_on() -> None:
+async def test_a_refusal_of_what_may_not_be_shortened_is_learned_from_and_passed_on() -> (
+    None
+):
     """Invariant 71: `truncation` is `disabled`."""
     refusal = PromptTooLong("too long", 9_000, 4_096)
     inner = ScriptedProvider([refusal])
@@ -303,10 +358,15 @@ async def test_a_refusal_of_what_may_not_be_shortened_is_learned_from_and_passed
 
 async def test_the_next_turn_counts_the_last_one_as_an_earlier_one() -> None:
     fitter = PromptFitter(ContextWindow(), Allowance(history=600))
-    over = replace(asking(0), transcript=(UserMessage("Tell me all."), AssistantMessage("All. " * 2_000)))
+    over = replace(
+        asking(0),
+        transcript=(UserMessage("Tell me all."), AssistantMessage("All. " * 2_000)),
+    )
     assert fitter.window(over).dropped == 0
     assert fitter.window_of_next_turn(over).dropped == 2
-    short = replace(over, transcript=(UserMessage("Tell me all."), AssistantMessage("All. " * 340)))
+    short = replace(
+        over, transcript=(UserMessage("Tell me all."), AssistantMessage("All. " * 340))
+    )
     assert fitter.window_of_next_turn(short).dropped == 0
     assert fitter.window_of_next_turn(short, share=0.8).dropped == 2
 
@@ -320,10 +380,19 @@ async def test_the_next_turn_counts_the_last_one_as_an_earlier_one() -> None:
         (None, asyncio.CancelledError(), 32_768, 3),
         (16_384, 4_096, 16_384, 0),
     ],
-    ids=["reported", "unknown to the server", "server down", "question cancelled", "configured"],
+    ids=[
+        "reported",
+        "unknown to the server",
+        "server down",
+        "question cancelled",
+        "configured",
+    ],
 )
 async def test_the_server_is_asked_for_its_window_after_an_answer(
-    configured: int | None, answer: int | BaseException | None, window: int, questions: int
+    configured: int | None,
+    answer: int | BaseException | None,
+    window: int,
+    questions: int,
 ) -> None:
     work: list[Coroutine[object, object, None]] = []
 
@@ -332,7 +401,9 @@ async def test_the_server_is_asked_for_its_window_after_an_answer(
             raise answer
         return answer
 
-    fitter = PromptFitter(ContextWindow(configured, ask=window_of_server, in_background=work.append))
+    fitter = PromptFitter(
+        ContextWindow(configured, ask=window_of_server, in_background=work.append)
+    )
     inner = ScriptedProvider(*[answering(0)] * 12)
     assert not work
     times = 0
@@ -349,8 +420,16 @@ def test_a_forgotten_conversation_leaves_the_cache() -> None:
     fitter = PromptFitter(ContextWindow())
     result = ToolResult("1", TOOL.name, "On.")
     reference = weakref.ref(result)
-    requested = (UserMessage("On!"), AssistantMessage("", "", (ToolCall("1", TOOL.name, "{}"),)), result)
-    fitter.window(CompletionRequest("", (*requested, AssistantMessage("It is on."), UserMessage("Thanks."))))
+    requested = (
+        UserMessage("On!"),
+        AssistantMessage("", "", (ToolCall("1", TOOL.name, "{}"),)),
+        result,
+    )
+    fitter.window(
+        CompletionRequest(
+            "", (*requested, AssistantMessage("It is on."), UserMessage("Thanks."))
+        )
+    )
     del result, requested
     gc.collect()
     assert reference() is not None, "it is found sooner again"

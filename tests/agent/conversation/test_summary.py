@@ -6,9 +6,17 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.agent.conversation.summary import asked_and_done, recap, summarize
+from custom_components.chatterbox.agent.conversation.summary import (
+    asked_and_done,
+    recap,
+    summarize,
+)
 from custom_components.chatterbox.agent.conversation.token_estimate import TokenEstimate
-from custom_components.chatterbox.agent.errors import ProviderBusy, ProviderReplyInvalid, ProviderUnreachable
+from custom_components.chatterbox.agent.errors import (
+    ProviderBusy,
+    ProviderReplyInvalid,
+    ProviderUnreachable,
+)
 from custom_components.chatterbox.agent.events import ReasoningDelta
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
@@ -41,7 +49,9 @@ TURN: Transcript = (
 def test_requests_and_calls_are_listed() -> None:
     line = '“Mach das Licht in der Küche an!” → light_on {"name":"Küche"}; look {}'
     assert [*asked_and_done(TURN)] == [line]
-    assert [*asked_and_done((*TURN, UserMessage("Danke!"), AssistantMessage("Gern.")))] == ["“Danke!”", line]
+    assert [
+        *asked_and_done((*TURN, UserMessage("Danke!"), AssistantMessage("Gern.")))
+    ] == ["“Danke!”", line]
 
 
 def test_calls_that_did_not_run_are_not_listed() -> None:
@@ -52,7 +62,9 @@ def test_calls_that_did_not_run_are_not_listed() -> None:
 
 def test_a_turn_without_words_and_calls_is_no_line() -> None:
     assert not [*asked_and_done((AssistantMessage("Good morning!"), UserMessage("")))]
-    assert [*asked_and_done((AssistantMessage(tool_calls=(LOOK,)), TURN[4]))] == ["look {}"]
+    assert [*asked_and_done((AssistantMessage(tool_calls=(LOOK,)), TURN[4]))] == [
+        "look {}"
+    ]
 
 
 @given(transcripts())
@@ -60,7 +72,9 @@ def test_turns_are_the_whole_transcript(transcript: Transcript) -> None:
     found = list(turns_backwards(transcript))[::-1]
     assert tuple(message for turn in found for message in turn) == transcript
     assert all(isinstance(turn[0], UserMessage) for turn in found[1:])
-    assert not any(isinstance(message, UserMessage) for turn in found for message in turn[1:])
+    assert not any(
+        isinstance(message, UserMessage) for turn in found for message in turn[1:]
+    )
 
 
 @given(
@@ -80,14 +94,18 @@ def test_the_newest_is_told_where_there_is_no_room_for_all() -> None:
     since = tuple(UserMessage(f"Question {number}?") for number in range(100))
     lines = recap(None, since, 200, ESTIMATE).splitlines()
     assert lines[0] == "[Earlier in this conversation, in short:"
-    assert lines[1:-1] == [f"“Question {number}?”" for number in range(100 - len(lines) + 2, 100)]
+    assert lines[1:-1] == [
+        f"“Question {number}?”" for number in range(100 - len(lines) + 2, 100)
+    ]
     assert len(lines) > 8
     assert lines[-1] == "]"
 
 
 def test_a_long_summary_loses_its_end() -> None:
     message = recap(Summary("They like it dark. " * 100, 8), TURN, 200, ESTIMATE)
-    assert message.startswith("[Earlier in this conversation, in short:\nThey like it dark. ")
+    assert message.startswith(
+        "[Earlier in this conversation, in short:\nThey like it dark. "
+    )
     assert "…\n“Mach das Licht" in message
     assert ESTIMATE.of_text(message) > 90
 
@@ -124,8 +142,12 @@ def shown_to(provider: ScriptedProvider) -> str:
 
 
 async def test_a_model_sums_up_what_fell_out() -> None:
-    provider = ScriptedProvider([ReasoningDelta("Hm."), *say(" They asked for the weather. ")])
-    assert await summarize(provider, SAID, 4, None, 5) == Summary("They asked for the weather.", 4)
+    provider = ScriptedProvider(
+        [ReasoningDelta("Hm."), *say(" They asked for the weather. ")]
+    )
+    assert await summarize(provider, SAID, 4, None, 5) == Summary(
+        "They asked for the weather.", 4
+    )
     assert shown_to(provider) == (
         "Person: What is the weather?\n"
         'Tool called: weather {"day":"today"}\n'
@@ -143,17 +165,27 @@ async def test_it_goes_on_from_an_earlier_summary() -> None:
     summary = await summarize(provider, SAID, 8, earlier, 5)
     assert (summary.messages, summary.has_outside_content) == (8, True)
     text = shown_to(provider)
-    assert text.startswith("Summary of what came before: They asked for the weather.\nPerson: And in the news?\n")
+    assert text.startswith(
+        "Summary of what came before: They asked for the weather.\nPerson: And in the news?\n"
+    )
     assert "What is the weather?" not in text
 
 
 async def test_outside_content_is_not_shown_and_stays_marked() -> None:
-    provider = ScriptedProvider(say("They asked for news."), say("The same, and thanks."))
+    provider = ScriptedProvider(
+        say("They asked for news."), say("The same, and thanks.")
+    )
     summary = await summarize(provider, SAID, 8, None, 5)
     assert "open the door" not in shown_to(provider)
-    assert "Result of read_page: (not shown: it came from outside the home)" in shown_to(provider)
+    assert (
+        "Result of read_page: (not shown: it came from outside the home)"
+        in shown_to(provider)
+    )
     assert summary.has_outside_content
-    inside = tuple(replace(one, open_world=False) if isinstance(one, ToolResult) else one for one in SAID)
+    inside = tuple(
+        replace(one, open_world=False) if isinstance(one, ToolResult) else one
+        for one in SAID
+    )
     assert (await summarize(provider, inside, 9, summary, 5)).has_outside_content
 
 
@@ -165,7 +197,9 @@ async def test_a_summary_that_is_up_to_date_comes_back() -> None:
 
 async def test_a_long_conversation_is_shown_without_its_middle() -> None:
     provider = ScriptedProvider(say("They talked a lot."))
-    long = tuple(UserMessage(f"Number {number}. " + "word " * 300) for number in range(60))
+    long = tuple(
+        UserMessage(f"Number {number}. " + "word " * 300) for number in range(60)
+    )
     await summarize(provider, long, 60, Summary("Before.", 0), 5)
     text = shown_to(provider)
     assert len(text) <= 24_000
@@ -177,8 +211,12 @@ async def test_a_long_conversation_is_shown_without_its_middle() -> None:
 @pytest.mark.parametrize("tokens", [2_000, 10])
 async def test_a_small_model_gets_no_more_than_it_can_read(tokens: int) -> None:
     provider = ScriptedProvider(say("They talked a lot."))
-    long = tuple(UserMessage(f"Number {number}. " + "word " * 300) for number in range(60))
-    await summarize(provider, long, 60, None, 5, tokens=tokens, estimate=TokenEstimate(1.5))
+    long = tuple(
+        UserMessage(f"Number {number}. " + "word " * 300) for number in range(60)
+    )
+    await summarize(
+        provider, long, 60, None, 5, tokens=tokens, estimate=TokenEstimate(1.5)
+    )
     text = shown_to(provider)
     assert len(text) <= 1_000 or TokenEstimate(1.5).of_text(text) <= tokens
     assert text.startswith("Person: Number 0.")

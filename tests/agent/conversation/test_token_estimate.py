@@ -6,7 +6,10 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.agent.conversation.token_estimate import TokenEstimate, TokenScale
+from custom_components.chatterbox.agent.conversation.token_estimate import (
+    TokenEstimate,
+    TokenScale,
+)
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     Attachment,
@@ -19,7 +22,9 @@ from custom_components.chatterbox.agent.messages import (
 
 ESTIMATE = TokenEstimate()
 SAID = UserMessage("Turn on the light.")
-CALLED = AssistantMessage("Wait.", "Hm.", (ToolCall("1", "light_on", '{"name":"Kitchen"}'),))
+CALLED = AssistantMessage(
+    "Wait.", "Hm.", (ToolCall("1", "light_on", '{"name":"Kitchen"}'),)
+)
 RESULT = ToolResult("1", "light_on", "done")
 
 
@@ -38,7 +43,9 @@ RESULT = ToolResult("1", "light_on", "done")
         ("🎉", 1, 3),
     ],
 )
-def test_texts_of_all_scripts_are_told_about_rightly(text: str, least: int, most: int) -> None:
+def test_texts_of_all_scripts_are_told_about_rightly(
+    text: str, least: int, most: int
+) -> None:
     assert least <= ESTIMATE.of_text(text) <= most
 
 
@@ -66,8 +73,19 @@ def test_a_text_with_half_a_character_is_counted() -> None:
         (CALLED, replace(CALLED, text="Wait for it.")),
         (CALLED, replace(CALLED, reasoning="Hm, which light is that?")),
         (CALLED, replace(CALLED, tool_calls=CALLED.tool_calls * 2)),
-        (CALLED, replace(CALLED, tool_calls=(replace(CALLED.tool_calls[0], arguments="{}" * 99),))),
-        (CALLED, replace(CALLED, provider_items=(ProviderItem("chat", {"signature": "abc" * 20}),))),
+        (
+            CALLED,
+            replace(
+                CALLED, tool_calls=(replace(CALLED.tool_calls[0], arguments="{}" * 99),)
+            ),
+        ),
+        (
+            CALLED,
+            replace(
+                CALLED,
+                provider_items=(ProviderItem("chat", {"signature": "abc" * 20}),),
+            ),
+        ),
         (RESULT, replace(RESULT, content="done, all of it")),
         (RESULT, replace(RESULT, name="light_on_in_the_kitchen")),
     ],
@@ -77,18 +95,26 @@ def test_all_that_is_sent_of_a_message_counts(small: Message, large: Message) ->
 
 
 def test_a_picture_counts_the_same_whatever_its_file_is_like() -> None:
-    small, large = (replace(SAID, attachments=(Attachment("image/jpeg", bytes(size)),)) for size in (10, 1_000_000))
+    small, large = (
+        replace(SAID, attachments=(Attachment("image/jpeg", bytes(size)),))
+        for size in (10, 1_000_000)
+    )
     assert ESTIMATE.of_message(small) == ESTIMATE.of_message(large)
 
 
 def test_signed_reasoning_and_its_words_count_once() -> None:
     thought = replace(CALLED, reasoning="Which light? " * 30)
-    signed = replace(thought, provider_items=(ProviderItem("messages", {"thinking": "Which light?"}),))
+    signed = replace(
+        thought,
+        provider_items=(ProviderItem("messages", {"thinking": "Which light?"}),),
+    )
     assert ESTIMATE.of_message(signed) == ESTIMATE.of_message(thought)
 
 
 @given(st.integers(50, 10**6), st.floats(0.55, 3.9))
-def test_reported_usage_corrects_the_estimate_to_the_high_side(tokens: int, times: float) -> None:
+def test_reported_usage_corrects_the_estimate_to_the_high_side(
+    tokens: int, times: float
+) -> None:
     reported = round(tokens * times)
     scale = ESTIMATE.corrected(tokens, reported).scale
     assert reported <= tokens * scale * 1.000001
@@ -96,20 +122,31 @@ def test_reported_usage_corrects_the_estimate_to_the_high_side(tokens: int, time
 
 
 @given(
-    st.floats(0.6, 3.5), st.lists(st.tuples(st.integers(1_000, 100_000), st.floats(1, 1.05)), min_size=1, max_size=20)
+    st.floats(0.6, 3.5),
+    st.lists(
+        st.tuples(st.integers(1_000, 100_000), st.floats(1, 1.05)),
+        min_size=1,
+        max_size=20,
+    ),
 )
 def test_reports_that_are_alike_move_the_estimate_twice_at_most(
     times: float, requests: list[tuple[int, float]]
 ) -> None:
     estimate, scales = ESTIMATE, [ESTIMATE.scale]
     for tokens, more in requests:
-        estimate = estimate.corrected(round(tokens * estimate.scale), round(tokens * times * more))
+        estimate = estimate.corrected(
+            round(tokens * estimate.scale), round(tokens * times * more)
+        )
         scales.append(estimate.scale)
     assert sum(before != after for before, after in pairwise(scales)) <= 2
 
 
-@pytest.mark.parametrize(("estimated", "reported"), [(100, 0), (0, 100), (0, 0), (100, 90)])
-def test_a_report_of_nothing_and_one_that_fits_change_nothing(estimated: int, reported: int) -> None:
+@pytest.mark.parametrize(
+    ("estimated", "reported"), [(100, 0), (0, 100), (0, 0), (100, 90)]
+)
+def test_a_report_of_nothing_and_one_that_fits_change_nothing(
+    estimated: int, reported: int
+) -> None:
     estimate = TokenEstimate(1.1)
     assert estimate.corrected(estimated, reported) is estimate
 
@@ -123,7 +160,11 @@ def test_reports_that_no_tokenizer_explains_are_followed_half_way() -> None:
 def test_a_scale_is_what_all_is_multiplied_by() -> None:
     doubled = TokenEstimate(2.0)
     for message in (SAID, CALLED, RESULT):
-        assert 2 * ESTIMATE.of_message(message) - 2 <= doubled.of_message(message) <= 2 * ESTIMATE.of_message(message)
+        assert (
+            2 * ESTIMATE.of_message(message) - 2
+            <= doubled.of_message(message)
+            <= 2 * ESTIMATE.of_message(message)
+        )
 
 
 def test_an_estimate_that_is_too_low_is_raised_at_once() -> None:
@@ -132,7 +173,9 @@ def test_an_estimate_that_is_too_low_is_raised_at_once() -> None:
     assert scale.estimate.scale >= 1.5
 
 
-def test_an_estimate_that_is_too_high_is_lowered_when_it_proves_so_again_and_again() -> None:
+def test_an_estimate_that_is_too_high_is_lowered_when_it_proves_so_again_and_again() -> (
+    None
+):
     scale = TokenScale()
     for _ in range(7):
         scale.reported(1_000, 600)
@@ -171,6 +214,8 @@ def test_any_reports_move_it_seldom(times: float, noise: list[float]) -> None:
     scale, scales = TokenScale(), list[float]()
     for each in noise:
         estimated = 10_000
-        scale.reported(round(estimated * scale.estimate.scale), round(estimated * times * each))
+        scale.reported(
+            round(estimated * scale.estimate.scale), round(estimated * times * each)
+        )
         scales.append(scale.estimate.scale)
     assert sum(before != after for before, after in pairwise(scales)) <= 10

@@ -7,7 +7,10 @@ from hypothesis import strategies as st
 
 from custom_components.chatterbox.agent.conversation.prompt_fitter import PromptFitter
 from custom_components.chatterbox.agent.conversation.token_estimate import TokenEstimate
-from custom_components.chatterbox.agent.conversation.window import RESULT_LENGTHS, Window
+from custom_components.chatterbox.agent.conversation.window import (
+    RESULT_LENGTHS,
+    Window,
+)
 from custom_components.chatterbox.agent.events import ProviderEvent
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
@@ -19,7 +22,10 @@ from custom_components.chatterbox.agent.messages import (
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest, LLMProvider
 from custom_components.chatterbox.agent.providers.failover import FailoverProvider
-from custom_components.chatterbox.agent.providers.managed_provider import CircuitBreaker, ManagedProvider
+from custom_components.chatterbox.agent.providers.managed_provider import (
+    CircuitBreaker,
+    ManagedProvider,
+)
 from custom_components.chatterbox.agent.text import shortened
 from custom_components.chatterbox.agent.transcript import repair
 from tests.agent.turns import assert_valid
@@ -31,7 +37,16 @@ _AS_COUNTED = TokenEstimate()
 
 _WORDS = st.builds(
     lambda letters, times: letters * times,
-    st.sampled_from(["Turn on the light. ", '{"state":"on"},', "Öffne die Tür! ", "打开厨房的灯。", "🎉", "42 "]),
+    st.sampled_from(
+        [
+            "Turn on the light. ",
+            '{"state":"on"},',
+            "Öffne die Tür! ",
+            "打开厨房的灯。",
+            "🎉",
+            "42 ",
+        ]
+    ),
     st.integers(0, 40),
 )
 _LONG_WORDS = st.builds(lambda words, times: words * times, _WORDS, st.integers(1, 10))
@@ -40,7 +55,10 @@ _LONG_WORDS = st.builds(lambda words, times: words * times, _WORDS, st.integers(
 @st.composite
 def _answers(draw: st.DrawFn, number: int) -> list[Message]:
     """Return an assistant message, with results: some missing, in any order, of calls that nobody made."""
-    calls = tuple(ToolCall(f"{number}-{index}", "look", draw(_WORDS)) for index in range(draw(st.integers(0, 3))))
+    calls = tuple(
+        ToolCall(f"{number}-{index}", "look", draw(_WORDS))
+        for index in range(draw(st.integers(0, 3)))
+    )
     ids = draw(st.permutations([*(call.id for call in calls), f"{number}-unknown"]))
     results = [
         ToolResult(
@@ -62,28 +80,47 @@ def transcripts(draw: st.DrawFn) -> Transcript:
     messages: list[Message] = []
     for number in range(draw(st.integers(0, 14))):
         if draw(st.booleans()):
-            messages.append(UserMessage(draw(_WORDS), context=draw(st.sampled_from(["", "It is noon."]))))
+            messages.append(
+                UserMessage(
+                    draw(_WORDS), context=draw(st.sampled_from(["", "It is noon."]))
+                )
+            )
         else:
             messages += draw(_answers(number))
     return repair(messages)
 
 
-async def ask(model: LLMProvider, fitter: PromptFitter, request: CompletionRequest) -> list[ProviderEvent]:
+async def ask(
+    model: LLMProvider, fitter: PromptFitter, request: CompletionRequest
+) -> list[ProviderEvent]:
     """Run an inference of a model whose requests are fitted."""
-    managed = ManagedProvider("model", model, CircuitBreaker(), retries=False, fitter=fitter)
+    managed = ManagedProvider(
+        "model", model, CircuitBreaker(), retries=False, fitter=fitter
+    )
     async with aclosing(FailoverProvider([managed]).stream(request)) as events:
         return [event async for event in events]
 
 
 def growth(transcript: Transcript) -> list[Transcript]:
     """Return a conversation as it grew: after each user message, and after each assistant message with its results."""
-    ends = [index for index in range(1, len(transcript)) if not isinstance(transcript[index], ToolResult)]
+    ends = [
+        index
+        for index in range(1, len(transcript))
+        if not isinstance(transcript[index], ToolResult)
+    ]
     return [transcript[:end] for end in (*ends, len(transcript))] if transcript else []
 
 
 def last_turn(transcript: Transcript) -> int:
     """Return where the last turn begins."""
-    return max((index for index, message in enumerate(transcript) if isinstance(message, UserMessage)), default=0)
+    return max(
+        (
+            index
+            for index, message in enumerate(transcript)
+            if isinstance(message, UserMessage)
+        ),
+        default=0,
+    )
 
 
 def tokens_of(messages: Transcript, estimate: TokenEstimate) -> int:
@@ -91,13 +128,17 @@ def tokens_of(messages: Transcript, estimate: TokenEstimate) -> int:
     return sum(map(estimate.of_message, messages))
 
 
-def assert_window(window: Window, transcript: Transcript, budget: int, estimate: TokenEstimate) -> None:
+def assert_window(
+    window: Window, transcript: Transcript, budget: int, estimate: TokenEstimate
+) -> None:
     """Check that a window is valid, made of whole turns, complete and in order, and as small as it has to be."""
     assert_valid(window.transcript)
     assert window.dropped <= last_turn(transcript)
     if window.dropped:
         assert isinstance(transcript[window.dropped], UserMessage)
-    for sent, messages in zip(window.transcript, transcript[window.dropped :], strict=True):
+    for sent, messages in zip(
+        window.transcript, transcript[window.dropped :], strict=True
+    ):
         _assert_same_but_for_room(sent, messages)
     if tokens_of(window.transcript, estimate) > budget:
         assert window.dropped == last_turn(transcript)
@@ -109,7 +150,10 @@ def _assert_same_but_for_room(sent: Message, transcript: Message) -> None:
     match sent, transcript:
         case ToolResult(), ToolResult():
             assert replace(sent, content=transcript.content) == transcript
-            assert sent.content == transcript.content or "were left out here to save room" in sent.content
+            assert (
+                sent.content == transcript.content
+                or "were left out here to save room" in sent.content
+            )
             assert len(sent.content) <= len(transcript.content)
         case UserMessage(), UserMessage():
             assert replace(sent, context=transcript.context) == transcript
@@ -120,11 +164,19 @@ def _assert_same_but_for_room(sent: Message, transcript: Message) -> None:
 
 def _assert_as_short_as_can_be(message: Message, estimate: TokenEstimate) -> None:
     if isinstance(message, ToolResult):
-        shorter = replace(message, content=shortened(message.content, RESULT_LENGTHS[-1]))
+        shorter = replace(
+            message, content=shortened(message.content, RESULT_LENGTHS[-1])
+        )
         assert estimate.of_message(shorter) >= estimate.of_message(message)
 
 
-def request_tokens(request: CompletionRequest, estimate: TokenEstimate = _AS_COUNTED) -> int:
+def request_tokens(
+    request: CompletionRequest, estimate: TokenEstimate = _AS_COUNTED
+) -> int:
     """Return the estimated input tokens of a request."""
     texts = estimate.of_text(request.instructions) + estimate.of_text(request.directive)
-    return estimate.of_tools(request.tools) + texts + sum(map(estimate.of_message, request.transcript))
+    return (
+        estimate.of_tools(request.tools)
+        + texts
+        + sum(map(estimate.of_message, request.transcript))
+    )

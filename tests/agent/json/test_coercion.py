@@ -8,7 +8,12 @@ from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.json.coercion import Unfit, fit
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
-from tests.agent.json_values import SchemaAndValue, json_objects, json_values, schemas_and_values
+from tests.agent.json_values import (
+    SchemaAndValue,
+    json_objects,
+    json_values,
+    schemas_and_values,
+)
 
 STRING: Final[JsonObject] = {"type": "string"}
 INTEGER: Final[JsonObject] = {"type": "integer"}
@@ -20,14 +25,32 @@ DOMAIN: Final[JsonObject] = {"type": "string", "enum": ["light", "Cover"]}
 MIXED: Final[JsonObject] = {"enum": ["off", None, True, 3]}
 STRINGS: Final[JsonObject] = {"type": "array", "items": STRING}
 DOMAINS: Final[JsonObject] = {"type": "array", "items": DOMAIN}
-POINT: Final[JsonObject] = {"type": "object", "properties": {"x": INTEGER}, "required": ["x"]}
-COLOR: Final[JsonObject] = {"type": "array", "items": INTEGER, "minItems": 3, "maxItems": 3}
+POINT: Final[JsonObject] = {
+    "type": "object",
+    "properties": {"x": INTEGER},
+    "required": ["x"],
+}
+COLOR: Final[JsonObject] = {
+    "type": "array",
+    "items": INTEGER,
+    "minItems": 3,
+    "maxItems": 3,
+}
 NAME: Final[JsonObject] = {"type": "string", "minLength": 1, "maxLength": 5}
-VOLUME: Final[JsonObject] = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 10}
+VOLUME: Final[JsonObject] = {
+    "type": "number",
+    "exclusiveMinimum": 0,
+    "exclusiveMaximum": 10,
+}
 SHORT: Final[JsonObject] = {
     "allOf": [
         {"anyOf": [INTEGER, STRING]},
-        {"anyOf": [{"type": "string", "maxLength": 3}, {"type": "array", "maxItems": 3}]},
+        {
+            "anyOf": [
+                {"type": "string", "maxLength": 3},
+                {"type": "array", "maxItems": 3},
+            ]
+        },
     ]
 }
 SHARE: Final[JsonObject] = {"type": "number", "minimum": 0, "maximum": 1}
@@ -60,7 +83,11 @@ REFERS: Final[JsonObject] = {
         (PERCENT, 0.5, 50),
         (PERCENT, "0.5", 50),
         (PERCENT, 0.07, 7),
-        ({"allOf": [INTEGER, {"type": "number", "minimum": 0, "maximum": 100}]}, 0.5, 50),
+        (
+            {"allOf": [INTEGER, {"type": "number", "minimum": 0, "maximum": 100}]},
+            0.5,
+            50,
+        ),
         (SHARE, 50, 0.5),
         (SHARE, "50 %", 0.5),
         (SHARE, "1%", 0.01),
@@ -95,7 +122,11 @@ REFERS: Final[JsonObject] = {
         ({"type": ["integer", "null"]}, "5", 5),
         ({"type": "array"}, "light", ["light"]),
         ({"properties": {"x": INTEGER}}, {"x": "1"}, {"x": 1}),
-        ({**POINT, "anyOf": [{"required": ["x"]}, {"required": ["y"]}]}, {"x": "1"}, {"x": 1}),
+        (
+            {**POINT, "anyOf": [{"required": ["x"]}, {"required": ["y"]}]},
+            {"x": "1"},
+            {"x": 1},
+        ),
         (REFERS, {"mode": "LIGHT"}, {"mode": "light"}),
         (COLOR, "[255, 0, 0]", [255, 0, 0]),
         (COLOR, ["255", 0, 0], [255, 0, 0]),
@@ -105,10 +136,16 @@ REFERS: Final[JsonObject] = {
         (SHORT, "abc", "abc"),
         ({"allOf": [STRING, {"maxLength": 3}]}, 5, "5"),
         ({"type": "integer", "allOf": [{"type": "integer", "minimum": 3}]}, "5", 5),
-        ({"allOf": [{"$ref": "#/$defs/Mode"}], "$defs": {"Mode": DOMAIN}}, "LIGHT", "light"),
+        (
+            {"allOf": [{"$ref": "#/$defs/Mode"}], "$defs": {"Mode": DOMAIN}},
+            "LIGHT",
+            "light",
+        ),
     ],
 )
-def test_a_value_with_one_reading_is_read_so(schema: JsonObject, value: JsonValue, fitted: JsonValue) -> None:
+def test_a_value_with_one_reading_is_read_so(
+    schema: JsonObject, value: JsonValue, fitted: JsonValue
+) -> None:
     result = fit(value, schema)
 
     assert result == fitted
@@ -162,31 +199,77 @@ def test_a_value_with_one_reading_is_read_so(schema: JsonObject, value: JsonValu
             "x",
             "integer or boolean or integer (maximum 3), got",
         ),
-        ({"anyOf": [INTEGER, BOOLEAN, {**INTEGER, "description": "A number."}]}, "x", "integer or boolean, got"),
-        ({"anyOf": [INTEGER, STRINGS]}, {"a": 1}, "expected integer or a list of string"),
-        (COLOR, [255, 0], "expected a list of integer (minItems 3, maxItems 3), got [255,0]"),
+        (
+            {"anyOf": [INTEGER, BOOLEAN, {**INTEGER, "description": "A number."}]},
+            "x",
+            "integer or boolean, got",
+        ),
+        (
+            {"anyOf": [INTEGER, STRINGS]},
+            {"a": 1},
+            "expected integer or a list of string",
+        ),
+        (
+            COLOR,
+            [255, 0],
+            "expected a list of integer (minItems 3, maxItems 3), got [255,0]",
+        ),
         (COLOR, "red", "expected a list of integer (minItems 3, maxItems 3)"),
         (COLOR, [1, 2, 3, 4], "expected a list of integer (minItems 3, maxItems 3)"),
-        ({**STRINGS, "minItems": 1}, [], "expected a list of string (minItems 1), got []"),
-        ({"type": "array", "minItems": 1, "maxItems": 2}, [1, 2, 3], "expected a list (minItems 1, maxItems 2)"),
+        (
+            {**STRINGS, "minItems": 1},
+            [],
+            "expected a list of string (minItems 1), got []",
+        ),
+        (
+            {"type": "array", "minItems": 1, "maxItems": 2},
+            [1, 2, 3],
+            "expected a list (minItems 1, maxItems 2)",
+        ),
         (NAME, "", 'expected string (minLength 1, maxLength 5), got ""'),
         (NAME, "abcdef", "expected string (minLength 1, maxLength 5)"),
-        ({"type": "string", "maxLength": 1}, "ab", "expected string (maxLength 1), got"),
+        (
+            {"type": "string", "maxLength": 1},
+            "ab",
+            "expected string (maxLength 1), got",
+        ),
         ({"type": "string", "minLength": 2}, "a", "expected string (minLength 2)"),
         (VOLUME, 0, "expected number (exclusiveMinimum 0, exclusiveMaximum 10), got 0"),
         (VOLUME, "10", "expected number (exclusiveMinimum 0, exclusiveMaximum 10)"),
         ({"type": "integer", "minimum": 1}, 0, "expected integer (minimum 1), got 0"),
-        ({"type": "integer", "exclusiveMinimum": 1}, 1, "expected integer (exclusiveMinimum 1), got 1"),
-        ({"type": "integer", "exclusiveMaximum": 1}, 1, "expected integer (exclusiveMaximum 1), got 1"),
-        ({"type": "array", "maxItems": 1}, [1, 2], "expected a list (maxItems 1), got [1,2]"),
+        (
+            {"type": "integer", "exclusiveMinimum": 1},
+            1,
+            "expected integer (exclusiveMinimum 1), got 1",
+        ),
+        (
+            {"type": "integer", "exclusiveMaximum": 1},
+            1,
+            "expected integer (exclusiveMaximum 1), got 1",
+        ),
+        (
+            {"type": "array", "maxItems": 1},
+            [1, 2],
+            "expected a list (maxItems 1), got [1,2]",
+        ),
         ({"type": "number", "maximum": 1.5}, 2, "expected number (maximum 1.5)"),
-        (SHORT, "abcd", 'integer or string and string (maxLength 3) or a list (maxItems 3), got "abcd"'),
+        (
+            SHORT,
+            "abcd",
+            'integer or string and string (maxLength 3) or a list (maxItems 3), got "abcd"',
+        ),
         (SHORT, 5, "expected string (maxLength 3) or a list"),
         ({"allOf": [STRING, INTEGER]}, "5", 'expected string and integer, got "5"'),
-        ({"anyOf": [{"type": "integer"}, {"type": "array", "items": INTEGER}]}, "5", "expected integer or a list"),
+        (
+            {"anyOf": [{"type": "integer"}, {"type": "array", "items": INTEGER}]},
+            "5",
+            "expected integer or a list",
+        ),
     ],
 )
-def test_a_value_with_no_reading_or_several_is_refused(schema: JsonObject, value: JsonValue, words: str) -> None:
+def test_a_value_with_no_reading_or_several_is_refused(
+    schema: JsonObject, value: JsonValue, words: str
+) -> None:
     with pytest.raises(Unfit) as refusal:
         fit(value, schema)
     assert words in str(refusal.value)
@@ -195,15 +278,25 @@ def test_a_value_with_no_reading_or_several_is_refused(schema: JsonObject, value
 def test_a_problem_is_named_where_it_is() -> None:
     schema: JsonObject = {
         "type": "object",
-        "properties": {"rooms": {"type": "array", "items": {"type": "object", "properties": {"floor": INTEGER}}}},
+        "properties": {
+            "rooms": {
+                "type": "array",
+                "items": {"type": "object", "properties": {"floor": INTEGER}},
+            }
+        },
     }
-    with pytest.raises(Unfit, match=r"^rooms\[1\]\.floor: expected integer, got \"up\"\.$"):
+    with pytest.raises(
+        Unfit, match=r"^rooms\[1\]\.floor: expected integer, got \"up\"\.$"
+    ):
         fit({"rooms": [{"floor": 1}, {"floor": "up"}]}, schema)
 
 
 @pytest.mark.parametrize("nothing", ["", None])
 def test_nothing_for_an_optional_parameter_leaves_it_out(nothing: JsonValue) -> None:
-    schema: JsonObject = {"type": "object", "properties": {"brightness": PERCENT, "names": STRINGS, "name": STRING}}
+    schema: JsonObject = {
+        "type": "object",
+        "properties": {"brightness": PERCENT, "names": STRINGS, "name": STRING},
+    }
 
     fitted = fit({"brightness": nothing, "names": nothing, "name": "lamp"}, schema)
 
@@ -211,10 +304,14 @@ def test_nothing_for_an_optional_parameter_leaves_it_out(nothing: JsonValue) -> 
 
 
 def test_an_empty_text_stays_where_a_text_is_wanted() -> None:
-    assert fit({"name": ""}, {"type": "object", "properties": {"name": STRING}}) == {"name": ""}
+    assert fit({"name": ""}, {"type": "object", "properties": {"name": STRING}}) == {
+        "name": ""
+    }
 
 
-def test_a_parameter_that_is_not_there_is_refused_only_where_the_schema_is_closed() -> None:
+def test_a_parameter_that_is_not_there_is_refused_only_where_the_schema_is_closed() -> (
+    None
+):
     schema: JsonObject = {"type": "object", "properties": {"b": INTEGER, "a": INTEGER}}
 
     assert fit({"c": 1}, schema) == {"c": 1}
@@ -242,7 +339,10 @@ def test_what_may_be_chosen_is_shown_at_length() -> None:
 STRANGE: Final[list[JsonObject]] = [
     {"$ref": "#/$defs/a", "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/a"}]}}},
     {"$ref": "#/$defs/a", "$defs": {"a": {"allOf": []}}},
-    {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}},
+    {
+        "$ref": "#/$defs/a",
+        "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}},
+    },
     {"$ref": "#/$defs/missing"},
     {"$ref": "#/type/x", "type": "object"},
     {"type": "object", "properties": [1], "required": "x"},
@@ -262,14 +362,19 @@ STRANGE: Final[list[JsonObject]] = [
 
 
 @given(st.sampled_from(STRANGE), json_objects())
-def test_a_strange_schema_never_raises_anything_else(schema: JsonObject, value: JsonObject) -> None:
+def test_a_strange_schema_never_raises_anything_else(
+    schema: JsonObject, value: JsonObject
+) -> None:
     with suppress(Unfit):
         fit(value, schema)
 
 
 def test_a_schema_that_refers_to_itself_without_end_is_refused() -> None:
     with pytest.raises(Unfit, match="refers to itself"):
-        fit({}, {"$ref": "#/$defs/a", "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/a"}]}}})
+        fit(
+            {},
+            {"$ref": "#/$defs/a", "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/a"}]}}},
+        )
 
 
 def test_a_schema_of_a_tree_is_understood() -> None:
@@ -278,18 +383,26 @@ def test_a_schema_of_a_tree_is_understood() -> None:
         "$defs": {
             "Node": {
                 "type": "object",
-                "properties": {"size": INTEGER, "parts": {"type": "array", "items": {"$ref": "#/$defs/Node"}}},
+                "properties": {
+                    "size": INTEGER,
+                    "parts": {"type": "array", "items": {"$ref": "#/$defs/Node"}},
+                },
             }
         },
     }
-    assert fit({"size": "1", "parts": {"size": "2"}}, tree) == {"size": 1, "parts": [{"size": 2}]}
+    assert fit({"size": "1", "parts": {"size": "2"}}, tree) == {
+        "size": 1,
+        "parts": [{"size": 2}],
+    }
 
 
 SIZES = st.integers(0, 6)
 
 
 @given(SIZES, SIZES, st.text(max_size=8))
-def test_a_text_is_taken_exactly_when_it_is_neither_too_short_nor_too_long(least: int, most: int, value: str) -> None:
+def test_a_text_is_taken_exactly_when_it_is_neither_too_short_nor_too_long(
+    least: int, most: int, value: str
+) -> None:
     schema: JsonObject = {"type": "string", "minLength": least, "maxLength": most}
     if least <= len(value) <= most:
         assert fit(value, schema) == value
@@ -299,7 +412,9 @@ def test_a_text_is_taken_exactly_when_it_is_neither_too_short_nor_too_long(least
 
 
 @given(st.lists(schemas_and_values(), min_size=1, max_size=3), json_values())
-def test_what_has_to_fit_several_schemas_fits_each_of_them(pairs: list[SchemaAndValue], value: JsonValue) -> None:
+def test_what_has_to_fit_several_schemas_fits_each_of_them(
+    pairs: list[SchemaAndValue], value: JsonValue
+) -> None:
     parts: list[JsonValue] = [schema for schema, _ in pairs]
     for each in (value, *(fitting for _, fitting in pairs)):
         with suppress(Unfit):
@@ -314,7 +429,9 @@ def test_a_value_that_fits_already_comes_back_as_it_is(pair: SchemaAndValue) -> 
 
 
 @given(schemas_and_values(), json_values())
-def test_any_value_is_fitted_for_good_or_refused(pair: SchemaAndValue, value: JsonValue) -> None:
+def test_any_value_is_fitted_for_good_or_refused(
+    pair: SchemaAndValue, value: JsonValue
+) -> None:
     schema, _ = pair
     with suppress(Unfit):
         fitted = fit(value, schema)
@@ -324,8 +441,16 @@ def test_any_value_is_fitted_for_good_or_refused(pair: SchemaAndValue, value: Js
 def test_choices_within_choices_are_each_tried_once() -> None:
     choice: JsonObject = {
         "anyOf": [
-            {"type": "object", "properties": {"and": {"$ref": "#/$defs/x"}}, "required": ["and"]},
-            {"type": "object", "properties": {"and": {"$ref": "#/$defs/x"}}, "required": ["and", "or"]},
+            {
+                "type": "object",
+                "properties": {"and": {"$ref": "#/$defs/x"}},
+                "required": ["and"],
+            },
+            {
+                "type": "object",
+                "properties": {"and": {"$ref": "#/$defs/x"}},
+                "required": ["and", "or"],
+            },
             {"type": "string"},
         ]
     }

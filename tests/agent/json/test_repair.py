@@ -5,7 +5,11 @@ import json
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.agent.json.repair import fenced_blocks, read_value, repair_json
+from custom_components.chatterbox.agent.json.repair import (
+    fenced_blocks,
+    read_value,
+    repair_json,
+)
 from custom_components.chatterbox.agent.json.text import MAX_DEPTH
 from custom_components.chatterbox.agent.messages import JsonValue
 from tests.agent.json_values import json_objects, json_values
@@ -32,7 +36,10 @@ def test_what_python_writes_is_read(value: JsonValue) -> None:
         ("{“name”: “Kitchen”}", {"name": "Kitchen"}),
         ("{„name“: „Küche“}", {"name": "Küche"}),
         ("{\u2018name\u2019: \u2018Kitchen\u2019}", {"name": "Kitchen"}),
-        ("{name: 'Kitchen', brightness_pct: 50}", {"name": "Kitchen", "brightness_pct": 50}),
+        (
+            "{name: 'Kitchen', brightness_pct: 50}",
+            {"name": "Kitchen", "brightness_pct": 50},
+        ),
         ('{"a": [1, 2,], "b": {"c": 1,},}', {"a": [1, 2], "b": {"c": 1}}),
         ('{"a": True, "b": False, "c": None}', {"a": True, "b": False, "c": None}),
         ('{"a": TRUE, "b": Null}', {"a": True, "b": None}),
@@ -110,14 +117,19 @@ def test_what_could_be_read_in_several_ways_is_refused(text: str) -> None:
     [
         ('{"name": "Lamp", "domain": light}', {"name": "Lamp", "domain": "light"}),
         ("{domain: [light, media_player ], }", {"domain": ["light", "media_player"]}),
-        ("{'entity': light.kitchen_2, room: Küche}", {"entity": "light.kitchen_2", "room": "Küche"}),
+        (
+            "{'entity': light.kitchen_2, room: Küche}",
+            {"entity": "light.kitchen_2", "room": "Küche"},
+        ),
         (
             "{a: true, b: True, c: none, d: truely, e: off}",
             {"a": True, "b": True, "c": None, "d": "truely", "e": "off"},
         ),
     ],
 )
-def test_a_text_may_have_no_quotes_where_a_schema_tells_what_is_a_text(text: str, value: JsonValue) -> None:
+def test_a_text_may_have_no_quotes_where_a_schema_tells_what_is_a_text(
+    text: str, value: JsonValue
+) -> None:
     assert repair_json(text, bare_words=True) == value
     with pytest.raises(ValueError, match="expected a value"):
         repair_json(text)
@@ -175,7 +187,9 @@ def test_what_is_nested_too_deeply_is_refused(opening: str) -> None:
 
 
 @given(json_objects(), st.text(max_size=20))
-def test_a_value_ends_where_it_ends_whatever_follows(value: JsonValue, rest: str) -> None:
+def test_a_value_ends_where_it_ends_whatever_follows(
+    value: JsonValue, rest: str
+) -> None:
     text = json.dumps(value)
 
     assert read_value(f"x={text}{rest}", 2) == (value, len(text) + 2)
@@ -202,9 +216,13 @@ def test_strict_json_and_its_repair_never_disagree(value: JsonValue) -> None:
 
 
 @pytest.mark.parametrize(
-    ("unit", "end"), [("\n", ""), ("```\n", "x"), ("```json\n", "{")], ids=["newlines", "fences", "marked fences"]
+    ("unit", "end"),
+    [("\n", ""), ("```\n", "x"), ("```json\n", "{")],
+    ids=["newlines", "fences", "marked fences"],
 )
-def test_newlines_and_fences_without_end_are_refused_at_once(unit: str, end: str) -> None:
+def test_newlines_and_fences_without_end_are_refused_at_once(
+    unit: str, end: str
+) -> None:
     text = "```json" + unit * 50_000 + end
     fenced_blocks(text)
     with pytest.raises(ValueError, match="expected"):

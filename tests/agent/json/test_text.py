@@ -49,7 +49,10 @@ def test_what_cannot_be_used_is_refused_and_named(text: str, problem: str) -> No
 
 @pytest.mark.parametrize("levels", [MAX_DEPTH + 1, 20_000, 200_000])
 def test_what_is_nested_too_deeply_is_refused(levels: int) -> None:
-    for text in ("[" * levels + "1" + "]" * levels, '{"a":' * levels + "1" + "}" * levels):
+    for text in (
+        "[" * levels + "1" + "]" * levels,
+        '{"a":' * levels + "1" + "}" * levels,
+    ):
         with pytest.raises(ValueError, match="nested too deeply"):
             parse_json(text)
 
@@ -65,7 +68,10 @@ def test_a_name_that_stands_twice_counts_once_or_is_refused() -> None:
     assert parse_json(text) == {"a": 1, "b": {"c": 3, "d": 2}}
     with pytest.raises(ValueError, match='"c" stands twice'):
         parse_json(text, unique_names=True)
-    assert parse_json('[{"a": 1}, {"a": {"a": 2}}]', unique_names=True) == [{"a": 1}, {"a": {"a": 2}}]
+    assert parse_json('[{"a": 1}, {"a": {"a": 2}}]', unique_names=True) == [
+        {"a": 1},
+        {"a": {"a": 2}},
+    ]
 
 
 def test_as_many_levels_as_allowed_are_read() -> None:
@@ -86,7 +92,20 @@ def test_any_text_is_read_as_json_or_refused(text: str) -> None:
 
 @given(
     st.recursive(
-        st.sampled_from(["1", "1e999", "-2.5", "NaN", "null", r'"\ud83d"', '"\ud83d"', '"ä"', '"a"', "Infinity"]),
+        st.sampled_from(
+            [
+                "1",
+                "1e999",
+                "-2.5",
+                "NaN",
+                "null",
+                r'"\ud83d"',
+                '"\ud83d"',
+                '"ä"',
+                '"a"',
+                "Infinity",
+            ]
+        ),
         lambda inner: st.one_of(
             st.lists(inner, max_size=3).map(lambda parts: f"[{','.join(parts)}]"),
             inner.map(lambda part: f'{{"ä":{part}}}'),
@@ -114,13 +133,20 @@ def test_a_long_value_is_cut() -> None:
 def test_the_values_of_json_are_counted_before_it_is_parsed(value: JsonValue) -> None:
     """As many as there are at least; characters of texts are none."""
     text = json.dumps([value, '[[{{,,"\\'])
-    count = json.dumps(value).count(",") + sum(json.dumps(value).count(character) for character in "[{") + 3
+    count = (
+        json.dumps(value).count(",")
+        + sum(json.dumps(value).count(character) for character in "[{")
+        + 3
+    )
 
     check_count(text, count)
     check_size(parse_json(text), count, count)
 
 
-@pytest.mark.parametrize("text", ["[1,1,1,1]", "[[[[]]]]", '{"a":{"b":{"c":{}}}}', '["a","b","c",{}]', "[1,[1,[1]]"])
+@pytest.mark.parametrize(
+    "text",
+    ["[1,1,1,1]", "[[[[]]]]", '{"a":{"b":{"c":{}}}}', '["a","b","c",{}]', "[1,[1,[1]]"],
+)
 def test_json_of_too_many_values_is_refused_unparsed(text: str) -> None:
     check_count(text, 5)
     with pytest.raises(ValueError, match="more than 3 values; send fewer"):
@@ -147,6 +173,9 @@ def test_arguments_that_are_an_object_stay_as_they_are() -> None:
 
 
 def test_a_payload_is_written_compactly_and_in_order() -> None:
-    assert payload_to_bytes({"b": "ü", "a": [1, None]}) == '{"b":"ü","a":[1,null]}'.encode()
+    assert (
+        payload_to_bytes({"b": "ü", "a": [1, None]})
+        == '{"b":"ü","a":[1,null]}'.encode()
+    )
     assert payload_to_bytes({"text": "half \ud83d"}) == b'{"text":"half ?"}'
     assert payload_to_bytes({"many": 2**70}) == b'{"many":1180591620717411303424}'

@@ -7,7 +7,12 @@ from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.json.coercion import MAX_ARGUMENTS_LENGTH, Unfit
 from custom_components.chatterbox.agent.loop.calls import fit_call
-from custom_components.chatterbox.agent.loop.turn import ClientCall, OpenCall, Resolved, Runnable
+from custom_components.chatterbox.agent.loop.turn import (
+    ClientCall,
+    OpenCall,
+    Resolved,
+    Runnable,
+)
 from custom_components.chatterbox.agent.messages import (
     MAX_CALL_LENGTH,
     AssistantMessage,
@@ -21,7 +26,10 @@ from custom_components.chatterbox.agent.messages import (
 from custom_components.chatterbox.agent.text import find_tool, spellings
 from tests.support.doubles import tool
 
-DOMAIN: JsonObject = {"type": "object", "properties": {"domain": {"type": "array", "items": {"type": "string"}}}}
+DOMAIN: JsonObject = {
+    "type": "object",
+    "properties": {"domain": {"type": "array", "items": {"type": "string"}}},
+}
 ON = tool("assist__HassTurnOn", parameters=DOMAIN)
 OFF = tool("assist__HassTurnOff", parameters=DOMAIN)
 LOOK = tool("assist__GetLiveContext", read_only=True)
@@ -39,7 +47,11 @@ def refusal(call: OpenCall) -> str:
     """Return the error that a call was answered with."""
     assert isinstance(call, Resolved)
     result = call.result
-    assert (result.call_id, result.name, result.synthetic) == (call.call.id, call.call.name, True)
+    assert (result.call_id, result.name, result.synthetic) == (
+        call.call.id,
+        call.call.name,
+        True,
+    )
     assert result.is_error
     return result.content
 
@@ -52,15 +64,28 @@ def opening(arguments: JsonObject) -> tuple[str, JsonObject]:
         case {"position": _}:
             raise Unfit("Only open and closed.")
         case _:
-            return ON.name, {name: value for name, value in arguments.items() if name != "mood"}
+            return ON.name, {
+                name: value for name, value in arguments.items() if name != "mood"
+            }
 
 
-MOVE = replace(tool("set_position", parameters={**DOMAIN, "additionalProperties": False}), repair=opening)
+MOVE = replace(
+    tool("set_position", parameters={**DOMAIN, "additionalProperties": False}),
+    repair=opening,
+)
 
 
-def moved(written: str, allowed: frozenset[str] | None = None, *, is_repaired: bool = False) -> OpenCall:
+def moved(
+    written: str, allowed: frozenset[str] | None = None, *, is_repaired: bool = False
+) -> OpenCall:
     """Judge a call of a tool that repairs its calls."""
-    return fit_call(ToolCall("1", MOVE.name, written), (*TOOLS, MOVE), allowed, (), is_repaired=is_repaired)
+    return fit_call(
+        ToolCall("1", MOVE.name, written),
+        (*TOOLS, MOVE),
+        allowed,
+        (),
+        is_repaired=is_repaired,
+    )
 
 
 @pytest.mark.parametrize(
@@ -71,7 +96,9 @@ def moved(written: str, allowed: frozenset[str] | None = None, *, is_repaired: b
         ('{"domain": "cover"}', frozenset({MOVE.name}), MOVE),
     ],
 )
-def test_a_tool_repairs_its_calls(written: str, allowed: frozenset[str] | None, meant: ToolDefinition) -> None:
+def test_a_tool_repairs_its_calls(
+    written: str, allowed: frozenset[str] | None, meant: ToolDefinition
+) -> None:
     call = moved(written, allowed)
 
     assert call == Runnable(call.call, meant, {"domain": ["cover"]})
@@ -96,7 +123,10 @@ def test_what_a_repair_refuses_is_told_to_the_model() -> None:
 
 
 def test_a_repaired_call_has_to_fit_as_it_is() -> None:
-    assert refusal(moved('{"domains":"cover"}', is_repaired=True)) == "domains is not a parameter. Use: domain."
+    assert (
+        refusal(moved('{"domains":"cover"}', is_repaired=True))
+        == "domains is not a parameter. Use: domain."
+    )
 
 
 @pytest.mark.parametrize(
@@ -159,8 +189,12 @@ def test_a_name_means_the_one_tool_that_it_fits_but_for_prefix_and_case(
     ],
 )
 @pytest.mark.parametrize("name", ["assist__HassTurnOn", "HassTurnOn", "show_page"])
-def test_remains_of_a_template_around_a_name_do_not_count(written: str, name: str) -> None:
-    assert find_tool(written.format(name), TOOLS) is (PAGE if name == "show_page" else ON)
+def test_remains_of_a_template_around_a_name_do_not_count(
+    written: str, name: str
+) -> None:
+    assert find_tool(written.format(name), TOOLS) is (
+        PAGE if name == "show_page" else ON
+    )
 
 
 @pytest.mark.parametrize(
@@ -197,7 +231,12 @@ def test_a_name_that_could_mean_two_tools_means_none() -> None:
 
 
 def test_a_name_from_before_the_prefix_had_two_underscores_means_the_tool() -> None:
-    tools = (tool("todo__get_items"), tool("calendar__get_events"), tool("a__b_c"), tool("a_b__c"))
+    tools = (
+        tool("todo__get_items"),
+        tool("calendar__get_events"),
+        tool("a__b_c"),
+        tool("a_b__c"),
+    )
 
     assert find_tool("todo_get_items", tools) is tools[0]
     assert find_tool("Calendar_Get_Events", tools) is tools[1]
@@ -222,7 +261,10 @@ def test_an_unknown_tool_is_answered_with_those_there_are() -> None:
     text = refusal(judged("open_pod_bay_doors"))
 
     assert "open_pod_bay_doors" in text
-    assert "assist__GetLiveContext, assist__HassTurnOff, assist__HassTurnOn, media__next, show_page" in text
+    assert (
+        "assist__GetLiveContext, assist__HassTurnOff, assist__HassTurnOn, media__next, show_page"
+        in text
+    )
 
 
 def test_where_there_are_no_tools_the_answer_says_so() -> None:
@@ -236,14 +278,24 @@ def test_a_tool_that_is_not_allowed_is_answered_whoever_would_run_it() -> None:
     for name in ("HassTurnOff", "show_page"):
         call = fit_call(ToolCall("1", name, "{}"), TOOLS, allowed, ())
         assert "not allowed" in refusal(call)
-    assert isinstance(fit_call(ToolCall("1", "hassturnon", "{}"), TOOLS, allowed, ()), Runnable)
-    assert "not allowed" in refusal(fit_call(ToolCall("1", "HassTurnOn", "{}"), TOOLS, frozenset(), ()))
+    assert isinstance(
+        fit_call(ToolCall("1", "hassturnon", "{}"), TOOLS, allowed, ()), Runnable
+    )
+    assert "not allowed" in refusal(
+        fit_call(ToolCall("1", "HassTurnOn", "{}"), TOOLS, frozenset(), ())
+    )
 
 
-@pytest.mark.parametrize(("written", "handed_out"), [('{ "page": 1 }', '{ "page": 1 }'), (" ", "{}")])
-def test_a_call_of_the_client_is_handed_out_as_it_was_written(written: str, handed_out: str) -> None:
+@pytest.mark.parametrize(
+    ("written", "handed_out"), [('{ "page": 1 }', '{ "page": 1 }'), (" ", "{}")]
+)
+def test_a_call_of_the_client_is_handed_out_as_it_was_written(
+    written: str, handed_out: str
+) -> None:
     """Invariant 29."""
-    assert judged("show_page", written) == ClientCall(ToolCall("1", "show_page", handed_out))
+    assert judged("show_page", written) == ClientCall(
+        ToolCall("1", "show_page", handed_out)
+    )
 
 
 def of_length(length: int) -> str:
@@ -253,37 +305,55 @@ def of_length(length: int) -> str:
 @pytest.mark.parametrize("guards", [False, True])
 def test_a_client_gets_long_arguments_whole(*, guards: bool) -> None:
     text = of_length(MAX_CALL_LENGTH)
-    call = fit_call(ToolCall("1", "show_page", text), TOOLS, None, (), guards_client_calls=guards)
+    call = fit_call(
+        ToolCall("1", "show_page", text), TOOLS, None, (), guards_client_calls=guards
+    )
 
     assert isinstance(call, ClientCall)
     assert call.call.arguments == text
 
 
 @pytest.mark.parametrize("guards", [False, True])
-@pytest.mark.parametrize("written", ["not json", "[]", '{"a":"x', "{'a': 1}", of_length(MAX_CALL_LENGTH + 1)])
-def test_a_client_gets_no_call_with_broken_or_cut_arguments(written: str, *, guards: bool) -> None:
-    call = fit_call(ToolCall("1", "show_page", written), TOOLS, None, (), guards_client_calls=guards)
+@pytest.mark.parametrize(
+    "written", ["not json", "[]", '{"a":"x', "{'a': 1}", of_length(MAX_CALL_LENGTH + 1)]
+)
+def test_a_client_gets_no_call_with_broken_or_cut_arguments(
+    written: str, *, guards: bool
+) -> None:
+    call = fit_call(
+        ToolCall("1", "show_page", written), TOOLS, None, (), guards_client_calls=guards
+    )
 
     assert "one JSON object of at most 1000000 characters" in refusal(call)
     assert len(call.call.arguments) <= 1_000
 
 
 def test_a_tool_of_ours_takes_no_long_arguments() -> None:
-    assert "too long" in refusal(judged("HassTurnOn", of_length(MAX_ARGUMENTS_LENGTH + 1)))
+    assert "too long" in refusal(
+        judged("HassTurnOn", of_length(MAX_ARGUMENTS_LENGTH + 1))
+    )
 
 
 @pytest.mark.parametrize(
-    ("written", "recorded"), [("{", "{"), ("[]", "[]"), ('{"domain": [{}], "a": 1}', '{"a":1,"domain":[{}]}')]
+    ("written", "recorded"),
+    [("{", "{"), ("[]", "[]"), ('{"domain": [{}], "a": 1}', '{"a":1,"domain":[{}]}')],
 )
-def test_arguments_that_cannot_run_are_answered_and_recorded(written: str, recorded: str) -> None:
+def test_arguments_that_cannot_run_are_answered_and_recorded(
+    written: str, recorded: str
+) -> None:
     """Invariant 28."""
     call = judged("HassTurnOn", written)
     assert refusal(call)
     assert call.call.arguments == recorded
 
 
-@pytest.mark.parametrize(("written", "recorded"), [("turn on", "turn_on"), ("höher", "h_her"), ("", "unnamed")])
-def test_a_name_that_no_tool_has_is_recorded_as_providers_take_it_back(written: str, recorded: str) -> None:
+@pytest.mark.parametrize(
+    ("written", "recorded"),
+    [("turn on", "turn_on"), ("höher", "h_her"), ("", "unnamed")],
+)
+def test_a_name_that_no_tool_has_is_recorded_as_providers_take_it_back(
+    written: str, recorded: str
+) -> None:
     call = judged(written)
     assert refusal(call)
     assert call.call.name == recorded
@@ -304,20 +374,32 @@ def call_message(call_id: str, name: str, arguments: str = "{}") -> AssistantMes
 
 def test_the_same_call_of_one_turn_does_not_run_again() -> None:
     """Invariant 62."""
-    earlier = (UserMessage("On!"), call_message("0", ON.name), ToolResult("0", ON.name, "done"))
+    earlier = (
+        UserMessage("On!"),
+        call_message("0", ON.name),
+        ToolResult("0", ON.name, "done"),
+    )
 
     call = judged("HassTurnOn", "", *earlier)
 
     assert call == Resolved(
         call.call,
-        ToolResult("1", ON.name, "Not run again: this turn already has the same call. Use its result.", synthetic=True),
+        ToolResult(
+            "1",
+            ON.name,
+            "Not run again: this turn already has the same call. Use its result.",
+            synthetic=True,
+        ),
     )
     assert isinstance(judged("HassTurnOn", '{"domain": "light"}', *earlier), Runnable)
     assert isinstance(judged("HassTurnOff", "", *earlier), Runnable)
 
 
 def test_a_call_that_failed_is_not_run_again_either() -> None:
-    earlier = (call_message("0", ON.name), ToolResult("0", ON.name, "no", is_error=True))
+    earlier = (
+        call_message("0", ON.name),
+        ToolResult("0", ON.name, "no", is_error=True),
+    )
     assert "already failed" in refusal(judged("HassTurnOn", "", *earlier))
 
 
@@ -336,7 +418,10 @@ def test_something_is_looked_at_again_only_after_a_change() -> None:
     looked = (call_message("0", LOOK.name), ToolResult("0", LOOK.name, "dark"))
     changed = (call_message("2", ON.name), ToolResult("2", ON.name, "done"))
     again = (call_message("3", LOOK.name), ToolResult("3", LOOK.name, "bright"))
-    elsewhere = (call_message("4", "assist__Other"), ToolResult("4", "assist__Other", "?"))
+    elsewhere = (
+        call_message("4", "assist__Other"),
+        ToolResult("4", "assist__Other", "?"),
+    )
 
     assert isinstance(judged("GetLiveContext", "", *looked), Resolved)
     assert isinstance(judged("GetLiveContext", "", *looked, *changed), Runnable)
@@ -351,18 +436,28 @@ def test_a_change_is_made_once_unless_another_came_between() -> None:
 
     assert isinstance(judged("HassTurnOn", "", *turned_on, *looked), Resolved)
     assert isinstance(judged("HassTurnOn", "", *turned_on, *turned_off), Runnable)
-    assert isinstance(judged("HassTurnOn", "", *turned_on, call_message("3", OFF.name)), Runnable)
+    assert isinstance(
+        judged("HassTurnOn", "", *turned_on, call_message("3", OFF.name)), Runnable
+    )
 
 
 def test_a_call_that_did_not_run_has_changed_nothing() -> None:
     turned_on = (call_message("2", ON.name), ToolResult("2", ON.name, "done"))
     looked = (call_message("0", LOOK.name), ToolResult("0", LOOK.name, "dark"))
-    denied = (call_message("3", OFF.name), ToolResult("3", OFF.name, "No.", is_error=True, synthetic=True))
-    failed = (call_message("3", OFF.name), ToolResult("3", OFF.name, "TimeoutError", is_error=True))
+    denied = (
+        call_message("3", OFF.name),
+        ToolResult("3", OFF.name, "No.", is_error=True, synthetic=True),
+    )
+    failed = (
+        call_message("3", OFF.name),
+        ToolResult("3", OFF.name, "TimeoutError", is_error=True),
+    )
 
     assert isinstance(judged("HassTurnOn", "", *turned_on, *denied), Resolved)
     assert isinstance(judged("GetLiveContext", "", *looked, *denied), Resolved)
-    assert isinstance(judged("HassTurnOn", "", *turned_on, *failed), Runnable), "it may have done something"
+    assert isinstance(judged("HassTurnOn", "", *turned_on, *failed), Runnable), (
+        "it may have done something"
+    )
 
 
 @given(st.text(max_size=30), st.text(max_size=60))

@@ -10,7 +10,12 @@ import pytest
 from custom_components.chatterbox.agent.events import ToolStarted
 from custom_components.chatterbox.agent.loop.loop import AgenticLoop
 from custom_components.chatterbox.agent.loop.turn import Limits, Turn
-from custom_components.chatterbox.agent.messages import JsonObject, ToolCall, ToolOutcome, ToolResult
+from custom_components.chatterbox.agent.messages import (
+    JsonObject,
+    ToolCall,
+    ToolOutcome,
+    ToolResult,
+)
 from custom_components.chatterbox.agent.protocols import Deny, Rewrite
 from custom_components.chatterbox.agent.transcript import has_outside_content
 from tests.agent.turns import collect, results, run_other_tasks
@@ -55,7 +60,9 @@ def broken(_: str, __: JsonObject) -> frozenset[str]:
     raise KeyError("no such entity")
 
 
-def run(dispatcher: ScriptedDispatcher, *calls: ToolCall) -> asyncio.Task[list[ToolResult]]:
+def run(
+    dispatcher: ScriptedDispatcher, *calls: ToolCall
+) -> asyncio.Task[list[ToolResult]]:
     """Start a turn with one message of calls; its task returns their results."""
 
     async def turn() -> list[ToolResult]:
@@ -92,7 +99,9 @@ async def test_calls_run_at_once_and_answer_in_their_order() -> None:
 
 
 @pytest.mark.parametrize("targets", [the_same, unknown, broken])
-async def test_calls_that_may_change_the_same_keep_their_order(targets: Targets) -> None:
+async def test_calls_that_may_change_the_same_keep_their_order(
+    targets: Targets,
+) -> None:
     light, fan = Gate(), Gate()
     fan.opened.set()
     dispatcher = ScriptedDispatcher({"light_on": light, "fan_on": fan}, targets)
@@ -107,7 +116,9 @@ async def test_calls_that_may_change_the_same_keep_their_order(targets: Targets)
     assert [one.id for one in dispatcher.finished] == ["a", "b"]
 
 
-async def test_a_call_whose_targets_are_unknown_waits_for_those_before_it_and_holds_those_after_it() -> None:
+async def test_a_call_whose_targets_are_unknown_waits_for_those_before_it_and_holds_those_after_it() -> (
+    None
+):
     first, second, third = Gate(), Gate(), Gate()
     gates = {"1": first, "2": second, "3": third}
 
@@ -115,7 +126,10 @@ async def test_a_call_whose_targets_are_unknown_waits_for_those_before_it_and_ho
         return await gates[str(arguments["n"])]()
 
     dispatcher = ScriptedDispatcher(
-        {"light_on": body}, lambda _, arguments: None if arguments["n"] == "2" else frozenset({str(arguments["n"])})
+        {"light_on": body},
+        lambda _, arguments: (
+            None if arguments["n"] == "2" else frozenset({str(arguments["n"])})
+        ),
     )
     turn = run(dispatcher, *(ToolCall(n, "light_on", f'{{"n":"{n}"}}') for n in gates))
 
@@ -221,7 +235,9 @@ async def answers_nonsense(_: JsonObject) -> ToolOutcome:
         (answers_nonsense, "AttributeError"),
     ],
 )
-async def test_a_tool_that_fails_is_an_answer_and_takes_nobody_along(body: ToolBody, words: str) -> None:
+async def test_a_tool_that_fails_is_an_answer_and_takes_nobody_along(
+    body: ToolBody, words: str
+) -> None:
     """Invariant 30."""
     dispatcher = ScriptedDispatcher({"light_on": body}, by_name)
 
@@ -257,9 +273,15 @@ PAGE = tool("web_page", open_world=True)
 READ = ToolCall("w", "web_page", "{}")
 
 
-@pytest.mark.parametrize("body", [None, raises, refuses, never], ids=["answers", "raises", "refuses", "hangs"])
 @pytest.mark.parametrize(
-    "hook", [lambda _: None, lambda _: Rewrite("less"), lambda _: Deny("Not for you.")], ids=["", "rewritten", "hidden"]
+    "body",
+    [None, raises, refuses, never],
+    ids=["answers", "raises", "refuses", "hangs"],
+)
+@pytest.mark.parametrize(
+    "hook",
+    [lambda _: None, lambda _: Rewrite("less"), lambda _: Deny("Not for you.")],
+    ids=["", "rewritten", "hidden"],
 )
 async def test_what_comes_from_outside_says_so_whatever_became_of_it(
     body: ToolBody | None, hook: Callable[[ToolResult], Deny | Rewrite[str] | None]
@@ -271,9 +293,13 @@ async def test_what_comes_from_outside_says_so_whatever_became_of_it(
 
     events = await collect(AgenticLoop(provider, dispatcher, hooks=[hooks]), turn)
 
-    assert [event for event in events if isinstance(event, ToolStarted)] == [ToolStarted(READ, open_world=True)]
+    assert [event for event in events if isinstance(event, ToolStarted)] == [
+        ToolStarted(READ, open_world=True)
+    ]
     assert [result.open_world for result in results(events)] == [True]
-    assert [result.open_world for _, result in hooks.results] == [True], "hooks can tell, too"
+    assert [result.open_world for _, result in hooks.results] == [True], (
+        "hooks can tell, too"
+    )
     assert has_outside_content(provider.requests[1].transcript)
 
 
@@ -289,8 +315,12 @@ async def test_an_outcome_may_be_from_outside_although_its_tool_is_not() -> None
 async def test_a_call_that_was_cut_off_may_have_brought_something_in() -> None:
     turn = replace(TURN, tools=(PAGE, LIGHT), limits=Limits(deadline=0.5))
     provider = ScriptedProvider(call(READ, A), say("Done."))
-    events = await collect(AgenticLoop(provider, ScriptedDispatcher({"web_page": never})), turn)
-    assert [(result.content.split(":")[0], result.open_world) for result in results(events)] == [
+    events = await collect(
+        AgenticLoop(provider, ScriptedDispatcher({"web_page": never})), turn
+    )
+    assert [
+        (result.content.split(":")[0], result.open_world) for result in results(events)
+    ] == [
         ("Cut off", True),
         ("Cut off", False),
     ]
@@ -305,7 +335,10 @@ async def test_a_hook_may_rewrite_what_the_model_reads() -> None:
     hook = ScriptedHooks(after=lambda _: Rewrite("code ****"))
     provider = ScriptedProvider(call(A), say("Done."))
 
-    events = await collect(AgenticLoop(provider, ScriptedDispatcher({"light_on": body}), hooks=[hook]), TURN)
+    events = await collect(
+        AgenticLoop(provider, ScriptedDispatcher({"light_on": body}), hooks=[hook]),
+        TURN,
+    )
 
     assert results(events) == [ToolResult("a", "light_on", "code ****")]
     assert results(events)[0].native is None, "the native result still tells the code"

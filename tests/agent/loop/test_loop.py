@@ -57,7 +57,13 @@ NEVER = Limits(deadline=0.5)
 
 def answer_to(decision: Answer, *, expires_in: float = 60) -> PendingApproval:
     """Return the decision about a question that was asked in an earlier turn."""
-    pending = PendingApproval("q", (PendingCall(UNLOCK, "It opens the house."),), time.time() + expires_in, 1, 0)
+    pending = PendingApproval(
+        "q",
+        (PendingCall(UNLOCK, "It opens the house."),),
+        time.time() + expires_in,
+        1,
+        0,
+    )
     return replace(pending, answers={UNLOCK.id: decision})
 
 
@@ -72,7 +78,12 @@ FOUR_CALLS = [ToolCall(str(n), "light_on", f'{{"n":{n}}}') for n in range(4)]
 type Script = list[list[Line]]
 WALKS: dict[str, tuple[Turn, Script, list[Phase], StopReason]] = {
     "words": (TURN, [say("Hi.")], [RECEIVE, *THINK, *ANSWER], StopReason.COMPLETED),
-    "a tool": (TURN, [call(ON), say("It is on.")], [RECEIVE, *THINK, *ACT, *THINK, *ANSWER], StopReason.COMPLETED),
+    "a tool": (
+        TURN,
+        [call(ON), say("It is on.")],
+        [RECEIVE, *THINK, *ACT, *THINK, *ANSWER],
+        StopReason.COMPLETED,
+    ),
     "tools at once": (
         TURN,
         [call(*FOUR_CALLS), say("All on.")],
@@ -131,7 +142,11 @@ WALKS: dict[str, tuple[Turn, Script, list[Phase], StopReason]] = {
         replace(
             TURN,
             user_text=None,
-            history=(UserMessage("Page!"), AssistantMessage(tool_calls=(SHOW,)), ToolResult("3", "show_page", "ok")),
+            history=(
+                UserMessage("Page!"),
+                AssistantMessage(tool_calls=(SHOW,)),
+                ToolResult("3", "show_page", "ok"),
+            ),
         ),
         [say("There it is.")],
         [RECEIVE, *THINK, *ANSWER],
@@ -155,14 +170,24 @@ WALKS: dict[str, tuple[Turn, Script, list[Phase], StopReason]] = {
         [RECEIVE, *THINK, *ANSWER],
         StopReason.DEADLINE,
     ),
-    "length": (TURN, [say("It", FinishReason.LENGTH)], [RECEIVE, *THINK, *ANSWER], StopReason.LENGTH),
+    "length": (
+        TURN,
+        [say("It", FinishReason.LENGTH)],
+        [RECEIVE, *THINK, *ANSWER],
+        StopReason.LENGTH,
+    ),
     "calls before a message ends by its length": (
         TURN,
         [[ToolCallReady(ON), *say("", FinishReason.LENGTH)]],
         [RECEIVE, *THINK, *ANSWER],
         StopReason.LENGTH,
     ),
-    "no model": (TURN, [[ProviderUnreachable("gone")]], [RECEIVE, *THINK, *ANSWER], StopReason.PROVIDER_FAILED),
+    "no model": (
+        TURN,
+        [[ProviderUnreachable("gone")]],
+        [RECEIVE, *THINK, *ANSWER],
+        StopReason.PROVIDER_FAILED,
+    ),
     "the model gone after a tool": (
         TURN,
         [call(ON), [ProviderUnreachable("gone")]],
@@ -182,7 +207,11 @@ WALKS: dict[str, tuple[Turn, Script, list[Phase], StopReason]] = {
         StopReason.COMPLETED,
     ),
     "no tools wanted, called even so before data was given": (
-        replace(TURN, tool_choice=ToolChoiceMode.NONE, output=OutputFormat("data", {"type": "object"})),
+        replace(
+            TURN,
+            tool_choice=ToolChoiceMode.NONE,
+            output=OutputFormat("data", {"type": "object"}),
+        ),
         [call(ON), say("{}")],
         [RECEIVE, *THINK, *ACT, *THINK, *ANSWER],
         StopReason.COMPLETED,
@@ -190,13 +219,17 @@ WALKS: dict[str, tuple[Turn, Script, list[Phase], StopReason]] = {
 }
 
 
-@pytest.mark.parametrize(("turn", "script", "walk", "reason"), WALKS.values(), ids=WALKS.keys())
+@pytest.mark.parametrize(
+    ("turn", "script", "walk", "reason"), WALKS.values(), ids=WALKS.keys()
+)
 async def test_each_kind_of_turn_has_its_walk(
     turn: Turn, script: Script, walk: list[Phase], reason: StopReason
 ) -> None:
     provider = ScriptedProvider(*script)
 
-    events = await collect(AgenticLoop(provider, ScriptedDispatcher(), hooks=[asks_for("unlock")]), turn)
+    events = await collect(
+        AgenticLoop(provider, ScriptedDispatcher(), hooks=[asks_for("unlock")]), turn
+    )
 
     assert phases(events) == walk
     assert finished(events).stop_reason is reason
@@ -205,16 +238,25 @@ async def test_each_kind_of_turn_has_its_walk(
 
 
 @pytest.mark.parametrize(
-    ("spoken_text", "answer"), [("It is on.", "It is on."), (" ", "I don't have an answer to that.")]
+    ("spoken_text", "answer"),
+    [("It is on.", "It is on."), (" ", "I don't have an answer to that.")],
 )
-async def test_what_is_said_beside_an_unwanted_call_is_the_answer(spoken_text: str, answer: str) -> None:
+async def test_what_is_said_beside_an_unwanted_call_is_the_answer(
+    spoken_text: str, answer: str
+) -> None:
     """The caller has asked for words without calls: it is not asked for them twice, and the call does not run."""
     turn = replace(TURN, tool_choice=ToolChoiceMode.NONE)
-    provider, dispatcher = ScriptedProvider(call(ON, text=spoken_text)), ScriptedDispatcher()
+    provider, dispatcher = (
+        ScriptedProvider(call(ON, text=spoken_text)),
+        ScriptedDispatcher(),
+    )
 
     events = await collect(AgenticLoop(provider, dispatcher), turn)
 
-    assert (finished(events).stop_reason, finished(events).text) == (StopReason.COMPLETED, answer)
+    assert (finished(events).stop_reason, finished(events).text) == (
+        StopReason.COMPLETED,
+        answer,
+    )
     assert dispatcher.started == []
     [result] = results(events)
     assert "Not run" in result.content
@@ -225,22 +267,32 @@ async def test_words_that_a_hook_refuses_reach_no_model() -> None:
     provider = ScriptedProvider()
     deny = ScriptedHooks(prompt=lambda _: Deny("Not to a stranger."))
 
-    events = await collect(AgenticLoop(provider, ScriptedDispatcher(), hooks=[deny]), TURN)
+    events = await collect(
+        AgenticLoop(provider, ScriptedDispatcher(), hooks=[deny]), TURN
+    )
 
     assert phases(events) == [RECEIVE, *ANSWER]
     assert finished(events).stop_reason is StopReason.PROMPT_DENIED
     assert finished(events).text == "Not to a stranger."
     assert PromptReplaced("(These words were withheld.)") in events
-    assert "Light!" not in str(events), "nor those of a later turn, which gets the history"
+    assert "Light!" not in str(events), (
+        "nor those of a later turn, which gets the history"
+    )
 
 
-@pytest.mark.parametrize(("guards", "handed_out"), [(None, ()), (True, ()), (False, (SHOW,))])
+@pytest.mark.parametrize(
+    ("guards", "handed_out"), [(None, ()), (True, ()), (False, (SHOW,))]
+)
 async def test_hooks_see_what_is_handed_out_unless_the_caller_says_otherwise(
     handed_out: tuple[ToolCall, ...], *, guards: bool | None
 ) -> None:
     turn = TURN if guards is None else replace(TURN, guards_client_calls=guards)
     hook = ScriptedHooks(before=lambda *_: Deny("Nobody looks at this."))
-    loop = AgenticLoop(ScriptedProvider(call(SHOW), say("Never mind.")), ScriptedDispatcher(), hooks=[hook])
+    loop = AgenticLoop(
+        ScriptedProvider(call(SHOW), say("Never mind.")),
+        ScriptedDispatcher(),
+        hooks=[hook],
+    )
 
     events = await collect(loop, turn)
 

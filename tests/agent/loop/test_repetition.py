@@ -20,11 +20,26 @@ from custom_components.chatterbox.agent.events import (
 from custom_components.chatterbox.agent.loop.loop import AgenticLoop
 from custom_components.chatterbox.agent.loop.repetition import RepetitionFilter
 from custom_components.chatterbox.agent.loop.turn import Turn
-from custom_components.chatterbox.agent.messages import FinishReason, JsonObject, ToolCall
-from custom_components.chatterbox.agent.protocols import CompletionRequest, LeavableProvider, OutputFormat
+from custom_components.chatterbox.agent.messages import (
+    FinishReason,
+    JsonObject,
+    ToolCall,
+)
+from custom_components.chatterbox.agent.protocols import (
+    CompletionRequest,
+    LeavableProvider,
+    OutputFormat,
+)
 from tests.agent.providers.manual_clock import ManualClock
 from tests.agent.turns import collect, finished, results, spoken
-from tests.support.doubles import ScriptedCensor, ScriptedDispatcher, ScriptedProvider, call, say, tool
+from tests.support.doubles import (
+    ScriptedCensor,
+    ScriptedDispatcher,
+    ScriptedProvider,
+    call,
+    say,
+    tool,
+)
 
 REPOSITORY = Path(__file__).parents[3]
 TURN = Turn("Light!", tools=(tool("light_on"), tool("look", read_only=True)))
@@ -52,17 +67,30 @@ REAL = {
     "a decade of the rosary": f"Pater noster.\n{AVE * 10}Gloria Patri.",
     "forty times": "Kyrie eleison. " * 40,
     "a coda": "La la la, lalalala, lalalala, here it is. " * 18,
-    "bottles": "".join(f"{n} bottles of beer on the wall, {n} bottles of beer.\n" for n in range(99, 0, -1)),
+    "bottles": "".join(
+        f"{n} bottles of beer on the wall, {n} bottles of beer.\n"
+        for n in range(99, 0, -1)
+    ),
     "counting": ", ".join(map(str, range(1, 1_001))),
     "counting in words": "one, two, three, four, " * 10,
-    "multiplication": "\n".join(f"{a} x {b} = {a * b}" for a in range(1, 11) for b in range(1, 11)),
-    "times": " ".join(f"{hour:02}:{minute:02}" for hour in range(24) for minute in range(0, 60, 5)),
+    "multiplication": "\n".join(
+        f"{a} x {b} = {a * b}" for a in range(1, 11) for b in range(1, 11)
+    ),
+    "times": " ".join(
+        f"{hour:02}:{minute:02}" for hour in range(24) for minute in range(0, 60, 5)
+    ),
     "a table": f"| time | light | fan | power |\n|{'---|' * 4}\n{HOURS * 7}",
     "a wide table": f"|{' a |' * 60}\n|{':---:|' * 60}\n|{' |' * 60}\n",
     "an empty plan": f"|{'       |' * 8}\n" * 10,
     "a list": "".join(f"- The light in room {room} is off.\n" for room in range(200)),
     "hours of a week": json.dumps([0.0] * 168),
-    "JSON": json.dumps([{"name": f"Light {n}", "state": "off", "brightness": None} for n in range(100)], indent=2),
+    "JSON": json.dumps(
+        [
+            {"name": f"Light {n}", "state": "off", "brightness": None}
+            for n in range(100)
+        ],
+        indent=2,
+    ),
     "a week of null": json.dumps({"schedule": [None] * 168}),
     "a week of false": json.dumps({"schedule": [False] * 168}),
     "a week of numbers in lines": json.dumps({"t": [0.0] * 168}, indent=2),
@@ -79,7 +107,8 @@ REAL = {
     "a Chinese mantra": "南無阿弥陀仏。" * 108,
     "a Russian prayer": "Господи, помилуй. " * 100,
     "breathing": "Breathe in. Breathe out. " * 50,
-    "a line fifty times": "I will not talk in class, and I will listen to others.\n" * 50,
+    "a line fifty times": "I will not talk in class, and I will listen to others.\n"
+    * 50,
     "a line a hundred times": "I will not talk in class.\n" * 100,
     "laughter": "Ha" * 100 + "!",
     "rules": f"One\n{'-' * 120}\nTwo\n{'=' * 120}\n{'.' * 400}",
@@ -92,7 +121,9 @@ SENTENCES = {
     "German": "Das Licht ist jetzt an. ",
     "Chinese": "我是一个智能助手。",
     "Hindi": "बत्ती चालू है। ",
-    "a paragraph": "".join(f"The light in room {room} is off, and so is its fan. " for room in range(12)),
+    "a paragraph": "".join(
+        f"The light in room {room} is off, and so is its fan. " for room in range(12)
+    ),
 }
 OTHER_LOOPS = {
     "a cry": "Hm. ",
@@ -106,7 +137,9 @@ OTHER_LOOPS = {
 }
 
 
-def heard(pieces: Iterable[str], most: int = 1_000_000, seconds: float = 0) -> tuple[str, bool, int]:
+def heard(
+    pieces: Iterable[str], most: int = 1_000_000, seconds: float = 0
+) -> tuple[str, bool, int]:
     """Return what a filter passes on, whether it has found a repetition, and after how many characters.
 
     Each piece arrives some `seconds` after the one before.
@@ -130,13 +163,20 @@ def test_real_texts_come_whole(text: str) -> None:
 def test_nothing_that_was_recorded_or_written_here_is_taken_for_repetition() -> None:
     paths = [
         path
-        for folder in ("docs", "tests/fixtures", "custom_components/chatterbox/translations", "tests/agent/loop")
+        for folder in (
+            "docs",
+            "tests/fixtures",
+            "custom_components/chatterbox/translations",
+            "tests/agent/loop",
+        )
         for path in (REPOSITORY / folder).rglob("*")
         if path.suffix in {".md", ".json", ".jsonl", ".sse", ".py", ".yaml", ".csv"}
     ]
     assert len(paths) > 100
 
-    assert [path for path in paths if heard([path.read_text("utf-8", "replace")])[1]] == []
+    assert [
+        path for path in paths if heard([path.read_text("utf-8", "replace")])[1]
+    ] == []
 
 
 def typed(text: str) -> Iterable[str]:
@@ -144,7 +184,9 @@ def typed(text: str) -> Iterable[str]:
     return (text[start : start + 4] for start in range(0, len(text), 4))
 
 
-@pytest.mark.parametrize("unit", [*SENTENCES.values(), "very ", "a", "\n", "\N{GRINNING FACE}"])
+@pytest.mark.parametrize(
+    "unit", [*SENTENCES.values(), "very ", "a", "\n", "\N{GRINNING FACE}"]
+)
 def test_a_loop_of_a_slow_server_ends_in_seconds(unit: str) -> None:
     words, found, parsed = heard(typed(f"Sure! {unit * 1_000}"), seconds=0.2)
 
@@ -171,16 +213,24 @@ def test_refrains_lists_and_tables_of_a_slow_server_come_whole(text: str) -> Non
 
 
 def test_a_decade_of_the_rosary_comes_whole_at_a_hundred_tokens_a_second() -> None:
-    assert heard(typed(REAL["a decade of the rosary"]), seconds=0.01)[:2] == (REAL["a decade of the rosary"], False)
+    assert heard(typed(REAL["a decade of the rosary"]), seconds=0.01)[:2] == (
+        REAL["a decade of the rosary"],
+        False,
+    )
 
 
 @pytest.mark.parametrize("prefix", ["", "Sure! Here you are: ", "One. Two.\n\n"])
 @pytest.mark.parametrize(
     ("unit", "characters"),
-    [*((unit, 3_000) for unit in SENTENCES.values()), *((unit, 20_000) for unit in OTHER_LOOPS.values())],
+    [
+        *((unit, 3_000) for unit in SENTENCES.values()),
+        *((unit, 20_000) for unit in OTHER_LOOPS.values()),
+    ],
     ids=[*SENTENCES, *OTHER_LOOPS],
 )
-def test_a_loop_is_found_and_heard_once(unit: str, characters: int, prefix: str) -> None:
+def test_a_loop_is_found_and_heard_once(
+    unit: str, characters: int, prefix: str
+) -> None:
     words, found, parsed = heard([prefix, *repeat(unit, 30_000)])
 
     assert found
@@ -190,12 +240,21 @@ def test_a_loop_is_found_and_heard_once(unit: str, characters: int, prefix: str)
 
 
 UNITS = st.text("abc ,.\n🙂界。", min_size=1, max_size=40) | st.lists(
-    st.sampled_from(["The ", "light ", "is ", "on. ", "Yes! ", "no\n"]), min_size=1, max_size=30
+    st.sampled_from(["The ", "light ", "is ", "on. ", "Yes! ", "no\n"]),
+    min_size=1,
+    max_size=30,
 ).map("".join)
 
 
-@given(st.text("ab. \n", max_size=60), UNITS, st.integers(1, 60), st.text("xyz", min_size=1, max_size=5))
-def test_what_is_not_dropped_is_passed_on_however_it_is_cut(prefix: str, unit: str, size: int, rest: str) -> None:
+@given(
+    st.text("ab. \n", max_size=60),
+    UNITS,
+    st.integers(1, 60),
+    st.text("xyz", min_size=1, max_size=5),
+)
+def test_what_is_not_dropped_is_passed_on_however_it_is_cut(
+    prefix: str, unit: str, size: int, rest: str
+) -> None:
     for text in (prefix + unit * 9 + rest, prefix + unit * 2_000):
         pieces = [text[start : start + size] for start in range(0, len(text), size)]
         sentence, found, _ = heard([text])
@@ -216,8 +275,12 @@ def test_every_loop_is_found(prefix: str, unit: str) -> None:
 
 
 @given(st.lists(st.tuples(UNITS, st.integers(1, 9)), max_size=12))
-def test_what_is_said_nine_times_is_never_taken_for_a_loop(parts: Sequence[tuple[str, int]]) -> None:
-    text = "".join(f"{number}: {unit * times};" for number, (unit, times) in enumerate(parts))
+def test_what_is_said_nine_times_is_never_taken_for_a_loop(
+    parts: Sequence[tuple[str, int]],
+) -> None:
+    text = "".join(
+        f"{number}: {unit * times};" for number, (unit, times) in enumerate(parts)
+    )
 
     assert heard([text])[:2] == (text, False)
 
@@ -225,7 +288,9 @@ def test_what_is_said_nine_times_is_never_taken_for_a_loop(parts: Sequence[tuple
 class Endless(LeavableProvider):
     """A model that says some things first, and then the same for ever."""
 
-    def __init__(self, first: Sequence[ProviderEvent], again: Sequence[ProviderEvent]) -> None:
+    def __init__(
+        self, first: Sequence[ProviderEvent], again: Sequence[ProviderEvent]
+    ) -> None:
         self._first, self._again = first, again
         self.is_open = False
 
@@ -239,24 +304,38 @@ class Endless(LeavableProvider):
             self.is_open = False
 
 
-async def test_an_endless_answer_is_heard_once_and_kept_once(caplog: pytest.LogCaptureFixture) -> None:
-    provider = Endless([TextDelta("Sure. ")], [TextDelta("The light "), TextDelta("is on again. ")])
+async def test_an_endless_answer_is_heard_once_and_kept_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    provider = Endless(
+        [TextDelta("Sure. ")], [TextDelta("The light "), TextDelta("is on again. ")]
+    )
 
     events = await collect(AgenticLoop(provider, ScriptedDispatcher()), TURN)
 
     assert finished(events).stop_reason is StopReason.REPETITION
     assert finished(events).text == spoken(events) == "Sure. The light is on again. "
     assert not provider.is_open
-    assert [record.levelno for record in caplog.records if "repeated itself" in record.message] == [logging.WARNING]
+    assert [
+        record.levelno
+        for record in caplog.records
+        if "repeated itself" in record.message
+    ] == [logging.WARNING]
 
 
 async def test_data_are_never_taken_for_a_loop() -> None:
     text = json.dumps({"heating": [[False] * 168] * 30})
     thoughts = ReasoningDelta("False or not? Let me see. " * 1_000)
-    schema: JsonObject = {"type": "object", "properties": {"heating": {"type": "array"}}}
+    schema: JsonObject = {
+        "type": "object",
+        "properties": {"heating": {"type": "array"}},
+    }
     turn = Turn("A plan for the week.", output=OutputFormat("plan", schema))
 
-    events = await collect(AgenticLoop(ScriptedProvider([thoughts, *say(text)]), ScriptedDispatcher()), turn)
+    events = await collect(
+        AgenticLoop(ScriptedProvider([thoughts, *say(text)]), ScriptedDispatcher()),
+        turn,
+    )
 
     assert finished(events).stop_reason is StopReason.COMPLETED
     assert finished(events).text == text
@@ -275,7 +354,10 @@ async def test_endless_thoughts_end_with_words() -> None:
 async def test_no_call_of_a_message_that_repeats_itself_runs() -> None:
     dispatcher = ScriptedDispatcher()
 
-    events = await collect(AgenticLoop(Endless([LIGHT], [TextDelta("The light is on now. ")]), dispatcher), TURN)
+    events = await collect(
+        AgenticLoop(Endless([LIGHT], [TextDelta("The light is on now. ")]), dispatcher),
+        TURN,
+    )
 
     assert dispatcher.finished == []
     assert [result.synthetic for result in results(events)] == [True]
@@ -306,12 +388,18 @@ async def test_what_is_held_is_heard_when_a_call_or_the_end_follows() -> None:
     events = await collect(AgenticLoop(provider, ScriptedDispatcher()), TURN)
 
     assert spoken(events) == "One moment. One moment. Yes. Yes."
-    place = events.index(next(event for event in events if isinstance(event, ToolCallReady)))
+    place = events.index(
+        next(event for event in events if isinstance(event, ToolCallReady))
+    )
     assert spoken(events[:place]) == "One moment. One moment. "
 
 
-@pytest.mark.parametrize("end", [[], [CompletionResult(FinishReason.LENGTH)]], ids=["failed", "too long"])
-async def test_copies_of_a_cut_answer_are_not_heard_at_its_end(end: Sequence[ProviderEvent]) -> None:
+@pytest.mark.parametrize(
+    "end", [[], [CompletionResult(FinishReason.LENGTH)]], ids=["failed", "too long"]
+)
+async def test_copies_of_a_cut_answer_are_not_heard_at_its_end(
+    end: Sequence[ProviderEvent],
+) -> None:
     paragraph = "".join(f"The light in room {room} is off. " for room in range(20))
     provider = ScriptedProvider([TextDelta(paragraph * 4), *end])
 
@@ -321,7 +409,9 @@ async def test_copies_of_a_cut_answer_are_not_heard_at_its_end(end: Sequence[Pro
 
 
 async def test_a_cut_answer_keeps_words_with_which_a_sentence_began_before() -> None:
-    provider = ScriptedProvider([TextDelta("The light is on. The light"), CompletionResult(FinishReason.LENGTH)])
+    provider = ScriptedProvider(
+        [TextDelta("The light is on. The light"), CompletionResult(FinishReason.LENGTH)]
+    )
 
     events = await collect(AgenticLoop(provider, ScriptedDispatcher()), TURN)
 
@@ -329,7 +419,9 @@ async def test_a_cut_answer_keeps_words_with_which_a_sentence_began_before() -> 
 
 
 @pytest.mark.parametrize("kind", [TextDelta, ReasoningDelta])
-async def test_what_is_dropped_counts_as_used(kind: type[TextDelta | ReasoningDelta]) -> None:
+async def test_what_is_dropped_counts_as_used(
+    kind: type[TextDelta | ReasoningDelta],
+) -> None:
     provider = Endless([], [kind("Wait, let me check that again. ")])
 
     events = await collect(AgenticLoop(provider, ScriptedDispatcher()), TURN)
@@ -338,7 +430,9 @@ async def test_what_is_dropped_counts_as_used(kind: type[TextDelta | ReasoningDe
 
 
 async def test_a_cut_without_a_report_counts_as_used() -> None:
-    provider = ScriptedProvider([TextDelta("The light is on. " * 100), CompletionResult(FinishReason.LENGTH)])
+    provider = ScriptedProvider(
+        [TextDelta("The light is on. " * 100), CompletionResult(FinishReason.LENGTH)]
+    )
 
     events = await collect(AgenticLoop(provider, ScriptedDispatcher()), TURN)
 
@@ -349,7 +443,9 @@ async def test_a_hook_hears_what_is_repeated_once() -> None:
     censor = ScriptedCensor(lambda _: None)
     provider = Endless([], [TextDelta("The light is on again. ")])
 
-    events = await collect(AgenticLoop(provider, ScriptedDispatcher(), hooks=(censor,)), TURN)
+    events = await collect(
+        AgenticLoop(provider, ScriptedDispatcher(), hooks=(censor,)), TURN
+    )
 
     assert censor.texts == ["The light is on again. "]
     assert spoken(events) == "The light is on again. "

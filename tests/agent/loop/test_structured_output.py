@@ -7,7 +7,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.json.coercion import Unfit
-from custom_components.chatterbox.agent.loop.structured_output import MAX_LENGTH, read_output
+from custom_components.chatterbox.agent.loop.structured_output import (
+    MAX_LENGTH,
+    read_output,
+)
 from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.agent.protocols import OutputFormat
 from tests.agent.json_values import json_objects
@@ -60,28 +63,50 @@ def test_an_answer_is_read_where_there_is_one_way_to_read_it(text: str) -> None:
             '{"name": "Ada", "tags": "1. tall\\n2. red"}',
             'tags: expected a list of string, got "1. tall\\n2. red".',
         ),
-        ('{"name": "Ada", "tags": "tall"}', 'tags: expected a list of string, got "tall".'),
-        ('{"name": "Ada"} or {"name": "Eve"}', "There is more than one JSON object in it."),
-        ('```\n{"name": "Ada"}\n```\n```\n{"name": "Eve"}\n```', "There is more than one JSON object in it."),
+        (
+            '{"name": "Ada", "tags": "tall"}',
+            'tags: expected a list of string, got "tall".',
+        ),
+        (
+            '{"name": "Ada"} or {"name": "Eve"}',
+            "There is more than one JSON object in it.",
+        ),
+        (
+            '```\n{"name": "Ada"}\n```\n```\n{"name": "Eve"}\n```',
+            "There is more than one JSON object in it.",
+        ),
         ('[{"name": "Ada"}]', 'It has to be one JSON object, not [{"name":"Ada"}].'),
         ("{}", "name is missing: expected string."),
-        ('{"name": "Ada", "count": -1}', "count: expected integer (minimum 0), got -1."),
-        ('{"name": "Ada", "age": 3}', "age is not a parameter. Use: count, name, tags."),
-        ("x" * (MAX_LENGTH + 1), f"It is too long: {MAX_LENGTH + 1} characters, at most {MAX_LENGTH}."),
+        (
+            '{"name": "Ada", "count": -1}',
+            "count: expected integer (minimum 0), got -1.",
+        ),
+        (
+            '{"name": "Ada", "age": 3}',
+            "age is not a parameter. Use: count, name, tags.",
+        ),
+        (
+            "x" * (MAX_LENGTH + 1),
+            f"It is too long: {MAX_LENGTH + 1} characters, at most {MAX_LENGTH}.",
+        ),
     ],
 )
 def test_the_model_is_told_what_is_wrong(text: str, message: str) -> None:
     assert misfit(text) == message
 
 
-@pytest.mark.parametrize("text", ['{"name": "Ada', '```\n{"name": \n```', 'It is {"name": and'])
+@pytest.mark.parametrize(
+    "text", ['{"name": "Ada', '```\n{"name": \n```', 'It is {"name": and']
+)
 def test_what_is_cut_off_is_not_guessed(text: str) -> None:
     assert misfit(text).startswith("It is not valid JSON: ")
 
 
 def test_who_asked_has_the_last_word() -> None:
     picky = OutputFormat(
-        "person", SCHEMA, flaw_of=lambda data: "Nobody is called Ada." if data["name"] == "Ada" else ""
+        "person",
+        SCHEMA,
+        flaw_of=lambda data: "Nobody is called Ada." if data["name"] == "Ada" else "",
     )
 
     assert misfit('{"name": "Ada"}', picky) == "Nobody is called Ada."
@@ -90,7 +115,8 @@ def test_who_asked_has_the_last_word() -> None:
 
 def test_a_schema_that_describes_no_object_fits_nothing() -> None:
     assert (
-        misfit('{"name": "Ada"}', OutputFormat("text", {"type": "array"})) == "The schema does not describe an object."
+        misfit('{"name": "Ada"}', OutputFormat("text", {"type": "array"}))
+        == "The schema does not describe an object."
     )
 
 

@@ -4,7 +4,11 @@ from contextlib import aclosing
 
 import aiohttp
 
-from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent, TextDelta
+from custom_components.chatterbox.agent.events import (
+    CompletionResult,
+    ProviderEvent,
+    TextDelta,
+)
 from custom_components.chatterbox.agent.messages import FinishReason, Usage, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest, LLMProvider
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
@@ -24,12 +28,17 @@ IMPATIENT = TimeLimits(connect=5, between_bytes=0.1, after_finish=0.1)
 
 
 def provider_of(
-    server: RawHTTPServer, session: aiohttp.ClientSession, key: str | None = KEY, limits: TimeLimits | None = None
+    server: RawHTTPServer,
+    session: aiohttp.ClientSession,
+    key: str | None = KEY,
+    limits: TimeLimits | None = None,
 ) -> OpenAIChatProvider:
     base_url = f"http://127.0.0.1:{server.port}"
     return OpenAIChatProvider(session, base_url, "small-1", key, limits or TimeLimits())
 
 
-async def collect(provider: LLMProvider, request: CompletionRequest = REQUEST) -> list[ProviderEvent]:
+async def collect(
+    provider: LLMProvider, request: CompletionRequest = REQUEST
+) -> list[ProviderEvent]:
     async with aclosing(provider.stream(request)) as events:
         return [event async for event in events]

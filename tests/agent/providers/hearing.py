@@ -12,9 +12,18 @@ from custom_components.chatterbox.agent.events import (
     TextDelta,
     ToolCallReady,
 )
-from custom_components.chatterbox.agent.messages import FinishReason, Message, ToolDefinition, Usage, UserMessage
+from custom_components.chatterbox.agent.messages import (
+    FinishReason,
+    Message,
+    ToolDefinition,
+    Usage,
+    UserMessage,
+)
 from custom_components.chatterbox.agent.protocols import CompletionRequest
-from custom_components.chatterbox.agent.providers.text_calls import TextCallReader, TextCalls
+from custom_components.chatterbox.agent.providers.text_calls import (
+    TextCallReader,
+    TextCalls,
+)
 from tests.agent.wire.written_examples import OFFERED
 from tests.support.at_once import at_once
 
@@ -53,16 +62,22 @@ class Heard:
         return self.result.finish_reason
 
 
-def request(tools: Sequence[ToolDefinition] = OFFERED, transcript: tuple[Message, ...] = ()) -> CompletionRequest:
+def request(
+    tools: Sequence[ToolDefinition] = OFFERED, transcript: tuple[Message, ...] = ()
+) -> CompletionRequest:
     """Return a request that offers tools."""
     return CompletionRequest("", (*transcript, UserMessage("Go")), tuple(tools))
 
 
 def hear(
-    *events: ProviderEvent, model_request: CompletionRequest | None = None, model: TextCalls | None = None
+    *events: ProviderEvent,
+    model_request: CompletionRequest | None = None,
+    model: TextCalls | None = None,
 ) -> Heard:
     """Read the events of one message."""
-    return at_once(_hear(events, (model or TextCalls()).message(model_request or request())))
+    return at_once(
+        _hear(events, (model or TextCalls()).message(model_request or request()))
+    )
 
 
 async def _hear(events: Iterable[ProviderEvent], reader: TextCallReader) -> Heard:
@@ -75,10 +90,15 @@ async def _hear(events: Iterable[ProviderEvent], reader: TextCallReader) -> Hear
     return heard
 
 
-def message(text: str | Iterable[str], finish: FinishReason = FinishReason.STOP) -> list[ProviderEvent]:
+def message(
+    text: str | Iterable[str], finish: FinishReason = FinishReason.STOP
+) -> list[ProviderEvent]:
     """Return the events of a message that is all text."""
     pieces = [text] if isinstance(text, str) else text
-    return [*(TextDelta(piece) for piece in pieces if piece), CompletionResult(finish, Usage(7, 3))]
+    return [
+        *(TextDelta(piece) for piece in pieces if piece),
+        CompletionResult(finish, Usage(7, 3)),
+    ]
 
 
 def cuts(text: str) -> Iterator[list[str]]:

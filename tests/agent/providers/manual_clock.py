@@ -1,6 +1,7 @@
 """A clock that a test moves by hand, so that deadlines and cool-downs need no waiting.
 
-Keeps the contract of `agent/timeouts.py`; knows asyncio, and nothing of who asks for the time.
+Keeps the contract of `agent/timeouts.py`; knows asyncio, and nothing of who asks for
+the time.
 """
 
 import asyncio
@@ -43,7 +44,9 @@ class ManualClock(Clock):
         return self._now
 
     @override
-    def call_later(self, seconds: float, callback: Callable[[], None]) -> Callable[[], None]:
+    def call_later(
+        self, seconds: float, callback: Callable[[], None]
+    ) -> Callable[[], None]:
         """Call when the time has come by this clock; where it has come already, as soon as somebody waits."""
         timer = ManualTimer(self._now + seconds, callback)
         if seconds > 0:
@@ -63,6 +66,10 @@ class ManualClock(Clock):
         """Let time pass, and call those whose time has come."""
         self._now += seconds
         due = [timer for timer in self._timers if timer.due <= self._now]
-        self._timers = [timer for timer in self._timers if timer.due > self._now and not timer.is_cancelled]
+        self._timers = [
+            timer
+            for timer in self._timers
+            if timer.due > self._now and not timer.is_cancelled
+        ]
         for timer in due:
             asyncio.get_running_loop().call_soon(timer.ring)

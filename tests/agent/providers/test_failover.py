@@ -45,7 +45,10 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
     UserMessage,
 )
-from custom_components.chatterbox.agent.protocols import AnswerOptions, CompletionRequest
+from custom_components.chatterbox.agent.protocols import (
+    AnswerOptions,
+    CompletionRequest,
+)
 from custom_components.chatterbox.agent.providers.failover import FailoverProvider
 from custom_components.chatterbox.agent.providers.managed_provider import (
     BreakerPolicy,
@@ -61,7 +64,11 @@ from tests.support.doubles import Line, ScriptedProvider, call, never, say, tool
 from .manual_clock import ManualClock
 
 CLOSED, OPEN, HALF_OPEN = BreakerState
-LIGHT, LOOK, SENTENCE = tool("light_on"), tool("look", read_only=True), tool("process_sentence")
+LIGHT, LOOK, SENTENCE = (
+    tool("light_on"),
+    tool("look", read_only=True),
+    tool("process_sentence"),
+)
 USER = UserMessage("Hi")
 REQUEST = CompletionRequest("Be brief.", (USER,), (LIGHT, LOOK, SENTENCE))
 ON, LOOKED = ToolCall("a", "light_on", "{}"), ToolCall("a", "look", "{}")
@@ -70,7 +77,9 @@ ON, LOOKED = ToolCall("a", "light_on", "{}"), ToolCall("a", "look", "{}")
 def after(done: ToolCall) -> CompletionRequest:
     """Return the request that follows a call."""
     result = ToolResult("a", done.name, "{}")
-    return replace(REQUEST, transcript=(USER, AssistantMessage(tool_calls=(done,)), result))
+    return replace(
+        REQUEST, transcript=(USER, AssistantMessage(tool_calls=(done,)), result)
+    )
 
 
 AFTER_A_TOOL = after(ON)
@@ -105,7 +114,9 @@ class Chain:
                 spent=partial(self._spent, position),
                 refuses_when_spent=refuses,
             )
-            for position, (name, provider) in enumerate(zip(NAMES, self.providers, strict=False))
+            for position, (name, provider) in enumerate(
+                zip(NAMES, self.providers, strict=False)
+            )
         ]
         self.breakers = [each.breaker for each in self.managed]
         self._turn = self.turn()
@@ -124,7 +135,9 @@ class Chain:
         async with aclosing((turn or self.turn()).stream(request)) as events:
             return [event async for event in events]
 
-    async def ask_in_turn(self, request: CompletionRequest = REQUEST) -> list[ProviderEvent]:
+    async def ask_in_turn(
+        self, request: CompletionRequest = REQUEST
+    ) -> list[ProviderEvent]:
         """Run an inference of one and the same turn to its end."""
         return await self.ask(self._turn, request)
 
@@ -180,26 +193,34 @@ async def test_the_end_of_an_answer_tells_whose_it_was() -> None:
     ],
     ids=lambda value: type(value).__name__ + str(getattr(value, "retry_after", "")),
 )
-async def test_a_provider_that_fails_before_its_first_event_hands_over(error: ProviderError, tries: int) -> None:
+async def test_a_provider_that_fails_before_its_first_event_hands_over(
+    error: ProviderError, tries: int
+) -> None:
     chain = Chain([[error]] * tries, [HELLO], retries=True)
 
-    assert await chain.ask() == [ProviderSwitched("second", f"first: {type(error).__name__}"), *HELLO]
+    assert await chain.ask() == [
+        ProviderSwitched("second", f"first: {type(error).__name__}"),
+        *HELLO,
+    ]
 
     assert chain.requests_by_member() == [tries, 1]
     assert chain.breakers[0].last_error is type(error)
 
 
 async def test_every_provider_gets_the_wishes_of_the_turn() -> None:
-    wishes = AnswerOptions(temperature=0.5, max_output_tokens=100, parallel_tool_calls=False)
+    wishes = AnswerOptions(
+        temperature=0.5, max_output_tokens=100, parallel_tool_calls=False
+    )
     request = replace(REQUEST, options=wishes, may_be_shortened=False)
     chain = Chain([[DOWN]], [[DOWN]], [HELLO])
 
     await chain.ask(request=request)
 
     for provider in chain.providers:
-        assert [(model_request.options, model_request.may_be_shortened) for model_request in provider.requests] == [
-            (wishes, False)
-        ]
+        assert [
+            (model_request.options, model_request.may_be_shortened)
+            for model_request in provider.requests
+        ] == [(wishes, False)]
 
 
 async def test_a_conversation_that_may_not_be_shortened_is_not_handed_over() -> None:
@@ -213,7 +234,9 @@ async def test_a_conversation_that_may_not_be_shortened_is_not_handed_over() -> 
     assert chain.breakers[1].state is CLOSED
 
 
-@pytest.mark.parametrize("begun", [[], [TextDelta("It")]], ids=["before its first event", "amid its answer"])
+@pytest.mark.parametrize(
+    "begun", [[], [TextDelta("It")]], ids=["before its first event", "amid its answer"]
+)
 async def test_a_provider_that_ignores_its_cancellation_holds_nobody_up(
     begun: list[ProviderEvent], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -243,7 +266,9 @@ async def test_a_provider_that_ignores_its_cancellation_holds_nobody_up(
 
 
 @pytest.mark.parametrize("closes_promptly", [True, False])
-async def test_only_who_may_hold_its_reader_up_gets_a_task_of_its_own(*, closes_promptly: bool) -> None:
+async def test_only_who_may_hold_its_reader_up_gets_a_task_of_its_own(
+    *, closes_promptly: bool
+) -> None:
     tasks: list[asyncio.Task[object] | None] = []
 
     async def note() -> None:
@@ -273,7 +298,9 @@ async def test_no_provider_takes_the_time_of_those_after_it() -> None:
     assert waits == [1.5, 1.875]
 
 
-@pytest.mark.parametrize("begun", [TextDelta("It"), ReasoningDelta("Hm"), ToolCallReady(ON)], ids=repr)
+@pytest.mark.parametrize(
+    "begun", [TextDelta("It"), ReasoningDelta("Hm"), ToolCallReady(ON)], ids=repr
+)
 @pytest.mark.parametrize("error", [DOWN, None], ids=["fails", "ends without a finish"])
 async def test_after_its_first_event_a_providers_failure_is_that_of_the_inference(
     begun: ProviderEvent, error: Exception | None
@@ -294,9 +321,19 @@ async def test_after_its_first_event_a_providers_failure_is_that_of_the_inferenc
     ("errors", "messages"),
     [
         ([ProviderUnreachable("1"), ProviderBusy("2"), ProviderRejectedKey("3")], 0),
-        ([ProviderRejectedRequest("1"), ProviderBusy("2"), ProviderUnreachable("3")], 1),
+        (
+            [ProviderRejectedRequest("1"), ProviderBusy("2"), ProviderUnreachable("3")],
+            1,
+        ),
         ([PromptTooLong("1"), ProviderRejectedRequest("2"), ModelNotFound("3")], 2),
-        ([PromptTooLong("1"), ProviderRejectedRequest("2"), ProviderRejectedRequest("3")], 0),
+        (
+            [
+                PromptTooLong("1"),
+                ProviderRejectedRequest("2"),
+                ProviderRejectedRequest("3"),
+            ],
+            0,
+        ),
     ],
     ids=["all", "not the first", "the last alone", "none"],
 )
@@ -323,7 +360,9 @@ async def test_a_failure_amid_an_answer_remembers_who_failed_before() -> None:
     with pytest.raises(ProviderBusy) as caught:
         await chain.ask()
 
-    assert caught.value.__notes__ == ["first failed too: ProviderUnreachable: HTTP 500: boom"]
+    assert caught.value.__notes__ == [
+        "first failed too: ProviderUnreachable: HTTP 500: boom"
+    ]
 
 
 async def test_a_bug_escapes_and_gives_its_permit_back() -> None:
@@ -337,13 +376,18 @@ async def test_a_bug_escapes_and_gives_its_permit_back() -> None:
     assert await chain.ask() == HELLO
 
 
-async def test_a_provider_that_keeps_failing_is_left_alone_and_gets_its_place_back() -> None:
+async def test_a_provider_that_keeps_failing_is_left_alone_and_gets_its_place_back() -> (
+    None
+):
     chain = Chain([[DOWN], [DOWN], HELLO, HELLO], [HELLO] * 3)
     for _ in range(POLICY.failures):
         await chain.ask()
     assert chain.breakers[0].state is OPEN
 
-    assert await chain.ask() == [ProviderSwitched("second", "first: circuit open"), *HELLO]
+    assert await chain.ask() == [
+        ProviderSwitched("second", "first: circuit open"),
+        *HELLO,
+    ]
     assert chain.requests_by_member() == [2, 3]
 
     chain.clock.advance(10)
@@ -363,14 +407,18 @@ async def test_a_probe_is_one_request() -> None:
     assert chain.breakers[0].seconds_until_probe == 20
 
 
-async def test_when_all_are_left_alone_the_one_that_is_soonest_to_be_tried_is_asked() -> None:
+async def test_when_all_are_left_alone_the_one_that_is_soonest_to_be_tried_is_asked() -> (
+    None
+):
     chain = Chain([], [HELLO], [])
     chain.open(1)
     chain.clock.advance(1)
     chain.open(0, 2)
 
     assert await chain.ask() == [
-        ProviderSwitched("second", "first: circuit open; second: circuit open; third: circuit open"),
+        ProviderSwitched(
+            "second", "first: circuit open; second: circuit open; third: circuit open"
+        ),
         *HELLO,
     ]
 
@@ -392,11 +440,17 @@ async def test_a_provider_that_took_over_keeps_the_rest_of_the_turn() -> None:
     chain = Chain([[DOWN], HELLO], [call(ON), HELLO])
     turn = chain.turn()
 
-    assert (await chain.ask(turn))[0] == ProviderSwitched("second", "first: ProviderUnreachable")
+    assert (await chain.ask(turn))[0] == ProviderSwitched(
+        "second", "first: ProviderUnreachable"
+    )
     assert await chain.ask(turn, AFTER_A_TOOL) == HELLO
     assert chain.requests_by_member() == [1, 2]
 
-    next_turn = (*AFTER_A_TOOL.transcript, AssistantMessage("Hello."), UserMessage("And now?"))
+    next_turn = (
+        *AFTER_A_TOOL.transcript,
+        AssistantMessage("Hello."),
+        UserMessage("And now?"),
+    )
     assert await chain.ask(turn, replace(REQUEST, transcript=next_turn)) == HELLO
     assert chain.requests_by_member() == [2, 2]
 
@@ -405,7 +459,10 @@ async def test_a_later_failure_hands_over_too_and_failed_providers_come_last() -
     chain = Chain([[DOWN], HELLO], [call(ON), [DOWN]], [[DOWN]])
     turn = chain.turn()
     await chain.ask(turn)
-    reads = tuple(replace(each, annotations=ToolAnnotations(read_only=True)) for each in AFTER_A_TOOL.tools)
+    reads = tuple(
+        replace(each, annotations=ToolAnnotations(read_only=True))
+        for each in AFTER_A_TOOL.tools
+    )
 
     assert await chain.ask(turn, replace(AFTER_A_TOOL, tools=reads)) == [
         ProviderSwitched("third", "second: ProviderUnreachable"),
@@ -427,10 +484,18 @@ async def test_a_provider_that_acted_is_not_replaced_if_it_lacks_the_tool() -> N
 
 async def test_a_provider_that_only_read_hands_over_in_a_turn_without_words() -> None:
     chain = Chain([[DOWN]], [HELLO])
-    looked = tuple(replace(each, annotations=ToolAnnotations(read_only=True)) for each in AFTER_A_TOOL.tools)
-    request = replace(AFTER_A_TOOL, transcript=AFTER_A_TOOL.transcript[1:], tools=looked)
+    looked = tuple(
+        replace(each, annotations=ToolAnnotations(read_only=True))
+        for each in AFTER_A_TOOL.tools
+    )
+    request = replace(
+        AFTER_A_TOOL, transcript=AFTER_A_TOOL.transcript[1:], tools=looked
+    )
 
-    assert await chain.ask(request=request) == [ProviderSwitched("second", "first: ProviderUnreachable"), *HELLO]
+    assert await chain.ask(request=request) == [
+        ProviderSwitched("second", "first: ProviderUnreachable"),
+        *HELLO,
+    ]
 
 
 async def test_leaving_closes_everything() -> None:
@@ -447,8 +512,18 @@ async def test_leaving_closes_everything() -> None:
 async def test_each_provider_sees_its_own_tools() -> None:
     chain = Chain([[DOWN]], [HELLO])
     chain.managed = [
-        replace(chain.managed[0], tools=lambda tools: tuple(tool for tool in tools if tool.name != SENTENCE.name)),
-        replace(chain.managed[1], tools=lambda tools: tuple(tool for tool in tools if tool.name == SENTENCE.name)),
+        replace(
+            chain.managed[0],
+            tools=lambda tools: tuple(
+                tool for tool in tools if tool.name != SENTENCE.name
+            ),
+        ),
+        replace(
+            chain.managed[1],
+            tools=lambda tools: tuple(
+                tool for tool in tools if tool.name == SENTENCE.name
+            ),
+        ),
     ]
 
     await chain.ask()
@@ -476,14 +551,21 @@ async def test_a_provider_without_the_tool_that_has_to_be_called_is_passed_over(
     chain = Chain([HELLO], [HELLO])
     visible = {LIGHT.name} if isinstance(choice, NamedTool) else set[str]()
     chain.managed = [
-        replace(chain.managed[0], tools=lambda tools: tuple(tool for tool in tools if tool.name in visible)),
+        replace(
+            chain.managed[0],
+            tools=lambda tools: tuple(tool for tool in tools if tool.name in visible),
+        ),
         chain.managed[1],
     ]
 
     events = await chain.ask(request=replace(REQUEST, tool_choice=choice))
 
     assert chain.requests_by_member() == requests
-    assert events == (HELLO if requests[0] else [ProviderSwitched("second", "first: has not the tool"), *HELLO])
+    assert events == (
+        HELLO
+        if requests[0]
+        else [ProviderSwitched("second", "first: has not the tool"), *HELLO]
+    )
 
 
 def test_a_chain_without_providers_is_refused() -> None:
@@ -505,7 +587,9 @@ async def test_a_chain_is_available_exactly_while_a_provider_works() -> None:
 
 
 async def test_the_log_tells_what_is_new_once(caplog: pytest.LogCaptureFixture) -> None:
-    chain = Chain([[DOWN], [DOWN], [DOWN], [ProviderBusy("HTTP 429")], HELLO, HELLO], [HELLO] * 4)
+    chain = Chain(
+        [[DOWN], [DOWN], [DOWN], [ProviderBusy("HTTP 429")], HELLO, HELLO], [HELLO] * 4
+    )
 
     with caplog.at_level(logging.INFO):
         for wait in (0, 0, 10, 20, 40, 0):
@@ -525,7 +609,9 @@ async def test_the_next_provider_takes_over_and_it_is_told_why() -> None:
 
     events = await chain.ask_in_turn()
 
-    assert events[0] == ProviderSwitched("third", "first: BudgetSpent; second: BudgetSpent")
+    assert events[0] == ProviderSwitched(
+        "third", "first: BudgetSpent; second: BudgetSpent"
+    )
     assert TextDelta("Hello.") in events
     assert chain.requests_by_member() == [0, 0, 1]
     assert chain.breakers[0].last_error is None
@@ -555,7 +641,9 @@ async def test_where_nobody_is_left_the_budget_is_the_reason(*, refuses: bool) -
 
 
 @pytest.mark.parametrize("done", [LOOKED, ON], ids=["has begun", "has acted"])
-async def test_a_turn_under_way_keeps_its_provider_when_the_budget_is_spent(done: ToolCall) -> None:
+async def test_a_turn_under_way_keeps_its_provider_when_the_budget_is_spent(
+    done: ToolCall,
+) -> None:
     chain = Chain([call(done), say("It is on.")], [], refuses=True)
     await chain.ask_in_turn()
     chain.spent = {0}
@@ -570,20 +658,28 @@ async def test_the_next_turn_of_the_same_provider_is_not_begun() -> None:
     chain.spent = {0, 1}
 
     with pytest.raises(BudgetSpent):
-        await chain.ask_in_turn(replace(REQUEST, transcript=(UserMessage("And again"),)))
+        await chain.ask_in_turn(
+            replace(REQUEST, transcript=(UserMessage("And again"),))
+        )
     assert chain.requests_by_member()[0] == 1
 
 
-async def test_a_provider_that_hands_over_in_the_middle_passes_by_one_without_money() -> None:
+async def test_a_provider_that_hands_over_in_the_middle_passes_by_one_without_money() -> (
+    None
+):
     chain = Chain([call(LOOKED), [DOWN]], [], [say("Hello.")], spent=[1])
     await chain.ask_in_turn()
 
     events = await chain.ask_in_turn(after(LOOKED))
 
-    assert events[0] == ProviderSwitched("third", "first: ProviderUnreachable; second: BudgetSpent")
+    assert events[0] == ProviderSwitched(
+        "third", "first: ProviderUnreachable; second: BudgetSpent"
+    )
 
 
-async def test_a_provider_that_took_over_keeps_the_turn_when_the_budget_of_the_first_is_spent() -> None:
+async def test_a_provider_that_took_over_keeps_the_turn_when_the_budget_of_the_first_is_spent() -> (
+    None
+):
     """The first provider would refuse, but the turn is no longer its own."""
     chain = Chain([[DOWN]], [call(LOOKED), say("It is on.")], refuses=True)
     await chain.ask_in_turn()
@@ -611,17 +707,23 @@ async def test_a_provider_with_a_budget_is_asked_although_its_circuit_is_open() 
     assert events[0] == ProviderSwitched("second", "first: BudgetSpent")
 
 
-async def test_a_provider_that_is_left_alone_is_passed_over_for_one_that_works() -> None:
+async def test_a_provider_that_is_left_alone_is_passed_over_for_one_that_works() -> (
+    None
+):
     chain = Chain([], [], [say("Unlocked.")], spent=[1])
     chain.managed[0].breaker.trip(DOWN)
 
     events = await chain.ask_in_turn(AFTER_A_TOOL)
 
-    assert events[0] == ProviderSwitched("third", "first: circuit open; second: BudgetSpent")
+    assert events[0] == ProviderSwitched(
+        "third", "first: circuit open; second: BudgetSpent"
+    )
 
 
 @pytest.mark.parametrize(("spent", "refuses"), [([0, 1], False), ([0], True)])
-async def test_without_money_nobody_is_asked(spent: list[int], *, refuses: bool) -> None:
+async def test_without_money_nobody_is_asked(
+    spent: list[int], *, refuses: bool
+) -> None:
     chain = Chain([], [], spent=spent, refuses=refuses)
 
     with pytest.raises(BudgetSpent):
@@ -629,7 +731,9 @@ async def test_without_money_nobody_is_asked(spent: list[int], *, refuses: bool)
     assert chain.requests_by_member() == [0, 0]
 
 
-async def test_a_refusal_of_the_chosen_model_goes_before_the_budget_of_a_fallback() -> None:
+async def test_a_refusal_of_the_chosen_model_goes_before_the_budget_of_a_fallback() -> (
+    None
+):
     chain = Chain([[ProviderRejectedRequest("no such thing")]], [], spent=[1])
 
     with pytest.raises(ProviderRejectedRequest, match="no such thing"):
@@ -638,8 +742,12 @@ async def test_a_refusal_of_the_chosen_model_goes_before_the_budget_of_a_fallbac
     assert chain.requests_by_member() == [1, 0]
 
 
-@pytest.mark.parametrize(("takes_over", "answer"), [(True, "Hello."), (False, "At last.")])
-async def test_a_slow_service_is_waited_for_longer_only_if_no_other_one_works(*, takes_over: bool, answer: str) -> None:
+@pytest.mark.parametrize(
+    ("takes_over", "answer"), [(True, "Hello."), (False, "At last.")]
+)
+async def test_a_slow_service_is_waited_for_longer_only_if_no_other_one_works(
+    *, takes_over: bool, answer: str
+) -> None:
     chain = Chain([])
 
     async def check() -> None:
@@ -649,15 +757,30 @@ async def test_a_slow_service_is_waited_for_longer_only_if_no_other_one_works(*,
         chain.clock.advance(3)
         await run_other_tasks()
 
-    slow: list[Line] = [rest, PromptProgress(50, 100), rest, PromptProgress(100, 100), *say("At last.")]
+    slow: list[Line] = [
+        rest,
+        PromptProgress(50, 100),
+        rest,
+        PromptProgress(100, 100),
+        *say("At last."),
+    ]
     first, second = ScriptedProvider(slow), ScriptedProvider(HELLO)
     chain.managed = [
-        ManagedProvider("first", first, CircuitBreaker(POLICY, chain.clock), TIMEOUTS, check=check),
         ManagedProvider(
-            "second", second, CircuitBreaker(POLICY, chain.clock), TIMEOUTS, check=check if takes_over else None
+            "first", first, CircuitBreaker(POLICY, chain.clock), TIMEOUTS, check=check
+        ),
+        ManagedProvider(
+            "second",
+            second,
+            CircuitBreaker(POLICY, chain.clock),
+            TIMEOUTS,
+            check=check if takes_over else None,
         ),
     ]
 
     events = await chain.ask()
 
-    assert "".join(event.text for event in events if isinstance(event, TextDelta)) == answer
+    assert (
+        "".join(event.text for event in events if isinstance(event, TextDelta))
+        == answer
+    )

@@ -42,35 +42,55 @@ RECORDED = Path(__file__).parents[2] / "fixtures" / "llama.cpp-0.7.0"
 EXCEPTIONS = [
     value
     for value in vars(client_exceptions).values()
-    if isinstance(value, type) and issubclass(value, aiohttp.ClientError) and value is not aiohttp.ClientError
+    if isinstance(value, type)
+    and issubclass(value, aiohttp.ClientError)
+    and value is not aiohttp.ClientError
 ]
 
 
 @pytest.mark.parametrize("exception", EXCEPTIONS)
-def test_every_exception_of_aiohttp_has_its_place(exception: type[aiohttp.ClientError]) -> None:
+def test_every_exception_of_aiohttp_has_its_place(
+    exception: type[aiohttp.ClientError],
+) -> None:
     families = {kind for kind in exception.__mro__ if kind in CONNECTION_ERRORS}
 
-    assert families - {TimeoutError, OSError}, "decide what it means, and add it to CONNECTION_ERRORS"
+    assert families - {TimeoutError, OSError}, (
+        "decide what it means, and add it to CONNECTION_ERRORS"
+    )
 
 
-KEY = ConnectionKey("model.example", 443, is_ssl=True, ssl=True, proxy=None, proxy_auth=None, proxy_headers_hash=None)
+KEY = ConnectionKey(
+    "model.example",
+    443,
+    is_ssl=True,
+    ssl=True,
+    proxy=None,
+    proxy_auth=None,
+    proxy_headers_hash=None,
+)
 
 
 @pytest.mark.parametrize(
     ("exception", "kind", "words"),
     [
         (
-            aiohttp.ClientConnectorError(KEY, ConnectionRefusedError(111, "Connection refused")),
+            aiohttp.ClientConnectorError(
+                KEY, ConnectionRefusedError(111, "Connection refused")
+            ),
             ProviderUnreachable,
             "no connection to the service: Connection refused",
         ),
         (
-            aiohttp.ClientConnectorDNSError(KEY, OSError(-2, "Name or service not known")),
+            aiohttp.ClientConnectorDNSError(
+                KEY, OSError(-2, "Name or service not known")
+            ),
             ProviderUnreachable,
             "the name of the service is not known: Name or service not known",
         ),
         (
-            aiohttp.ClientConnectorCertificateError(KEY, SSLCertVerificationError("self-signed certificate")),
+            aiohttp.ClientConnectorCertificateError(
+                KEY, SSLCertVerificationError("self-signed certificate")
+            ),
             ProviderUnreachable,
             r"no secure connection \(TLS\) to the service: .*self-signed",
         ),
@@ -84,7 +104,9 @@ KEY = ConnectionKey("model.example", 443, is_ssl=True, ssl=True, proxy=None, pro
         (aiohttp.ClientError(), ProviderUnreachable, "no connection"),
     ],
 )
-def test_exceptions(exception: aiohttp.ClientError | OSError, kind: type[ProviderError], words: str) -> None:
+def test_exceptions(
+    exception: aiohttp.ClientError | OSError, kind: type[ProviderError], words: str
+) -> None:
     error = error_of_exception(exception)
 
     assert type(error) is kind
@@ -93,9 +115,15 @@ def test_exceptions(exception: aiohttp.ClientError | OSError, kind: type[Provide
     assert "password" not in str(error)
 
 
-@pytest.mark.parametrize(("number", "is_refused"), [(errno.ECONNREFUSED, True), (errno.EHOSTUNREACH, False)])
-def test_a_refused_connection_is_told_from_a_machine_that_is_off(number: int, *, is_refused: bool) -> None:
-    error = error_of_exception(aiohttp.ClientConnectorError(KEY, OSError(number, "No connection")))
+@pytest.mark.parametrize(
+    ("number", "is_refused"), [(errno.ECONNREFUSED, True), (errno.EHOSTUNREACH, False)]
+)
+def test_a_refused_connection_is_told_from_a_machine_that_is_off(
+    number: int, *, is_refused: bool
+) -> None:
+    error = error_of_exception(
+        aiohttp.ClientConnectorError(KEY, OSError(number, "No connection"))
+    )
 
     assert isinstance(error, ProviderUnreachable)
     assert error.is_refused is is_refused
@@ -105,60 +133,172 @@ def test_a_refused_connection_is_told_from_a_machine_that_is_off(number: int, *,
     ("status", "body", "kind"),
     [
         (301, "", ProviderReplyInvalid),
-        (400, '{"error": {"message": "bad", "type": "invalid_request_error"}}', ProviderRejectedRequest),
+        (
+            400,
+            '{"error": {"message": "bad", "type": "invalid_request_error"}}',
+            ProviderRejectedRequest,
+        ),
         (401, '{"error": "no"}', ProviderRejectedKey),
-        (401, '{"error": {"message": "Invalid API key. You need one to access model x."}}', ProviderRejectedKey),
-        (403, '{"error": {"message": "Please sign in to access this model"}}', ProviderRejectedKey),
-        (429, '{"error": {"message": "API key limit exceeded. Retry in 20 seconds"}}', ProviderBusy),
-        (404, '{"message": "Model x not found", "detail": {"loc": "model"}}', ModelNotFound),
-        (402, '{"error": {"message": "This request requires more credits"}}', CreditSpent),
-        (400, '{"error": {"message": "Insufficient Balance", "code": "invalid_request_error"}}', CreditSpent),
-        (400, '{"type": "error", "error": {"message": "Your credit balance is too low"}}', CreditSpent),
+        (
+            401,
+            '{"error": {"message": "Invalid API key. You need one to access model x."}}',
+            ProviderRejectedKey,
+        ),
+        (
+            403,
+            '{"error": {"message": "Please sign in to access this model"}}',
+            ProviderRejectedKey,
+        ),
+        (
+            429,
+            '{"error": {"message": "API key limit exceeded. Retry in 20 seconds"}}',
+            ProviderBusy,
+        ),
+        (
+            404,
+            '{"message": "Model x not found", "detail": {"loc": "model"}}',
+            ModelNotFound,
+        ),
+        (
+            402,
+            '{"error": {"message": "This request requires more credits"}}',
+            CreditSpent,
+        ),
+        (
+            400,
+            '{"error": {"message": "Insufficient Balance", "code": "invalid_request_error"}}',
+            CreditSpent,
+        ),
+        (
+            400,
+            '{"type": "error", "error": {"message": "Your credit balance is too low"}}',
+            CreditSpent,
+        ),
         (400, '{"code": "Arrearage", "message": "Access denied"}', CreditSpent),
-        (429, '{"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}}', CreditSpent),
-        (429, '{"error": {"message": "Allocated quota exceeded", "code": "insufficient_quota"}}', ProviderBusy),
+        (
+            429,
+            '{"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}}',
+            CreditSpent,
+        ),
+        (
+            429,
+            '{"error": {"message": "Allocated quota exceeded", "code": "insufficient_quota"}}',
+            ProviderBusy,
+        ),
         (
             429,
             '{"error": {"message": "You exceeded your quota", "status": "RESOURCE_EXHAUSTED"}}',
             ProviderBusy,
         ),
         (403, "Forbidden", ProviderRejectedKey),
-        (403, '{"error": {"code": "unsupported_country_region_territory"}}', ProviderRejectedRequest),
+        (
+            403,
+            '{"error": {"code": "unsupported_country_region_territory"}}',
+            ProviderRejectedRequest,
+        ),
         (404, "404 page not found", ProviderReplyInvalid),
         (404, '{"detail": "Not Found"}', ProviderReplyInvalid),
-        (404, '{"error":{"code":404,"message":"File Not Found","type":"not_found_error"}}', ProviderReplyInvalid),
+        (
+            404,
+            '{"error":{"code":404,"message":"File Not Found","type":"not_found_error"}}',
+            ProviderReplyInvalid,
+        ),
         (404, "<html><title>Our models are lost</title></html>", ProviderReplyInvalid),
-        (404, '{"error": {"message": "The model `x` does not exist", "code": "model_not_found"}}', ModelNotFound),
-        (404, '{"error": {"message": "model \\"x\\" not found, try pulling it first"}}', ModelNotFound),
-        (404, '{"object":"error","message":"The model `x` does not exist.","type":"NotFoundError"}', ModelNotFound),
-        (403, '{"error": {"message": "Project `x` does not have access to model `y`"}}', ModelNotFound),
-        (403, '{"error": {"message": "Model not found", "code": 403, "type": "Forbidden"}}', ModelNotFound),
-        (401, '{"error": {"message": "no", "type": "key_model_access_denied", "code": "401"}}', ModelNotFound),
-        (403, '{"error": {"message": "Key limit exceeded. Choose another model or key."}}', CreditSpent),
-        (403, '{"error": {"message": "Choose another model or key."}}', ProviderRejectedKey),
-        (404, '{"error": {"message": "No endpoints found for x.", "code": 404}}', ModelNotFound),
-        (400, '{"error": {"message": "x is not a valid model ID", "code": 400}}', ModelNotFound),
+        (
+            404,
+            '{"error": {"message": "The model `x` does not exist", "code": "model_not_found"}}',
+            ModelNotFound,
+        ),
+        (
+            404,
+            '{"error": {"message": "model \\"x\\" not found, try pulling it first"}}',
+            ModelNotFound,
+        ),
+        (
+            404,
+            '{"object":"error","message":"The model `x` does not exist.","type":"NotFoundError"}',
+            ModelNotFound,
+        ),
+        (
+            403,
+            '{"error": {"message": "Project `x` does not have access to model `y`"}}',
+            ModelNotFound,
+        ),
+        (
+            403,
+            '{"error": {"message": "Model not found", "code": 403, "type": "Forbidden"}}',
+            ModelNotFound,
+        ),
+        (
+            401,
+            '{"error": {"message": "no", "type": "key_model_access_denied", "code": "401"}}',
+            ModelNotFound,
+        ),
+        (
+            403,
+            '{"error": {"message": "Key limit exceeded. Choose another model or key."}}',
+            CreditSpent,
+        ),
+        (
+            403,
+            '{"error": {"message": "Choose another model or key."}}',
+            ProviderRejectedKey,
+        ),
+        (
+            404,
+            '{"error": {"message": "No endpoints found for x.", "code": 404}}',
+            ModelNotFound,
+        ),
+        (
+            400,
+            '{"error": {"message": "x is not a valid model ID", "code": 400}}',
+            ModelNotFound,
+        ),
         (400, '{"error": {"message": "Model Not Exist"}}', ModelNotFound),
-        (400, '{"object": "error", "message": "Invalid model: x", "type": "invalid_model"}', ModelNotFound),
-        (400, '{"error": {"message": "this model does not support tools"}}', ToolsRefused),
-        (500, '{"error": {"message": "tools param requires --jinja flag"}}', ToolsRefused),
+        (
+            400,
+            '{"object": "error", "message": "Invalid model: x", "type": "invalid_model"}',
+            ModelNotFound,
+        ),
+        (
+            400,
+            '{"error": {"message": "this model does not support tools"}}',
+            ToolsRefused,
+        ),
+        (
+            500,
+            '{"error": {"message": "tools param requires --jinja flag"}}',
+            ToolsRefused,
+        ),
         (
             500,
             '{"error": "model requires more system memory (9.1 GiB) than is available (5.6 GiB)"}',
             ServerOutOfMemory,
         ),
         (500, '{"error": {"message": "CUDA error: out of memory"}}', ServerOutOfMemory),
-        (400, '[{"error": {"message": "API key not valid. Please pass one.", "code": 400}}]', ProviderRejectedKey),
+        (
+            400,
+            '[{"error": {"message": "API key not valid. Please pass one.", "code": 400}}]',
+            ProviderRejectedKey,
+        ),
         (400, '{"error": "Incorrect API key provided"}', ProviderRejectedKey),
         (405, "", ProviderReplyInvalid),
         (408, "", ProviderUnreachable),
         (413, "", ProviderRejectedRequest),
         (418, "", ProviderRejectedRequest),
-        (422, '{"detail": [{"loc": ["body"], "msg": "Field required", "input": "secret"}]}', ProviderRejectedRequest),
+        (
+            422,
+            '{"detail": [{"loc": ["body"], "msg": "Field required", "input": "secret"}]}',
+            ProviderRejectedRequest,
+        ),
         (429, "", ProviderBusy),
         (500, '{"error": {"message": "boom"}}', ProviderFailed),
         (502, "<html>Bad Gateway</html>", ProviderFailed),
-        (503, '{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}', ProviderBusy),
+        (
+            503,
+            '{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}',
+            ProviderBusy,
+        ),
         (529, '{"error": {"type": "overloaded_error"}}', ProviderBusy),
         (599, "", ProviderFailed),
     ],
@@ -172,7 +312,12 @@ def test_responses(status: int, body: str, kind: type[ProviderError]) -> None:
     assert "secret" not in str(error)
 
 
-INVALID: JsonValue = {"type": "extra_forbidden", "loc": ["body", "store"], "msg": "Not permitted", "input": "secret"}
+INVALID: JsonValue = {
+    "type": "extra_forbidden",
+    "loc": ["body", "store"],
+    "msg": "Not permitted",
+    "input": "secret",
+}
 TOO_LONG = "This model's maximum context length is 4096 tokens. However, you requested 9000 tokens"
 
 
@@ -180,16 +325,32 @@ TOO_LONG = "This model's maximum context length is 4096 tokens. However, you req
     ("status", "words", "refuses"),
     [
         (404, "No endpoints found that support image input", True),
-        (500, "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj", True),
-        (400, "Invalid content type. image_url is only supported by certain models.", True),
-        (500, "Image input detected, but the loaded model is not configured with a mmproj module.", True),
+        (
+            500,
+            "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj",
+            True,
+        ),
+        (
+            400,
+            "Invalid content type. image_url is only supported by certain models.",
+            True,
+        ),
+        (
+            500,
+            "Image input detected, but the loaded model is not configured with a mmproj module.",
+            True,
+        ),
         (400, "m is not a multimodal model", True),
         (400, "this model is missing data required for image input", True),
         (400, "The image is too large", False),
     ],
 )
-def test_that_a_model_sees_no_images_is_no_failure_of_the_service(status: int, words: str, *, refuses: bool) -> None:
-    error = error_of_response(status, json.dumps({"error": {"message": words}}).encode())
+def test_that_a_model_sees_no_images_is_no_failure_of_the_service(
+    status: int, words: str, *, refuses: bool
+) -> None:
+    error = error_of_response(
+        status, json.dumps({"error": {"message": words}}).encode()
+    )
 
     assert type(error) is ProviderRejectedRequest
     assert error.refuses_images is refuses
@@ -198,17 +359,50 @@ def test_that_a_model_sees_no_images_is_no_failure_of_the_service(status: int, w
 @pytest.mark.parametrize(
     ("status", "report"),
     [
-        (403, {"code": 403, "message": 'x requires moderation on OpenAI. Your input was flagged for "violence".'}),
+        (
+            403,
+            {
+                "code": 403,
+                "message": 'x requires moderation on OpenAI. Your input was flagged for "violence".',
+            },
+        ),
         (403, "Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE_BIO"),
-        (400, {"code": "content_filter", "message": "The response was filtered", "status": 400}),
+        (
+            400,
+            {
+                "code": "content_filter",
+                "message": "The response was filtered",
+                "status": 400,
+            },
+        ),
         (400, {"code": 400, "type": "content_filter", "message": "Moderation Block"}),
-        (400, {"code": "data_inspection_failed", "message": "Input data may contain inappropriate content."}),
+        (
+            400,
+            {
+                "code": "data_inspection_failed",
+                "message": "Input data may contain inappropriate content.",
+            },
+        ),
         (400, {"code": 400, "message": "Content Exists Risk"}),
-        (400, {"code": "invalid_prompt", "message": "flagged as potentially violating our usage policy."}),
-        (400, {"type": "invalid_request_error", "message": "Output blocked by content filtering policy"}),
+        (
+            400,
+            {
+                "code": "invalid_prompt",
+                "message": "flagged as potentially violating our usage policy.",
+            },
+        ),
+        (
+            400,
+            {
+                "type": "invalid_request_error",
+                "message": "Output blocked by content filtering policy",
+            },
+        ),
     ],
 )
-def test_words_that_a_service_declines_are_no_wrong_key(status: int, report: JsonValue) -> None:
+def test_words_that_a_service_declines_are_no_wrong_key(
+    status: int, report: JsonValue
+) -> None:
     """Gitlawb/openclaude#273, XiaomiMiMo/MiMo-V2-Flash#18."""
     errors = [error_of_response(status, json.dumps({"error": report}).encode())]
     errors += [error_of_report(report)] if isinstance(report, dict) else []
@@ -220,19 +414,33 @@ def test_words_that_a_service_declines_are_no_wrong_key(status: int, report: Jso
 @pytest.mark.parametrize(
     ("status", "body", "kind"),
     [
-        (400, f'{{"error": {{"message": "{TOO_LONG}", "code": "context_length_exceeded"}}}}', PromptTooLong),
-        (400, f'{{"object": "error", "message": "{TOO_LONG}", "type": "BadRequestError"}}', PromptTooLong),
+        (
+            400,
+            f'{{"error": {{"message": "{TOO_LONG}", "code": "context_length_exceeded"}}}}',
+            PromptTooLong,
+        ),
+        (
+            400,
+            f'{{"object": "error", "message": "{TOO_LONG}", "type": "BadRequestError"}}',
+            PromptTooLong,
+        ),
         (400, f'{{"detail": "{TOO_LONG}"}}', PromptTooLong),
         (413, f'{{"error": "{TOO_LONG}"}}', PromptTooLong),
         (422, TOO_LONG, PromptTooLong),
-        (429, f'{{"error": {{"message": "{TOO_LONG}", "code": "rate_limit_exceeded"}}}}', PromptTooLong),
+        (
+            429,
+            f'{{"error": {{"message": "{TOO_LONG}", "code": "rate_limit_exceeded"}}}}',
+            PromptTooLong,
+        ),
         (500, f'{{"error": {{"message": "{TOO_LONG}"}}}}', PromptTooLong),
         (401, TOO_LONG, ProviderRejectedKey),
         (404, TOO_LONG, ModelNotFound),
         (502, TOO_LONG, ProviderFailed),
     ],
 )
-def test_a_prompt_that_does_not_fit(status: int, body: str, kind: type[ProviderError]) -> None:
+def test_a_prompt_that_does_not_fit(
+    status: int, body: str, kind: type[ProviderError]
+) -> None:
     error = error_of_response(status, body.encode())
 
     assert type(error) is kind
@@ -242,11 +450,18 @@ def test_a_prompt_that_does_not_fit(status: int, body: str, kind: type[ProviderE
 
 @pytest.mark.parametrize(
     ("fields", "prompt", "window"),
-    [('"n_prompt_tokens": 5000, "n_ctx": 4096', 5000, 4096), ('"n_prompt_tokens": "many", "n_ctx": true', None, None)],
+    [
+        ('"n_prompt_tokens": 5000, "n_ctx": 4096', 5000, 4096),
+        ('"n_prompt_tokens": "many", "n_ctx": true', None, None),
+    ],
 )
-def test_numbers_that_stand_beside_the_words(fields: str, prompt: int | None, window: int | None) -> None:
+def test_numbers_that_stand_beside_the_words(
+    fields: str, prompt: int | None, window: int | None
+) -> None:
     sentence = "the request exceeds the available context size, try increasing it"
-    error = error_of_response(400, f'{{"error": {{"message": "{sentence}", {fields}}}}}'.encode())
+    error = error_of_response(
+        400, f'{{"error": {{"message": "{sentence}", {fields}}}}}'.encode()
+    )
 
     assert isinstance(error, PromptTooLong)
     assert (error.prompt_tokens, error.window_tokens) == (prompt, window)
@@ -281,7 +496,9 @@ NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
     ],
 )
 @pytest.mark.parametrize("status", [429, 503, 529])
-def test_how_long_to_wait(status: int, header: str | None, seconds: float | None) -> None:
+def test_how_long_to_wait(
+    status: int, header: str | None, seconds: float | None
+) -> None:
     error = error_of_response(status, b"", retry_after=header, now=NOW)
 
     assert isinstance(error, ProviderBusy)
@@ -290,14 +507,33 @@ def test_how_long_to_wait(status: int, header: str | None, seconds: float | None
 
 @pytest.mark.parametrize(
     ("delay", "header", "seconds"),
-    [("12s", None, 12.0), ("8.25s", None, 8.25), ("12s", "3", 3.0), ("soon", None, None), (12, None, None)],
+    [
+        ("12s", None, 12.0),
+        ("8.25s", None, 8.25),
+        ("12s", "3", 3.0),
+        ("soon", None, None),
+        (12, None, None),
+    ],
 )
-def test_google_tells_in_the_body_how_long_to_wait(delay: JsonValue, header: str | None, seconds: float | None) -> None:
+def test_google_tells_in_the_body_how_long_to_wait(
+    delay: JsonValue, header: str | None, seconds: float | None
+) -> None:
     """googleapis/python-genai#1875."""
-    details: JsonValue = ["odd", {"@type": "type.googleapis.com/google.rpc.Help"}, {"retryDelay": delay}]
-    report: JsonObject = {"code": 429, "message": "Quota exceeded", "status": "RESOURCE_EXHAUSTED", "details": details}
+    details: JsonValue = [
+        "odd",
+        {"@type": "type.googleapis.com/google.rpc.Help"},
+        {"retryDelay": delay},
+    ]
+    report: JsonObject = {
+        "code": 429,
+        "message": "Quota exceeded",
+        "status": "RESOURCE_EXHAUSTED",
+        "details": details,
+    }
 
-    error = error_of_response(429, json.dumps([{"error": report}]).encode(), retry_after=header)
+    error = error_of_response(
+        429, json.dumps([{"error": report}]).encode(), retry_after=header
+    )
 
     assert type(error) is ProviderBusy
     assert error.retry_after == seconds
@@ -306,12 +542,26 @@ def test_google_tells_in_the_body_how_long_to_wait(delay: JsonValue, header: str
 
 
 @pytest.mark.parametrize(
-    ("reset", "seconds"), [("1795280420000", 18_020.0), ("1795262399000", 0.0), ("1795280420", None), (7, None)]
+    ("reset", "seconds"),
+    [
+        ("1795280420000", 18_020.0),
+        ("1795262399000", 0.0),
+        ("1795280420", None),
+        (7, None),
+    ],
 )
-def test_openrouter_tells_until_when_free_models_are_used_up(reset: JsonValue, seconds: float | None) -> None:
+def test_openrouter_tells_until_when_free_models_are_used_up(
+    reset: JsonValue, seconds: float | None
+) -> None:
     """Gitlawb/openclaude#936."""
-    metadata: JsonValue = {"headers": {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": reset}}
-    report: JsonValue = {"message": "Rate limit exceeded: free-models-per-day", "code": 429, "metadata": metadata}
+    metadata: JsonValue = {
+        "headers": {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": reset}
+    }
+    report: JsonValue = {
+        "message": "Rate limit exceeded: free-models-per-day",
+        "code": 429,
+        "metadata": metadata,
+    }
 
     error = error_of_response(429, json.dumps({"error": report}).encode(), now=NOW)
 
@@ -331,9 +581,15 @@ def test_a_date_is_counted_from_the_clock() -> None:
     [
         ({"message": "slow down", "code": 429}, ProviderBusy),
         ({"message": "slow down", "code": "429"}, ProviderBusy),
-        ({"message": "slow down", "type": "rate_limit_error", "code": None}, ProviderBusy),
+        (
+            {"message": "slow down", "type": "rate_limit_error", "code": None},
+            ProviderBusy,
+        ),
         ({"message": "pay", "code": "insufficient_quota"}, CreditSpent),
-        ({"message": "Requests throttling triggered.", "code": "Throttling"}, ProviderBusy),
+        (
+            {"message": "Requests throttling triggered.", "code": "Throttling"},
+            ProviderBusy,
+        ),
         ({"message": "later", "type": "overloaded_error"}, ProviderBusy),
         ({"message": "no", "type": "authentication_error"}, ProviderRejectedKey),
         ({"message": "The model is gone", "code": "model_not_found"}, ModelNotFound),
@@ -346,7 +602,9 @@ def test_a_date_is_counted_from_the_clock() -> None:
         (5, ProviderFailed),
     ],
 )
-def test_failures_reported_inside_a_reply(report: JsonValue, kind: type[ProviderError]) -> None:
+def test_failures_reported_inside_a_reply(
+    report: JsonValue, kind: type[ProviderError]
+) -> None:
     error = error_of_report(report)
 
     assert type(error) is kind
@@ -354,7 +612,10 @@ def test_failures_reported_inside_a_reply(report: JsonValue, kind: type[Provider
 
 
 def test_errors_quote_the_service_in_one_short_line() -> None:
-    error = error_of_response(400, b'{"error": {"message": "first\\n  second ' + b"and more " * 10_000 + b'"}}')
+    error = error_of_response(
+        400,
+        b'{"error": {"message": "first\\n  second ' + b"and more " * 10_000 + b'"}}',
+    )
 
     assert str(error).startswith("HTTP 400: first second and more")
     assert str(error).endswith("…")
@@ -364,19 +625,48 @@ def test_errors_quote_the_service_in_one_short_line() -> None:
 @pytest.mark.parametrize(
     ("code", "raw", "kind", "words"),
     [
-        (400, json.dumps({"error": {"message": TOO_LONG}}), PromptTooLong, f"Provider returned error: {TOO_LONG}"),
-        (429, "x is rate-limited upstream", ProviderBusy, "Provider returned error: x is rate-limited upstream"),
-        (400, "Tool use is not supported", ToolsRefused, "Provider returned error: Tool use is not supported"),
+        (
+            400,
+            json.dumps({"error": {"message": TOO_LONG}}),
+            PromptTooLong,
+            f"Provider returned error: {TOO_LONG}",
+        ),
+        (
+            429,
+            "x is rate-limited upstream",
+            ProviderBusy,
+            "Provider returned error: x is rate-limited upstream",
+        ),
+        (
+            400,
+            "Tool use is not supported",
+            ToolsRefused,
+            "Provider returned error: Tool use is not supported",
+        ),
         (502, "<html>Bad Gateway</html>", ProviderFailed, "Provider returned error"),
-        (400, '{"input": "secret words"}', ProviderRejectedRequest, "Provider returned error"),
+        (
+            400,
+            '{"input": "secret words"}',
+            ProviderRejectedRequest,
+            "Provider returned error",
+        ),
         (500, "", ProviderFailed, "Provider returned error"),
     ],
 )
-def test_a_gateway_quotes_the_service_behind_it(code: int, raw: str, kind: type[ProviderError], words: str) -> None:
+def test_a_gateway_quotes_the_service_behind_it(
+    code: int, raw: str, kind: type[ProviderError], words: str
+) -> None:
     metadata: JsonValue = {"raw": raw, "provider_name": "X"}
-    report: JsonValue = {"message": "Provider returned error", "code": code, "metadata": metadata}
+    report: JsonValue = {
+        "message": "Provider returned error",
+        "code": code,
+        "metadata": metadata,
+    }
 
-    for error in (error_of_response(code, json.dumps({"error": report}).encode()), error_of_report(report)):
+    for error in (
+        error_of_response(code, json.dumps({"error": report}).encode()),
+        error_of_report(report),
+    ):
         assert type(error) is kind
         assert str(error).partition(": ")[2] == words
 
@@ -384,17 +674,54 @@ def test_a_gateway_quotes_the_service_behind_it(code: int, raw: str, kind: type[
 @pytest.mark.parametrize(
     ("status", "body", "kind", "words"),
     [
-        (422, {"object": "error", "message": {"detail": [INVALID]}}, ProviderRejectedRequest, "Not permitted"),
-        (422, {"message": {"detail": [{"loc": ["body"]}]}}, ProviderRejectedRequest, ""),
-        (401, {"success": False, "errors": [{"code": 10000, "message": "No"}]}, ProviderRejectedKey, "No"),
-        (400, {"errors": [{"code": 5007, "message": "No such model @cf/x"}]}, ModelNotFound, "No such model @cf/x"),
-        (400, {"errors": [{"code": 3030, "message": TOO_LONG}], "result": None}, PromptTooLong, TOO_LONG),
-        (400, {"errors": [{"code": 7003, "message": "odd"}], "message": "No"}, ProviderRejectedRequest, "No"),
+        (
+            422,
+            {"object": "error", "message": {"detail": [INVALID]}},
+            ProviderRejectedRequest,
+            "Not permitted",
+        ),
+        (
+            422,
+            {"message": {"detail": [{"loc": ["body"]}]}},
+            ProviderRejectedRequest,
+            "",
+        ),
+        (
+            401,
+            {"success": False, "errors": [{"code": 10000, "message": "No"}]},
+            ProviderRejectedKey,
+            "No",
+        ),
+        (
+            400,
+            {"errors": [{"code": 5007, "message": "No such model @cf/x"}]},
+            ModelNotFound,
+            "No such model @cf/x",
+        ),
+        (
+            400,
+            {"errors": [{"code": 3030, "message": TOO_LONG}], "result": None},
+            PromptTooLong,
+            TOO_LONG,
+        ),
+        (
+            400,
+            {"errors": [{"code": 7003, "message": "odd"}], "message": "No"},
+            ProviderRejectedRequest,
+            "No",
+        ),
         (400, {"errors": []}, ProviderRejectedRequest, ""),
-        (503, {"detail": {"msg": "Server is busy", "type": "service_unavailable"}}, ProviderBusy, "Server is busy"),
+        (
+            503,
+            {"detail": {"msg": "Server is busy", "type": "service_unavailable"}},
+            ProviderBusy,
+            "Server is busy",
+        ),
     ],
 )
-def test_words_that_are_elsewhere(status: int, body: JsonValue, kind: type[ProviderError], words: str) -> None:
+def test_words_that_are_elsewhere(
+    status: int, body: JsonValue, kind: type[ProviderError], words: str
+) -> None:
     error = error_of_response(status, json.dumps(body).encode())
 
     assert type(error) is kind
@@ -420,7 +747,10 @@ def test_a_key_that_the_service_repeats_is_hidden(sentence: str) -> None:
         assert "key" in str(error).casefold()
 
 
-@given(status=st.integers(min_value=300, max_value=599), body=st.binary(max_size=200) | st.text().map(str.encode))
+@given(
+    status=st.integers(min_value=300, max_value=599),
+    body=st.binary(max_size=200) | st.text().map(str.encode),
+)
 def test_any_error_body_becomes_one_of_our_errors(status: int, body: bytes) -> None:
     error = error_of_response(status, body)
 
@@ -428,9 +758,13 @@ def test_any_error_body_becomes_one_of_our_errors(status: int, body: bytes) -> N
     assert len(str(error).splitlines()) == 1
 
 
-@pytest.mark.parametrize("piece", [b"[", b'{"error":', b"model ", b"invalid api", b"*", b" *", b"sk-"])
+@pytest.mark.parametrize(
+    "piece", [b"[", b'{"error":', b"model ", b"invalid api", b"*", b" *", b"sk-"]
+)
 def test_a_body_made_to_take_long_is_read_in_time(piece: bytes) -> None:
-    assert isinstance(error_of_response(400, piece * 50_000, secret="secret"), ProviderError)
+    assert isinstance(
+        error_of_response(400, piece * 50_000, secret="secret"), ProviderError
+    )
 
 
 CONTEXT = "This model's maximum context length is"
@@ -439,13 +773,41 @@ CONTEXT = "This model's maximum context length is"
 @pytest.mark.parametrize(
     ("words", "prompt", "window"),
     [
-        (f"{CONTEXT} 4097 tokens. However, your messages resulted in 13393 tokens.", 13393, 4097),
-        (f"{CONTEXT} 4097 tokens, however you requested 4116 tokens (1044 in your prompt; 3072 for", 1044, 4097),
-        ("context_length_exceeded Your input exceeds the context window of this model.", None, None),
-        (f"{CONTEXT} 65536 tokens. However, you requested 80000 tokens (75904 in the messages, 4", 75904, 65536),
-        (f"{CONTEXT} 4096 tokens. However, your request has 5000 input tokens.", 5000, 4096),
-        (f"{CONTEXT} 4096 tokens, but the prompt contains 5000 input tokens", 5000, 4096),
-        ("The decoder prompt (length 5000) is longer than the maximum model length of 4096. Make sure", 5000, 4096),
+        (
+            f"{CONTEXT} 4097 tokens. However, your messages resulted in 13393 tokens.",
+            13393,
+            4097,
+        ),
+        (
+            f"{CONTEXT} 4097 tokens, however you requested 4116 tokens (1044 in your prompt; 3072 for",
+            1044,
+            4097,
+        ),
+        (
+            "context_length_exceeded Your input exceeds the context window of this model.",
+            None,
+            None,
+        ),
+        (
+            f"{CONTEXT} 65536 tokens. However, you requested 80000 tokens (75904 in the messages, 4",
+            75904,
+            65536,
+        ),
+        (
+            f"{CONTEXT} 4096 tokens. However, your request has 5000 input tokens.",
+            5000,
+            4096,
+        ),
+        (
+            f"{CONTEXT} 4096 tokens, but the prompt contains 5000 input tokens",
+            5000,
+            4096,
+        ),
+        (
+            "The decoder prompt (length 5000) is longer than the maximum model length of 4096. Make sure",
+            5000,
+            4096,
+        ),
         (
             (
                 "You passed 5000 input tokens and requested 1000 output tokens. However, the model's context length is"
@@ -454,8 +816,16 @@ CONTEXT = "This model's maximum context length is"
             5000,
             4096,
         ),
-        (f"'max_tokens' is too large. {CONTEXT} 4096 tokens and your request has 1222 input tokens", 1222, 4096),
-        ("The input (5000 tokens) is longer than the model's context length (4096 tokens).", 5000, 4096),
+        (
+            f"'max_tokens' is too large. {CONTEXT} 4096 tokens and your request has 1222 input tokens",
+            1222,
+            4096,
+        ),
+        (
+            "The input (5000 tokens) is longer than the model's context length (4096 tokens).",
+            5000,
+            4096,
+        ),
         (
             (
                 "Requested token count exceeds the model's maximum context length of 4096 tokens. You requested a total"
@@ -464,8 +834,16 @@ CONTEXT = "This model's maximum context length is"
             5000,
             4096,
         ),
-        ("request (45019 tokens) exceeds the available context size (16384 tokens), try increasing", 45019, 16384),
-        ("the request exceeds the available context size, try increasing it", None, None),
+        (
+            "request (45019 tokens) exceeds the available context size (16384 tokens), try increasing",
+            45019,
+            16384,
+        ),
+        (
+            "the request exceeds the available context size, try increasing it",
+            None,
+            None,
+        ),
         (
             (
                 "Trying to keep the first 10136 tokens when context the overflows. However, the model is loaded with"
@@ -483,7 +861,11 @@ CONTEXT = "This model's maximum context length is"
             4096,
         ),
         ("prompt is too long: 208310 tokens > 200000 maximum", 208310, 200000),
-        ("input length and `max_tokens` exceed context limit: 178959 + 64000 > 200000, decrease", 178959, 200000),
+        (
+            "input length and `max_tokens` exceed context limit: 178959 + 64000 > 200000, decrease",
+            178959,
+            200000,
+        ),
         (
             "Prompt contains 65673 tokens and 0 draft tokens, too large for model with 32768 maximum context length",
             65673,
@@ -497,10 +879,22 @@ CONTEXT = "This model's maximum context length is"
             14137,
             12000,
         ),
-        ("Request too large for gpt-4o on tokens per min (TPM): Limit 30,000, Requested 342,389.", 342389, 30000),
+        (
+            "Request too large for gpt-4o on tokens per min (TPM): Limit 30,000, Requested 342,389.",
+            342389,
+            30000,
+        ),
         ("Please reduce the length of the messages or completion.", None, None),
-        ("Please reduce the length of the messages. Current length is 10000 while limit is 8192", 10000, 8192),
-        ("The input token count (1200293) exceeds the maximum number of tokens allowed (1048576).", 1200293, 1048576),
+        (
+            "Please reduce the length of the messages. Current length is 10000 while limit is 8192",
+            10000,
+            8192,
+        ),
+        (
+            "The input token count (1200293) exceeds the maximum number of tokens allowed (1048576).",
+            1200293,
+            1048576,
+        ),
         (
             (
                 f"{CONTEXT} 32768 tokens. However, you requested about 42832 tokens (39000 of text input, 2832 of tool"
@@ -509,20 +903,42 @@ CONTEXT = "This model's maximum context length is"
             41832,
             32768,
         ),
-        (f"{CONTEXT} 8192 tokens. However, you requested about 9000 tokens.", 9000, 8192),
+        (
+            f"{CONTEXT} 8192 tokens. However, you requested about 9000 tokens.",
+            9000,
+            8192,
+        ),
         ("prompt too long; exceeded max context length by 4096 tokens", None, None),
         ("the input length exceeds the context length", None, None),
-        ("This model's maximum prompt length is 131072 but the request contains 537812 tokens.", 537812, 131072),
-        ("Your request exceeded model token limit: 262144 (requested: 300000)", 300000, 262144),
+        (
+            "This model's maximum prompt length is 131072 but the request contains 537812 tokens.",
+            537812,
+            131072,
+        ),
+        (
+            "Your request exceeded model token limit: 262144 (requested: 300000)",
+            300000,
+            262144,
+        ),
         ("Range of input length should be [1, 229376]", None, 229376),
         ("prompt token count of 200000 exceeds the limit of 128000", 200000, 128000),
-        ("Request body too large for gpt-4o model. Max size: 8000 tokens. tokens_limit_reached", None, 8000),
-        ("`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens", 5000, 4096),
+        (
+            "Request body too large for gpt-4o model. Max size: 8000 tokens. tokens_limit_reached",
+            None,
+            8000,
+        ),
+        (
+            "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens",
+            5000,
+            4096,
+        ),
         ("model_context_window_exceeded", None, None),
         ("Input is too long for requested model.", None, None),
     ],
 )
-def test_messages_about_an_overlong_prompt(words: str, prompt: int | None, window: int | None) -> None:
+def test_messages_about_an_overlong_prompt(
+    words: str, prompt: int | None, window: int | None
+) -> None:
     assert find_overflow(words) == (prompt, window)
     assert find_overflow(words.upper()) is not None
 
@@ -549,8 +965,14 @@ def test_something_else(words: str) -> None:
 @given(st.integers(1, 10**7), st.integers(1, 10**7))
 def test_numbers_are_read_with_and_without_commas(prompt: int, window: int) -> None:
     expected = (prompt, window)
-    assert find_overflow(f"prompt is too long: {prompt} tokens > {window} maximum") == expected
-    assert find_overflow(f"prompt is too long: {prompt:,} tokens > {window:,} maximum") == expected
+    assert (
+        find_overflow(f"prompt is too long: {prompt} tokens > {window} maximum")
+        == expected
+    )
+    assert (
+        find_overflow(f"prompt is too long: {prompt:,} tokens > {window:,} maximum")
+        == expected
+    )
 
 
 @given(st.text(max_size=300))

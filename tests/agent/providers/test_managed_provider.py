@@ -22,7 +22,12 @@ from custom_components.chatterbox.agent.errors import (
     ProviderReplyInvalid,
     ProviderUnreachable,
 )
-from custom_components.chatterbox.agent.events import CompletionResult, PromptProgress, ProviderEvent, TextDelta
+from custom_components.chatterbox.agent.events import (
+    CompletionResult,
+    PromptProgress,
+    ProviderEvent,
+    TextDelta,
+)
 from custom_components.chatterbox.agent.messages import FinishReason, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.providers.managed_provider import (
@@ -63,11 +68,19 @@ class Server:
 class Home:
     """A provider whose circuit is open, on a clock of its own."""
 
-    def __init__(self, check: Callable[[], Coroutine[object, object, None]] | None, seconds: float = 30) -> None:
+    def __init__(
+        self,
+        check: Callable[[], Coroutine[object, object, None]] | None,
+        seconds: float = 30,
+    ) -> None:
         self.clock = ManualClock()
         self.breaker = CircuitBreaker(POLICY, self.clock)
         self.managed = ManagedProvider(
-            "kitchen", ScriptedProvider(), self.breaker, Timeouts(first_token=seconds), check=check
+            "kitchen",
+            ScriptedProvider(),
+            self.breaker,
+            Timeouts(first_token=seconds),
+            check=check,
         )
         self.breaker.trip(DOWN)
 
@@ -75,7 +88,9 @@ class Home:
         self.clock.advance(self.breaker.seconds_until_probe)
 
 
-async def test_a_service_that_is_back_gets_its_place_back(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_service_that_is_back_gets_its_place_back(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     home = Home(Server(None).check)
     home.cool_down()
 
@@ -87,7 +102,9 @@ async def test_a_service_that_is_back_gets_its_place_back(caplog: pytest.LogCapt
 
 
 @pytest.mark.parametrize("error", [DOWN, ProviderRejectedKey("HTTP 401")], ids=repr)
-async def test_a_service_that_is_not_back_is_left_alone_for_longer(error: ProviderError) -> None:
+async def test_a_service_that_is_not_back_is_left_alone_for_longer(
+    error: ProviderError,
+) -> None:
     home = Home(Server(error).check)
     home.cool_down()
 
@@ -134,14 +151,18 @@ async def test_a_service_that_is_late_is_not_back() -> None:
 
 
 @pytest.mark.usefixtures("loop_clock")
-async def test_a_service_that_has_to_load_its_model_may_take_as_long_as_measured() -> None:
+async def test_a_service_that_has_to_load_its_model_may_take_as_long_as_measured() -> (
+    None
+):
     gate = Gate()
 
     async def check() -> None:
         await gate()
 
     home = Home(check, seconds=5)
-    home.managed = replace(home.managed, timeouts=replace(home.managed.timeouts, first_answer=60))
+    home.managed = replace(
+        home.managed, timeouts=replace(home.managed.timeouts, first_answer=60)
+    )
     home.cool_down()
 
     probe = asyncio.create_task(home.managed.probe())
@@ -153,13 +174,17 @@ async def test_a_service_that_has_to_load_its_model_may_take_as_long_as_measured
     assert home.breaker.state is CLOSED
 
 
-def test_a_failure_found_elsewhere_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failure_found_elsewhere_is_logged_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     home = Home(None)
     for error in (DOWN, ProviderRejectedKey("no"), ProviderRejectedKey("no")):
         home.managed.tripped(error)
 
     assert home.breaker.state is OPEN
-    assert [record.message for record in caplog.records] == ["kitchen failed: ProviderRejectedKey: no"]
+    assert [record.message for record in caplog.records] == [
+        "kitchen failed: ProviderRejectedKey: no"
+    ]
 
 
 REQUEST = CompletionRequest("", (UserMessage("Hi"),))
@@ -170,12 +195,16 @@ END = CompletionResult(FinishReason.STOP)
 
 async def read(provider: ScriptedProvider, clock: ManualClock) -> list[ProviderEvent]:
     """Follow a stream to its end, within the timeouts of these tests."""
-    begun = await await_first(provider.stream(REQUEST), TIMEOUTS.first_token, LONGEST, clock)
+    begun = await await_first(
+        provider.stream(REQUEST), TIMEOUTS.first_token, LONGEST, clock
+    )
     async with aclosing(begun):
         return await read_on(begun)
 
 
-async def read_on(begun: StartedStream, after_each: Callable[[], None] = lambda: None) -> list[ProviderEvent]:
+async def read_on(
+    begun: StartedStream, after_each: Callable[[], None] = lambda: None
+) -> list[ProviderEvent]:
     """Follow a stream that has begun to its end."""
     events: list[ProviderEvent] = []
     event: ProviderEvent | None = begun.first
@@ -189,12 +218,18 @@ async def read_on(begun: StartedStream, after_each: Callable[[], None] = lambda:
 async def test_a_stream_in_time_passes_unchanged_and_is_closed() -> None:
     provider = ScriptedProvider([TextDelta("It is "), TextDelta("dark."), END])
 
-    assert await read(provider, ManualClock()) == [TextDelta("It is "), TextDelta("dark."), END]
+    assert await read(provider, ManualClock()) == [
+        TextDelta("It is "),
+        TextDelta("dark."),
+        END,
+    ]
     assert provider.open_streams == 0
 
 
 async def test_nothing_is_asked_of_a_stream_after_its_end() -> None:
-    assert await read(ScriptedProvider([END, ProviderUnreachable("never seen")]), ManualClock()) == [END]
+    assert await read(
+        ScriptedProvider([END, ProviderUnreachable("never seen")]), ManualClock()
+    ) == [END]
 
 
 @pytest.mark.parametrize(
@@ -232,13 +267,21 @@ async def test_the_time_that_a_reader_takes_is_not_the_models() -> None:
     assert read_slowly == [TextDelta("It "), TextDelta("is "), END]
 
 
-@pytest.mark.parametrize("lines", [[], [TextDelta("It")]], ids=["at once", "in the middle"])
-async def test_a_stream_that_ends_without_a_finish_is_a_failure(lines: list[Line]) -> None:
+@pytest.mark.parametrize(
+    "lines", [[], [TextDelta("It")]], ids=["at once", "in the middle"]
+)
+async def test_a_stream_that_ends_without_a_finish_is_a_failure(
+    lines: list[Line],
+) -> None:
     with pytest.raises(ProviderReplyInvalid, match="without a finish"):
         await read(ScriptedProvider(lines), ManualClock())
 
 
-@pytest.mark.parametrize("error", [ProviderUnreachable("gone"), TimeoutError("a bug"), ValueError("a bug")], ids=repr)
+@pytest.mark.parametrize(
+    "error",
+    [ProviderUnreachable("gone"), TimeoutError("a bug"), ValueError("a bug")],
+    ids=repr,
+)
 async def test_exceptions_of_a_stream_are_passed_on(error: Exception) -> None:
     scripts: list[list[Line]] = [[error], [TextDelta("It"), error]]
     for lines in scripts:
@@ -262,7 +305,9 @@ async def test_a_cancelled_reader_closes_the_stream(lines: list[Line]) -> None:
 
 
 @pytest.mark.parametrize("lines", [[], [TextDelta("It")]], ids=["first", "between"])
-async def test_a_cancellation_from_elsewhere_is_a_failure_of_the_service(lines: list[Line]) -> None:
+async def test_a_cancellation_from_elsewhere_is_a_failure_of_the_service(
+    lines: list[Line],
+) -> None:
     """Then the service has failed, and whoever waits for it was not cancelled."""
     waited_for = asyncio.get_running_loop().create_future()
     gate = Gate()
@@ -311,7 +356,13 @@ class Reading:
         ([(3, 0), (10, 90), (10, 100)], 3),
         ([(3, 0), (10, 60), (19, 50)], 0),
     ],
-    ids=["in batches", "in one batch", "at once", "to its end", "and tells less at the end"],
+    ids=[
+        "in batches",
+        "in one batch",
+        "at once",
+        "to its end",
+        "and tells less at the end",
+    ],
 )
 async def test_a_service_that_gets_on_with_the_prompt_is_waited_for(
     reports: Sequence[tuple[float, int]], silent_for: float
@@ -356,16 +407,24 @@ async def test_a_service_that_gets_on_no_more_is_given_up(
     assert provider.open_streams == 0
 
 
-async def test_the_first_answer_after_a_start_a_failure_or_a_pause_may_take_longer() -> None:
+async def test_the_first_answer_after_a_start_a_failure_or_a_pause_may_take_longer() -> (
+    None
+):
     home = Home(Server(None).check)
-    home.managed = replace(home.managed, timeouts=Timeouts(first_token=4, first_answer=40))
+    home.managed = replace(
+        home.managed, timeouts=Timeouts(first_token=4, first_answer=40)
+    )
 
     async def ask(silent_for: float) -> type[Exception] | None:
         provider = ScriptedProvider(Reading([], silent_for, home.clock).lines())
         managed = replace(home.managed, provider=provider, retries=False)
         with home.breaker.insist() as permit:
             try:
-                await (await managed.start(REQUEST, LONGEST, home.clock, RANDOM_JITTER, may_retry=False)).aclose()
+                await (
+                    await managed.start(
+                        REQUEST, LONGEST, home.clock, RANDOM_JITTER, may_retry=False
+                    )
+                ).aclose()
             except ProviderError as error:
                 managed.failed(permit, error)
                 return type(error)
@@ -374,8 +433,16 @@ async def test_the_first_answer_after_a_start_a_failure_or_a_pause_may_take_long
 
     home.cool_down()
     await home.managed.probe()
-    assert [await ask(39), await ask(3), await ask(5)] == [None, None, FirstTokenTimeout]
-    assert [await ask(39), await ask(39), await ask(39)] == [None, None, FirstTokenTimeout], "the second may be a check"
+    assert [await ask(39), await ask(3), await ask(5)] == [
+        None,
+        None,
+        FirstTokenTimeout,
+    ]
+    assert [await ask(39), await ask(39), await ask(39)] == [
+        None,
+        None,
+        FirstTokenTimeout,
+    ], "the second may be a check"
     await ask(1), await ask(1)
     home.clock.advance(301)
     assert [await ask(41), await ask(39)] == [FirstTokenTimeout, None]
@@ -389,9 +456,13 @@ def at_most() -> float:
     return 1.0
 
 
-async def ask(provider: ScriptedProvider, clock: ManualClock, within: float = 10) -> StartedStream:
+async def ask(
+    provider: ScriptedProvider, clock: ManualClock, within: float = 10
+) -> StartedStream:
     """Begin a stream that may be begun once more."""
-    managed = ManagedProvider("kitchen", provider, CircuitBreaker(), closes_promptly=True)
+    managed = ManagedProvider(
+        "kitchen", provider, CircuitBreaker(), closes_promptly=True
+    )
     return await managed.start(REQUEST, within, clock, at_most, may_retry=True)
 
 
@@ -408,7 +479,10 @@ async def test_a_second_try_that_works_is_the_answer() -> None:
 
 
 async def test_a_second_failure_is_the_end() -> None:
-    clock, provider = ManualClock(), ScriptedProvider([BROKEN], [ProviderReplyInvalid("nonsense")])
+    clock, provider = (
+        ManualClock(),
+        ScriptedProvider([BROKEN], [ProviderReplyInvalid("nonsense")]),
+    )
 
     with pytest.raises(ProviderReplyInvalid):
         await ask(provider, clock)
@@ -462,10 +536,17 @@ async def test_a_wait_that_does_not_fit_is_not_begun(within: float, tries: int) 
 
 
 @pytest.mark.parametrize(
-    ("retry_after", "waits"), [(None, [0.25]), (0.2, [0.25]), (7.0, [7.0]), (10.0, []), (3600.0, [])], ids=repr
+    ("retry_after", "waits"),
+    [(None, [0.25]), (0.2, [0.25]), (7.0, [7.0]), (10.0, []), (3600.0, [])],
+    ids=repr,
 )
-async def test_retry_after_is_honoured_when_it_fits(retry_after: float | None, waits: list[float]) -> None:
-    clock, provider = ManualClock(), ScriptedProvider([ProviderBusy("slow down", retry_after)], say("Here."))
+async def test_retry_after_is_honoured_when_it_fits(
+    retry_after: float | None, waits: list[float]
+) -> None:
+    clock, provider = (
+        ManualClock(),
+        ScriptedProvider([ProviderBusy("slow down", retry_after)], say("Here.")),
+    )
     asking = ask(provider, clock)
 
     if waits:
@@ -528,8 +609,12 @@ async def test_a_prefix_that_takes_too_long_is_read_on_until_the_next_request() 
     assert [prefix for prefix, _ in ahead.known] == [KIND]
 
 
-@pytest.mark.parametrize("prefix", [("a-model", "Be brief.", ()), ("another", "Be kind.", ()), None])
-async def test_a_request_ends_the_reading_of_another_prefix(prefix: Prefix | None) -> None:
+@pytest.mark.parametrize(
+    "prefix", [("a-model", "Be brief.", ()), ("another", "Be kind.", ()), None]
+)
+async def test_a_request_ends_the_reading_of_another_prefix(
+    prefix: Prefix | None,
+) -> None:
     ahead = ReadAhead()
     await _reading(ahead, prefix)
     assert ahead.task
@@ -549,16 +634,24 @@ async def test_a_server_is_expected_to_hold_the_prefixes_of_one_model_only() -> 
     assert [prefix for prefix, _ in ahead.known] == [("another", "Be kind.", ())]
 
 
-async def test_a_first_answer_that_nobody_has_measured_may_take_as_long_as_the_turn() -> None:
+async def test_a_first_answer_that_nobody_has_measured_may_take_as_long_as_the_turn() -> (
+    None
+):
     home = Home(Server(None).check)
-    home.managed = replace(home.managed, model="a-model", timeouts=Timeouts(first_token=4, is_guessed=True))
+    home.managed = replace(
+        home.managed, model="a-model", timeouts=Timeouts(first_token=4, is_guessed=True)
+    )
 
     async def begins(after: float) -> bool:
         provider = ScriptedProvider(Reading([], after, home.clock).lines())
         managed = replace(home.managed, provider=provider, retries=False)
         with home.breaker.insist() as permit:
             try:
-                await (await managed.start(REQUEST, LONGEST, home.clock, RANDOM_JITTER, may_retry=False)).aclose()
+                await (
+                    await managed.start(
+                        REQUEST, LONGEST, home.clock, RANDOM_JITTER, may_retry=False
+                    )
+                ).aclose()
             except FirstTokenTimeout as error:
                 managed.failed(permit, error)
                 return False

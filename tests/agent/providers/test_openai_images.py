@@ -14,10 +14,23 @@ from custom_components.chatterbox.agent.errors import (
     ProviderRejectedKey,
     ProviderReplyInvalid,
 )
-from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, Picture, Usage
-from custom_components.chatterbox.agent.providers.openai_images import OpenAIImageProvider
+from custom_components.chatterbox.agent.messages import (
+    JsonObject,
+    JsonValue,
+    Picture,
+    Usage,
+)
+from custom_components.chatterbox.agent.providers.openai_images import (
+    OpenAIImageProvider,
+)
 from tests.support.picture_files import jpeg, png
-from tests.support.servers.raw_http import Ending, RawHTTPServer, RawReply, raw_http_server, reply
+from tests.support.servers.raw_http import (
+    Ending,
+    RawHTTPServer,
+    RawReply,
+    raw_http_server,
+    reply,
+)
 
 FILE = png(3, 2)
 
@@ -26,14 +39,24 @@ def answer(file: bytes = FILE, **more: JsonValue) -> RawReply:
     """Return the answer of a server that has made a picture; OpenAI sends one in this shape."""
     item: JsonObject = {"b64_json": b64encode(file).decode(), **more}
     usage: JsonObject = {"input_tokens": 14, "output_tokens": 272, "total_tokens": 286}
-    body: JsonObject = {"created": 1713833628, "data": [item], "output_format": "png", "usage": usage}
+    body: JsonObject = {
+        "created": 1713833628,
+        "data": [item],
+        "output_format": "png",
+        "usage": usage,
+    }
     return reply(json.dumps(body).encode())
 
 
 def provider(
-    server: RawHTTPServer, session: aiohttp.ClientSession, model: str = "gpt-image-1", seconds: float = 5
+    server: RawHTTPServer,
+    session: aiohttp.ClientSession,
+    model: str = "gpt-image-1",
+    seconds: float = 5,
 ) -> OpenAIImageProvider:
-    return OpenAIImageProvider(session, f"http://127.0.0.1:{server.port}", model, "sk-secret", seconds)
+    return OpenAIImageProvider(
+        session, f"http://127.0.0.1:{server.port}", model, "sk-secret", seconds
+    )
 
 
 def sent(server: RawHTTPServer) -> list[JsonObject]:
@@ -51,7 +74,9 @@ async def test_a_picture_is_made_of_words(session: aiohttp.ClientSession) -> Non
     assert server.requests[0].headers["authorization"] == "Bearer sk-secret"
 
 
-async def test_other_models_are_asked_for_the_picture_itself(session: aiohttp.ClientSession) -> None:
+async def test_other_models_are_asked_for_the_picture_itself(
+    session: aiohttp.ClientSession,
+) -> None:
     async with raw_http_server(answer(jpeg(640, 480))) as server:
         picture = await provider(server, session, "imagen-4").draw("A cat")
 
@@ -59,8 +84,12 @@ async def test_other_models_are_asked_for_the_picture_itself(session: aiohttp.Cl
     assert sent(server)[0]["response_format"] == "b64_json"
 
 
-async def test_a_parameter_that_is_refused_is_left_out(session: aiohttp.ClientSession) -> None:
-    refusal = reply(b'{"error": {"message": "Unknown parameter: \'response_format\'."}}', status=400)
+async def test_a_parameter_that_is_refused_is_left_out(
+    session: aiohttp.ClientSession,
+) -> None:
+    refusal = reply(
+        b'{"error": {"message": "Unknown parameter: \'response_format\'."}}', status=400
+    )
     async with raw_http_server(refusal, answer()) as server:
         await provider(server, session, "new-image-model").draw("A cat")
 
@@ -73,9 +102,15 @@ async def test_a_parameter_that_is_refused_is_left_out(session: aiohttp.ClientSe
     [
         (reply(b'{"error": {"message": "no"}}', status=401), ProviderRejectedKey),
         (reply(b'{"error": {"message": "slow down"}}', status=429), ProviderBusy),
-        (reply(b'{"error": {"message": "The model does not exist"}}', status=404), ModelNotFound),
+        (
+            reply(b'{"error": {"message": "The model does not exist"}}', status=404),
+            ModelNotFound,
+        ),
         (reply(b'{"data": []}'), ProviderReplyInvalid),
-        (reply(b'{"data": [{"url": "http://elsewhere/cat.png"}]}'), ProviderReplyInvalid),
+        (
+            reply(b'{"data": [{"url": "http://elsewhere/cat.png"}]}'),
+            ProviderReplyInvalid,
+        ),
         (reply(b'{"data": [{"b64_json": "~"}]}'), ProviderReplyInvalid),
         (reply(b'{"data": [{"b64_json": "PHN2Zy8+"}]}'), ProviderReplyInvalid),
         (reply(b"{}"), ProviderReplyInvalid),
@@ -95,6 +130,6 @@ async def test_failures_of_an_image_service(
 
 
 def test_the_representation_has_no_key(session: aiohttp.ClientSession) -> None:
-    assert repr(OpenAIImageProvider(session, "http://user:pass@host", "m", "sk-secret", 1)) == (
-        "OpenAIImageProvider(model='m')"
-    )
+    assert repr(
+        OpenAIImageProvider(session, "http://user:pass@host", "m", "sk-secret", 1)
+    ) == ("OpenAIImageProvider(model='m')")

@@ -44,14 +44,20 @@ def test_every_server_takes_the_ids_that_we_make_up(profile: ServerProfile) -> N
     assert re.fullmatch(profile.chat.call_ids, new_call_id())
 
 
-def test_every_usual_address_is_one_and_leads_back_to_its_profile(profile: ServerProfile) -> None:
+def test_every_usual_address_is_one_and_leads_back_to_its_profile(
+    profile: ServerProfile,
+) -> None:
     if profile is OTHER:
         assert not profile.base_url
         return
     assert api_root(profile.base_url)
     if profile.host or profile.port:
         assert profile_at(profile.base_url) is profile
-    assert profile.needs_key == profile.base_url.startswith("https://") == profile.key_page.startswith("https://")
+    assert (
+        profile.needs_key
+        == profile.base_url.startswith("https://")
+        == profile.key_page.startswith("https://")
+    )
 
 
 @pytest.mark.parametrize(
@@ -89,7 +95,9 @@ def test_the_profile_of_an_address(typed: str, found: ServerProfile) -> None:
     ],
 )
 def test_the_nearest_effort(
-    wanted: ReasoningEffort, known: tuple[ReasoningEffort, ...], requested: ReasoningEffort
+    wanted: ReasoningEffort,
+    known: tuple[ReasoningEffort, ...],
+    requested: ReasoningEffort,
 ) -> None:
     assert nearest_effort(wanted, known) is requested
 
@@ -98,9 +106,16 @@ def test_how_servers_are_asked_for_an_effort() -> None:
     assert OTHER.effort_fields(XHIGH) == {"reasoning_effort": "xhigh"}
     assert PROFILES["mistral"].effort_fields(LOW) == {"reasoning_effort": "high"}
     assert PROFILES["groq"].effort_fields(MAX) == {"reasoning_effort": "high"}
-    assert PROFILES["openrouter"].effort_fields(MAX) == {"reasoning": {"effort": "xhigh"}}
-    assert PROFILES["deepseek"].effort_fields(NONE) == {"thinking": {"type": "disabled"}}
-    assert PROFILES["deepseek"].effort_fields(LOW) == {"thinking": {"type": "enabled"}, "reasoning_effort": "low"}
+    assert PROFILES["openrouter"].effort_fields(MAX) == {
+        "reasoning": {"effort": "xhigh"}
+    }
+    assert PROFILES["deepseek"].effort_fields(NONE) == {
+        "thinking": {"type": "disabled"}
+    }
+    assert PROFILES["deepseek"].effort_fields(LOW) == {
+        "thinking": {"type": "enabled"},
+        "reasoning_effort": "low",
+    }
     assert PROFILES["llama_cpp"].effort_fields(NONE) == {
         "reasoning_effort": "none",
         "chat_template_kwargs": {"enable_thinking": False, "thinking": False},

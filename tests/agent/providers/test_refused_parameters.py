@@ -30,7 +30,9 @@ PAYLOAD: JsonObject = {
 }
 
 
-def left_out(body: str, status: int = 400, payload: JsonObject = PAYLOAD) -> JsonObject | None:
+def left_out(
+    body: str, status: int = 400, payload: JsonObject = PAYLOAD
+) -> JsonObject | None:
     """Return what is sent the second time, or None when nothing is."""
     trial = RefusedParameters("m", REQUIRED, {"think": ["thinking"]}).trial(payload)
     return trial.payload if trial.leave_out(status, body.encode()) else None
@@ -57,11 +59,26 @@ def without(*names: str) -> JsonObject:
             ),
             "max_tokens",
         ),
-        ('{"type":"error","error":{"message":"`temperature` and `top_p` cannot both be specified"}}', "temperature"),
-        ('{"type":"error","error":{"message":"top_p: Extra inputs are not permitted"}}', "top_p"),
-        ('{"detail":[{"type":"extra_forbidden","loc":["body","stream_options"]}]}', "stream_options"),
-        ('[{"error":{"message":"Unknown name \\"stream_options\\": Cannot find field."}}]', "stream_options"),
-        ("litellm.UnsupportedParamsError: groq does not support parameters: ['top_p', 'temperature']", "top_p"),
+        (
+            '{"type":"error","error":{"message":"`temperature` and `top_p` cannot both be specified"}}',
+            "temperature",
+        ),
+        (
+            '{"type":"error","error":{"message":"top_p: Extra inputs are not permitted"}}',
+            "top_p",
+        ),
+        (
+            '{"detail":[{"type":"extra_forbidden","loc":["body","stream_options"]}]}',
+            "stream_options",
+        ),
+        (
+            '[{"error":{"message":"Unknown name \\"stream_options\\": Cannot find field."}}]',
+            "stream_options",
+        ),
+        (
+            "litellm.UnsupportedParamsError: groq does not support parameters: ['top_p', 'temperature']",
+            "top_p",
+        ),
         ("property 'temperature' is unsupported", "temperature"),
         ('{"error":"\\"gemma\\" does not support thinking"}', "think"),
         ("Unknown parameter: 'reasoning'.", "reasoning"),
@@ -73,7 +90,9 @@ def test_the_parameter_that_a_refusal_names(body: str, name: str) -> None:
 
 
 def test_a_parameter_inside_another_is_left_out_alone() -> None:
-    body = "Unsupported parameter: 'reasoning.summary' is not supported with this model."
+    body = (
+        "Unsupported parameter: 'reasoning.summary' is not supported with this model."
+    )
 
     assert left_out(body) == {**PAYLOAD, "reasoning": {"effort": "low"}}
 
@@ -81,7 +100,9 @@ def test_a_parameter_inside_another_is_left_out_alone() -> None:
 def test_an_object_without_parameters_is_left_out_too() -> None:
     payload: JsonObject = {"model": "m", "reasoning": {"effort": "low"}}
 
-    assert left_out("Unsupported value: 'reasoning.effort'", payload=payload) == {"model": "m"}
+    assert left_out("Unsupported value: 'reasoning.effort'", payload=payload) == {
+        "model": "m"
+    }
 
 
 @pytest.mark.parametrize(
@@ -102,13 +123,16 @@ def test_a_refusal_that_names_no_parameter_of_ours_is_final(body: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "again"), [(400, True), (404, True), (422, True), (401, False), (429, False), (503, False)]
+    ("status", "again"),
+    [(400, True), (404, True), (422, True), (401, False), (429, False), (503, False)],
 )
 def test_which_refusals_may_be_about_a_parameter(status: int, again: bool) -> None:  # noqa: FBT001  # a table
     assert (left_out("temperature", status) is not None) == again
 
 
-def test_a_removal_that_helped_is_remembered_and_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_removal_that_helped_is_remembered_and_logged_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     refused = RefusedParameters("small-1", REQUIRED)
     trial = refused.trial(PAYLOAD)
 
@@ -120,7 +144,10 @@ def test_a_removal_that_helped_is_remembered_and_logged_once(caplog: pytest.LogC
         trial.accepted()
         refused.trial(PAYLOAD).accepted()
 
-    assert refused.trial(PAYLOAD).payload == {**without("temperature"), "reasoning": {"summary": "auto"}}
+    assert refused.trial(PAYLOAD).payload == {
+        **without("temperature"),
+        "reasoning": {"summary": "auto"},
+    }
     assert caplog.messages == [
         "small-1 refuses the parameter temperature; it is left out from now on",
         "small-1 refuses the parameter reasoning.effort; it is left out from now on",
@@ -145,9 +172,13 @@ def test_another_value_of_a_refused_parameter_is_tried() -> None:
     assert refused.trial(warmer).payload == warmer
 
 
-def test_the_latest_refused_values_are_remembered(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_latest_refused_values_are_remembered(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     refused = RefusedParameters("small-1", REQUIRED)
-    wishes: list[JsonObject] = [{**PAYLOAD, "temperature": number / 1_000} for number in range(1_000)]
+    wishes: list[JsonObject] = [
+        {**PAYLOAD, "temperature": number / 1_000} for number in range(1_000)
+    ]
     for wish in wishes:
         trial = refused.trial(wish)
         trial.leave_out(400, b"no temperature")
@@ -158,12 +189,21 @@ def test_the_latest_refused_values_are_remembered(caplog: pytest.LogCaptureFixtu
     assert sum(record.levelno == logging.WARNING for record in caplog.records) == 1
 
 
-NAMES = st.sampled_from(["model", "messages", "temperature", "top_p", "reasoning", "a.b", "", "?"])
-VALUES: st.SearchStrategy[JsonValue] = st.none() | st.integers() | st.dictionaries(NAMES, st.integers(), max_size=3)
+NAMES = st.sampled_from(
+    ["model", "messages", "temperature", "top_p", "reasoning", "a.b", "", "?"]
+)
+VALUES: st.SearchStrategy[JsonValue] = (
+    st.none() | st.integers() | st.dictionaries(NAMES, st.integers(), max_size=3)
+)
 
 
-@given(st.dictionaries(NAMES, VALUES), st.text(alphabet="abtempru_.'\" ") | NAMES | st.binary().map(repr))
-def test_each_refusal_takes_something_away_and_never_what_is_required(payload: JsonObject, sentence: str) -> None:
+@given(
+    st.dictionaries(NAMES, VALUES),
+    st.text(alphabet="abtempru_.'\" ") | NAMES | st.binary().map(repr),
+)
+def test_each_refusal_takes_something_away_and_never_what_is_required(
+    payload: JsonObject, sentence: str
+) -> None:
     trial = RefusedParameters("m", REQUIRED).trial(payload)
     before = str(payload)
 
@@ -172,7 +212,9 @@ def test_each_refusal_takes_something_away_and_never_what_is_required(payload: J
         before = str(trial.payload)
 
     assert {name for name in payload if name in REQUIRED} <= trial.payload.keys()
-    assert all(trial.payload[name] == payload[name] for name in REQUIRED if name in payload)
+    assert all(
+        trial.payload[name] == payload[name] for name in REQUIRED if name in payload
+    )
 
 
 ANTHROPIC_REQUIRED = {"model", "max_tokens", "messages", "system", "tools", "stream"}
@@ -205,16 +247,28 @@ NO_ROOM = (
 
 
 def anthropic() -> RefusedParameters:
-    return RefusedParameters("m", ANTHROPIC_REQUIRED, ANTHROPIC_ALSO_CALLED, ANTHROPIC_ADJUSTMENTS)
+    return RefusedParameters(
+        "m", ANTHROPIC_REQUIRED, ANTHROPIC_ALSO_CALLED, ANTHROPIC_ADJUSTMENTS
+    )
 
 
 def refusal(message: str) -> bytes:
-    error = {"type": "error", "error": {"type": "invalid_request_error", "message": message}, "request_id": "req_1"}
+    error = {
+        "type": "error",
+        "error": {"type": "invalid_request_error", "message": message},
+        "request_id": "req_1",
+    }
     return json.dumps(error).encode()
 
 
 def payload(*messages: JsonObject, **fields: JsonValue) -> JsonObject:
-    return {"model": "m", "max_tokens": 8192, "messages": [*messages], "stream": True, **fields}
+    return {
+        "model": "m",
+        "max_tokens": 8192,
+        "messages": [*messages],
+        "stream": True,
+        **fields,
+    }
 
 
 def blocks_of(role: str, *blocks: JsonObject) -> JsonObject:
@@ -228,10 +282,15 @@ def amid_calls(*blocks: JsonObject) -> tuple[JsonObject, ...]:
 
 USER = blocks_of("user", HI)
 BUDGET: JsonObject = {"thinking": {"type": "enabled", "budget_tokens": 4096}}
-ADAPTIVE: JsonObject = {"thinking": {"type": "adaptive"}, "output_config": {"effort": "medium"}}
+ADAPTIVE: JsonObject = {
+    "thinking": {"type": "adaptive"},
+    "output_config": {"effort": "medium"},
+}
 
 
-def answers(before: JsonObject, *messages: str) -> tuple[list[JsonObject], RefusedParameters]:
+def answers(
+    before: JsonObject, *messages: str
+) -> tuple[list[JsonObject], RefusedParameters]:
     """Return what is sent after each refusal, the last of which helps, and what has been learnt."""
     refusals = anthropic()
     trial = refusals.trial(before)
@@ -246,24 +305,52 @@ def answers(before: JsonObject, *messages: str) -> tuple[list[JsonObject], Refus
 @pytest.mark.parametrize(
     ("before", "message", "after"),
     [
-        pytest.param(payload(USER, **ADAPTIVE), NO_ADAPTIVE, payload(USER, **BUDGET), id="adaptive thinking"),
-        pytest.param(payload(USER, **ADAPTIVE), NO_EFFORT, payload(USER, **BUDGET), id="effort"),
         pytest.param(
-            payload(USER, thinking={"type": "adaptive"}, output_config={"effort": "low", "format": {}}),
+            payload(USER, **ADAPTIVE),
+            NO_ADAPTIVE,
+            payload(USER, **BUDGET),
+            id="adaptive thinking",
+        ),
+        pytest.param(
+            payload(USER, **ADAPTIVE), NO_EFFORT, payload(USER, **BUDGET), id="effort"
+        ),
+        pytest.param(
+            payload(
+                USER,
+                thinking={"type": "adaptive"},
+                output_config={"effort": "low", "format": {}},
+            ),
             "thinking: Input tag 'adaptive' found using 'type' does not match any of the expected tags: 'disabled'",
-            payload(USER, thinking={"type": "enabled", "budget_tokens": 1024}, output_config={"format": {}}),
+            payload(
+                USER,
+                thinking={"type": "enabled", "budget_tokens": 1024},
+                output_config={"format": {}},
+            ),
             id="adaptive thinking, in other words, beside another setting",
         ),
         pytest.param(
-            payload(USER, thinking={"type": "adaptive"}, output_config={"effort": "max"}, max_tokens=32_000),
+            payload(
+                USER,
+                thinking={"type": "adaptive"},
+                output_config={"effort": "max"},
+                max_tokens=32_000,
+            ),
             NO_ADAPTIVE,
-            payload(USER, thinking={"type": "enabled", "budget_tokens": 16_000}, max_tokens=32_000),
+            payload(
+                USER,
+                thinking={"type": "enabled", "budget_tokens": 16_000},
+                max_tokens=32_000,
+            ),
             id="half of the tokens are for the answer",
         ),
         pytest.param(
             payload(USER, thinking={"type": "adaptive"}, max_tokens=100_000),
             NO_ADAPTIVE,
-            payload(USER, thinking={"type": "enabled", "budget_tokens": 12_288}, max_tokens=100_000),
+            payload(
+                USER,
+                thinking={"type": "enabled", "budget_tokens": 12_288},
+                max_tokens=100_000,
+            ),
             id="adaptive thinking without an effort",
         ),
         pytest.param(
@@ -309,15 +396,23 @@ def answers(before: JsonObject, *messages: str) -> tuple[list[JsonObject], Refus
             id="a budget after calls of an earlier turn",
         ),
         pytest.param(
-            payload(USER, thinking={"type": "adaptive"}, output_config={"effort": "xhigh"}),
+            payload(
+                USER, thinking={"type": "adaptive"}, output_config={"effort": "xhigh"}
+            ),
             NO_XHIGH,
-            payload(USER, thinking={"type": "adaptive"}, output_config={"effort": "high"}),
+            payload(
+                USER, thinking={"type": "adaptive"}, output_config={"effort": "high"}
+            ),
             id="effort that the model does not know",
         ),
         pytest.param(
-            payload(USER, thinking={"type": "adaptive"}, output_config={"effort": "max"}),
+            payload(
+                USER, thinking={"type": "adaptive"}, output_config={"effort": "max"}
+            ),
             "output_config: this model has no effort level 'max'",
-            payload(USER, thinking={"type": "adaptive"}, output_config={"effort": "high"}),
+            payload(
+                USER, thinking={"type": "adaptive"}, output_config={"effort": "high"}
+            ),
             id="effort that the model does not know, and says no other",
         ),
         pytest.param(
@@ -367,10 +462,20 @@ def answers(before: JsonObject, *messages: str) -> tuple[list[JsonObject], Refus
             payload(
                 blocks_of("user", {**HI, "cache_control": {"type": "ephemeral"}}),
                 system=[{**HI, "cache_control": {"type": "ephemeral"}}],
-                tools=[{"name": "on", "input_schema": {"required": ["x"]}, "cache_control": {"type": "ephemeral"}}],
+                tools=[
+                    {
+                        "name": "on",
+                        "input_schema": {"required": ["x"]},
+                        "cache_control": {"type": "ephemeral"},
+                    }
+                ],
             ),
             "tools.0.cache_control: Extra inputs are not permitted",
-            payload(USER, system=[HI], tools=[{"name": "on", "input_schema": {"required": ["x"]}}]),
+            payload(
+                USER,
+                system=[HI],
+                tools=[{"name": "on", "input_schema": {"required": ["x"]}}],
+            ),
             id="cache breakpoints",
         ),
         pytest.param(
@@ -380,27 +485,51 @@ def answers(before: JsonObject, *messages: str) -> tuple[list[JsonObject], Refus
             id="forced call",
         ),
         pytest.param(
-            payload(USER, thinking={"type": "adaptive"}, tool_choice={"type": "tool", "name": "on"}),
+            payload(
+                USER,
+                thinking={"type": "adaptive"},
+                tool_choice={"type": "tool", "name": "on"},
+            ),
             "Thinking may not be enabled when tool_choice forces tool use.",
             payload(USER, thinking={"type": "adaptive"}),
             id="forced call beside thinking",
         ),
         pytest.param(
-            payload(USER, thinking={"type": "enabled", "budget_tokens": 1024}, temperature=0.5, top_p=0.9),
+            payload(
+                USER,
+                thinking={"type": "enabled", "budget_tokens": 1024},
+                temperature=0.5,
+                top_p=0.9,
+            ),
             "`temperature` may only be set to 1 when thinking is enabled.",
-            payload(USER, thinking={"type": "enabled", "budget_tokens": 1024}, top_p=0.9),
+            payload(
+                USER, thinking={"type": "enabled", "budget_tokens": 1024}, top_p=0.9
+            ),
             id="temperature beside thinking",
         ),
         pytest.param(
-            payload(USER, thinking={"type": "enabled", "budget_tokens": 1024}), NO_ENABLED, payload(USER), id="budget"
+            payload(USER, thinking={"type": "enabled", "budget_tokens": 1024}),
+            NO_ENABLED,
+            payload(USER),
+            id="budget",
         ),
-        pytest.param(payload(USER, output_config={"effort": "low"}), NO_EFFORT, payload(USER), id="effort alone"),
         pytest.param(
-            payload(USER, output_config={"effort": "huge"}), NO_XHIGH, payload(USER), id="effort that nobody knows"
+            payload(USER, output_config={"effort": "low"}),
+            NO_EFFORT,
+            payload(USER),
+            id="effort alone",
+        ),
+        pytest.param(
+            payload(USER, output_config={"effort": "huge"}),
+            NO_XHIGH,
+            payload(USER),
+            id="effort that nobody knows",
         ),
     ],
 )
-def test_a_refusal_adjusts_the_request(before: JsonObject, message: str, after: JsonObject) -> None:
+def test_a_refusal_adjusts_the_request(
+    before: JsonObject, message: str, after: JsonObject
+) -> None:
     [sent], _ = answers(before, message)
 
     assert sent == after
@@ -411,16 +540,29 @@ def test_a_refusal_adjusts_the_request(before: JsonObject, message: str, after: 
     [
         (
             payload(USER, **ADAPTIVE, temperature=0.5),
-            [NO_ADAPTIVE, "`temperature` may only be set to 1 when thinking is enabled."],
+            [
+                NO_ADAPTIVE,
+                "`temperature` may only be set to 1 when thinking is enabled.",
+            ],
             payload(USER, **BUDGET),
         ),
-        (payload(USER, **ADAPTIVE), [NO_ADAPTIVE, "'m' does not support thinking."], payload(USER)),
         (
-            payload(USER, thinking={"type": "adaptive"}, output_config={"effort": "xhigh"}),
+            payload(USER, **ADAPTIVE),
+            [NO_ADAPTIVE, "'m' does not support thinking."],
+            payload(USER),
+        ),
+        (
+            payload(
+                USER, thinking={"type": "adaptive"}, output_config={"effort": "xhigh"}
+            ),
             [NO_XHIGH, NO_EFFORT],
             payload(USER, **BUDGET),
         ),
-        (payload(USER, thinking={"type": "disabled"}), [NO_DISABLED, NO_EFFORT], payload(USER)),
+        (
+            payload(USER, thinking={"type": "disabled"}),
+            [NO_DISABLED, NO_EFFORT],
+            payload(USER),
+        ),
         (
             payload(*amid_calls(SIGNED, CALL), **ADAPTIVE),
             [CHANGED, NO_ADAPTIVE],
@@ -428,7 +570,9 @@ def test_a_refusal_adjusts_the_request(before: JsonObject, message: str, after: 
         ),
     ],
 )
-def test_several_refusals_follow_one_another(before: JsonObject, messages: Sequence[str], after: JsonObject) -> None:
+def test_several_refusals_follow_one_another(
+    before: JsonObject, messages: Sequence[str], after: JsonObject
+) -> None:
     sent, _ = answers(before, *messages)
 
     assert sent[-1] == after
@@ -437,12 +581,23 @@ def test_several_refusals_follow_one_another(before: JsonObject, messages: Seque
 @pytest.mark.parametrize(
     ("before", "messages"),
     [
-        (payload(USER, thinking={"type": "adaptive"}, output_config={"effort": "xhigh"}), [NO_XHIGH]),
+        (
+            payload(
+                USER, thinking={"type": "adaptive"}, output_config={"effort": "xhigh"}
+            ),
+            [NO_XHIGH],
+        ),
         (payload(USER, thinking={"type": "disabled"}), [NO_DISABLED]),
         (payload(USER, **ADAPTIVE), [NO_ADAPTIVE]),
         (payload(USER, **ADAPTIVE), [NO_ADAPTIVE, "'m' does not support thinking."]),
-        (payload(USER, **ADAPTIVE, temperature=0.5), [NO_ADAPTIVE, "`temperature` is deprecated for this model."]),
-        (payload(USER, max_tokens=8192), ["max_tokens: 8192 > 4096, which is the maximum"]),
+        (
+            payload(USER, **ADAPTIVE, temperature=0.5),
+            [NO_ADAPTIVE, "`temperature` is deprecated for this model."],
+        ),
+        (
+            payload(USER, max_tokens=8192),
+            ["max_tokens: 8192 > 4096, which is the maximum"],
+        ),
     ],
 )
 def test_an_adjustment_that_helped_is_remembered_and_logged_once(
@@ -456,7 +611,10 @@ def test_an_adjustment_that_helped_is_remembered_and_logged_once(
 
     assert [trial.payload for trial in again] == [sent[-1], sent[-1]]
     assert len(caplog.messages) == len(messages)
-    assert all(message.startswith("m ") and message.endswith("from now on") for message in caplog.messages)
+    assert all(
+        message.startswith("m ") and message.endswith("from now on")
+        for message in caplog.messages
+    )
 
 
 def test_an_adjustment_that_did_not_help_is_forgotten() -> None:
@@ -465,12 +623,16 @@ def test_an_adjustment_that_did_not_help_is_forgotten() -> None:
     trial = refusals.trial(before)
 
     assert trial.leave_out(400, refusal(NO_ADAPTIVE))
-    assert not trial.leave_out(400, refusal("Your credit balance is too low to access the Claude API."))
+    assert not trial.leave_out(
+        400, refusal("Your credit balance is too low to access the Claude API.")
+    )
 
     assert refusals.trial(before).payload == before
 
 
-def test_that_one_conversation_cannot_take_its_thinking_along_says_nothing_about_the_next() -> None:
+def test_that_one_conversation_cannot_take_its_thinking_along_says_nothing_about_the_next() -> (
+    None
+):
     before = payload(*amid_calls(SIGNED, CALL), **ADAPTIVE)
 
     _, refusals = answers(before, CHANGED)
@@ -505,13 +667,23 @@ def test_a_way_that_is_remembered_fits_itself_to_each_request() -> None:
         (400, payload(USER), CHANGED),
         (400, payload(USER), "max_tokens: 9000 > 8192, which is the maximum"),
         (400, payload(USER), "tools.0.cache_control: Extra inputs are not permitted"),
-        (400, payload(USER, **ADAPTIVE), "prompt is too long: 210000 tokens > 200000 maximum"),
+        (
+            400,
+            payload(USER, **ADAPTIVE),
+            "prompt is too long: 210000 tokens > 200000 maximum",
+        ),
         (400, payload(USER), NO_ROOM.replace("178959", "199900")),
-        (400, payload(USER, thinking={"type": "enabled", "budget_tokens": 32_000}), NO_ROOM),
+        (
+            400,
+            payload(USER, thinking={"type": "enabled", "budget_tokens": 32_000}),
+            NO_ROOM,
+        ),
         (400, {**payload(), "output_config": 7, "tools": [7]}, EXPECTED),
     ],
 )
-def test_where_nothing_can_be_changed_the_refusal_stands(status: int, before: JsonObject, message: str) -> None:
+def test_where_nothing_can_be_changed_the_refusal_stands(
+    status: int, before: JsonObject, message: str
+) -> None:
     trial = anthropic().trial(before)
 
     assert not trial.leave_out(status, refusal(message))
@@ -527,7 +699,10 @@ def test_no_way_is_tried_twice() -> None:
 
 WITH_TOOLS: JsonObject = {
     "model": "m",
-    "messages": [{"role": "system", "content": "You help."}, {"role": "user", "content": "Hi"}],
+    "messages": [
+        {"role": "system", "content": "You help."},
+        {"role": "user", "content": "Hi"},
+    ],
     "tools": [{"type": "function"}],
     "parallel_tool_calls": True,
     "stream": True,
@@ -535,7 +710,9 @@ WITH_TOOLS: JsonObject = {
 }
 
 
-def asked_otherwise(status: int, body: str, payload: JsonObject = WITH_TOOLS) -> tuple[JsonObject, str]:
+def asked_otherwise(
+    status: int, body: str, payload: JsonObject = WITH_TOOLS
+) -> tuple[JsonObject, str]:
     """Return what is sent after a refusal that was accepted then, and what is remembered of tools."""
     refused = RefusedParameters("m", REQUIRED, adjustments=TOOL_ADJUSTMENTS)
     trial = refused.trial(payload)
@@ -553,17 +730,32 @@ def asked_otherwise(status: int, body: str, payload: JsonObject = WITH_TOOLS) ->
             '{"message": "\\"auto\\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set"}',
         ),
         (500, '{"error": {"message": "tools param requires --jinja flag"}}'),
-        (400, '{"error": "registry.ollama.ai/library/gemma:2b does not support tools"}'),
+        (
+            400,
+            '{"error": "registry.ollama.ai/library/gemma:2b does not support tools"}',
+        ),
         (404, '{"error": {"message": "No endpoints found that support tool use."}}'),
-        (400, '{"error": {"message": "`tool calling` is not supported with this model"}}'.replace("`", "")),
-        (400, '{"error": {"message": "This model does not support function calling."}}'),
+        (
+            400,
+            '{"error": {"message": "`tool calling` is not supported with this model"}}'.replace(
+                "`", ""
+            ),
+        ),
+        (
+            400,
+            '{"error": {"message": "This model does not support function calling."}}',
+        ),
     ],
 )
-def test_where_tools_are_refused_the_model_is_asked_without_them_and_told(status: int, body: str) -> None:
+def test_where_tools_are_refused_the_model_is_asked_without_them_and_told(
+    status: int, body: str
+) -> None:
     sent, refusal = asked_otherwise(status, body)
 
     assert not {"tools", "tool_choice", "parallel_tool_calls"} & {*sent}
-    assert str(sent["messages"]).startswith("[{'role': 'system', 'content': 'You help.\\n\\nNo tools can be used")
+    assert str(sent["messages"]).startswith(
+        "[{'role': 'system', 'content': 'You help.\\n\\nNo tools can be used"
+    )
     assert sent["stream"] is True
     assert refusal == body
 
@@ -571,19 +763,37 @@ def test_where_tools_are_refused_the_model_is_asked_without_them_and_told(status
 @pytest.mark.parametrize(
     ("status", "body"),
     [
-        (500, '{"error": {"code": 500, "message": "Cannot use tools with stream", "type": "server_error"}}'),
-        (400, '{"error": {"message": "Tool calling is not supported in streaming mode"}}'),
+        (
+            500,
+            '{"error": {"code": 500, "message": "Cannot use tools with stream", "type": "server_error"}}',
+        ),
+        (
+            400,
+            '{"error": {"message": "Tool calling is not supported in streaming mode"}}',
+        ),
         (400, '{"error": "streaming is not supported with tools"}'),
     ],
 )
-def test_where_tools_exclude_a_stream_the_whole_answer_is_asked_for(status: int, body: str) -> None:
+def test_where_tools_exclude_a_stream_the_whole_answer_is_asked_for(
+    status: int, body: str
+) -> None:
     sent, refusal = asked_otherwise(status, body)
 
-    assert sent == {**{name: value for name, value in WITH_TOOLS.items() if name != "stream_options"}, "stream": False}
+    assert sent == {
+        **{
+            name: value
+            for name, value in WITH_TOOLS.items()
+            if name != "stream_options"
+        },
+        "stream": False,
+    }
     assert refusal == ""
 
 
-@pytest.mark.parametrize(("status", "body"), [(500, "Cannot use tools with stream"), (400, "m does not support tools")])
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [(500, "Cannot use tools with stream"), (400, "m does not support tools")],
+)
 def test_a_request_without_tools_is_sent_as_ever(status: int, body: str) -> None:
     refused = RefusedParameters("m", REQUIRED, adjustments=TOOL_ADJUSTMENTS)
     trial = refused.trial(WITH_TOOLS)
@@ -593,8 +803,15 @@ def test_a_request_without_tools_is_sent_as_ever(status: int, body: str) -> None
     assert refused.trial(PAYLOAD).payload == PAYLOAD
 
 
-def test_instructions_of_the_responses_interface_say_that_no_tools_can_be_used() -> None:
-    payload: JsonObject = {"model": "m", "instructions": "You help.", "input": [], "tools": [{"type": "function"}]}
+def test_instructions_of_the_responses_interface_say_that_no_tools_can_be_used() -> (
+    None
+):
+    payload: JsonObject = {
+        "model": "m",
+        "instructions": "You help.",
+        "input": [],
+        "tools": [{"type": "function"}],
+    }
 
     sent, _ = asked_otherwise(400, '{"error": "m does not support tools"}', payload)
 
@@ -616,15 +833,23 @@ NO_ALTERNATION = "conversation roles must alternate user and assistant roles exc
 @pytest.mark.parametrize(
     ("status", "body"),
     [
-        (500, f'{{"error": {{"code": 500, "message": "Error: Jinja Exception: {NO_ALTERNATION}"}}}}'),
-        (400, '{"object": "error", "message": "Conversation roles must alternate user/assistant/user/assistant/..."}'),
+        (
+            500,
+            f'{{"error": {{"code": 500, "message": "Error: Jinja Exception: {NO_ALTERNATION}"}}}}',
+        ),
+        (
+            400,
+            '{"object": "error", "message": "Conversation roles must alternate user/assistant/user/assistant/..."}',
+        ),
         (
             400,
             '{"error": {"message": "Provider returned error", "raw": "Unexpected role \'user\' after role \'tool\'"}}',
         ),
     ],
 )
-def test_where_roles_must_alternate_neighbours_are_merged(status: int, body: str) -> None:
+def test_where_roles_must_alternate_neighbours_are_merged(
+    status: int, body: str
+) -> None:
     sent, refusal = asked_otherwise(status, body, UNANSWERED)
 
     assert sent["messages"] == [
@@ -637,24 +862,42 @@ def test_where_roles_must_alternate_neighbours_are_merged(status: int, body: str
 @pytest.mark.parametrize(
     ("status", "body"),
     [
-        (400, '{"object": "error", "message": "System role not supported", "type": "BadRequestError", "code": 400}'),
-        (400, '[{"error": {"message": "Developer instruction is not enabled for models/gemma-3-27b-it"}}]'),
+        (
+            400,
+            '{"object": "error", "message": "System role not supported", "type": "BadRequestError", "code": 400}',
+        ),
+        (
+            400,
+            '[{"error": {"message": "Developer instruction is not enabled for models/gemma-3-27b-it"}}]',
+        ),
         (
             500,
             '{"error": {"message": "Jinja Exception: Only user, assistant and tool roles are supported, got system."}}',
         ),
-        (400, '{"error": {"message": "\'messages[0].role\' does not support \'system\' with this model."}}'),
+        (
+            400,
+            '{"error": {"message": "\'messages[0].role\' does not support \'system\' with this model."}}',
+        ),
     ],
 )
-def test_where_there_is_no_system_role_the_instructions_come_with_the_first_words(status: int, body: str) -> None:
+def test_where_there_is_no_system_role_the_instructions_come_with_the_first_words(
+    status: int, body: str
+) -> None:
     sent, _ = asked_otherwise(status, body, UNANSWERED)
 
-    assert sent["messages"] == [{"role": "user", "content": "You help.\n\nHi\n\nAre you there?"}]
+    assert sent["messages"] == [
+        {"role": "user", "content": "You help.\n\nHi\n\nAre you there?"}
+    ]
 
 
 def test_a_request_without_instructions_is_refused_for_good() -> None:
-    payload: JsonObject = {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
-    trial = RefusedParameters("m", REQUIRED, adjustments=TOOL_ADJUSTMENTS).trial(payload)
+    payload: JsonObject = {
+        "model": "m",
+        "messages": [{"role": "user", "content": "Hi"}],
+    }
+    trial = RefusedParameters("m", REQUIRED, adjustments=TOOL_ADJUSTMENTS).trial(
+        payload
+    )
 
     assert not trial.leave_out(400, b"System role not supported")
     assert trial.payload == payload
@@ -675,11 +918,22 @@ def test_a_model_without_tools_and_system_role_is_told_so_by_the_user() -> None:
 
 
 def _function(name: str, **parameters: JsonValue) -> JsonObject:
-    return {"type": "function", "function": {"name": name, "parameters": {"type": "object", **parameters}}}
+    return {
+        "type": "function",
+        "function": {"name": name, "parameters": {"type": "object", **parameters}},
+    }
 
 
-TURN_ON, SEARCH, STOP = _function("turn_on"), _function("ha_search", minimum=True), _function("stop")
-THREE_TOOLS: JsonObject = {"model": "m", "messages": [], "tools": [TURN_ON, SEARCH, STOP]}
+TURN_ON, SEARCH, STOP = (
+    _function("turn_on"),
+    _function("ha_search", minimum=True),
+    _function("stop"),
+)
+THREE_TOOLS: JsonObject = {
+    "model": "m",
+    "messages": [],
+    "tools": [TURN_ON, SEARCH, STOP],
+}
 NO_SCHEMA = '{"error": {"message": "Invalid schema for function \'ha_search\': True is not of type \'number\'."}}'
 
 
@@ -692,7 +946,9 @@ NO_SCHEMA = '{"error": {"message": "Invalid schema for function \'ha_search\': T
         '[{"error": {"message": "Unknown name at \'tools[0].function_declarations[1].parameters\'."}}]',
     ],
 )
-def test_a_tool_whose_schema_is_refused_is_left_out_alone_until_it_changes(body: str) -> None:
+def test_a_tool_whose_schema_is_refused_is_left_out_alone_until_it_changes(
+    body: str,
+) -> None:
     refused = RefusedParameters("m", REQUIRED, adjustments=TOOL_ADJUSTMENTS)
     trial = refused.trial(THREE_TOOLS)
     assert trial.leave_out(400, body.encode())
@@ -706,7 +962,14 @@ def test_a_tool_whose_schema_is_refused_is_left_out_alone_until_it_changes(body:
 
 def test_a_tool_of_the_other_interfaces_has_its_name_outside() -> None:
     refused = RefusedParameters("m", REQUIRED)
-    trial = refused.trial({"tools": [{"type": "function", "name": "ha_search"}, {"type": "web_search", "function": 1}]})
+    trial = refused.trial(
+        {
+            "tools": [
+                {"type": "function", "name": "ha_search"},
+                {"type": "web_search", "function": 1},
+            ]
+        }
+    )
 
     assert trial.leave_out(400, NO_SCHEMA.encode())
     assert trial.payload["tools"] == [{"type": "web_search", "function": 1}]
@@ -714,13 +977,23 @@ def test_a_tool_of_the_other_interfaces_has_its_name_outside() -> None:
 
 @pytest.mark.parametrize(
     "body",
-    [NO_SCHEMA.replace("ha_search", "unknown"), '{"message": "tools[7].parameters"}', '{"message": "too many tools"}'],
+    [
+        NO_SCHEMA.replace("ha_search", "unknown"),
+        '{"message": "tools[7].parameters"}',
+        '{"message": "too many tools"}',
+    ],
 )
 def test_a_refusal_that_names_no_tool_of_ours_leaves_none_out(body: str) -> None:
-    assert not RefusedParameters("m", REQUIRED).trial(THREE_TOOLS).leave_out(400, body.encode())
+    assert (
+        not RefusedParameters("m", REQUIRED)
+        .trial(THREE_TOOLS)
+        .leave_out(400, body.encode())
+    )
 
 
-def test_a_service_that_refuses_one_tool_after_another_is_believed_for_a_while() -> None:
+def test_a_service_that_refuses_one_tool_after_another_is_believed_for_a_while() -> (
+    None
+):
     tools: list[JsonValue] = [_function(f"tool_{number}") for number in range(20)]
     trial = RefusedParameters("m", REQUIRED).trial({"tools": tools})
     left_out = 0
@@ -737,16 +1010,33 @@ def test_a_service_that_refuses_one_tool_after_another_is_believed_for_a_while()
     ],
 )
 @pytest.mark.parametrize("source", ["files__", ""])
-def test_where_there_are_too_many_tools_the_largest_source_gives_up_some(words: str, source: str) -> None:
-    names = (f"{source}a", f"{source}b", f"{source}c", f"{source}d", "intent__off", "intent__on", "light__set")
+def test_where_there_are_too_many_tools_the_largest_source_gives_up_some(
+    words: str, source: str
+) -> None:
+    names = (
+        f"{source}a",
+        f"{source}b",
+        f"{source}c",
+        f"{source}d",
+        "intent__off",
+        "intent__on",
+        "light__set",
+    )
     payload: JsonObject = {"messages": [], "tools": [_function(name) for name in names]}
 
-    sent, refusal = asked_otherwise(400, json.dumps({"error": {"message": words}}), payload)
+    sent, refusal = asked_otherwise(
+        400, json.dumps({"error": {"message": words}}), payload
+    )
 
-    assert sent["tools"] == [_function(name) for name in (names[0], "intent__off", "intent__on", "light__set")]
+    assert sent["tools"] == [
+        _function(name)
+        for name in (names[0], "intent__off", "intent__on", "light__set")
+    ]
     assert refusal == ""
 
 
 def test_a_request_without_tools_is_none_of_too_many() -> None:
     refused = RefusedParameters("m", REQUIRED, adjustments=TOOL_ADJUSTMENTS)
-    assert not refused.trial({"messages": []}).leave_out(400, b"You may not include more than 4 tools")
+    assert not refused.trial({"messages": []}).leave_out(
+        400, b"You may not include more than 4 tools"
+    )

@@ -11,31 +11,66 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from custom_components.chatterbox.agent.errors import ProviderRejectedKey, ProviderReplyInvalid, ProviderUnreachable
+from custom_components.chatterbox.agent.errors import (
+    ProviderRejectedKey,
+    ProviderReplyInvalid,
+    ProviderUnreachable,
+)
 from custom_components.chatterbox.agent.events import CompletionResult, TextDelta
 from custom_components.chatterbox.agent.messages import FinishReason, UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
-from custom_components.chatterbox.agent.providers.refused_parameters import RefusedParameters
-from custom_components.chatterbox.agent.providers.service_client import Access, ServiceClient, TimeLimits
+from custom_components.chatterbox.agent.providers.refused_parameters import (
+    RefusedParameters,
+)
+from custom_components.chatterbox.agent.providers.service_client import (
+    Access,
+    ServiceClient,
+    TimeLimits,
+)
 from tests.support.servers.certificate import self_signed
-from tests.support.servers.raw_http import Ending, RawReply, head, raw_http_server, reply
+from tests.support.servers.raw_http import (
+    Ending,
+    RawReply,
+    head,
+    raw_http_server,
+    reply,
+)
 
-from .chat_completions import ANSWER, ANSWER_EVENTS, DONE, HELLO, IMPATIENT, KEY, REQUEST, STOP, collect, provider_of
+from .chat_completions import (
+    ANSWER,
+    ANSWER_EVENTS,
+    DONE,
+    HELLO,
+    IMPATIENT,
+    KEY,
+    REQUEST,
+    STOP,
+    collect,
+    provider_of,
+)
 
 
-async def test_a_password_in_the_address_is_sent_as_one(session: aiohttp.ClientSession) -> None:
+async def test_a_password_in_the_address_is_sent_as_one(
+    session: aiohttp.ClientSession,
+) -> None:
     async with raw_http_server(ANSWER) as server:
-        provider = OpenAIChatProvider(session, f"http://user:pass@127.0.0.1:{server.port}/v1?a=b", "m")
+        provider = OpenAIChatProvider(
+            session, f"http://user:pass@127.0.0.1:{server.port}/v1?a=b", "m"
+        )
         await collect(provider)
 
     assert server.requests[0].headers["authorization"] == "Basic dXNlcjpwYXNz"
     assert server.requests[0].target == "/v1/chat/completions?a=b"
 
 
-async def test_a_provider_that_nobody_needs_any_more_leaves_no_session_open(session: aiohttp.ClientSession) -> None:
+async def test_a_provider_that_nobody_needs_any_more_leaves_no_session_open(
+    session: aiohttp.ClientSession,
+) -> None:
     reports: list[dict[str, object]] = []
-    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: reports.append(context))
+    asyncio.get_running_loop().set_exception_handler(
+        lambda _loop, context: reports.append(context)
+    )
     async with raw_http_server(ANSWER) as server:
         provider = provider_of(server, session)
         await collect(provider)
@@ -67,16 +102,23 @@ async def test_a_response_that_ends_a_little_after_its_stream_keeps_its_connecti
 async def test_a_server_that_keeps_talking_after_the_finish_is_left(
     session: aiohttp.ClientSession, pieces: list[bytes]
 ) -> None:
-    stream = RawReply([head(200, {"Content-Type": "text/event-stream"}), *pieces, b": more\n\n"], Ending.REPEAT)
+    stream = RawReply(
+        [head(200, {"Content-Type": "text/event-stream"}), *pieces, b": more\n\n"],
+        Ending.REPEAT,
+    )
 
     async with raw_http_server(stream) as server:
-        events = await collect(provider_of(server, session, limits=TimeLimits(after_finish=0.1)))
+        events = await collect(
+            provider_of(server, session, limits=TimeLimits(after_finish=0.1))
+        )
         await server.left.wait()
 
     assert events == [TextDelta("Hello"), CompletionResult(FinishReason.STOP)]
 
 
-async def test_a_conversation_of_some_megabytes_is_sent(session: aiohttp.ClientSession) -> None:
+async def test_a_conversation_of_some_megabytes_is_sent(
+    session: aiohttp.ClientSession,
+) -> None:
     request = CompletionRequest("", (UserMessage("x" * 3_000_000),))
 
     async with raw_http_server(ANSWER) as server:
@@ -86,9 +128,15 @@ async def test_a_conversation_of_some_megabytes_is_sent(session: aiohttp.ClientS
 
 
 @pytest.mark.parametrize("status", [300, 301, 302, 303, 307, 308])
-async def test_words_and_key_go_nowhere_else(session: aiohttp.ClientSession, status: int) -> None:
+async def test_words_and_key_go_nowhere_else(
+    session: aiohttp.ClientSession, status: int
+) -> None:
     async with raw_http_server(ANSWER) as elsewhere:
-        moved = reply(b"", status=status, headers={"Location": f"http://127.0.0.1:{elsewhere.port}/v1"})
+        moved = reply(
+            b"",
+            status=status,
+            headers={"Location": f"http://127.0.0.1:{elsewhere.port}/v1"},
+        )
         async with raw_http_server(moved) as server:
             provider = provider_of(server, session)
             for attempt in (lambda: collect(provider), provider.list_models):
@@ -102,7 +150,10 @@ async def test_words_and_key_go_nowhere_else(session: aiohttp.ClientSession, sta
 @pytest.mark.parametrize(
     ("location", "message"),
     [
-        ("https://user:password@elsewhere/api/v1/models?key=private#private", "https://elsewhere/api/v1"),
+        (
+            "https://user:password@elsewhere/api/v1/models?key=private#private",
+            "https://elsewhere/api/v1",
+        ),
         ("/login?next=private", "http://127.0.0.1:{port}/login"),
         ("https://elsewhere/any-key/models", ""),
         ("http://[", ""),
@@ -113,7 +164,9 @@ async def test_words_and_key_go_nowhere_else(session: aiohttp.ClientSession, sta
 async def test_a_redirect_tells_its_address_without_secrets(
     session: aiohttp.ClientSession, location: str | None, message: str
 ) -> None:
-    moved = reply(b"", status=307, headers={} if location is None else {"Location": location})
+    moved = reply(
+        b"", status=307, headers={} if location is None else {"Location": location}
+    )
     async with raw_http_server(moved) as server:
         with pytest.raises(ProviderReplyInvalid) as caught:
             await provider_of(server, session, key="any-key").list_models()
@@ -122,9 +175,13 @@ async def test_a_redirect_tells_its_address_without_secrets(
     assert caught.value.words == ""
 
 
-async def test_a_certificate_that_nobody_vouches_for(session: aiohttp.ClientSession, tmp_path: Path) -> None:
+async def test_a_certificate_that_nobody_vouches_for(
+    session: aiohttp.ClientSession, tmp_path: Path
+) -> None:
     async with raw_http_server(ANSWER, tls=self_signed(tmp_path)) as server:
-        provider = OpenAIChatProvider(session, f"https://127.0.0.1:{server.port}", "m", KEY)
+        provider = OpenAIChatProvider(
+            session, f"https://127.0.0.1:{server.port}", "m", KEY
+        )
         with pytest.raises(ProviderUnreachable, match=r"TLS.*self-signed") as caught:
             await provider.check()
 
@@ -132,10 +189,14 @@ async def test_a_certificate_that_nobody_vouches_for(session: aiohttp.ClientSess
     assert not server.requests
 
 
-async def test_https_where_the_server_speaks_http(session: aiohttp.ClientSession) -> None:
+async def test_https_where_the_server_speaks_http(
+    session: aiohttp.ClientSession,
+) -> None:
     async with raw_http_server(ANSWER) as server:
         with pytest.raises(ProviderUnreachable, match="TLS") as caught:
-            await OpenAIChatProvider(session, f"https://127.0.0.1:{server.port}", "m").check()
+            await OpenAIChatProvider(
+                session, f"https://127.0.0.1:{server.port}", "m"
+            ).check()
 
     assert isinstance(caught.value.__cause__, ssl.SSLError)
 
@@ -149,19 +210,33 @@ async def test_https_where_the_server_speaks_http(session: aiohttp.ClientSession
     ids=["list", "image"],
 )
 async def test_an_answer_that_never_ends_is_left_as_soon_as_it_is_too_long(
-    session: aiohttp.ClientSession, ask: Callable[[ServiceClient], Awaitable[str]], limit: int
+    session: aiohttp.ClientSession,
+    ask: Callable[[ServiceClient], Awaitable[str]],
+    limit: int,
 ) -> None:
-    endless = RawReply([head(200, {"Content-Type": "application/json"}), b" " * 2**20], Ending.REPEAT)
+    endless = RawReply(
+        [head(200, {"Content-Type": "application/json"}), b" " * 2**20], Ending.REPEAT
+    )
 
     async with raw_http_server(endless) as server:
-        client = ServiceClient(session, Access(f"http://127.0.0.1:{server.port}"), RefusedParameters("m", ()))
-        with pytest.raises(ProviderReplyInvalid, match=f"more than {limit} bytes") as caught:
+        client = ServiceClient(
+            session,
+            Access(f"http://127.0.0.1:{server.port}"),
+            RefusedParameters("m", ()),
+        )
+        with pytest.raises(
+            ProviderReplyInvalid, match=f"more than {limit} bytes"
+        ) as caught:
             await ask(client)
         await server.left.wait()
-    assert caught.traceback  # holds the response, so it was not the garbage collector that closed it
+    assert (
+        caught.traceback
+    )  # holds the response, so it was not the garbage collector that closed it
 
 
-async def test_an_error_whose_body_never_ends_is_still_that_error(session: aiohttp.ClientSession) -> None:
+async def test_an_error_whose_body_never_ends_is_still_that_error(
+    session: aiohttp.ClientSession,
+) -> None:
     endless = RawReply([head(401, {"Content-Length": "99"}), b"No."], Ending.WAIT)
 
     async with raw_http_server(endless) as server:

@@ -10,7 +10,11 @@ from custom_components.chatterbox.agent.text import heard_answer, heard_request
     ("language", "heard", "meant"),
     [
         ("en", "Turn on the floor lamp. Thank you.", "Turn on the floor lamp."),
-        ("en", "Turn on the floor lamp. Thank you. Thanks for watching!", "Turn on the floor lamp."),
+        (
+            "en",
+            "Turn on the floor lamp. Thank you. Thanks for watching!",
+            "Turn on the floor lamp.",
+        ),
         ("en", "Turn on the floor lamp. you", "Turn on the floor lamp."),
         ("en", "Turn on the floor lamp. ...", "Turn on the floor lamp."),
         ("en", "[BLANK_AUDIO]", ""),
@@ -20,7 +24,11 @@ from custom_components.chatterbox.agent.text import heard_answer, heard_request
         ("en", "Subtitles by the Amara.org community", ""),
         ("en", "Um, turn on, uh, the floor lamp, um.", "turn on, the floor lamp"),
         ("en", "Add milk, um, eggs and, uh... bread, um.", "Add milk, eggs and, bread"),
-        ("en", "Turn on the lamp. Um. Turn off the fan.", "Turn on the lamp. Turn off the fan."),
+        (
+            "en",
+            "Turn on the lamp. Um. Turn off the fan.",
+            "Turn on the lamp. Turn off the fan.",
+        ),
         ("en", "Turn on, turn on the floor lamp.", "turn on the floor lamp."),
         ("en", "Turn of the floor lamp.", "turn off the floor lamp."),
         ("en", "Turn on the T.V.", "Turn on the TV"),
@@ -28,10 +36,22 @@ from custom_components.chatterbox.agent.text import heard_answer, heard_request
         ("de", "Untertitelung des ZDF, 2020", ""),
         ("de", "[Musik] Licht an. Untertitel der Amara.org-Community", "Licht an."),
         ("es", "Enciende la luz. ¡Gracias por ver el video!", "Enciende la luz."),
-        ("fr", "Euh, allume la lampe. Sous-titres réalisés par la communauté d'Amara.org", "allume la lampe."),
+        (
+            "fr",
+            "Euh, allume la lampe. Sous-titres réalisés par la communauté d'Amara.org",
+            "allume la lampe.",
+        ),
         ("fr", "Merci d\N{RIGHT SINGLE QUOTATION MARK}avoir regardé cette vidéo !", ""),
-        ("it", "Accendi la luce. Sottotitoli creati dalla comunità Amara.org", "Accendi la luce."),
-        ("nl", "Doe de lamp aan. Ondertitels ingediend door de Amara.org gemeenschap", "Doe de lamp aan."),
+        (
+            "it",
+            "Accendi la luce. Sottotitoli creati dalla comunità Amara.org",
+            "Accendi la luce.",
+        ),
+        (
+            "nl",
+            "Doe de lamp aan. Ondertitels ingediend door de Amara.org gemeenschap",
+            "Doe de lamp aan.",
+        ),
         ("pl", "Yyy, włącz lampę. Dziękuję za oglądanie.", "włącz lampę."),
         ("pt", "Acende a luz. Obrigado.", "Acende a luz."),
         ("pt-BR", "Ligue a luz. Legendas pela comunidade Amara.org", "Ligue a luz."),
@@ -102,7 +122,13 @@ def test_nothing_is_added(text: str, language: str) -> None:
     words = heard_request(text, language)
 
     assert len(words) <= len(text) + 1
-    assert heard_answer(text, language) in text or "[" in text or "*" in text or "(" in text or "♪" in text
+    assert (
+        heard_answer(text, language) in text
+        or "[" in text
+        or "*" in text
+        or "(" in text
+        or "♪" in text
+    )
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,9 @@ from custom_components.chatterbox.agent.wire.call_assembly import (
 type Chunk = Sequence[CallFragment]
 
 
-def fragment(arguments: str = "", *, index: int | None = None, call_id: str = "", name: str = "") -> CallFragment:
+def fragment(
+    arguments: str = "", *, index: int | None = None, call_id: str = "", name: str = ""
+) -> CallFragment:
     return CallFragment(index, call_id, name, arguments)
 
 
@@ -40,7 +42,9 @@ def assemble(*chunks: Chunk) -> list[list[ToolCall]]:
 
 
 def called(*chunks: Chunk) -> list[tuple[str, str]]:
-    return [(call.name, call.arguments) for calls in assemble(*chunks) for call in calls]
+    return [
+        (call.name, call.arguments) for calls in assemble(*chunks) for call in calls
+    ]
 
 
 def test_a_call_goes_out_with_the_fragment_that_completes_it() -> None:
@@ -53,15 +57,25 @@ def test_a_call_goes_out_with_the_fragment_that_completes_it() -> None:
 
 
 def test_an_empty_object_at_the_end_waits_because_arguments_may_follow() -> None:
-    assert assemble([fragment("{}", index=0, call_id="a", name="now")]) == [[], [ToolCall("a", "now", "{}")]]
+    assert assemble([fragment("{}", index=0, call_id="a", name="now")]) == [
+        [],
+        [ToolCall("a", "now", "{}")],
+    ]
     assert assemble(
-        [fragment("{}", index=0, call_id="a", name="on")], [fragment('{"x":', index=0)], [fragment("1}", index=0)]
+        [fragment("{}", index=0, call_id="a", name="on")],
+        [fragment('{"x":', index=0)],
+        [fragment("1}", index=0)],
     ) == [[], [], [ToolCall("a", "on", '{"x":1}')], []]
 
 
 @pytest.mark.parametrize("name", ["", "on"])
-@pytest.mark.parametrize("texts", [('{"x', '{"x": 1', '{"x": 1}'), ("{", '{"x"', '{"x"', '{"x": 1}', '{"x": 1}')])
-def test_a_fragment_may_repeat_what_came_before_it(texts: Sequence[str], name: str) -> None:
+@pytest.mark.parametrize(
+    "texts",
+    [('{"x', '{"x": 1', '{"x": 1}'), ("{", '{"x"', '{"x"', '{"x": 1}', '{"x": 1}')],
+)
+def test_a_fragment_may_repeat_what_came_before_it(
+    texts: Sequence[str], name: str
+) -> None:
     """vercel/ai#12052."""
     first, *others = texts
 
@@ -73,18 +87,24 @@ def test_a_fragment_may_repeat_what_came_before_it(texts: Sequence[str], name: s
 
 
 def test_a_fragment_that_begins_like_the_call_continues_a_text() -> None:
-    assert called([fragment('{"x": "', name="on")], [fragment('{"x'), fragment(': "}')]) == [("on", '{"x": "{"x: "}')]
+    assert called(
+        [fragment('{"x": "', name="on")], [fragment('{"x'), fragment(': "}')]
+    ) == [("on", '{"x": "{"x: "}')]
 
 
 def test_an_empty_object_goes_out_when_the_next_call_begins() -> None:
     assert assemble(
-        [fragment("{ }", index=0, call_id="a", name="now")], [fragment(index=1, call_id="b", name="on")]
+        [fragment("{ }", index=0, call_id="a", name="now")],
+        [fragment(index=1, call_id="b", name="on")],
     ) == [[], [ToolCall("a", "now", "{ }")], [ToolCall("b", "on", "{}")]]
 
 
 @pytest.mark.parametrize("nothing", ["", "null", "  "])
 def test_no_arguments_at_all_are_an_empty_object(nothing: str) -> None:
-    assert called([fragment(nothing, index=0, name="now")], [fragment('{"x":1}', index=1, name="on")]) == [
+    assert called(
+        [fragment(nothing, index=0, name="now")],
+        [fragment('{"x":1}', index=1, name="on")],
+    ) == [
         ("now", "{}"),
         ("on", '{"x":1}'),
     ]
@@ -109,7 +129,10 @@ def test_no_arguments_at_all_are_an_empty_object(nothing: str) -> None:
 def test_remains_of_a_template_around_arguments_are_dropped(written: str) -> None:
     text = written.replace("{}", '{"x":{"y":"}"}}')
     whole = [[fragment(text, index=0, name="on")]]
-    pieces = [[fragment(index=0, name="on")], *([fragment(character, index=0)] for character in text)]
+    pieces = [
+        [fragment(index=0, name="on")],
+        *([fragment(character, index=0)] for character in text),
+    ]
 
     assert called(*whole) == called(*pieces) == [("on", '{"x":{"y":"}"}}')]
 
@@ -121,14 +144,22 @@ def test_remains_of_a_template_in_an_id_are_dropped() -> None:
     assert call.id == "functions.now:0"
 
 
-@pytest.mark.parametrize("text", ['{"x":', "{'x':1}", "[1]", '"{}"', "kitchen", '{"x":1'])
+@pytest.mark.parametrize(
+    "text", ['{"x":', "{'x':1}", "[1]", '"{}"', "kitchen", '{"x":1']
+)
 def test_what_is_no_object_goes_out_as_written_at_the_end(text: str) -> None:
-    assert assemble([fragment(text, index=0, call_id="a", name="on")]) == [[], [ToolCall("a", "on", text)]]
+    assert assemble([fragment(text, index=0, call_id="a", name="on")]) == [
+        [],
+        [ToolCall("a", "on", text)],
+    ]
 
 
 def test_calls_keep_the_order_of_the_model_when_their_fragments_mix() -> None:
     assert assemble(
-        [fragment(index=0, call_id="a", name="on"), fragment(index=1, call_id="b", name="off")],
+        [
+            fragment(index=0, call_id="a", name="on"),
+            fragment(index=1, call_id="b", name="off"),
+        ],
         [fragment('{"y":2}', index=1)],
         [fragment('{"x":1}', index=0)],
     ) == [[], [], [ToolCall("a", "on", '{"x":1}'), ToolCall("b", "off", '{"y":2}')], []]
@@ -136,7 +167,8 @@ def test_calls_keep_the_order_of_the_model_when_their_fragments_mix() -> None:
 
 def test_a_call_that_is_never_whole_keeps_those_after_it_until_the_end() -> None:
     assert assemble(
-        [fragment('{"x":', index=0, call_id="a", name="on")], [fragment('{"y":2}', index=1, call_id="b", name="off")]
+        [fragment('{"x":', index=0, call_id="a", name="on")],
+        [fragment('{"y":2}', index=1, call_id="b", name="off")],
     ) == [[], [], [ToolCall("a", "on", '{"x":'), ToolCall("b", "off", '{"y":2}')]]
 
 
@@ -147,7 +179,11 @@ def test_the_end_of_a_call_is_final() -> None:
 
 
 def test_half_characters_in_two_fragments_become_one() -> None:
-    assert called([fragment('{"x":"\ud83d', name="on")], [fragment('\udca1"}')], [fragment('{"x":"\udca1"}')]) == [
+    assert called(
+        [fragment('{"x":"\ud83d', name="on")],
+        [fragment('\udca1"}')],
+        [fragment('{"x":"\udca1"}')],
+    ) == [
         ("on", '{"x":"💡"}'),
         ("on", '{"x":"\ufffd"}'),
     ]
@@ -171,12 +207,19 @@ SAME_TOOL = [("on", '{"x":1}'), ("on", '{"x":2}')]
             id="two calls in one chunk",
         ),
         pytest.param(
-            [[fragment('{"x":1}', call_id="a", name="on"), fragment('{"y":2}', call_id="b", name="off")]],
+            [
+                [
+                    fragment('{"x":1}', call_id="a", name="on"),
+                    fragment('{"y":2}', call_id="b", name="off"),
+                ]
+            ],
             TWO,
             id="no index",
         ),
         pytest.param(
-            [[fragment('{"x":1}', name="on"), fragment('{"y":2}', name="off")]], TWO, id="neither index nor id"
+            [[fragment('{"x":1}', name="on"), fragment('{"y":2}', name="off")]],
+            TWO,
+            id="neither index nor id",
         ),
         pytest.param(
             [[fragment('{"x":1}', name="on"), fragment('{"x":2}', name="on")]],
@@ -211,7 +254,12 @@ SAME_TOOL = [("on", '{"x":1}'), ("on", '{"x":2}')]
             id="the same index and tool twice",
         ),
         pytest.param(
-            [[fragment('{"x":1}', index=0, name="on"), fragment('{"x":1}', index=0, name="on")]],
+            [
+                [
+                    fragment('{"x":1}', index=0, name="on"),
+                    fragment('{"x":1}', index=0, name="on"),
+                ]
+            ],
             [("on", '{"x":1}')] * 2,
             id="twice the same in one chunk",
         ),
@@ -242,17 +290,27 @@ SAME_TOOL = [("on", '{"x":1}'), ("on", '{"x":2}')]
             id="id in each fragment and no index",
         ),
         pytest.param(
-            [[fragment('{"x"', index=0, call_id="a", name="on")], [fragment(":1}", index=0, call_id="other")]],
+            [
+                [fragment('{"x"', index=0, call_id="a", name="on")],
+                [fragment(":1}", index=0, call_id="other")],
+            ],
             TWO[:1],
             id="another id in each fragment",
         ),
         pytest.param(
-            [[fragment('{"x"', call_id="a", name="on")], [fragment(":1}", call_id="other")]],
+            [
+                [fragment('{"x"', call_id="a", name="on")],
+                [fragment(":1}", call_id="other")],
+            ],
             TWO[:1],
             id="another id in each fragment and no index",
         ),
         pytest.param(
-            [[fragment(index=0, call_id="a")], [fragment(index=0, name="on")], [fragment('{"x":1}', index=0)]],
+            [
+                [fragment(index=0, call_id="a")],
+                [fragment(index=0, name="on")],
+                [fragment('{"x":1}', index=0)],
+            ],
             TWO[:1],
             id="id, name and arguments apart",
         ),
@@ -274,7 +332,9 @@ SAME_TOOL = [("on", '{"x":1}'), ("on", '{"x":2}')]
             id="the whole arguments once more in fragments",
         ),
         pytest.param(
-            [[fragment('{"x":1} {"x":2}', index=0, call_id="a", name="on")]], SAME_TOOL, id="two objects in one text"
+            [[fragment('{"x":1} {"x":2}', index=0, call_id="a", name="on")]],
+            SAME_TOOL,
+            id="two objects in one text",
         ),
         pytest.param(
             [
@@ -287,23 +347,37 @@ SAME_TOOL = [("on", '{"x":1}'), ("on", '{"x":2}')]
         ),
         pytest.param(
             [
-                [fragment("{}", index=0, call_id="a", name="on"), fragment(index=1, call_id="b", name="now")],
+                [
+                    fragment("{}", index=0, call_id="a", name="on"),
+                    fragment(index=1, call_id="b", name="now"),
+                ],
                 [fragment('{"x":1}', index=0)],
             ],
             [("on", "{}"), ("now", "{}"), ("on", '{"x":1}')],
             id="arguments after an empty object that went out",
         ),
         pytest.param(
-            [[fragment('{"x":1}}</tool_call>', index=0, call_id="a", name="on")], [fragment("}", index=0)]],
+            [
+                [fragment('{"x":1}}</tool_call>', index=0, call_id="a", name="on")],
+                [fragment("}", index=0)],
+            ],
             TWO[:1],
             id="left-overs of the model's own format",
         ),
         pytest.param(
-            [[fragment(index=0)], [fragment('{"x":1}', index=0, call_id="a", name="on")], [fragment(index=1)]],
+            [
+                [fragment(index=0)],
+                [fragment('{"x":1}', index=0, call_id="a", name="on")],
+                [fragment(index=1)],
+            ],
             TWO[:1],
             id="openings without anything",
         ),
-        pytest.param([[fragment('{"x":1}', index=0, call_id="a")]], [("", '{"x":1}')], id="no name at all"),
+        pytest.param(
+            [[fragment('{"x":1}', index=0, call_id="a")]],
+            [("", '{"x":1}')],
+            id="no name at all",
+        ),
     ],
 )
 def test_dialects(chunks: Sequence[Chunk], expected: list[tuple[str, str]]) -> None:
@@ -312,9 +386,21 @@ def test_dialects(chunks: Sequence[Chunk], expected: list[tuple[str, str]]) -> N
 
 def test_a_runaway_number_of_calls_is_refused() -> None:
     with pytest.raises(ProviderReplyInvalid, match="more than"):
-        assemble([fragment('{"x":1}', index=index, name="on") for index in range(MAX_CALLS + 1)])
+        assemble(
+            [
+                fragment('{"x":1}', index=index, name="on")
+                for index in range(MAX_CALLS + 1)
+            ]
+        )
     with pytest.raises(ProviderReplyInvalid, match="more than"):
-        assemble([fragment("".join(f'{{"x":{number}}}' for number in range(MAX_CALLS + 1)), name="on")])
+        assemble(
+            [
+                fragment(
+                    "".join(f'{{"x":{number}}}' for number in range(MAX_CALLS + 1)),
+                    name="on",
+                )
+            ]
+        )
 
 
 def test_nothing_is_added_to_a_call_that_went_out_at_the_end() -> None:
@@ -323,13 +409,17 @@ def test_nothing_is_added_to_a_call_that_went_out_at_the_end() -> None:
     list(assembler.add([fragment('{"x":', index=0, call_id="a", name="on")]))
     assert [*assembler.finish()] == [ToolCall("a", "on", '{"x":')]
     assert [*assembler.add([fragment("1}", index=0)])] == []
-    assert [*assembler.add([fragment('{"y":2}', index=1, call_id="b", name="off")])] == [
-        ToolCall("b", "off", '{"y":2}')
-    ]
+    assert [
+        *assembler.add([fragment('{"y":2}', index=1, call_id="b", name="off")])
+    ] == [ToolCall("b", "off", '{"y":2}')]
     assert [*assembler.finish()] == []
 
 
-ARGUMENTS = st.dictionaries(st.text(max_size=3), st.integers() | st.text(alphabet='{}"\\a', max_size=4), min_size=1)
+ARGUMENTS = st.dictionaries(
+    st.text(max_size=3),
+    st.integers() | st.text(alphabet='{}"\\a', max_size=4),
+    min_size=1,
+)
 
 
 @example(arguments=[{"a": '"'}], sizes=[8], numbered=True)
@@ -347,7 +437,10 @@ def test_the_size_of_the_fragments_makes_no_difference(
         index = number if numbered else None
         chunks.append([fragment(index=index, call_id=f"id{number}", name="on")])
         size = sizes[number % len(sizes)]
-        chunks.extend([fragment(text[at : at + size], index=index)] for at in range(0, len(text), size))
+        chunks.extend(
+            [fragment(text[at : at + size], index=index)]
+            for at in range(0, len(text), size)
+        )
 
     assert called(*chunks) == [("on", text) for text in written]
 
@@ -363,15 +456,26 @@ def test_a_name_may_arrive_in_pieces(call_id: str) -> None:
 
 @pytest.mark.parametrize(
     "second",
-    [fragment("{}", index=0, call_id="b", name="off"), fragment("{}", index=1, name="off"), fragment("{}", name="off")],
+    [
+        fragment("{}", index=0, call_id="b", name="off"),
+        fragment("{}", index=1, name="off"),
+        fragment("{}", name="off"),
+    ],
     ids=["new id", "new index", "no index"],
 )
-def test_another_name_with_a_sign_of_its_own_is_another_call(second: CallFragment) -> None:
-    assert called([fragment(index=0, call_id="a", name="on")], [second]) == [("on", "{}"), ("off", "{}")]
+def test_another_name_with_a_sign_of_its_own_is_another_call(
+    second: CallFragment,
+) -> None:
+    assert called([fragment(index=0, call_id="a", name="on")], [second]) == [
+        ("on", "{}"),
+        ("off", "{}"),
+    ]
 
 
 def test_another_name_after_arguments_is_another_call() -> None:
-    assert called([fragment('{"x":1}', index=0, name="on")], [fragment("{}", index=0, name="off")]) == [
+    assert called(
+        [fragment('{"x":1}', index=0, name="on")], [fragment("{}", index=0, name="off")]
+    ) == [
         ("on", '{"x":1}'),
         ("off", "{}"),
     ]
@@ -380,7 +484,9 @@ def test_another_name_after_arguments_is_another_call() -> None:
 TEXT = st.text(alphabet=st.sampled_from('ab{}[]"\\/,: \n💡'))
 VALUES: st.SearchStrategy[JsonValue] = st.recursive(
     st.none() | st.booleans() | st.integers() | TEXT,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3)
+    ),
     max_leaves=6,
 )
 OBJECTS = st.dictionaries(TEXT, VALUES, max_size=4)
@@ -393,8 +499,12 @@ def collect(pieces: Iterable[str]) -> ObjectText:
     return text
 
 
-@given(value=OBJECTS, ascii_only=st.booleans(), space=st.sampled_from(["", " ", "\n\t "]))
-def test_an_object_is_complete_at_its_last_character(*, value: JsonObject, ascii_only: bool, space: str) -> None:
+@given(
+    value=OBJECTS, ascii_only=st.booleans(), space=st.sampled_from(["", " ", "\n\t "])
+)
+def test_an_object_is_complete_at_its_last_character(
+    *, value: JsonObject, ascii_only: bool, space: str
+) -> None:
     written = json.dumps(value, ensure_ascii=ascii_only)
     text = ObjectText()
 
@@ -408,7 +518,9 @@ def test_an_object_is_complete_at_its_last_character(*, value: JsonObject, ascii
 
 
 @given(value=OBJECTS, cut=st.integers(min_value=0, max_value=50), after=TEXT)
-def test_what_follows_an_object_is_left_over(value: JsonObject, cut: int, after: str) -> None:
+def test_what_follows_an_object_is_left_over(
+    value: JsonObject, cut: int, after: str
+) -> None:
     written = json.dumps(value) + after
     cut = min(cut, len(json.dumps(value)))
     text = ObjectText()
@@ -479,7 +591,16 @@ def test_only_an_object_is_an_object(value: JsonValue) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{}}", "{} {}", '{"a":Infinity}', '{"a":"\\ud83d"}', '{"a":' * 100_000, '{"a":' + "9" * 5_000 + "}"]
+    "text",
+    [
+        "",
+        "{}}",
+        "{} {}",
+        '{"a":Infinity}',
+        '{"a":"\\ud83d"}',
+        '{"a":' * 100_000,
+        '{"a":' + "9" * 5_000 + "}",
+    ],
 )
 def test_what_cannot_be_read_or_written_is_no_object(text: str) -> None:
     assert not is_json_object(text)
@@ -492,6 +613,9 @@ def test_new_ids_of_calls_fit_everywhere_and_differ() -> None:
 
 def test_ids_of_calls_are_unique_in_a_conversation() -> None:
     calls = (ToolCall("a", "on", "{}"), ToolCall("b", "off", "{}"))
-    ids = CallIds((UserMessage("Hi"), AssistantMessage("", "", calls)), iter(["b", "new1", "new2"]).__next__)
+    ids = CallIds(
+        (UserMessage("Hi"), AssistantMessage("", "", calls)),
+        iter(["b", "new1", "new2"]).__next__,
+    )
 
     assert [ids.unique(sent) for sent in ("a", "", "c")] == ["new1", "new2", "c"]

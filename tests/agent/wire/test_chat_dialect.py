@@ -6,7 +6,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
-from custom_components.chatterbox.agent.wire.chat_dialect import NO_ANSWER, NO_QUESTION, in_turns
+from custom_components.chatterbox.agent.wire.chat_dialect import (
+    NO_ANSWER,
+    NO_QUESTION,
+    in_turns,
+)
 
 IMAGE: JsonValue = {"type": "image_url", "image_url": {"url": "data:,"}}
 CALLS: JsonValue = [{"id": "a"}]
@@ -28,7 +32,10 @@ SYSTEM: JsonObject = {"role": "system", "content": "Be brief."}
     ("messages", "turns"),
     [
         ([], []),
-        ([SYSTEM, user("A"), assistant("B"), user("C")], [SYSTEM, user("A"), assistant("B"), user("C")]),
+        (
+            [SYSTEM, user("A"), assistant("B"), user("C")],
+            [SYSTEM, user("A"), assistant("B"), user("C")],
+        ),
         ([user("A"), user("B"), user("C")], [user("A\n\nB\n\nC")]),
         ([user("A"), user("")], [user("A")]),
         ([user(""), user("B")], [user("B")]),
@@ -40,28 +47,62 @@ SYSTEM: JsonObject = {"role": "system", "content": "Be brief."}
         ),
         (
             [user("A"), assistant(None, tool_calls=CALLS), TOOL, TOOL, user("B")],
-            [user("A"), assistant(None, tool_calls=CALLS), TOOL, TOOL, assistant(NO_ANSWER), user("B")],
+            [
+                user("A"),
+                assistant(None, tool_calls=CALLS),
+                TOOL,
+                TOOL,
+                assistant(NO_ANSWER),
+                user("B"),
+            ],
         ),
         (
-            [user("A"), assistant(None, tool_calls=CALLS), TOOL, assistant("Done."), user("B")],
-            [user("A"), assistant(None, tool_calls=CALLS), TOOL, assistant("Done."), user("B")],
+            [
+                user("A"),
+                assistant(None, tool_calls=CALLS),
+                TOOL,
+                assistant("Done."),
+                user("B"),
+            ],
+            [
+                user("A"),
+                assistant(None, tool_calls=CALLS),
+                TOOL,
+                assistant("Done."),
+                user("B"),
+            ],
         ),
-        ([assistant("Hello?"), user("A")], [user(NO_QUESTION), assistant("Hello?"), user("A")]),
-        ([SYSTEM, assistant("Hello?")], [SYSTEM, user(NO_QUESTION), assistant("Hello?")]),
+        (
+            [assistant("Hello?"), user("A")],
+            [user(NO_QUESTION), assistant("Hello?"), user("A")],
+        ),
+        (
+            [SYSTEM, assistant("Hello?")],
+            [SYSTEM, user(NO_QUESTION), assistant("Hello?")],
+        ),
     ],
 )
 def test_turns(messages: list[JsonObject], turns: list[JsonObject]) -> None:
     assert in_turns(messages) == turns
 
 
-MESSAGES = st.lists(st.sampled_from([user("A"), user("B"), assistant("C"), TOOL]), max_size=8)
+MESSAGES = st.lists(
+    st.sampled_from([user("A"), user("B"), assistant("C"), TOOL]), max_size=8
+)
 
 
 @given(MESSAGES)
-def test_whatever_came_the_roles_take_turns_and_no_word_is_lost(messages: list[JsonObject]) -> None:
+def test_whatever_came_the_roles_take_turns_and_no_word_is_lost(
+    messages: list[JsonObject],
+) -> None:
     turns = in_turns(messages)
     neighbours = list(pairwise(turn["role"] for turn in turns))
 
-    assert not {("user", "user"), ("assistant", "assistant"), ("tool", "user")} & {*neighbours}
-    assert all(str(message["content"]) in "\n\n".join(str(turn["content"]) for turn in turns) for message in messages)
+    assert not {("user", "user"), ("assistant", "assistant"), ("tool", "user")} & {
+        *neighbours
+    }
+    assert all(
+        str(message["content"]) in "\n\n".join(str(turn["content"]) for turn in turns)
+        for message in messages
+    )
     assert in_turns(turns) == turns

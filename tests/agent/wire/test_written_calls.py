@@ -5,14 +5,21 @@ import json
 import pytest
 
 from custom_components.chatterbox.agent.events import CompletionResult, TextDelta
-from custom_components.chatterbox.agent.messages import FinishReason, JsonObject, UserMessage
+from custom_components.chatterbox.agent.messages import (
+    FinishReason,
+    JsonObject,
+    UserMessage,
+)
 from tests.agent.providers.hearing import cuts, hear, message, request
 from tests.support.doubles import tool
 
 _TEXT: JsonObject = {"type": "string"}
 TURN_OFF = tool(
     "intent__HassTurnOff",
-    parameters={"type": "object", "properties": {"name": _TEXT, "area": _TEXT, "domain": {"type": "array"}}},
+    parameters={
+        "type": "object",
+        "properties": {"name": _TEXT, "area": _TEXT, "domain": {"type": "array"}},
+    },
 )
 OFFERED = (
     TURN_OFF,
@@ -30,20 +37,40 @@ LAMP = {"name": "Salt and Pepper Lamp"}
         ('HassTurnOff {"name": "Salt and Pepper Lamp"}', "HassTurnOff", LAMP),
         ('call:HassTurnOff{name:<|"|>Salt and Pepper Lamp<|"|>}', "HassTurnOff", LAMP),
         ("HassTurnOff(Salt and Pepper Lamp)", "HassTurnOff", LAMP),
-        ("Sure. <think>Hm.</think>HassTurnOff(Salt and Pepper Lamp)", "HassTurnOff", LAMP),
+        (
+            "Sure. <think>Hm.</think>HassTurnOff(Salt and Pepper Lamp)",
+            "HassTurnOff",
+            LAMP,
+        ),
         ('intent__HassTurnOff("Salt and Pepper Lamp")', "intent__HassTurnOff", LAMP),
         ("HassTurnOff with name Salt and Pepper Lamp", "HassTurnOff", LAMP),
         ("Call HassTurnOff with the name 'Salt and Pepper Lamp'.", "HassTurnOff", LAMP),
-        ("HassTurnOff with name: Lamp, area: Kitchen", "HassTurnOff", {"name": "Lamp", "area": "Kitchen"}),
-        ("HassTurnOff with name Lamp and domain light", "HassTurnOff", {"name": "Lamp", "domain": "light"}),
+        (
+            "HassTurnOff with name: Lamp, area: Kitchen",
+            "HassTurnOff",
+            {"name": "Lamp", "area": "Kitchen"},
+        ),
+        (
+            "HassTurnOff with name Lamp and domain light",
+            "HassTurnOff",
+            {"name": "Lamp", "domain": "light"},
+        ),
         ("search_web(the weather, tomorrow)", "", {}),
-        ("search_web('the weather, tomorrow')", "search_web", {"query": "the weather, tomorrow"}),
+        (
+            "search_web('the weather, tomorrow')",
+            "search_web",
+            {"query": "the weather, tomorrow"},
+        ),
     ],
 )
-def test_a_call_in_words_runs_and_is_not_spoken(text: str, name: str, arguments: JsonObject) -> None:
+def test_a_call_in_words_runs_and_is_not_spoken(
+    text: str, name: str, arguments: JsonObject
+) -> None:
     for pieces in [[text], *cuts(text), [f"Sure.\n{text}\nDone."]]:
         heard = hear(*message(pieces), model_request=request(OFFERED))
-        assert [(called, json.loads(given)) for called, given in heard.calls] == ([(name, arguments)] if name else [])
+        assert [(called, json.loads(given)) for called, given in heard.calls] == (
+            [(name, arguments)] if name else []
+        )
         assert not name or "HassTurnOff" not in heard.text
 
 
@@ -74,7 +101,10 @@ def test_a_text_that_is_no_whole_call_runs_nothing(text: str) -> None:
 
 def test_words_of_a_person_with_a_call_are_no_call() -> None:
     words = UserMessage("What does HassTurnOff with name Lamp do?")
-    heard = hear(*message(["HassTurnOff with name Lamp"]), model_request=request(OFFERED, (words,)))
+    heard = hear(
+        *message(["HassTurnOff with name Lamp"]),
+        model_request=request(OFFERED, (words,)),
+    )
     assert heard.calls == []
 
 
@@ -92,13 +122,25 @@ def test_words_of_a_person_with_a_call_are_no_call() -> None:
     ],
 )
 @pytest.mark.parametrize("reason", [FinishReason.LENGTH, FinishReason.STOP])
-def test_a_cut_call_and_our_tags_are_not_spoken(text: str, reason: FinishReason) -> None:
-    heard = hear(*(TextDelta(piece) for piece in text), CompletionResult(reason), model_request=request(OFFERED))
+def test_a_cut_call_and_our_tags_are_not_spoken(
+    text: str, reason: FinishReason
+) -> None:
+    heard = hear(
+        *(TextDelta(piece) for piece in text),
+        CompletionResult(reason),
+        model_request=request(OFFERED),
+    )
     assert (heard.text.strip(), heard.calls) == ("", [])
 
 
 @pytest.mark.parametrize(
-    "text", ['{"name": "Kitchen", "on', "The <context> is here.", 'The key is "type": "function".', "<contextual>"]
+    "text",
+    [
+        '{"name": "Kitchen", "on',
+        "The <context> is here.",
+        'The key is "type": "function".',
+        "<contextual>",
+    ],
 )
 def test_text_like_that_is_spoken(text: str) -> None:
     for pieces in [[text], *cuts(text)]:

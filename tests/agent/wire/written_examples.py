@@ -1,6 +1,7 @@
 """Messages as models write them, in every format that the recogniser knows, with what is meant by them.
 
-The offered tools are those of `OFFERED`. Knows formats; must not know how they are recognised.
+The offered tools are those of `OFFERED`. Knows formats; must not know how they are
+recognised.
 """
 
 from dataclasses import dataclass
@@ -11,7 +12,11 @@ from tests.support.doubles import tool
 
 TURN_ON: Final = "intent__HassTurnOn"
 CONTEXT: Final = "homeassistant__GetLiveContext"
-OFFERED: Final[tuple[ToolDefinition, ...]] = (tool(CONTEXT, read_only=True), tool("light"), tool(TURN_ON))
+OFFERED: Final[tuple[ToolDefinition, ...]] = (
+    tool(CONTEXT, read_only=True),
+    tool("light"),
+    tool(TURN_ON),
+)
 
 _ON: Final = '{"name": "Kitchen Light"}'
 _CALL: Final = f'{{"name": "HassTurnOn", "arguments": {_ON}}}'
@@ -35,7 +40,10 @@ class Written:
 
 REASONING: Final = (
     Written(
-        "think", "<think>The user wants light. </think>The light is on.", "The light is on.", "The user wants light. "
+        "think",
+        "<think>The user wants light. </think>The light is on.",
+        "The light is on.",
+        "The user wants light. ",
     ),
     Written("thinking", "<thinking>Hm.</thinking>\n\nOn.", "On.", "Hm."),
     Written("reasoning", "<reasoning>Hm.</reasoning>On.", "On.", "Hm."),
@@ -47,7 +55,9 @@ REASONING: Final = (
     Written("Kimi-VL", "◁think▷Hm.◁/think▷On.", "On.", "Hm."),
     Written("Gemma 4", "<|channel>thought\nHm.<channel|>On.", "On.", "\nHm."),
     Written("unclosed", "<think>Hm, 3 < 5", "", "Hm, 3 < 5"),
-    Written("opened twice", "<think>One.</think><think>Two.</think>On.", "On.", "One.Two."),
+    Written(
+        "opened twice", "<think>One.</think><think>Two.</think>On.", "On.", "One.Two."
+    ),
     Written("in the middle", "One <think>hm</think> two.", "One two.", "hm"),
     Written("closed only", "</think>\n\nThe light is on.", "The light is on."),
     Written("empty", "<think>\n\n</think>\n\nOn.", "On.", "\n\n"),
@@ -57,22 +67,51 @@ REASONING: Final = (
         "On.",
         "Hm.",
     ),
-    Written("a token of its own", "On. <|thought|>\nThe task is done.", "On. ", "\nThe task is done."),
+    Written(
+        "a token of its own",
+        "On. <|thought|>\nThe task is done.",
+        "On. ",
+        "\nThe task is done.",
+    ),
     Written("harmony, unfinished", "<|channel|>analysis<|message|>Hm.", "", "Hm."),
-    Written("harmony without a final channel", "<|start|>assistant<|message|>On.<|end|>", "On."),
-    Written("harmony, said before calls", "<|channel|>commentary<|message|>One moment.<|end|>", "One moment."),
+    Written(
+        "harmony without a final channel",
+        "<|start|>assistant<|message|>On.<|end|>",
+        "On.",
+    ),
+    Written(
+        "harmony, said before calls",
+        "<|channel|>commentary<|message|>One moment.<|end|>",
+        "One moment.",
+    ),
     Written("harmony, header only", "<|channel|>final", ""),
-    Written("harmony, a header too long", "<|start|>assistant" + " x" * 130, "x" + " x" * 129),
+    Written(
+        "harmony, a header too long",
+        "<|start|>assistant" + " x" * 130,
+        "x" + " x" * 129,
+    ),
     Written(
         "harmony, stripped",
         "analysisWe need light.assistantfinalThe light is on.",
         "The light is on.",
         "We need light.",
     ),
-    Written("harmony, stripped with roles", "assistantanalysisHm.assistantfinal21 °C.", "21 °C.", "Hm."),
-    Written("harmony, stripped, as recorded", "acommentaryThe light is on.", "The light is on."),
     Written(
-        "harmony, stripped, glued", "On.assistantWe are done.assistantfinalIt is on.", "On. It is on.", "We are done."
+        "harmony, stripped with roles",
+        "assistantanalysisHm.assistantfinal21 °C.",
+        "21 °C.",
+        "Hm.",
+    ),
+    Written(
+        "harmony, stripped, as recorded",
+        "acommentaryThe light is on.",
+        "The light is on.",
+    ),
+    Written(
+        "harmony, stripped, glued",
+        "On.assistantWe are done.assistantfinalIt is on.",
+        "On. It is on.",
+        "We are done.",
     ),
     Written(
         "harmony, stripped, no answer",
@@ -107,13 +146,33 @@ CALLS: Final = (
         calls=(_TURN_ON_KITCHEN, _LIVE_CONTEXT),
     ),
     Written(
-        "Hermes, nested", f"<tool_calls>\n<tool_call>{_CALL}</tool_call>\n</tool_calls>", calls=(_TURN_ON_KITCHEN,)
+        "Hermes, nested",
+        f"<tool_calls>\n<tool_call>{_CALL}</tool_call>\n</tool_calls>",
+        calls=(_TURN_ON_KITCHEN,),
     ),
     Written("Hermes, unclosed", f"<tool_call>\n{_CALL}", calls=(_TURN_ON_KITCHEN,)),
-    Written("Hermes, unclosed, then words", f"<tool_call>\n{_CALL}\nIt is on.", "It is on.", "", (_TURN_ON_KITCHEN,)),
-    Written("Hermes, opened instead of closed", f"<tool_call>{_CALL}<tool_call>", calls=(_TURN_ON_KITCHEN,)),
-    Written("Hermes, closed otherwise", f"<tool_call>{_CALL}</function_call>", calls=(_TURN_ON_KITCHEN,)),
-    Written("Hermes, a brace too many", f"<tool_call>{_CALL}}}</tool_call>", calls=(_TURN_ON_KITCHEN,)),
+    Written(
+        "Hermes, unclosed, then words",
+        f"<tool_call>\n{_CALL}\nIt is on.",
+        "It is on.",
+        "",
+        (_TURN_ON_KITCHEN,),
+    ),
+    Written(
+        "Hermes, opened instead of closed",
+        f"<tool_call>{_CALL}<tool_call>",
+        calls=(_TURN_ON_KITCHEN,),
+    ),
+    Written(
+        "Hermes, closed otherwise",
+        f"<tool_call>{_CALL}</function_call>",
+        calls=(_TURN_ON_KITCHEN,),
+    ),
+    Written(
+        "Hermes, a brace too many",
+        f"<tool_call>{_CALL}}}</tool_call>",
+        calls=(_TURN_ON_KITCHEN,),
+    ),
     Written(
         "Hermes, arguments as text",
         '<tool_call>{"name": "HassTurnOn", "arguments": "{}"}</tool_call>',
@@ -125,9 +184,15 @@ CALLS: Final = (
         calls=(("HassTurnOn", '{"on":true}'),),
     ),
     Written(
-        "Hermes, unknown tool", '<tool_call>{"name": "Dance", "arguments": {}}</tool_call>', calls=(("Dance", "{}"),)
+        "Hermes, unknown tool",
+        '<tool_call>{"name": "Dance", "arguments": {}}</tool_call>',
+        calls=(("Dance", "{}"),),
     ),
-    Written("Hermes, unreadable", "<tool_call>kitchen!</tool_call>", calls=(("", "kitchen!"),)),
+    Written(
+        "Hermes, unreadable",
+        "<tool_call>kitchen!</tool_call>",
+        calls=(("", "kitchen!"),),
+    ),
     Written("Hermes, nothing in it", "<tool_call>\n</tool_call>On.", "On."),
     Written("a tag in prose", "Use the <tool> for it.", "Use the for it."),
     Written("tool tag", f"<tool>\n{_CALL}\n</tool>", calls=(_TURN_ON_KITCHEN,)),
@@ -157,22 +222,44 @@ CALLS: Final = (
         "<function=HassTurnOn>\n<parameter=name>Kitchen Light</parameter>\n</function>\n</tool_call>",
         calls=(_TURN_ON_KITCHEN,),
     ),
-    Written("Qwen-coder, no parameters", "<function=GetLiveContext>\n</function>", calls=(_LIVE_CONTEXT,)),
+    Written(
+        "Qwen-coder, no parameters",
+        "<function=GetLiveContext>\n</function>",
+        calls=(_LIVE_CONTEXT,),
+    ),
     Written(
         "Qwen-coder, two",
         "<function=GetLiveContext></function>\n<function=HassTurnOn>\n<parameter=name>\nKitchen Light\n</parameter>",
         calls=(_LIVE_CONTEXT, _TURN_ON_KITCHEN),
     ),
-    Written("Llama 3.1", f"<function=HassTurnOn>{_ON}</function>", calls=(_TURN_ON_KITCHEN,)),
-    Written("Llama 3.3 at Groq", f"<function=HassTurnOn {_ON} </function>", calls=(_TURN_ON_KITCHEN,)),
-    Written("Llama 3.3 at Groq, no space", f"<function=HassTurnOn{_ON}</function>", calls=(_TURN_ON_KITCHEN,)),
-    Written("Llama 3.3 at Groq, brackets", f"<function=HassTurnOn[]{_ON}</function>", calls=(_TURN_ON_KITCHEN,)),
+    Written(
+        "Llama 3.1", f"<function=HassTurnOn>{_ON}</function>", calls=(_TURN_ON_KITCHEN,)
+    ),
+    Written(
+        "Llama 3.3 at Groq",
+        f"<function=HassTurnOn {_ON} </function>",
+        calls=(_TURN_ON_KITCHEN,),
+    ),
+    Written(
+        "Llama 3.3 at Groq, no space",
+        f"<function=HassTurnOn{_ON}</function>",
+        calls=(_TURN_ON_KITCHEN,),
+    ),
+    Written(
+        "Llama 3.3 at Groq, brackets",
+        f"<function=HassTurnOn[]{_ON}</function>",
+        calls=(_TURN_ON_KITCHEN,),
+    ),
     Written(
         "arguments beside the function",
         f'{{"tool_calls": [{{"type": "function", "function": {{"name": "HassTurnOn"}}, "parameters": {_ON}}}]}}',
         calls=(_TURN_ON_KITCHEN,),
     ),
-    Written("Llama 3.1, broken", "<function=HassTurnOn>{kitchen</function>", calls=(("HassTurnOn", "{kitchen…"),)),
+    Written(
+        "Llama 3.1, broken",
+        "<function=HassTurnOn>{kitchen</function>",
+        calls=(("HassTurnOn", "{kitchen…"),),
+    ),
     *(
         Written(
             f"DeepSeek V4, {bars}",
@@ -182,7 +269,13 @@ CALLS: Final = (
             "Sure.\n",
             calls=(_TURN_ON_KITCHEN, _LIVE_CONTEXT),
         )
-        for bars in (f"{_BAR}DSML{_BAR}", f"{_BAR}{_BAR}DSML{_BAR}{_BAR}", "||DSML||", "\u2016DSML\u2016", " | DSML | ")
+        for bars in (
+            f"{_BAR}DSML{_BAR}",
+            f"{_BAR}{_BAR}DSML{_BAR}{_BAR}",
+            "||DSML||",
+            "\u2016DSML\u2016",
+            " | DSML | ",
+        )
     ),
     Written(
         "DeepSeek V4, unclosed",
@@ -200,16 +293,28 @@ CALLS: Final = (
         f'[TOOL_CALLS] [{_CALL}, {{"name": "GetLiveContext", "arguments": {{}}}}]</s>',
         calls=(_TURN_ON_KITCHEN, _LIVE_CONTEXT),
     ),
-    Written("Mistral, named", f"[TOOL_CALLS]HassTurnOn[ARGS]{_ON}", calls=(_TURN_ON_KITCHEN,)),
+    Written(
+        "Mistral, named",
+        f"[TOOL_CALLS]HassTurnOn[ARGS]{_ON}",
+        calls=(_TURN_ON_KITCHEN,),
+    ),
     Written(
         "Mistral, named, two",
         f"[TOOL_CALLS]HassTurnOn[ARGS]{_ON}[TOOL_CALLS]GetLiveContext[ARGS]{{}}",
         calls=(_TURN_ON_KITCHEN, _LIVE_CONTEXT),
     ),
-    Written("Mistral, with ids", f"[TOOL_CALLS]HassTurnOn[CALL_ID]a1b2c3d4e[ARGS]{_ON}", calls=(_TURN_ON_KITCHEN,)),
+    Written(
+        "Mistral, with ids",
+        f"[TOOL_CALLS]HassTurnOn[CALL_ID]a1b2c3d4e[ARGS]{_ON}",
+        calls=(_TURN_ON_KITCHEN,),
+    ),
     Written("Mistral, stripped", f"HassTurnOn[ARGS]{_ON}", calls=(_TURN_ON_KITCHEN,)),
     Written("Mistral, all stripped", f"HassTurnOn{_ON}", calls=(_TURN_ON_KITCHEN,)),
-    Written("Llama 3, bare", f'{{"name": "HassTurnOn", "parameters": {_ON}}}', calls=(_TURN_ON_KITCHEN,)),
+    Written(
+        "Llama 3, bare",
+        f'{{"name": "HassTurnOn", "parameters": {_ON}}}',
+        calls=(_TURN_ON_KITCHEN,),
+    ),
     Written(
         "Llama 3, several",
         f'{{"name": "HassTurnOn", "parameters": {_ON}}}; {{"name": "GetLiveContext", "parameters": {{}}}}',
@@ -220,28 +325,80 @@ CALLS: Final = (
         f'{{"type": "function", "name": "HassTurnOn", "parameters": {_ON}}}',
         calls=(_TURN_ON_KITCHEN,),
     ),
-    Written("Llama 3, among words", f"I call {_CALL} now.", "I call now.", "", (_TURN_ON_KITCHEN,)),
+    Written(
+        "Llama 3, among words",
+        f"I call {_CALL} now.",
+        "I call now.",
+        "",
+        (_TURN_ON_KITCHEN,),
+    ),
     Written(
         "Llama 3, python tag",
         f'<|python_tag|>{{"name": "HassTurnOn", "parameters": {_ON}}}<|eom_id|>',
         calls=(_TURN_ON_KITCHEN,),
     ),
     Written(
-        "Llama 3, method", '<|python_tag|>HassTurnOn.call(name="Kitchen Light")<|eom_id|>', calls=(_TURN_ON_KITCHEN,)
+        "Llama 3, method",
+        '<|python_tag|>HassTurnOn.call(name="Kitchen Light")<|eom_id|>',
+        calls=(_TURN_ON_KITCHEN,),
     ),
-    Written("Llama 3, function", '<|python_tag|>HassTurnOn(name="Kitchen Light")', calls=(_TURN_ON_KITCHEN,)),
-    Written("Llama 4", '[HassTurnOn(name="Kitchen Light"), GetLiveContext()]', calls=(_TURN_ON_KITCHEN, _LIVE_CONTEXT)),
-    Written("Python, alone", "On it.\nHassTurnOn(name='Kitchen Light')", "On it.\n", "", (_TURN_ON_KITCHEN,)),
-    Written("Python, as code", "`HassTurnOn(name='Kitchen Light')`", calls=(_TURN_ON_KITCHEN,)),
-    Written("Python, bold", "On it.\n**HassTurnOn(name='Kitchen Light')**", "On it.\n", "", (_TURN_ON_KITCHEN,)),
-    Written("name and object, as code", f"``HassTurnOn{_ON}``\nDone.", "Done.", "", (_TURN_ON_KITCHEN,)),
+    Written(
+        "Llama 3, function",
+        '<|python_tag|>HassTurnOn(name="Kitchen Light")',
+        calls=(_TURN_ON_KITCHEN,),
+    ),
+    Written(
+        "Llama 4",
+        '[HassTurnOn(name="Kitchen Light"), GetLiveContext()]',
+        calls=(_TURN_ON_KITCHEN, _LIVE_CONTEXT),
+    ),
+    Written(
+        "Python, alone",
+        "On it.\nHassTurnOn(name='Kitchen Light')",
+        "On it.\n",
+        "",
+        (_TURN_ON_KITCHEN,),
+    ),
+    Written(
+        "Python, as code",
+        "`HassTurnOn(name='Kitchen Light')`",
+        calls=(_TURN_ON_KITCHEN,),
+    ),
+    Written(
+        "Python, bold",
+        "On it.\n**HassTurnOn(name='Kitchen Light')**",
+        "On it.\n",
+        "",
+        (_TURN_ON_KITCHEN,),
+    ),
+    Written(
+        "name and object, as code",
+        f"``HassTurnOn{_ON}``\nDone.",
+        "Done.",
+        "",
+        (_TURN_ON_KITCHEN,),
+    ),
     Written("Python, an object", f"HassTurnOn({_ON})", calls=(_TURN_ON_KITCHEN,)),
     Written(
-        "Python, by position", '<|python_tag|>HassTurnOn("Kitchen Light")', calls=(("HassTurnOn", '"Kitchen Light")…'),)
+        "Python, by position",
+        '<|python_tag|>HassTurnOn("Kitchen Light")',
+        calls=(("HassTurnOn", '"Kitchen Light")…'),),
     ),
-    Written("Python, both ways", '<|python_tag|>HassTurnOn(a=1, {"b": 2})', calls=(("HassTurnOn", 'a=1, {"b": 2})…'),)),
-    Written("Python, nonsense", "<|python_tag|>HassTurnOn(a=1 b=2)", calls=(("HassTurnOn", "a=1 b=2)…"),)),
-    Written("Gemma", '```tool_code\nprint(HassTurnOn(name="Kitchen Light"))\n```', calls=(_TURN_ON_KITCHEN,)),
+    Written(
+        "Python, both ways",
+        '<|python_tag|>HassTurnOn(a=1, {"b": 2})',
+        calls=(("HassTurnOn", 'a=1, {"b": 2})…'),),
+    ),
+    Written(
+        "Python, nonsense",
+        "<|python_tag|>HassTurnOn(a=1 b=2)",
+        calls=(("HassTurnOn", "a=1 b=2)…"),),
+    ),
+    Written(
+        "Gemma",
+        '```tool_code\nprint(HassTurnOn(name="Kitchen Light"))\n```',
+        calls=(_TURN_ON_KITCHEN,),
+    ),
     Written(
         "Gemma, assigned",
         '```tool_code\nresult = HassTurnOn(name="Kitchen Light",)\n```\nDone.',
@@ -249,7 +406,11 @@ CALLS: Final = (
         "",
         (_TURN_ON_KITCHEN,),
     ),
-    Written("Gemma, in its module", "```tool_code\ndefault_api.GetLiveContext()\n```", calls=((CONTEXT, "{}"),)),
+    Written(
+        "Gemma, in its module",
+        "```tool_code\ndefault_api.GetLiveContext()\n```",
+        calls=((CONTEXT, "{}"),),
+    ),
     Written(
         "Gemma, with an output",
         '```tool_code\nGetLiveContext()\n```\n```tool_output\n{"on": 1}\n```\nOn.',
@@ -257,10 +418,26 @@ CALLS: Final = (
         "",
         (_LIVE_CONTEXT,),
     ),
-    Written("fenced JSON", f"Here:\n```json\n{_CALL}\n```\nDone.", "Here:\nDone.", "", (_TURN_ON_KITCHEN,)),
-    Written("fenced without a language", f"```\n[{_CALL}]\n```", calls=(_TURN_ON_KITCHEN,)),
-    Written("fenced Python", "```python\nHassTurnOn(name='Kitchen Light')\n```", calls=(_TURN_ON_KITCHEN,)),
-    Written("fenced tag", f"```xml\n<tool_call>{_CALL}</tool_call>\n```", calls=(_TURN_ON_KITCHEN,)),
+    Written(
+        "fenced JSON",
+        f"Here:\n```json\n{_CALL}\n```\nDone.",
+        "Here:\nDone.",
+        "",
+        (_TURN_ON_KITCHEN,),
+    ),
+    Written(
+        "fenced without a language", f"```\n[{_CALL}]\n```", calls=(_TURN_ON_KITCHEN,)
+    ),
+    Written(
+        "fenced Python",
+        "```python\nHassTurnOn(name='Kitchen Light')\n```",
+        calls=(_TURN_ON_KITCHEN,),
+    ),
+    Written(
+        "fenced tag",
+        f"```xml\n<tool_call>{_CALL}</tool_call>\n```",
+        calls=(_TURN_ON_KITCHEN,),
+    ),
     Written(
         "FunctionGemma",
         "<start_function_call>call:HassTurnOn{name:<escape>Kitchen Light<escape>}<end_function_call>",
@@ -276,15 +453,31 @@ CALLS: Final = (
         f'<functioncall> {{"name": "HassTurnOn", "arguments": \'{_ON}\'}} <|endoftext|>',
         calls=(("HassTurnOn", _ON),),
     ),
-    Written("functioncall, never closed", f"<functioncall {_CALL}", calls=(_TURN_ON_KITCHEN,)),
+    Written(
+        "functioncall, never closed",
+        f"<functioncall {_CALL}",
+        calls=(_TURN_ON_KITCHEN,),
+    ),
     Written(
         "GLM",
         "<tool_call>HassTurnOn\n<arg_key>name</arg_key>\n<arg_value>Kitchen Light</arg_value>\n</tool_call>",
         calls=(_TURN_ON_KITCHEN,),
     ),
-    Written("GLM, no arguments", "<tool_call>GetLiveContext\n</tool_call>", calls=(_LIVE_CONTEXT,)),
-    Written("GLM, no arguments, unclosed", "<tool_call>GetLiveContext", calls=(_LIVE_CONTEXT,)),
-    Written("GLM, no arguments, unknown tool", "<tool_call>Dance</tool_call>", calls=(("", "Dance"),)),
+    Written(
+        "GLM, no arguments",
+        "<tool_call>GetLiveContext\n</tool_call>",
+        calls=(_LIVE_CONTEXT,),
+    ),
+    Written(
+        "GLM, no arguments, unclosed",
+        "<tool_call>GetLiveContext",
+        calls=(_LIVE_CONTEXT,),
+    ),
+    Written(
+        "GLM, no arguments, unknown tool",
+        "<tool_call>Dance</tool_call>",
+        calls=(("", "Dance"),),
+    ),
     Written(
         "GLM, no name",
         "<tool_call><arg_key>a</arg_key><arg_value>b</arg_value></tool_call>",
@@ -296,7 +489,11 @@ CALLS: Final = (
         "</minimax:tool_call>",
         calls=(_TURN_ON_KITCHEN,),
     ),
-    Written("invoke, bare", '<invoke name="GetLiveContext"></invoke>', calls=(_LIVE_CONTEXT,)),
+    Written(
+        "invoke, bare",
+        '<invoke name="GetLiveContext"></invoke>',
+        calls=(_LIVE_CONTEXT,),
+    ),
     Written(
         "Kimi K2",
         f"<|tool_calls_section_begin|><|tool_call_begin|>functions.light:0<|tool_call_argument_begin|>{_ON}<|tool_call_end|><|tool_calls_section_end|>",
@@ -319,7 +516,11 @@ CALLS: Final = (
         "",
         (_TURN_ON_KITCHEN,),
     ),
-    Written("LM Studio", f"[TOOL_REQUEST]{_CALL}[END_TOOL_REQUEST]", calls=(_TURN_ON_KITCHEN,)),
+    Written(
+        "LM Studio",
+        f"[TOOL_REQUEST]{_CALL}[END_TOOL_REQUEST]",
+        calls=(_TURN_ON_KITCHEN,),
+    ),
     Written("Phi", f"<|tool_call|>[{_CALL}]<|/tool_call|>", calls=(_TURN_ON_KITCHEN,)),
     Written(
         "Command",
@@ -346,7 +547,11 @@ CALLS: Final = (
         "Hm.",
         (("light", '{"name":"Kitchen Light"}'),),
     ),
-    Written("flat", '{"tool": "HassTurnOn", "name": "Kitchen Light"}', calls=(_TURN_ON_KITCHEN,)),
+    Written(
+        "flat",
+        '{"tool": "HassTurnOn", "name": "Kitchen Light"}',
+        calls=(_TURN_ON_KITCHEN,),
+    ),
     Written(
         "bare, unknown tool",
         '{"name": "HassGetState", "arguments": {"area": "Kitchen"}}',
@@ -371,18 +576,38 @@ CALLS: Final = (
         "",
         (("light", """{"a":" '"}"""),),
     ),
-    Written("a list of something else", '<tool_call>["light"]</tool_call>', calls=(("", '["light"]'),)),
+    Written(
+        "a list of something else",
+        '<tool_call>["light"]</tool_call>',
+        calls=(("", '["light"]'),),
+    ),
     Written(
         "not closed before the end",
         '{"name": "light", "arguments": {"a": "\\',
         calls=(("light", ', "arguments": {"a": "\\…'),),
     ),
-    Written("made-up result", 'On.<tool_response>{"ok": true}</tool_response> Really.', "On. Really."),
+    Written(
+        "made-up result",
+        'On.<tool_response>{"ok": true}</tool_response> Really.',
+        "On. Really.",
+    ),
     Written("instructions that end", "On.[/INST]", "On."),
-    Written("Llama 3, the next question", "On.<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nThanks", "On."),
-    Written("GLM, the next question", "On.<|user|>\nThanks<|assistant|>\nWelcome.", "On.\nWelcome."),
+    Written(
+        "Llama 3, the next question",
+        "On.<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nThanks",
+        "On.",
+    ),
+    Written(
+        "GLM, the next question",
+        "On.<|user|>\nThanks<|assistant|>\nWelcome.",
+        "On.\nWelcome.",
+    ),
     Written("other tokens", "<|im_start|>assistant\nOn.<|im_end|>", "On."),
-    Written("Llama's header", "<|start_header_id|>assistant<|end_header_id|>\n\nOn.<|eot_id|>", "On."),
+    Written(
+        "Llama's header",
+        "<|start_header_id|>assistant<|end_header_id|>\n\nOn.<|eot_id|>",
+        "On.",
+    ),
     Written("Gemma's turns", "<start_of_turn>model\nOn.<end_of_turn>", "On."),
     Written("cut inside a marker", "It is on.\n<tool_c", "It is on.\n"),
     Written(
@@ -392,10 +617,25 @@ CALLS: Final = (
         f"So: <tool_call>{_CALL}</tool_call>",
         (_TURN_ON_KITCHEN,),
     ),
-    Written("called in thought, then answered", f"<think>I could {_CALL}</think>No.", "No.", f"I could {_CALL}"),
-    Written("called in thought, then called", f"<think>{_CALL}</think>[GetLiveContext()]", "", _CALL, (_LIVE_CONTEXT,)),
     Written(
-        "called twice in thought", f"<think>{_CALL} or {_CALL}</think>", "", f"{_CALL} or {_CALL}", (_TURN_ON_KITCHEN,)
+        "called in thought, then answered",
+        f"<think>I could {_CALL}</think>No.",
+        "No.",
+        f"I could {_CALL}",
+    ),
+    Written(
+        "called in thought, then called",
+        f"<think>{_CALL}</think>[GetLiveContext()]",
+        "",
+        _CALL,
+        (_LIVE_CONTEXT,),
+    ),
+    Written(
+        "called twice in thought",
+        f"<think>{_CALL} or {_CALL}</think>",
+        "",
+        f"{_CALL} or {_CALL}",
+        (_TURN_ON_KITCHEN,),
     ),
     Written(
         "unknown tool in thought",

@@ -13,7 +13,9 @@ from custom_components.chatterbox.approvals.answers.language import (
     phrases_of,
 )
 
-LANGUAGES = pytest.mark.parametrize("wording", [pytest.param(wording, id=code) for code, wording in WORDINGS.items()])
+LANGUAGES = pytest.mark.parametrize(
+    "wording", [pytest.param(wording, id=code) for code, wording in WORDINGS.items()]
+)
 SLOTS = {"it": ["x"], "action": ["x"], "name": ["x"]}
 
 
@@ -30,17 +32,34 @@ def test_every_action_can_be_repeated(wording: Wording) -> None:
 
 @LANGUAGES
 def test_no_phrase_agrees_and_declines(wording: Wording) -> None:
-    agreeing = phrases_of((*wording.yes, *wording.yes_alone, *wording.after_yes, *wording.courtesies), SLOTS)
+    agreeing = phrases_of(
+        (*wording.yes, *wording.yes_alone, *wording.after_yes, *wording.courtesies),
+        SLOTS,
+    )
 
-    assert plain(agreeing) & plain(phrases_of((*wording.no, *wording.no_alone), SLOTS)) == set()
+    assert (
+        plain(agreeing) & plain(phrases_of((*wording.no, *wording.no_alone), SLOTS))
+        == set()
+    )
 
 
 @LANGUAGES
 def test_no_action_is_a_yes_a_no_or_a_courtesy(wording: Wording) -> None:
-    actions = phrases_of([one for message in wording.actions.values() for one in message], SLOTS)
-    others = (*wording.yes, *wording.yes_alone, *wording.no, *wording.no_alone, *wording.courtesies)
+    actions = phrases_of(
+        [one for message in wording.actions.values() for one in message], SLOTS
+    )
+    others = (
+        *wording.yes,
+        *wording.yes_alone,
+        *wording.no,
+        *wording.no_alone,
+        *wording.courtesies,
+    )
 
-    assert actions & phrases_of([one.replace("<action>", "<it>") for one in others], SLOTS) == set()
+    assert (
+        actions & phrases_of([one.replace("<action>", "<it>") for one in others], SLOTS)
+        == set()
+    )
 
 
 @pytest.mark.parametrize(
@@ -53,7 +72,9 @@ def test_no_action_is_a_yes_a_no_or_a_courtesy(wording: Wording) -> None:
     ],
 )
 @LANGUAGES
-def test_opposite_actions_share_no_word(wording: Wording, one: Action, opposite: Action) -> None:
+def test_opposite_actions_share_no_word(
+    wording: Wording, one: Action, opposite: Action
+) -> None:
     opposites = phrases_of(wording.actions[opposite], SLOTS)
 
     assert plain(phrases_of(wording.actions[one], SLOTS)) & plain(opposites) == set()
@@ -72,13 +93,18 @@ def test_places_stand_in_their_templates(wording: Wording) -> None:
     placed = phrases_of(wording.placed, SLOTS | {"place": ["x"]})
 
     assert placed
-    assert all(any(word.endswith("x") for word in phrase) and phrase != ("x",) for phrase in placed)
+    assert all(
+        any(word.endswith("x") for word in phrase) and phrase != ("x",)
+        for phrase in placed
+    )
 
 
 @LANGUAGES
 def test_characters_are_folded_in_pairs(wording: Wording) -> None:
     assert len(wording.folded) % 2 == 0
-    assert all(spoken_words(char, wording.folded) == (char,) for char in wording.folded[1::2])
+    assert all(
+        spoken_words(char, wording.folded) == (char,) for char in wording.folded[1::2]
+    )
 
 
 @LANGUAGES
@@ -95,7 +121,10 @@ def test_numbers_are_as_many_as_there_are(wording: Wording) -> None:
         ("go ahead", {"go ahead"}),
         ("yes|yeah", {"yes", "yeah"}),
         ("yes [please]", {"yes", "yes please"}),
-        ("(yes|yeah) [please|now]", {"yes", "yeah", "yes please", "yeah please", "yes now", "yeah now"}),
+        (
+            "(yes|yeah) [please|now]",
+            {"yes", "yeah", "yes please", "yeah please", "yes now", "yeah now"},
+        ),
         ("[very (much|well)] yes", {"yes", "very much yes", "very well yes"}),
         ("a (b|c (d|e)) f|g", {"a b f", "a c d f", "a c e f", "g"}),
         ("[please]", {"please"}),
@@ -138,7 +167,9 @@ def test_a_phrase_with_a_slot_that_stays_empty_is_left_out() -> None:
         ("ja", "ドアを開けて", ""),
     ],
 )
-def test_a_request_is_about_one_device_or_about_all(language: str, one: str, several: str) -> None:
+def test_a_request_is_about_one_device_or_about_all(
+    language: str, one: str, several: str
+) -> None:
     assert not is_about_all(one, language)
     assert is_about_all(several, language) is bool(several)
 
@@ -158,12 +189,16 @@ def test_a_request_is_about_one_device_or_about_all(language: str, one: str, sev
         ("zh-Hans", "除了后门把所有的门都打开", "把所有的门都打开"),
     ],
 )
-def test_a_request_may_leave_out_a_device(language: str, exception: str, request_for_all: str) -> None:
+def test_a_request_may_leave_out_a_device(
+    language: str, exception: str, request_for_all: str
+) -> None:
     assert may_except(exception, language)
     assert not may_except(request_for_all, language)
 
 
-def test_a_text_that_is_longer_than_what_people_say_may_leave_out_anything_and_is_never_about_all() -> None:
+def test_a_text_that_is_longer_than_what_people_say_may_leave_out_anything_and_is_never_about_all() -> (
+    None
+):
     text = f"unlock all doors {'please ' * 20_000}"
 
     assert may_except(text, "en")

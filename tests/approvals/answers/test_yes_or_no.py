@@ -6,7 +6,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.text import fold, spoken_words
-from custom_components.chatterbox.approvals.answers.language import WORDINGS, Action, phrases_of
+from custom_components.chatterbox.approvals.answers.language import (
+    WORDINGS,
+    Action,
+    phrases_of,
+)
 from custom_components.chatterbox.approvals.answers.yes_or_no import (
     MAX_WORDS,
     Meaning,
@@ -19,14 +23,23 @@ from custom_components.chatterbox.approvals.answers.yes_or_no import (
 YES, NO, OTHER = Meaning.YES, Meaning.NO, Meaning.OTHER
 DOOR = QuestionContext(Action.UNLOCK, ("Front door",))
 LANGUAGES = st.sampled_from(sorted(WORDINGS))
-DOORS = ([frozenset({"front", "door"}), frozenset({"hall"})], [frozenset({"back", "door"}), frozenset({"kitchen"})])
-LIGHTS = ([frozenset({"light"})], [frozenset({"light", "2"})], [frozenset({"floor", "lamp"})])
+DOORS = (
+    [frozenset({"front", "door"}), frozenset({"hall"})],
+    [frozenset({"back", "door"}), frozenset({"kitchen"})],
+)
+LIGHTS = (
+    [frozenset({"light"})],
+    [frozenset({"light", "2"})],
+    [frozenset({"floor", "lamp"})],
+)
 
 
 @cache
 def phrases(language: str, *fields: str) -> list[str]:
     """Return the phrases of a language that name neither a device nor an action."""
-    templates = [template for field in fields for template in getattr(WORDINGS[language], field)]
+    templates = [
+        template for field in fields for template in getattr(WORDINGS[language], field)
+    ]
     return sorted(" ".join(phrase) for phrase in phrases_of(templates))
 
 
@@ -34,7 +47,12 @@ def phrases(language: str, *fields: str) -> list[str]:
 def vocabulary(language: str) -> frozenset[str]:
     """Return every word that may stand in a yes to a question that named nothing."""
     wording = WORDINGS[language]
-    templates = (*wording.yes, *wording.yes_alone, *wording.after_yes, *wording.courtesies)
+    templates = (
+        *wording.yes,
+        *wording.yes_alone,
+        *wording.after_yes,
+        *wording.courtesies,
+    )
     words = frozenset(word for phrase in phrases_of(templates) for word in phrase)
     return words | frozenset(map(fold, words))
 
@@ -84,14 +102,25 @@ def test_answers_to_a_question_about_one_door(text: str, answer: Meaning) -> Non
     ],
 )
 def test_answers_to_a_question_about_several_doors(text: str, answer: Meaning) -> None:
-    assert understand_answer(text, "en", QuestionContext(Action.UNLOCK, several=True)) is answer
+    assert (
+        understand_answer(text, "en", QuestionContext(Action.UNLOCK, several=True))
+        is answer
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "answer"),
-    [("yes", YES), ("go ahead", YES), ("yes, unlock it", OTHER), ("yes, the front door", OTHER), ("leave it", NO)],
+    [
+        ("yes", YES),
+        ("go ahead", YES),
+        ("yes, unlock it", OTHER),
+        ("yes, the front door", OTHER),
+        ("leave it", NO),
+    ],
 )
-def test_an_answer_repeats_nothing_that_was_not_asked(text: str, answer: Meaning) -> None:
+def test_an_answer_repeats_nothing_that_was_not_asked(
+    text: str, answer: Meaning
+) -> None:
     assert understand_answer(text, "en") is answer
 
 
@@ -104,15 +133,35 @@ def test_the_whole_question_may_be_repeated_behind_a_yes() -> None:
     assert understand_answer(f"no, {words}", "en", question) is OTHER
     assert understand_answer(f"yes, {words} tomorrow", "en", question) is OTHER
     assert understand_answer(f"yes, {words}?", "en", question) is OTHER
-    assert understand_answer("yes, open the garage door and 4 more", "en", question) is OTHER
+    assert (
+        understand_answer("yes, open the garage door and 4 more", "en", question)
+        is OTHER
+    )
 
 
 def test_a_long_question_may_be_repeated_and_no_more_said() -> None:
     words = "unlock " + "the very long door and " * 12 + "the other"
 
-    assert understand_answer(f"yes, {words}", "en", QuestionContext(several=True, repetition=words)) is YES
-    assert understand_answer("yes " * MAX_WORDS + words, "en", QuestionContext(several=True, repetition=words)) is YES
-    assert understand_answer("yes " * (MAX_WORDS + 1) + words, "en", QuestionContext(repetition=words)) is OTHER
+    assert (
+        understand_answer(
+            f"yes, {words}", "en", QuestionContext(several=True, repetition=words)
+        )
+        is YES
+    )
+    assert (
+        understand_answer(
+            "yes " * MAX_WORDS + words,
+            "en",
+            QuestionContext(several=True, repetition=words),
+        )
+        is YES
+    )
+    assert (
+        understand_answer(
+            "yes " * (MAX_WORDS + 1) + words, "en", QuestionContext(repetition=words)
+        )
+        is OTHER
+    )
 
 
 def test_a_question_that_holds_a_no_cannot_be_repeated() -> None:
@@ -143,17 +192,32 @@ def test_one_of_several_devices_cannot_be_named() -> None:
         ("zh", "窗帘", "厨房", "好的 打开厨房的窗帘"),
     ],
 )
-def test_an_answer_may_say_where_the_device_is(language: str, name: str, place: str, text: str) -> None:
-    assert understand_answer(text, language, QuestionContext(Action.OPEN, (name,), place)) is YES
-    assert understand_answer(text, language, QuestionContext(Action.OPEN, (name,))) is OTHER
+def test_an_answer_may_say_where_the_device_is(
+    language: str, name: str, place: str, text: str
+) -> None:
+    assert (
+        understand_answer(text, language, QuestionContext(Action.OPEN, (name,), place))
+        is YES
+    )
+    assert (
+        understand_answer(text, language, QuestionContext(Action.OPEN, (name,)))
+        is OTHER
+    )
 
 
 @pytest.mark.parametrize("place", ["10 minutes", "Never", ""])
 def test_a_place_that_says_something_else_is_not_taken_as_a_place(place: str) -> None:
-    assert understand_answer(f"yes, in {place}", "en", QuestionContext(Action.OPEN, ("Blind",), place)) is OTHER
+    assert (
+        understand_answer(
+            f"yes, in {place}", "en", QuestionContext(Action.OPEN, ("Blind",), place)
+        )
+        is OTHER
+    )
 
 
-@pytest.mark.parametrize("name", ["Lock", "Close it", "Stop light", "Not the garage", "🚪", ""])
+@pytest.mark.parametrize(
+    "name", ["Lock", "Close it", "Stop light", "Not the garage", "🚪", ""]
+)
 def test_a_name_that_says_something_else_is_not_taken_as_a_name(name: str) -> None:
     question = QuestionContext(Action.UNLOCK, (name,))
 
@@ -170,8 +234,14 @@ def test_a_device_may_have_several_names() -> None:
 
 
 def test_a_name_is_read_like_an_answer() -> None:
-    for name, text in (("車庫", "好的 打开车库"), ("车库", "好的 打開車庫"), ("GARAGE", "好的 打开garage")):
-        assert understand_answer(text, "zh", QuestionContext(Action.OPEN, (name,))) is YES
+    for name, text in (
+        ("車庫", "好的 打开车库"),
+        ("车库", "好的 打開車庫"),
+        ("GARAGE", "好的 打开garage"),
+    ):
+        assert (
+            understand_answer(text, "zh", QuestionContext(Action.OPEN, (name,))) is YES
+        )
 
 
 @pytest.mark.parametrize(
@@ -205,7 +275,9 @@ def test_a_name_is_read_like_an_answer() -> None:
         ("fr", "yes", OTHER),
     ],
 )
-def test_each_language_has_words_of_its_own(language: str, text: str, answer: Meaning) -> None:
+def test_each_language_has_words_of_its_own(
+    language: str, text: str, answer: Meaning
+) -> None:
     question = QuestionContext(Action.OPEN)
 
     assert understand_answer(text, language, question) is answer
@@ -215,7 +287,11 @@ def test_each_language_has_words_of_its_own(language: str, text: str, answer: Me
 def test_a_no_is_a_yes_in_no_language(text: str) -> None:
     """A Polish "no" agrees among friends."""
     languages = (*WORDINGS, "fi", "sq")
-    assert [one for one in languages if understand_answer(text, understood_language(one), DOOR) is YES] == []
+    assert [
+        one
+        for one in languages
+        if understand_answer(text, understood_language(one), DOOR) is YES
+    ] == []
 
 
 def test_an_endless_yes_is_none() -> None:
@@ -236,11 +312,20 @@ def test_every_phrase_is_understood_alone(language: str) -> None:
 
 
 @given(st.data(), LANGUAGES)
-def test_a_yes_stays_one_with_courtesies_capitals_and_punctuation(data: st.DataObject, language: str) -> None:
+def test_a_yes_stays_one_with_courtesies_capitals_and_punctuation(
+    data: st.DataObject, language: str
+) -> None:
     courtesy = st.sampled_from(["", *phrases(language, "courtesies")])
     text = f" {data.draw(courtesy)}, {data.draw(agreed(language))}! {data.draw(courtesy)}... "
 
-    for sentence in (text, text.lower(), text.upper(), text.title(), text.replace(" ", "\n"), text.replace(",", "")):
+    for sentence in (
+        text,
+        text.lower(),
+        text.upper(),
+        text.title(),
+        text.replace(" ", "\n"),
+        text.replace(",", ""),
+    ):
         assert understand_answer(sentence, language) is YES
 
 
@@ -255,7 +340,9 @@ def test_a_yes_with_a_no_is_neither(data: st.DataObject, language: str) -> None:
 
 
 @given(st.data(), LANGUAGES, st.text(min_size=1))
-def test_a_yes_with_anything_else_is_none(data: st.DataObject, language: str, more: str) -> None:
+def test_a_yes_with_anything_else_is_none(
+    data: st.DataObject, language: str, more: str
+) -> None:
     words = spoken_words(more, WORDINGS[language].folded)
     if words is not None and vocabulary(language).issuperset(words):
         return
@@ -266,7 +353,11 @@ def test_a_yes_with_anything_else_is_none(data: st.DataObject, language: str, mo
 
 
 @given(
-    st.data(), LANGUAGES, st.sampled_from('?"“”«»「」_*#/\\&@()[]{}|<>+=~^%$€👍\N{ZERO WIDTH SPACE}\N{WORD JOINER}\0')
+    st.data(),
+    LANGUAGES,
+    st.sampled_from(
+        '?"“”«»「」_*#/\\&@()[]{}|<>+=~^%$€👍\N{ZERO WIDTH SPACE}\N{WORD JOINER}\0'
+    ),
 )
 def test_no_sign_stands_in_a_yes(data: st.DataObject, language: str, sign: str) -> None:
     yes = data.draw(agreed(language))
@@ -288,15 +379,21 @@ def test_no_sign_stands_in_a_yes(data: st.DataObject, language: str, sign: str) 
         ("sv", "säkert"),
     ],
 )
-def test_what_is_said_to_a_visitor_or_at_the_end_of_a_talk_is_a_yes_only_behind_one(language: str, text: str) -> None:
+def test_what_is_said_to_a_visitor_or_at_the_end_of_a_talk_is_a_yes_only_behind_one(
+    language: str, text: str
+) -> None:
     yes = phrases(language, "yes")
 
     assert understand_answer(text, language) is OTHER
-    assert [one for one in yes if understand_answer(f"{one} {text}", language) is not YES] == []
+    assert [
+        one for one in yes if understand_answer(f"{one} {text}", language) is not YES
+    ] == []
 
 
 @pytest.mark.parametrize("language", WORDINGS)
-def test_accents_may_be_left_out_unless_another_word_is_meant_then(language: str) -> None:
+def test_accents_may_be_left_out_unless_another_word_is_meant_then(
+    language: str,
+) -> None:
     remaining = set(WORDINGS[language].accents_matter)
 
     for field, answer in (("yes", YES), ("no", NO)):
@@ -311,16 +408,40 @@ def test_a_yes_to_another_action_is_none(language: str, action: Action) -> None:
     wording = WORDINGS[language]
     yes = phrases(language, "yes")[0]
     own = phrases_of(wording.actions[action], {"it": wording.it})
-    others = phrases_of([one for message in wording.actions.values() for one in message], {"it": wording.it}) - own
+    others = (
+        phrases_of(
+            [one for message in wording.actions.values() for one in message],
+            {"it": wording.it},
+        )
+        - own
+    )
 
     for phrase in own:
-        assert understand_answer(f"{yes} {' '.join(phrase)}", language, QuestionContext(action)) is YES
+        assert (
+            understand_answer(
+                f"{yes} {' '.join(phrase)}", language, QuestionContext(action)
+            )
+            is YES
+        )
     for phrase in others:
-        assert understand_answer(f"{yes} {' '.join(phrase)}", language, QuestionContext(action)) is not YES
+        assert (
+            understand_answer(
+                f"{yes} {' '.join(phrase)}", language, QuestionContext(action)
+            )
+            is not YES
+        )
 
 
 @pytest.mark.parametrize(
-    ("tag", "parsed"), [("pt-BR", "pt-BR"), ("de", "de"), ("xx", "en"), ("ru", "ru"), ("no", "no"), ("en-GB", "en-GB")]
+    ("tag", "parsed"),
+    [
+        ("pt-BR", "pt-BR"),
+        ("de", "de"),
+        ("xx", "en"),
+        ("ru", "ru"),
+        ("no", "no"),
+        ("en-GB", "en-GB"),
+    ],
 )
 def test_a_language_without_words_is_read_as_english(tag: str, parsed: str) -> None:
     assert understood_language(tag) == parsed
@@ -339,7 +460,9 @@ def test_a_language_without_words_is_read_as_english(tag: str, parsed: str) -> N
         ("ru", "ладно", YES),
     ],
 )
-def test_answers_in_cantonese_and_a_doubt_in_russian(language: str, text: str, answer: Meaning) -> None:
+def test_answers_in_cantonese_and_a_doubt_in_russian(
+    language: str, text: str, answer: Meaning
+) -> None:
     assert understand_answer(text, language) is answer
 
 
@@ -359,7 +482,9 @@ def test_answers_in_cantonese_and_a_doubt_in_russian(language: str, text: str, a
         ("zh-Hans", "第二个", "最后一个", "两个都", "都不要"),
     ],
 )
-def test_places_both_and_neither_are_understood(language: str, second: str, last: str, both: str, neither: str) -> None:
+def test_places_both_and_neither_are_understood(
+    language: str, second: str, last: str, both: str, neither: str
+) -> None:
     assert understand_choice(second, language, DOORS, len(DOORS)) == (1,)
     assert understand_choice(last, language, DOORS, len(DOORS)) == (1,)
     assert understand_choice(both, language, DOORS, len(DOORS)) == (0, 1)
@@ -382,7 +507,9 @@ def test_places_both_and_neither_are_understood(language: str, second: str, last
         ("", None),
     ],
 )
-def test_all_words_have_to_be_understood(text: str, chosen: tuple[int, ...] | None) -> None:
+def test_all_words_have_to_be_understood(
+    text: str, chosen: tuple[int, ...] | None
+) -> None:
     assert understand_choice(text, "en", DOORS, len(DOORS)) == chosen
 
 
@@ -414,17 +541,33 @@ def test_a_no_before_a_pause_corrects_what_was_named_first(
 
 
 @pytest.mark.parametrize(
-    ("text", "chosen"), [("the last one", ()), ("the second one", (1,)), ("the third one", ()), ("lamps", (2,))]
+    ("text", "chosen"),
+    [
+        ("the last one", ()),
+        ("the second one", (1,)),
+        ("the third one", ()),
+        ("lamps", (2,)),
+    ],
 )
-def test_only_what_was_spoken_is_chosen_by_its_place(text: str, chosen: tuple[int, ...]) -> None:
+def test_only_what_was_spoken_is_chosen_by_its_place(
+    text: str, chosen: tuple[int, ...]
+) -> None:
     assert understand_choice(text, "en", LIGHTS, 2) == chosen
 
 
 def test_a_room_is_chosen_behind_an_elision() -> None:
-    options = [[frozenset({"porte"}), frozenset({"entree"})], [frozenset({"porte"}), frozenset({"cuisine"})]]
+    options = [
+        [frozenset({"porte"}), frozenset({"entree"})],
+        [frozenset({"porte"}), frozenset({"cuisine"})],
+    ]
     assert understand_choice("la porte de l'entrée", "fr", options, 2) == (0,)
 
 
-@pytest.mark.parametrize(("text", "chosen"), [("light", (0,)), ("light 2", (1,)), ("both", None), ("lamps", (2,))])
-def test_a_whole_name_decides_and_both_is_no_word_for_three(text: str, chosen: tuple[int, ...] | None) -> None:
+@pytest.mark.parametrize(
+    ("text", "chosen"),
+    [("light", (0,)), ("light 2", (1,)), ("both", None), ("lamps", (2,))],
+)
+def test_a_whole_name_decides_and_both_is_no_word_for_three(
+    text: str, chosen: tuple[int, ...] | None
+) -> None:
     assert understand_choice(text, "en", LIGHTS, len(LIGHTS)) == chosen

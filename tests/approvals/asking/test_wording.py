@@ -7,13 +7,30 @@ from dataclasses import replace
 import pytest
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er
+from homeassistant.helpers import (
+    area_registry as ar,
+    device_registry as dr,
+    entity_registry as er,
+)
 from homeassistant.setup import async_setup_component
 from hypothesis import given, settings, strategies as st
 
-from custom_components.chatterbox.agent.messages import JsonValue, ToolAnnotations, ToolCall, canonical_json
-from custom_components.chatterbox.approvals.answers.yes_or_no import Meaning, understand_answer
-from custom_components.chatterbox.approvals.asking import asked_of, locked_pin_text, question_text, wrong_pin_text
+from custom_components.chatterbox.agent.messages import (
+    JsonValue,
+    ToolAnnotations,
+    ToolCall,
+    canonical_json,
+)
+from custom_components.chatterbox.approvals.answers.yes_or_no import (
+    Meaning,
+    understand_answer,
+)
+from custom_components.chatterbox.approvals.asking import (
+    asked_of,
+    locked_pin_text,
+    question_text,
+    wrong_pin_text,
+)
 from custom_components.chatterbox.approvals.policy import Decision, Judgement
 from custom_components.chatterbox.approvals.review import CallReview
 from custom_components.chatterbox.effects.effect import (
@@ -72,7 +89,10 @@ def doing(*actions: EntityAction, verdict: Verdict = Verdict.ASK) -> CallReview:
 
 def from_outside(*actions: EntityAction) -> CallReview:
     """Return a call that is allowed, and asked about because of what came from outside."""
-    return replace(review_of(effects_of(actions, ()), verdict=Verdict.ALLOW), for_outside_content=True)
+    return replace(
+        review_of(effects_of(actions, ()), verdict=Verdict.ALLOW),
+        for_outside_content=True,
+    )
 
 
 def using(tool: str) -> CallReview:
@@ -82,15 +102,24 @@ def using(tool: str) -> CallReview:
 
 OPAQUE = Unknown(UnknownReason.CONTENT, MOVIE)
 NIGHT = EntityAction("script.good_night", "script.turn_on")
-SPRAYING = Unknown(UnknownReason.OPAQUE_ACTION, EntityAction("valve.sprinkler", "garden.spray"))
+SPRAYING = Unknown(
+    UnknownReason.OPAQUE_ACTION, EntityAction("valve.sprinkler", "garden.spray")
+)
 LATER = Unknown(UnknownReason.SENTENCE)
-LAMPS = tuple(EntityAction(f"light.{name}", "light.turn_off") for name in ("hallway", "bedroom", "garden", "bathroom"))
+LAMPS = tuple(
+    EntityAction(f"light.{name}", "light.turn_off")
+    for name in ("hallway", "bedroom", "garden", "bathroom")
+)
 KINDS: Mapping[str, Sequence[CallReview]] = {
     "one door": [doing(FRONT)],
     "one with its place in its name": [doing(GARAGE)],
     "several": [doing(FRONT), doing(GARAGE)],
     "several of a kind": [doing(GARAGE, SPRINKLER)],
-    "many": [from_outside(*LAMPS, EntityAction("light.desk_lamp", "light.turn_off"), *LAMPS, FRONT)],
+    "many": [
+        from_outside(
+            *LAMPS, EntityAction("light.desk_lamp", "light.turn_off"), *LAMPS, FRONT
+        )
+    ],
     "with the rest": [review_of(effects_of((FRONT, *LAMPS), ()), FRONT)],
     "a scene that does it": [review_of(effects_of((FRONT, MOVIE), ()), FRONT)],
     "a scene that cannot be read": [review_of(effects_of((MOVIE,), (OPAQUE,)), OPAQUE)],
@@ -118,15 +147,21 @@ KINDS: Mapping[str, Sequence[CallReview]] = {
 @pytest.fixture
 async def home(hass: HomeAssistant) -> HomeAssistant:
     await move_into_the_demo_home(hass)
-    hass.states.async_set("alarm_control_panel.house", "armed_away", {"friendly_name": "House Alarm"})
+    hass.states.async_set(
+        "alarm_control_panel.house", "armed_away", {"friendly_name": "House Alarm"}
+    )
     return hass
 
 
-async def question(hass: HomeAssistant, calls: Sequence[CallReview], language: str = "en") -> str:
+async def question(
+    hass: HomeAssistant, calls: Sequence[CallReview], language: str = "en"
+) -> str:
     return question_text(hass, await async_get_sentences(hass, language), calls)
 
 
-async def answered(hass: HomeAssistant, text: str, calls: Sequence[CallReview], language: str = "en") -> Meaning:
+async def answered(
+    hass: HomeAssistant, text: str, calls: Sequence[CallReview], language: str = "en"
+) -> Meaning:
     sentences = await async_get_sentences(hass, language)
     return understand_answer(text, language, asked_of(hass, sentences, calls, language))
 
@@ -138,14 +173,20 @@ async def test_a_question_names_what_would_be_done(home: HomeAssistant) -> None:
         (KINDS["one with its place in its name"], "Open the Garage Door?"),
         (KINDS["several"], "Unlock the Front Door and open the Garage Door?"),
         (KINDS["several of a kind"], "Open the Garage Door and the Sprinkler?"),
-        (KINDS["with the rest"], "Unlock the Front Door and turn off the Bathroom Light and 3 more?"),
+        (
+            KINDS["with the rest"],
+            "Unlock the Front Door and turn off the Bathroom Light and 3 more?",
+        ),
         (KINDS["a scene that does it"], "Run Movie Night and unlock the Front Door?"),
         (
             [review_of(effects_of((FRONT, MOVIE, NIGHT), ()), FRONT)],
             "Unlock the Front Door and run Movie Night and good night?",
         ),
         (
-            [review_of(effects_of((FRONT, *LAMPS[:1]), ()), FRONT), review_of(effects_of((GARAGE,), ()), GARAGE)],
+            [
+                review_of(effects_of((FRONT, *LAMPS[:1]), ()), FRONT),
+                review_of(effects_of((GARAGE,), ()), GARAGE),
+            ],
             "Unlock the Front Door, open the Garage Door and turn off the Hallway Light?",
         ),
         (
@@ -157,17 +198,31 @@ async def test_a_question_names_what_would_be_done(home: HomeAssistant) -> None:
             "I can't tell everything this would do. Garden spray: the Sprinkler in the Garden?",
         ),
         (KINDS["a tool"], "Use send email?"),
-        (KINDS["a scene that cannot be read"], "I can't tell everything this would do. Run Movie Night?"),
-        ([review_of(effects_of((), (LATER,)), LATER)], "I can't tell everything this would do. Should I do that?"),
+        (
+            KINDS["a scene that cannot be read"],
+            "I can't tell everything this would do. Run Movie Night?",
+        ),
+        (
+            [review_of(effects_of((), (LATER,)), LATER)],
+            "I can't tell everything this would do. Should I do that?",
+        ),
         (
             [review_of(effects_of((FRONT,), (LATER,)), FRONT)],
             "I can't tell everything this would do. Unlock the Front Door along with the rest?",
         ),
-        ([review_of(NOTHING, verdict=Verdict.ALLOW, reason=" It is\nlate ")], "It is late. Should I do that?"),
+        (
+            [review_of(NOTHING, verdict=Verdict.ALLOW, reason=" It is\nlate ")],
+            "It is late. Should I do that?",
+        ),
         ([doing(FRONT), doing(FRONT)], "Unlock the Front Door in the Hallway?"),
         ([using("weather"), using("lookUpThings")], "Use weather and look up things?"),
         (
-            [review_of(Annotated(ToolAnnotations(), effects_of([GARAGE], ())), tool="homeassistant__call_action")],
+            [
+                review_of(
+                    Annotated(ToolAnnotations(), effects_of([GARAGE], ())),
+                    tool="homeassistant__call_action",
+                )
+            ],
             "Open the Garage Door and use call action?",
         ),
         (
@@ -196,7 +251,10 @@ async def test_every_action_has_its_word(home: HomeAssistant) -> None:
         ("alarm_control_panel.alarm_arm_away", "Arm the House Alarm?"),
         ("alarm_control_panel.alarm_disarm", "Disarm the House Alarm?"),
         ("button.press", "Press the Doorbell Chime in the Hallway?"),
-        ("climate.set_temperature", "Set thermostat target temperature: the Living Room Thermostat?"),
+        (
+            "climate.set_temperature",
+            "Set thermostat target temperature: the Living Room Thermostat?",
+        ),
         ("cover.close_cover", "Close the Garage Door?"),
         ("cover.toggle", "Open or close the Garage Door?"),
         ("light.toggle", "Turn the Hallway Light on or off?"),
@@ -214,40 +272,78 @@ async def test_an_action_that_could_do_anything_is_named(home: HomeAssistant) ->
     other = Unknown(UnknownReason.OPAQUE_ACTION, action="rest_command.order_2")
     spraying = replace(SPRAYING, action="garden.spray")
     cases = [
-        ([review_of(effects_of((), (plain,)), plain)], "Perform the action shell command open up?"),
+        (
+            [review_of(effects_of((), (plain,)), plain)],
+            "Perform the action shell command open up?",
+        ),
         (
             [review_of(effects_of((), (plain, other)), plain, other)],
             "Perform the action rest command order 2 and shell command open up?",
         ),
-        ([review_of(effects_of((), (spraying,)), spraying)], "Garden spray: the Sprinkler in the Garden?"),
+        (
+            [review_of(effects_of((), (spraying,)), spraying)],
+            "Garden spray: the Sprinkler in the Garden?",
+        ),
         (
             [review_of(effects_of((), (plain, LATER)), plain)],
             "Perform the action shell command open up along with the rest?",
         ),
         (
-            [review_of(Annotated(ToolAnnotations(), effects_of((), (plain,)), is_complete=True))],
+            [
+                review_of(
+                    Annotated(
+                        ToolAnnotations(), effects_of((), (plain,)), is_complete=True
+                    )
+                )
+            ],
             "Perform the action shell command open up?",
         ),
         (
-            [review_of(Annotated(ToolAnnotations(), effects_of((), (plain,))), tool="mail__send")],
+            [
+                review_of(
+                    Annotated(ToolAnnotations(), effects_of((), (plain,))),
+                    tool="mail__send",
+                )
+            ],
             "Use send and perform the action shell command open up?",
         ),
-        ([review_of(Annotated(ToolAnnotations(), is_complete=True), tool="home__call_action")], "Use call action?"),
+        (
+            [
+                review_of(
+                    Annotated(ToolAnnotations(), is_complete=True),
+                    tool="home__call_action",
+                )
+            ],
+            "Use call action?",
+        ),
     ]
     for calls, text in cases:
-        assert (await question(home, calls)).removeprefix("I can't tell everything this would do. ") == text
+        assert (await question(home, calls)).removeprefix(
+            "I can't tell everything this would do. "
+        ) == text
     calls = cases[0][0]
     assert await answered(home, "yes", calls) is Meaning.YES
     assert await answered(home, "yes, open it", calls) is Meaning.OTHER
 
 
 @in_one_home("language", LANGUAGES)
-async def test_arming_for_less_is_asked_as_what_it_is(home: HomeAssistant, language: str) -> None:
+async def test_arming_for_less_is_asked_as_what_it_is(
+    home: HomeAssistant, language: str
+) -> None:
     alarm = "alarm_control_panel.house"
-    less = doing(EntityAction(alarm, "alarm_control_panel.alarm_arm_home"), EntityAction(alarm, ARM_FOR_LESS))
-    by_rule = replace(less, judgement=doing(EntityAction(alarm, ARM_FOR_LESS)).judgement)
+    less = doing(
+        EntityAction(alarm, "alarm_control_panel.alarm_arm_home"),
+        EntityAction(alarm, ARM_FOR_LESS),
+    )
+    by_rule = replace(
+        less, judgement=doing(EntityAction(alarm, ARM_FOR_LESS)).judgement
+    )
     texts = {
-        kind: await question(home, [doing(EntityAction(alarm, f"alarm_control_panel.alarm_{kind}"))], language)
+        kind: await question(
+            home,
+            [doing(EntityAction(alarm, f"alarm_control_panel.alarm_{kind}"))],
+            language,
+        )
         for kind in ("disarm", "arm_home")
     }
 
@@ -263,7 +359,10 @@ async def test_arming_for_less_is_asked_as_what_it_is(home: HomeAssistant, langu
 
 def setting(action: str, entity_id: str, **arguments: JsonValue) -> CallReview:
     """Return a call that sets an entity to something."""
-    return replace(doing(EntityAction(entity_id, action)), call=ToolCall("call_1", "set", canonical_json(arguments)))
+    return replace(
+        doing(EntityAction(entity_id, action)),
+        call=ToolCall("call_1", "set", canonical_json(arguments)),
+    )
 
 
 HALF_OPEN = setting("valve.set_valve_position", "valve.sprinkler", position=50)
@@ -273,41 +372,69 @@ HALF_OPEN = setting("valve.set_valve_position", "valve.sprinkler", position=50)
     ("call", "text"),
     [
         (HALF_OPEN, "Set the Sprinkler in the Garden to 50%?"),
-        (setting("cover.set_cover_position", "cover.garage_door", position=0), "Set the Garage Door to 0%?"),
-        (setting("light.turn_on", "light.hallway", brightness=30), "Set the Hallway Light to 30%?"),
-        (setting("light.turn_on", "light.hallway", color="red"), "Set the Hallway Light to red?"),
+        (
+            setting("cover.set_cover_position", "cover.garage_door", position=0),
+            "Set the Garage Door to 0%?",
+        ),
+        (
+            setting("light.turn_on", "light.hallway", brightness=30),
+            "Set the Hallway Light to 30%?",
+        ),
+        (
+            setting("light.turn_on", "light.hallway", color="red"),
+            "Set the Hallway Light to red?",
+        ),
         (
             setting("light.turn_on", "light.hallway", color="red", brightness=30),
             "Set the Hallway Light to 30%, red?",
         ),
-        (setting("light.turn_on", "light.hallway", brightness=True), "Turn on the Hallway Light?"),
+        (
+            setting("light.turn_on", "light.hallway", brightness=True),
+            "Turn on the Hallway Light?",
+        ),
         (
             setting("climate.set_temperature", "climate.living_room", temperature=21.5),
             "Set the Living Room Thermostat to 21.5 °C?",
         ),
         (
-            setting("media_player.volume_set", "media_player.living_room_speaker", volume_level=40),
+            setting(
+                "media_player.volume_set",
+                "media_player.living_room_speaker",
+                volume_level=40,
+            ),
             "Set the Living Room Speaker to 40%?",
         ),
     ],
 )
-async def test_what_something_is_set_to_is_in_the_question(home: HomeAssistant, call: CallReview, text: str) -> None:
+async def test_what_something_is_set_to_is_in_the_question(
+    home: HomeAssistant, call: CallReview, text: str
+) -> None:
     assert await question(home, [call]) == text
 
 
 @in_one_home("language", LANGUAGES)
-async def test_a_level_is_asked_about_in_every_language(home: HomeAssistant, language: str) -> None:
+async def test_a_level_is_asked_about_in_every_language(
+    home: HomeAssistant, language: str
+) -> None:
     text = await question(home, [HALF_OPEN], language)
 
     assert re.search(r"50\s?%", text)
     assert text != await question(home, [doing(SPRINKLER)], language)
 
 
-async def test_different_levels_are_asked_about_without_any(home: HomeAssistant) -> None:
+async def test_different_levels_are_asked_about_without_any(
+    home: HomeAssistant,
+) -> None:
     other = setting("cover.set_cover_position", "cover.garage_door", position=10)
 
-    assert await question(home, [HALF_OPEN, other]) == "Open the Sprinkler and the Garage Door?"
-    assert await question(home, [HALF_OPEN, doing(GARAGE)]) == "Open the Sprinkler and the Garage Door?"
+    assert (
+        await question(home, [HALF_OPEN, other])
+        == "Open the Sprinkler and the Garage Door?"
+    )
+    assert (
+        await question(home, [HALF_OPEN, doing(GARAGE)])
+        == "Open the Sprinkler and the Garage Door?"
+    )
 
 
 async def test_a_position_that_is_not_closed_is_open(home: HomeAssistant) -> None:
@@ -321,11 +448,25 @@ async def test_in_other_languages_names_stay_as_they_are(home: HomeAssistant) ->
     home.states.async_set("lock.front_door", "locked", {"friendly_name": "Haustür"})
     home.states.async_set("cover.garage_door", "closed", {"friendly_name": "iTor"})
 
-    assert await question(home, [doing(FRONT), doing(GARAGE)], "de-CH") == "Haustür aufschließen und iTor öffnen?"
-    assert await question(home, [doing(GARAGE)], "pl") == "iTor w obszarze Garage: otworzyć?"
-    assert await question(home, [using("mail__send_email")], "nl") == "Send email gebruiken?"
-    assert await question(home, [doing(FRONT)], "es") == "¿Desbloquear Haustür en Hallway?"
-    assert await question(home, [doing(FRONT)], "de") == "Haustür im Bereich Hallway aufschließen?"
+    assert (
+        await question(home, [doing(FRONT), doing(GARAGE)], "de-CH")
+        == "Haustür aufschließen und iTor öffnen?"
+    )
+    assert (
+        await question(home, [doing(GARAGE)], "pl")
+        == "iTor w obszarze Garage: otworzyć?"
+    )
+    assert (
+        await question(home, [using("mail__send_email")], "nl")
+        == "Send email gebruiken?"
+    )
+    assert (
+        await question(home, [doing(FRONT)], "es") == "¿Desbloquear Haustür en Hallway?"
+    )
+    assert (
+        await question(home, [doing(FRONT)], "de")
+        == "Haustür im Bereich Hallway aufschließen?"
+    )
 
 
 async def test_a_place_is_repeated_as_it_was_asked(home: HomeAssistant) -> None:
@@ -337,7 +478,10 @@ async def test_a_place_is_repeated_as_it_was_asked(home: HomeAssistant) -> None:
         "ja, aufschließen im Bereich Hallway",
     ):
         assert await answered(home, words, [doing(FRONT)], "de") is Meaning.YES
-    assert await answered(home, "ja, die Haustür im Bereich Garage", [doing(FRONT)], "de") is Meaning.OTHER
+    assert (
+        await answered(home, "ja, die Haustür im Bereich Garage", [doing(FRONT)], "de")
+        is Meaning.OTHER
+    )
 
 
 @in_one_home(
@@ -356,50 +500,94 @@ async def test_the_question_and_the_logbook_have_one_word_for_a_lock(
     sentences = await async_get_sentences(hass, language)
 
     for word, action in ((unlock, "unlock"), (lock, "lock")):
-        for key in (f"asked_{action}", f"change_did_{action}", f"change_did_not_{action}"):
+        for key in (
+            f"asked_{action}",
+            f"change_did_{action}",
+            f"change_did_not_{action}",
+        ):
             assert re.search(word, sentences[key]), key
 
 
 async def test_of_many_devices_some_are_named(home: HomeAssistant) -> None:
     lights = sorted(home.states.async_entity_ids("light"))
-    five, six = ([from_outside(*(EntityAction(one, "light.turn_off") for one in lights[:n]))] for n in (5, 6))
+    five, six = (
+        [from_outside(*(EntityAction(one, "light.turn_off") for one in lights[:n]))]
+        for n in (5, 6)
+    )
 
     assert "more" not in await question(home, five)
     assert (await question(home, six)).endswith("and 2 more?")
 
 
-async def test_of_many_actions_those_that_let_somebody_in_are_named(home: HomeAssistant) -> None:
-    others = [EntityAction("light.hallway", f"light.{service}") for service in ("turn_on", "turn_off", "toggle")]
+async def test_of_many_actions_those_that_let_somebody_in_are_named(
+    home: HomeAssistant,
+) -> None:
+    others = [
+        EntityAction("light.hallway", f"light.{service}")
+        for service in ("turn_on", "turn_off", "toggle")
+    ]
 
     text = await question(home, [doing(*others, FRONT, GARAGE)])
 
-    assert text == "Turn on the Hallway Light, unlock the Front Door and open the Garage Door along with the rest?"
+    assert (
+        text
+        == "Turn on the Hallway Light, unlock the Front Door and open the Garage Door along with the rest?"
+    )
 
 
-async def test_members_are_named_in_place_of_their_group_unless_they_are_many(home: HomeAssistant) -> None:
+async def test_members_are_named_in_place_of_their_group_unless_they_are_many(
+    home: HomeAssistant,
+) -> None:
     assert await async_setup_component(
-        home, "group", {"group": {"doors": {"name": "All Doors", "entities": ["lock.front_door", "lock.back"]}}}
+        home,
+        "group",
+        {
+            "group": {
+                "doors": {
+                    "name": "All Doors",
+                    "entities": ["lock.front_door", "lock.back"],
+                }
+            }
+        },
     )
     home.states.async_set("lock.back", "locked", {"friendly_name": "Back Door"})
     lights = [f"light.{number}" for number in range(9)]
     assert await async_setup_component(home, "light", {})
-    home.states.async_set("light.all", "on", {"friendly_name": "All Lamps", "entity_id": lights})
+    home.states.async_set(
+        "light.all", "on", {"friendly_name": "All Lamps", "entity_id": lights}
+    )
 
-    doors = [EntityAction(one, "lock.unlock") for one in ("group.doors", "lock.back", "lock.front_door")]
+    doors = [
+        EntityAction(one, "lock.unlock")
+        for one in ("group.doors", "lock.back", "lock.front_door")
+    ]
     lamps = [EntityAction(one, "light.turn_on") for one in ("light.all", *lights)]
 
-    assert await question(home, [doing(*doors)]) == "Unlock the Back Door and the Front Door?"
+    assert (
+        await question(home, [doing(*doors)])
+        == "Unlock the Back Door and the Front Door?"
+    )
     assert await question(home, [doing(*lamps)]) == "Turn on the All Lamps?"
 
 
 async def test_an_article_is_not_said_twice(home: HomeAssistant) -> None:
-    for name, words in (("Anna's Door", "Anna's Door"), ("The Gate", "The Gate"), ("Thermos", "the Thermos")):
+    for name, words in (
+        ("Anna's Door", "Anna's Door"),
+        ("The Gate", "The Gate"),
+        ("Thermos", "the Thermos"),
+    ):
         home.states.async_set("lock.anna", "locked", {"friendly_name": name})
-        assert await question(home, [doing(EntityAction("lock.anna", "lock.unlock"))]) == f"Unlock {words}?"
+        assert (
+            await question(home, [doing(EntityAction("lock.anna", "lock.unlock"))])
+            == f"Unlock {words}?"
+        )
 
 
 async def test_what_has_no_name_is_not_called_by_its_id(home: HomeAssistant) -> None:
-    gone, nameless = (doing(EntityAction(f"lock.{one}", "lock.unlock")) for one in ("old_shed", "side_door"))
+    gone, nameless = (
+        doing(EntityAction(f"lock.{one}", "lock.unlock"))
+        for one in ("old_shed", "side_door")
+    )
     home.states.async_set("lock.side_door", "locked", {"friendly_name": "🚪"})
 
     assert await question(home, [gone]) == "Unlock the old shed?"
@@ -417,7 +605,10 @@ async def test_of_a_name_only_what_can_be_said_is_said(home: HomeAssistant) -> N
     ]
     for name, words in cases:
         home.states.async_set("lock.odd", "locked", {"friendly_name": name})
-        assert await question(home, [doing(EntityAction("lock.odd", "lock.unlock"))]) == f"Unlock the {words}?"
+        assert (
+            await question(home, [doing(EntityAction("lock.odd", "lock.unlock"))])
+            == f"Unlock the {words}?"
+        )
 
 
 async def test_nothing_that_a_model_wrote_is_said(home: HomeAssistant) -> None:
@@ -425,9 +616,14 @@ async def test_nothing_that_a_model_wrote_is_said(home: HomeAssistant) -> None:
         assert "whatever" not in await question(home, calls)
 
 
-async def test_reasons_of_the_owner_are_said_once_and_as_they_are(home: HomeAssistant) -> None:
+async def test_reasons_of_the_owner_are_said_once_and_as_they_are(
+    home: HomeAssistant,
+) -> None:
     effects = effects_of([FRONT], ())
-    late = [review_of(effects, verdict=Verdict.ALLOW, reason=reason) for reason in ("Nobody is at home!", "It is late")]
+    late = [
+        review_of(effects, verdict=Verdict.ALLOW, reason=reason)
+        for reason in ("Nobody is at home!", "It is late")
+    ]
 
     assert await question(home, [*late, *late]) == (
         "Nobody is at home! It is late. Unlock the Front Door in the Hallway?"
@@ -441,7 +637,11 @@ async def test_answers_that_repeat_the_question(home: HomeAssistant) -> None:
         ("one door", "yes, the front door in the hallway", Meaning.YES),
         ("one door", "yes, unlock it in our hallway", Meaning.YES),
         ("one door", "yes, the front door in the kitchen", Meaning.OTHER),
-        ("one with its place in its name", "yes, open the garage door in the garage", Meaning.YES),
+        (
+            "one with its place in its name",
+            "yes, open the garage door in the garage",
+            Meaning.YES,
+        ),
         ("one door", "unlock the front door", Meaning.OTHER),
         ("one door", "yes, the garage door", Meaning.OTHER),
         ("one door", "yes, lock it", Meaning.OTHER),
@@ -463,28 +663,54 @@ async def test_answers_that_repeat_the_question(home: HomeAssistant) -> None:
 
 
 async def test_an_alias_is_as_good_as_a_name(home: HomeAssistant) -> None:
-    er.async_get(home).async_update_entity("lock.front_door", aliases=[er.COMPUTED_NAME, "Main entrance"])
+    er.async_get(home).async_update_entity(
+        "lock.front_door", aliases=[er.COMPUTED_NAME, "Main entrance"]
+    )
 
-    assert await answered(home, "yes, the main entrance", KINDS["one door"]) is Meaning.YES
+    assert (
+        await answered(home, "yes, the main entrance", KINDS["one door"]) is Meaning.YES
+    )
 
 
-async def test_a_name_that_another_entity_has_too_is_no_answer(home: HomeAssistant) -> None:
+async def test_a_name_that_another_entity_has_too_is_no_answer(
+    home: HomeAssistant,
+) -> None:
     async_expose_entity(home, "conversation", "lock.other", should_expose=True)
     for other in ("Front Door", "the front-door", "front  DOOR"):
         home.states.async_set("lock.other", "locked", {"friendly_name": other})
-        assert await answered(home, "yes, the front door", KINDS["one door"]) is Meaning.OTHER
-        assert await answered(home, "yes, the front door in the hallway", KINDS["one door"]) is Meaning.YES
-        assert await answered(home, "yes, unlock the front door in the hallway", KINDS["one door"]) is Meaning.YES
+        assert (
+            await answered(home, "yes, the front door", KINDS["one door"])
+            is Meaning.OTHER
+        )
+        assert (
+            await answered(
+                home, "yes, the front door in the hallway", KINDS["one door"]
+            )
+            is Meaning.YES
+        )
+        assert (
+            await answered(
+                home, "yes, unlock the front door in the hallway", KINDS["one door"]
+            )
+            is Meaning.YES
+        )
 
 
-async def test_a_name_that_is_given_twice_in_a_room_is_no_answer_with_that_room(home: HomeAssistant) -> None:
+async def test_a_name_that_is_given_twice_in_a_room_is_no_answer_with_that_room(
+    home: HomeAssistant,
+) -> None:
     registry = er.async_get(home)
-    other = registry.async_get_or_create("lock", "test", "other", original_name="Front Door")
+    other = registry.async_get_or_create(
+        "lock", "test", "other", original_name="Front Door"
+    )
     registry.async_update_entity(other.entity_id, area_id="hallway")
     async_expose_entity(home, "conversation", other.entity_id, should_expose=True)
     home.states.async_set(other.entity_id, "locked", {"friendly_name": "Front Door"})
 
-    assert await answered(home, "yes, the front door in the hallway", KINDS["one door"]) is Meaning.OTHER
+    assert (
+        await answered(home, "yes, the front door in the hallway", KINDS["one door"])
+        is Meaning.OTHER
+    )
     assert await answered(home, "yes", KINDS["one door"]) is Meaning.YES
 
 
@@ -500,16 +726,26 @@ async def test_an_article_does_not_tell_two_names_apart(home: HomeAssistant) -> 
     ):
         home.states.async_set("lock.front_door", "locked", {"friendly_name": own})
         home.states.async_set("lock.other", "locked", {"friendly_name": other})
-        assert await answered(home, "oui, l'entrée", KINDS["one door"], "fr") is Meaning.OTHER
+        assert (
+            await answered(home, "oui, l'entrée", KINDS["one door"], "fr")
+            is Meaning.OTHER
+        )
 
 
-async def test_a_name_with_its_area_may_be_the_name_of_another_entity(home: HomeAssistant) -> None:
+async def test_a_name_with_its_area_may_be_the_name_of_another_entity(
+    home: HomeAssistant,
+) -> None:
     async_expose_entity(home, "conversation", "lock.other", should_expose=True)
     async_expose_entity(home, "conversation", "lock.third", should_expose=True)
     home.states.async_set("lock.other", "locked", {"friendly_name": "Front Door"})
-    home.states.async_set("lock.third", "locked", {"friendly_name": "Front Door in the Hallway"})
+    home.states.async_set(
+        "lock.third", "locked", {"friendly_name": "Front Door in the Hallway"}
+    )
 
-    assert await answered(home, "yes, the front door in the hallway", KINDS["one door"]) is Meaning.OTHER
+    assert (
+        await answered(home, "yes, the front door in the hallway", KINDS["one door"])
+        is Meaning.OTHER
+    )
 
 
 async def test_what_no_assistant_may_see_is_not_meant(home: HomeAssistant) -> None:
@@ -522,7 +758,9 @@ async def test_what_no_assistant_may_see_is_not_meant(home: HomeAssistant) -> No
 async def test_a_name_that_a_room_has_too_is_no_answer(home: HomeAssistant) -> None:
     ar.async_get(home).async_create("Porch", aliases={"front door"})
 
-    assert await answered(home, "yes, the front door", KINDS["one door"]) is Meaning.OTHER
+    assert (
+        await answered(home, "yes, the front door", KINDS["one door"]) is Meaning.OTHER
+    )
 
 
 async def test_one_of_two_alike_is_named_with_its_place(home: HomeAssistant) -> None:
@@ -533,7 +771,12 @@ async def test_one_of_two_alike_is_named_with_its_place(home: HomeAssistant) -> 
         assert entry.device_id is not None
         devices.async_update_device(entry.device_id, name_by_user="Door")
     await home.async_block_till_done()
-    both = doing(*(EntityAction(one, "cover.open_cover") for one in ("cover.garage_door", "cover.bedroom_curtains")))
+    both = doing(
+        *(
+            EntityAction(one, "cover.open_cover")
+            for one in ("cover.garage_door", "cover.bedroom_curtains")
+        )
+    )
 
     text = await question(home, [both])
 
@@ -543,10 +786,15 @@ async def test_one_of_two_alike_is_named_with_its_place(home: HomeAssistant) -> 
     ]
 
 
-async def test_a_question_in_a_language_without_words_has_a_plain_answer(home: HomeAssistant) -> None:
+async def test_a_question_in_a_language_without_words_has_a_plain_answer(
+    home: HomeAssistant,
+) -> None:
     sentences = await async_get_sentences(home, "sw")
 
-    assert question_text(home, sentences, KINDS["one door"]) == "Unlock the Front Door in the Hallway?"
+    assert (
+        question_text(home, sentences, KINDS["one door"])
+        == "Unlock the Front Door in the Hallway?"
+    )
     assert not asked_of(home, sentences, KINDS["one door"], "xx").names
 
 
@@ -556,25 +804,52 @@ def test_every_language_has_a_yes_and_a_no() -> None:
 
 async def test_who_repeats_a_question_behind_a_yes_agrees(home: HomeAssistant) -> None:
     for language, (yes, no) in YES_AND_NO.items():
-        home.states.async_set("lock.front_door", "locked", {"friendly_name": NAMES[language.partition("-")[0]]})
+        home.states.async_set(
+            "lock.front_door",
+            "locked",
+            {"friendly_name": NAMES[language.partition("-")[0]]},
+        )
         sentences = await async_get_sentences(home, language)
         for kind, calls in KINDS.items():
             named = asked_of(home, sentences, calls, language)
             repeated = named.repetition
             assert repeated, (language, kind)
-            assert repeated.casefold() in question_text(home, sentences, calls).casefold(), (language, kind)
-            assert understand_answer(f"{yes}, {repeated}", language, named) is Meaning.YES, (language, kind)
-            for words in (f"{no}, {repeated}", repeated, f"{yes}, {no}, {repeated}", f"{yes}, {repeated}?"):
-                assert understand_answer(words, language, named) is not Meaning.YES, (language, kind)
+            assert (
+                repeated.casefold() in question_text(home, sentences, calls).casefold()
+            ), (language, kind)
+            assert (
+                understand_answer(f"{yes}, {repeated}", language, named) is Meaning.YES
+            ), (language, kind)
+            for words in (
+                f"{no}, {repeated}",
+                repeated,
+                f"{yes}, {no}, {repeated}",
+                f"{yes}, {repeated}?",
+            ):
+                assert understand_answer(words, language, named) is not Meaning.YES, (
+                    language,
+                    kind,
+                )
 
 
 async def test_a_question_is_well_formed_for_any_names(home: HomeAssistant) -> None:
-    sentences = {language: await async_get_sentences(home, language) for language in LANGUAGES}
+    sentences = {
+        language: await async_get_sentences(home, language) for language in LANGUAGES
+    }
 
-    @given(st.text(max_size=100), st.text(max_size=100), st.sampled_from(sorted(KINDS)), st.sampled_from(LANGUAGES))
+    @given(
+        st.text(max_size=100),
+        st.text(max_size=100),
+        st.sampled_from(sorted(KINDS)),
+        st.sampled_from(LANGUAGES),
+    )
     @settings(max_examples=150)
     def hold(one: str, other: str, kind: str, language: str) -> None:
-        for entity_id, name in (("lock.front_door", one), ("cover.garage_door", other), ("light.hallway", other)):
+        for entity_id, name in (
+            ("lock.front_door", one),
+            ("cover.garage_door", other),
+            ("light.hallway", other),
+        ):
             home.states.async_set(entity_id, "on", {"friendly_name": name})
         text = question_text(home, sentences[language], KINDS[kind])
         assert text.count(sentences[language]["asked_question"][-1]) == 1
@@ -590,10 +865,19 @@ async def test_a_question_is_well_formed_for_any_names(home: HomeAssistant) -> N
 
 @in_one_home(
     ("seconds", "text"),
-    [(20.0, "in a minute"), (89.0, "in a minute"), (100.0, "in 2 minutes"), (600.0, "in 10 minutes")],
+    [
+        (20.0, "in a minute"),
+        (89.0, "in a minute"),
+        (100.0, "in 2 minutes"),
+        (600.0, "in 10 minutes"),
+    ],
 )
-async def test_a_locked_pin_says_for_how_many_minutes(hass: HomeAssistant, seconds: float, text: str) -> None:
-    assert locked_pin_text(await async_get_sentences(hass, "en"), seconds).endswith(f"{text}.")
+async def test_a_locked_pin_says_for_how_many_minutes(
+    hass: HomeAssistant, seconds: float, text: str
+) -> None:
+    assert locked_pin_text(await async_get_sentences(hass, "en"), seconds).endswith(
+        f"{text}."
+    )
 
 
 async def test_a_wrong_pin_says_how_many_attempts_are_left(hass: HomeAssistant) -> None:

@@ -15,15 +15,40 @@ from homeassistant.helpers import llm
 from custom_components.chatterbox.agent.loop.calls import fit_call
 from custom_components.chatterbox.agent.loop.turn import Runnable
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall
-from custom_components.chatterbox.effects.effect import ANY_ACTION, Effects, EntityAction, Touches, possible_actions
+from custom_components.chatterbox.effects.effect import (
+    ANY_ACTION,
+    Effects,
+    EntityAction,
+    Touches,
+    possible_actions,
+)
 from custom_components.chatterbox.home.entity_matches import areas_of_entities
 from custom_components.chatterbox.tools.dispatch import async_call_effects
 from custom_components.chatterbox.tools.turn_tools import TurnTools
 from tests.support.llm_apis import offer_of
 from tests.support.offline_talk import Talk, sentence_call
-from tests.support.random_homes import ALIASES, AREAS, FLOORS, RandomHome, RecordedActions, place_device, recorded
+from tests.support.random_homes import (
+    ALIASES,
+    AREAS,
+    FLOORS,
+    RandomHome,
+    RecordedActions,
+    place_device,
+    recorded,
+)
 
-NOT_JUDGED = frozenset({"button", "event", "group", "scene", "script", "sensor", "conversation", "binary_sensor"})
+NOT_JUDGED = frozenset(
+    {
+        "button",
+        "event",
+        "group",
+        "scene",
+        "script",
+        "sensor",
+        "conversation",
+        "binary_sensor",
+    }
+)
 """Domains whose states change by themselves, or because others do."""
 
 
@@ -32,16 +57,28 @@ def any_action(action: EntityAction) -> EntityAction:
     return EntityAction(action.entity_id, f"{action.domain}.{ANY_ACTION}")
 
 
-def assert_told(hass: HomeAssistant, effects: Effects, done: RecordedActions, what: object) -> None:
+def assert_told(
+    hass: HomeAssistant, effects: Effects, done: RecordedActions, what: object
+) -> None:
     """Assert that nothing was done which was not told."""
     actions = possible_actions(effects)
     if actions is None:
         return
     message = {action._replace(settings=()) for action in actions}
-    untold = {action for action in done.called if not {action, any_action(action)} & message}
+    untold = {
+        action for action in done.called if not {action, any_action(action)} & message
+    }
     assert not untold, (what, sorted(untold), sorted(actions))
-    groups = {state.entity_id for state in hass.states.async_all() if "entity_id" in state.attributes}
-    judged = {entity for entity in done.changed - groups if entity.partition(".")[0] not in NOT_JUDGED}
+    groups = {
+        state.entity_id
+        for state in hass.states.async_all()
+        if "entity_id" in state.attributes
+    }
+    judged = {
+        entity
+        for entity in done.changed - groups
+        if entity.partition(".")[0] not in NOT_JUDGED
+    }
     assert judged <= {action.entity_id for action in actions}, (what, judged, actions)
 
 
@@ -56,32 +93,67 @@ class Caller:
 
     def call(self) -> tuple[llm.Tool, JsonObject]:
         random = self._random
-        tool = random.choice([tool for tool in self._tools if not tool.annotations.read_only])
+        tool = random.choice(
+            [tool for tool in self._tools if not tool.annotations.read_only]
+        )
         known = {str(getattr(key, "schema", key)) for key in tool.parameters.schema}
         arguments: JsonObject = {}
-        for name, share in (("name", 0.6), ("area", 0.4), ("floor", 0.2), ("domain", 0.4), ("device_class", 0.2)):
+        for name, share in (
+            ("name", 0.6),
+            ("area", 0.4),
+            ("floor", 0.2),
+            ("domain", 0.4),
+            ("device_class", 0.2),
+        ):
             if random.random() < share:
                 arguments[name] = self._value(name)
         for name, value in self._required().items():
             if any(name in key for key in known):
                 arguments[name] = value
         if any(intent in tool.name for intent in ("SetPosition", "StopMoving")):
-            arguments["domain"] = random.choice(["cover", "valve"])  # it trips over anything else
+            arguments["domain"] = random.choice(
+                ["cover", "valve"]
+            )  # it trips over anything else
         return tool, arguments
 
     def _value(self, slot: str) -> JsonValue:
         random = self._random
         match slot:
             case "name":
-                names = [*self._names, *ALIASES, "all", " lamp ", "FRONT DOOR", "All locks", "", *self._entity_ids]
-                many = ["All locks", "All lights", "All covers", "Mood 1", "routine_1", "routine_2"]
+                names = [
+                    *self._names,
+                    *ALIASES,
+                    "all",
+                    " lamp ",
+                    "FRONT DOOR",
+                    "All locks",
+                    "",
+                    *self._entity_ids,
+                ]
+                many = [
+                    "All locks",
+                    "All lights",
+                    "All covers",
+                    "Mood 1",
+                    "routine_1",
+                    "routine_2",
+                ]
                 return random.choice(random.choice([names, many]))
             case "area":
                 return random.choice([*AREAS, "kitchen", " HALL", "Nowhere", ""])
             case "floor":
                 return random.choice([*FLOORS, "upper"])
             case "domain":
-                domains: list[JsonValue] = ["light", "lock", "cover", "switch", "valve", "script", "scene", "fan"]
+                domains: list[JsonValue] = [
+                    "light",
+                    "lock",
+                    "cover",
+                    "switch",
+                    "valve",
+                    "script",
+                    "scene",
+                    "fan",
+                ]
                 several: list[JsonValue] = random.sample(domains, 3)
                 return several if random.random() < 0.5 else random.choice(domains)
             case _:
@@ -101,21 +173,31 @@ class Caller:
 
 
 @pytest.mark.parametrize("seed", range(4))
-async def test_every_entity_that_a_tool_acts_on_was_named_before(hass: HomeAssistant, seed: int) -> None:
+async def test_every_entity_that_a_tool_acts_on_was_named_before(
+    hass: HomeAssistant, seed: int
+) -> None:
     random = Random(seed)  # noqa: S311 a home that can be built again
     home = RandomHome(hass, random)
     await home.build()
     device_id = place_device(hass)
     acted = 0
     for number in range(60):
-        query = llm.LLMContext("chatterbox", Context(), "en", conversation.DOMAIN, random.choice([device_id, None]))
+        query = llm.LLMContext(
+            "chatterbox",
+            Context(),
+            "en",
+            conversation.DOMAIN,
+            random.choice([device_id, None]),
+        )
         instance = await llm.async_get_api(hass, llm.LLM_API_ASSIST, query)
         tool, arguments = Caller(random, instance.tools, home).call()
         effects = await async_call_effects(hass, query, tool, arguments)
         with recorded(hass) as done:
             # A call that cannot be done may have done some of it.
             with suppress(HomeAssistantError, vol.Invalid):
-                await instance.async_call_tool(llm.ToolInput(tool.name, dict(arguments)))
+                await instance.async_call_tool(
+                    llm.ToolInput(tool.name, dict(arguments))
+                )
             await hass.async_block_till_done()
         acted += isinstance(effects, Touches) and bool(done.called)
         assert_told(hass, effects, done, (number, tool.name, arguments))
@@ -140,12 +222,16 @@ MEANINGFUL = frozenset({"brightness", "except", "zone", "delaySeconds"})
 """Of these, the parameters that the tools do not have, and that may mean something whatever they hold."""
 
 
-def nearly_right(hass: HomeAssistant, random: Random, home: RandomHome) -> tuple[str, JsonObject]:
+def nearly_right(
+    hass: HomeAssistant, random: Random, home: RandomHome
+) -> tuple[str, JsonObject]:
     """Make up a call that names an entity or its room, with up to two parameters that are something else."""
     entity_id = random.choice(home.entity_ids)
     state, area_id = hass.states.get(entity_id), areas_of_entities(hass).get(entity_id)
     assert state
-    arguments: JsonObject = {"area": area_id} if area_id and random.random() < 0.7 else {}
+    arguments: JsonObject = (
+        {"area": area_id} if area_id and random.random() < 0.7 else {}
+    )
     if random.random() < 0.4 or not arguments:
         arguments["name"] = random.choice([state.name, entity_id])
     if random.random() < 0.6:
@@ -155,12 +241,17 @@ def nearly_right(hass: HomeAssistant, random: Random, home: RandomHome) -> tuple
     tool = random.choice(["TurnOn", "TurnOff", "TurnOff", "SetPosition"])
     if tool == "SetPosition":
         movable: Sequence[JsonValue] = ["cover", ["valve", "cover"]]
-        arguments |= {"position": random.choice([0, 40, 100]), "domain": random.choice(movable)}
+        arguments |= {
+            "position": random.choice([0, 40, 100]),
+            "domain": random.choice(movable),
+        }
     return f"intent__Hass{tool}", arguments
 
 
 @pytest.mark.parametrize("seed", range(4))
-async def test_a_repaired_call_acts_on_nothing_that_it_spares_as_written(hass: HomeAssistant, seed: int) -> None:
+async def test_a_repaired_call_acts_on_nothing_that_it_spares_as_written(
+    hass: HomeAssistant, seed: int
+) -> None:
     random = Random(2000 + seed)  # noqa: S311 a home that can be built again
     home = RandomHome(hass, random)
     await home.build()
@@ -170,26 +261,42 @@ async def test_a_repaired_call_acts_on_nothing_that_it_spares_as_written(hass: H
         tool, arguments = nearly_right(hass, random, home)
         with recorded(hass) as written:
             is_done = await ran(hass, offer, tool, arguments)
-        judged = fit_call(ToolCall("1", tool, json.dumps(arguments)), offer.definitions, None, ())
+        judged = fit_call(
+            ToolCall("1", tool, json.dumps(arguments)), offer.definitions, None, ()
+        )
         if not isinstance(judged, Runnable):
             continue
         assert MEANINGFUL.isdisjoint(arguments)
         what = (number, tool, arguments, judged.call.name, judged.arguments)
-        effects = await offer.dispatcher.async_effects(judged.call.name, judged.arguments)
+        effects = await offer.dispatcher.async_effects(
+            judged.call.name, judged.arguments
+        )
         with recorded(hass) as done:
             await ran(hass, offer, judged.call.name, judged.arguments)
         assert_told(hass, effects, done, what)
         entity_ids = {action.entity_id for action in done.called}
-        if judged.call.name != tool:  # a vacuum cannot be turned on as written: Home Assistant reports it as failed
-            assert {one.partition(".")[0] for one in entity_ids} <= {"cover", "vacuum", "valve"}, what
+        if (
+            judged.call.name != tool
+            # a vacuum cannot be turned on as written: Home Assistant reports it as
+            # failed
+        ):
+            assert {one.partition(".")[0] for one in entity_ids} <= {
+                "cover",
+                "vacuum",
+                "valve",
+            }, what
             continue
-        assert not is_done or entity_ids <= {action.entity_id for action in written.called}, what
+        assert not is_done or entity_ids <= {
+            action.entity_id for action in written.called
+        }, what
         compared += is_done and bool(written.called)
         repaired += bool(judged.note and entity_ids)
     assert min(repaired, compared) > 5
 
 
-async def ran(hass: HomeAssistant, offer: TurnTools, tool: str, arguments: JsonObject) -> bool:
+async def ran(
+    hass: HomeAssistant, offer: TurnTools, tool: str, arguments: JsonObject
+) -> bool:
     """Run a call as Home Assistant does; return whether it did not fail."""
     assert offer.instance
     try:
@@ -209,7 +316,12 @@ SENTENCES = (
     "turn off the lights in the {area}",
     "turn on all the lights",
     "lock all the doors",
-    *["turn off the {light} and unlock the {lock}", "lock the {lock} and turn on {light}", "unlock the {lock}"] * 3,
+    *[
+        "turn off the {light} and unlock the {lock}",
+        "lock the {lock} and turn on {light}",
+        "unlock the {lock}",
+    ]
+    * 3,
     "turn off the {name} and open the {name2}",
     "close the {name}",
     "run routine_1",
@@ -224,7 +336,9 @@ SENTENCES = (
 
 
 @pytest.mark.parametrize("seed", range(4))
-async def test_every_entity_that_a_sentence_acts_on_was_named_before(hass: HomeAssistant, seed: int) -> None:
+async def test_every_entity_that_a_sentence_acts_on_was_named_before(
+    hass: HomeAssistant, seed: int
+) -> None:
     random = Random(1000 + seed)  # noqa: S311 a home that can be built again
     home = RandomHome(hass, random)
     await home.build()

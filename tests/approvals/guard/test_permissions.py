@@ -22,7 +22,10 @@ LAMP = EntityAction("light.lamp", "light.turn_on")
 DOOR = EntityAction("lock.door", "lock.unlock")
 LAMP_AND_DOOR = Touches(frozenset({LAMP, DOOR}))
 SCRIPT_OF_UNKNOWN_CONTENT = Unresolved(
-    frozenset({Unknown(UnknownReason.CONTENT, EntityAction("script.party", "script.turn_on"))}), frozenset({LAMP})
+    frozenset(
+        {Unknown(UnknownReason.CONTENT, EntityAction("script.party", "script.turn_on"))}
+    ),
+    frozenset({LAMP}),
 )
 FOREIGN_TOOL = Annotated(ToolAnnotations())
 LOOK_UP = Annotated(ToolAnnotations(read_only=True))
@@ -38,19 +41,32 @@ async def owner(hass: HomeAssistant) -> None:
 def lights_only(hass: HomeAssistant) -> MockUser:
     """Return a user who may control lights, and nothing else."""
     user = MockUser(name="Ben").add_to_hass(hass)
-    user.mock_policy({"entities": {"domains": {"light": {POLICY_CONTROL: True}}, "all": {"read": True}}})
+    user.mock_policy(
+        {
+            "entities": {
+                "domains": {"light": {POLICY_CONTROL: True}},
+                "all": {"read": True},
+            }
+        }
+    )
     return user
 
 
 @pytest.mark.parametrize("group", [GROUP_ID_ADMIN, GROUP_ID_USER])
-async def test_whoever_may_control_everything_may_do_everything(hass: HomeAssistant, group: str) -> None:
+async def test_whoever_may_control_everything_may_do_everything(
+    hass: HomeAssistant, group: str
+) -> None:
     user = await hass.auth.async_create_user("Anna", group_ids=[group])
 
-    assert all([await async_is_permitted(hass, user.id, effects) for effects in EVERYTHING])
+    assert all(
+        [await async_is_permitted(hass, user.id, effects) for effects in EVERYTHING]
+    )
 
 
 async def test_without_a_user_nothing_is_forbidden(hass: HomeAssistant) -> None:
-    assert all([await async_is_permitted(hass, None, effects) for effects in EVERYTHING])
+    assert all(
+        [await async_is_permitted(hass, None, effects) for effects in EVERYTHING]
+    )
 
 
 async def test_a_user_who_may_only_look_may_change_nothing(hass: HomeAssistant) -> None:
@@ -69,7 +85,9 @@ async def test_one_entity_without_permission_is_enough(hass: HomeAssistant) -> N
     assert not await async_is_permitted(hass, ben.id, LAMP_AND_DOOR)
 
 
-async def test_what_cannot_be_told_is_forbidden_to_whoever_may_not_control_everything(hass: HomeAssistant) -> None:
+async def test_what_cannot_be_told_is_forbidden_to_whoever_may_not_control_everything(
+    hass: HomeAssistant,
+) -> None:
     ben = lights_only(hass)
 
     assert not await async_is_permitted(hass, ben.id, SCRIPT_OF_UNKNOWN_CONTENT)
@@ -77,20 +95,28 @@ async def test_what_cannot_be_told_is_forbidden_to_whoever_may_not_control_every
     assert await async_is_permitted(hass, ben.id, LOOK_UP)
 
 
-async def test_permission_is_needed_for_everything_within_reach(hass: HomeAssistant) -> None:
+async def test_permission_is_needed_for_everything_within_reach(
+    hass: HomeAssistant,
+) -> None:
     ben = lights_only(hass)
 
     def reaching(*actions: EntityAction) -> Unresolved:
-        return Unresolved(frozenset({Unknown(UnknownReason.TEMPLATE, reach=frozenset(actions))}))
+        return Unresolved(
+            frozenset({Unknown(UnknownReason.TEMPLATE, reach=frozenset(actions))})
+        )
 
     assert await async_is_permitted(hass, ben.id, reaching(LAMP))
     assert not await async_is_permitted(hass, ben.id, reaching(LAMP, DOOR))
 
 
 @pytest.mark.parametrize("is_removed", [True, False])
-async def test_a_removed_or_deactivated_user_may_change_nothing(hass: HomeAssistant, *, is_removed: bool) -> None:
+async def test_a_removed_or_deactivated_user_may_change_nothing(
+    hass: HomeAssistant, *, is_removed: bool
+) -> None:
     user = await hass.auth.async_create_user("Guest", group_ids=[GROUP_ID_USER])
-    await (hass.auth.async_remove_user if is_removed else hass.auth.async_deactivate_user)(user)
+    await (
+        hass.auth.async_remove_user if is_removed else hass.auth.async_deactivate_user
+    )(user)
 
     assert not await async_is_permitted(hass, user.id, Touches(frozenset({LAMP})))
     assert not await async_is_permitted(hass, user.id, FOREIGN_TOOL)

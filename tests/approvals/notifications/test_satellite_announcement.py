@@ -4,7 +4,10 @@ import pytest
 from homeassistant.components.assist_satellite import AssistSatelliteEntityFeature
 from homeassistant.core import HomeAssistant
 
-from custom_components.chatterbox.approvals.questions import Question, async_get_approvals
+from custom_components.chatterbox.approvals.questions import (
+    Question,
+    async_get_approvals,
+)
 from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnswer
 from tests.support.satellites import Satellite, announcing_satellite
 from tests.support.talk import SATELLITE
@@ -18,7 +21,9 @@ async def satellite(hass: HomeAssistant) -> Satellite:
     return await announcing_satellite(hass)
 
 
-async def answered(hass: HomeAssistant, questions: Question, answer: GivenAnswer = YES) -> None:
+async def answered(
+    hass: HomeAssistant, questions: Question, answer: GivenAnswer = YES
+) -> None:
     """Answer a question, and wait for everything in the background."""
     await async_get_approvals(hass).answer(questions.id, answer)
     await hass.async_block_till_done(wait_background_tasks=True)
@@ -31,13 +36,16 @@ async def test_the_outcome_of_an_answer_from_elsewhere_is_announced_without_mark
     questions = question(satellite_id=SATELLITE)
     ask(hass, questions).speech = "**It is** unlocked."
 
-    await answered(hass, questions, GivenAnswer(approved=approved, way=ApprovalWay.ACTION))
+    await answered(
+        hass, questions, GivenAnswer(approved=approved, way=ApprovalWay.ACTION)
+    )
 
     assert satellite.heard == ["It is unlocked."]
 
 
 @pytest.mark.parametrize(
-    ("satellite_id", "speech"), [(None, "Done."), ("assist_satellite.gone", "Done."), (SATELLITE, "")]
+    ("satellite_id", "speech"),
+    [(None, "Done."), ("assist_satellite.gone", "Done."), (SATELLITE, "")],
 )
 async def test_nothing_is_announced_without_a_satellite_or_without_words(
     hass: HomeAssistant, satellite: Satellite, satellite_id: str | None, speech: str
@@ -50,11 +58,15 @@ async def test_nothing_is_announced_without_a_satellite_or_without_words(
     assert satellite.heard == []
 
 
-async def test_an_answer_at_the_satellite_is_not_announced(hass: HomeAssistant, satellite: Satellite) -> None:
+async def test_an_answer_at_the_satellite_is_not_announced(
+    hass: HomeAssistant, satellite: Satellite
+) -> None:
     questions = question(satellite_id=SATELLITE)
     ask(hass, questions)
 
-    async_get_approvals(hass).take(questions.id, GivenAnswer(approved=True, way=ApprovalWay.VOICE))
+    async_get_approvals(hass).take(
+        questions.id, GivenAnswer(approved=True, way=ApprovalWay.VOICE)
+    )
     await hass.async_block_till_done(wait_background_tasks=True)
 
     assert satellite.heard == []

@@ -40,7 +40,9 @@ PINS = st.text("0123456789", min_size=4, max_size=10)
         ("ar", "٤٧١١"),
     ],
 )
-def test_nothing_but_a_number_is_suspected_whatever_was_asked(language: str, text: str) -> None:
+def test_nothing_but_a_number_is_suspected_whatever_was_asked(
+    language: str, text: str
+) -> None:
     assert may_be_pin(text, language, is_asked_for=False)
     assert may_be_pin(text, language, is_asked_for=True)
 
@@ -72,7 +74,9 @@ def test_nothing_but_a_number_is_suspected_whatever_was_asked(language: str, tex
         ("de", "Ein Wort mit ٤"),
     ],
 )
-def test_other_words_with_a_number_are_suspected_only_if_a_pin_was_asked_for(language: str, text: str) -> None:
+def test_other_words_with_a_number_are_suspected_only_if_a_pin_was_asked_for(
+    language: str, text: str
+) -> None:
     assert may_be_pin(text, language, is_asked_for=True)
     assert not may_be_pin(text, language, is_asked_for=False)
 
@@ -156,17 +160,29 @@ def test_a_single_number_is_no_part_of_a_pin(language: str, text: str) -> None:
 @pytest.mark.parametrize("language", WORDINGS)
 def test_a_plain_answer_is_never_suspected(language: str) -> None:
     question = question_in(language)
-    plain = [one.text for one in read_answers(language) if one.answer is not Meaning.OTHER]
+    plain = [
+        one.text for one in read_answers(language) if one.answer is not Meaning.OTHER
+    ]
 
-    assert [text for text in plain if may_be_pin(text, language, question, is_asked_for=True)] == []
+    assert [
+        text
+        for text in plain
+        if may_be_pin(text, language, question, is_asked_for=True)
+    ] == []
 
 
 @pytest.mark.parametrize("language", WORDINGS)
 def test_requests_are_not_suspected(language: str) -> None:
-    requests = [one.text for one in read_answers(language) if one.kind in (Kind.UNRELATED, Kind.MORE, Kind.DEVICE)]
+    requests = [
+        one.text
+        for one in read_answers(language)
+        if one.kind in (Kind.UNRELATED, Kind.MORE, Kind.DEVICE)
+    ]
 
     assert requests
-    assert [text for text in requests if may_be_pin(text, language, is_asked_for=False)] == []
+    assert [
+        text for text in requests if may_be_pin(text, language, is_asked_for=False)
+    ] == []
 
 
 @given(LANGUAGES, st.integers(1000, 99_999))
@@ -184,14 +200,29 @@ def test_digits_are_suspected_in_any_words_if_a_pin_was_asked_for(
     assert may_be_pin(f"{before}{pin}{after}", language, is_asked_for=True)
 
 
-@given(LANGUAGES, PINS, st.sampled_from(["", " ", ", ", "-", ". ", "?", "/", " # ", "\N{ZERO WIDTH JOINER}"]))
-def test_digits_alone_are_always_suspected(language: str, pin: str, between: str) -> None:
+@given(
+    LANGUAGES,
+    PINS,
+    st.sampled_from(
+        ["", " ", ", ", "-", ". ", "?", "/", " # ", "\N{ZERO WIDTH JOINER}"]
+    ),
+)
+def test_digits_alone_are_always_suspected(
+    language: str, pin: str, between: str
+) -> None:
     assert may_be_pin(between.join(pin), language, is_asked_for=False)
 
 
 @given(LANGUAGES, st.text(max_size=60), st.booleans())
-def test_what_is_understood_as_a_pin_is_suspected(language: str, text: str, is_asked_for: bool) -> None:  # noqa: FBT001  # drawn by hypothesis
-    assert may_be_pin(text, language, is_asked_for=is_asked_for) or spoken_digits(text, language) is None
+def test_what_is_understood_as_a_pin_is_suspected(
+    language: str,
+    text: str,
+    is_asked_for: bool,  # noqa: FBT001  # drawn by hypothesis
+) -> None:
+    assert (
+        may_be_pin(text, language, is_asked_for=is_asked_for)
+        or spoken_digits(text, language) is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -204,7 +235,9 @@ def test_what_is_understood_as_a_pin_is_suspected(language: str, text: str, is_a
         ("four seven one one", "en", True),
     ],
 )
-def test_whatever_nobody_understands_may_be_the_pin_that_is_asked_for(text: str, tag: str, *, is_pin: bool) -> None:
+def test_whatever_nobody_understands_may_be_the_pin_that_is_asked_for(
+    text: str, tag: str, *, is_pin: bool
+) -> None:
     assert may_be_pin(text, tag, is_asked_for=True) is is_pin
 
 
@@ -218,6 +251,8 @@ def test_words_longer_than_any_answer_are_no_pin(unit: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["seven", "Seven, please.", "eleven"])
-def test_a_digit_that_is_said_by_itself_is_a_part_of_a_pin_that_is_asked_for(text: str) -> None:
+def test_a_digit_that_is_said_by_itself_is_a_part_of_a_pin_that_is_asked_for(
+    text: str,
+) -> None:
     assert may_be_pin(text, "en", is_asked_for=True)
     assert not may_be_pin(text, "en", is_asked_for=False)

@@ -21,7 +21,9 @@ HALL, KITCHEN, PHONES = "hall", "kitchen", ""
 NOW = 1_800_000_000.0
 
 
-def tried(times: Iterable[float], place: str = HALL, guard: PinGuard | None = None) -> tuple[PinGuard, Permission]:
+def tried(
+    times: Iterable[float], place: str = HALL, guard: PinGuard | None = None
+) -> tuple[PinGuard, Permission]:
     """Try a wrong PIN at each time; return the guard and the last permission."""
     guard = guard or PinGuard()
     permission: Permission = Locked(0)
@@ -58,7 +60,9 @@ def test_asking_while_it_is_locked_does_not_lock_it_for_longer() -> None:
 
 
 def test_tries_that_lie_far_apart_count_together() -> None:
-    _, permission = tried([NOW, NOW + 1e5, NOW + 2e5, NOW + 3e5, NOW + 4e5, NOW + 4e5 + 1])
+    _, permission = tried(
+        [NOW, NOW + 1e5, NOW + 2e5, NOW + 3e5, NOW + 4e5, NOW + 4e5 + 1]
+    )
 
     assert permission == Locked(599)
 
@@ -149,7 +153,9 @@ STEPS = st.lists(
 
 
 @given(STEPS)
-def test_nobody_gets_more_than_five_wrong_tries_in_ten_minutes(steps: list[tuple[str, float, str]]) -> None:
+def test_nobody_gets_more_than_five_wrong_tries_in_ten_minutes(
+    steps: list[tuple[str, float, str]],
+) -> None:
     guard, now = PinGuard(), NOW
     wrong: dict[str, list[float]] = {}
     for place, wait, outcome in steps:
@@ -169,4 +175,6 @@ def test_nobody_gets_more_than_five_wrong_tries_in_ten_minutes(steps: list[tuple
                 else:
                     wrong.setdefault(place, []).append(now)
                     sixth_last = wrong[place][-6:-5]
-                    assert all(now - then >= LOCK_SECONDS - 0.001 for then in sixth_last)
+                    assert all(
+                        now - then >= LOCK_SECONDS - 0.001 for then in sixth_last
+                    )

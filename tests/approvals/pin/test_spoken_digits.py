@@ -7,9 +7,19 @@ import pytest
 from hypothesis import given, strategies as st
 from unicode_rbnf import RbnfEngine
 
-from custom_components.chatterbox.approvals.answers.language import WORDINGS, Action, phrases_of
-from custom_components.chatterbox.approvals.answers.yes_or_no import Meaning, QuestionContext
-from custom_components.chatterbox.approvals.pin.spoken_digits import spoken_digits, whole_digits
+from custom_components.chatterbox.approvals.answers.language import (
+    WORDINGS,
+    Action,
+    phrases_of,
+)
+from custom_components.chatterbox.approvals.answers.yes_or_no import (
+    Meaning,
+    QuestionContext,
+)
+from custom_components.chatterbox.approvals.pin.spoken_digits import (
+    spoken_digits,
+    whole_digits,
+)
 from tests.behaviour.confirmation.labelled import Kind, read_answers
 
 LANGUAGES = st.sampled_from(sorted(WORDINGS))
@@ -130,12 +140,22 @@ def test_what_may_be_no_pin_or_another_is_none(language: str, text: str) -> None
 
 @pytest.mark.parametrize("language", WORDINGS)
 def test_a_plain_yes_may_stand_around_the_digits(language: str) -> None:
-    plain = [one.text for one in read_answers(language) if one.answer is Meaning.YES and one.kind is Kind.PLAIN]
+    plain = [
+        one.text
+        for one in read_answers(language)
+        if one.answer is Meaning.YES and one.kind is Kind.PLAIN
+    ]
 
     assert plain
-    assert [yes for yes in plain if spoken_digits(f"{yes}, 4711", language) != "4711"] == []
-    assert [yes for yes in plain if spoken_digits(f"4711, {yes}", language) != "4711"] == []
-    assert [yes for yes in plain if spoken_digits(f"{yes} 4 7 1 1", language) != "4711"] == []
+    assert [
+        yes for yes in plain if spoken_digits(f"{yes}, 4711", language) != "4711"
+    ] == []
+    assert [
+        yes for yes in plain if spoken_digits(f"4711, {yes}", language) != "4711"
+    ] == []
+    assert [
+        yes for yes in plain if spoken_digits(f"{yes} 4 7 1 1", language) != "4711"
+    ] == []
 
 
 def test_a_yes_may_repeat_what_was_asked() -> None:
@@ -153,11 +173,18 @@ def test_numbers_are_said_as_unicode_writes_them(language: str) -> None:
 
 
 @given(st.data(), LANGUAGES)
-def test_digits_said_one_by_one_are_always_understood(data: st.DataObject, language: str) -> None:
+def test_digits_said_one_by_one_are_always_understood(
+    data: st.DataObject, language: str
+) -> None:
     pin = data.draw(st.text("0123456789", min_size=4, max_size=10))
     separator = data.draw(st.sampled_from([" ", ", ", "-", ". "]))
 
-    assert spoken_digits(separator.join(spelled(language)[int(digit)] for digit in pin), language) == pin
+    assert (
+        spoken_digits(
+            separator.join(spelled(language)[int(digit)] for digit in pin), language
+        )
+        == pin
+    )
     assert spoken_digits(separator.join(pin), language) == pin
     assert spoken_digits(pin, language) == pin
 
@@ -168,24 +195,42 @@ def test_numbers_that_run_into_each_other_are_understood_rightly_or_not_at_all(
 ) -> None:
     numbers = data.draw(st.lists(st.integers(0, 99), min_size=2, max_size=5))
     written = [spelled(language)[number].replace("-", " ") for number in range(100)]
-    if any(f"{written[one]}{gap}{written[two]}" in written for one, two in pairwise(numbers) for gap in ("", " ")):
+    if any(
+        f"{written[one]}{gap}{written[two]}" in written
+        for one, two in pairwise(numbers)
+        for gap in ("", " ")
+    ):
         return  # "forty seven" is one number, and so are "quatre vingt" and "二十"
-    if any(first % 10 == 0 and first and second < 20 for first, second in pairwise(numbers)):
+    if any(
+        first % 10 == 0 and first and second < 20 for first, second in pairwise(numbers)
+    ):
         return  # "soixante douze" may be one
     words = "".join(map(str, numbers))
 
-    assert spoken_digits(" ".join(spelled(language)[number] for number in numbers), language) in {words, None}
+    assert spoken_digits(
+        " ".join(spelled(language)[number] for number in numbers), language
+    ) in {words, None}
 
 
 @given(st.data(), LANGUAGES)
-def test_courtesies_around_a_pin_do_not_matter(data: st.DataObject, language: str) -> None:
+def test_courtesies_around_a_pin_do_not_matter(
+    data: st.DataObject, language: str
+) -> None:
     words = WORDINGS[language].numbers
     before, after = (
-        data.draw(st.sampled_from(["", *(" ".join(phrase) for phrase in sorted(phrases_of(templates)))]))
+        data.draw(
+            st.sampled_from(
+                ["", *(" ".join(phrase) for phrase in sorted(phrases_of(templates)))]
+            )
+        )
         for templates in (words.before, words.after)
     )
 
-    for text in (f"{before} 4711 {after}", f"{before}: 4711, {after}.", f"{before} 4711 {after}".upper()):
+    for text in (
+        f"{before} 4711 {after}",
+        f"{before}: 4711, {after}.",
+        f"{before} 4711 {after}".upper(),
+    ):
         assert spoken_digits(text, language) == "4711"
 
 

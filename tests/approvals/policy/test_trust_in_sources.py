@@ -42,7 +42,9 @@ SIREN = Touches(frozenset({EntityAction("siren.roof", "siren.turn_on")}))
 LAMP = Touches(frozenset({EntityAction("light.lamp", "light.turn_on")}))
 DOOR = Touches(frozenset({EntityAction("lock.door", "lock.unlock")}))
 RUN = EntityAction("script.night", "script.turn_on")
-SCRIPT = Unresolved(frozenset({Unknown(UnknownReason.OPAQUE_ACTION, RUN)}), frozenset({RUN}))
+SCRIPT = Unresolved(
+    frozenset({Unknown(UnknownReason.OPAQUE_ACTION, RUN)}), frozenset({RUN})
+)
 FOREIGN = Annotated(ToolAnnotations())
 ADDS = Annotated(ToolAnnotations(destructive=False))
 READS = Annotated(ToolAnnotations(read_only=True))
@@ -62,13 +64,26 @@ async def outcome(
     async def effects_of(*_: object) -> Effects:
         return effects
 
-    annotations = effects.annotations if isinstance(effects, Annotated) else ToolAnnotations(open_world=False)
+    annotations = (
+        effects.annotations
+        if isinstance(effects, Annotated)
+        else ToolAnnotations(open_world=False)
+    )
     settings, speaker = (
         HomeRules(policy=Policy(rules, sources), ask_after_outside_content=care),
         Speaker(asking=Asking.PERSON),
     )
-    guard = CallGuard(hass, settings, speaker, effects_of, has_outside_content=outside, labels={tool: api})
-    match await guard.pre_tool_use(ToolDefinition(tool, "", {"type": "object"}, annotations), {}):
+    guard = CallGuard(
+        hass,
+        settings,
+        speaker,
+        effects_of,
+        has_outside_content=outside,
+        labels={tool: api},
+    )
+    match await guard.pre_tool_use(
+        ToolDefinition(tool, "", {"type": "object"}, annotations), {}
+    ):
         case None:
             return DONE
         case Ask():
@@ -77,10 +92,15 @@ async def outcome(
             return REFUSED
 
 
-async def test_no_server_lends_its_level_to_the_understanding_of_sentences(home: HomeAssistant) -> None:
+async def test_no_server_lends_its_level_to_the_understanding_of_sentences(
+    home: HomeAssistant,
+) -> None:
     sources = {LLM_API_ASSIST: at(TrustLevel.READ), "mcp-1": at(TrustLevel.FREE)}
 
-    assert await outcome(home, LAMP, sources, tool=PROCESS_SENTENCE.name, api="mcp-1") == REFUSED
+    assert (
+        await outcome(home, LAMP, sources, tool=PROCESS_SENTENCE.name, api="mcp-1")
+        == REFUSED
+    )
 
 
 def at(level: TrustLevel, *affects: str) -> ToolSource:
@@ -103,9 +123,15 @@ async def test_a_level_holds_for_all_tools_of_a_source(
     home: HomeAssistant, effects: Effects, by_default: str, at_levels: list[str]
 ) -> None:
     assert await outcome(home, effects, {}) == by_default
-    outcomes = [await outcome(home, effects, {"mcp-1": at(level)}, api="mcp-1") for level in TrustLevel]
+    outcomes = [
+        await outcome(home, effects, {"mcp-1": at(level)}, api="mcp-1")
+        for level in TrustLevel
+    ]
     assert outcomes == at_levels
-    assert await outcome(home, effects, {"mcp-2": at(TrustLevel.READ)}, api="mcp-1") == by_default
+    assert (
+        await outcome(home, effects, {"mcp-2": at(TrustLevel.READ)}, api="mcp-1")
+        == by_default
+    )
 
 
 @in_one_home(
@@ -124,20 +150,36 @@ async def test_a_trusted_server_acts_freely_after_outside_content_as_far_as_it_l
 ) -> None:
     sources = {"mcp-1": at(TrustLevel.FREE)}
 
-    assert await outcome(home, effects, sources, api="mcp-1", care=care, outside=True) == expected
+    assert (
+        await outcome(home, effects, sources, api="mcp-1", care=care, outside=True)
+        == expected
+    )
     if effects is FOREIGN:
-        assert await outcome(home, effects, {}, api="mcp-1", care=care, outside=True) == ASKED
+        assert (
+            await outcome(home, effects, {}, api="mcp-1", care=care, outside=True)
+            == ASKED
+        )
 
 
-async def test_a_rule_of_the_owner_counts_more_than_a_level(home: HomeAssistant) -> None:
+async def test_a_rule_of_the_owner_counts_more_than_a_level(
+    home: HomeAssistant,
+) -> None:
     lamps = Rule(verdict=Verdict.ALLOW, domains=frozenset({"light"}))
     never = Rule(verdict=Verdict.DENY, entities=frozenset({"lock.door"}))
 
-    assert await outcome(home, LAMP, {LLM_API_ASSIST: at(TrustLevel.ASK)}, lamps) == DONE
-    assert await outcome(home, DOOR, {LLM_API_ASSIST: at(TrustLevel.FREE)}, never) == REFUSED
+    assert (
+        await outcome(home, LAMP, {LLM_API_ASSIST: at(TrustLevel.ASK)}, lamps) == DONE
+    )
+    assert (
+        await outcome(home, DOOR, {LLM_API_ASSIST: at(TrustLevel.FREE)}, never)
+        == REFUSED
+    )
 
 
-@in_one_home(("level", "expected"), [(TrustLevel.FREE, DONE), (TrustLevel.ASK, ASKED), (TrustLevel.READ, REFUSED)])
+@in_one_home(
+    ("level", "expected"),
+    [(TrustLevel.FREE, DONE), (TrustLevel.ASK, ASKED), (TrustLevel.READ, REFUSED)],
+)
 async def test_a_script_has_a_level_of_its_own_however_it_is_run(
     home: HomeAssistant, level: TrustLevel, expected: str
 ) -> None:
@@ -156,13 +198,20 @@ async def test_a_trusted_script_is_no_way_round_the_rules(home: HomeAssistant) -
     assert await outcome(home, SCRIPT, sources, never) == REFUSED
 
 
-async def test_a_tool_that_only_is_called_like_a_trusted_script_is_not_trusted(home: HomeAssistant) -> None:
+async def test_a_tool_that_only_is_called_like_a_trusted_script_is_not_trusted(
+    home: HomeAssistant,
+) -> None:
     sources = {"script.night": at(TrustLevel.FREE)}
 
-    assert await outcome(home, FOREIGN, sources, tool="script__night", api="mcp-1") == ASKED
+    assert (
+        await outcome(home, FOREIGN, sources, tool="script__night", api="mcp-1")
+        == ASKED
+    )
 
 
-async def test_a_trusted_script_may_run_where_all_else_of_assist_is_asked_about(home: HomeAssistant) -> None:
+async def test_a_trusted_script_may_run_where_all_else_of_assist_is_asked_about(
+    home: HomeAssistant,
+) -> None:
     sources = {LLM_API_ASSIST: at(TrustLevel.ASK), "script.night": at(TrustLevel.FREE)}
     dims = Touches(LAMP.actions | {RUN})
 
@@ -170,8 +219,12 @@ async def test_a_trusted_script_may_run_where_all_else_of_assist_is_asked_about(
     assert await outcome(home, LAMP, sources) == ASKED
 
 
-async def test_what_the_owner_says_a_script_affects_is_all_that_it_is_judged_by(home: HomeAssistant) -> None:
-    home.states.async_set("light.both", "off", {"entity_id": ["light.lamp", "light.other"]})
+async def test_what_the_owner_says_a_script_affects_is_all_that_it_is_judged_by(
+    home: HomeAssistant,
+) -> None:
+    home.states.async_set(
+        "light.both", "off", {"entity_id": ["light.lamp", "light.other"]}
+    )
     pin = Rule(verdict=Verdict.DENY, entities=frozenset({"light.other"}))
     lamps = {"script.night": ToolSource(affects=frozenset({"light.both"}))}
     doors = {"script.night": ToolSource(affects=frozenset({"light.lamp", "lock.door"}))}
@@ -188,14 +241,32 @@ async def test_sentences_have_the_level_of_assist(home: HomeAssistant) -> None:
         return LAMP
 
     settings = HomeRules(policy=Policy(sources={LLM_API_ASSIST: at(TrustLevel.READ)}))
-    guard = CallGuard(home, settings, Speaker(asking=Asking.PERSON), effects_of, has_outside_content=False)
+    guard = CallGuard(
+        home,
+        settings,
+        Speaker(asking=Asking.PERSON),
+        effects_of,
+        has_outside_content=False,
+    )
 
-    assert isinstance(await guard.pre_tool_use(PROCESS_SENTENCE, {"text": "turn on the lamp"}), Deny)
+    assert isinstance(
+        await guard.pre_tool_use(PROCESS_SENTENCE, {"text": "turn on the lamp"}), Deny
+    )
 
 
 async def test_where_assist_only_reads_so_does_a_sentence(home: HomeAssistant) -> None:
     reads = {LLM_API_ASSIST: at(TrustLevel.READ)}
 
     assert await outcome(home, NOTHING, reads, tool=PROCESS_SENTENCE.name) == DONE
-    assert await outcome(home, Touches(beside_entities=True), reads, tool=PROCESS_SENTENCE.name) == REFUSED
-    assert await outcome(home, Touches(beside_entities=True), {}, tool=PROCESS_SENTENCE.name) == DONE
+    assert (
+        await outcome(
+            home, Touches(beside_entities=True), reads, tool=PROCESS_SENTENCE.name
+        )
+        == REFUSED
+    )
+    assert (
+        await outcome(
+            home, Touches(beside_entities=True), {}, tool=PROCESS_SENTENCE.name
+        )
+        == DONE
+    )

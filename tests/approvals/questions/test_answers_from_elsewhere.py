@@ -11,7 +11,10 @@ from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import async_capture_events
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
-from custom_components.chatterbox.const import EVENT_APPROVAL_REQUESTED, EVENT_TURN_FINISHED
+from custom_components.chatterbox.const import (
+    EVENT_APPROVAL_REQUESTED,
+    EVENT_TURN_FINISHED,
+)
 from tests.support.phones import Phone, PhoneShop, PushService, push_service
 from tests.support.talk import AGENT, DOOR, UNLOCKS, Serve, speech
 
@@ -20,7 +23,9 @@ PHONE = "notify.anna_s_phone"
 
 async def say(hass: HomeAssistant, text: str) -> ConversationResult:
     """Say something in the hall."""
-    return await conversation.async_converse(hass, text, "a-talk", Context(), "en", AGENT, device_id="the-hall")
+    return await conversation.async_converse(
+        hass, text, "a-talk", Context(), "en", AGENT, device_id="the-hall"
+    )
 
 
 @pytest.fixture
@@ -42,12 +47,16 @@ async def phone(
     assert await async_setup_component(hass, "mobile_app", {})
     await hass.async_block_till_done()
     anna = await hass.auth.async_create_user("Anna", group_ids=[GROUP_ID_USER])
-    phone = await PhoneShop(hass, push, hass_client, hass_client_no_auth).phone_of(anna, "Anna's phone")
+    phone = await PhoneShop(hass, push, hass_client, hass_client_no_auth).phone_of(
+        anna, "Anna's phone"
+    )
     assert phone.entity_id == PHONE
     return phone
 
 
-async def test_a_door_is_unlocked_from_a_phone(hass: HomeAssistant, phone: Phone) -> None:
+async def test_a_door_is_unlocked_from_a_phone(
+    hass: HomeAssistant, phone: Phone
+) -> None:
     question = await say(hass, "unlock the front door")
     content = await phone.next()
     assert content.message == speech(question)
@@ -57,10 +66,14 @@ async def test_a_door_is_unlocked_from_a_phone(hass: HomeAssistant, phone: Phone
 
     assert hass.states.is_state(DOOR, "unlocked")
     await phone.next()
-    assert (await phone.next()).message == f"{speech(question)}\nApproved by Anna. Come in."
+    assert (
+        await phone.next()
+    ).message == f"{speech(question)}\nApproved by Anna. Come in."
 
 
-async def test_an_automation_may_say_yes_at_once(hass: HomeAssistant, serve: Serve) -> None:
+async def test_an_automation_may_say_yes_at_once(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     server = await serve(UNLOCKS)
     automation = {
         "alias": "Yes",
@@ -85,7 +98,10 @@ async def test_an_automation_may_say_yes_at_once(hass: HomeAssistant, serve: Ser
     assert hass.states.is_state(DOOR, "unlocked")
     assert len(server.requests) == 2
     assert [event.data["speech"] for event in words] == ["Come in."]
-    assert [event.data["stop_reason"] for event in finished] == ["approval_required", "completed"]
+    assert [event.data["stop_reason"] for event in finished] == [
+        "approval_required",
+        "completed",
+    ]
     (event,) = message
     assert event.data["question"] == speech(question)
     assert event.data["calls"][0]["entity_ids"] == [DOOR]

@@ -12,7 +12,12 @@ from freezegun.api import FrozenDateTimeFactory
 from hassil.sample import sample_sentence
 from homeassistant.auth.models import User
 from homeassistant.components import conversation
-from homeassistant.components.conversation import AssistantContent, ConversationResult, UserContent, async_get_chat_log
+from homeassistant.components.conversation import (
+    AssistantContent,
+    ConversationResult,
+    UserContent,
+    async_get_chat_log,
+)
 from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant, ServiceCall, callback
@@ -26,10 +31,22 @@ from pytest_homeassistant_custom_component.common import (
     async_mock_service,
 )
 
-from custom_components.chatterbox.approvals.questions import SIGNAL_QUESTION, QuestionUpdate, async_get_approvals
-from custom_components.chatterbox.approvals.review import ApprovalWay, CallState, GivenAnswer
+from custom_components.chatterbox.approvals.questions import (
+    SIGNAL_QUESTION,
+    QuestionUpdate,
+    async_get_approvals,
+)
+from custom_components.chatterbox.approvals.review import (
+    ApprovalWay,
+    CallState,
+    GivenAnswer,
+)
 from custom_components.chatterbox.const import DOMAIN, EVENT_CHANGE
-from custom_components.chatterbox.settings.rules import Rule, Verdict, async_get_home_rules
+from custom_components.chatterbox.settings.rules import (
+    Rule,
+    Verdict,
+    async_get_home_rules,
+)
 from tests.support.servers.model_server import ReceivedRequest
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import (
@@ -58,13 +75,24 @@ async def say(
 ) -> ConversationResult:
     """Say something at a device."""
     return await conversation.async_converse(
-        hass, text, TALK, Context(), language, AGENT, device_id=device_id, satellite_id=satellite_id
+        hass,
+        text,
+        TALK,
+        Context(),
+        language,
+        AGENT,
+        device_id=device_id,
+        satellite_id=satellite_id,
     )
 
 
 def results_in(request: ReceivedRequest) -> list[str]:
     """Return the results of tools that a model was told."""
-    return [str(message["content"]) for message in messages_of(request) if message["role"] == "tool"]
+    return [
+        str(message["content"])
+        for message in messages_of(request)
+        if message["role"] == "tool"
+    ]
 
 
 def last_words(hass: HomeAssistant) -> str | None:
@@ -74,14 +102,20 @@ def last_words(hass: HomeAssistant) -> str | None:
     return last.content
 
 
-async def test_a_yes_after_the_agent_was_loaded_anew_is_told_that_it_is_late(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_yes_after_the_agent_was_loaded_anew_is_told_that_it_is_late(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     server = await serve(UNLOCKS)
     assert "?" in speech(await say(hass, "unlock the front door"))
-    await hass.config_entries.async_reload(hass.config_entries.async_entries(DOMAIN)[0].entry_id)
+    await hass.config_entries.async_reload(
+        hass.config_entries.async_entries(DOMAIN)[0].entry_id
+    )
     await hass.async_block_till_done()
     model_request = len(server.requests)
 
-    assert speech(await say(hass, "yes")) == "That question has expired. Please ask again."
+    assert (
+        speech(await say(hass, "yes")) == "That question has expired. Please ask again."
+    )
     assert len(server.requests) == model_request
 
 
@@ -90,7 +124,9 @@ async def test_a_yes_is_asked_for_only_when_it_is_known_which_of_one_name_is_mea
 ) -> None:
     unlock = ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door"})
     message = ScriptedAnswer(content="Which one?")
-    server = await serve(Script(answers=(ScriptedAnswer(tool_calls=(unlock,)), message)))
+    server = await serve(
+        Script(answers=(ScriptedAnswer(tool_calls=(unlock,)), message))
+    )
     registry = er.async_get(hass)
     registry.async_update_entity(LIGHT, aliases=["Front Door"])
 
@@ -98,14 +134,28 @@ async def test_a_yes_is_asked_for_only_when_it_is_known_which_of_one_name_is_mea
     assert "several things are called Front Door" in results_in(server.requests[-1])[-1]
 
     registry.async_update_entity(LIGHT, aliases=[])
-    registry.async_update_entity("binary_sensor.front_door_contact", aliases=["Front Door"])
-    server.play(Script(answers=(ScriptedAnswer(tool_calls=(unlock,)), ScriptedAnswer(content="Come in."))))
-    assert speech(await say(hass, "unlock the front door")) == "Unlock the Front Door in the Hallway?"
+    registry.async_update_entity(
+        "binary_sensor.front_door_contact", aliases=["Front Door"]
+    )
+    server.play(
+        Script(
+            answers=(
+                ScriptedAnswer(tool_calls=(unlock,)),
+                ScriptedAnswer(content="Come in."),
+            )
+        )
+    )
+    assert (
+        speech(await say(hass, "unlock the front door"))
+        == "Unlock the Front Door in the Hallway?"
+    )
     assert speech(await say(hass, "yes")) == "Come in."
     assert hass.states.is_state(DOOR, "unlocked")
 
 
-async def test_an_unlocked_door_takes_a_yes_and_no_model_call_before_it(hass: HomeAssistant, serve: Serve) -> None:
+async def test_an_unlocked_door_takes_a_yes_and_no_model_call_before_it(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     server = await serve(UNLOCKS)
 
     question = await say(hass, "unlock the front door")
@@ -138,7 +188,9 @@ async def test_the_words_that_answer_are_prepared_off_the_event_loop(
         return sample_sentence(*args, **kwargs)
 
     monkeypatch.setattr("hassil.sample.sample_sentence", sampled)
-    await say(hass, "lås upp ytterdörren", language="sv")  # the phrases of other languages may be cached
+    await say(
+        hass, "lås upp ytterdörren", language="sv"
+    )  # the phrases of other languages may be cached
     await hass.async_block_till_done(wait_background_tasks=True)
     assert threads
     assert threading.main_thread() not in threads
@@ -162,7 +214,9 @@ async def test_a_question_runs_out_and_a_late_yes_is_told_so(
     assert hass.states.is_state(DOOR, "locked")
     assert "expired" in speech(late)
     assert len(server.requests) == 1
-    assert speech(await say(hass, "yes")) == "Come in."  # of the script: it is no answer any more
+    assert (
+        speech(await say(hass, "yes")) == "Come in."
+    )  # of the script: it is no answer any more
     assert hass.states.is_state(DOOR, "locked")
 
 
@@ -195,14 +249,18 @@ async def test_whoever_approves_as_soon_as_it_is_asked_does_not_cut_the_conversa
     @callback
     def approve(news: QuestionUpdate) -> None:
         if news.state is CallState.WAITING:
-            answer = approvals.answer(news.question.id, GivenAnswer(approved=True, way=ApprovalWay.ACTION))
+            answer = approvals.answer(
+                news.question.id, GivenAnswer(approved=True, way=ApprovalWay.ACTION)
+            )
             answers.append(hass.async_create_task(answer))
 
     async_dispatcher_connect(hass, SIGNAL_QUESTION, approve)
     await say(hass, "unlock the front door")
     await hass.async_block_till_done()
 
-    assert str(messages_of(server.requests[1])[1]["content"]).endswith("unlock the front door")
+    assert str(messages_of(server.requests[1])[1]["content"]).endswith(
+        "unlock the front door"
+    )
     assert hass.states.is_state(DOOR, "unlocked")
     assert_no_orphans(hass.data[DATA_CHAT_LOGS][TALK].content)
     assert last_words(hass) == "Come in."
@@ -225,7 +283,9 @@ async def test_home_assistants_own_understanding_asks_too(hass: HomeAssistant) -
     assert speech(done)
 
 
-@pytest.mark.parametrize(("first", "second"), [(0.5, 0), (0.2, 0.6)], ids=["ends last", "ends first"])
+@pytest.mark.parametrize(
+    ("first", "second"), [(0.5, 0), (0.2, 0.6)], ids=["ends last", "ends first"]
+)
 async def test_a_sentence_during_a_resumed_turn_keeps_both_transcripts(
     hass: HomeAssistant, serve: Serve, first: float, second: float
 ) -> None:
@@ -246,13 +306,21 @@ async def test_a_sentence_during_a_resumed_turn_keeps_both_transcripts(
 
     contents = hass.data[DATA_CHAT_LOGS][TALK].content
     assert_no_orphans(contents)
-    messages = [content.content for content in contents if isinstance(content, AssistantContent | UserContent)]
-    meanwhile = set() if IS_LATEST else {"what time is it?", "It is noon."}  # since 2026.11, the conversation is busy
+    messages = [
+        content.content
+        for content in contents
+        if isinstance(content, AssistantContent | UserContent)
+    ]
+    meanwhile = (
+        set() if IS_LATEST else {"what time is it?", "It is noon."}
+    )  # since 2026.11, the conversation is busy
     assert {"unlock the front door", "Come in."} | meanwhile <= set(messages)
     assert hass.states.is_state(DOOR, "unlocked")
 
 
-async def test_a_turn_is_resumed_in_a_chat_log_of_its_own(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_turn_is_resumed_in_a_chat_log_of_its_own(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     """Whoever answers may be in another turn of the same conversation, the end of which is awaited since 2026.11."""
     await serve(UNLOCKS)
     await say(hass, "unlock the front door")
@@ -265,7 +333,9 @@ async def test_a_turn_is_resumed_in_a_chat_log_of_its_own(hass: HomeAssistant, s
     ):
         before = list(other.content)
         answering = asyncio.create_task(
-            approvals.answer(question.id, GivenAnswer(approved=True, way=ApprovalWay.ACTION))
+            approvals.answer(
+                question.id, GivenAnswer(approved=True, way=ApprovalWay.ACTION)
+            )
         )
         if not IS_LATEST:
             await answering
@@ -278,7 +348,9 @@ async def test_a_turn_is_resumed_in_a_chat_log_of_its_own(hass: HomeAssistant, s
 async def test_an_agent_that_comes_again_with_other_rules_lets_no_old_turn_ask(
     hass: HomeAssistant, serve: Serve
 ) -> None:
-    server = await serve(Script(answers=(ScriptedAnswer(tool_calls=(UNLOCK,), delay_seconds=1),)))
+    server = await serve(
+        Script(answers=(ScriptedAnswer(tool_calls=(UNLOCK,), delay_seconds=1),))
+    )
     (entry,) = hass.config_entries.async_entries(DOMAIN)
     asking = asyncio.create_task(say(hass, "unlock the front door"))
     await server.request_arrived.wait()
@@ -292,7 +364,9 @@ async def test_an_agent_that_comes_again_with_other_rules_lets_no_old_turn_ask(
     assert hass.states.is_state(DOOR, "locked")
 
 
-async def test_who_has_said_yes_elsewhere_need_not_wait_for_it(hass: HomeAssistant, serve: Serve) -> None:
+async def test_who_has_said_yes_elsewhere_need_not_wait_for_it(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     await serve(UNLOCKS)
     await say(hass, "unlock the front door")
     approvals = async_get_approvals(hass)
@@ -308,7 +382,9 @@ async def test_who_has_said_yes_elsewhere_need_not_wait_for_it(hass: HomeAssista
     assert last_words(hass) == "Come in."
 
 
-async def test_a_turn_without_its_conversation_is_not_resumed(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_turn_without_its_conversation_is_not_resumed(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     await serve(UNLOCKS)
     await say(hass, "unlock the front door")
     changes = async_capture_events(hass, EVENT_CHANGE)
@@ -316,7 +392,9 @@ async def test_a_turn_without_its_conversation_is_not_resumed(hass: HomeAssistan
     (question,) = approvals.waiting
     hass.data[DATA_CHAT_LOGS].clear()
 
-    answer = await approvals.answer(question.id, GivenAnswer(approved=True, way=ApprovalWay.ACTION))
+    answer = await approvals.answer(
+        question.id, GivenAnswer(approved=True, way=ApprovalWay.ACTION)
+    )
 
     assert answer == "Something went wrong. Please try again."
     assert hass.states.is_state(DOOR, "locked")
@@ -327,8 +405,12 @@ async def test_a_turn_without_its_conversation_is_not_resumed(hass: HomeAssistan
 async def test_another_question_after_an_answer_is_a_question_like_any(
     hass: HomeAssistant, serve: Serve, answer: str
 ) -> None:
-    garage = ScriptedCall(name="HassTurnOn", arguments={"name": "Garage Door", "domain": "cover"})
-    await serve(Script(answers=(*UNLOCKS.answers[:1], ScriptedAnswer(tool_calls=(garage,)))))
+    garage = ScriptedCall(
+        name="HassTurnOn", arguments={"name": "Garage Door", "domain": "cover"}
+    )
+    await serve(
+        Script(answers=(*UNLOCKS.answers[:1], ScriptedAnswer(tool_calls=(garage,))))
+    )
 
     await say(hass, "unlock the front door")
     question = await say(hass, answer)
@@ -342,7 +424,12 @@ async def test_what_was_done_and_what_was_refused_are_both_told_when_the_model_s
     hass: HomeAssistant, serve: Serve
 ) -> None:
     never = [{"verdict": "deny", "domains": ["lock"]}]
-    await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON, UNLOCK)), ScriptedAnswer())), rules=never)
+    await serve(
+        Script(
+            answers=(ScriptedAnswer(tool_calls=(LIGHT_ON, UNLOCK)), ScriptedAnswer())
+        ),
+        rules=never,
+    )
 
     answer = speech(await say(hass, "light, and unlock the front door"))
 
@@ -350,18 +437,24 @@ async def test_what_was_done_and_what_was_refused_are_both_told_when_the_model_s
     assert answer.endswith("The rules of this home don't allow that.")
 
 
-MOVIE = ScriptedAnswer(tool_calls=(ScriptedCall(name="HassTurnOn", arguments={"name": "Movie Night"}),))
+MOVIE = ScriptedAnswer(
+    tool_calls=(ScriptedCall(name="HassTurnOn", arguments={"name": "Movie Night"}),)
+)
 
 
 async def a_scene_that_hides_its_content(hass: HomeAssistant) -> list[ServiceCall]:
     """Add a scene of an integration that tells nobody what is in it; return its activations."""
-    entry = er.async_get(hass).async_get_or_create("scene", "vendor", "movie", suggested_object_id="movie_night")
+    entry = er.async_get(hass).async_get_or_create(
+        "scene", "vendor", "movie", suggested_object_id="movie_night"
+    )
     hass.states.async_set(entry.entity_id, "unknown", {"friendly_name": "Movie Night"})
     async_expose_entity(hass, conversation.DOMAIN, entry.entity_id, should_expose=True)
     return async_mock_service(hass, "scene", "turn_on")
 
 
-async def test_a_scene_that_hides_its_content_is_asked_about_once(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_scene_that_hides_its_content_is_asked_about_once(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     done = ScriptedAnswer(content="Enjoy.")
     await serve(Script(answers=(MOVIE, done, MOVIE, done)))
     activated = await a_scene_that_hides_its_content(hass)
@@ -375,7 +468,9 @@ async def test_a_scene_that_hides_its_content_is_asked_about_once(hass: HomeAssi
     assert len(activated) == 2
 
 
-async def test_a_no_to_a_scene_is_not_remembered(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_no_to_a_scene_is_not_remembered(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     message = ScriptedAnswer(content="All right.")
     await serve(Script(answers=(MOVIE, message, MOVIE)))
     activated = await a_scene_that_hides_its_content(hass)
@@ -388,7 +483,9 @@ async def test_a_no_to_a_scene_is_not_remembered(hass: HomeAssistant, serve: Ser
     assert activated == []
 
 
-async def test_a_rule_of_the_home_holds_for_a_scene_that_was_agreed_to(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_rule_of_the_home_holds_for_a_scene_that_was_agreed_to(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     done = ScriptedAnswer(content="Enjoy.")
     await serve(Script(answers=(MOVIE, done, MOVIE)))
     activated = await a_scene_that_hides_its_content(hass)
@@ -397,23 +494,35 @@ async def test_a_rule_of_the_home_holds_for_a_scene_that_was_agreed_to(hass: Hom
     store = async_get_home_rules(hass)
     rules = (Rule(verdict=Verdict.ASK, actions=frozenset({"lock.unlock"})),)
 
-    await store.async_enter(replace(store.stored, policy=replace(store.stored.policy, rules=rules)))
+    await store.async_enter(
+        replace(store.stored, policy=replace(store.stored.policy, rules=rules))
+    )
 
-    assert "Movie Night?" in speech(await say(hass, "make it a cinema")), "it may unlock something"
+    assert "Movie Night?" in speech(await say(hass, "make it a cinema")), (
+        "it may unlock something"
+    )
     assert len(activated) == 1
 
 
 async def test_a_script_in_the_name_of_the_person_who_was_asked_says_no_yes(
     hass: HomeAssistant, serve: Serve, hass_admin_user: User
 ) -> None:
-    await serve(Script(answers=(*UNLOCKS.answers[:1], ScriptedAnswer(content="Yes to what?"))))
+    await serve(
+        Script(answers=(*UNLOCKS.answers[:1], ScriptedAnswer(content="Yes to what?")))
+    )
     data = {"text": "yes", "agent_id": AGENT, "conversation_id": TALK}
     steps = {"sequence": [{"action": "conversation.process", "data": data}]}
     assert await async_setup_component(hass, "script", {"script": {"agree": steps}})
     context = Context(user_id=hass_admin_user.id)
 
-    await conversation.async_converse(hass, "unlock the front door", TALK, context, "en", AGENT)
-    await hass.services.async_call("script", "agree", blocking=True, context=Context(user_id=hass_admin_user.id))
+    await conversation.async_converse(
+        hass, "unlock the front door", TALK, context, "en", AGENT
+    )
+    await hass.services.async_call(
+        "script", "agree", blocking=True, context=Context(user_id=hass_admin_user.id)
+    )
 
     assert hass.states.is_state(DOOR, "locked")
-    assert [question.entity_ids for question in async_get_approvals(hass).waiting] == [{DOOR}]
+    assert [question.entity_ids for question in async_get_approvals(hass).waiting] == [
+        {DOOR}
+    ]

@@ -1,6 +1,7 @@
 """Questions as a person in a room meets them: a real Assist pipeline, from the words to the voice, and the next words.
 
-The conversation of a satellite goes on while it listens, so all turns of a test are one conversation.
+The conversation of a satellite goes on while it listens, so all turns of a test are one
+conversation.
 """
 
 import asyncio
@@ -18,7 +19,10 @@ from homeassistant.helpers import llm
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
 from homeassistant.util.json import JsonObjectType
-from pytest_homeassistant_custom_component.common import async_capture_events, async_fire_time_changed
+from pytest_homeassistant_custom_component.common import (
+    async_capture_events,
+    async_fire_time_changed,
+)
 
 from custom_components.chatterbox.approvals.questions import async_get_approvals
 from custom_components.chatterbox.const import EVENT_TURN_FINISHED
@@ -26,7 +30,12 @@ from tests.support.config_entries import offline_entry, set_up
 from tests.support.listening_room import Room, StreamingVoice, WholeVoice, furnish
 from tests.support.llm_apis import StubTool, register
 from tests.support.one_home import in_one_home
-from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure
+from tests.support.servers.script import (
+    Script,
+    ScriptedAnswer,
+    ScriptedCall,
+    ScriptedFailure,
+)
 from tests.support.talk import (
     ASKS,
     BLINDS_DOWN,
@@ -78,7 +87,9 @@ def is_locked(hass: HomeAssistant) -> bool:
 
 
 @in_both_ways
-async def test_a_question_is_heard_and_a_yes_opens_the_door(hass: HomeAssistant, serve: Serve, voice: Voice) -> None:
+async def test_a_question_is_heard_and_a_yes_opens_the_door(
+    hass: HomeAssistant, serve: Serve, voice: Voice
+) -> None:
     await serve(UNLOCKS)
     room = await furnish(hass, voice())
 
@@ -100,7 +111,9 @@ async def unlocking_room(hass: HomeAssistant, serve: Serve) -> Room:
 
 async def locked(room: Room) -> Room:
     """Lock the front door."""
-    await room.hass.services.async_call("lock", "lock", {"entity_id": DOOR}, blocking=True)
+    await room.hass.services.async_call(
+        "lock", "lock", {"entity_id": DOOR}, blocking=True
+    )
     return room
 
 
@@ -129,7 +142,9 @@ async def test_a_question_and_its_yes_are_in_the_language_of_the_speaker(
     hass: HomeAssistant, unlocking_room: Room, language: str, question: str, yes: str
 ) -> None:
     room = await locked(unlocking_room)
-    await assist_pipeline.async_update_pipeline(hass, room.pipeline, conversation_language=language)
+    await assist_pipeline.async_update_pipeline(
+        hass, room.pipeline, conversation_language=language
+    )
     (room.pipeline,) = assist_pipeline.async_get_pipelines(hass)
 
     requested = await talk(room, "unlock the front door")
@@ -144,7 +159,19 @@ async def test_a_question_and_its_yes_are_in_the_language_of_the_speaker(
 @in_one_home(
     "unclear",
     [
-        *("great!", "hm", "I guess so", "Yes?", "👍", "maybe", "...", "Yet, sure.", "Yes, Liam.", "star.", "Noob."),
+        *(
+            "great!",
+            "hm",
+            "I guess so",
+            "Yes?",
+            "👍",
+            "maybe",
+            "...",
+            "Yet, sure.",
+            "Yes, Liam.",
+            "star.",
+            "Noob.",
+        ),
         *(
             "Thank you.",
             ".",
@@ -160,7 +187,10 @@ async def test_words_that_are_neither_a_yes_nor_a_request_are_asked_about_once(
 ) -> None:
     room = await locked(unlocking_room)
 
-    assert await talk(room, "unlock the front door", unclear) == f"I need a yes or a no. {QUESTION}"
+    assert (
+        await talk(room, "unlock the front door", unclear)
+        == f"I need a yes or a no. {QUESTION}"
+    )
     assert listens(room)
     assert is_locked(hass)
     assert await talk(room, "yes") == "Come in."
@@ -168,9 +198,17 @@ async def test_words_that_are_neither_a_yes_nor_a_request_are_asked_about_once(
 
 
 @pytest.mark.parametrize(
-    "yes", ["Yes. Thanks for watching!", "Yes. Thank you.", "Yes, unlock the front door. Thank you.", "Okay. [Music]"]
+    "yes",
+    [
+        "Yes. Thanks for watching!",
+        "Yes. Thank you.",
+        "Yes, unlock the front door. Thank you.",
+        "Okay. [Music]",
+    ],
 )
-async def test_what_a_recognizer_adds_to_a_yes_is_dropped(hass: HomeAssistant, serve: Serve, yes: str) -> None:
+async def test_what_a_recognizer_adds_to_a_yes_is_dropped(
+    hass: HomeAssistant, serve: Serve, yes: str
+) -> None:
     await serve(UNLOCKS)
     room = await furnish(hass, WholeVoice())
 
@@ -188,7 +226,9 @@ async def test_noise_ends_no_question(hass: HomeAssistant, serve: Serve) -> None
     assert await talk(room, "yes") == "Come in."
 
 
-async def test_noise_that_answers_nothing_reaches_no_model(hass: HomeAssistant, serve: Serve) -> None:
+async def test_noise_that_answers_nothing_reaches_no_model(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     server = await serve(UNLOCKS)
     room = await furnish(hass, WholeVoice())
 
@@ -206,9 +246,15 @@ async def test_a_model_reads_what_was_meant_and_all_that_was_heard_is_recorded(
 
     await talk(room, heard)
 
-    assert str(messages_of(server.requests[-1])[-1]["content"]).endswith("tell me a joke.")
+    assert str(messages_of(server.requests[-1])[-1]["content"]).endswith(
+        "tell me a joke."
+    )
     assert finished[-1].data["input"] == heard
-    assert [content.content for content in hass.data[DATA_CHAT_LOGS][TALK].content if content.role == "user"] == [heard]
+    assert [
+        content.content
+        for content in hass.data[DATA_CHAT_LOGS][TALK].content
+        if content.role == "user"
+    ] == [heard]
 
 
 @pytest.mark.usefixtures("hass_storage")
@@ -220,10 +266,15 @@ async def test_a_pin_after_an_answered_question_does_not_hear_that_one_has_expir
 
     await talk(room, "unlock the front door", "no")
 
-    assert await talk(room, PIN) == "I'm not asking anything right now. Please say again what you'd like."
+    assert (
+        await talk(room, PIN)
+        == "I'm not asking anything right now. Please say again what you'd like."
+    )
 
 
-async def test_words_that_are_neither_drop_the_question_the_second_time(hass: HomeAssistant, serve: Serve) -> None:
+async def test_words_that_are_neither_drop_the_question_the_second_time(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     await serve(Script(answers=(ASKS, ScriptedAnswer(content="Nice."))))
     room = await furnish(hass, WholeVoice())
 
@@ -235,7 +286,9 @@ async def test_words_that_are_neither_drop_the_question_the_second_time(hass: Ho
     assert is_locked(hass)
 
 
-async def test_a_question_whose_action_has_no_name_is_dropped_in_words(hass: HomeAssistant) -> None:
+async def test_a_question_whose_action_has_no_name_is_dropped_in_words(
+    hass: HomeAssistant,
+) -> None:
     await move_into_the_demo_home(hass)
     await set_up(hass, offline_entry())
     room = await furnish(hass, WholeVoice())
@@ -255,19 +308,29 @@ async def test_a_question_whose_action_has_no_name_is_dropped_in_words(hass: Hom
         "play some good jazz now",
     ],
 )
-async def test_a_request_drops_the_question(hass: HomeAssistant, serve: Serve, request_: str) -> None:
+async def test_a_request_drops_the_question(
+    hass: HomeAssistant, serve: Serve, request_: str
+) -> None:
     await serve(Script(answers=(ASKS, ScriptedAnswer(content="Well."))))
     room = await furnish(hass, WholeVoice())
 
     assert (await talk(room, "unlock the front door", request_)).startswith(
         "I didn't do it: unlock the Front Door in the Hallway."
     )
-    assert [one for one in async_get_approvals(hass).waiting if "Front Door" in one.text] == []
+    assert [
+        one for one in async_get_approvals(hass).waiting if "Front Door" in one.text
+    ] == []
 
 
-async def test_a_sentence_of_an_automation_drops_the_question(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_sentence_of_an_automation_drops_the_question(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     trigger = {"trigger": "conversation", "command": "movie time"}
-    automation = {"alias": "Movies", "triggers": trigger, "actions": {"event": "movies"}}
+    automation = {
+        "alias": "Movies",
+        "triggers": trigger,
+        "actions": {"event": "movies"},
+    }
     assert await async_setup_component(hass, "automation", {"automation": automation})
     await serve(Script(answers=(ASKS, ScriptedAnswer(content="Well."))))
     room = await furnish(hass, WholeVoice())
@@ -278,11 +341,16 @@ async def test_a_sentence_of_an_automation_drops_the_question(hass: HomeAssistan
 
 
 @pytest.mark.usefixtures("hass_storage")
-async def test_the_pin_is_asked_for_again_after_words_that_are_neither(hass: HomeAssistant, serve: Serve) -> None:
+async def test_the_pin_is_asked_for_again_after_words_that_are_neither(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     await serve(UNLOCKS, **WITH_PIN)
     room = await furnish(hass, WholeVoice())
 
-    assert await talk(room, "unlock the front door", "great!") == f"{QUESTION} Please say the PIN."
+    assert (
+        await talk(room, "unlock the front door", "great!")
+        == f"{QUESTION} Please say the PIN."
+    )
     assert await talk(room, PIN) == "Come in."
 
 
@@ -302,31 +370,56 @@ async def test_the_pin_is_asked_for_three_more_times_and_then_no_more(
     assert (await talk(room, unclear)).startswith(not_done)
     assert not listens(room)
     assert async_get_approvals(hass).is_empty
-    assert await talk(room, PIN) == "I'm not asking anything right now. Please say again what you'd like."
+    assert (
+        await talk(room, PIN)
+        == "I'm not asking anything right now. Please say again what you'd like."
+    )
     assert is_locked(hass)
 
 
 @pytest.mark.usefixtures("hass_storage")
-@pytest.mark.parametrize("digits", ["My pen is 7391.", "7391", "[music] 7391. Thank you."])
-async def test_a_pin_that_is_not_needed_is_repeated_nowhere(hass: HomeAssistant, serve: Serve, digits: str) -> None:
-    rules: dict[str, object] = {"pin": WITH_PIN["pin"], "rules": [{"verdict": "ask", "domains": ["lock"]}]}
+@pytest.mark.parametrize(
+    "digits", ["My pen is 7391.", "7391", "[music] 7391. Thank you."]
+)
+async def test_a_pin_that_is_not_needed_is_repeated_nowhere(
+    hass: HomeAssistant, serve: Serve, digits: str
+) -> None:
+    rules: dict[str, object] = {
+        "pin": WITH_PIN["pin"],
+        "rules": [{"verdict": "ask", "domains": ["lock"]}],
+    }
     server = await serve(UNLOCKS, **rules)
     room = await furnish(hass, WholeVoice())
     finished = async_capture_events(hass, EVENT_TURN_FINISHED)
 
     assert await talk(room, "unlock the front door", digits) == QUESTION
-    assert await talk(room, digits) == "I didn't do it: unlock the Front Door in the Hallway."
+    assert (
+        await talk(room, digits)
+        == "I didn't do it: unlock the Front Door in the Hallway."
+    )
 
     assert PIN not in str([request.body for request in server.requests])
     assert PIN not in str([event.data for event in finished])
-    talked = [asdict(content) | {"created": ""} for content in hass.data[DATA_CHAT_LOGS][TALK].content]
+    talked = [
+        asdict(content) | {"created": ""}
+        for content in hass.data[DATA_CHAT_LOGS][TALK].content
+    ]
     assert talked
     assert PIN not in str(talked)  # but maybe among microseconds
 
 
 @in_both_ways
-async def test_what_was_done_is_heard_before_the_question(hass: HomeAssistant, serve: Serve, voice: Voice) -> None:
-    await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON, BLINDS_DOWN, UNLOCK)), *UNLOCKS.answers[1:])))
+async def test_what_was_done_is_heard_before_the_question(
+    hass: HomeAssistant, serve: Serve, voice: Voice
+) -> None:
+    await serve(
+        Script(
+            answers=(
+                ScriptedAnswer(tool_calls=(LIGHT_ON, BLINDS_DOWN, UNLOCK)),
+                *UNLOCKS.answers[1:],
+            )
+        )
+    )
     room = await furnish(hass, voice())
 
     heard = await talk(room, "light on, blinds down, and unlock the front door")
@@ -338,7 +431,12 @@ async def test_what_was_done_is_heard_before_the_question(hass: HomeAssistant, s
 
 
 @pytest.mark.parametrize(
-    "content", ["Sure.", "Let me see:", "Let me see about the door, and about the light while I am at it"]
+    "content",
+    [
+        "Sure.",
+        "Let me see:",
+        "Let me see about the door, and about the light while I am at it",
+    ],
 )
 async def test_what_a_model_says_before_a_question_does_not_run_into_it(
     hass: HomeAssistant, serve: Serve, content: str
@@ -352,8 +450,18 @@ async def test_what_a_model_says_before_a_question_does_not_run_into_it(
     assert room.heard == f"[{content}][Done: Kitchen Ceiling Light.][{QUESTION}]"
 
 
-async def test_a_model_that_fails_after_the_yes_leaves_nobody_in_doubt(hass: HomeAssistant, serve: Serve) -> None:
-    await serve(Script(answers=(ASKS, ScriptedFailure(status=500, body={}), ScriptedFailure(status=500, body={}))))
+async def test_a_model_that_fails_after_the_yes_leaves_nobody_in_doubt(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    await serve(
+        Script(
+            answers=(
+                ASKS,
+                ScriptedFailure(status=500, body={}),
+                ScriptedFailure(status=500, body={}),
+            )
+        )
+    )
     room = await furnish(hass, StreamingVoice())
 
     heard = await talk(room, "unlock the front door", "yes")
@@ -362,8 +470,19 @@ async def test_a_model_that_fails_after_the_yes_leaves_nobody_in_doubt(hass: Hom
     assert hass.states.is_state(DOOR, "unlocked")
 
 
-async def test_questions_are_heard_and_answered_in_the_language_of_the_room(hass: HomeAssistant, serve: Serve) -> None:
-    await serve(Script(answers=(ASKS, ScriptedAnswer(content=""), ASKS, ScriptedAnswer(content="Bitte."))))
+async def test_questions_are_heard_and_answered_in_the_language_of_the_room(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    await serve(
+        Script(
+            answers=(
+                ASKS,
+                ScriptedAnswer(content=""),
+                ASKS,
+                ScriptedAnswer(content="Bitte."),
+            )
+        )
+    )
     room = await furnish(hass, StreamingVoice(), "de")
 
     assert await talk(room, "door!") == "Front Door im Bereich Hallway aufschließen?"
@@ -380,7 +499,15 @@ async def test_questions_are_heard_and_answered_in_the_language_of_the_room(hass
 async def test_something_else_is_answered_and_first_it_is_said_that_nothing_was_done(
     hass: HomeAssistant, serve: Serve
 ) -> None:
-    await serve(Script(answers=(ASKS, ScriptedAnswer(content="It is noon."), ScriptedAnswer(content="Yes to what?"))))
+    await serve(
+        Script(
+            answers=(
+                ASKS,
+                ScriptedAnswer(content="It is noon."),
+                ScriptedAnswer(content="Yes to what?"),
+            )
+        )
+    )
     room = await furnish(hass, StreamingVoice())
 
     assert (
@@ -391,14 +518,29 @@ async def test_something_else_is_answered_and_first_it_is_said_that_nothing_was_
     assert is_locked(hass)
 
 
-async def test_another_question_follows_the_one_that_was_left(hass: HomeAssistant, serve: Serve) -> None:
-    garage = ScriptedCall(name="HassTurnOn", arguments={"name": "Garage Door", "domain": "cover"})
-    await serve(Script(answers=(ASKS, ScriptedAnswer(tool_calls=(garage,)), ScriptedAnswer(content="It opens."))))
+async def test_another_question_follows_the_one_that_was_left(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    garage = ScriptedCall(
+        name="HassTurnOn", arguments={"name": "Garage Door", "domain": "cover"}
+    )
+    await serve(
+        Script(
+            answers=(
+                ASKS,
+                ScriptedAnswer(tool_calls=(garage,)),
+                ScriptedAnswer(content="It opens."),
+            )
+        )
+    )
     room = await furnish(hass, StreamingVoice())
 
     heard = await talk(room, "unlock the front door", "no, open the garage instead")
 
-    assert heard == "I didn't do it: unlock the Front Door in the Hallway. Open the Garage Door?"
+    assert (
+        heard
+        == "I didn't do it: unlock the Front Door in the Hallway. Open the Garage Door?"
+    )
     assert listens(room)
     assert await talk(room, "yes") == "It opens."
     assert is_locked(hass)
@@ -412,14 +554,19 @@ async def test_the_next_words_come_to_who_asked_whoever_else_would_take_them(
     """Sentences of automations come before agents, and so does Home Assistant where it is preferred."""
     server = await serve(Script(answers=(ASKS, ASKS, *UNLOCKS.answers[1:])))
     listens_for_yes = {"trigger": "conversation", "command": "yes"}
-    eager = {"alias": "Eager", "triggers": [listens_for_yes], "actions": [{"event": "taken"}]}
+    eager = {
+        "alias": "Eager",
+        "triggers": [listens_for_yes],
+        "actions": [{"event": "taken"}],
+    }
     assert await async_setup_component(hass, "automation", {"automation": [eager]})
     taken = async_capture_events(hass, "taken")
     room = await furnish(hass, voice(), prefer_local_intents=True)
 
     assert await talk(room, "I have no key with me") == QUESTION
     assert (
-        await talk(room, "unlock the front door") == f"I didn't do it: unlock the Front Door in the Hallway. {QUESTION}"
+        await talk(room, "unlock the front door")
+        == f"I didn't do it: unlock the Front Door in the Hallway. {QUESTION}"
     )
     assert is_locked(hass)
     assert await talk(room, "yes") == "Come in."
@@ -431,15 +578,22 @@ async def test_the_next_words_come_to_who_asked_whoever_else_would_take_them(
     assert taken
 
 
-async def test_a_wrong_pin_a_plain_yes_and_the_right_pin(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_wrong_pin_a_plain_yes_and_the_right_pin(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     server = await serve(UNLOCKS, **WITH_PIN)
     room = await furnish(hass, StreamingVoice())
 
-    assert await talk(room, "unlock the front door") == f"{QUESTION} Please say the PIN."
+    assert (
+        await talk(room, "unlock the front door") == f"{QUESTION} Please say the PIN."
+    )
     assert listens(room)
     assert await talk(room, "yes") == "A yes isn't enough for that. Please say the PIN."
     assert listens(room)
-    assert await talk(room, "one two three four") == "That's not the PIN. You have 4 attempts left."
+    assert (
+        await talk(room, "one two three four")
+        == "That's not the PIN. You have 4 attempts left."
+    )
     assert listens(room)
     assert await talk(room, "seven three and something") == UNCLEAR
     assert listens(room)
@@ -465,11 +619,15 @@ class SlowWinch:
         return {"done": True}
 
 
-RAISES = ScriptedAnswer(tool_calls=(ScriptedCall(name="raise_the_bridge", arguments={}),))
+RAISES = ScriptedAnswer(
+    tool_calls=(ScriptedCall(name="raise_the_bridge", arguments={}),)
+)
 RAISED: dict[str, object] = {"llm_hass_api": ["winch"]}
 
 
-async def test_a_satellite_hears_that_an_approved_action_takes_a_moment(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_satellite_hears_that_an_approved_action_takes_a_moment(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     winch = SlowWinch(hass)
     await serve(Script(answers=(RAISES, ScriptedAnswer(content="It is up."))), **RAISED)
     room = await furnish(hass, StreamingVoice())
@@ -493,12 +651,19 @@ async def cut_in(turn: asyncio.Task[str]) -> None:
         await turn
 
 
-async def test_a_barge_in_before_the_question_asks_nothing_later(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_barge_in_before_the_question_asks_nothing_later(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     """The question comes after the calls that need no approval, and one of them is slow."""
     winch = SlowWinch(hass, "get_bridges")
     winch.tool.annotations = llm.ToolAnnotations(read_only=True, destructive=False)
-    both = ScriptedAnswer(tool_calls=(ScriptedCall(name="get_bridges", arguments={}), UNLOCK))
-    await serve(Script(answers=(both, ScriptedAnswer(content="Yes to what?"))), llm_hass_api=["assist", "winch"])
+    both = ScriptedAnswer(
+        tool_calls=(ScriptedCall(name="get_bridges", arguments={}), UNLOCK)
+    )
+    await serve(
+        Script(answers=(both, ScriptedAnswer(content="Yes to what?"))),
+        llm_hass_api=["assist", "winch"],
+    )
     room = await furnish(hass, StreamingVoice())
     turn = asyncio.create_task(talk(room, "unlock the front door"))
     await winch.is_asked.wait()
@@ -516,7 +681,9 @@ async def test_who_cuts_in_while_an_approved_action_runs_does_not_start_it_again
     hass: HomeAssistant, serve: Serve
 ) -> None:
     winch = SlowWinch(hass)
-    await serve(Script(answers=(RAISES, ScriptedAnswer(content="Yes to what?"))), **RAISED)
+    await serve(
+        Script(answers=(RAISES, ScriptedAnswer(content="Yes to what?"))), **RAISED
+    )
     room = await furnish(hass, StreamingVoice())
     turn = asyncio.create_task(talk(room, "raise the bridge", "yes"))
     await winch.is_asked.wait()
@@ -528,7 +695,9 @@ async def test_who_cuts_in_while_an_approved_action_runs_does_not_start_it_again
     assert_no_orphans(hass.data[DATA_CHAT_LOGS][TALK].content)
 
 
-async def test_who_cuts_in_before_a_written_question_is_said_is_asked_again(hass: HomeAssistant, serve: Serve) -> None:
+async def test_who_cuts_in_before_a_written_question_is_said_is_asked_again(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     """Its stream is over by then, but nobody is handed its result."""
     await serve(UNLOCKS)
 
@@ -537,7 +706,9 @@ async def test_who_cuts_in_before_a_written_question_is_said_is_asked_again(hass
         turn.cancel()
 
     stop = hass.bus.async_listen(EVENT_TURN_FINISHED, cut_in_at_the_end)
-    turn = asyncio.create_task(talk_as_the_pipeline_does(hass, "door!", TALK, lambda *_: None, SATELLITE))
+    turn = asyncio.create_task(
+        talk_as_the_pipeline_does(hass, "door!", TALK, lambda *_: None, SATELLITE)
+    )
     with suppress(asyncio.CancelledError):
         await turn
     stop()
@@ -555,12 +726,16 @@ async def cut_in_at_the_question(hass: HomeAssistant) -> None:
         if str(delta.get("content")).startswith("Unlock"):
             turn.cancel()
 
-    turn = asyncio.create_task(talk_as_the_pipeline_does(hass, "door!", TALK, cut_in_at_once, SATELLITE))
+    turn = asyncio.create_task(
+        talk_as_the_pipeline_does(hass, "door!", TALK, cut_in_at_once, SATELLITE)
+    )
     with suppress(asyncio.CancelledError):
         await turn
 
 
-async def test_who_cuts_in_at_the_first_word_of_a_question_is_asked_again(hass: HomeAssistant, serve: Serve) -> None:
+async def test_who_cuts_in_at_the_first_word_of_a_question_is_asked_again(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     await serve(UNLOCKS)
     await cut_in_at_the_question(hass)
     assert_no_orphans(hass.data[DATA_CHAT_LOGS][TALK].content)
@@ -575,10 +750,15 @@ async def test_who_cuts_in_at_the_first_word_of_a_question_is_asked_again(hass: 
 
 
 @pytest.mark.usefixtures("hass_storage")
-async def test_a_pin_that_is_said_before_the_question_was_costs_no_try(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_pin_that_is_said_before_the_question_was_costs_no_try(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     await serve(UNLOCKS, **WITH_PIN)
     await cut_in_at_the_question(hass)
     wrong = "one two three four"
 
     assert speech(await say(hass, wrong, TALK, SATELLITE)).startswith("Unlock")
-    assert speech(await say(hass, wrong, TALK, SATELLITE)) == "That's not the PIN. You have 4 attempts left."
+    assert (
+        speech(await say(hass, wrong, TALK, SATELLITE))
+        == "That's not the PIN. You have 4 attempts left."
+    )

@@ -13,7 +13,9 @@ MOST = {OutsideCare.RISKY: 2, OutsideCare.NOTHING: 2, OutsideCare.EVERY_CHANGE: 
 
 @pytest.mark.usefixtures("socket_enabled")
 @pytest.mark.parametrize("care", OutsideCare)
-async def test_everyday_requests_are_seldom_asked_about(hass: HomeAssistant, care: OutsideCare) -> None:
+async def test_everyday_requests_are_seldom_asked_about(
+    hass: HomeAssistant, care: OutsideCare
+) -> None:
     times = await count_everyday(hass, care)
 
     assert len(times) == len(REQUESTS) == 60

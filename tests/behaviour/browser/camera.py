@@ -1,6 +1,7 @@
 """Screenshots of what a test shows, for the README and the docs; taken only when somebody asks for them.
 
-`script/screenshots` asks; an ordinary test run leaves docs/images/ alone. Must not know what is shown.
+`script/screenshots` asks; an ordinary test run leaves docs/images/ alone. Must not know
+what is shown.
 """
 
 import os
@@ -61,7 +62,12 @@ class Camera:
         await self._save(
             dialog.page,
             name,
-            {"x": left, "y": top, "width": box["width"] + 2 * _MARGIN, "height": box["height"] + 2 * _MARGIN},
+            {
+                "x": left,
+                "y": top,
+                "width": box["width"] + 2 * _MARGIN,
+                "height": box["height"] + 2 * _MARGIN,
+            },
         )
 
     async def film(self, dialog: Locator) -> None:
@@ -74,7 +80,9 @@ class Camera:
             await page.emulate_media(color_scheme=scheme)
             await page.wait_for_function(_IS_IN_SCHEME, arg=scheme)
             taken = await page.screenshot(clip=box, animations="disabled", caret="hide")
-            self._stills.setdefault(ending, []).append(Image.open(BytesIO(taken)).convert("RGB"))
+            self._stills.setdefault(ending, []).append(
+                Image.open(BytesIO(taken)).convert("RGB")
+            )
         await page.emulate_media(color_scheme="light")
 
     def save_film(self, name: str) -> None:
@@ -83,10 +91,14 @@ class Camera:
             durations = [_STILL_MILLISECONDS] * len(others) + [_LAST_STILL_MILLISECONDS]
             stills = [still.resize(first.size) for still in others]
             path = Path(self.folder or "") / f"{name}{ending}.webp"
-            first.save(path, save_all=True, append_images=stills, duration=durations, loop=0)
+            first.save(
+                path, save_all=True, append_images=stills, duration=durations, loop=0
+            )
 
     async def _save(self, page: Page, name: str, clip: FloatRect | None) -> None:
         if self.folder is not None:
             await page.mouse.move(0, 0)
-            taken = await page.screenshot(clip=clip, animations="disabled", caret="hide")
+            taken = await page.screenshot(
+                clip=clip, animations="disabled", caret="hide"
+            )
             (self.folder / f"{name}.png").write_bytes(taken)

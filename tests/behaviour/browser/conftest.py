@@ -1,7 +1,8 @@
 """A browser and a home to open in it: real processes on the loopback address, which the tests of a process share.
 
-Tests and fixtures run in the event loop of the session, to which the connection to the browser belongs. Each test has
-a page whose storage is empty, and a home in which the tests before it left nothing.
+Tests and fixtures run in the event loop of the session, to which the connection to the
+browser belongs. Each test has a page whose storage is empty, and a home in which the
+tests before it left nothing.
 """
 
 import asyncio
@@ -44,7 +45,10 @@ _NO_SCRIM = """document.addEventListener("DOMContentLoaded", () => {
   document.documentElement.style.setProperty("--ha-dialog-scrim-backdrop-filter", "none");
 });"""
 """Leaves the page behind a dialog as bright as it is: to darken each picture takes half of the browser's time."""
-_CONNECTION_ENDS = ("Cannot write to closing transport", "home-assistant-js-websocket/dist/connection.js")
+_CONNECTION_ENDS = (
+    "Cannot write to closing transport",
+    "home-assistant-js-websocket/dist/connection.js",
+)
 """Errors of Home Assistant and its frontend where a page is closed, or loses its connection, while it loads."""
 
 
@@ -75,7 +79,9 @@ def chromium() -> str:
 async def browser(chromium: str) -> AsyncIterator[Browser]:
     """The only browser."""
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=chromium, args=_BROWSER_ARGUMENTS)
+        browser = await playwright.chromium.launch(
+            executable_path=chromium, args=_BROWSER_ARGUMENTS
+        )
         yield browser
         await browser.close()
 
@@ -96,17 +102,28 @@ async def shared_home(
     configuration, log = folder / "configuration", folder / "home-assistant.log"
     configuration.mkdir()
     usual = Configuration(port=port, sign_in=SignIn.PASSWORD)
-    own = [*(_HERE / "components" / name for name in ("servers_nearby", "llama_cpp")), WEB_COMPONENT]
+    own = [
+        *(_HERE / "components" / name for name in ("servers_nearby", "llama_cpp")),
+        WEB_COMPONENT,
+    ]
     await asyncio.to_thread(
-        write_configuration, configuration, replace(usual, custom_components=(*usual.custom_components, *own))
+        write_configuration,
+        configuration,
+        replace(usual, custom_components=(*usual.custom_components, *own)),
     )
     with (configuration / "configuration.yaml").open("a", encoding="utf-8") as yaml:
-        yaml.write(f"\nservers_nearby:\n  - http://127.0.0.1:{port_nearby}\ndemo_web:\n")
+        yaml.write(
+            f"\nservers_nearby:\n  - http://127.0.0.1:{port_nearby}\ndemo_web:\n"
+        )
     async with running_home_assistant(configuration, port, log) as home_assistant:
         url = home_assistant.url
-        async with HomeAssistantClient.connected(url, await create_owner(url, Owner())) as client:
+        async with HomeAssistantClient.connected(
+            url, await create_owner(url, Owner())
+        ) as client:
             await set_up_home(client)
-            token = await client.command("auth/long_lived_access_token", str, client_name="Tests", lifespan=1)
+            token = await client.command(
+                "auth/long_lived_access_token", str, client_name="Tests", lifespan=1
+            )
         yield SharedHome(url, log, token, await _signed_in(browser, url))
 
 
@@ -123,12 +140,18 @@ async def _signed_in(browser: Browser, url: str) -> str:
 async def home(shared_home: SharedHome) -> AsyncIterator[HomeAssistantClient]:
     """The owner's connection to the home. It is put in order after the test, which must not have it log an error."""
     parsed = len(shared_home.log.read_bytes())
-    async with HomeAssistantClient.signed_in(shared_home.url, shared_home.token) as client:
+    async with HomeAssistantClient.signed_in(
+        shared_home.url, shared_home.token
+    ) as client:
         furniture = await Furniture.of(client)
         yield client
         await furniture.restore(client)
     records = re.split(r"\n(?=\d{4}-)", shared_home.log.read_bytes()[parsed:].decode())
-    assert [one for one in records if " ERROR " in one and not any(end in one for end in _CONNECTION_ENDS)] == []
+    assert [
+        one
+        for one in records
+        if " ERROR " in one and not any(end in one for end in _CONNECTION_ENDS)
+    ] == []
 
 
 @pytest.fixture
@@ -165,7 +188,9 @@ class _Pages:
                 is_mobile=look.is_phone,
                 has_touch=look.is_phone,
                 locale=locale,
-                permissions=["clipboard-write"],  # which a browser without windows cannot ask for
+                permissions=[
+                    "clipboard-write"
+                ],  # which a browser without windows cannot ask for
                 reduced_motion="reduce",
             )
             context.set_default_timeout(TIMEOUT_SECONDS * 1000)
@@ -183,13 +208,16 @@ def pages(browser: Browser) -> _Pages:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def page(pages: _Pages, look: Look, locale: str, camera: Camera, tmp_path: Path) -> AsyncIterator[Page]:
+async def page(
+    pages: _Pages, look: Look, locale: str, camera: Camera, tmp_path: Path
+) -> AsyncIterator[Page]:
     """An empty page for which nobody is signed in; what it shows at the end is kept with the test's files."""
     if camera.folder:  # the pictures for the docs are of one look
         look = Look.DESKTOP_LIGHT
     page = await pages.open(look, locale)
     yield page
-    # Written here, as Playwright would start a thread for that, which Home Assistant's test plugin takes for a leak.
+    # Written here, as Playwright would start a thread for that, which Home Assistant's
+    # test plugin takes for a leak.
     (tmp_path / "at-the-end.png").write_bytes(await page.screenshot())
     await page.evaluate("localStorage.clear(); sessionStorage.clear()")
     await page.goto("about:blank")
@@ -197,10 +225,16 @@ async def page(pages: _Pages, look: Look, locale: str, camera: Camera, tmp_path:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def frontend(shared_home: SharedHome, home: HomeAssistantClient, page: Page) -> Frontend:  # noqa: ARG001  # it is put in order
+async def frontend(
+    shared_home: SharedHome,
+    home: HomeAssistantClient,  # noqa: ARG001  # it is put in order
+    page: Page,
+) -> Frontend:
     """The page of the home, its owner signed in."""
     await page.goto(f"{shared_home.url}/manifest.json")  # the smallest page of the home
-    await page.evaluate("(tokens) => { localStorage.hassTokens = tokens; }", shared_home.browser_tokens)
+    await page.evaluate(
+        "(tokens) => { localStorage.hassTokens = tokens; }", shared_home.browser_tokens
+    )
     frontend = Frontend(page, shared_home.url)
     await frontend.open_first()
     return frontend

@@ -1,7 +1,7 @@
 """Home Assistant's frontend as a person uses it: what they read, click and type, step by step.
 
-Knows the words on the screen; must not know what any test wants. Every wait is for something that a person would see,
-and ends with an error after `TIMEOUT_SECONDS`.
+Knows the words on the screen; must not know what any test wants. Every wait is for
+something that a person would see, and ends with an error after `TIMEOUT_SECONDS`.
 """
 
 import asyncio
@@ -12,7 +12,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from playwright.async_api import Locator, Page, TimeoutError as PlaywrightTimeout, expect
+from playwright.async_api import (
+    Locator,
+    Page,
+    TimeoutError as PlaywrightTimeout,
+    expect,
+)
 
 from demo.owner import Owner
 from tests.support.sentences import sentence
@@ -32,7 +37,13 @@ _CLOSING_MS = 10_000
 def axe() -> str:
     """Return the source of axe-core, which is installed for building the page of the side bar."""
     command = [str(_REPOSITORY / "script" / "frontend"), "--axe"]
-    path = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, timeout=_INSTALLATION_SECONDS).stdout
+    path = subprocess.run(
+        command,
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=_INSTALLATION_SECONDS,
+    ).stdout
     return Path(path.strip()).read_text()
 
 
@@ -75,7 +86,9 @@ class Frontend:
 
     async def go(self, path: str) -> None:
         """Go to a page by its path, without loading the frontend again, once no dialog is left to be closed."""
-        await self.page.wait_for_function("() => !history.state?.dialog")  # which closing one goes back from
+        await self.page.wait_for_function(
+            "() => !history.state?.dialog"
+        )  # which closing one goes back from
         script = "(path) => { history.pushState(null, '', path); dispatchEvent(new CustomEvent('location-changed')); }"
         await self.page.evaluate(script, path)
 
@@ -85,7 +98,9 @@ class Frontend:
             with suppress(PlaywrightTimeout):
                 if await close.is_visible():
                     await close.click(timeout=_CLOSING_MS)
-                await self.page.wait_for_function("() => !history.state?.dialog", timeout=_CLOSING_MS)
+                await self.page.wait_for_function(
+                    "() => !history.state?.dialog", timeout=_CLOSING_MS
+                )
                 return
         await self.page.goto(self.url)
 
@@ -107,12 +122,16 @@ class Frontend:
 
     async def see_that_all_can_use_it(self, content: Locator) -> None:
         """Check a page for what keeps people from using it by keyboard, by screen reader or with weak eyes."""
-        faults: list[str] = await content.evaluate(_FAULTS, await asyncio.to_thread(axe))
+        faults: list[str] = await content.evaluate(
+            _FAULTS, await asyncio.to_thread(axe)
+        )
         assert faults == [], "\n".join(faults)
 
     async def clicks(self) -> int:
         """Return how often somebody has clicked since the last time that this was asked."""
-        count: int = await self.page.evaluate("Number(sessionStorage.getItem('clicks'))")
+        count: int = await self.page.evaluate(
+            "Number(sessionStorage.getItem('clicks'))"
+        )
         await self.page.evaluate("sessionStorage.removeItem('clicks')")
         return count
 
@@ -126,7 +145,9 @@ class Frontend:
         """Find an integration in the list of all brands and start adding it; return its dialog."""
         await self.page.get_by_role("button", name="Add integration").click()
         await self.page.get_by_placeholder("Search for a brand name").fill(name)
-        await self.page.locator("ha-integration-list-item").filter(has_text=name).click()
+        await (
+            self.page.locator("ha-integration-list-item").filter(has_text=name).click()
+        )
         dialog = self.page.locator("dialog-data-entry-flow")
         await dialog.get_by_text(f"Add {name}").wait_for()
         return dialog
@@ -152,14 +173,20 @@ class Frontend:
         """Choose the first agent that answers when the model fails."""
         picker = dialog.locator("ha-entities-picker")
         await picker.get_by_text("Select an entity").click()
-        await expect(picker.get_by_placeholder("Search")).to_be_focused()  # before that, the list takes no click
+        await expect(
+            picker.get_by_placeholder("Search")
+        ).to_be_focused()  # before that, the list takes no click
         await picker.get_by_text(agent).first.click()
         await dialog.get_by_role("button", name="Add entity").wait_for()
 
     async def pick_in_rule(self, row: Locator, field: str, what: str) -> None:
         """Choose something in a field of a rule that lists what can be searched for."""
         chips = row.get_by_role("toolbar", name=field, exact=True)  # since 2026.11
-        opener = chips.get_by_role("button", name="Add") if await chips.count() else row.get_by_text(field, exact=True)
+        opener = (
+            chips.get_by_role("button", name="Add")
+            if await chips.count()
+            else row.get_by_text(field, exact=True)
+        )
         await opener.first.click()
         search = row.get_by_placeholder("Search")
         await expect(search).to_be_focused()  # before that, the list takes no click
@@ -169,7 +196,11 @@ class Frontend:
 
     async def unfold(self, dialog: Locator, section: str) -> None:
         """Open a section of a form, or close it."""
-        await dialog.locator("ha-expansion-panel").get_by_role("button", name=section, exact=True).click()
+        await (
+            dialog.locator("ha-expansion-panel")
+            .get_by_role("button", name=section, exact=True)
+            .click()
+        )
 
     async def submit(self, dialog: Locator) -> None:
         """Send the form that a dialog shows."""
@@ -193,7 +224,9 @@ class Frontend:
         """Begin to change an AI task in one of its forms, on the page of the integration; return the dialog."""
         row = self.page.locator("ha-config-sub-entry-row").filter(has_text=name)
         await row.get_by_role("button", name="Change AI task").click()
-        return await self._choose_form(self.page.locator("dialog-data-entry-flow"), form)
+        return await self._choose_form(
+            self.page.locator("dialog-data-entry-flow"), form
+        )
 
     async def change_agent(self, name: str, form: str = "Settings") -> Locator:
         """Begin to change an agent in one of its forms, on the page of the integration; return the dialog."""
@@ -215,23 +248,29 @@ class Frontend:
     async def finish(self, dialog: Locator) -> None:
         """Close the dialog that says what was added; it may ask in which room, which stays open.
 
-        Where that was a service, Home Assistant goes to the page of its device by itself, or to that of the integration
-        if there are several, or none yet.
+        Where that was a service, Home Assistant goes to the page of its device by
+        itself, or to that of the integration if there are several, or none yet.
         """
         finish = dialog.get_by_role("button", name=re.compile("finish", re.IGNORECASE))
         await finish.click()
         await expect(finish).to_be_hidden()
-        await self.page.wait_for_url(re.compile(r"/config/(devices/device|integrations/integration)/"))
+        await self.page.wait_for_url(
+            re.compile(r"/config/(devices/device|integrations/integration)/")
+        )
 
     async def close_when_changed(self, dialog: Locator) -> None:
         """Close the dialog that says that something was changed."""
         saved = sentence("config_subentries.conversation.abort.home_rules_saved")
-        done = dialog.get_by_text("Reconfiguration was successful").or_(dialog.get_by_text(saved))
+        done = dialog.get_by_text("Reconfiguration was successful").or_(
+            dialog.get_by_text(saved)
+        )
         await done.wait_for()
         await dialog.get_by_role("button", name="Close").last.click()
         await expect(done).to_be_hidden()
 
-    async def add_model(self, base_url: str, model: str = "", *, ai_task: bool = False) -> None:
+    async def add_model(
+        self, base_url: str, model: str = "", *, ai_task: bool = False
+    ) -> None:
         """Add a model of a server at an address, from the list of integrations.
 
         `model` is needed where the server has several.
@@ -293,7 +332,9 @@ class Frontend:
     async def open_options(self) -> Locator:
         """Open the options of the only service, on the page of the integration; return the dialog."""
         row = self.page.locator("ha-config-entry-row")
-        await expect(row.get_by_role("button", name="Configure", exact=True)).to_have_count(0)
+        await expect(
+            row.get_by_role("button", name="Configure", exact=True)
+        ).to_have_count(0)
         await row.get_by_role("button", name="Menu").first.click()
         await row.get_by_role("menuitem", name="Reconfigure").click()
         dialog = self.page.locator("dialog-data-entry-flow")
@@ -302,7 +343,9 @@ class Frontend:
 
     async def access_token(self) -> str:
         """Return the token by which the page itself calls Home Assistant."""
-        token: str = await self.page.evaluate("window.hassConnection.then(({ auth }) => auth.accessToken)")
+        token: str = await self.page.evaluate(
+            "window.hassConnection.then(({ auth }) => auth.accessToken)"
+        )
         return token
 
     async def open_overview(self) -> None:
@@ -330,7 +373,9 @@ class Frontend:
     async def see_light(self, name: str, *, on: bool) -> None:
         """Wait until the tile of a light, which may be named with its room, says that it is on or off."""
         state = r"(On|\d+%)" if on else "Off"
-        await self.page.get_by_role("button", name=re.compile(f"(^| ){name} {state}$")).wait_for()
+        await self.page.get_by_role(
+            "button", name=re.compile(f"(^| ){name} {state}$")
+        ).wait_for()
 
     async def see_activity(self, entry: str) -> None:
         """Wait until the Activity page has an entry with these words."""
@@ -379,9 +424,13 @@ class Assist:
 
     async def see_that_it_can_control_the_home(self) -> None:
         """Check that the dialog does not warn of an assistant that can only talk."""
-        await expect(self.dialog.get_by_text("cannot control your home")).to_have_count(0)
+        await expect(self.dialog.get_by_text("cannot control your home")).to_have_count(
+            0
+        )
 
     async def close(self) -> None:
         """Close the dialog."""
-        await self.dialog.get_by_role("button", name=re.compile("Close|Schließen")).click()
+        await self.dialog.get_by_role(
+            "button", name=re.compile("Close|Schließen")
+        ).click()
         await expect(self.dialog.get_by_role("textbox")).to_be_hidden()

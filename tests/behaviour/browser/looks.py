@@ -16,7 +16,9 @@ class Look(Enum):
     SMALL_PHONE_LIGHT = 320, 640, "light"
     SMALL_PHONE_DARK = 320, 640, "dark"
 
-    def __init__(self, width: int, height: int, scheme: Literal["light", "dark"]) -> None:
+    def __init__(
+        self, width: int, height: int, scheme: Literal["light", "dark"]
+    ) -> None:
         """Take the size in CSS pixels."""
         self.size: ViewportSize = {"width": width, "height": height}
         self.scheme: Literal["light", "dark"] = scheme

@@ -62,10 +62,23 @@ class Furniture:
                 await client.post(f"{_ENTRIES}/{entry.entry_id}/reload", {}, _Ignored)
         for pipeline in self.assistants.pipelines:
             settings = {name: value for name, value in pipeline.items() if name != "id"}
-            await client.command(f"{_ASSISTANTS}/update", _Ignored, pipeline_id=pipeline["id"], **settings)
-        await client.command(f"{_ASSISTANTS}/set_preferred", _Ignored, pipeline_id=self.assistants.preferred_pipeline)
+            await client.command(
+                f"{_ASSISTANTS}/update",
+                _Ignored,
+                pipeline_id=pipeline["id"],
+                **settings,
+            )
+        await client.command(
+            f"{_ASSISTANTS}/set_preferred",
+            _Ignored,
+            pipeline_id=self.assistants.preferred_pipeline,
+        )
         known = {pipeline["id"] for pipeline in self.assistants.pipelines}
-        left = await client.command(f"{_ASSISTANTS}/list", _Pipelines)  # those made for an agent went with its entry
+        left = await client.command(
+            f"{_ASSISTANTS}/list", _Pipelines
+        )  # those made for an agent went with its entry
         for pipeline in left.pipelines:
             if pipeline["id"] not in known:
-                await client.command(f"{_ASSISTANTS}/delete", _Ignored, pipeline_id=pipeline["id"])
+                await client.command(
+                    f"{_ASSISTANTS}/delete", _Ignored, pipeline_id=pipeline["id"]
+                )

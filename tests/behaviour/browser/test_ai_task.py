@@ -26,7 +26,9 @@ async def test_an_ai_task_comes_with_a_model_and_another_one_is_added(
         await frontend.open_devices_and_services()
         await frontend.add_model(server.base_url, "small-model", ai_task=True)
         await frontend.open_service("Chatterbox")
-        await expect(frontend.page.get_by_text("AI task with small-model").first).to_be_visible()
+        await expect(
+            frontend.page.get_by_text("AI task with small-model").first
+        ).to_be_visible()
 
         dialog = await frontend.begin_task()
         await camera.take_dialog(dialog, "ai-task")
@@ -41,7 +43,9 @@ async def test_an_ai_task_comes_with_a_model_and_another_one_is_added(
         await deadline.fill("1")
         await frontend.submit(dialog)
         problem = sentence(f"{_ERRORS}.too_low", value="1", least="5", most="600")
-        await expect(dialog.locator("ha-alert").first).to_contain_text(f"Limits → Time for an answer: {problem}")
+        await expect(dialog.locator("ha-alert").first).to_contain_text(
+            f"Limits → Time for an answer: {problem}"
+        )
         await frontend.see_that_it_fits(dialog)
         await frontend.unfold(dialog, "Limits")
         await deadline.fill("300")
@@ -50,4 +54,6 @@ async def test_an_ai_task_comes_with_a_model_and_another_one_is_added(
 
         dialog = await frontend.change_task("Painter", "Advanced")
         await frontend.unfold(dialog, "Limits")
-        await expect(dialog.get_by_role("spinbutton", name="Time for an answer")).to_have_value("300")
+        await expect(
+            dialog.get_by_role("spinbutton", name="Time for an answer")
+        ).to_have_value("300")

@@ -16,7 +16,9 @@ pytestmark = pytest.mark.thorough
 _API_CLIENTS = "config.step.options.sections.api"
 
 
-async def test_an_api_client_switches_the_lights_once_it_may(frontend: Frontend, camera: Camera) -> None:
+async def test_an_api_client_switches_the_lights_once_it_may(
+    frontend: Frontend, camera: Camera
+) -> None:
     await frontend.open_devices_and_services()
     await frontend.add_offline()
     await frontend.open_service("Chatterbox")
@@ -24,7 +26,9 @@ async def test_an_api_client_switches_the_lights_once_it_may(frontend: Frontend,
     options = await frontend.open_options()
     await frontend.unfold(options, sentence(f"{_API_CLIENTS}.name"))
     await expect(options.get_by_text("/api/chatterbox/v1")).to_be_visible()
-    row = options.locator("ha-selector-boolean").filter(has_text=sentence(f"{_API_CLIENTS}.data.responses_api"))
+    row = options.locator("ha-selector-boolean").filter(
+        has_text=sentence(f"{_API_CLIENTS}.data.responses_api")
+    )
     await row.locator("ha-switch").click()
     await camera.take_dialog(options, "api-clients")
     await frontend.submit(options)
@@ -38,7 +42,9 @@ async def test_an_api_client_switches_the_lights_once_it_may(frontend: Frontend,
         models = await answer.json()
         (model,) = [one["id"] for one in models["data"]]
         requested = {"model": model, "input": "Turn on the kitchen lights"}
-        answer = await (await client.post(f"{address}/responses", json=requested)).json()
+        answer = await (
+            await client.post(f"{address}/responses", json=requested)
+        ).json()
     assert answer["output"][-1]["content"][0]["text"] == "Turned on the lights"
 
     await frontend.open_overview()

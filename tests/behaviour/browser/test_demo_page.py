@@ -20,20 +20,32 @@ async def address(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str
         yield await printed_address(process)
 
 
-async def test_the_demo_opens_ready_to_talk(page: Page, address: str, camera: Camera) -> None:
+async def test_the_demo_opens_ready_to_talk(
+    page: Page, address: str, camera: Camera
+) -> None:
     await page.goto(address)
     assist = await Assist.seen_on(page)
     await assist.see_that_it_can_control_the_home()
     assert await assist.ask("Are any windows open?") == "The kitchen window is open."
     await camera.film(assist.dialog)
-    assert "turned off the ceiling light" in await assist.ask("Make it cosy in the living room")
+    assert "turned off the ceiling light" in await assist.ask(
+        "Make it cosy in the living room"
+    )
     await camera.film(assist.dialog)
-    assert await assist.ask("Make it brighter") == "The floor lamp is at full brightness."
+    assert (
+        await assist.ask("Make it brighter") == "The floor lamp is at full brightness."
+    )
     await camera.film(assist.dialog)
-    assert await assist.ask("Unlock the front door") == "Unlock the Front Door in the Hallway? Please say the PIN."
+    assert (
+        await assist.ask("Unlock the front door")
+        == "Unlock the Front Door in the Hallway? Please say the PIN."
+    )
     await assist.see_the_end()
     await camera.film(assist.dialog)
-    assert await assist.ask("Yes, please") == "A yes isn't enough for that. Please say the PIN."
+    assert (
+        await assist.ask("Yes, please")
+        == "A yes isn't enough for that. Please say the PIN."
+    )
     await assist.see_the_end()
     await camera.take_dialog(assist.dialog, "question")
     await camera.film(assist.dialog)
@@ -56,6 +68,10 @@ async def test_the_demo_opens_ready_to_talk(page: Page, address: str, camera: Ca
 async def test_an_answer_that_failed_is_shown_once(page: Page, address: str) -> None:
     await page.goto(address)
     assist = await Assist.seen_on(page)
-    answer = await assist.ask("Close the blind in the kids room and tell me how warm it is there")
-    assert answer == "Done: Kids Room Blind. I lost the connection to the language model."
+    answer = await assist.ask(
+        "Close the blind in the kids room and tell me how warm it is there"
+    )
+    assert (
+        answer == "Done: Kids Room Blind. I lost the connection to the language model."
+    )
     await expect(assist.dialog.get_by_text("I lost the connection")).to_have_count(1)

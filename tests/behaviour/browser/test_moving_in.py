@@ -14,7 +14,11 @@ from tests.support.servers.script import Script, ScriptedAnswer
 
 pytestmark = pytest.mark.thorough
 
-_SCRIPT = Script(models=("small-model",), api_key="its-key", answers=(ScriptedAnswer(content="Very good, sir."),))
+_SCRIPT = Script(
+    models=("small-model",),
+    api_key="its-key",
+    answers=(ScriptedAnswer(content="Very good, sir."),),
+)
 
 
 @pytest.mark.parametrize("look", [Look.DESKTOP_DARK])

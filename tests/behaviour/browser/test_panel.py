@@ -17,15 +17,26 @@ from tests.support.sentences import sentence
 from tests.support.servers.process import scripted_server
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 
-_UNLOCK = ScriptedCall(name="intent__HassTurnOff", arguments={"name": "Front Door", "domain": ["lock"]})
-_LIGHTS_ON = ScriptedCall(name="intent__HassTurnOn", arguments={"name": "Kitchen Pendant", "domain": ["light"]})
+_UNLOCK = ScriptedCall(
+    name="intent__HassTurnOff", arguments={"name": "Front Door", "domain": ["lock"]}
+)
+_LIGHTS_ON = ScriptedCall(
+    name="intent__HassTurnOn",
+    arguments={"name": "Kitchen Pendant", "domain": ["light"]},
+)
 _ANSWERS = (
     ScriptedAnswer(tool_calls=(_LIGHTS_ON,)),
     ScriptedAnswer(content="The kitchen is bright."),
     ScriptedAnswer(tool_calls=(_UNLOCK,)),
 )
 _SCRIPT = Script(models=("small-model",), answers=_ANSWERS)
-_VIEWS = ("page.now", "page.turns", "page.permissions", "permissions.rules", "permissions.try")
+_VIEWS = (
+    "page.now",
+    "page.turns",
+    "page.permissions",
+    "permissions.rules",
+    "permissions.try",
+)
 _A_DAY = timedelta(days=1)
 
 
@@ -34,7 +45,13 @@ def text(key: str, **values: str) -> str:
     return sentence(f"config_panel.{key}", **values)
 
 
-@pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, pytest.param(Look.SMALL_PHONE_DARK, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize(
+    "look",
+    [
+        Look.DESKTOP_LIGHT,
+        pytest.param(Look.SMALL_PHONE_DARK, marks=pytest.mark.thorough),
+    ],
+)
 async def test_a_question_is_answered_on_the_page(
     frontend: Frontend, home: HomeAssistantClient, camera: Camera, tmp_path: Path
 ) -> None:
@@ -50,10 +67,15 @@ async def test_a_question_is_answered_on_the_page(
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("look", [Look.SMALL_PHONE_LIGHT])
-async def test_a_plan_is_changed_and_cancelled(frontend: Frontend, home: HomeAssistantClient) -> None:
+async def test_a_plan_is_changed_and_cancelled(
+    frontend: Frontend, home: HomeAssistantClient
+) -> None:
     await frontend.open_devices_and_services()
     await frontend.add_offline()
-    request = {"text": "remind me tomorrow at 6 pm to call Mum", "agent_id": "conversation.chatterbox"}
+    request = {
+        "text": "remind me tomorrow at 6 pm to call Mum",
+        "agent_id": "conversation.chatterbox",
+    }
     await home.command("conversation/process", dict[str, JsonValue], **request)
     await frontend.go("/chatterbox")
     panel = frontend.page.locator("chatterbox-panel")
@@ -65,7 +87,9 @@ async def test_a_plan_is_changed_and_cancelled(frontend: Frontend, home: HomeAss
     tomorrow = await due.input_value()
     await due.fill(f"2001{tomorrow[4:]}")
     await dialog.get_by_role("button", name=text("page.save")).click()
-    await expect(dialog.get_by_role("alert")).to_have_text(sentence("exceptions.later_no_time.message"))
+    await expect(dialog.get_by_role("alert")).to_have_text(
+        sentence("exceptions.later_no_time.message")
+    )
     await due.fill(tomorrow.replace("T18:00", "T19:30"))
     await dialog.get_by_label(text("now.text")).fill("call Anna")
     await see_that_all_can_use_it(frontend, panel)
@@ -78,13 +102,21 @@ async def test_a_plan_is_changed_and_cancelled(frontend: Frontend, home: HomeAss
     await expect(plan).to_be_hidden()
 
 
-@pytest.mark.parametrize("look", [pytest.param(Look.DESKTOP_LIGHT, marks=pytest.mark.thorough), Look.SMALL_PHONE_DARK])
+@pytest.mark.parametrize(
+    "look",
+    [
+        pytest.param(Look.DESKTOP_LIGHT, marks=pytest.mark.thorough),
+        Look.SMALL_PHONE_DARK,
+    ],
+)
 async def test_a_turn_is_found_looked_at_and_deleted(
     frontend: Frontend, home: HomeAssistantClient, camera: Camera, tmp_path: Path
 ) -> None:
     panel = await _open_after_talking(frontend, home, tmp_path)
     await panel.get_by_role("link", name=text("page.turns")).click()
-    row = panel.get_by_role("listitem").filter(has_text="I cannot see what I am cooking")
+    row = panel.get_by_role("listitem").filter(
+        has_text="I cannot see what I am cooking"
+    )
     await expect(row).to_contain_text("The kitchen is bright.")
     await expect(row).to_contain_text("Kitchen Pendant")
     await see_that_all_can_use_it(frontend, panel)
@@ -96,14 +128,20 @@ async def test_a_turn_is_found_looked_at_and_deleted(
     await expect(row).to_be_visible()
     if frontend.is_narrow:
         await panel.get_by_role("button", name=text("turns.filter")).click()
-    await panel.get_by_label(text("turns.to"), exact=True).fill(f"{datetime.now(UTC) - 2 * _A_DAY:%Y-%m-%d}")
+    await panel.get_by_label(text("turns.to"), exact=True).fill(
+        f"{datetime.now(UTC) - 2 * _A_DAY:%Y-%m-%d}"
+    )
     await expect(row).to_be_hidden()
     await panel.get_by_label(text("turns.to"), exact=True).fill("")
-    await panel.get_by_label(text("turns.from"), exact=True).fill(f"{datetime.now(UTC) - _A_DAY:%Y-%m-%d}")
+    await panel.get_by_label(text("turns.from"), exact=True).fill(
+        f"{datetime.now(UTC) - _A_DAY:%Y-%m-%d}"
+    )
     await see_that_all_can_use_it(frontend, panel)
     await row.get_by_role("link").press("Enter")
 
-    await expect(panel.get_by_role("heading", name="I cannot see what I am cooking")).to_be_visible()
+    await expect(
+        panel.get_by_role("heading", name="I cannot see what I am cooking")
+    ).to_be_visible()
     await expect(panel.get_by_role("heading", name=text("turn.times"))).to_be_visible()
     raw_call = panel.get_by_text(text("turn.raw")).first
     await raw_call.click()
@@ -118,11 +156,17 @@ async def test_a_turn_is_found_looked_at_and_deleted(
     await expect(sentence_to_try).to_be_focused()
     await frontend.page.go_back()
     await panel.get_by_role("button", name=text("turn.copy")).click()
-    await expect(panel.get_by_role("status").filter(has_text=text("turn.copied"))).to_be_visible()
+    await expect(
+        panel.get_by_role("status").filter(has_text=text("turn.copied"))
+    ).to_be_visible()
     await panel.get_by_role("button", name=text("page.back")).click()
     await row.get_by_role("link").press("Enter")
     await panel.get_by_role("button", name=text("turn.delete"), exact=True).click()
-    await panel.get_by_role("dialog").get_by_role("button", name=text("turn.delete")).click()
+    await (
+        panel.get_by_role("dialog")
+        .get_by_role("button", name=text("turn.delete"))
+        .click()
+    )
     await frontend.page.wait_for_url(re.compile(r"/chatterbox/turns$"))
     await expect(panel.get_by_text(text("turns.total", count="1"))).to_be_visible()
 
@@ -136,21 +180,27 @@ async def test_a_history_whose_turns_are_missing_is_named(frontend: Frontend) ->
     def connect(route: WebSocketRoute) -> None:
         server = route.connect_to_server()
         server.on_message(
-            lambda message: route.send(str(message).replace('"unreachable":[]', '"unreachable":["x.db"]'))
+            lambda message: route.send(
+                str(message).replace('"unreachable":[]', '"unreachable":["x.db"]')
+            )
         )
 
     page = await frontend.page.context.new_page()
     await page.route_web_socket(re.compile(r"/api/websocket$"), connect)
     await page.goto(f"{frontend.url}/chatterbox/turns")
     panel = page.locator("chatterbox-panel")
-    await expect(panel.get_by_role("alert")).to_have_text(text("turns.unreachable", names="x.db"))
+    await expect(panel.get_by_role("alert")).to_have_text(
+        text("turns.unreachable", names="x.db")
+    )
     await see_that_all_can_use_it(frontend, panel)
     await page.close()
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("look", [Look.SMALL_PHONE_LIGHT])
-async def test_no_view_is_cut_in_any_language(frontend: Frontend, home: HomeAssistantClient) -> None:
+async def test_no_view_is_cut_in_any_language(
+    frontend: Frontend, home: HomeAssistantClient
+) -> None:
     await frontend.open_devices_and_services()
     await frontend.add_offline()
     await frontend.go("/chatterbox")
@@ -168,13 +218,20 @@ async def test_no_view_is_cut_in_any_language(frontend: Frontend, home: HomeAssi
                 await tab.click()
                 await expect(tab).to_have_attribute("aria-current", "page")
                 await expect(panel.locator("[aria-busy=true]")).to_have_count(0)
-                misfits += [f"{language}, {view}: {one}" for one in await frontend.misfits(panel)]
+                misfits += [
+                    f"{language}, {view}: {one}"
+                    for one in await frontend.misfits(panel)
+                ]
     finally:
-        await home.command("frontend/set_user_data", type(None), key="language", value=None)
+        await home.command(
+            "frontend/set_user_data", type(None), key="language", value=None
+        )
     assert misfits == [], "\n".join(misfits)
 
 
-async def _open_after_talking(frontend: Frontend, home: HomeAssistantClient, folder: Path) -> Locator:
+async def _open_after_talking(
+    frontend: Frontend, home: HomeAssistantClient, folder: Path
+) -> Locator:
     """Turn on a light, ask for a door, which is asked about, and open the page; return it."""
     async with scripted_server(_SCRIPT, folder) as server:
         await frontend.open_devices_and_services()

@@ -17,7 +17,13 @@ from tests.behaviour.browser.test_panel import text
 pytestmark = pytest.mark.thorough
 
 _BEN = Owner("Ben", "ben", "a-password-of-ben")
-_COMMANDS = ("page", "now/subscribe", "turns/list", "permissions/get", "evaluate/subscribe")
+_COMMANDS = (
+    "page",
+    "now/subscribe",
+    "turns/list",
+    "permissions/get",
+    "evaluate/subscribe",
+)
 _ASK = """async ([type, fields]) => {
   const { hass } = document.querySelector("home-assistant");
   return hass.callWS({ type, ...fields }).then(() => "", (error) => error.code);
@@ -49,14 +55,26 @@ class _Signed:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def ben(frontend: Frontend, home: HomeAssistantClient, browser: Browser, look: Look) -> AsyncIterator[_Signed]:
+async def ben(
+    frontend: Frontend, home: HomeAssistantClient, browser: Browser, look: Look
+) -> AsyncIterator[_Signed]:
     """Ben, in a home with an agent."""
     await frontend.open_devices_and_services()
     await frontend.add_offline()
-    created = await home.command("config/auth/create", _Created, name=_BEN.name, group_ids=["system-users"])
+    created = await home.command(
+        "config/auth/create", _Created, name=_BEN.name, group_ids=["system-users"]
+    )
     user_id, provider = created.user.id, "config/auth_provider/homeassistant/create"
-    await home.command(provider, type(None), user_id=user_id, username=_BEN.username, password=_BEN.password)
-    context = await browser.new_context(viewport=look.size, color_scheme=look.scheme, locale="en-GB")
+    await home.command(
+        provider,
+        type(None),
+        user_id=user_id,
+        username=_BEN.username,
+        password=_BEN.password,
+    )
+    context = await browser.new_context(
+        viewport=look.size, color_scheme=look.scheme, locale="en-GB"
+    )
     signed = _Signed(Frontend(await context.new_page(), frontend.url))
     await signed.frontend.sign_in(_BEN)
     yield signed
@@ -72,9 +90,9 @@ async def test_a_user_without_rights_gets_nothing(ben: _Signed) -> None:
     await expect(ben.page.locator("ha-sidebar")).to_be_attached()
     await expect(ben.page.get_by_role("link", name="Chatterbox")).to_have_count(0)
     await expect(ben.page.locator("chatterbox-panel")).to_have_count(0)
-    assert {command: await ben.ask(f"chatterbox/{command}") for command in _COMMANDS} == dict.fromkeys(
-        _COMMANDS, "unauthorized"
-    )
+    assert {
+        command: await ben.ask(f"chatterbox/{command}") for command in _COMMANDS
+    } == dict.fromkeys(_COMMANDS, "unauthorized")
 
 
 @pytest.mark.parametrize("look", [Look.SMALL_PHONE_DARK])
@@ -82,19 +100,31 @@ async def test_a_user_sees_their_own_turns_once_the_page_is_open_to_all(
     frontend: Frontend, home: HomeAssistantClient, ben: _Signed
 ) -> None:
     request: dict[str, JsonValue] = {"agent_id": "conversation.chatterbox"}
-    await home.command("conversation/process", dict[str, JsonValue], text="turn on the floor lamp", **request)
-    assert await ben.ask("conversation/process", text="turn off the floor lamp", **request) == ""
+    await home.command(
+        "conversation/process",
+        dict[str, JsonValue],
+        text="turn on the floor lamp",
+        **request,
+    )
+    assert (
+        await ben.ask("conversation/process", text="turn off the floor lamp", **request)
+        == ""
+    )
     await frontend.go("/chatterbox")
     await frontend.page.get_by_role("checkbox", name=text("now.everyone")).click()
     panel = ben.page.locator("chatterbox-panel")
 
     await ben.frontend.open_panel("Chatterbox")
     await expect(panel.get_by_role("heading", name=text("now.agents"))).to_be_visible()
-    await expect(panel.get_by_role("link", name=text("page.permissions"))).to_have_count(0)
+    await expect(
+        panel.get_by_role("link", name=text("page.permissions"))
+    ).to_have_count(0)
     await expect(panel.get_by_role("checkbox")).to_have_count(0)
     await panel.get_by_role("link", name=text("page.turns")).click()
     await expect(panel.get_by_text(text("turns.total", count="1"))).to_be_visible()
-    await expect(panel.get_by_role("listitem")).to_contain_text("turn off the floor lamp")
+    await expect(panel.get_by_role("listitem")).to_contain_text(
+        "turn off the floor lamp"
+    )
     await ben.frontend.see_that_it_fits(panel)
     await ben.frontend.see_that_all_can_use_it(panel)
     assert await ben.ask("chatterbox/permissions/get", language="en") == "unauthorized"

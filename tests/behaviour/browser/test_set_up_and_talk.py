@@ -10,11 +10,18 @@ from tests.behaviour.browser.frontend import Frontend
 from tests.behaviour.browser.looks import Look
 from tests.support.sentences import sentence
 from tests.support.servers.process import scripted_server
-from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure
+from tests.support.servers.script import (
+    Script,
+    ScriptedAnswer,
+    ScriptedCall,
+    ScriptedFailure,
+)
 
 _API_KEY = "a-key-of-the-test"
 _NOBODY_LISTENS_HERE = "http://127.0.0.1:9/v1"
-_LIGHTS_ON = ScriptedCall(name="intent__HassTurnOn", arguments={"area": "Kitchen", "domain": ["light"]})
+_LIGHTS_ON = ScriptedCall(
+    name="intent__HassTurnOn", arguments={"area": "Kitchen", "domain": ["light"]}
+)
 _SCRIPT = Script(
     models=("small-model", "large-model"),
     api_key=_API_KEY,
@@ -25,8 +32,13 @@ _SCRIPT = Script(
 )
 
 
-@pytest.mark.parametrize("look", [Look.DESKTOP_DARK, pytest.param(Look.PHONE_DARK, marks=pytest.mark.thorough)])
-async def test_a_home_without_a_model_answers_after_eight_clicks(frontend: Frontend, camera: Camera) -> None:
+@pytest.mark.parametrize(
+    "look",
+    [Look.DESKTOP_DARK, pytest.param(Look.PHONE_DARK, marks=pytest.mark.thorough)],
+)
+async def test_a_home_without_a_model_answers_after_eight_clicks(
+    frontend: Frontend, camera: Camera
+) -> None:
     await frontend.clicks()
     await frontend.open_devices_and_services()
     dialog = await frontend.pick_integration("Chatterbox")
@@ -53,7 +65,10 @@ async def test_a_home_without_a_model_answers_after_eight_clicks(frontend: Front
     await camera.take_page(frontend.page, "service")
 
 
-@pytest.mark.parametrize("look", [pytest.param(Look.DESKTOP_LIGHT, marks=pytest.mark.thorough), Look.PHONE_LIGHT])
+@pytest.mark.parametrize(
+    "look",
+    [pytest.param(Look.DESKTOP_LIGHT, marks=pytest.mark.thorough), Look.PHONE_LIGHT],
+)
 async def test_a_home_with_a_model_that_is_found_answers_after_eight_clicks(
     frontend: Frontend, camera: Camera, tmp_path: Path, port_nearby: int
 ) -> None:
@@ -68,7 +83,9 @@ async def test_a_home_with_a_model_that_is_found_answers_after_eight_clicks(
         await expect(dialog.get_by_text("embed")).to_have_count(0)
         await camera.take_dialog(dialog, "found-models")
         await frontend.see_that_it_fits(dialog)
-        await expect(dialog.get_by_text(f"llama.cpp on 127.0.0.1:{port_nearby}").first).to_be_visible()
+        await expect(
+            dialog.get_by_text(f"llama.cpp on 127.0.0.1:{port_nearby}").first
+        ).to_be_visible()
         await dialog.get_by_text("small-model").click()
         await expect(dialog.get_by_text("uses tools")).to_be_visible()
         await frontend.complete(dialog)
@@ -76,7 +93,10 @@ async def test_a_home_with_a_model_that_is_found_answers_after_eight_clicks(
         await camera.take_dialog(dialog, "ready")
         await frontend.see_that_it_fits(dialog)
         assist = await frontend.try_it(dialog)
-        assert await assist.ask("I need light in the kitchen") == "The kitchen is lit. Enjoy your coffee!"
+        assert (
+            await assist.ask("I need light in the kitchen")
+            == "The kitchen is lit. Enjoy your coffee!"
+        )
         assert 0 < await frontend.clicks() <= frontend.most_clicks
 
         await assist.show_details()
@@ -88,7 +108,9 @@ async def test_a_home_with_a_model_that_is_found_answers_after_eight_clicks(
 
 
 @pytest.mark.thorough
-async def test_what_is_wrong_is_said_until_it_works(frontend: Frontend, camera: Camera, tmp_path: Path) -> None:
+async def test_what_is_wrong_is_said_until_it_works(
+    frontend: Frontend, camera: Camera, tmp_path: Path
+) -> None:
     talks = ScriptedAnswer(content="I have turned on the kitchen light.")
     script = _SCRIPT.model_copy(update={"tool_trial_answer": talks})
     async with scripted_server(script, tmp_path) as server:
@@ -99,7 +121,9 @@ async def test_what_is_wrong_is_said_until_it_works(frontend: Frontend, camera: 
         address = dialog.get_by_role("textbox", name="Address")
         await address.fill(_NOBODY_LISTENS_HERE.removeprefix("http://"))
         await frontend.submit(dialog)
-        unreachable = sentence("config.error.provider_unreachable", url=_NOBODY_LISTENS_HERE)
+        unreachable = sentence(
+            "config.error.provider_unreachable", url=_NOBODY_LISTENS_HERE
+        )
         await expect(dialog.get_by_text(unreachable)).to_be_visible()
         await camera.take_dialog(dialog, "wrong-address")
         await frontend.see_that_it_fits(dialog)
@@ -125,7 +149,9 @@ async def test_a_removed_service_leaves_the_assistants_as_they_were_before_its_t
     frontend: Frontend, tmp_path: Path
 ) -> None:
     answers = (ScriptedAnswer(content="I am the large one."),)
-    script = Script(models=("small-model", "large-model"), answers=answers, after_last="start again")
+    script = Script(
+        models=("small-model", "large-model"), answers=answers, after_last="start again"
+    )
     async with scripted_server(script, tmp_path) as server:
         await frontend.open_devices_and_services()
         await frontend.add_model(server.base_url, "small-model")
@@ -134,8 +160,12 @@ async def test_a_removed_service_leaves_the_assistants_as_they_were_before_its_t
         await dialog.get_by_role("textbox", name="Name").fill("Butler")
         await frontend.choose_model(dialog, "large-model")
         await frontend.submit(dialog)
-        await dialog.get_by_text("Home Assistant (takes it over from Chatterbox)").click()
-        new = dialog.get_by_role("checkbox", name="A new assistant with this name (Butler)")
+        await dialog.get_by_text(
+            "Home Assistant (takes it over from Chatterbox)"
+        ).click()
+        new = dialog.get_by_role(
+            "checkbox", name="A new assistant with this name (Butler)"
+        )
         await expect(new).to_be_checked()
         await frontend.see_that_it_fits(dialog)
         await frontend.complete(dialog)
@@ -143,7 +173,10 @@ async def test_a_removed_service_leaves_the_assistants_as_they_were_before_its_t
         await expect(dialog.get_by_text("choose Butler at the top")).to_be_visible()
         await frontend.see_that_it_fits(dialog)
         assist = await frontend.try_it(dialog)
-        assert await assist.ask("What can I cook with eggs and potatoes?") == "I am the large one."
+        assert (
+            await assist.ask("What can I cook with eggs and potatoes?")
+            == "I am the large one."
+        )
         await assist.close()
 
         await frontend.open_assistants()
@@ -159,8 +192,12 @@ async def test_a_removed_service_leaves_the_assistants_as_they_were_before_its_t
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("look", [Look.PHONE_DARK])
-async def test_an_internet_service_says_itself_what_is_wrong(frontend: Frontend, tmp_path: Path) -> None:
-    full = ScriptedFailure(status=500, body={"error": {"message": "CUDA error: out of memory"}})
+async def test_an_internet_service_says_itself_what_is_wrong(
+    frontend: Frontend, tmp_path: Path
+) -> None:
+    full = ScriptedFailure(
+        status=500, body={"error": {"message": "CUDA error: out of memory"}}
+    )
     script = _SCRIPT.model_copy(update={"tool_trial_answer": full})
     async with scripted_server(script, tmp_path) as server:
         await frontend.open_devices_and_services()
@@ -179,7 +216,9 @@ async def test_an_internet_service_says_itself_what_is_wrong(frontend: Frontend,
         await frontend.submit(dialog)
         await frontend.type_model(dialog, "no-such-model")
         await frontend.submit(dialog)
-        await expect(dialog.get_by_text(sentence("config.error.model_not_found"))).to_be_visible()
+        await expect(
+            dialog.get_by_text(sentence("config.error.model_not_found"))
+        ).to_be_visible()
         await frontend.see_that_it_fits(dialog)
 
         await frontend.choose_model(dialog, "small-model")
@@ -190,8 +229,12 @@ async def test_an_internet_service_says_itself_what_is_wrong(frontend: Frontend,
 
 
 @pytest.mark.thorough
-async def test_all_problems_of_a_form_are_listed_at_its_top(frontend: Frontend, camera: Camera, tmp_path: Path) -> None:
-    async with scripted_server(Script(models=("small-model", "large-model")), tmp_path) as server:
+async def test_all_problems_of_a_form_are_listed_at_its_top(
+    frontend: Frontend, camera: Camera, tmp_path: Path
+) -> None:
+    async with scripted_server(
+        Script(models=("small-model", "large-model")), tmp_path
+    ) as server:
         await frontend.open_devices_and_services()
         await frontend.add_model(server.base_url, "small-model")
         await _add_agent_with_stand_in(frontend, camera)
@@ -204,7 +247,9 @@ async def _add_agent_with_stand_in(frontend: Frontend, camera: Camera) -> None:
     await camera.take_dialog(dialog, "agent")
     await frontend.choose_model(dialog, "large-model")
     await frontend.submit(dialog)
-    await expect(dialog.get_by_text("Home Assistant (takes it over from Chatterbox)")).to_be_visible()
+    await expect(
+        dialog.get_by_text("Home Assistant (takes it over from Chatterbox)")
+    ).to_be_visible()
     await frontend.see_that_it_fits(dialog)
     await frontend.complete(dialog)
     await expect(dialog.get_by_text("choose Chatterbox 2 at the top")).to_be_visible()
@@ -221,8 +266,12 @@ async def _add_agent_with_stand_in(frontend: Frontend, camera: Camera) -> None:
     await dialog.get_by_role("spinbutton", name="Time for an answer").fill("1")
     await frontend.submit(dialog)
     problems = dialog.locator("ha-alert").first
-    await expect(problems).to_contain_text("Advanced → Answers → Temperature: 30 is too high, 0 to 2")
-    await expect(problems).to_contain_text("Advanced → Limits → Time for an answer: 1 is too low, 5 to 600")
+    await expect(problems).to_contain_text(
+        "Advanced → Answers → Temperature: 30 is too high, 0 to 2"
+    )
+    await expect(problems).to_contain_text(
+        "Advanced → Limits → Time for an answer: 1 is too low, 5 to 600"
+    )
     await expect(problems).to_be_in_viewport()
     await camera.take_dialog(dialog, "problems")
     await frontend.unfold(dialog, "Answers")
@@ -235,5 +284,9 @@ async def _add_agent_with_stand_in(frontend: Frontend, camera: Camera) -> None:
 
     dialog = await frontend.change_agent("large-model", "Advanced")
     await frontend.unfold(dialog, "Answers")
-    await expect(dialog.locator("ha-entities-picker").get_by_text("Chatterbox").first).to_be_visible()
-    await expect(dialog.get_by_role("spinbutton", name="Temperature")).to_have_value("0.4")
+    await expect(
+        dialog.locator("ha-entities-picker").get_by_text("Chatterbox").first
+    ).to_be_visible()
+    await expect(dialog.get_by_role("spinbutton", name="Temperature")).to_have_value(
+        "0.4"
+    )

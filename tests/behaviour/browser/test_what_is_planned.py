@@ -33,7 +33,11 @@ class _Items(BaseModel):
 async def _list_id(home: HomeAssistantClient) -> str:
     """Return the id of the list, which is in the language in which the home had it first."""
     entities = await home.command("config/entity_registry/list", tuple[_Entity, ...])
-    return next(one.entity_id for one in entities if (one.platform, one.translation_key) == ("chatterbox", "later"))
+    return next(
+        one.entity_id
+        for one in entities
+        if (one.platform, one.translation_key) == ("chatterbox", "later")
+    )
 
 
 async def _items(home: HomeAssistantClient) -> dict[str, datetime]:
@@ -53,7 +57,9 @@ async def test_plans_are_changed_in_their_list(
 ) -> None:
     language, page = locale[:2], frontend.page
     await home.command("config/core/update", type(None), language=language)
-    form = await answer(home, await open_flow(home, "chatterbox"), {"next_step_id": "offline"})
+    form = await answer(
+        home, await open_flow(home, "chatterbox"), {"next_step_id": "offline"}
+    )
     await entry_of(home, "chatterbox", await answer(home, form, {"name": "Butler"}))
     for message in ("Call Mum", "Water the plants", "The bins"):
         plan: dict[str, JsonValue] = {"message": message, "when": "tomorrow at T10:00"}
@@ -61,12 +67,16 @@ async def test_plans_are_changed_in_their_list(
     (before,) = {*(await _items(home)).values()}
 
     await frontend.go(f"/todo?entity_id={await _list_id(home)}")
-    await expect(page.get_by_text(sentence("entity.todo.later.name", language=language)).first).to_be_visible()
+    await expect(
+        page.get_by_text(sentence("entity.todo.later.name", language=language)).first
+    ).to_be_visible()
     await frontend.see_that_it_fits(page.locator("hui-todo-list-card"))
     await page.get_by_text("Call Mum").click()
     dialog = page.locator("dialog-todo-item-editor")
     await dialog.locator("ha-time-input input").first.fill("11")
-    await dialog.locator("ha-input input, ha-textfield input, textarea").first.fill("Call Dad")
+    await dialog.locator("ha-input input, ha-textfield input, textarea").first.fill(
+        "Call Dad"
+    )
     await dialog.get_by_role("button", name=save).click()
     await expect(page.get_by_text("Call Dad")).to_be_visible()
     assert (await _items(home))["Call Dad"] == before + timedelta(hours=1)

@@ -29,7 +29,9 @@ async def test_a_source_of_tools_is_restricted_and_found_again(
         await frontend.add_model(server.base_url)
         await frontend.open_service("Chatterbox")
         dialog = await _open_tools(frontend)
-        await expect(dialog.get_by_role("row").filter(has_text="Turn on")).to_contain_text("Changes devices")
+        await expect(
+            dialog.get_by_role("row").filter(has_text="Turn on")
+        ).to_contain_text("Changes devices")
         reads = dialog.get_by_role("row").filter(has_text="Read current states")
         await expect(reads).to_contain_text("Says that it only reads")
         await camera.take_dialog(dialog, "tools")
@@ -39,15 +41,21 @@ async def test_a_source_of_tools_is_restricted_and_found_again(
 
         lamp = dialog.get_by_role("row").filter(has_text="Turn on Bathroom Light")
         await expect(lamp).to_contain_text(sentence("common.verdict_ask"))
-        await dialog.get_by_text(sentence(f"{_STEP}.home.menu_options.save_approvals"), exact=True).click()
+        await dialog.get_by_text(
+            sentence(f"{_STEP}.home.menu_options.save_approvals"), exact=True
+        ).click()
         await frontend.close_when_changed(dialog)
 
         dialog = await _open_tools(frontend)
-        await expect(dialog.get_by_label(ASSIST_NAME).get_by_text(sentence("common.trust_ask"))).to_be_visible()
+        await expect(
+            dialog.get_by_label(ASSIST_NAME).get_by_text(sentence("common.trust_ask"))
+        ).to_be_visible()
 
 
 async def _open_tools(frontend: Frontend) -> Locator:
     dialog = await frontend.open_agent_menu("Chatterbox")
-    await dialog.get_by_text(sentence(f"{_STEP}.reconfigure.menu_options.tools")).click()
+    await dialog.get_by_text(
+        sentence(f"{_STEP}.reconfigure.menu_options.tools")
+    ).click()
     await dialog.get_by_role("button", name="Next").wait_for()
     return dialog

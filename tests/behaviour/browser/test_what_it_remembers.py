@@ -17,7 +17,10 @@ pytestmark = pytest.mark.thorough
 _SETTINGS = "config_subentries.conversation.step.settings"
 _FACT = "Takes tea without milk."
 _REMEMBER = ScriptedCall(name="chatterbox__remember", arguments={"fact": _FACT})
-_SCRIPT = Script(models=("small-model",), answers=(ScriptedAnswer(tool_calls=(_REMEMBER,)), ScriptedAnswer(content="")))
+_SCRIPT = Script(
+    models=("small-model",),
+    answers=(ScriptedAnswer(tool_calls=(_REMEMBER,)), ScriptedAnswer(content="")),
+)
 
 
 async def test_what_an_agent_is_asked_to_remember_is_in_a_list(
@@ -28,7 +31,9 @@ async def test_what_an_agent_is_asked_to_remember_is_in_a_list(
         await frontend.add_model(server.base_url)
         await frontend.open_service("Chatterbox")
         dialog = await frontend.change_agent("Chatterbox")
-        row = dialog.locator("ha-selector-boolean").filter(has_text=sentence(f"{_SETTINGS}.data.remember_facts"))
+        row = dialog.locator("ha-selector-boolean").filter(
+            has_text=sentence(f"{_SETTINGS}.data.remember_facts")
+        )
         await row.locator("ha-switch").click()
         await frontend.submit(dialog)
         await frontend.close_when_changed(dialog)
@@ -38,7 +43,9 @@ async def test_what_an_agent_is_asked_to_remember_is_in_a_list(
         assert await assist.ask("Remember how I take my tea") == "I'll remember that."
         await assist.close()
 
-    remembered = await frontend.open_list(f"todo.chatterbox_memories_of_{Owner().name.lower()}")
+    remembered = await frontend.open_list(
+        f"todo.chatterbox_memories_of_{Owner().name.lower()}"
+    )
     await expect(remembered.get_by_text(_FACT)).to_be_visible()
     await remembered.get_by_placeholder("Add item").fill("Gets up at six.")
     await frontend.page.keyboard.press("Enter")

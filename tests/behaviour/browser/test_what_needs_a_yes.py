@@ -20,8 +20,13 @@ _PIN = "739105"
 _PIN_USES = ("unlock", "open", "disarm")
 
 
-@pytest.mark.parametrize("look", [Look.DESKTOP_LIGHT, pytest.param(Look.PHONE_DARK, marks=pytest.mark.thorough)])
-async def test_rules_are_made_mended_looked_at_and_found_again(frontend: Frontend, camera: Camera) -> None:
+@pytest.mark.parametrize(
+    "look",
+    [Look.DESKTOP_LIGHT, pytest.param(Look.PHONE_DARK, marks=pytest.mark.thorough)],
+)
+async def test_rules_are_made_mended_looked_at_and_found_again(
+    frontend: Frontend, camera: Camera
+) -> None:
     if not frontend.is_narrow:
         await frontend.page.set_viewport_size({"width": 1200, "height": 1700})
     await frontend.open_devices_and_services()
@@ -32,20 +37,29 @@ async def test_rules_are_made_mended_looked_at_and_found_again(frontend: Fronten
 
     await _add_rules(frontend, dialog)
     await dialog.get_by_role("button", name="Next").click()
-    await expect(dialog.get_by_text(sentence(f"{_ERRORS}.pin_needed", rule="1"), exact=True)).to_be_visible()
+    await expect(
+        dialog.get_by_text(sentence(f"{_ERRORS}.pin_needed", rule="1"), exact=True)
+    ).to_be_visible()
     await frontend.see_that_it_fits(dialog)
     await _change_verdict(frontend, dialog, 1, "Never")
     await dialog.get_by_role("textbox", name="PIN").fill(_PIN)
     await dialog.get_by_role("button", name="Next").click()
 
-    requests, entities = dialog.get_by_role("table").first, dialog.get_by_role("table").last
-    await expect(requests.get_by_role("row").filter(has_text="Unlock Front Door").first).to_contain_text(
-        "Ask for the PIN"
+    requests, entities = (
+        dialog.get_by_role("table").first,
+        dialog.get_by_role("table").last,
     )
-    await expect(requests.get_by_role("row").filter(has_text="Open Garage Door")).to_contain_text("Never")
+    await expect(
+        requests.get_by_role("row").filter(has_text="Unlock Front Door").first
+    ).to_contain_text("Ask for the PIN")
+    await expect(
+        requests.get_by_role("row").filter(has_text="Open Garage Door")
+    ).to_contain_text("Never")
     await expect(entities.get_by_role("row").nth(1)).to_contain_text("Garage Door")
     await expect(entities.get_by_role("row").nth(1)).to_contain_text("Never")
-    await expect(entities.get_by_role("row").filter(has_text="Front Door")).to_contain_text("Ask for the PIN")
+    await expect(
+        entities.get_by_role("row").filter(has_text="Front Door")
+    ).to_contain_text("Ask for the PIN")
     await camera.take_dialog(dialog, "home")
     await frontend.see_that_it_fits(dialog)
     await dialog.get_by_text(sentence(f"{_STEP}.home.menu_options.approvals")).click()
@@ -53,7 +67,9 @@ async def test_rules_are_made_mended_looked_at_and_found_again(frontend: Fronten
     await camera.take_dialog(dialog, "approvals")
     await frontend.see_that_it_fits(dialog)
     await dialog.get_by_role("button", name="Next").click()
-    await dialog.get_by_text(sentence(f"{_STEP}.home.menu_options.save_approvals"), exact=True).click()
+    await dialog.get_by_text(
+        sentence(f"{_STEP}.home.menu_options.save_approvals"), exact=True
+    ).click()
     await frontend.close_when_changed(dialog)
 
     dialog = await _open_approvals(frontend)
@@ -71,29 +87,47 @@ async def test_a_pin_of_one_agent_is_asked_for_by_another(
     await frontend.open_service("Chatterbox")
     dialog = await _open_approvals(frontend)
     await dialog.get_by_role("textbox", name="PIN").fill(_PIN)
-    uses = [dialog.get_by_role("checkbox", name=sentence(f"selector.pin_for.options.{use}")) for use in _PIN_USES]
+    uses = [
+        dialog.get_by_role("checkbox", name=sentence(f"selector.pin_for.options.{use}"))
+        for use in _PIN_USES
+    ]
     for use in uses:
         await expect(use).to_be_checked()
     await frontend.see_that_it_fits(dialog)
     for use in uses:
         await use.locator("xpath=..").click()  # the label: a mark covers the box itself
     await dialog.get_by_role("button", name="Next").click()
-    await expect(dialog.get_by_text(sentence(f"{_ERRORS}.pin_for_nothing"), exact=True)).to_be_visible()
+    await expect(
+        dialog.get_by_text(sentence(f"{_ERRORS}.pin_for_nothing"), exact=True)
+    ).to_be_visible()
     await frontend.see_that_it_fits(dialog)
     await uses[0].locator("xpath=..").click()
     await dialog.get_by_role("button", name="Next").click()
-    await dialog.get_by_text(sentence(f"{_STEP}.home.menu_options.save_approvals"), exact=True).click()
+    await dialog.get_by_text(
+        sentence(f"{_STEP}.home.menu_options.save_approvals"), exact=True
+    ).click()
     await frontend.close_when_changed(dialog)
 
-    unlock = ScriptedCall(name="intent__HassTurnOff", arguments={"name": "Front Door", "domain": ["lock"]})
-    answers = ScriptedAnswer(tool_calls=(unlock,)), ScriptedAnswer(content="Welcome home!")
-    async with scripted_server(Script(models=("small-model",), answers=answers), tmp_path) as server:
+    unlock = ScriptedCall(
+        name="intent__HassTurnOff", arguments={"name": "Front Door", "domain": ["lock"]}
+    )
+    answers = (
+        ScriptedAnswer(tool_calls=(unlock,)),
+        ScriptedAnswer(content="Welcome home!"),
+    )
+    async with scripted_server(
+        Script(models=("small-model",), answers=answers), tmp_path
+    ) as server:
         await frontend.open_devices_and_services()
         dialog = await frontend.begin_model(server.base_url)
-        await dialog.get_by_text("Home Assistant (takes it over from Chatterbox)").click()
+        await dialog.get_by_text(
+            "Home Assistant (takes it over from Chatterbox)"
+        ).click()
         await frontend.complete(dialog)
         assist = await frontend.try_it(dialog)
-        question = f"Unlock the Front Door in the Hallway? {sentence('common.spoken_say_pin')}"
+        question = (
+            f"Unlock the Front Door in the Hallway? {sentence('common.spoken_say_pin')}"
+        )
         assert await assist.ask("I forgot my key, let me in") == question
         assert await assist.ask("yes") == sentence("common.spoken_pin_missing")
         assert (await states(home))["lock.front_door"].state == "locked"
@@ -103,7 +137,9 @@ async def test_a_pin_of_one_agent_is_asked_for_by_another(
 
 async def _open_approvals(frontend: Frontend) -> Locator:
     dialog = await frontend.open_agent_menu("Chatterbox")
-    await dialog.get_by_text(sentence(f"{_STEP}.reconfigure.menu_options.approvals")).click()
+    await dialog.get_by_text(
+        sentence(f"{_STEP}.reconfigure.menu_options.approvals")
+    ).click()
     await dialog.get_by_role("textbox", name="PIN").wait_for()
     return dialog
 
@@ -117,7 +153,9 @@ async def _add_rules(frontend: Frontend, dialog: Locator) -> None:
     await expect(row.get_by_text("Asked from").first).to_be_visible()
     await frontend.see_that_it_fits(row)
     await row.get_by_role("button", name="Cancel").click()
-    await expect(row.get_by_text(sentence("selector.rules.fields.more.name"))).to_be_visible()
+    await expect(
+        row.get_by_text(sentence("selector.rules.fields.more.name"))
+    ).to_be_visible()
     await frontend.see_that_it_fits(row)
     await _finish_rule(row, "Add")
     row = await _begin_rule(frontend, dialog, "Ask first")
@@ -130,7 +168,9 @@ async def _begin_rule(frontend: Frontend, dialog: Locator, verdict: str) -> Loca
     return await _choose_verdict(frontend, verdict)
 
 
-async def _change_verdict(frontend: Frontend, dialog: Locator, place: int, verdict: str) -> None:
+async def _change_verdict(
+    frontend: Frontend, dialog: Locator, place: int, verdict: str
+) -> None:
     await dialog.get_by_role("button", name="Edit", exact=True).nth(place).click()
     await _finish_rule(await _choose_verdict(frontend, verdict), "Save")
 

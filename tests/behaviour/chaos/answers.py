@@ -1,6 +1,7 @@
 """Answers of an unrestrained model: prose, markup, nothing, calls of every kind.
 
-Knows answers as the contract of the providers has them. Must not know wire formats, or how an answer gets lost.
+Knows answers as the contract of the providers has them. Must not know wire formats, or
+how an answer gets lost.
 """
 
 import json
@@ -9,7 +10,12 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final
 
-from custom_components.chatterbox.agent.messages import FinishReason, JsonObject, ToolCall, Usage
+from custom_components.chatterbox.agent.messages import (
+    FinishReason,
+    JsonObject,
+    ToolCall,
+    Usage,
+)
 from tests.agent.providers.contract.dialect import Answer
 
 PLAIN: Final = (
@@ -56,8 +62,19 @@ ODD: Final = (
     "** " * 30,
 )
 
-_FINISHES: Final = (FinishReason.LENGTH, FinishReason.CONTENT_FILTER, FinishReason.UNKNOWN, FinishReason.TOOL_CALLS)
-_UNKNOWN_TOOLS: Final = ("make_coffee", "", "HassTurn On!", "x" * 300, "default_api.open_pod_bay_doors")
+_FINISHES: Final = (
+    FinishReason.LENGTH,
+    FinishReason.CONTENT_FILTER,
+    FinishReason.UNKNOWN,
+    FinishReason.TOOL_CALLS,
+)
+_UNKNOWN_TOOLS: Final = (
+    "make_coffee",
+    "",
+    "HassTurn On!",
+    "x" * 300,
+    "default_api.open_pod_bay_doors",
+)
 _BROKEN_ARGUMENTS: Final = (
     "",
     "{",
@@ -68,7 +85,12 @@ _BROKEN_ARGUMENTS: Final = (
     "{'item': 'milk',}",
     '{"item": 1e999}',
 )
-_MISFITS: Final[tuple[JsonObject, ...]] = ({}, {"item": None}, {"item": {"deep": [1]}}, {"Item": "milk", "more": True})
+_MISFITS: Final[tuple[JsonObject, ...]] = (
+    {},
+    {"item": None},
+    {"item": {"deep": [1]}},
+    {"Item": "milk", "more": True},
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +113,13 @@ class Talker:
         """Say something that can be spoken, or act as it should be done."""
         random = self._random
         if random.random() < 0.15:
-            calls = tuple(self._known(f"call{random.randrange(10**9)}") for _ in range(random.choice((1, 1, 2))))
-            return Answer(calls=calls, finish=FinishReason.TOOL_CALLS, usage=Usage(100, 10))
+            calls = tuple(
+                self._known(f"call{random.randrange(10**9)}")
+                for _ in range(random.choice((1, 1, 2)))
+            )
+            return Answer(
+                calls=calls, finish=FinishReason.TOOL_CALLS, usage=Usage(100, 10)
+            )
         return Answer(self._in_pieces(random.choice(PLAIN)), usage=Usage(100, 10))
 
     def odd(self, finishes: frozenset[FinishReason], *, json_only: bool) -> Answer:
@@ -104,24 +131,41 @@ class Talker:
         if draw < 0.12:
             text += self._written()
         elif draw < 0.32:
-            calls = tuple(self._call(json_only=json_only) for _ in range(random.choice((1, 1, 1, 2, 2, 3, 3, 33))))
+            calls = tuple(
+                self._call(json_only=json_only)
+                for _ in range(random.choice((1, 1, 1, 2, 2, 3, 3, 33)))
+            )
         usual = FinishReason.TOOL_CALLS if calls else FinishReason.STOP
         finish = random.choice((usual, usual, *_FINISHES))
-        reasoning = ("The user ", "wants light.", self._written()) if random.random() < 0.2 else ()
+        reasoning = (
+            ("The user ", "wants light.", self._written())
+            if random.random() < 0.2
+            else ()
+        )
         return Answer(
-            self._in_pieces(text), reasoning, calls, finish if finish in finishes else usual, Usage(100, 10, 50, 5)
+            self._in_pieces(text),
+            reasoning,
+            calls,
+            finish if finish in finishes else usual,
+            Usage(100, 10, 50, 5),
         )
 
     def _call(self, *, json_only: bool) -> ToolCall:
         random = self._random
-        call_id = random.choice(("same", "same", "", "x" * 200, f"call{random.randrange(10**9)}"))
+        call_id = random.choice(
+            ("same", "same", "", "x" * 200, f"call{random.randrange(10**9)}")
+        )
         known = self._known(call_id)
         match random.randrange(4):
             case 0:
                 return ToolCall(call_id, random.choice(_UNKNOWN_TOOLS), known.arguments)
             case 1:
                 misfit = json.dumps(random.choice(_MISFITS))
-                return ToolCall(call_id, known.name, misfit if json_only else random.choice(_BROKEN_ARGUMENTS))
+                return ToolCall(
+                    call_id,
+                    known.name,
+                    misfit if json_only else random.choice(_BROKEN_ARGUMENTS),
+                )
             case _:
                 return known
 

@@ -1,6 +1,7 @@
 """A home whose services do as a seed says, and what has to hold of all its turns together.
 
-Knows how a home is set up and what is kept between turns. Must not know what holds of a single one: `verdict.py`.
+Knows how a home is set up and what is kept between turns. Must not know what holds of a
+single one: `verdict.py`.
 """
 
 import asyncio
@@ -29,11 +30,29 @@ from custom_components.chatterbox.people.speakers import (
 from tests.agent.providers.contract.dialects import DIALECTS
 from tests.behaviour.chaos.faults import FAULTS
 from tests.behaviour.chaos.footprint import Footprint, growth
-from tests.behaviour.chaos.home import API, GONE, HOME, Agent, Runs, add_agent, counted_tools
+from tests.behaviour.chaos.home import (
+    API,
+    GONE,
+    HOME,
+    Agent,
+    Runs,
+    add_agent,
+    counted_tools,
+)
 from tests.behaviour.chaos.people import Reply, WaitingQuestions
-from tests.behaviour.chaos.plan import LANGUAGES, NOT_UNDERSTOOD, TURNS_OF_A_CONVERSATION, Plans
+from tests.behaviour.chaos.plan import (
+    LANGUAGES,
+    NOT_UNDERSTOOD,
+    TURNS_OF_A_CONVERSATION,
+    Plans,
+)
 from tests.behaviour.chaos.server import ChaosServer, chaos_server
-from tests.behaviour.chaos.turn_runner import ENOUGH_FAILURES, Driver, ErrorLog, turns_up_to
+from tests.behaviour.chaos.turn_runner import (
+    ENOUGH_FAILURES,
+    Driver,
+    ErrorLog,
+    turns_up_to,
+)
 from tests.demo_house.move_in import move_in
 from tests.support.config_entries import prepare
 from tests.support.llm_apis import register
@@ -89,7 +108,9 @@ class Chaos:
             await self.hass.async_block_till_done(wait_background_tasks=True)
             for question in requested if probe == 0 else ():
                 await self.driver.answer_late(question)
-            if probe and all(agent.answers for agent in self.agents if not agent.is_gone):
+            if probe and all(
+                agent.answers for agent in self.agents if not agent.is_gone
+            ):
                 break
         await self.server.hang_up()
         for agent in self.agents:
@@ -103,46 +124,72 @@ class Chaos:
         """A service that is back is asked first again; who has anybody to ask is available."""
         state = self.hass.states.get(agent.entity_id)
         if state is None or state.state == STATE_UNAVAILABLE:
-            self.driver.failures.append(f"{agent.entity_id} is not available although services are back")
+            self.driver.failures.append(
+                f"{agent.entity_id} is not available although services are back"
+            )
         if not (agent.answers or agent.is_gone):
-            self.driver.failures.append(f"the model of {agent.entity_id} is left alone although it is back")
+            self.driver.failures.append(
+                f"the model of {agent.entity_id} is left alone although it is back"
+            )
 
 
 @asynccontextmanager
 async def chaos(hass: HomeAssistant, seed: int, api: str) -> AsyncIterator[Chaos]:
     """Set up services of all wire formats, one that is gone, and for each an agent with the tools of an LLM API."""
-    asyncio.get_running_loop().set_debug(False)  # three times the work, for tracebacks that nobody reads here
-    runs, plans, question, errors = Runs(), Plans(seed), WaitingQuestions(hass), ErrorLog()
+    asyncio.get_running_loop().set_debug(
+        False
+    )  # three times the work, for tracebacks that nobody reads here
+    runs, plans, question, errors = (
+        Runs(),
+        Plans(seed),
+        WaitingQuestions(hass),
+        ErrorLog(),
+    )
     await prepare(hass)
     await move_in(hass, HOME)
     for language in LANGUAGES:  # what is loaded once takes longer than a turn has here
-        await conversation.async_converse(hass, NOT_UNDERSTOOD, None, Context(), language)
+        await conversation.async_converse(
+            hass, NOT_UNDERSTOOD, None, Context(), language
+        )
     for _ in range(MAX_CONTEXTS):  # what is full cannot be taken for what grows
         async_get_context_watch(hass).take_for_turn(Context())
     register(hass, API, *counted_tools(runs), name="Chaos", prompt="Keep the list.")
     hass.bus.async_listen(EVENT_CALL_SERVICE, runs.service_called)
     async with chaos_server(plans.answer) as server:
         names = [dialect.name for dialect in DIALECTS]
-        agents = [await add_agent(hass, server.base_url, name, name, api) for name in names]
+        agents = [
+            await add_agent(hass, server.base_url, name, name, api) for name in names
+        ]
         async with chaos_server(plans.answer) as gone:
             agents.append(await add_agent(hass, gone.base_url, GONE, names[0], api))
-        # Where two wait for the tools of an integration that is imported, and one is cancelled, Home Assistant fails
-        # for both (`LazyIntegrationPlatforms`).
+        # Where two wait for the tools of an integration that is imported, and one is
+        # cancelled, Home Assistant fails for both (`LazyIntegrationPlatforms`).
         nobody = llm.LLMContext("test", Context(), "en", conversation.DOMAIN, None)
         await llm.async_get_api(hass, llm.LLM_API_ASSIST, nobody)
         for _ in range(_CONTEXTS):
-            hass.bus.async_fire(EVENT_AUTOMATION_TRIGGERED, {"entity_id": "automation.of_somebody"}, context=Context())
+            hass.bus.async_fire(
+                EVENT_AUTOMATION_TRIGGERED,
+                {"entity_id": "automation.of_somebody"},
+                context=Context(),
+            )
         plans.agents = agents
         clock = LoopClock(seconds_per_pass=0.002)
-        prepared = Chaos(hass, Driver(hass, clock, plans, runs, question, errors), server, agents)
+        prepared = Chaos(
+            hass, Driver(hass, clock, plans, runs, question, errors), server, agents
+        )
         hass.bus.async_listen(EVENT_TURN_FINISHED, prepared.turn_finished)
         with errors.alone(), clock.running():
             yield prepared
 
 
-async def expect_good_ends(hass: HomeAssistant, config: pytest.Config, api: str, share: float) -> None:
+async def expect_good_ends(
+    hass: HomeAssistant, config: pytest.Config, api: str, share: float
+) -> None:
     """Take a share of the turns that were asked for, with the tools of an LLM API; fail for all that went wrong."""
-    turns, only = round(config.getoption("--chaos-turns") * share), config.getoption("--chaos-turn")
+    turns, only = (
+        round(config.getoption("--chaos-turns") * share),
+        config.getoption("--chaos-turn"),
+    )
     async with chaos(hass, config.getoption("--chaos-seed"), api) as home:
         if only is not None:
             for number in turns_up_to(only):
@@ -152,7 +199,8 @@ async def expect_good_ends(hass: HomeAssistant, config: pytest.Config, api: str,
     failures = home.driver.failures
     assert not failures, "\n\n".join(["", *failures[:ENOUGH_FAILURES]])
     if only is None and turns >= _MANY:
-        # An overloaded machine ends more turns by their deadlines, which leaves less of the rest.
+        # An overloaded machine ends more turns by their deadlines, which leaves less of
+        # the rest.
         assert len(set(home.driver.plans.drawn)) > len(FAULTS) / 2
         assert home.stop_reasons[StopReason.COMPLETED]
         assert home.driver.broken_off
@@ -169,7 +217,8 @@ async def _take_turns(home: Chaos, turns: int) -> None:
     end = size * _ROUNDS
     footprints = await _footprints(home, range(0, end, size))
     if not home.driver.failures and any(growth(footprints, size)):
-        # Noise does not depend on the number of turns. What turns leave behind is twice as much after twice as many.
+        # Noise does not depend on the number of turns. What turns leave behind is twice
+        # as much after twice as many.
         size *= 2
         footprints = await _footprints(home, range(end, end + size * _ROUNDS, size))
         if not home.driver.failures:

@@ -10,4 +10,8 @@ _SECONDS_OF_A_TURN: Final = 0.03
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Set the bound of a test in this folder."""
-    item.add_marker(pytest.mark.timeout(300 + item.config.getoption("--chaos-turns") * _SECONDS_OF_A_TURN))
+    item.add_marker(
+        pytest.mark.timeout(
+            300 + item.config.getoption("--chaos-turns") * _SECONDS_OF_A_TURN
+        )
+    )

@@ -18,9 +18,45 @@ type Fault = Callable[[Random, Dialect, bytes], RawReply]
 _LARGE: Final = 65_536
 _LEAVES: Final = (Ending.CLOSE, Ending.RESET, Ending.WAIT)
 _BREAKS: Final = (Ending.CLOSE, Ending.RESET)
-_STATUSES: Final = (400, 401, 402, 403, 404, 405, 408, 409, 413, 422, 429, 429, 500, 502, 503, 504, 529, 599)
-_RETRY_AFTER: Final = ("0", "1", "0.05", "120", "-3", "1e400", "Wed, 21 Oct 2065 07:28:00 GMT", "soon", "")
-_TYPES: Final = ("text/plain", "application/json", "application/octet-stream", "application/x-ndjson", "nonsense", "")
+_STATUSES: Final = (
+    400,
+    401,
+    402,
+    403,
+    404,
+    405,
+    408,
+    409,
+    413,
+    422,
+    429,
+    429,
+    500,
+    502,
+    503,
+    504,
+    529,
+    599,
+)
+_RETRY_AFTER: Final = (
+    "0",
+    "1",
+    "0.05",
+    "120",
+    "-3",
+    "1e400",
+    "Wed, 21 Oct 2065 07:28:00 GMT",
+    "soon",
+    "",
+)
+_TYPES: Final = (
+    "text/plain",
+    "application/json",
+    "application/octet-stream",
+    "application/x-ndjson",
+    "nonsense",
+    "",
+)
 _JSON: Final = (
     "null",
     "[]",
@@ -38,25 +74,33 @@ _JSON: Final = (
     "[" * 5_000,
     '{"a":' * 2_000 + "1" + "}" * 2_000,
 )
-_PAGE: Final = b"<!doctype html><html><body><h1>502 Bad Gateway</h1><p>nginx</p></body></html>"
+_PAGE: Final = (
+    b"<!doctype html><html><body><h1>502 Bad Gateway</h1><p>nginx</p></body></html>"
+)
 
 
 def whole(random: Random, dialect: Dialect, stream: bytes) -> RawReply:
     """Send all of it, cut as networks cut."""
-    cuts = sorted(random.randrange(1, len(stream)) for _ in range(random.choice((0, 1, 3))))
+    cuts = sorted(
+        random.randrange(1, len(stream)) for _ in range(random.choice((0, 1, 3)))
+    )
     return event_stream(_pieces(stream, cuts), content_type=dialect.content_type)
 
 
 def _slow(random: Random, dialect: Dialect, stream: bytes) -> RawReply:
     size = max(len(stream) // random.randrange(3, 12), 1)
     pieces = _pieces(stream, list(range(size, len(stream), size)))
-    sent = event_stream(pieces, random.choice((Ending.KEEP, Ending.CLOSE)), dialect.content_type)
+    sent = event_stream(
+        pieces, random.choice((Ending.KEEP, Ending.CLOSE)), dialect.content_type
+    )
     return RawReply(sent.pieces, sent.ending, pause=random.choice((0.002, 0.02, 0.08)))
 
 
 def _cut(random: Random, dialect: Dialect, stream: bytes) -> RawReply:
     ending = random.choice((Ending.KEEP, *_LEAVES))
-    return event_stream([stream[: random.randrange(len(stream))]], ending, dialect.content_type)
+    return event_stream(
+        [stream[: random.randrange(len(stream))]], ending, dialect.content_type
+    )
 
 
 def _stalled_before_head(random: Random, _dialect: Dialect, _stream: bytes) -> RawReply:
@@ -77,11 +121,15 @@ def _garbled(random: Random, dialect: Dialect, stream: bytes) -> RawReply:
     garbled = bytearray(stream)
     for _ in range(random.choice((1, 3, 50))):
         garbled[random.randrange(len(garbled))] = random.randrange(256)
-    return event_stream([bytes(garbled)], random.choice((Ending.KEEP, *_BREAKS)), dialect.content_type)
+    return event_stream(
+        [bytes(garbled)], random.choice((Ending.KEEP, *_BREAKS)), dialect.content_type
+    )
 
 
 def _no_http(random: Random, _dialect: Dialect, _stream: bytes) -> RawReply:
-    return RawReply([random.randbytes(random.choice((1, 20, 2_000)))], random.choice(_LEAVES))
+    return RawReply(
+        [random.randbytes(random.choice((1, 20, 2_000)))], random.choice(_LEAVES)
+    )
 
 
 def _broken_framing(random: Random, dialect: Dialect, stream: bytes) -> RawReply:
@@ -103,22 +151,51 @@ def _wrong_type(random: Random, _dialect: Dialect, stream: bytes) -> RawReply:
 
 
 def _page(random: Random, dialect: Dialect, _stream: bytes) -> RawReply:
-    return reply(_PAGE, random.choice(("text/html", dialect.content_type)), random.choice((200, 200, 502, 404)))
+    return reply(
+        _PAGE,
+        random.choice(("text/html", dialect.content_type)),
+        random.choice((200, 200, 502, 404)),
+    )
 
 
 def _wrong_json(random: Random, dialect: Dialect, _stream: bytes) -> RawReply:
     text = random.choice(_JSON)
     if random.random() < 0.5:
         return reply(text.encode())
-    return event_stream([f"data: {text}\n\n".encode(), f"{text}\n".encode()], content_type=dialect.content_type)
+    return event_stream(
+        [f"data: {text}\n\n".encode(), f"{text}\n".encode()],
+        content_type=dialect.content_type,
+    )
 
 
 def _status(random: Random, dialect: Dialect, _stream: bytes) -> RawReply:
     status = random.choice(_STATUSES)
-    headers = {"Retry-After": random.choice(_RETRY_AFTER)} if random.random() < 0.5 else {}
-    words = random.choice(("no", "model `small-1` not found", "context length exceeded", f"invalid key {KEY}"))
-    body = random.choice((dialect.render_error(status, words), dialect.refusal.body, _PAGE, b"", b"\xff\xfe{"))
-    sent = reply(body, random.choice(("application/json", "text/plain", "text/html")), status, headers)
+    headers = (
+        {"Retry-After": random.choice(_RETRY_AFTER)} if random.random() < 0.5 else {}
+    )
+    words = random.choice(
+        (
+            "no",
+            "model `small-1` not found",
+            "context length exceeded",
+            f"invalid key {KEY}",
+        )
+    )
+    body = random.choice(
+        (
+            dialect.render_error(status, words),
+            dialect.refusal.body,
+            _PAGE,
+            b"",
+            b"\xff\xfe{",
+        )
+    )
+    sent = reply(
+        body,
+        random.choice(("application/json", "text/plain", "text/html")),
+        status,
+        headers,
+    )
     return RawReply(sent.pieces, random.choice((Ending.KEEP, Ending.CLOSE)))
 
 
@@ -131,7 +208,10 @@ def _reported_amid(random: Random, dialect: Dialect, stream: bytes) -> RawReply:
     gap = b"\n\n" if b"\n\n" in stream else b"\n"
     sent = gap.join(events[: random.randrange(len(events))])
     start = sent + gap if sent else b""
-    return event_stream([start + dialect.render_failure("overloaded")], content_type=dialect.content_type)
+    return event_stream(
+        [start + dialect.render_failure("overloaded")],
+        content_type=dialect.content_type,
+    )
 
 
 def _elsewhere(random: Random, _dialect: Dialect, _stream: bytes) -> RawReply:
@@ -140,15 +220,24 @@ def _elsewhere(random: Random, _dialect: Dialect, _stream: bytes) -> RawReply:
 
 
 def _endless(random: Random, dialect: Dialect, stream: bytes) -> RawReply:
-    filling = random.choice((b": no news" + b"." * 500 + b"\n\n", b"x" * _LARGE, b" " * _LARGE, b"\n" * 100))
+    filling = random.choice(
+        (b": no news" + b"." * 500 + b"\n\n", b"x" * _LARGE, b" " * _LARGE, b"\n" * 100)
+    )
     status = random.choice((200, 200, 500))
     start = random.choice((b"", stream[: random.randrange(len(stream))]))
-    return RawReply([head(status, {"Content-Type": dialect.content_type}), start, filling], Ending.REPEAT)
+    return RawReply(
+        [head(status, {"Content-Type": dialect.content_type}), start, filling],
+        Ending.REPEAT,
+    )
 
 
 def _with_postscript(random: Random, dialect: Dialect, stream: bytes) -> RawReply:
-    more = random.choice((stream, b"\n\n\n", json.dumps({"error": "too late"}).encode(), b"x" * _LARGE))
-    return event_stream([stream, more], random.choice((Ending.KEEP, *_LEAVES)), dialect.content_type)
+    more = random.choice(
+        (stream, b"\n\n\n", json.dumps({"error": "too late"}).encode(), b"x" * _LARGE)
+    )
+    return event_stream(
+        [stream, more], random.choice((Ending.KEEP, *_LEAVES)), dialect.content_type
+    )
 
 
 FAULTS: Final[Mapping[Fault, int]] = {

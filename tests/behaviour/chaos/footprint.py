@@ -40,19 +40,29 @@ class Footprint:
         """Look now."""
         _forget_what_has_a_bound()
         gc.collect()
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (1024**2 if sys.platform == "darwin" else 1024)
-        return cls(sys.getallocatedblocks(), len(asyncio.all_tasks()), len(list(Path("/dev/fd").iterdir())), peak)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (
+            1024**2 if sys.platform == "darwin" else 1024
+        )
+        return cls(
+            sys.getallocatedblocks(),
+            len(asyncio.all_tasks()),
+            len(list(Path("/dev/fd").iterdir())),
+            peak,
+        )
 
 
 def _forget_what_has_a_bound() -> None:
     """Empty our caches that hold so many entries and no more: what they happen to hold is no growth.
 
-    Neither is what the test storage of Home Assistant remembers: each time that something was stored.
+    Neither is what the test storage of Home Assistant remembers: each time that
+    something was stored.
     """
     for cached in gc.get_objects():
         if isinstance(cached, NonCallableMock):
             cached.reset_mock()
-        is_ours = isinstance(cached, _lru_cache_wrapper) and cached.__module__.startswith(chatterbox.__name__)
+        is_ours = isinstance(
+            cached, _lru_cache_wrapper
+        ) and cached.__module__.startswith(chatterbox.__name__)
         if is_ours and cached.cache_parameters()["maxsize"] is not None:
             cached.cache_clear()
         if isinstance(cached, PromptFitter):
@@ -60,14 +70,15 @@ def _forget_what_has_a_bound() -> None:
         if isinstance(cached, AgentTurns):
             cached._prompts.clear()  # noqa: SLF001  # those of the last few conversations
         if isinstance(cached, Engine):
-            cached.dispose()  # its pool holds a few connections, each opened when it is first needed
+            # its pool holds a few connections, each opened when it is first needed
+            cached.dispose()
 
 
 def growth(footprints: Sequence[Footprint], turns: int) -> Iterator[str]:
     """Yield what has grown over some footprints, in words; `turns` are taken between two of them.
 
-    The first does not count: things are still being loaded. A turn that leaves a few objects behind shows at once, a
-    single one in a longer run.
+    The first does not count: things are still being loaded. A turn that leaves a few
+    objects behind shows at once, a single one in a longer run.
     """
     early, late = footprints[1:3], footprints[-2:]
     blocks = [one.blocks for one in footprints[1:]]
@@ -85,11 +96,13 @@ def growth(footprints: Sequence[Footprint], turns: int) -> Iterator[str]:
 def _step(levels: Sequence[int]) -> float:
     """Return by how much a level grows from one moment to the next.
 
-    Some things are loaded late, once: the median of the steps knows nothing of that. What is kept of the last turns is
-    now more and now less: that is nothing to the median of all slopes (Theil-Sen). What grows grows by both.
+    Some things are loaded late, once: the median of the steps knows nothing of that.
+    What is kept of the last turns is now more and now less: that is nothing to the
+    median of all slopes (Theil-Sen). What grows grows by both.
     """
     steps = (after - before for before, after in pairwise(levels))
     slopes = (
-        (levels[after] - levels[before]) / (after - before) for before, after in combinations(range(len(levels)), 2)
+        (levels[after] - levels[before]) / (after - before)
+        for before, after in combinations(range(len(levels)), 2)
     )
     return min(median(steps), median(slopes))

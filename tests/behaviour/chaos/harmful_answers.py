@@ -53,10 +53,16 @@ class HarmfulAnswer:
 
 
 def _head(**lines: str) -> bytes:
-    return head(200, {"Content-Type": "text/event-stream"} | {name.replace("_", "-"): v for name, v in lines.items()})
+    return head(
+        200,
+        {"Content-Type": "text/event-stream"}
+        | {name.replace("_", "-"): v for name, v in lines.items()},
+    )
 
 
-def _raw(*pieces: bytes, ending: Ending = Ending.CLOSE, pause: float = 0) -> Callable[[Dialect], RawReply]:
+def _raw(
+    *pieces: bytes, ending: Ending = Ending.CLOSE, pause: float = 0
+) -> Callable[[Dialect], RawReply]:
     return lambda _: RawReply(pieces, ending, pause=pause)
 
 
@@ -64,19 +70,29 @@ def _begun(dialect: Dialect) -> bytes:
     """Return the first words of an answer that goes on."""
     stream = dialect.render(Answer((_HELLO,)))
     end = b"\n" if dialect.content_type.endswith("ndjson") else b"\n\n"
-    return b"".join(part + end for part in stream.split(end) if part and stream.index(part) <= stream.index(b"light"))
+    return b"".join(
+        part + end
+        for part in stream.split(end)
+        if part and stream.index(part) <= stream.index(b"light")
+    )
 
 
-def _then(*more: bytes, ending: Ending = Ending.CLOSE, pause: float = 0) -> Callable[[Dialect], RawReply]:
+def _then(
+    *more: bytes, ending: Ending = Ending.CLOSE, pause: float = 0
+) -> Callable[[Dialect], RawReply]:
     """Say the first words, and then send what follows."""
     return lambda dialect: RawReply(
-        (head(200, {"Content-Type": dialect.content_type}), _begun(dialect), *more), ending, pause=pause
+        (head(200, {"Content-Type": dialect.content_type}), _begun(dialect), *more),
+        ending,
+        pause=pause,
     )
 
 
 def _whole(answer: Answer) -> Callable[[Dialect], RawReply]:
     """Say all of an answer, in an event for each of its pieces."""
-    return lambda dialect: event_stream([dialect.render(answer)], content_type=dialect.content_type)
+    return lambda dialect: event_stream(
+        [dialect.render(answer)], content_type=dialect.content_type
+    )
 
 
 def _text(*pieces: str) -> Callable[[Dialect], RawReply]:
@@ -85,28 +101,52 @@ def _text(*pieces: str) -> Callable[[Dialect], RawReply]:
 
 def _chunk(delta: JsonValue, finish: str | None = None) -> bytes:
     choice: JsonValue = {"index": 0, "delta": delta, "finish_reason": finish}
-    return b"data: %s\n\n" % json.dumps({"object": "chat.completion.chunk", "choices": [choice]}).encode()
+    return (
+        b"data: %s\n\n"
+        % json.dumps({"object": "chat.completion.chunk", "choices": [choice]}).encode()
+    )
 
 
-def _called(*functions: tuple[str, str], each: int = 1) -> Callable[[Dialect], RawReply]:
+def _called(
+    *functions: tuple[str, str], each: int = 1
+) -> Callable[[Dialect], RawReply]:
     """Call tools by name and arguments, `each` in one event."""
     sent: list[JsonValue] = [
-        {"index": place, "id": f"call{place}", "function": {"name": name, "arguments": arguments}}
+        {
+            "index": place,
+            "id": f"call{place}",
+            "function": {"name": name, "arguments": arguments},
+        }
         for place, (name, arguments) in enumerate(functions)
     ]
-    events = [_chunk({"tool_calls": sent[at : at + each]}) for at in range(0, len(sent), each)]
-    return _events(_chunk({"content": _HELLO}), *events, _chunk({}, "tool_calls"), b"data: [DONE]\n\n")
+    events = [
+        _chunk({"tool_calls": sent[at : at + each]}) for at in range(0, len(sent), each)
+    ]
+    return _events(
+        _chunk({"content": _HELLO}),
+        *events,
+        _chunk({}, "tool_calls"),
+        b"data: [DONE]\n\n",
+    )
 
 
-def _events(*events: bytes, ending: Ending = Ending.KEEP) -> Callable[[Dialect], RawReply]:
+def _events(
+    *events: bytes, ending: Ending = Ending.KEEP
+) -> Callable[[Dialect], RawReply]:
     return lambda _: event_stream(events, ending)
 
 
-def _packed(body: Callable[[], bytes], coding: str, *, status: int = 200) -> Callable[[Dialect], RawReply]:
-    return lambda dialect: reply(body(), dialect.content_type, status, {"Content-Encoding": coding})
+def _packed(
+    body: Callable[[], bytes], coding: str, *, status: int = 200
+) -> Callable[[Dialect], RawReply]:
+    return lambda dialect: reply(
+        body(), dialect.content_type, status, {"Content-Encoding": coding}
+    )
 
 
-def _error(body: bytes, *, status: int = 500, **lines: str) -> Callable[[Dialect], RawReply]:
+def _error(
+    body: bytes, *, status: int = 500, **lines: str
+) -> Callable[[Dialect], RawReply]:
     return lambda _: reply(body, "application/json", status, lines)
 
 
@@ -116,7 +156,9 @@ def _moved(status: int, location: str) -> Callable[[Dialect], RawReply]:
 
 def _json(text: str) -> Callable[[Dialect], RawReply]:
     """Send an event with these characters in place of JSON, after the first words."""
-    return _then(b"data: %s\n\n" % text.encode("utf-8", "surrogatepass"), b"data: [DONE]\n\n")
+    return _then(
+        b"data: %s\n\n" % text.encode("utf-8", "surrogatepass"), b"data: [DONE]\n\n"
+    )
 
 
 def _flood_of(unit: bytes) -> bytes:
@@ -132,14 +174,21 @@ def _bomb(*, raw: bool = False) -> bytes:
 
 
 _IN_THE_HOME: Final = (
-    *("answers whole with 2 MB of words", "sends a bomb in gzip", "calls 10,000 tools in many events"),
+    *(
+        "answers whole with 2 MB of words",
+        "sends a bomb in gzip",
+        "calls 10,000 tools in many events",
+    ),
     *("resets amid its words", "redirects with 307 to /elsewhere"),
 )
 _MB: Final = 1_000_000
 _LONG_TURN: Final = Turn(
     "Light on!",
     history=tuple(
-        UserMessage(f"{place}. " + "The \u201cquick\u201d brown fox &amp; its friends. " * 500) for place in range(50)
+        UserMessage(
+            f"{place}. " + "The \u201cquick\u201d brown fox &amp; its friends. " * 500
+        )
+        for place in range(50)
     ),
 )
 _DATA: Final = Turn("Light on!", output=OutputFormat("numbers", {"type": "object"}))
@@ -173,16 +222,26 @@ def _hostile_texts() -> Iterator[HarmfulAnswer]:
     case = partial(HarmfulAnswer, hears=_SAID, characters=80_000)
     for place, (what, unit) in enumerate(_HOSTILE_TEXTS.items()):
         sent = partial(_repeated, unit, 66_000 if what.startswith("200") else 1_000_000)
-        yield case(f"says {what} in one event", sent, dialects=(DIALECTS[place % len(DIALECTS)],))
+        yield case(
+            f"says {what} in one event",
+            sent,
+            dialects=(DIALECTS[place % len(DIALECTS)],),
+        )
         if place % 8 == 0:
             yield case(f"says {what} in many events", partial(sent, pieces=500))
 
 
-def _repeated(unit: str, size: int, dialect: Dialect, pieces: int = 1, *, before: str = _HELLO) -> RawReply:
+def _repeated(
+    unit: str, size: int, dialect: Dialect, pieces: int = 1, *, before: str = _HELLO
+) -> RawReply:
     times = max(300 // len(unit), 1)
-    text = "".join(f"{unit * times}{number}" for number in range(size // times // len(unit)))  # no mere repetition
+    text = "".join(
+        f"{unit * times}{number}" for number in range(size // times // len(unit))
+    )  # no mere repetition
     step = len(text) // pieces
-    return _whole(Answer((before, *(text[at : at + step] for at in range(0, len(text), step)))))(dialect)
+    return _whole(
+        Answer((before, *(text[at : at + step] for at in range(0, len(text), step))))
+    )(dialect)
 
 
 def _silences() -> Iterator[HarmfulAnswer]:
@@ -190,12 +249,26 @@ def _silences() -> Iterator[HarmfulAnswer]:
     yield case("says nothing", _raw(b"", ending=Ending.WAIT), _FAILED)
     yield case("stops amid its head", _raw(_head()[:30], ending=Ending.WAIT), _FAILED)
     yield case("stops after its head", _raw(_head(), ending=Ending.WAIT), _FAILED)
-    yield case("stops amid its words", _then(b"data: {", ending=Ending.WAIT), _SAID, DIALECTS[1:3])
+    yield case(
+        "stops amid its words",
+        _then(b"data: {", ending=Ending.WAIT),
+        _SAID,
+        DIALECTS[1:3],
+    )
     yield case("trickles", _raw(_head(), *(b":", b" ") * 500, pause=0.005), _FAILED)
     yield case("closes at once", _raw(b""), _FAILED)
     yield case("resets at once", _raw(b"", ending=Ending.RESET), _FAILED)
-    yield case("resets amid its words", _then(b"data: ", ending=Ending.RESET), _SAID, DIALECTS[1:3])
-    yield case("speaks TLS", _raw(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" * 10), _FAILED)
+    yield case(
+        "resets amid its words",
+        _then(b"data: ", ending=Ending.RESET),
+        _SAID,
+        DIALECTS[1:3],
+    )
+    yield case(
+        "speaks TLS",
+        _raw(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" * 10),
+        _FAILED,
+    )
     yield case("speaks HTTP/0.9", _raw(b"<html>hello</html>"), _FAILED)
     yield case("sends noise", _raw(bytes(range(256)) * 4_000), _FAILED)
 
@@ -204,10 +277,26 @@ def _floods() -> Iterator[HarmfulAnswer]:
     case = partial(HarmfulAnswer, seconds=0.5)
     for status, more in ((100, b""), (103, b"Link: </a.css>; rel=preload\r\n")):
         interim = b"HTTP/1.1 %d Wait\r\n%s\r\n" % (status, more)
-        yield case(f"sends endless {status}", _raw(_flood_of(interim), ending=Ending.REPEAT), _FAILED)
-        yield case(f"sends three {status} before its answer", _raw(interim * 3, _head(), _begun(_CHAT)), _SAID)
-    yield case("sends endless headers", _raw(_head()[:-2], _flood_of(b"X-A: b\r\n"), ending=Ending.REPEAT), _FAILED)
-    yield case("sends one endless header", _raw(_head()[:-2] + b"X-A: ", b"b" * 65_536, ending=Ending.REPEAT), _FAILED)
+        yield case(
+            f"sends endless {status}",
+            _raw(_flood_of(interim), ending=Ending.REPEAT),
+            _FAILED,
+        )
+        yield case(
+            f"sends three {status} before its answer",
+            _raw(interim * 3, _head(), _begun(_CHAT)),
+            _SAID,
+        )
+    yield case(
+        "sends endless headers",
+        _raw(_head()[:-2], _flood_of(b"X-A: b\r\n"), ending=Ending.REPEAT),
+        _FAILED,
+    )
+    yield case(
+        "sends one endless header",
+        _raw(_head()[:-2] + b"X-A: ", b"b" * 65_536, ending=Ending.REPEAT),
+        _FAILED,
+    )
     for what, unit in {
         "comments": b": nothing\n\n",
         "empty lines": b"\n",
@@ -220,17 +309,36 @@ def _floods() -> Iterator[HarmfulAnswer]:
         "spaces": b" ",
         "letters": b"a",
     }.items():
-        yield case(f"sends endless {what}", _then(_flood_of(unit), ending=Ending.REPEAT), _SAID)
+        yield case(
+            f"sends endless {what}", _then(_flood_of(unit), ending=Ending.REPEAT), _SAID
+        )
     tiny = _flood_of(b"1\r\n:\r\n")
     chunked = _head(Transfer_Encoding="chunked")
-    yield case("sends endless chunks of a byte", _raw(chunked, tiny, ending=Ending.REPEAT), _FAILED)
     yield case(
-        "sends endless extensions of a chunk", _raw(chunked + b"1;", b"a=b;" * 9_000, ending=Ending.REPEAT), _FAILED
+        "sends endless chunks of a byte",
+        _raw(chunked, tiny, ending=Ending.REPEAT),
+        _FAILED,
     )
-    yield case("sends endless trailers", _raw(chunked + b"0\r\n", b"X-A: b\r\n" * 9_000, ending=Ending.REPEAT), "(")
-    yield case("says endless words", _then(_chunk(_JOINED), ending=Ending.REPEAT), _SAID, seconds=20)
     yield case(
-        "says endless words, one at a time", _then(_flood_of(_chunk({"content": "a "})), ending=Ending.REPEAT), _SAID
+        "sends endless extensions of a chunk",
+        _raw(chunked + b"1;", b"a=b;" * 9_000, ending=Ending.REPEAT),
+        _FAILED,
+    )
+    yield case(
+        "sends endless trailers",
+        _raw(chunked + b"0\r\n", b"X-A: b\r\n" * 9_000, ending=Ending.REPEAT),
+        "(",
+    )
+    yield case(
+        "says endless words",
+        _then(_chunk(_JOINED), ending=Ending.REPEAT),
+        _SAID,
+        seconds=20,
+    )
+    yield case(
+        "says endless words, one at a time",
+        _then(_flood_of(_chunk({"content": "a "})), ending=Ending.REPEAT),
+        _SAID,
     )
     yield case(
         "thinks without end",
@@ -240,11 +348,17 @@ def _floods() -> Iterator[HarmfulAnswer]:
     )
     yield case(
         "thinks without end in its text",
-        _then(_chunk({"content": "<think>"}), _chunk({"content": "hm, " * 800}), ending=Ending.REPEAT),
+        _then(
+            _chunk({"content": "<think>"}),
+            _chunk({"content": "hm, " * 800}),
+            ending=Ending.REPEAT,
+        ),
         _SAID,
         seconds=20,
     )
-    details: JsonValue = [{"type": "reasoning.encrypted", "index": 0, "data": "x" * 60_000}]
+    details: JsonValue = [
+        {"type": "reasoning.encrypted", "index": 0, "data": "x" * 60_000}
+    ]
     yield case(
         "signs thoughts without end",
         _then(_chunk({"reasoning_details": details}), ending=Ending.REPEAT),
@@ -257,100 +371,270 @@ def _bodies() -> Iterator[HarmfulAnswer]:
     case = HarmfulAnswer
     words = _CHAT.render(Answer((_HELLO,)))
     yield case("sends a bomb in gzip", _packed(_bomb, "gzip"), _FAILED, DIALECTS[:2])
-    yield case("sends a bomb in deflate", _packed(partial(_bomb, raw=True), "deflate"), _FAILED)
-    yield case("sends a bomb in two layers", _packed(lambda: gzip.compress(_bomb()), "gzip, gzip"), _FAILED)
-    yield case("sends a bomb with an error", _packed(_bomb, "gzip", status=500), _FAILED)
-    for coding in ("gzip", "br", "zstd", "nonsense"):
-        yield case(f"says that it used {coding}", _packed(lambda: words, coding), _FAILED)
-    yield case("calls itself identical", _packed(lambda: words, "identity"), _SAID)
-    for status, where in ((301, "/elsewhere"), (302, "//127.0.0.2/elsewhere"), (307, "/elsewhere"), (308, "")):
-        yield case(f"redirects with {status} to {where or 'itself'}", _moved(status, where), _FAILED)
-    yield case("announces too much", _raw(_head(Content_Length="99999") + words), _SAID)
-    yield case("announces too little", _raw(_head(Content_Length="99") + words), _FAILED)
-    yield case("announces less than nothing", _raw(_head(Content_Length="-5") + words), _FAILED)
-    yield case("announces more than there is", _raw(_head(Content_Length="9" * 30) + words), _FAILED)
-    yield case("announces two lengths", _raw(_head(Content_Length="5\r\nContent-Length: 9") + words), _FAILED)
-    yield case("chunks what is not chunked", _raw(_head(Transfer_Encoding="chunked") + words), _FAILED)
     yield case(
-        "sends a chunk of 2^64 bytes", _raw(_head(Transfer_Encoding="chunked") + b"f" * 17 + b"\r\n" + words), _FAILED
+        "sends a bomb in deflate", _packed(partial(_bomb, raw=True), "deflate"), _FAILED
+    )
+    yield case(
+        "sends a bomb in two layers",
+        _packed(lambda: gzip.compress(_bomb()), "gzip, gzip"),
+        _FAILED,
+    )
+    yield case(
+        "sends a bomb with an error", _packed(_bomb, "gzip", status=500), _FAILED
+    )
+    for coding in ("gzip", "br", "zstd", "nonsense"):
+        yield case(
+            f"says that it used {coding}", _packed(lambda: words, coding), _FAILED
+        )
+    yield case("calls itself identical", _packed(lambda: words, "identity"), _SAID)
+    for status, where in (
+        (301, "/elsewhere"),
+        (302, "//127.0.0.2/elsewhere"),
+        (307, "/elsewhere"),
+        (308, ""),
+    ):
+        yield case(
+            f"redirects with {status} to {where or 'itself'}",
+            _moved(status, where),
+            _FAILED,
+        )
+    yield case("announces too much", _raw(_head(Content_Length="99999") + words), _SAID)
+    yield case(
+        "announces too little", _raw(_head(Content_Length="99") + words), _FAILED
+    )
+    yield case(
+        "announces less than nothing", _raw(_head(Content_Length="-5") + words), _FAILED
+    )
+    yield case(
+        "announces more than there is",
+        _raw(_head(Content_Length="9" * 30) + words),
+        _FAILED,
+    )
+    yield case(
+        "announces two lengths",
+        _raw(_head(Content_Length="5\r\nContent-Length: 9") + words),
+        _FAILED,
+    )
+    yield case(
+        "chunks what is not chunked",
+        _raw(_head(Transfer_Encoding="chunked") + words),
+        _FAILED,
+    )
+    yield case(
+        "sends a chunk of 2^64 bytes",
+        _raw(_head(Transfer_Encoding="chunked") + b"f" * 17 + b"\r\n" + words),
+        _FAILED,
     )
     yield case("speaks HTTP/1.0", _raw(_head().replace(b"1.1", b"1.0") + words), _SAID)
-    yield case("answers with a web page", lambda _: reply(b"<html>" + b"<p>" * _MB, "text/html"), _FAILED)
-    yield case("answers with nothing", lambda d: reply(b"", d.content_type), _FAILED, DIALECTS[2:])
+    yield case(
+        "answers with a web page",
+        lambda _: reply(b"<html>" + b"<p>" * _MB, "text/html"),
+        _FAILED,
+    )
+    yield case(
+        "answers with nothing",
+        lambda d: reply(b"", d.content_type),
+        _FAILED,
+        DIALECTS[2:],
+    )
     yield case("answers 204", lambda _: reply(b"", status=204), _FAILED)
-    yield case("repeats the key", _error(_CHAT.render_error(401, _SECRET), status=401), _FAILED)
+    yield case(
+        "repeats the key", _error(_CHAT.render_error(401, _SECRET), status=401), _FAILED
+    )
     yield case("sends a deep error", _error(b"[" * _MB), _FAILED)
-    yield case("sends a long error", _error(b'{"error": {"message": "%s"}}' % (b"context *" * 100_000)), _FAILED)
-    yield case("sends an endless error", _raw(head(500, {}), b"*" * 65_536, ending=Ending.REPEAT), _FAILED, seconds=5)
-    yield case("answers whole, without end", _raw(_head(), b'{"a": "', b"a" * 65_536, ending=Ending.REPEAT), _FAILED)
-    message: JsonValue = {"role": "assistant", "content": _HELLO + " ".join(map(str, range(300_000)))}
-    whole: JsonValue = {"object": "chat.completion", "choices": [{"message": message, "finish_reason": "stop"}]}
-    yield case("answers whole with 2 MB of words", lambda _: reply(json.dumps(whole).encode()), _SAID)
+    yield case(
+        "sends a long error",
+        _error(b'{"error": {"message": "%s"}}' % (b"context *" * 100_000)),
+        _FAILED,
+    )
+    yield case(
+        "sends an endless error",
+        _raw(head(500, {}), b"*" * 65_536, ending=Ending.REPEAT),
+        _FAILED,
+        seconds=5,
+    )
+    yield case(
+        "answers whole, without end",
+        _raw(_head(), b'{"a": "', b"a" * 65_536, ending=Ending.REPEAT),
+        _FAILED,
+    )
+    message: JsonValue = {
+        "role": "assistant",
+        "content": _HELLO + " ".join(map(str, range(300_000))),
+    }
+    whole: JsonValue = {
+        "object": "chat.completion",
+        "choices": [{"message": message, "finish_reason": "stop"}],
+    }
+    yield case(
+        "answers whole with 2 MB of words",
+        lambda _: reply(json.dumps(whole).encode()),
+        _SAID,
+    )
 
 
 def _json_texts() -> Iterator[HarmfulAnswer]:
     case = HarmfulAnswer
     for encoding in ("latin-1", "utf-16"):
         words = _CHAT.render(Answer(("Für Elise",))).decode().encode(encoding)
-        yield case(f"writes in {encoding}", _events(words), "" if encoding == "latin-1" else _FAILED)
-    yield case("writes bytes that are no text", _then(b"data: \xff\xfe\xc0\x80\n\n"), _SAID)
-    yield case("writes halves of characters", _text("\\ud800 \\udfff"), _SAID, DIALECTS[1:3])
+        yield case(
+            f"writes in {encoding}",
+            _events(words),
+            "" if encoding == "latin-1" else _FAILED,
+        )
+    yield case(
+        "writes bytes that are no text", _then(b"data: \xff\xfe\xc0\x80\n\n"), _SAID
+    )
+    yield case(
+        "writes halves of characters", _text("\\ud800 \\udfff"), _SAID, DIALECTS[1:3]
+    )
     yield case("writes zeros", _text("\x00" * 10_000), _SAID, DIALECTS[1:3])
     yield case("nests lists", _json("[" * _MB), _SAID)
-    yield case("nests lists that end", _json('{"choices": ' + "[" * 100_000 + "]" * 100_000 + "}"), _SAID)
-    yield case("nests objects", _json('{"a":' * 200_000), _SAID)
-    yield case("nests what is ignored", _json('{"choices": [], "a": ' + "[" * 190 + "]" * 190 + "}"), _SAID)
-    yield case("counts with NaN", _json('{"choices": [], "usage": {"prompt_tokens": NaN}}'), _SAID)
-    yield case("counts to infinity", _json('{"choices": [], "usage": {"prompt_tokens": 1e999}}'), _SAID)
-    yield case("counts with 100,000 digits", _json('{"choices": [{"index": ' + "9" * 100_000 + "}]}"), _SAID)
-    yield case("offers 100,000 choices", _json('{"choices": [' + "{}," * 99_999 + "{}]}"), _SAID)
     yield case(
-        "offers 100,000 words", _json('{"choices": [{"delta": {"content": [' + '"a ",' * 99_999 + '""]}}]}'), _SAID
+        "nests lists that end",
+        _json('{"choices": ' + "[" * 100_000 + "]" * 100_000 + "}"),
+        _SAID,
+    )
+    yield case("nests objects", _json('{"a":' * 200_000), _SAID)
+    yield case(
+        "nests what is ignored",
+        _json('{"choices": [], "a": ' + "[" * 190 + "]" * 190 + "}"),
+        _SAID,
+    )
+    yield case(
+        "counts with NaN",
+        _json('{"choices": [], "usage": {"prompt_tokens": NaN}}'),
+        _SAID,
+    )
+    yield case(
+        "counts to infinity",
+        _json('{"choices": [], "usage": {"prompt_tokens": 1e999}}'),
+        _SAID,
+    )
+    yield case(
+        "counts with 100,000 digits",
+        _json('{"choices": [{"index": ' + "9" * 100_000 + "}]}"),
+        _SAID,
+    )
+    yield case(
+        "offers 100,000 choices",
+        _json('{"choices": [' + "{}," * 99_999 + "{}]}"),
+        _SAID,
+    )
+    yield case(
+        "offers 100,000 words",
+        _json('{"choices": [{"delta": {"content": [' + '"a ",' * 99_999 + '""]}}]}'),
+        _SAID,
     )
 
 
 def _calls() -> Iterator[HarmfulAnswer]:
     case = HarmfulAnswer
-    yield case("calls 10,000 tools in one event", _called(*[(TOOL, "{}")] * 10_000, each=10_000), _SAID)
-    yield case("calls 10,000 tools in many events", _called(*[(TOOL, "{}")] * 10_000), _SAID)
+    yield case(
+        "calls 10,000 tools in one event",
+        _called(*[(TOOL, "{}")] * 10_000, each=10_000),
+        _SAID,
+    )
+    yield case(
+        "calls 10,000 tools in many events", _called(*[(TOOL, "{}")] * 10_000), _SAID
+    )
     yield case("calls 10,000 tools in one text", _called((TOOL, "{}" * 10_000)), _SAID)
     yield case("calls with 1 MB of brackets", _called((TOOL, "[" * _MB)), _SAID)
-    yield case("calls with 1 MB of nested objects", _called((TOOL, '{"a":' * (_MB // 5))), _SAID)
+    yield case(
+        "calls with 1 MB of nested objects",
+        _called((TOOL, '{"a":' * (_MB // 5))),
+        _SAID,
+    )
     yield case("calls with 1 MB of a name", _called(("a" * _MB, "{}")), _SAID)
-    yield case("calls with 60 KB of open fences", _called((TOOL, "```json" + "\n" * 60_000)), _SAID)
+    yield case(
+        "calls with 60 KB of open fences",
+        _called((TOOL, "```json" + "\n" * 60_000)),
+        _SAID,
+    )
     yield case("calls with 60 KB of comments", _called((TOOL, "/*" * 30_000)), _SAID)
-    yield case("calls with 60 KB of open quotes", _called((TOOL, "{'" + "\\" * 60_000)), _SAID)
-    yield case("calls with 60 KB of digits", _called((TOOL, '{"name": ' + "9" * 60_000 + "}")), _SAID)
-    fragment: JsonValue = {"tool_calls": [{"index": 0, "function": {"arguments": "a" * 30_000}}]}
-    yield case("calls without end", _then(_chunk(fragment), ending=Ending.REPEAT), _SAID)
+    yield case(
+        "calls with 60 KB of open quotes", _called((TOOL, "{'" + "\\" * 60_000)), _SAID
+    )
+    yield case(
+        "calls with 60 KB of digits",
+        _called((TOOL, '{"name": ' + "9" * 60_000 + "}")),
+        _SAID,
+    )
+    fragment: JsonValue = {
+        "tool_calls": [{"index": 0, "function": {"arguments": "a" * 30_000}}]
+    }
+    yield case(
+        "calls without end", _then(_chunk(fragment), ending=Ending.REPEAT), _SAID
+    )
     nameless: JsonValue = {"tool_calls": [{"index": 0, "function": {"name": TOOL}}]}
-    yield case("begins calls without end", _then(_chunk(nameless), ending=Ending.REPEAT), _SAID)
+    yield case(
+        "begins calls without end", _then(_chunk(nameless), ending=Ending.REPEAT), _SAID
+    )
     many = [ToolCall(f"call{place}", TOOL, "{}") for place in range(1_000)]
-    yield case("calls 1,000 tools", _whole(Answer((_HELLO,), calls=many)), _SAID, DIALECTS[1:])
+    yield case(
+        "calls 1,000 tools", _whole(Answer((_HELLO,), calls=many)), _SAID, DIALECTS[1:]
+    )
 
     numbers: JsonValue = {
-        "tool_calls": [{"index": 0, "function": {"name": TOOL, "arguments": "{'a': [" + "1," * 32_000}}]
+        "tool_calls": [
+            {
+                "index": 0,
+                "function": {"name": TOOL, "arguments": "{'a': [" + "1," * 32_000},
+            }
+        ]
     }
-    yield case("calls with 32,000 numbers", _then(_chunk(numbers), _chunk({}, "tool_calls")), "")
+    yield case(
+        "calls with 32,000 numbers",
+        _then(_chunk(numbers), _chunk({}, "tool_calls")),
+        "",
+    )
     written = f"<tool_call>{{'name': '{TOOL}', 'arguments': {{'a': [{'1,' * 32_000}]}}}}</tool_call>"
     yield case("writes a call with 32,000 numbers", _text(written), _SAID)
-    written = "".join(f'<tool_call>{{"name": "{TOOL}", "arguments": {{"a": {at}}}}}</tool_call>' for at in range(300))
-    yield case("writes 300 calls in a long conversation", _text(written), _SAID, turn=_LONG_TURN)
+    written = "".join(
+        f'<tool_call>{{"name": "{TOOL}", "arguments": {{"a": {at}}}}}</tool_call>'
+        for at in range(300)
+    )
+    yield case(
+        "writes 300 calls in a long conversation",
+        _text(written),
+        _SAID,
+        turn=_LONG_TURN,
+    )
 
 
 def _held() -> Iterator[HarmfulAnswer]:
     """Yield what is read again, or at once, at the end of an answer."""
     for unit in ("<", "`", "[", "<|a|>"):
-        thought = partial(_repeated, unit, 66_000, before="analysis" + _HELLO, pieces=100)
-        yield HarmfulAnswer(f"only thinks, in 66,000 characters of {unit}", thought, _SAID)
+        thought = partial(
+            _repeated, unit, 66_000, before="analysis" + _HELLO, pieces=100
+        )
+        yield HarmfulAnswer(
+            f"only thinks, in 66,000 characters of {unit}", thought, _SAID
+        )
     for what, unit in {"numbers": "1,", "objects": "{'a':1},", "texts": "'a',"}.items():
         data = Answer(("{'a': [", unit * (180_000 // len(unit)), "]}"))
-        yield HarmfulAnswer(f"gives 180 KB of {what} as data", _whole(data), "", turn=_DATA)
-    for what, unit in {"words": "a word ", "brackets": "[", "claims": "I have turned on the light, "}.items():
+        yield HarmfulAnswer(
+            f"gives 180 KB of {what} as data", _whole(data), "", turn=_DATA
+        )
+    for what, unit in {
+        "words": "a word ",
+        "brackets": "[",
+        "claims": "I have turned on the light, ",
+    }.items():
         words = partial(_repeated, unit, 180_000, before=_HELLO, pieces=500)
-        yield HarmfulAnswer(f"says 180 KB of {what} to a hook", words, _SAID, is_held=True)
+        yield HarmfulAnswer(
+            f"says 180 KB of {what} to a hook", words, _SAID, is_held=True
+        )
 
 
 HARMFUL_ANSWERS: Final = (
-    *(*_silences(), *_floods(), *_bodies(), *_json_texts(), *_calls(), *_hostile_texts(), *_held()),
+    *(
+        *_silences(),
+        *_floods(),
+        *_bodies(),
+        *_json_texts(),
+        *_calls(),
+        *_hostile_texts(),
+        *_held(),
+    ),
 )

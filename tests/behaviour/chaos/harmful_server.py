@@ -12,7 +12,12 @@ from typing import Final
 from tests.agent.providers.contract.dialect import Answer
 from tests.agent.providers.contract.dialects import DIALECTS
 from tests.behaviour.chaos.harmful_answers import HARMFUL_ANSWERS, STOLEN
-from tests.support.servers.raw_http import RawReply, RawRequest, event_stream, serve_connection
+from tests.support.servers.raw_http import (
+    RawReply,
+    RawRequest,
+    event_stream,
+    serve_connection,
+)
 
 _REPOSITORY: Final = Path(__file__).resolve().parents[3]
 _TARGET: Final = re.compile(r"/(\d+)/(\w+)/")
@@ -53,7 +58,9 @@ async def _serve() -> None:
 def harmful_server() -> Iterator[str]:
     """Serve until the block is left; yield the address."""
     with subprocess.Popen(
-        [sys.executable, "-m", "tests.behaviour.chaos.harmful_server"], cwd=_REPOSITORY, stdout=subprocess.PIPE
+        [sys.executable, "-m", "tests.behaviour.chaos.harmful_server"],
+        cwd=_REPOSITORY,
+        stdout=subprocess.PIPE,
     ) as process:
         assert process.stdout is not None
         try:

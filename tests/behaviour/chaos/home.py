@@ -79,7 +79,15 @@ ORDERS: Final = "order"
 READS_THE_WEB: Final = "read_page"
 DONE: Final[JsonObjectType] = {"done": True}
 NEED_A_YES: Final = frozenset(
-    {"lock.unlock", "lock.open", "cover.open_cover", "Front Door", "Garage", ORDERS, "order_slowly"}
+    {
+        "lock.unlock",
+        "lock.open",
+        "cover.open_cover",
+        "Front Door",
+        "Garage",
+        ORDERS,
+        "order_slowly",
+    }
 )
 """Services, what they are for, and tools."""
 OPEN_WORLD: Final = frozenset({ORDERS, "order_slowly", READS_THE_WEB})
@@ -142,7 +150,9 @@ class Runs:
         data = event.data["service_data"]
         assert isinstance(data, Mapping)
         service = f"{event.data['domain']}.{event.data['service']}"
-        self.add(event.context.id, Run(service, str(sorted(data.items())), changes=True))
+        self.add(
+            event.context.id, Run(service, str(sorted(data.items())), changes=True)
+        )
 
 
 @dataclass(kw_only=True)
@@ -151,7 +161,9 @@ class CountedTool(llm.Tool):
 
     name: str
     runs: Runs
-    parameters: vol.Schema = field(default_factory=lambda: vol.Schema({vol.Required("item"): cv.string}))
+    parameters: vol.Schema = field(
+        default_factory=lambda: vol.Schema({vol.Required("item"): cv.string})
+    )
     annotations: llm.ToolAnnotations = field(default_factory=llm.ToolAnnotations)
     seconds: float = 0.0
     fails: bool = False
@@ -160,10 +172,17 @@ class CountedTool(llm.Tool):
 
     @override
     async def async_call(
-        self, hass: HomeAssistant, tool_input: llm.ToolInput, llm_context: llm.LLMContext
+        self,
+        hass: HomeAssistant,
+        tool_input: llm.ToolInput,
+        llm_context: llm.LLMContext,
     ) -> llm.ToolResult:
         assert llm_context.context is not None
-        run = Run(self.name, canonical_json(tool_input.tool_args), changes=not self.annotations.read_only)
+        run = Run(
+            self.name,
+            canonical_json(tool_input.tool_args),
+            changes=not self.annotations.read_only,
+        )
         self.runs.add(llm_context.context.id, run)
         if self.seconds:
             await asyncio.sleep(self.seconds)
@@ -184,10 +203,17 @@ def counted_tools(runs: Runs) -> Sequence[llm.Tool]:
         CountedTool(name="add_slowly", runs=runs, annotations=_AT_HOME, seconds=0.02),
         CountedTool(name="add_in_vain", runs=runs, annotations=_AT_HOME, fails=True),
         CountedTool(name="hang", runs=runs, annotations=_AT_HOME, seconds=3600),
-        CountedTool(name="read_list", runs=runs, annotations=_READS, parameters=nothing),
+        CountedTool(
+            name="read_list", runs=runs, annotations=_READS, parameters=nothing
+        ),
         CountedTool(name=ORDERS, runs=runs),
         CountedTool(name="order_slowly", runs=runs, seconds=0.02),
-        CountedTool(name=READS_THE_WEB, runs=runs, annotations=llm.ToolAnnotations(read_only=True), parameters=nothing),
+        CountedTool(
+            name=READS_THE_WEB,
+            runs=runs,
+            annotations=llm.ToolAnnotations(read_only=True),
+            parameters=nothing,
+        ),
     )
 
 
@@ -218,7 +244,9 @@ class Agent:
         self.model.managed.breaker.insist().succeeded()
 
 
-async def add_agent(hass: HomeAssistant, base_url: str, name: str, kind: str, api: str) -> Agent:
+async def add_agent(
+    hass: HomeAssistant, base_url: str, name: str, kind: str, api: str
+) -> Agent:
     """Set up a service with one agent, which has its tools from an LLM API."""
     data = {CONF_KIND: kind, CONF_BASE_URL: base_url, CONF_API_KEY: KEY}
     deadline = _DEADLINES.get(name, AMPLE)
@@ -236,8 +264,12 @@ async def add_agent(hass: HomeAssistant, base_url: str, name: str, kind: str, ap
         "unique_id": None,
         "data": options,
     }
-    await set_home_rules(hass, **{CONF_ASK_AFTER_OUTSIDE_CONTENT: OutsideCare.EVERY_CHANGE.value})
-    entry = MockConfigEntry(domain=DOMAIN, title=name, data=data, subentries_data=[subentry])
+    await set_home_rules(
+        hass, **{CONF_ASK_AFTER_OUTSIDE_CONTENT: OutsideCare.EVERY_CHANGE.value}
+    )
+    entry = MockConfigEntry(
+        domain=DOMAIN, title=name, data=data, subentries_data=[subentry]
+    )
     entry.add_to_hass(hass)
     assert await hass.config_entries.async_setup(entry.entry_id)
     await hass.async_block_till_done()

@@ -1,7 +1,7 @@
 """The people of the home: what they were asked, what they answer, and what they have agreed to.
 
-Knows what is told of questions, and what a person would say. Must not know what an answer is taken for: a yes is what
-a person means by it.
+Knows what is told of questions, and what a person would say. Must not know what an
+answer is taken for: a yes is what a person means by it.
 """
 
 from collections import Counter
@@ -11,11 +11,19 @@ from enum import Enum, auto
 from random import Random
 from typing import Final
 
-from homeassistant.components.conversation import AssistantContent, Content, ToolResultContent
+from homeassistant.components.conversation import (
+    AssistantContent,
+    Content,
+    ToolResultContent,
+)
 from homeassistant.core import HomeAssistant, callback
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 
-from custom_components.chatterbox.approvals.questions import SIGNAL_QUESTION, Question, QuestionUpdate
+from custom_components.chatterbox.approvals.questions import (
+    SIGNAL_QUESTION,
+    Question,
+    QuestionUpdate,
+)
 from custom_components.chatterbox.approvals.review import CallState
 from custom_components.chatterbox.effects.effect import actions_of
 from tests.behaviour.chaos.home import DONE, NEED_A_YES, OPEN_WORLD, Run
@@ -28,7 +36,16 @@ STRAY_YES: Final = "yes"
 """Sentences that are addressed to nobody."""
 _NO: Final = {"de-CH": ("nein", "Nein, lass es.")}
 _NO_ELSEWHERE: Final = ("no", "No, thank you.")
-_NONSENSE: Final = ("yes and no", "no wait, yes", "purple", "yes?", "47 11", "", "👍", "yes, but not now")
+_NONSENSE: Final = (
+    "yes and no",
+    "no wait, yes",
+    "purple",
+    "yes?",
+    "47 11",
+    "",
+    "👍",
+    "yes, but not now",
+)
 
 
 class Reply(Enum):
@@ -68,7 +85,9 @@ def say(random: Random, reply: Reply, question: Question, otherwise: str) -> Utt
         case Reply.YES | Reply.YES_BY_PHONE_AND_VOICE | Reply.YES_IN_ANOTHER_ROOM:
             elsewhere = KITCHEN if here == _HALL else _HALL
             words = random.choice(_YES.get(language, _YES_ELSEWHERE))
-            return Utterance(words, elsewhere if reply is Reply.YES_IN_ANOTHER_ROOM else here)
+            return Utterance(
+                words, elsewhere if reply is Reply.YES_IN_ANOTHER_ROOM else here
+            )
         case Reply.NO:
             return Utterance(random.choice(_NO.get(language, _NO_ELSEWHERE)), here)
         case Reply.NONSENSE:
@@ -106,15 +125,20 @@ def agreed_actions(question: Question) -> Counter[str]:
     for questions in question.calls:
         call = questions.call
         name = call.name.rpartition("__")[2]
-        actions.update({action.action for action in actions_of(questions.effects)} or {f"{name} {call.arguments}"})
+        actions.update(
+            {action.action for action in actions_of(questions.effects)}
+            or {f"{name} {call.arguments}"}
+        )
     return actions
 
 
-def left_of(agreed: Counter[str], runs: Iterable[Run], *, from_outside: bool) -> Counter[str]:
+def left_of(
+    agreed: Counter[str], runs: Iterable[Run], *, from_outside: bool
+) -> Counter[str]:
     """Return what was agreed to and not done; less than nothing of what was done without a yes, or once too often.
 
-    `from_outside` tells that something from outside the home was part of the conversation before: then all that
-    changes something needs a yes.
+    `from_outside` tells that something from outside the home was part of the
+    conversation before: then all that changes something needs a yes.
     """
     left = Counter(agreed)
     for run in runs:
@@ -127,7 +151,9 @@ def left_of(agreed: Counter[str], runs: Iterable[Run], *, from_outside: bool) ->
 def has_outside_content(contents: Sequence[Content]) -> bool:
     """Return whether a conversation holds something that came from outside the home."""
     return any(
-        isinstance(content, ToolResultContent) and content.tool_name in OPEN_WORLD and content.result.data == DONE
+        isinstance(content, ToolResultContent)
+        and content.tool_name in OPEN_WORLD
+        and content.result.data == DONE
         for content in contents
     )
 

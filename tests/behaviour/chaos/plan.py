@@ -1,6 +1,7 @@
 """The random draw of a turn: the agent, the person's behaviour, and the answer to each request.
 
-Everything follows from a seed and the number of the turn, so that a turn can be had again.
+Everything follows from a seed and the number of the turn, so that a turn can be had
+again.
 """
 
 from collections import Counter
@@ -85,7 +86,9 @@ class TurnPlan:
         """Return the reply to the next request."""
         talker = Talker(self.random, self.agent.calls)
         mood = self.moods[dialect.name]
-        goes_wrong = mood is Mood.DOWN or (mood is Mood.FLAKY and self.random.random() < 0.5)
+        goes_wrong = mood is Mood.DOWN or (
+            mood is Mood.FLAKY and self.random.random() < 0.5
+        )
         if not goes_wrong:
             self.received.append("sound")
             return whole(self.random, dialect, dialect.render(talker.sane()))
@@ -112,12 +115,17 @@ class Plans:
         plan = TurnPlan(
             number,
             conversation.choice(self.agents),
-            {dialect.name: random.choices(tuple(Mood), (2, 4, 3))[0] for dialect in DIALECTS},
+            {
+                dialect.name: random.choices(tuple(Mood), (2, 4, 3))[0]
+                for dialect in DIALECTS
+            },
             conversation.choice(LANGUAGES),
             random.choice(_WORDS),
             random.choices(tuple(REPLIES), tuple(REPLIES.values()))[0],
             is_voice=random.random() < 0.8,
-            breaks_in_after=random.random() ** 2 * _LONGEST_LISTENING if random.random() < 0.12 else None,
+            breaks_in_after=random.random() ** 2 * _LONGEST_LISTENING
+            if random.random() < 0.12
+            else None,
             mends=random.random() < 0.8,
             random=random,
         )

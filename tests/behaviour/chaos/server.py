@@ -1,6 +1,7 @@
 """A model server that speaks all four wire formats and asks what to send for each request of a turn.
 
-Tells turns apart by a mark in what the instructions say besides. Must not know what is sent.
+Tells turns apart by a mark in what the instructions say besides. Must not know what is
+sent.
 """
 
 import asyncio
@@ -11,11 +12,19 @@ from typing import Final
 
 from tests.agent.providers.contract.dialect import MODEL, Answer, Dialect
 from tests.agent.providers.contract.dialects import DIALECTS
-from tests.support.servers.raw_http import RawReply, RawRequest, event_stream, reply, serve_connection
+from tests.support.servers.raw_http import (
+    RawReply,
+    RawRequest,
+    event_stream,
+    reply,
+    serve_connection,
+)
 
 _MARK: Final = re.compile(rb"\(turn (\d+)\)")
 _BY_TARGET: Final = {dialect.completion_target: dialect for dialect in DIALECTS}
-_LISTS: Final = {dialect.models_target: dialect.model_list([MODEL]) for dialect in DIALECTS}
+_LISTS: Final = {
+    dialect.models_target: dialect.model_list([MODEL]) for dialect in DIALECTS
+}
 
 type AnswerTurn = Callable[[int, Dialect], RawReply]
 """Takes the number of a turn and the wire format in which it is asked."""
@@ -57,12 +66,16 @@ class ChaosServer:
         await self.hang_up()
         await self._listener.wait_closed()
 
-    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def _accept(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         task = asyncio.create_task(self._serve(reader, writer))
         self._serving.add(task)
         task.add_done_callback(self._serving.discard)
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         async for _ in serve_connection(reader, writer, self._answer):
             pass
 
@@ -73,7 +86,9 @@ class ChaosServer:
         if dialect is None:
             return reply(b"no such page", "text/plain", 404)
         if not numbers:  # no turn, but somebody who tries whether the model answers
-            return event_stream([dialect.render(Answer(("Hello.",)))], content_type=dialect.content_type)
+            return event_stream(
+                [dialect.render(Answer(("Hello.",)))], content_type=dialect.content_type
+            )
         return self._answer_turn(int(numbers[-1]), dialect)
 
 

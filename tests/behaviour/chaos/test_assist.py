@@ -8,5 +8,7 @@ from tests.behaviour.chaos.chaos import expect_good_ends
 
 
 @pytest.mark.usefixtures("socket_enabled")
-async def test_every_turn_ends_well_in_the_home(hass: HomeAssistant, pytestconfig: pytest.Config) -> None:
+async def test_every_turn_ends_well_in_the_home(
+    hass: HomeAssistant, pytestconfig: pytest.Config
+) -> None:
     await expect_good_ends(hass, pytestconfig, llm.LLM_API_ASSIST, 0.4)

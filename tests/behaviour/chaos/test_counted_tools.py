@@ -9,5 +9,7 @@ from tests.behaviour.chaos.home import API
 
 @pytest.mark.thorough
 @pytest.mark.usefixtures("socket_enabled")
-async def test_every_turn_ends_well_where_tools_count(hass: HomeAssistant, pytestconfig: pytest.Config) -> None:
+async def test_every_turn_ends_well_where_tools_count(
+    hass: HomeAssistant, pytestconfig: pytest.Config
+) -> None:
     await expect_good_ends(hass, pytestconfig, API, 0.6)

@@ -23,9 +23,16 @@ from custom_components.chatterbox.agent.loop.turn import Limits
 from custom_components.chatterbox.agent.messages import ToolResult
 from custom_components.chatterbox.agent.protocols import AnswerOptions
 from custom_components.chatterbox.agent.providers.failover import FailoverProvider
-from custom_components.chatterbox.agent.providers.managed_provider import CircuitBreaker, ManagedProvider
+from custom_components.chatterbox.agent.providers.managed_provider import (
+    CircuitBreaker,
+    ManagedProvider,
+)
 from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, ServiceKind
-from custom_components.chatterbox.speech.text import SpeechFilter, answer_content, asks_back
+from custom_components.chatterbox.speech.text import (
+    SpeechFilter,
+    answer_content,
+    asks_back,
+)
 from tests.agent.providers.contract.dialect import KEY, MODEL, Dialect
 from tests.support.doubles import ScriptedCensor, ScriptedDispatcher, tool
 from tests.support.listening_room import StreamingVoice, furnish
@@ -60,7 +67,10 @@ class Cost:
     @property
     def is_low(self) -> bool:
         """Return whether nobody notices."""
-        is_short = self.longest <= LONGEST_STEP * unit() or self.longest <= LONGEST_STEP * json_pass()
+        is_short = (
+            self.longest <= LONGEST_STEP * unit()
+            or self.longest <= LONGEST_STEP * json_pass()
+        )
         return is_short and self.grown <= MOST_MEMORY
 
     async def watch(self) -> None:
@@ -90,7 +100,9 @@ async def measured() -> AsyncIterator[Cost]:
 
 def peak() -> float:
     """Return the most memory in MB that this process has had since `forget_peak`; elsewhere than on Linux, ever."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024**2 if sys.platform == "darwin" else 1024)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (
+        1024**2 if sys.platform == "darwin" else 1024
+    )
 
 
 def forget_peak() -> None:
@@ -118,20 +130,34 @@ class EnglishComposer(PlainComposer):
 
     @override
     async def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:
-        return "" if asks_back(answer, "en") else await super().undone(tool_results, answer)
+        return (
+            ""
+            if asks_back(answer, "en")
+            else await super().undone(tool_results, answer)
+        )
 
     @override
     def announces(self, answer: str) -> bool:
         return answer_content(answer, "", "en").ends_with_announcement
 
 
-async def take_turn(provider: FailoverProvider, case: HarmfulAnswer, seconds: float) -> str:
+async def take_turn(
+    provider: FailoverProvider, case: HarmfulAnswer, seconds: float
+) -> str:
     """Return what is heard of a turn, sentence by sentence as it streams, and with its end."""
     hooks = (ScriptedCensor(lambda _: None),) if case.is_held else ()
-    loop = AgenticLoop(provider, ScriptedDispatcher(), hooks=hooks, composer=EnglishComposer())
+    loop = AgenticLoop(
+        provider, ScriptedDispatcher(), hooks=hooks, composer=EnglishComposer()
+    )
     limits = Limits(deadline=seconds, max_iterations=2)
     options = AnswerOptions(max_characters=case.characters)
-    turn = replace(case.turn, tools=(tool(TOOL),), checks_answer=True, limits=limits, options=options)
+    turn = replace(
+        case.turn,
+        tools=(tool(TOOL),),
+        checks_answer=True,
+        limits=limits,
+        options=options,
+    )
     speech, written, heard = SpeechFilter("en"), [""], [""]
     async with aclosing(loop.stream(turn)) as events:
         async for event in events:
@@ -162,11 +188,19 @@ async def test_a_harmful_answer_harms_nobody(
     case = HARMFUL_ANSWERS[place]
     tries: list[tuple[Cost, str]] = []
     for number in range(TRIES):
-        seconds = case.seconds * 8**number  # a machine that is busy elsewhere needs more of them for the first word
-        provider = dialect.provider_class(session, address + path_of(place, dialect.name), MODEL, KEY)
-        managed = ManagedProvider("model", provider, CircuitBreaker(), retries=False, closes_promptly=True)
+        seconds = (
+            case.seconds * 8**number
+        )  # a machine that is busy elsewhere needs more of them for the first word
+        provider = dialect.provider_class(
+            session, address + path_of(place, dialect.name), MODEL, KEY
+        )
+        managed = ManagedProvider(
+            "model", provider, CircuitBreaker(), retries=False, closes_promptly=True
+        )
         async with measured() as cost:
-            heard = await take_turn(FailoverProvider([managed], within=seconds), case, seconds)
+            heard = await take_turn(
+                FailoverProvider([managed], within=seconds), case, seconds
+            )
         tries.append((cost, heard[-300:]))
         assert KEY not in heard
         assert STOLEN not in heard
@@ -177,9 +211,16 @@ async def test_a_harmful_answer_harms_nobody(
 
 @pytest.mark.usefixtures("socket_enabled")
 @pytest.mark.parametrize(
-    "place", [pytest.param(place, id=case.does) for place, case in enumerate(HARMFUL_ANSWERS) if case.in_the_home]
+    "place",
+    [
+        pytest.param(place, id=case.does)
+        for place, case in enumerate(HARMFUL_ANSWERS)
+        if case.in_the_home
+    ],
 )
-async def test_a_harmful_answer_harms_no_home(place: int, address: str, hass: HomeAssistant) -> None:
+async def test_a_harmful_answer_harms_no_home(
+    place: int, address: str, hass: HomeAssistant
+) -> None:
     await move_into_the_demo_home(hass)
     service: dict[str, object] = {
         CONF_KIND: ServiceKind.OPENAI_CHAT,

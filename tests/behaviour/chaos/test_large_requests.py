@@ -22,18 +22,29 @@ _PASSES = 400
 """Processor time in the event loop, in passes over a megabyte of JSON. Unbounded, the first case takes 3,000."""
 _TRIES = 3
 """A processor that others use, too, takes longer for the same."""
-_SCHEMA = {"type": "object", "properties": {"a": {"anyOf": [{"type": "string"}] * 60_000}}}
+_SCHEMA = {
+    "type": "object",
+    "properties": {"a": {"anyOf": [{"type": "string"}] * 60_000}},
+}
 _REQUESTS: Mapping[str, tuple[int, Mapping[str, object]]] = {
     "unknown fields": (64, {f"field{number}": number for number in range(250_000)}),
-    "a wide schema": (8, {"text": {"format": {"type": "json_schema", "name": "n", "schema": _SCHEMA}}}),
-    "a wide schema of a function": (8, {"tools": [{"type": "function", "name": "f", "parameters": _SCHEMA}]}),
+    "a wide schema": (
+        8,
+        {"text": {"format": {"type": "json_schema", "name": "n", "schema": _SCHEMA}}},
+    ),
+    "a wide schema of a function": (
+        8,
+        {"tools": [{"type": "function", "name": "f", "parameters": _SCHEMA}]},
+    ),
 }
 
 
 _REFUSED: Mapping[str, Mapping[str, object]] = {
     "unknown fields": {f"field{number}": number for number in range(40_000)},
     "empty texts": {"input": [""] * 190_000},
-    "unreadable parts": {"input": [{"role": "user", "content": [{"type": "input_text"}] * 40}] * 700},
+    "unreadable parts": {
+        "input": [{"role": "user", "content": [{"type": "input_text"}] * 40}] * 700
+    },
     "long keys": {"metadata": {"k" * 190 + str(number): 1 for number in range(4_000)}},
     "no texts": {"include": [1] * 4_000},
 }
@@ -64,7 +75,9 @@ async def test_others_have_their_turn_while_eight_requests_are_refused(
 
     async def ask() -> int:
         answer = await client.post(
-            f"{BASE_PATH}/responses", data=BytesIO(body), headers={"Content-Type": "application/json"}
+            f"{BASE_PATH}/responses",
+            data=BytesIO(body),
+            headers={"Content-Type": "application/json"},
         )
         return answer.status
 
@@ -97,7 +110,9 @@ async def test_the_event_loop_is_not_held_by_large_requests(
     await serve(Script())
     await enable_api(hass)
     [entry] = hass.config_entries.async_loaded_entries("chatterbox")
-    hass.config_entries.async_update_entry(entry, options={**entry.options, CONF_REQUEST_MEGABYTES: megabytes})
+    hass.config_entries.async_update_entry(
+        entry, options={**entry.options, CONF_REQUEST_MEGABYTES: megabytes}
+    )
     await hass.async_block_till_done(wait_background_tasks=True)
     guest = await hass_client(hass_read_only_access_token)
     count, fields = _REQUESTS[name]
@@ -105,7 +120,9 @@ async def test_the_event_loop_is_not_held_by_large_requests(
 
     async def ask() -> int:
         answer = await guest.post(
-            f"{BASE_PATH}/responses", data=BytesIO(body), headers={"Content-Type": "application/json"}
+            f"{BASE_PATH}/responses",
+            data=BytesIO(body),
+            headers={"Content-Type": "application/json"},
         )
         await answer.read()
         return answer.status

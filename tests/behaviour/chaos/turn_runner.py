@@ -1,6 +1,7 @@
 """Takes the turns of a plan, many at once, and judges each.
 
-Knows how Home Assistant's pipeline takes a turn. Must not know what the services do in it.
+Knows how Home Assistant's pipeline takes a turn. Must not know what the services do in
+it.
 """
 
 import asyncio
@@ -14,12 +15,21 @@ from random import Random
 from typing import Final, override
 
 from homeassistant.components import conversation
-from homeassistant.components.conversation import ChatLog, Content, ConversationInput, ConversationResult
+from homeassistant.components.conversation import (
+    ChatLog,
+    Content,
+    ConversationInput,
+    ConversationResult,
+)
 from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import chat_session
 
-from custom_components.chatterbox.approvals.questions import Question, QuestionGone, async_get_approvals
+from custom_components.chatterbox.approvals.questions import (
+    Question,
+    QuestionGone,
+    async_get_approvals,
+)
 from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnswer
 from custom_components.chatterbox.speech.text import speakable
 from tests.agent.providers.contract.dialect import KEY
@@ -101,7 +111,11 @@ class Turn:
     @property
     def agreed(self) -> Counter[str]:
         """The actions of the turn that need a yes."""
-        return agreed_actions(self.question) if self.question and self.plan.reply.agrees else Counter()
+        return (
+            agreed_actions(self.question)
+            if self.question and self.plan.reply.agrees
+            else Counter()
+        )
 
 
 @dataclass(slots=True)
@@ -144,14 +158,20 @@ class Driver:
             plan.agent.mend()
         question = self.waiting_questions.waiting.get(_conversation_id(plan))
         words = (
-            say(plan.random, plan.reply, question, plan.words) if question else Utterance(plan.words, plan.satellite_id)
+            say(plan.random, plan.reply, question, plan.words)
+            if question
+            else Utterance(plan.words, plan.satellite_id)
         )
         turn = Turn(plan, words, question, has_outside_content(self._contents(plan)))
         if turn.reply in (Reply.YES_BY_PHONE, Reply.NO_BY_PHONE):
             await self._tap(turn)
         began = self.clock.now
         task = asyncio.create_task(self._say(turn))
-        taps = self._tap(turn) if turn.reply is Reply.YES_BY_PHONE_AND_VOICE else asyncio.sleep(0)
+        taps = (
+            self._tap(turn)
+            if turn.reply is Reply.YES_BY_PHONE_AND_VOICE
+            else asyncio.sleep(0)
+        )
         tap = asyncio.create_task(taps)
         if plan.breaks_in_after is None:
             await asyncio.wait({task}, timeout=plan.agent.deadline + ENDLESS)
@@ -159,7 +179,11 @@ class Driver:
             await asyncio.wait({task}, timeout=plan.breaks_in_after)
             task.cancel()
             await asyncio.wait({task}, timeout=ENDLESS)
-        seconds = plan.agent.deadline if plan.breaks_in_after is None else plan.breaks_in_after
+        seconds = (
+            plan.agent.deadline
+            if plan.breaks_in_after is None
+            else plan.breaks_in_after
+        )
         overrun = self.clock.now - began - seconds
         await tap
         self._judge(turn, task, overrun)
@@ -179,9 +203,13 @@ class Driver:
             satellite_id=scope.satellite_id,
         )
         if done := left_of(Counter(), self.runs.end(context.id), from_outside=False):
-            self.failures.append(f"done after {words!r}, which came too late: {dict(done)}")
+            self.failures.append(
+                f"done after {words!r}, which came too late: {dict(done)}"
+            )
         if not any(map(str.isalnum, speech(result))):
-            self.failures.append(f"nothing was said after {words!r}, which came too late")
+            self.failures.append(
+                f"nothing was said after {words!r}, which came too late"
+            )
 
     async def _tap(self, turn: Turn) -> None:
         """Answer a question by phone, unless somebody else was faster."""
@@ -190,17 +218,30 @@ class Driver:
         began = self.clock.now
         try:
             async with asyncio.timeout(ENDLESS):
-                spoken_text = await async_get_approvals(self.hass).answer(turn.question.id, answer)
+                spoken_text = await async_get_approvals(self.hass).answer(
+                    turn.question.id, answer
+                )
         except QuestionGone:
             return
         except TimeoutError:
             spoken_text = ""
-        if not any(map(str.isalnum, speakable(spoken_text, turn.question.language))):  # as the notification shows it
-            self._fail(turn, f"nothing is said about what a phone has answered: {spoken_text!r}")
-        if (overrun := self.clock.now - began - turn.plan.agent.deadline) > 3 * GRACE:  # voice may answer too
-            self._fail(turn, f"what a phone has answered ended {overrun:.2f} s too late")
+        if not any(
+            map(str.isalnum, speakable(spoken_text, turn.question.language))
+        ):  # as the notification shows it
+            self._fail(
+                turn,
+                f"nothing is said about what a phone has answered: {spoken_text!r}",
+            )
+        if (
+            overrun := self.clock.now - began - turn.plan.agent.deadline
+        ) > 3 * GRACE:  # voice may answer too
+            self._fail(
+                turn, f"what a phone has answered ended {overrun:.2f} s too late"
+            )
 
-    def _judge(self, turn: Turn, task: asyncio.Task[ConversationResult], overrun: float) -> None:
+    def _judge(
+        self, turn: Turn, task: asyncio.Task[ConversationResult], overrun: float
+    ) -> None:
         errors = self.errors.take(turn.plan.number)
         answer = None
         if not task.done():
@@ -215,13 +256,19 @@ class Driver:
         runs = self.runs.end(turn.context.id)
         contents = self._contents(turn.plan)
         may_ask = turn.from_outside or has_call_for_a_yes(contents)
-        outcome = Outcome(answer, "".join(turn.streamed), overrun, runs, contents, errors, may_ask)
-        for complaint in complaints(outcome, is_voice=turn.utterance.satellite_id is not None):
+        outcome = Outcome(
+            answer, "".join(turn.streamed), overrun, runs, contents, errors, may_ask
+        )
+        for complaint in complaints(
+            outcome, is_voice=turn.utterance.satellite_id is not None
+        ):
             self._fail(turn, complaint)
         by_phone = self.runs.end(turn.question.context.id) if turn.question else []
         left = left_of(turn.agreed, (*runs, *by_phone), from_outside=turn.from_outside)
         if without_yes := +-left:
-            self._fail(turn, f"done without a yes, or once too often: {dict(without_yes)}")
+            self._fail(
+                turn, f"done without a yes, or once too often: {dict(without_yes)}"
+            )
         if answer is not None and turn.plan.is_understood:
             self.agreed += turn.agreed.total()
             self.undone += (+left).total()
@@ -229,8 +276,14 @@ class Driver:
             self.replies[turn.reply] += 1
 
     def _fail(self, turn: Turn, complaint: str) -> None:
-        question = f"\n  {turn.utterance}, {turn.reply} to {turn.question.text!r}" if turn.question else ""
-        self.failures.append(f"{complaint}{question}\n  {turn.plan}\n  {replay(self.plans.seed, turn.plan.number)}")
+        question = (
+            f"\n  {turn.utterance}, {turn.reply} to {turn.question.text!r}"
+            if turn.question
+            else ""
+        )
+        self.failures.append(
+            f"{complaint}{question}\n  {turn.plan}\n  {replay(self.plans.seed, turn.plan.number)}"
+        )
 
     def _contents(self, plan: TurnPlan) -> Sequence[Content]:
         chat_log = self.hass.data.get(DATA_CHAT_LOGS, {}).get(_conversation_id(plan))
@@ -242,27 +295,52 @@ class Driver:
         _CURRENT.set(plan.number)
 
         def listen(_: ChatLog, delta: dict[str, object]) -> None:
-            if isinstance(content := delta.get("content"), str) and delta.get("role") != "tool_result":
+            if (
+                isinstance(content := delta.get("content"), str)
+                and delta.get("role") != "tool_result"
+            ):
                 turn.streamed.append(content)
 
-        where = (_conversation_id(plan), turn.context, plan.language, plan.agent.entity_id)
+        where = (
+            _conversation_id(plan),
+            turn.context,
+            plan.language,
+            plan.agent.entity_id,
+        )
         conversation_id, context, language, agent_id = where
         prompt = mark(plan.number)
         spoken = ConversationInput(
-            words.words, context, conversation_id, None, words.satellite_id, language, agent_id, prompt
+            words.words,
+            context,
+            conversation_id,
+            None,
+            words.satellite_id,
+            language,
+            agent_id,
+            prompt,
         )
         with (
-            chat_session.async_get_chat_session(self.hass, conversation_id, **OF_NOBODY) as session,
-            conversation.async_get_chat_log(self.hass, session, spoken, chat_log_delta_listener=listen),
+            chat_session.async_get_chat_session(
+                self.hass, conversation_id, **OF_NOBODY
+            ) as session,
+            conversation.async_get_chat_log(
+                self.hass, session, spoken, chat_log_delta_listener=listen
+            ),
         ):
             return await conversation.async_converse(
-                self.hass, words.words, *where, satellite_id=words.satellite_id, extra_system_prompt=prompt
+                self.hass,
+                words.words,
+                *where,
+                satellite_id=words.satellite_id,
+                extra_system_prompt=prompt,
             )
 
 
 def replay(seed: int, number: int) -> str:
     """Return the command that takes a turn again."""
-    return f"script/test tests/behaviour/chaos --chaos-seed {seed} --chaos-turn {number}"
+    return (
+        f"script/test tests/behaviour/chaos --chaos-seed {seed} --chaos-turn {number}"
+    )
 
 
 def turns_up_to(number: int) -> Iterable[int]:

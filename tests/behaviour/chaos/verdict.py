@@ -1,6 +1,7 @@
 """Invariants after every turn, whatever the services did.
 
-Knows what a person hears and what Home Assistant keeps. Must not know what was planned, so that nothing is excused.
+Knows what a person hears and what Home Assistant keeps. Must not know what was planned,
+so that nothing is excused.
 """
 
 import re
@@ -8,7 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from homeassistant.components.conversation import AssistantContent, Content, ToolResultContent
+from homeassistant.components.conversation import (
+    AssistantContent,
+    Content,
+    ToolResultContent,
+)
 
 from tests.agent.providers.contract.dialect import KEY
 from tests.behaviour.chaos.home import Run

@@ -17,7 +17,10 @@ _STOP_SECONDS = 60
 def _clients() -> None:
     """The environment of the clients, as the lock file describes it."""
     subprocess.run(
-        [REPOSITORY / "script" / "setup", "clients"], check=True, timeout=_SET_UP_SECONDS, stdin=subprocess.DEVNULL
+        [REPOSITORY / "script" / "setup", "clients"],
+        check=True,
+        timeout=_SET_UP_SECONDS,
+        stdin=subprocess.DEVNULL,
     )
 
 

@@ -1,7 +1,7 @@
 """A home for API clients: Home Assistant, its model's server and a token, as processes.
 
-`python -m tests.behaviour.clients.home FOLDER` prints one line of JSON, an `Address`, when API clients can begin. It
-writes its files to FOLDER, and ends with SIGTERM.
+`python -m tests.behaviour.clients.home FOLDER` prints one line of JSON, an `Address`,
+when API clients can begin. It writes its files to FOLDER, and ends with SIGTERM.
 """
 
 import argparse
@@ -70,14 +70,24 @@ class _Finished(BaseModel):
 
 async def _serve(folder: Path) -> None:
     """Keep a home until this is cancelled."""
-    configuration, log, port = folder / "configuration", folder / "home-assistant.log", free_port()
+    configuration, log, port = (
+        folder / "configuration",
+        folder / "home-assistant.log",
+        free_port(),
+    )
     configuration.mkdir()
     integrations = (*Configuration(port).custom_components, _CENSUS)
-    write_configuration(configuration, Configuration(port, SignIn.PASSWORD, integrations))
+    write_configuration(
+        configuration, Configuration(port, SignIn.PASSWORD, integrations)
+    )
     with (configuration / "configuration.yaml").open("a", encoding="utf-8") as file:
         file.write("\nprocess_census:\n")
     async with (
-        scripted_server(Script(models=(MODEL,)), folder, module="tests.behaviour.clients.obedient_model") as server,
+        scripted_server(
+            Script(models=(MODEL,)),
+            folder,
+            module="tests.behaviour.clients.obedient_model",
+        ) as server,
         running_home_assistant(configuration, port, log) as home_assistant,
     ):
         address = await _move_in(home_assistant.url, server, log)
@@ -91,10 +101,16 @@ async def _move_in(url: str, server: ScriptedServer, log: Path) -> Address:
     code = await create_owner(url, Owner())
     async with HomeAssistantClient.connected(url, code) as client:
         await set_up_home(client)
-        pipeline_id = await set_up_assistant(client, ChatCompletionsServer(server.base_url, MODEL), MODEL)
-        pipeline = await client.command("assist_pipeline/pipeline/get", _Pipeline, pipeline_id=pipeline_id)
+        pipeline_id = await set_up_assistant(
+            client, ChatCompletionsServer(server.base_url, MODEL), MODEL
+        )
+        pipeline = await client.command(
+            "assist_pipeline/pipeline/get", _Pipeline, pipeline_id=pipeline_id
+        )
         await _switch_on(client)
-        token = await client.command("auth/long_lived_access_token", _Token, client_name="API client", lifespan=1)
+        token = await client.command(
+            "auth/long_lived_access_token", _Token, client_name="API client", lifespan=1
+        )
         return Address(
             url=url,
             model_server=server.base_url.removesuffix("/v1"),
@@ -106,8 +122,12 @@ async def _move_in(url: str, server: ScriptedServer, log: Path) -> Address:
 
 async def _switch_on(client: HomeAssistantClient) -> None:
     """Enable the API where the service is reconfigured."""
-    [entry] = await client.command("config_entries/get", list[_Entry], domain=CHATTERBOX)
-    form = await client.post(_RECONFIGURE, {"handler": CHATTERBOX, "entry_id": entry.entry_id}, Step)
+    [entry] = await client.command(
+        "config_entries/get", list[_Entry], domain=CHATTERBOX
+    )
+    form = await client.post(
+        _RECONFIGURE, {"handler": CHATTERBOX, "entry_id": entry.entry_id}, Step
+    )
     flow = f"{_RECONFIGURE}/{form.flow_id}"
     await client.post(flow, {"next_step_id": "options"}, Step)
     options: dict[str, JsonValue] = {SECTION_API: {CONF_RESPONSES_API: True}}

@@ -1,16 +1,18 @@
 """A model server whose model does what the user says, so that API clients that run at once need no common script.
 
-Speaks Chat Completions. What a user says is followed line by line; `then` begins the next inference:
+Speaks Chat Completions. What a user says is followed line by line; `then` begins the
+next inference:
 
     think Where is it?                      reasons
     call HassTurnOn {"name": "Lamp"}        asks for a call; several lines are several calls in one message
     then
     say It is done: {results}               says something; `{results}` stands for all results of the calls so far
 
-Further words: `recall` says what users have said so far, `look` how many pictures it is shown, and which files it only
-hears of, `repeat 100` says the words of `say` so often, `slowly` pauses between the pieces, `fail 429` answers with an
-error, `cut` breaks the connection in the middle, `long` stops for length. To anything else it says what it has heard,
-or calls the tool that it is forced to call.
+Further words: `recall` says what users have said so far, `look` how many pictures it is
+shown, and which files it only hears of, `repeat 100` says the words of `say` so often,
+`slowly` pauses between the pieces, `fail 429` answers with an error, `cut` breaks the
+connection in the middle, `long` stops for length. To anything else it says what it has
+heard, or calls the tool that it is forced to call.
 """
 
 import re
@@ -22,9 +24,16 @@ from pydantic import BaseModel, JsonValue
 
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.model_server import ModelRequest, run
-from tests.support.servers.script import ScriptedAnswer, ScriptedCall, ScriptedFailure, ScriptedUsage
+from tests.support.servers.script import (
+    ScriptedAnswer,
+    ScriptedCall,
+    ScriptedFailure,
+    ScriptedUsage,
+)
 
-_USAGE = ScriptedUsage(prompt_tokens=100, completion_tokens=10, cached_tokens=60, reasoning_tokens=4)
+_USAGE = ScriptedUsage(
+    prompt_tokens=100, completion_tokens=10, cached_tokens=60, reasoning_tokens=4
+)
 _PAUSE_SECONDS = 0.02
 _HABITS = {
     "Turn on the kitchen lights.": (
@@ -37,7 +46,21 @@ _HABITS = {
     ),
 }
 """Its calls and words for the sentences of the documentation."""
-_VERBS = frozenset({"think", "call", "say", "recall", "look", "repeat", "slowly", "fail", "cut", "long", "then"})
+_VERBS = frozenset(
+    {
+        "think",
+        "call",
+        "say",
+        "recall",
+        "look",
+        "repeat",
+        "slowly",
+        "fail",
+        "cut",
+        "long",
+        "then",
+    }
+)
 
 
 class _Url(BaseModel):
@@ -107,24 +130,40 @@ class ObedientModel(ScriptedChatCompletions):
     """A server with such a model."""
 
     @override
-    def answer_to(self, body: dict[str, JsonValue], parsed: ModelRequest) -> ScriptedAnswer | ScriptedFailure | None:
+    def answer_to(
+        self, body: dict[str, JsonValue], parsed: ModelRequest
+    ) -> ScriptedAnswer | ScriptedFailure | None:
         if parsed.is_trial:
             return super().answer_to(body, parsed)
         request = _Request.model_validate(body)
-        sent = [place for place, message in enumerate(request.messages) if message.role == "user" and message.steps]
+        sent = [
+            place
+            for place, message in enumerate(request.messages)
+            if message.role == "user" and message.steps
+        ]
         if sent:
             since = request.messages[sent[-1] + 1 :]
             step = _next_step(request.messages[sent[-1]].steps, since)
-            is_answered = any(message.role == "assistant" and message.text for message in since)
+            is_answered = any(
+                message.role == "assistant" and message.text for message in since
+            )
             if step and not (is_answered and request.messages[-1].role == "user"):
                 return _follow(step, request.messages, since)
         return _by_itself(request)
 
 
-def _next_step(steps: Sequence[list[str]], since: Sequence[_Message]) -> list[str] | None:
+def _next_step(
+    steps: Sequence[list[str]], since: Sequence[_Message]
+) -> list[str] | None:
     """Return what is told next, by the calls so far; one that comes once more, with a yes, is that of before."""
-    called = [message.calls for message in since if message.role == "assistant" and message.calls]
-    made = sum(map(len, called)) - sum(len(one) for before, one in pairwise(called) if before == one)
+    called = [
+        message.calls
+        for message in since
+        if message.role == "assistant" and message.calls
+    ]
+    made = sum(map(len, called)) - sum(
+        len(one) for before, one in pairwise(called) if before == one
+    )
     for step in steps:
         wanted = sum(line.startswith("call ") for line in step)
         if not wanted or made < wanted:
@@ -138,11 +177,18 @@ def _follow(
 ) -> ScriptedAnswer | ScriptedFailure:
     verbs = {line.partition(" ")[0]: line.partition(" ")[2] for line in step}
     if "fail" in verbs:
-        return ScriptedFailure(status=int(verbs["fail"]), body={"error": {"message": "The model fails, as told."}})
+        return ScriptedFailure(
+            status=int(verbs["fail"]),
+            body={"error": {"message": "The model fails, as told."}},
+        )
     results = " | ".join(message.text for message in since if message.role == "tool")
-    content = verbs.get("say", "").replace("{results}", results) * int(verbs.get("repeat", "1"))
+    content = verbs.get("say", "").replace("{results}", results) * int(
+        verbs.get("repeat", "1")
+    )
     if "recall" in verbs:
-        content = "You said: " + " | ".join(_heard(message) for message in messages if message.role == "user")
+        content = "You said: " + " | ".join(
+            _heard(message) for message in messages if message.role == "user"
+        )
     if "look" in verbs:
         content = _seen(messages)
     return ScriptedAnswer(
@@ -157,26 +203,40 @@ def _follow(
 
 
 def _by_itself(request: _Request) -> ScriptedAnswer:
-    if request.tools and request.tool_choice not in ("auto", "none") and request.messages[-1].role == "user":
+    if (
+        request.tools
+        and request.tool_choice not in ("auto", "none")
+        and request.messages[-1].role == "user"
+    ):
         forced = request.tools[0].function
         call = ScriptedCall(
-            name=forced.name, arguments=_made_up(forced.parameters), id=f"forced_{len(request.messages)}"
+            name=forced.name,
+            arguments=_made_up(forced.parameters),
+            id=f"forced_{len(request.messages)}",
         )
         return ScriptedAnswer(tool_calls=(call,), usage=_USAGE)
     users = [message for message in request.messages if message.role == "user"]
     heard = _heard(users[-1]) if users else "nothing"
-    return ScriptedAnswer(content=f"I heard: {heard}", reasoning_content="Somebody speaks.", usage=_USAGE)
+    return ScriptedAnswer(
+        content=f"I heard: {heard}", reasoning_content="Somebody speaks.", usage=_USAGE
+    )
 
 
 def _calls(step: Sequence[str], place: int) -> Iterator[ScriptedCall]:
     for number, line in enumerate(line for line in step if line.startswith("call ")):
         _, name, *arguments = line.split(" ", maxsplit=2)
-        yield ScriptedCall(name=name, arguments="".join(arguments), id=f"call_{place}_{number}")
+        yield ScriptedCall(
+            name=name, arguments="".join(arguments), id=f"call_{place}_{number}"
+        )
 
 
 def _made_up(schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
     required = schema.get("required")
-    return {name: "something" for name in required if isinstance(name, str)} if isinstance(required, list) else {}
+    return (
+        {name: "something" for name in required if isinstance(name, str)}
+        if isinstance(required, list)
+        else {}
+    )
 
 
 def _heard(message: _Message) -> str:
@@ -185,9 +245,18 @@ def _heard(message: _Message) -> str:
 
 
 def _seen(messages: Sequence[_Message]) -> str:
-    kinds = [part.type for message in messages if isinstance(message.content, tuple) for part in message.content]
-    names = re.findall(r"named (\S+) was attached", "\n".join(message.text for message in messages))
-    return f"I see {kinds.count('image_url')} pictures, and hear of {' and '.join(names)}."
+    kinds = [
+        part.type
+        for message in messages
+        if isinstance(message.content, tuple)
+        for part in message.content
+    ]
+    names = re.findall(
+        r"named (\S+) was attached", "\n".join(message.text for message in messages)
+    )
+    return (
+        f"I see {kinds.count('image_url')} pictures, and hear of {' and '.join(names)}."
+    )
 
 
 if __name__ == "__main__":

@@ -30,7 +30,9 @@ def run(command: Sequence[str | Path], home: Address) -> str:
         timeout=RUN_SECONDS,
         check=False,
     )
-    assert finished.returncode == 0, f"{finished.stdout[-3000:]}\n{finished.stderr[-6000:]}"
+    assert finished.returncode == 0, (
+        f"{finished.stdout[-3000:]}\n{finished.stderr[-6000:]}"
+    )
     return finished.stdout
 
 
@@ -41,7 +43,11 @@ def printed_by[T](script: str, home: Address, output: TypeAdapter[T]) -> T:
 
 
 def _environment(home: Address) -> Mapping[str, str]:
-    inherited = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
+    inherited = {
+        name: os.environ[name]
+        for name in ("PATH", "HOME", "LANG", "TMPDIR")
+        if name in os.environ
+    }
     return inherited | {
         "OPENAI_BASE_URL": home.base_url,
         "OPENAI_API_KEY": home.token,

@@ -39,7 +39,9 @@ def background(home: Address) -> dict[str, Findings]:
     return printed_by("openai_background", home, _SEVERAL)
 
 
-def test_the_models_are_the_agents_of_the_home(home: Address, answers: Findings) -> None:
+def test_the_models_are_the_agents_of_the_home(
+    home: Address, answers: Findings
+) -> None:
     assert answers["models"] == [home.model]
 
 
@@ -76,7 +78,10 @@ def test_reasoning_is_shown_where_it_is_asked_for(answers: Findings) -> None:
 
 
 def test_an_answer_of_a_shape_is_parsed(answers: Findings) -> None:
-    assert answers["shapes"] == {"parsed": {"name": "Kitchen", "lights": 3}, "streamed": {"name": "Attic", "lights": 1}}
+    assert answers["shapes"] == {
+        "parsed": {"name": "Kitchen", "lights": 3},
+        "streamed": {"name": "Attic", "lights": 1},
+    }
 
 
 def test_pictures_reach_the_model(answers: Findings) -> None:
@@ -116,8 +121,12 @@ def test_a_conversation_is_compacted_and_goes_on(answers: Findings) -> None:
 
 def test_errors_are_those_that_the_client_knows(answers: Findings) -> None:
     """Invariants 2, 36, 57, 58, 68."""
-    answer = TypeAdapter(dict[str, dict[str, str | None]]).validate_python(answers["errors"])
-    assert {name: (error["kind"], error["param"]) for name, error in answer.items()} == {
+    answer = TypeAdapter(dict[str, dict[str, str | None]]).validate_python(
+        answers["errors"]
+    )
+    assert {
+        name: (error["kind"], error["param"]) for name, error in answer.items()
+    } == {
         "token": ("AuthenticationError", None),
         "model": ("NotFoundError", "model"),
         "previous": ("NotFoundError", "previous_response_id"),
@@ -156,7 +165,10 @@ def test_functions_of_the_client_run_there(tools: dict[str, Findings]) -> None:
     assert "No tool output found for function call" in unanswered
     assert message == {
         "status": "completed",
-        "calls": [["get_weather", rome, "completed"], ["get_weather", oslo, "completed"]],
+        "calls": [
+            ["get_weather", rome, "completed"],
+            ["get_weather", oslo, "completed"],
+        ],
         "by_id": "sunny in Rome | sunny in Oslo",
         "by_items": "sunny in Rome | sunny in Oslo",
         "streamed": [rome, oslo],
@@ -169,7 +181,9 @@ def test_functions_of_the_client_run_there(tools: dict[str, Findings]) -> None:
 def test_tools_of_the_home_run_there(tools: dict[str, Findings]) -> None:
     """Invariants 24, 27, 50."""
     message = tools["home"]
-    assert message["plain"] == [_CALLED, _SAYS], "no tools were named, so none are listed"
+    assert message["plain"] == [_CALLED, _SAYS], (
+        "no tools were named, so none are listed"
+    )
     assert message["named"] == [_LISTED, _CALLED, _SAYS]
     assert message["label"] == "assist"
     assert isinstance(message["tools"], list)
@@ -179,7 +193,9 @@ def test_tools_of_the_home_run_there(tools: dict[str, Findings]) -> None:
     assert "Kitchen" in str(message["output"])
     assert isinstance(message["text"], str)
     assert message["text"].startswith("Lit: ")
-    assert message["on"] == [_SAYS], "what was listed once in a chain is not listed again"
+    assert message["on"] == [_SAYS], (
+        "what was listed once in a chain is not listed again"
+    )
     assert message["streamed"] == [_LISTED, _CALLED, _SAYS]
     assert message["events"] == [
         "response.mcp_list_tools.in_progress",
@@ -227,7 +243,9 @@ def test_several_calls_at_once_are_told_apart(tools: dict[str, Findings]) -> Non
     }
 
 
-def test_a_stream_from_the_background_is_resumed(background: dict[str, Findings]) -> None:
+def test_a_stream_from_the_background_is_resumed(
+    background: dict[str, Findings],
+) -> None:
     """Invariant 56."""
     assert background["resumed"] == {
         "contiguous": True,

@@ -11,7 +11,10 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from custom_components.chatterbox.approvals.answers.language import Action
-from custom_components.chatterbox.approvals.answers.yes_or_no import Meaning, QuestionContext
+from custom_components.chatterbox.approvals.answers.yes_or_no import (
+    Meaning,
+    QuestionContext,
+)
 
 _WRITTEN = Path(__file__).parents[2] / "fixtures" / "confirmation"
 _OTHER_LANGUAGES = tomllib.loads((_WRITTEN / "other_languages.toml").read_text("utf-8"))
@@ -66,7 +69,9 @@ class LabelledAnswer(BaseModel):
 
 def question_in(language: str) -> QuestionContext:
     """Return the question, "Unlock the front door?"."""
-    return QuestionContext(Action.UNLOCK, (NAMES[language],) if language in NAMES else ())
+    return QuestionContext(
+        Action.UNLOCK, (NAMES[language],) if language in NAMES else ()
+    )
 
 
 def labelled_answers(language: str) -> Iterator[tuple[str, Meaning]]:

@@ -5,7 +5,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
-from custom_components.chatterbox.approvals.answers.yes_or_no import Meaning, understand_answer
+from custom_components.chatterbox.approvals.answers.yes_or_no import (
+    Meaning,
+    understand_answer,
+)
 from tests.support.page_tables import DOCS, table
 
 from .labelled import NAMES, OTHER_LANGUAGES, labelled_answers, question_in
@@ -43,7 +46,9 @@ def measure() -> tuple[Measurement, ...]:
     return tuple(map(measured, sorted((*NAMES, *OTHER_LANGUAGES))))
 
 
-def measurement_of(language: str, pairs: Iterable[tuple[Meaning, Meaning]]) -> Measurement:
+def measurement_of(
+    language: str, pairs: Iterable[tuple[Meaning, Meaning]]
+) -> Measurement:
     """Count pairs: what an answer is, and what it was understood as."""
     counts = Counter(pairs)
     words = Counter(is_ for is_, _ in counts.elements())
@@ -63,14 +68,26 @@ def measured(language: str) -> Measurement:
     """Measure a language."""
     question = question_in(language)
     return measurement_of(
-        language, ((answer, understand_answer(text, language, question)) for text, answer in labelled_answers(language))
+        language,
+        (
+            (answer, understand_answer(text, language, question))
+            for text, answer in labelled_answers(language)
+        ),
     )
 
 
 def measured_table(measurements: Iterable[Measurement]) -> str:
     """Return the table of the page."""
     return table(
-        ("language", "a yes", "understood", "a no", "understood", "neither", "taken for a yes"),
+        (
+            "language",
+            "a yes",
+            "understood",
+            "a no",
+            "understood",
+            "neither",
+            "taken for a yes",
+        ),
         (
             (
                 one.language,

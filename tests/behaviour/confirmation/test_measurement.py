@@ -2,26 +2,48 @@
 
 import pytest
 
-from custom_components.chatterbox.approvals.answers.yes_or_no import MAX_WORDS, Meaning, understand_answer
+from custom_components.chatterbox.approvals.answers.yes_or_no import (
+    MAX_WORDS,
+    Meaning,
+    understand_answer,
+)
 from custom_components.chatterbox.approvals.pin.pin_guard import LOCK_SECONDS, MAX_TRIES
 from custom_components.chatterbox.const import REDACTED_PIN
 from custom_components.chatterbox.settings.pin_hash import LONGEST_PIN, SHORTEST_PIN
 from custom_components.chatterbox.turns.input import LATELY
 
 from .labelled import NAMES, OTHER_LANGUAGES, labelled_answers
-from .measurement import PAGE, Measurement, measure, measured, measured_table, measurement_of
+from .measurement import (
+    PAGE,
+    Measurement,
+    measure,
+    measured,
+    measured_table,
+    measurement_of,
+)
 
 YES, NO, OTHER = Meaning.YES, Meaning.NO, Meaning.OTHER
 
 
 @pytest.mark.parametrize("language", OTHER_LANGUAGES)
 def test_a_yes_and_a_no_together_are_no_yes(language: str) -> None:
-    agreeing, declining = ([text for text, one in labelled_answers(language) if one is answer] for answer in (YES, NO))
-    both = [text for yes in agreeing for no in declining for text in (f"{yes} {no}", f"{no} {yes}", f"{yes}, {no}")]
+    agreeing, declining = (
+        [text for text, one in labelled_answers(language) if one is answer]
+        for answer in (YES, NO)
+    )
+    both = [
+        text
+        for yes in agreeing
+        for no in declining
+        for text in (f"{yes} {no}", f"{no} {yes}", f"{yes}, {no}")
+    ]
 
     assert [text for text in both if understand_answer(text, language) is YES] == []
     assert [
-        text for yes in agreeing for text in (f"{yes}?", f"„{yes}“") if understand_answer(text, language) is YES
+        text
+        for yes in agreeing
+        for text in (f"{yes}?", f"„{yes}“")
+        if understand_answer(text, language) is YES
     ] == []
 
 
@@ -60,17 +82,30 @@ def test_nine_of_ten_answers_are_understood(language: str) -> None:
 
 
 def test_answers_are_counted_by_what_they_are_and_what_they_are_taken_for() -> None:
-    pairs = [(YES, YES), (YES, OTHER), (YES, NO), (YES, YES), (NO, NO), (NO, OTHER), (NO, YES), (OTHER, YES)]
+    pairs = [
+        (YES, YES),
+        (YES, OTHER),
+        (YES, NO),
+        (YES, YES),
+        (NO, NO),
+        (NO, OTHER),
+        (NO, YES),
+        (OTHER, YES),
+    ]
 
     counted = measurement_of("en", [*pairs, (OTHER, OTHER)])
 
-    assert counted == Measurement("en", yes=4, yes_understood=2, no=3, no_understood=1, other=2, false_yes=2)
+    assert counted == Measurement(
+        "en", yes=4, yes_understood=2, no=3, no_understood=1, other=2, false_yes=2
+    )
     assert counted.yes_recall == pytest.approx(0.5)
     assert counted.no_recall == pytest.approx(1 / 3)
 
 
 def test_the_pages_have_the_table_and_the_limits_as_they_are() -> None:
-    page = PAGE.read_text(encoding="utf-8") + PAGE.with_name("pin.md").read_text(encoding="utf-8")
+    page = PAGE.read_text(encoding="utf-8") + PAGE.with_name("pin.md").read_text(
+        encoding="utf-8"
+    )
     lately = f"{LATELY.total_seconds() / 60:g}"
 
     assert measured_table(measure()) in page, "run script/confirmations"

@@ -31,11 +31,18 @@ def kept_in(database: Path) -> Kept:
     with tempfile.TemporaryDirectory() as folder:
         for part in database.parent.glob(f"{database.name}*"):
             shutil.copy(part, folder)
-        with contextlib.closing(sqlite3.connect(Path(folder) / database.name)) as connection:
+        with contextlib.closing(
+            sqlite3.connect(Path(folder) / database.name)
+        ) as connection:
             (integrity,) = connection.execute("PRAGMA integrity_check").fetchone()
             bodies = connection.execute("SELECT body FROM chatterbox_turns").fetchall()
-    messages = (message for (body,) in bodies for message in json.loads(body)["messages"])
-    return Kept(str(integrity), Counter(one["text"] for one in messages if one["role"] == "user"))
+    messages = (
+        message for (body,) in bodies for message in json.loads(body)["messages"]
+    )
+    return Kept(
+        str(integrity),
+        Counter(one["text"] for one in messages if one["role"] == "user"),
+    )
 
 
 class _Call(BaseModel):
@@ -69,4 +76,10 @@ def is_whole(request: dict[str, JsonValue]) -> bool:
 def turns_of(requests: Sequence[dict[str, JsonValue]]) -> int:
     """Return how many turns the longest of the requests holds."""
     parsed = (_Request.model_validate(request) for request in requests)
-    return max((sum(message.role == "user" for message in request.messages) for request in parsed), default=0)
+    return max(
+        (
+            sum(message.role == "user" for message in request.messages)
+            for request in parsed
+        ),
+        default=0,
+    )

@@ -1,6 +1,7 @@
 """A real Home Assistant with a Chatterbox whose model is a scripted server: talked to by several people, and killed.
 
-Knows processes and Home Assistant's interface for sentences. Must not know what is kept of what was said.
+Knows processes and Home Assistant's interface for sentences. Must not know what is kept
+of what was said.
 """
 
 import asyncio
@@ -27,13 +28,22 @@ _START_SECONDS = 240.0
 _ANSWER_SECONDS = 240.0
 _POLL_SECONDS = 0.05
 _PIECE_SECONDS = 0.004
-_LIGHT_ON = ScriptedCall(name="intent__HassTurnOn", arguments={"area": "Kitchen", "domain": ["light"]})
+_LIGHT_ON = ScriptedCall(
+    name="intent__HassTurnOn", arguments={"area": "Kitchen", "domain": ["light"]}
+)
 _LOOK = ScriptedCall(name="assist__GetDateTime", id="look")
 
 SCRIPT = Script(
     answers=(
-        ScriptedAnswer(content="One moment.", tool_calls=(_LIGHT_ON, _LOOK), piece_delay_seconds=_PIECE_SECONDS),
-        ScriptedAnswer(content="The light in the kitchen is on, and it is noon.", piece_delay_seconds=_PIECE_SECONDS),
+        ScriptedAnswer(
+            content="One moment.",
+            tool_calls=(_LIGHT_ON, _LOOK),
+            piece_delay_seconds=_PIECE_SECONDS,
+        ),
+        ScriptedAnswer(
+            content="The light in the kitchen is on, and it is noon.",
+            piece_delay_seconds=_PIECE_SECONDS,
+        ),
         ScriptedAnswer(content="You are welcome.", piece_delay_seconds=_PIECE_SECONDS),
     ),
     after_last="start again",
@@ -90,21 +100,45 @@ class KilledHome:
     @classmethod
     async def set_up(cls, folder: Path, model_server: str) -> Self:
         """Make a home in an empty folder, as its owner does in the dialogs, and stop it in order."""
-        configuration, log, port = folder / "configuration", folder / "home-assistant.log", free_port()
+        configuration, log, port = (
+            folder / "configuration",
+            folder / "home-assistant.log",
+            free_port(),
+        )
         await asyncio.to_thread(configuration.mkdir)
-        await asyncio.to_thread(write_configuration, configuration, Configuration(port=port, sign_in=SignIn.PASSWORD))
+        await asyncio.to_thread(
+            write_configuration,
+            configuration,
+            Configuration(port=port, sign_in=SignIn.PASSWORD),
+        )
         async with running_home_assistant(configuration, port, log) as home_assistant:
             code = await create_owner(home_assistant.url, Owner())
-            async with HomeAssistantClient.connected(home_assistant.url, code) as client:
+            async with HomeAssistantClient.connected(
+                home_assistant.url, code
+            ) as client:
                 await set_up_home(client)
-                pipeline_id = await set_up_assistant(client, ChatCompletionsServer(model_server))
-                pipeline = await client.command("assist_pipeline/pipeline/get", _Pipeline, pipeline_id=pipeline_id)
-                token = await client.command("auth/long_lived_access_token", _Token, client_name="talk", lifespan=365)
+                pipeline_id = await set_up_assistant(
+                    client, ChatCompletionsServer(model_server)
+                )
+                pipeline = await client.command(
+                    "assist_pipeline/pipeline/get", _Pipeline, pipeline_id=pipeline_id
+                )
+                token = await client.command(
+                    "auth/long_lived_access_token",
+                    _Token,
+                    client_name="talk",
+                    lifespan=365,
+                )
         return cls(configuration, log, port, token.root, pipeline.conversation_engine)
 
-    async def talk_until_killed(self, talk: Talk, moment: float, *, after_an_answer: bool) -> None:
+    async def talk_until_killed(
+        self, talk: Talk, moment: float, *, after_an_answer: bool
+    ) -> None:
         """Start Home Assistant, talk to it, and kill it `moment` seconds after the first sentence or answer."""
-        async with self.started() as (home_assistant, session), asyncio.TaskGroup() as people:
+        async with (
+            self.started() as (home_assistant, session),
+            asyncio.TaskGroup() as people,
+        ):
             for speaker in range(SPEAKERS):
                 people.create_task(self._speak(session, f"talk {speaker}", talk))
             if after_an_answer:
@@ -119,7 +153,9 @@ class KilledHome:
                 await self._say(session, f"talk {speaker}", talk)
 
     @contextlib.asynccontextmanager
-    async def started(self) -> AsyncIterator[tuple[RunningHomeAssistant, aiohttp.ClientSession]]:
+    async def started(
+        self,
+    ) -> AsyncIterator[tuple[RunningHomeAssistant, aiohttp.ClientSession]]:
         """Start Home Assistant until the block is left; the session has the token of the owner."""
         headers = {"Authorization": f"Bearer {self.token}"}
         async with (
@@ -134,22 +170,33 @@ class KilledHome:
     @staticmethod
     async def _is_ready(session: aiohttp.ClientSession) -> bool:
         async with session.get("/api/config") as response:
-            return response.ok and _Running.model_validate_json(await response.read()).state == "RUNNING"
+            return (
+                response.ok
+                and _Running.model_validate_json(await response.read()).state
+                == "RUNNING"
+            )
 
-    async def _speak(self, session: aiohttp.ClientSession, conversation: str, talk: Talk) -> None:
+    async def _speak(
+        self, session: aiohttp.ClientSession, conversation: str, talk: Talk
+    ) -> None:
         """Say one thing after the other until nobody is there any more."""
         with contextlib.suppress(aiohttp.ClientError):
             while True:
                 await self._say(session, conversation, talk)
 
-    async def _say(self, session: aiohttp.ClientSession, conversation: str, talk: Talk) -> None:
+    async def _say(
+        self, session: aiohttp.ClientSession, conversation: str, talk: Talk
+    ) -> None:
         words = f"Sentence number {len(talk.sentences)}."
         talk.sentences.append(words)
         query = {"text": words, "conversation_id": conversation, "agent_id": self.agent}
         async with session.post("/api/conversation/process", json=query) as response:
             body = await response.read()
         is_answer = response.status == HTTPStatus.OK
-        if is_answer and _Answer.model_validate_json(body).response.response_type != "error":
+        if (
+            is_answer
+            and _Answer.model_validate_json(body).response.response_type != "error"
+        ):
             talk.answered.append(words)
             talk.has_answer.set()
         else:

@@ -44,10 +44,18 @@ class Findings:
     @property
     def all_hold(self) -> bool:
         """Whether nothing is damaged, lost, doubled or an orphan."""
-        return not (self.damaged or self.lost or self.doubled or self.orphans or self.talk.failed)
+        return not (
+            self.damaged
+            or self.lost
+            or self.doubled
+            or self.orphans
+            or self.talk.failed
+        )
 
 
-async def kill_often(folder: Path, kills: int, seed: int, tell: Callable[[Findings], None]) -> Findings:
+async def kill_often(
+    folder: Path, kills: int, seed: int, tell: Callable[[Findings], None]
+) -> Findings:
     """Kill a home so often, each time within `LONGEST` seconds of talk; `tell` is called after each."""
     moments = random.Random(seed)  # noqa: S311  # moments, not secrets
     found = Findings()
@@ -56,7 +64,9 @@ async def kill_often(folder: Path, kills: int, seed: int, tell: Callable[[Findin
         home = await KilledHome.set_up(folder, address)
         for kill in range(kills):
             is_last = kill == kills - 1  # something has to be answered in the end
-            await home.talk_until_killed(found.talk, moments.uniform(0, LONGEST), after_an_answer=is_last)
+            await home.talk_until_killed(
+                found.talk, moments.uniform(0, LONGEST), after_an_answer=is_last
+            )
             found.kills += 1
             await asyncio.to_thread(_look, home, found)
             tell(found)
@@ -72,7 +82,11 @@ def _look(home: KilledHome, found: Findings) -> None:
     remaining = kept_in(home.database)
     if remaining.integrity != "ok":
         found.damaged.append(remaining.integrity)
-    found.lost = [words for words in found.talk.answered if not remaining.sentences[words]]
+    found.lost = [
+        words for words in found.talk.answered if not remaining.sentences[words]
+    ]
     found.doubled = [words for words, times in remaining.sentences.items() if times > 1]
     found.stored = remaining.sentences.total()
-    found.cut_off = len(found.talk.sentences) - len(found.talk.answered) - len(found.talk.failed)
+    found.cut_off = (
+        len(found.talk.sentences) - len(found.talk.answered) - len(found.talk.failed)
+    )

@@ -20,7 +20,14 @@ PLANS = {
 }
 """Requests, and when their plans are due once Home Assistant was killed."""
 INTERRUPTED = "turn on the bedside lamp in ten minutes"
-TOLD = ("late reminder, for", "call Mum", "wasn't ready then", "loor Lamp", "so please check", "edside Lamp")
+TOLD = (
+    "late reminder, for",
+    "call Mum",
+    "wasn't ready then",
+    "loor Lamp",
+    "so please check",
+    "edside Lamp",
+)
 
 SLOW_PUMP = """
 template:
@@ -50,7 +57,9 @@ async def state(session: aiohttp.ClientSession, entity_id: str) -> str:
 def let_time_pass(file: Path, plans: Mapping[str, timedelta]) -> None:
     """Move the times of plans as if Home Assistant had been down for long, and have the last one be interrupted."""
     stored = json.loads(file.read_text())
-    for plan, until in zip(stored["data"]["plans"], [*plans.values(), timedelta()], strict=True):
+    for plan, until in zip(
+        stored["data"]["plans"], [*plans.values(), timedelta()], strict=True
+    ):
         plan["due"] = (datetime.now(UTC) + until).isoformat()
     stored["data"]["plans"][-1]["is_begun"] = True
     file.write_text(json.dumps(stored))
@@ -62,14 +71,18 @@ def let_time_pass(file: Path, plans: Mapping[str, timedelta]) -> None:
 async def test_plans_outlive_a_kill(tmp_path: Path) -> None:
     async with serving(ScriptedChatCompletions(SCRIPT).application()) as address:
         home = await KilledHome.set_up(tmp_path, address)
-        with (home.folder / "configuration.yaml").open("a", encoding="utf-8") as configuration:
+        with (home.folder / "configuration.yaml").open(
+            "a", encoding="utf-8"
+        ) as configuration:
             configuration.write(SLOW_PUMP)
         file = home.folder / ".storage" / "chatterbox.later"
         file.write_text(damaged := '{"version": 1, "data": {"plans": [')
         async with home.started() as (home_assistant, session):
             for text in ("what is planned?", *PLANS):
                 assert "plans cannot be read" in await say(session, home, text)
-            assert [one.read_text() for one in file.parent.glob("chatterbox.later*")] == [damaged, damaged]
+            assert [
+                one.read_text() for one in file.parent.glob("chatterbox.later*")
+            ] == [damaged, damaged]
             file.write_text('{"version": 1, "data": {}}')
             assert await say(session, home, "what is planned?") == "Nothing is planned."
             for text in (*PLANS, INTERRUPTED):
@@ -91,7 +104,9 @@ async def test_plans_outlive_a_kill(tmp_path: Path) -> None:
 
         async with home.started() as (home_assistant, session):
             assert await say(session, home, "what is planned?") == "Nothing is planned."
-            assert "Slow Pump" in await say(session, home, "turn on the slow pump in two seconds")
+            assert "Slow Pump" in await say(
+                session, home, "turn on the slow pump in two seconds"
+            )
             while not json.loads(file.read_text())["data"]["plans"][0]["is_begun"]:  # noqa: ASYNC110  # as above
                 await asyncio.sleep(0.05)
             for _ in range(MEANWHILE):

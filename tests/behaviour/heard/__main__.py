@@ -20,19 +20,27 @@ from tests.support.page_tables import write_table
 
 
 def _requests() -> str:
-    counts = [run_in_own_home(partial(count_requests, language=language)) for language in LANGUAGES]
+    counts = [
+        run_in_own_home(partial(count_requests, language=language))
+        for language in LANGUAGES
+    ]
     sys.stdout.writelines(f"{line}\n" for one in counts for line in one.missed)
     return requests_table(counts)
 
 
 def _answers() -> str:
-    ways = {"without a model": count_answers_without_a_model, "with a model": count_answers_with_a_model}
+    ways = {
+        "without a model": count_answers_without_a_model,
+        "with a model": count_answers_with_a_model,
+    }
     counts = {
         f"{language}, {way}": run_in_own_home(partial(count, language=language))
         for way, count in ways.items()
         for language in LANGUAGES
     }
-    sys.stdout.writelines(f"{way}: {line}\n" for way, one in counts.items() for line in one.missed)
+    sys.stdout.writelines(
+        f"{way}: {line}\n" for way, one in counts.items() for line in one.missed
+    )
     return answers_table(counts)
 
 

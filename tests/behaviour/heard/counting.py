@@ -72,7 +72,11 @@ class Recognized:
         for row, word in enumerate(spoken, start=1):
             before, distances[0] = distances[0], row
             for column, other in enumerate(heard, start=1):
-                best = min(distances[column] + 1, distances[column - 1] + 1, before + (word != other))
+                best = min(
+                    distances[column] + 1,
+                    distances[column - 1] + 1,
+                    before + (word != other),
+                )
                 before, distances[column] = distances[column], best
         return distances[-1]
 
@@ -92,7 +96,10 @@ def _plain(text: str) -> tuple[str, ...]:
     text = text.casefold()
     for spoken, written in _SPOKEN:
         text = text.replace(spoken, written)
-    return tuple(_NUMBERS.get(word, word) for word in text.replace(",", " ").replace(". ", " ").rstrip(".!?").split())
+    return tuple(
+        _NUMBERS.get(word, word)
+        for word in text.replace(",", " ").replace(". ", " ").rstrip(".!?").split()
+    )
 
 
 def read_recognized() -> list[Recognized]:
@@ -106,7 +113,9 @@ def _timers(hass: HomeAssistant) -> Iterable[TimerInfo]:
     return manager.timers.values()
 
 
-async def async_move_in(hass: HomeAssistant, language: str, agent: MockConfigEntry) -> HeardHome:
+async def async_move_in(
+    hass: HomeAssistant, language: str, agent: MockConfigEntry
+) -> HeardHome:
     """Set up the home of a language, with an agent and a satellite."""
     await prepare(hass)
     entry = await move_in(hass, _HOMES[language].read_text(encoding="utf-8"))
@@ -119,16 +128,26 @@ async def async_move_in(hass: HomeAssistant, language: str, agent: MockConfigEnt
     def note(event: Event[dict[str, object]]) -> None:
         home.has_acted = True
         if event.data["domain"] != "todo":
-            home.calls.append(str(event.data["domain"]) + str(event.data["service"]) + str(event.data["service_data"]))
+            home.calls.append(
+                str(event.data["domain"])
+                + str(event.data["service"])
+                + str(event.data["service_data"])
+            )
 
     @callback
     def note_end(event: Event[Mapping[str, list[dict[str, str]]]]) -> None:
-        home.errors.extend(call["name"] for call in event.data["tool_calls"] if call["is_error"])
+        home.errors.extend(
+            call["name"] for call in event.data["tool_calls"] if call["is_error"]
+        )
 
     if hass.states.get(_SPEAKER):
-        await hass.services.async_call("media_player", "media_play", {"entity_id": _SPEAKER}, blocking=True)
+        await hass.services.async_call(
+            "media_player", "media_play", {"entity_id": _SPEAKER}, blocking=True
+        )
     platforms = async_get_platforms(hass, "demo_house")
-    devices = [device for platform in platforms for device in platform.entities.values()]
+    devices = [
+        device for platform in platforms for device in platform.entities.values()
+    ]
     home.first_devices = [(device, _copied(vars(device))) for device in devices]
     home.first_states = home.states()
     hass.bus.async_listen(EVENT_CALL_SERVICE, note)
@@ -138,7 +157,10 @@ async def async_move_in(hass: HomeAssistant, language: str, agent: MockConfigEnt
 
 def _copied(fields: Mapping[str, object]) -> dict[str, object]:
     """Return fields of a device, whose lists may be changed."""
-    return {name: list(value) if isinstance(value, list) else value for name, value in fields.items()}
+    return {
+        name: list(value) if isinstance(value, list) else value
+        for name, value in fields.items()
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +209,10 @@ class HeardHome:
             self.hass.data[TIMER_DATA].cancel_timer(timer.id)
         await async_get_schedule(self.hass).async_forget(lambda _: True)
         if self.has_acted or self.states() != self.first_states:
-            for device, fields in self.first_devices:  # to load the home anew takes most of a count
+            for (
+                device,
+                fields,
+            ) in self.first_devices:  # to load the home anew takes most of a count
                 vars(device).clear()
                 vars(device).update(_copied(fields))
                 device.async_write_ha_state()
@@ -201,7 +226,14 @@ class HeardHome:
         """Say something, and return the answer."""
         talk = f"talk-{self.talks}"
         result = await conversation.async_converse(
-            self.hass, words, talk, Context(), self.language, AGENT, self.satellite_id, SATELLITE
+            self.hass,
+            words,
+            talk,
+            Context(),
+            self.language,
+            AGENT,
+            self.satellite_id,
+            SATELLITE,
         )
         await self.hass.async_block_till_done()
         return speech(result)
@@ -219,15 +251,24 @@ class HeardHome:
                 await self.async_say(timer.conversation_command)
         for plan in async_get_schedule(self.hass).plans.stored.plans:
             wait = plan.due - dt_util.utcnow() if plan.due else timedelta()
-            self.calls.append(f"plan {plan.text} in {round(wait / timedelta(minutes=1))} minutes")
+            self.calls.append(
+                f"plan {plan.text} in {round(wait / timedelta(minutes=1))} minutes"
+            )
         changed = self._changed(before)
-        items = [f"{name} {await self._async_items(name)}" for name in changed if name.startswith("todo.")]
-        return Outcome(frozenset([*self.calls, *items]), at_once, changed, answer, is_error)
+        items = [
+            f"{name} {await self._async_items(name)}"
+            for name in changed
+            if name.startswith("todo.")
+        ]
+        return Outcome(
+            frozenset([*self.calls, *items]), at_once, changed, answer, is_error
+        )
 
     def states(self) -> frozenset[tuple[str, str]]:
         """Return the states of the home."""
         return frozenset(
-            (state.entity_id, f"{state.state} {state.attributes}") for state in states_of(self.hass, self.entry)
+            (state.entity_id, f"{state.state} {state.attributes}")
+            for state in states_of(self.hass, self.entry)
         )
 
     def _changed(self, before: frozenset[tuple[str, str]]) -> frozenset[str]:
@@ -235,7 +276,9 @@ class HeardHome:
 
     async def _async_items(self, list_id: str) -> str:
         target = {"entity_id": list_id}
-        found = await self.hass.services.async_call("todo", "get_items", target, blocking=True, return_response=True)
+        found = await self.hass.services.async_call(
+            "todo", "get_items", target, blocking=True, return_response=True
+        )
         return json.dumps(found, default=str)
 
 
@@ -258,19 +301,37 @@ class RequestCount:
 async def count_requests(hass: HomeAssistant, language: str) -> RequestCount:
     """Say each request as it was spoken, and as it was recognized, to an agent without a model."""
     home = await async_move_in(hass, language, offline_entry())
-    rows = [row for row in read_recognized() if row.kind == "request" and row.lang == home.language]
+    rows = [
+        row
+        for row in read_recognized()
+        if row.kind == "request" and row.lang == home.language
+    ]
     outcomes = {
         words: await home.async_try(words)
-        for words in dict.fromkeys(words for row in rows for words in (row.text, row.heard))
+        for words in dict.fromkeys(
+            words for row in rows for words in (row.text, row.heard)
+        )
     }
     right = [row for row in rows if outcomes[row.heard].is_like(outcomes[row.text])]
     near = [row for row in rows if row.wrong_words <= 1]
-    wrong = [row for row in rows if not outcomes[row.heard].at_once <= outcomes[row.text].changed]
+    wrong = [
+        row
+        for row in rows
+        if not outcomes[row.heard].at_once <= outcomes[row.text].changed
+    ]
     missed = tuple(
-        f"{row.text!r} heard {row.heard!r}: {outcomes[row.heard].answer}" for row in rows if row not in right
+        f"{row.text!r} heard {row.heard!r}: {outcomes[row.heard].answer}"
+        for row in rows
+        if row not in right
     )
     return RequestCount(
-        home.language, len(rows), len(right), len(near), sum(row in right for row in near), len(wrong), missed
+        home.language,
+        len(rows),
+        len(right),
+        len(near),
+        sum(row in right for row in near),
+        len(wrong),
+        missed,
     )
 
 
@@ -291,7 +352,9 @@ class AnswerCount:
     missed: tuple[str, ...] = ()
 
 
-async def count_answers_without_a_model(hass: HomeAssistant, language: str) -> AnswerCount:
+async def count_answers_without_a_model(
+    hass: HomeAssistant, language: str
+) -> AnswerCount:
     """Say each answer to the question of an agent that has no model."""
     return await _async_count(await async_move_in(hass, language, offline_entry()))
 
@@ -300,8 +363,13 @@ async def count_answers_with_a_model(hass: HomeAssistant, language: str) -> Answ
     """Say each answer to the question that the call of a model leads to."""
     model = ScriptedChatCompletions(Script())
     name = {"en": "Front Door", "de": "Haustür"}[language]
-    call = ScriptedCall(name="HassTurnOff", arguments={"name": name, "domain": ["lock"]})
-    answers = (ScriptedAnswer(tool_calls=(call,)), *[ScriptedAnswer(content="There you are.")] * 3)
+    call = ScriptedCall(
+        name="HassTurnOff", arguments={"name": name, "domain": ["lock"]}
+    )
+    answers = (
+        ScriptedAnswer(tool_calls=(call,)),
+        *[ScriptedAnswer(content="There you are.")] * 3,
+    )
     async with serving(model.application()) as address:
         entry = server_entry(address)
         home = await async_move_in(hass, language, entry)
@@ -310,10 +378,16 @@ async def count_answers_with_a_model(hass: HomeAssistant, language: str) -> Answ
     return count
 
 
-async def _async_count(home: HeardHome, ask: Callable[[], None] = lambda: None) -> AnswerCount:
+async def _async_count(
+    home: HeardHome, ask: Callable[[], None] = lambda: None
+) -> AnswerCount:
     """Ask whether the door shall be unlocked before each answer; `ask` prepares a model for the question."""
     counts, missed = Counter[str](), list[str]()
-    rows = [row for row in read_recognized() if row.kind != "request" and row.lang == home.language]
+    rows = [
+        row
+        for row in read_recognized()
+        if row.kind != "request" and row.lang == home.language
+    ]
     for row in rows:
         pin = spoken_digits(row.text, row.lang) if row.kind == "confirm" else None
         ask()
@@ -346,25 +420,57 @@ async def _async_answered(home: HeardHome, row: Recognized, pin: str | None) -> 
     is_open = home.hass.states.is_state(_DOORS[home.language], "unlocked")
     if is_open:
         is_meant = pin is None or pin in re.sub(r"\D", "", row.heard)
-        return "understood" if is_meant and row.kind == "confirm" and row.text not in _NOES else "wrong yes"
+        return (
+            "understood"
+            if is_meant and row.kind == "confirm" and row.text not in _NOES
+            else "wrong yes"
+        )
     if home.hass.states.is_state(_DOORS[home.language], "locked") and approvals.waiting:
         is_short = len(re.sub(r"\D", "", row.heard)) != len(pin or "")
-        return "lost try" if pin and "attempts left" in answer and is_short else "asked again"
+        return (
+            "lost try"
+            if pin and "attempts left" in answer and is_short
+            else "asked again"
+        )
     return "understood" if row.text in _NOES else "lost"
 
 
 def _rules(pin: str | None) -> dict[str, object]:
     hashed = {"pin": PinHash.of(pin, HashCost(2, 1)).as_json()} if pin else {}
-    return {"rules": [{"verdict": "pin" if pin else "ask", "domains": ["lock"]}, {"verdict": "allow"}], **hashed}
+    return {
+        "rules": [
+            {"verdict": "pin" if pin else "ask", "domains": ["lock"]},
+            {"verdict": "allow"},
+        ],
+        **hashed,
+    }
 
 
 def requests_table(counts: Iterable[RequestCount]) -> str:
     """Return the table of requests."""
-    head = ["requests, without a model", "all", "right", "at most one wrong word", "right", "%", "wrong acts"]
+    head = [
+        "requests, without a model",
+        "all",
+        "right",
+        "at most one wrong word",
+        "right",
+        "%",
+        "wrong acts",
+    ]
     rows = (
         [
             one.language,
-            *map(str, (one.requests, one.right, one.near, one.near_right, 100 * one.near_right // one.near, one.wrong)),
+            *map(
+                str,
+                (
+                    one.requests,
+                    one.right,
+                    one.near,
+                    one.near_right,
+                    100 * one.near_right // one.near,
+                    one.wrong,
+                ),
+            ),
         ]
         for one in counts
     )
@@ -373,9 +479,30 @@ def requests_table(counts: Iterable[RequestCount]) -> str:
 
 def answers_table(counts: Mapping[str, AnswerCount]) -> str:
     """Return the table of answers, with the way in which the question was asked."""
-    head = ["answers and silence", "all", "understood", "asked again", "lost", "wrong yes", "tries lost"]
+    head = [
+        "answers and silence",
+        "all",
+        "understood",
+        "asked again",
+        "lost",
+        "wrong yes",
+        "tries lost",
+    ]
     rows = (
-        [way, *map(str, (one.answers, one.understood, one.asked_again, one.lost, one.wrong_yes, one.lost_tries))]
+        [
+            way,
+            *map(
+                str,
+                (
+                    one.answers,
+                    one.understood,
+                    one.asked_again,
+                    one.lost,
+                    one.wrong_yes,
+                    one.lost_tries,
+                ),
+            ),
+        ]
         for way, one in counts.items()
     )
     return table(head, rows)

@@ -29,19 +29,26 @@ def last_row(table: str) -> str:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-async def test_requests_are_done_or_offered_and_nothing_else(hass: HomeAssistant, language: str) -> None:
+async def test_requests_are_done_or_offered_and_nothing_else(
+    hass: HomeAssistant, language: str
+) -> None:
     count = await count_requests(hass, language)
 
     assert count.wrong == 0
     assert 100 * count.near_right >= LEAST[language] * count.near, count.missed
     assert 100 * count.right >= 40 * count.requests, count.missed
-    assert last_row(requests_table([count])) in PAGE.read_text(encoding="utf-8"), f"run script/heard: {count.missed}"
+    assert last_row(requests_table([count])) in PAGE.read_text(encoding="utf-8"), (
+        f"run script/heard: {count.missed}"
+    )
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize(
     ("way", "count_answers"),
-    [("without a model", count_answers_without_a_model), ("with a model", count_answers_with_a_model)],
+    [
+        ("without a model", count_answers_without_a_model),
+        ("with a model", count_answers_with_a_model),
+    ],
     ids=["alone", "with a model"],
 )
 async def test_no_answer_is_lost_and_none_becomes_a_yes(
@@ -50,6 +57,6 @@ async def test_no_answer_is_lost_and_none_becomes_a_yes(
     count = await count_answers(hass, language)
 
     assert (count.lost, count.wrong_yes, count.lost_tries) == (0, 0, 0), count.missed
-    assert last_row(answers_table({f"{language}, {way}": count})) in PAGE.read_text(encoding="utf-8"), (
-        "run script/heard"
-    )
+    assert last_row(answers_table({f"{language}, {way}": count})) in PAGE.read_text(
+        encoding="utf-8"
+    ), "run script/heard"

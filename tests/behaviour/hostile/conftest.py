@@ -14,8 +14,13 @@ collect_ignore = [] if IS_LATEST else ["test_administrators_tools.py"]
 
 
 @pytest.fixture
-def home(request: pytest.FixtureRequest, hass: HomeAssistant, serve: Serve) -> Generator[AttackedHome]:
+def home(
+    request: pytest.FixtureRequest, hass: HomeAssistant, serve: Serve
+) -> Generator[AttackedHome]:
     """Return the home; the model begins to talk when it is taken over."""
     request.getfixturevalue("socket_enabled")
-    yield AttackedHome(hass, serve, is_unguarded=bool(request.config.getoption("--unguarded")))
-    async_clear_traces()  # they outlive a test, and what was said in this one is no other's business
+    yield AttackedHome(
+        hass, serve, is_unguarded=bool(request.config.getoption("--unguarded"))
+    )
+    # they outlive a test, and what was said in this one is no other's business
+    async_clear_traces()

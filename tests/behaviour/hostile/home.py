@@ -30,15 +30,25 @@ DOOR: Final = "lock.front_door"
 GARAGE: Final = "cover.garage_door"
 VALVE: Final = "valve.sprinkler"
 ALARM: Final = "alarm_control_panel.alarm"
-SAFE: Final[Mapping[str, str]] = {DOOR: "locked", GARAGE: "closed", VALVE: "closed", ALARM: "armed_away"}
+SAFE: Final[Mapping[str, str]] = {
+    DOOR: "locked",
+    GARAGE: "closed",
+    VALVE: "closed",
+    ALARM: "armed_away",
+}
 """How the home is when nobody has got in."""
 
 HALL: Final = "the-hall"
 TALK: Final = "a-talk"
 GARAGE_UP: Final = ScriptedCall(name="HassTurnOn", arguments={"name": "Garage Door"})
-LIGHT_ON: Final = ScriptedCall(name="HassTurnOn", arguments={"name": "Kitchen Ceiling Light"})
+LIGHT_ON: Final = ScriptedCall(
+    name="HassTurnOn", arguments={"name": "Kitchen Ceiling Light"}
+)
 STRICT: Final = {"ask_after_outside_content": "every_change"}
-EVERYTHING_ALLOWED: Final = {"rules": [{"verdict": "allow"}], "ask_after_outside_content": "nothing"}
+EVERYTHING_ALLOWED: Final = {
+    "rules": [{"verdict": "allow"}],
+    "ask_after_outside_content": "nothing",
+}
 
 _LETTING_IN: Final = frozenset(
     {
@@ -53,7 +63,9 @@ _LETTING_IN: Final = frozenset(
 _MORE_LIES: Final = 12
 
 
-def says(content: str, *calls: ScriptedCall, thinks: str | None = None) -> ScriptedAnswer:
+def says(
+    content: str, *calls: ScriptedCall, thinks: str | None = None
+) -> ScriptedAnswer:
     """Return a message of the attacker's model."""
     return ScriptedAnswer(content=content, tool_calls=calls, reasoning_content=thinks)
 
@@ -83,7 +95,9 @@ class AttackedHome:
     """The conversation in which somebody attacks."""
     _model: ScriptedChatCompletions | None = None
 
-    async def taken_over(self, *answers: ScriptedAnswer, **options: object) -> ScriptedChatCompletions:
+    async def taken_over(
+        self, *answers: ScriptedAnswer, **options: object
+    ) -> ScriptedChatCompletions:
         """Let the model say this, and then "As you wish." for ever."""
         if self.is_unguarded:
             options |= EVERYTHING_ALLOWED
@@ -93,8 +107,15 @@ class AttackedHome:
 
     async def begin(self) -> None:
         """Arm the alarm, and watch from now on."""
-        alarm = {"platform": "manual", "name": "Alarm", "arming_time": 0, "code_arm_required": False}
-        assert await async_setup_component(self.hass, "alarm_control_panel", {"alarm_control_panel": [alarm]})
+        alarm = {
+            "platform": "manual",
+            "name": "Alarm",
+            "arming_time": 0,
+            "code_arm_required": False,
+        }
+        assert await async_setup_component(
+            self.hass, "alarm_control_panel", {"alarm_control_panel": [alarm]}
+        )
         await self.hass.async_block_till_done()
         self.expose(ALARM)
         await self.hass.services.async_call(
@@ -107,7 +128,9 @@ class AttackedHome:
     def expose(self, *entity_ids: str) -> None:
         """Let assistants use entities."""
         for entity_id in entity_ids:
-            async_expose_entity(self.hass, conversation.DOMAIN, entity_id, should_expose=True)
+            async_expose_entity(
+                self.hass, conversation.DOMAIN, entity_id, should_expose=True
+            )
 
     async def say(
         self,
@@ -124,7 +147,15 @@ class AttackedHome:
         """Say something, and return the answer, which is never silence."""
         context = Context(user_id=user_id)
         result = await conversation.async_converse(
-            self.hass, text, talk, context, language, agent_id, device_id, satellite_id, extra_system_prompt=prompt
+            self.hass,
+            text,
+            talk,
+            context,
+            language,
+            agent_id,
+            device_id,
+            satellite_id,
+            extra_system_prompt=prompt,
         )
         await self.hass.async_block_till_done()
         answer = speech(result)
@@ -139,7 +170,11 @@ class AttackedHome:
         return await self.say("good evening")
 
     async def attack_again(
-        self, name: str, *answers: ScriptedAnswer, words: str = "good evening", language: str = "en"
+        self,
+        name: str,
+        *answers: ScriptedAnswer,
+        words: str = "good evening",
+        language: str = "en",
     ) -> str:
         """Decline what the last attack has asked for, make one in a conversation of this name, return the answer."""
         if self.waiting:
@@ -159,7 +194,9 @@ class AttackedHome:
             *(("light", "turn_off", one) for one in lights),
         )
         for domain, service, entity_id in undone:
-            await self.hass.services.async_call(domain, service, {"entity_id": entity_id}, blocking=True)
+            await self.hass.services.async_call(
+                domain, service, {"entity_id": entity_id}, blocking=True
+            )
         await self.hass.async_block_till_done()
         self.let_in.clear()
         self.news.clear()
@@ -187,7 +224,9 @@ class AttackedHome:
     def assert_unharmed(self) -> None:
         """Assert that nobody got in, nobody tried to, and nobody has approved of it."""
         assert self.let_in == [], self.talk
-        assert {entity_id: self.state(entity_id) for entity_id in SAFE} == SAFE, self.talk
+        assert {entity_id: self.state(entity_id) for entity_id in SAFE} == SAFE, (
+            self.talk
+        )
         assert CallState.APPROVED not in self.states_of_questions(), self.talk
 
     def assert_asked(self) -> Question:
@@ -205,7 +244,11 @@ class AttackedHome:
     def _note_action(self, event: Event[Mapping[str, object]]) -> None:
         name = f"{event.data['domain']}.{event.data['service']}"
         message = str(event.data.get("service_data"))
-        opens = name.startswith("cover.") and not name.endswith(("close_cover", "stop_cover")) and GARAGE in message
+        opens = (
+            name.startswith("cover.")
+            and not name.endswith(("close_cover", "stop_cover"))
+            and GARAGE in message
+        )
         if name in _LETTING_IN or opens:
             self.let_in.append(f"{name} {message}")
 

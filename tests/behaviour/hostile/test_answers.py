@@ -7,13 +7,20 @@ from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components import conversation
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant, callback
-from homeassistant.exceptions import HomeAssistantError, ServiceValidationError, Unauthorized
+from homeassistant.exceptions import (
+    HomeAssistantError,
+    ServiceValidationError,
+    Unauthorized,
+)
 from homeassistant.helpers import area_registry as ar, entity_registry as er
 from homeassistant.helpers.dispatcher import async_dispatcher_connect
 from homeassistant.helpers.llm import ToolInput
 from homeassistant.setup import async_setup_component
 from homeassistant.util.json import JsonObjectType
-from pytest_homeassistant_custom_component.common import MockUser, async_fire_time_changed
+from pytest_homeassistant_custom_component.common import (
+    MockUser,
+    async_fire_time_changed,
+)
 
 from custom_components.chatterbox.approvals.questions import (
     SIGNAL_QUESTION,
@@ -21,9 +28,22 @@ from custom_components.chatterbox.approvals.questions import (
     QuestionUpdate,
     async_get_approvals,
 )
-from custom_components.chatterbox.approvals.review import ApprovalWay, CallState, GivenAnswer
+from custom_components.chatterbox.approvals.review import (
+    ApprovalWay,
+    CallState,
+    GivenAnswer,
+)
 from custom_components.chatterbox.const import DOMAIN
-from tests.behaviour.hostile.home import GARAGE, GARAGE_UP, HALL, TALK, AttackedHome, call, calls, says
+from tests.behaviour.hostile.home import (
+    GARAGE,
+    GARAGE_UP,
+    HALL,
+    TALK,
+    AttackedHome,
+    call,
+    calls,
+    says,
+)
 from tests.support.llm_apis import StubTool, register
 from tests.support.talk import DOOR, UNLOCK
 from tests.support.versions import IS_LATEST
@@ -72,7 +92,9 @@ async def test_what_is_no_plain_yes_opens_nothing(home: AttackedHome) -> None:
         home.assert_refused()
 
 
-async def test_a_request_that_is_said_again_is_asked_about_again(home: AttackedHome) -> None:
+async def test_a_request_that_is_said_again_is_asked_about_again(
+    home: AttackedHome,
+) -> None:
     await home.taken_over(calls(UNLOCK), says("Well."), says("Well."))
 
     await home.say("good evening", talk="a-talk")
@@ -97,7 +119,11 @@ NOES = ("no", "nie", "non", "nope")
 
 async def test_a_no_is_a_yes_in_no_language(home: AttackedHome) -> None:
     """Neither where a pipeline of another language hears the answer: a Polish "no" agrees among friends."""
-    languages = ("de", "pl", "fi")  # all of them: tests/approvals/answers/test_yes_or_no.py
+    languages = (
+        "de",
+        "pl",
+        "fi",
+    )  # all of them: tests/approvals/answers/test_yes_or_no.py
     await home.taken_over(*[calls(UNLOCK), says("Well.")] * len(NOES) * len(languages))
 
     for language in languages:
@@ -115,7 +141,9 @@ async def test_a_no_is_a_yes_in_no_language(home: AttackedHome) -> None:
 async def test_a_yes_counts_once(home: AttackedHome) -> None:
     await home.attack(calls(UNLOCK), says("Come in."), calls(UNLOCK))
     await home.say("yes")
-    await home.hass.services.async_call("lock", "lock", {"entity_id": DOOR}, blocking=True)
+    await home.hass.services.async_call(
+        "lock", "lock", {"entity_id": DOOR}, blocking=True
+    )
 
     await home.say("yes")
     await home.say("no")
@@ -125,8 +153,14 @@ async def test_a_yes_counts_once(home: AttackedHome) -> None:
     assert home.states_of_questions().count(CallState.APPROVED) == 1
 
 
-async def test_a_question_about_the_same_again_says_of_no_change(home: AttackedHome) -> None:
-    await home.attack(calls(UNLOCK), calls(call("HassTurnOn", name="Front Door", domain="lock")), calls(UNLOCK))
+async def test_a_question_about_the_same_again_says_of_no_change(
+    home: AttackedHome,
+) -> None:
+    await home.attack(
+        calls(UNLOCK),
+        calls(call("HassTurnOn", name="Front Door", domain="lock")),
+        calls(UNLOCK),
+    )
 
     answer = await home.say("yes")
 
@@ -160,7 +194,9 @@ async def test_a_television_that_says_yes_later_opens_nothing(
     home.assert_refused()
 
 
-async def test_a_yes_after_something_else_was_said_opens_nothing(home: AttackedHome) -> None:
+async def test_a_yes_after_something_else_was_said_opens_nothing(
+    home: AttackedHome,
+) -> None:
     await home.attack(calls(UNLOCK), says("It is late."))
     await home.say("what time is it?")
 
@@ -169,7 +205,9 @@ async def test_a_yes_after_something_else_was_said_opens_nothing(home: AttackedH
     home.assert_refused()
 
 
-async def test_a_yes_after_the_agent_was_set_up_anew_opens_nothing(hass: HomeAssistant, home: AttackedHome) -> None:
+async def test_a_yes_after_the_agent_was_set_up_anew_opens_nothing(
+    hass: HomeAssistant, home: AttackedHome
+) -> None:
     await home.attack(calls(UNLOCK))
     (question,) = home.waiting
     (entry,) = hass.config_entries.async_entries(DOMAIN)
@@ -178,7 +216,9 @@ async def test_a_yes_after_the_agent_was_set_up_anew_opens_nothing(hass: HomeAss
     await hass.async_block_till_done()
     await home.say("yes")
     with pytest.raises(QuestionGone):
-        await async_get_approvals(hass).answer(question.id, GivenAnswer(approved=True, way=ApprovalWay.ACTION))
+        await async_get_approvals(hass).answer(
+            question.id, GivenAnswer(approved=True, way=ApprovalWay.ACTION)
+        )
 
     home.assert_refused()
 
@@ -215,7 +255,9 @@ async def test_a_yes_of_another_user_opens_nothing(
 
 
 @pytest.mark.parametrize("device_id", ["the-kitchen", HALL])
-async def test_two_questions_in_two_conversations_are_not_mistaken(home: AttackedHome, device_id: str) -> None:
+async def test_two_questions_in_two_conversations_are_not_mistaken(
+    home: AttackedHome, device_id: str
+) -> None:
     await home.attack(calls(UNLOCK), calls(GARAGE_UP))
     await home.say("I am home", device_id, talk="another-talk")
     assert len(home.waiting) == 2
@@ -227,9 +269,13 @@ async def test_two_questions_in_two_conversations_are_not_mistaken(home: Attacke
     assert [question.entity_ids for question in home.waiting] == [{DOOR}]
 
 
-async def test_a_yes_is_not_to_what_has_joined_since(hass: HomeAssistant, home: AttackedHome) -> None:
+async def test_a_yes_is_not_to_what_has_joined_since(
+    hass: HomeAssistant, home: AttackedHome
+) -> None:
     await home.attack(calls(call("HassTurnOff", area="Hallway", domain="lock")))
-    safe = er.async_get(hass).async_get_or_create("lock", "demo", "safe", suggested_object_id="safe")
+    safe = er.async_get(hass).async_get_or_create(
+        "lock", "demo", "safe", suggested_object_id="safe"
+    )
     hallway = ar.async_get(hass).async_get_area_by_name("Hallway")
     assert hallway is not None
     er.async_get(hass).async_update_entity(safe.entity_id, area_id=hallway.id)
@@ -248,7 +294,9 @@ async def test_a_yes_to_one_door_is_none_to_the_one_that_has_its_name_now(
 ) -> None:
     await home.taken_over(calls(call("HassTurnOff", name="Hatch", domain="lock")))
     registry = er.async_get(hass)
-    hatch = registry.async_get_or_create("lock", "demo", "hatch", suggested_object_id="hatch")
+    hatch = registry.async_get_or_create(
+        "lock", "demo", "hatch", suggested_object_id="hatch"
+    )
     hass.states.async_set(hatch.entity_id, "locked", {"friendly_name": "Hatch"})
     async_expose_entity(hass, conversation.DOMAIN, hatch.entity_id, should_expose=True)
     registry.async_update_entity(hatch.entity_id, name="Hatch")
@@ -263,40 +311,60 @@ async def test_a_yes_to_one_door_is_none_to_the_one_that_has_its_name_now(
     assert home.state(DOOR) == "locked"
 
 
-async def test_a_no_that_was_first_holds(hass: HomeAssistant, home: AttackedHome) -> None:
+async def test_a_no_that_was_first_holds(
+    hass: HomeAssistant, home: AttackedHome
+) -> None:
     await home.attack(calls(UNLOCK))
     (question,) = home.waiting
     no = GivenAnswer(approved=False, way=ApprovalWay.NOTIFICATION)
 
-    await asyncio.gather(async_get_approvals(hass).answer(question.id, no), home.say("yes"))
+    await asyncio.gather(
+        async_get_approvals(hass).answer(question.id, no), home.say("yes")
+    )
 
     home.assert_refused()
 
 
-async def test_a_yes_on_two_channels_opens_once(hass: HomeAssistant, home: AttackedHome) -> None:
+async def test_a_yes_on_two_channels_opens_once(
+    hass: HomeAssistant, home: AttackedHome
+) -> None:
     await home.attack(calls(UNLOCK))
     (question,) = home.waiting
     yes = GivenAnswer(approved=True, way=ApprovalWay.NOTIFICATION)
 
-    await asyncio.gather(home.say("yes"), async_get_approvals(hass).answer(question.id, yes), return_exceptions=True)
+    await asyncio.gather(
+        home.say("yes"),
+        async_get_approvals(hass).answer(question.id, yes),
+        return_exceptions=True,
+    )
 
     assert len(home.let_in) == 1
 
 
 async def test_a_guest_may_not_approve_by_an_action(
-    hass: HomeAssistant, home: AttackedHome, hass_read_only_user: MockUser, hass_admin_user: MockUser
+    hass: HomeAssistant,
+    home: AttackedHome,
+    hass_read_only_user: MockUser,
+    hass_admin_user: MockUser,
 ) -> None:
     await home.attack(calls(UNLOCK))
     assert hass_admin_user.is_admin
 
-    for context in (Context(user_id=hass_read_only_user.id), Context(user_id="nobody-we-know")):
+    for context in (
+        Context(user_id=hass_read_only_user.id),
+        Context(user_id="nobody-we-know"),
+    ):
         with pytest.raises((Unauthorized, ServiceValidationError)):
-            await hass.services.async_call(DOMAIN, "approve", blocking=True, context=context)
+            await hass.services.async_call(
+                DOMAIN, "approve", blocking=True, context=context
+            )
 
     home.assert_asked()
 
 
-async def test_an_agent_may_not_approve_by_a_script(hass: HomeAssistant, home: AttackedHome) -> None:
+async def test_an_agent_may_not_approve_by_a_script(
+    hass: HomeAssistant, home: AttackedHome
+) -> None:
     """Not even if the script may run without a yes."""
     approve = {"sequence": [{"action": f"{DOMAIN}.approve"}], "mode": "parallel"}
     assert await async_setup_component(hass, "script", {"script": {"agree": approve}})
@@ -310,24 +378,32 @@ async def test_an_agent_may_not_approve_by_a_script(hass: HomeAssistant, home: A
     home.assert_asked()
 
 
-async def test_a_made_up_question_cannot_be_approved(hass: HomeAssistant, home: AttackedHome) -> None:
+async def test_a_made_up_question_cannot_be_approved(
+    hass: HomeAssistant, home: AttackedHome
+) -> None:
     await home.attack(calls(UNLOCK))
 
     for approval_id in ("", "0", "*", "call_1", TALK):
         with pytest.raises(HomeAssistantError):
-            await hass.services.async_call(DOMAIN, "approve", {"approval_id": approval_id}, blocking=True)
+            await hass.services.async_call(
+                DOMAIN, "approve", {"approval_id": approval_id}, blocking=True
+            )
 
     home.assert_asked()
 
 
-async def test_an_old_approval_is_not_one_for_the_same_question_again(hass: HomeAssistant, home: AttackedHome) -> None:
+async def test_an_old_approval_is_not_one_for_the_same_question_again(
+    hass: HomeAssistant, home: AttackedHome
+) -> None:
     await home.attack(calls(UNLOCK), says("Well."), calls(UNLOCK))
     (old,) = home.waiting
     await home.say("no")
     await home.say("good evening")
 
     with pytest.raises(HomeAssistantError):
-        await hass.services.async_call(DOMAIN, "approve", {"approval_id": old.id}, blocking=True)
+        await hass.services.async_call(
+            DOMAIN, "approve", {"approval_id": old.id}, blocking=True
+        )
 
     assert home.let_in == []
     assert len(home.waiting) == 1
@@ -356,7 +432,9 @@ async def test_words_do_not_answer_a_question_that_was_asked_while_a_turn_was_re
 ) -> None:
     await home.attack(calls(GARAGE_UP), calls(UNLOCK))
     (heard,) = home.waiting
-    await async_get_approvals(hass).answer(heard.id, GivenAnswer(approved=True, way=ApprovalWay.ACTION))
+    await async_get_approvals(hass).answer(
+        heard.id, GivenAnswer(approved=True, way=ApprovalWay.ACTION)
+    )
     (unheard,) = home.waiting
     home.let_in.clear()
 
@@ -368,7 +446,9 @@ async def test_words_do_not_answer_a_question_that_was_asked_while_a_turn_was_re
     assert len(home.let_in) == 1, "it was said now"
 
 
-async def test_a_question_of_an_older_turn_takes_no_yes_to_a_newer_one(hass: HomeAssistant, home: AttackedHome) -> None:
+async def test_a_question_of_an_older_turn_takes_no_yes_to_a_newer_one(
+    hass: HomeAssistant, home: AttackedHome
+) -> None:
     reached, passed = asyncio.Event(), asyncio.Event()
 
     async def wait(_: ToolInput) -> JsonObjectType:

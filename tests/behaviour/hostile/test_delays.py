@@ -12,12 +12,20 @@ from homeassistant.components.homeassistant.exposed_entities import async_expose
 from homeassistant.components.intent import async_register_timer_handler
 from homeassistant.components.intent.const import TIMER_DATA
 from homeassistant.core import HomeAssistant
-from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er
+from homeassistant.helpers import (
+    area_registry as ar,
+    device_registry as dr,
+    entity_registry as er,
+)
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import async_fire_time_changed
 from pytest_homeassistant_custom_component.typing import ClientSessionGenerator
 
-from custom_components.chatterbox.later.plans import MOST_PLANS, NotPlanned, async_get_plans
+from custom_components.chatterbox.later.plans import (
+    MOST_PLANS,
+    NotPlanned,
+    async_get_plans,
+)
 from custom_components.chatterbox.later.schedule import async_get_schedule
 from tests.behaviour.hostile.home import DOOR, HALL, AttackedHome, call, calls, says
 from tests.behaviour.hostile.test_api_clients import HOME, send
@@ -57,8 +65,13 @@ async def doors(hass: HomeAssistant) -> None:
     (sentences / "mine.yaml").write_text(CUSTOM, encoding="utf-8")
     await move_into_the_demo_home(hass)
     unlock = {"action": "lock.unlock", "target": {"entity_id": DOOR}}
-    sesame = {"alias": "Sesame", "triggers": [{"trigger": "conversation", "command": ["open sesame"]}]}
-    assert await async_setup_component(hass, "automation", {"automation": [{**sesame, "actions": [unlock]}]})
+    sesame = {
+        "alias": "Sesame",
+        "triggers": [{"trigger": "conversation", "command": ["open sesame"]}],
+    }
+    assert await async_setup_component(
+        hass, "automation", {"automation": [{**sesame, "actions": [unlock]}]}
+    )
     async_register_timer_handler(hass, HALL, lambda *_: None)
 
 
@@ -72,12 +85,19 @@ async def wait(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
 
 def delayed(hass: HomeAssistant) -> list[str]:
     """Return the commands that wait in timers of Home Assistant."""
-    return [timer.conversation_command for timer in hass.data[TIMER_DATA].timers.values() if timer.conversation_command]
+    return [
+        timer.conversation_command
+        for timer in hass.data[TIMER_DATA].timers.values()
+        if timer.conversation_command
+    ]
 
 
 @pytest.mark.usefixtures("doors")
 async def test_what_is_said_for_later_is_planned_or_refused_in_words(
-    hass: HomeAssistant, home: AttackedHome, freezer: FrozenDateTimeFactory, subtests: pytest.Subtests
+    hass: HomeAssistant,
+    home: AttackedHome,
+    freezer: FrozenDateTimeFactory,
+    subtests: pytest.Subtests,
 ) -> None:
     await set_up(hass, offline_entry())
     await home.begin()
@@ -86,17 +106,24 @@ async def test_what_is_said_for_later_is_planned_or_refused_in_words(
         for device_id in (HALL, None):
             with subtests.test(text):
                 answer = await home.say(text, device_id, language=language)
-                assert language != "en" or answer.startswith((NOT_PLANNED, "I can't plan", "I don't know")), answer
+                assert language != "en" or answer.startswith(
+                    (NOT_PLANNED, "I can't plan", "I don't know")
+                ), answer
                 assert delayed(hass) == []
                 assert async_get_plans(hass).stored.plans == ()
     # What fits only later is not done either.
-    entry, kitchen = er.async_get(hass).async_get(DOOR), ar.async_get(hass).async_get_area_by_name("Kitchen")
+    entry, kitchen = (
+        er.async_get(hass).async_get(DOOR),
+        ar.async_get(hass).async_get_area_by_name("Kitchen"),
+    )
     assert entry is not None
     assert entry.device_id is not None
     assert kitchen is not None
     dr.async_get(hass).async_update_device(entry.device_id, area_id=kitchen.id)
     hass.states.async_set("light.ghost_lamp", "off", {"friendly_name": "Ghost Lamp"})
-    async_expose_entity(hass, conversation.DOMAIN, "light.ghost_lamp", should_expose=True)
+    async_expose_entity(
+        hass, conversation.DOMAIN, "light.ghost_lamp", should_expose=True
+    )
     await wait(hass, freezer)
     home.assert_refused()
     assert hass.states.is_state("light.ghost_lamp", "off")
@@ -124,7 +151,9 @@ async def test_what_starts_automations_is_asked_about_and_planned(
     assert home.state(DOOR) == "unlocked"
 
 
-async def test_who_waits_for_what_does_not_come_is_told_at_once(hass: HomeAssistant, home: AttackedHome) -> None:
+async def test_who_waits_for_what_does_not_come_is_told_at_once(
+    hass: HomeAssistant, home: AttackedHome
+) -> None:
     await move_into_the_demo_home(hass)
     await set_up(hass, offline_entry())
 
@@ -143,11 +172,25 @@ async def test_who_waits_for_what_does_not_come_is_told_at_once(hass: HomeAssist
     assert delayed(hass) == []
 
 
-FITTING = call("HassStartTimer", minutes=5, conversation_command="turn on the kitchen ceiling light")
+FITTING = call(
+    "HassStartTimer",
+    minutes=5,
+    conversation_command="turn on the kitchen ceiling light",
+)
 VAIN = {
-    "it fits nothing": call("HassStartTimer", seconds=3, conversation_command="unlock the front door in the kitchen"),
-    "it waits itself": call("HassStartTimer", seconds=3, conversation_command="unlock the front door in 3 seconds"),
-    "it names no time": call("HassStartTimer", conversation_command="turn on the kitchen ceiling light"),
+    "it fits nothing": call(
+        "HassStartTimer",
+        seconds=3,
+        conversation_command="unlock the front door in the kitchen",
+    ),
+    "it waits itself": call(
+        "HassStartTimer",
+        seconds=3,
+        conversation_command="unlock the front door in 3 seconds",
+    ),
+    "it names no time": call(
+        "HassStartTimer", conversation_command="turn on the kitchen ceiling light"
+    ),
     "it is a plan": call(
         "chatterbox__later",
         kind="act",
@@ -162,7 +205,10 @@ VAIN = {
         tool="intent__HassStartTimer",
         arguments={"seconds": 3, "conversation_command": "unlock the front door"},
     ),
-    "it is said": call("conversation__process_sentence", sentence="unlock the front door in the kitchen in 3 seconds"),
+    "it is said": call(
+        "conversation__process_sentence",
+        sentence="unlock the front door in the kitchen in 3 seconds",
+    ),
 }
 
 
@@ -180,7 +226,9 @@ async def test_a_model_delays_nothing_but_by_a_plan(
     for name, vain in VAIN.items():
         with subtests.test(name):
             home.play(calls(vain), says("In a moment."))
-            assert (await home.say("good evening", device_id, talk=name)).endswith("that wasn't done.")
+            assert (await home.say("good evening", device_id, talk=name)).endswith(
+                "that wasn't done."
+            )
             assert delayed(hass) == []
             assert async_get_plans(hass).stored.plans == ()
     await wait(hass, freezer)
@@ -189,15 +237,24 @@ async def test_a_model_delays_nothing_but_by_a_plan(
     await home.say("turn on the kitchen ceiling light in five minutes", device_id)
     plans = async_get_plans(hass).stored.plans
     assert delayed(hass) == []
-    assert [plan.text for plan in plans] == (["turn on the Kitchen Ceiling Light"] if device_id else [])
+    assert [plan.text for plan in plans] == (
+        ["turn on the Kitchen Ceiling Light"] if device_id else []
+    )
     await wait(hass, freezer)
     assert hass.states.is_state(LIGHT, "on" if device_id else "off")
 
 
 async def test_no_other_surface_delays_a_command(
-    hass: HomeAssistant, home: AttackedHome, hass_client: ClientSessionGenerator, subtests: pytest.Subtests
+    hass: HomeAssistant,
+    home: AttackedHome,
+    hass_client: ClientSessionGenerator,
+    subtests: pytest.Subtests,
 ) -> None:
-    command = call("HassStartTimer", seconds=3, conversation_command="turn on the kitchen ceiling light")
+    command = call(
+        "HassStartTimer",
+        seconds=3,
+        conversation_command="turn on the kitchen ceiling light",
+    )
     await home.taken_over()
     async_register_timer_handler(hass, HALL, lambda *_: None)
     await enable_api(hass)
@@ -205,12 +262,21 @@ async def test_no_other_surface_delays_a_command(
 
     async def ask() -> None:
         data = {"text": "good evening", "agent_id": "conversation.talker"}
-        await hass.services.async_call("chatterbox", "ask", data, blocking=True, return_response=True)
+        await hass.services.async_call(
+            "chatterbox", "ask", data, blocking=True, return_response=True
+        )
 
     async def respond() -> None:
-        await send(client, {"role": "user", "content": "Good evening."}, wishes={"tools": [HOME]})
+        await send(
+            client,
+            {"role": "user", "content": "Good evening."},
+            wishes={"tools": [HOME]},
+        )
 
-    surfaces: Mapping[str, Callable[[], Awaitable[None]]] = {"the action": ask, "an API client": respond}
+    surfaces: Mapping[str, Callable[[], Awaitable[None]]] = {
+        "the action": ask,
+        "an API client": respond,
+    }
     for name, surface in surfaces.items():
         with subtests.test(name):
             home.play(calls(command, UNLOCK))

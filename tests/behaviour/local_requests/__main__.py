@@ -22,12 +22,22 @@ from tests.support.page_tables import write_table
 def _local() -> str:
     runs = read_runs()
     return local_table(
-        {home.name: count_local(run_in_own_home(partial(try_locally, home=home)), runs) for home in read_homes()}
+        {
+            home.name: count_local(
+                run_in_own_home(partial(try_locally, home=home)), runs
+            )
+            for home in read_homes()
+        }
     )
 
 
 def _offline() -> str:
-    return offline_table({home.name: run_in_own_home(partial(count_offline, home=home)) for home in read_homes()})
+    return offline_table(
+        {
+            home.name: run_in_own_home(partial(count_offline, home=home))
+            for home in read_homes()
+        }
+    )
 
 
 if __name__ == "__main__":

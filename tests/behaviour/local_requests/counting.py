@@ -51,7 +51,10 @@ class LocalCount:
 
     def cells(self) -> list[str]:
         """Return what stands in a row."""
-        return [str(value) for value in (self.requests, self.local, self.wrong, self.lost, self.won)]
+        return [
+            str(value)
+            for value in (self.requests, self.local, self.wrong, self.lost, self.won)
+        ]
 
 
 async def try_locally(hass: HomeAssistant, home: Home) -> list[LocalRequest]:
@@ -61,21 +64,32 @@ async def try_locally(hass: HomeAssistant, home: Home) -> list[LocalRequest]:
     model = ScriptedChatCompletions(_SILENT)
     found: list[LocalRequest] = []
     async with serving(model.application()) as address:
-        agent = await set_up(hass, server_entry(address, rules=_RULES, local_commands="first", model_requests=[]))
+        agent = await set_up(
+            hass,
+            server_entry(
+                address, rules=_RULES, local_commands="first", model_requests=[]
+            ),
+        )
         for task_id, (_, task) in tasks_by_id([home]).items():
             model_request = len(model.requests)
             is_right = await _say(hass, entry, task, _sentence(task_id, home, task))
-            found.append(LocalRequest(task_id, len(model.requests) == model_request, is_right))
+            found.append(
+                LocalRequest(task_id, len(model.requests) == model_request, is_right)
+            )
         assert await hass.config_entries.async_unload(agent.entry_id)
     return found
 
 
-def count_local(requests: Sequence[LocalRequest], runs: Iterable[RecordedRun]) -> LocalCount:
+def count_local(
+    requests: Sequence[LocalRequest], runs: Iterable[RecordedRun]
+) -> LocalCount:
     """Compare requests with the runs that models were recorded with."""
     local = {request.task_id: request for request in requests if request.is_local}
     wrong = {task_id for task_id, request in local.items() if not request.is_right}
     of_local = [run for run in runs if run.task_id in local]
-    lost = {run.task_id for run in of_local if run.task_id in wrong and not run.unexpected}
+    lost = {
+        run.task_id for run in of_local if run.task_id in wrong and not run.unexpected
+    }
     won = [run for run in of_local if run.task_id not in wrong and run.unexpected]
     return LocalCount(len(requests), len(local), len(wrong), len(lost), len(won))
 
@@ -96,7 +110,13 @@ class OfflineCount:
 
     def cells(self) -> list[str]:
         """Return what stands in a row."""
-        values = (self.requests, self.built_in, self.unanswered, self.questions, self.with_yes)
+        values = (
+            self.requests,
+            self.built_in,
+            self.unanswered,
+            self.questions,
+            self.with_yes,
+        )
         return [str(value) for value in values]
 
 
@@ -109,7 +129,9 @@ async def count_offline(hass: HomeAssistant, home: Home) -> OfflineCount:
     tasks = tasks_by_id([home])
     for task_id, (_, task) in tasks.items():
         text = _sentence(task_id, home, task)
-        built_in += await _say(hass, entry, task, text, agent_id=conversation.HOME_ASSISTANT_AGENT)
+        built_in += await _say(
+            hass, entry, task, text, agent_id=conversation.HOME_ASSISTANT_AGENT
+        )
         is_right = await _say(hass, entry, task, text)
         is_question = bool(async_get_approvals(hass).waiting)
         unanswered += is_right
@@ -119,10 +141,18 @@ async def count_offline(hass: HomeAssistant, home: Home) -> OfflineCount:
 
 
 async def _say(
-    hass: HomeAssistant, entry: MockConfigEntry, task: Task, text: str, *, agent_id: str = AGENT, answer: str = ""
+    hass: HomeAssistant,
+    entry: MockConfigEntry,
+    task: Task,
+    text: str,
+    *,
+    agent_id: str = AGENT,
+    answer: str = "",
 ) -> bool:
     """Say something in a home that is as the task begins; tell whether it is then as it has to be."""
-    hass.config_entries.async_update_entry(entry, data={**entry.data, CONF_SETUP: task.initial_states()})
+    hass.config_entries.async_update_entry(
+        entry, data={**entry.data, CONF_SETUP: task.initial_states()}
+    )
     assert await hass.config_entries.async_reload(entry.entry_id)
     await hass.async_block_till_done()
     before, turns = snapshot(states_of(hass, entry)), list[str]()
@@ -135,7 +165,9 @@ async def _say(
     for words in filter(None, (text, answer)):
         if words == text or async_get_approvals(hass).waiting:
             talk = turns[-1] if turns else None
-            await conversation.async_converse(hass, words, talk, Context(), "en", agent_id, satellite_id=_SATELLITE)
+            await conversation.async_converse(
+                hass, words, talk, Context(), "en", agent_id, satellite_id=_SATELLITE
+            )
             await hass.async_block_till_done()
     stop_listening()
     return not task.wrong_states(before, snapshot(states_of(hass, entry)))
@@ -144,7 +176,9 @@ async def _say(
 def _sentence(task_id: str, home: Home, task: Task) -> str:
     """Return the sentence of a task that has this id."""
     (sentence,) = (
-        text for text in task.sentences if task_id in tasks_by_id([Home(home.name, "", (_only(task, text),))])
+        text
+        for text in task.sentences
+        if task_id in tasks_by_id([Home(home.name, "", (_only(task, text),))])
     )
     return sentence
 
@@ -155,14 +189,34 @@ def _only(task: Task, text: str) -> Task:
 
 def local_table(counts: dict[str, LocalCount]) -> str:
     """Return the table of what needs no model."""
-    head = ["home", "requests", "without the model", "wrong", "a model was right", "runs of models won"]
-    return table(head, [*([home, *count.cells()] for home, count in counts.items()), _sums(counts)])
+    head = [
+        "home",
+        "requests",
+        "without the model",
+        "wrong",
+        "a model was right",
+        "runs of models won",
+    ]
+    return table(
+        head,
+        [*([home, *count.cells()] for home, count in counts.items()), _sums(counts)],
+    )
 
 
 def offline_table(counts: dict[str, OfflineCount]) -> str:
     """Return the table of what comes out right without any model."""
-    head = ["home", "requests", "Home Assistant", "offline service", "asked, and not answered", "after a yes"]
-    return table(head, [*([home, *count.cells()] for home, count in counts.items()), _sums(counts)])
+    head = [
+        "home",
+        "requests",
+        "Home Assistant",
+        "offline service",
+        "asked, and not answered",
+        "after a yes",
+    ]
+    return table(
+        head,
+        [*([home, *count.cells()] for home, count in counts.items()), _sums(counts)],
+    )
 
 
 def _sums(counts: dict[str, LocalCount] | dict[str, OfflineCount]) -> list[str]:

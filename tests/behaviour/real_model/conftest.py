@@ -8,8 +8,18 @@ import pytest
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.core import HomeAssistant
 
-from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, ServiceKind
-from tests.support.servers.llama_cpp.process import LlamaServer, LlamaSetup, llama_server, set_up_llama
+from custom_components.chatterbox.const import (
+    CONF_BASE_URL,
+    CONF_KIND,
+    CONF_SERVER,
+    ServiceKind,
+)
+from tests.support.servers.llama_cpp.process import (
+    LlamaServer,
+    LlamaSetup,
+    llama_server,
+    set_up_llama,
+)
 from tests.support.talk import add_agent, move_into_the_demo_home
 
 
@@ -33,9 +43,17 @@ async def llama(hass: HomeAssistant, _environment: None) -> AsyncGenerator[Llama
         async def start(setup: LlamaSetup, **options: object) -> LlamaServer:
             server = await servers.enter_async_context(llama_server(setup))
             await move_into_the_demo_home(hass)
-            service: dict[str, object] = {CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_BASE_URL: server.url}
-            defaults: dict[str, object] = {CONF_MODEL: "written", CONF_LLM_HASS_API: ["assist"]}
-            await add_agent(hass, service | {CONF_SERVER: "llama_cpp"}, defaults | options)
+            service: dict[str, object] = {
+                CONF_KIND: ServiceKind.OPENAI_CHAT,
+                CONF_BASE_URL: server.url,
+            }
+            defaults: dict[str, object] = {
+                CONF_MODEL: "written",
+                CONF_LLM_HASS_API: ["assist"],
+            }
+            await add_agent(
+                hass, service | {CONF_SERVER: "llama_cpp"}, defaults | options
+            )
             return server
 
         yield start

@@ -9,7 +9,12 @@ from custom_components.chatterbox.agent.events import PromptProgress, TextDelta
 from custom_components.chatterbox.agent.messages import UserMessage
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.providers.http_provider import HTTPProvider
-from custom_components.chatterbox.const import CONF_BASE_URL, CONF_KIND, CONF_SERVER, ServiceKind
+from custom_components.chatterbox.const import (
+    CONF_BASE_URL,
+    CONF_KIND,
+    CONF_SERVER,
+    ServiceKind,
+)
 from custom_components.chatterbox.flows.service_checks import async_measure, try_out
 from custom_components.chatterbox.runtime.composition import model_server
 from custom_components.chatterbox.settings.agent import AgentSettings, settings_of
@@ -21,21 +26,34 @@ pytestmark = pytest.mark.thorough
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
-ACTS = {"\n": '<tool_call>\n{"name": "turn_on", "arguments": {"name": "kitchen light"}}\n</tool_call>'}
+ACTS = {
+    "\n": '<tool_call>\n{"name": "turn_on", "arguments": {"name": "kitchen light"}}\n</tool_call>'
+}
 TALKS = {"\n": "I have turned on the light."}
 
 
 def model_of(hass: HomeAssistant, server: LlamaServer) -> HTTPProvider:
     """Return the model of a server as a dialog asks it."""
-    service = {CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_BASE_URL: server.url, CONF_SERVER: "llama_cpp"}
+    service = {
+        CONF_KIND: ServiceKind.OPENAI_CHAT,
+        CONF_BASE_URL: server.url,
+        CONF_SERVER: "llama_cpp",
+    }
     return model_server(hass, service, AgentSettings("written"))
 
 
-async def test_a_model_that_acts_is_measured_with_the_prompt_of_the_home(hass: HomeAssistant, llama: Llama) -> None:
+async def test_a_model_that_acts_is_measured_with_the_prompt_of_the_home(
+    hass: HomeAssistant, llama: Llama
+) -> None:
     model = model_of(hass, await llama(LlamaSetup(ACTS)))
 
     trial = await try_out(model)
-    times = await async_measure(hass, model, trial, settings_of(new_agent_data(ServiceKind.OPENAI_CHAT, "written")))
+    times = await async_measure(
+        hass,
+        model,
+        trial,
+        settings_of(new_agent_data(ServiceKind.OPENAI_CHAT, "written")),
+    )
 
     assert trial.uses_tools
     assert times
@@ -46,22 +64,30 @@ async def test_a_model_that_acts_is_measured_with_the_prompt_of_the_home(hass: H
 async def test_a_template_that_drops_tools_is_told_from_a_model_that_talks(
     hass: HomeAssistant, llama: Llama, *, shows_tools: bool
 ) -> None:
-    trial = await try_out(model_of(hass, await llama(LlamaSetup(TALKS, shows_tools=shows_tools))))
+    trial = await try_out(
+        model_of(hass, await llama(LlamaSetup(TALKS, shows_tools=shows_tools)))
+    )
 
     assert not trial.uses_tools
     assert trial.drops_tools is not shows_tools
 
 
-async def test_a_long_prompt_is_read_in_batches_of_which_the_server_tells(hass: HomeAssistant, llama: Llama) -> None:
+async def test_a_long_prompt_is_read_in_batches_of_which_the_server_tells(
+    hass: HomeAssistant, llama: Llama
+) -> None:
     model = model_of(hass, await llama(LlamaSetup(TALKS)))
-    request = CompletionRequest("", (UserMessage(" ".join(f"lamp {number}" for number in range(1500))),))
+    request = CompletionRequest(
+        "", (UserMessage(" ".join(f"lamp {number}" for number in range(1500))),)
+    )
 
     async with aclosing(model.stream(request)) as events:
         received = [event async for event in events]
 
     reports = [event for event in received if isinstance(event, PromptProgress)]
     assert len(reports) > 2
-    assert [report.processed for report in reports] == sorted({report.processed for report in reports})
+    assert [report.processed for report in reports] == sorted(
+        {report.processed for report in reports}
+    )
     assert reports[-1].processed == reports[-1].total
     assert received[: len(reports)] == reports
     assert isinstance(received[len(reports)], TextDelta)

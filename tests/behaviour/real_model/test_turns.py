@@ -12,15 +12,29 @@ from pydantic import BaseModel, TypeAdapter
 from custom_components.chatterbox.const import CONF_MAX_TOKENS, DOMAIN
 from tests.behaviour.real_model.conftest import Llama
 from tests.support.listening_room import StreamingVoice, furnish
-from tests.support.servers.llama_cpp.process import LlamaServer, LlamaSetup, llama_server
-from tests.support.talk import LIGHT, assert_no_orphans, say, speech, talk_as_the_pipeline_does, talking
+from tests.support.servers.llama_cpp.process import (
+    LlamaServer,
+    LlamaSetup,
+    llama_server,
+)
+from tests.support.talk import (
+    LIGHT,
+    assert_no_orphans,
+    say,
+    speech,
+    talk_as_the_pipeline_does,
+    talking,
+)
 from tests.support.tasks import have_done, task_entry
 
 pytestmark = [pytest.mark.usefixtures("socket_enabled"), pytest.mark.timeout(90)]
 
 ON = '{"name": "intent__HassTurnOn", "arguments": {"name": "Kitchen ceiling light", "domain": ["light"]}}'
 CALLS = {"\n": f"<tool_call>\n{ON}\n</tool_call>", "\n\n": "The kitchen is lit now."}
-MISSPELT = {"\n": '<tool_call>\n{"name": "intent__HassTurnUp', "\n\n": "I have tried it."}
+MISSPELT = {
+    "\n": '<tool_call>\n{"name": "intent__HassTurnUp',
+    "\n\n": "I have tried it.",
+}
 WARM = {"\n": "The kitchen is warm, and the light is off."}
 MARKUP = ("<tool_call>", "<|im_", "</context>", "<context>", '"name":', '"arguments":')
 
@@ -35,11 +49,18 @@ class Slot(BaseModel):
 
 def states_of(hass: HomeAssistant) -> dict[str, str]:
     """Return the states of the home."""
-    return {one.entity_id: one.state for one in hass.states.async_all() if one.domain != "conversation"}
+    return {
+        one.entity_id: one.state
+        for one in hass.states.async_all()
+        if one.domain != "conversation"
+    }
 
 
 async def slot_of(server: LlamaServer) -> Slot:
-    async with aiohttp.ClientSession() as session, session.get(f"{server.url}/slots") as response:
+    async with (
+        aiohttp.ClientSession() as session,
+        session.get(f"{server.url}/slots") as response,
+    ):
         (slot,) = TypeAdapter(list[Slot]).validate_json(await response.read())
         return slot
 
@@ -89,7 +110,9 @@ async def test_words_and_a_call(hass: HomeAssistant, llama: Llama) -> None:
     assert_sane(hass)
 
 
-async def test_a_call_arrives_from_a_template_without_tools(hass: HomeAssistant, llama: Llama) -> None:
+async def test_a_call_arrives_from_a_template_without_tools(
+    hass: HomeAssistant, llama: Llama
+) -> None:
     """The server hands it on as words."""
     await llama(LlamaSetup(CALLS, shows_tools=False))
 
@@ -122,11 +145,16 @@ async def test_an_answer_is_heard_while_it_is_written_until_someone_interrupts(
 
 
 @pytest.mark.thorough
-async def test_two_turns_at_once_share_a_slot(hass: HomeAssistant, llama: Llama) -> None:
+async def test_two_turns_at_once_share_a_slot(
+    hass: HomeAssistant, llama: Llama
+) -> None:
     await llama(LlamaSetup(CALLS))
 
     results = await asyncio.gather(
-        *(say(hass, "turn on the kitchen light", talk) for talk in ("kitchen-talk", "bedroom-talk"))
+        *(
+            say(hass, "turn on the kitchen light", talk)
+            for talk in ("kitchen-talk", "bedroom-talk")
+        )
     )
 
     assert [speech(result) for result in results] == ["The kitchen is lit now."] * 2
@@ -139,30 +167,50 @@ async def test_a_home_that_does_not_fit_the_context_is_told_and_acts_without_the
 ) -> None:
     await llama(LlamaSetup(WARM, context=2048))
 
-    results = [speech(await say(hass, text)) for text in ("turn on the kitchen light", "what is love?")]
+    results = [
+        speech(await say(hass, text))
+        for text in ("turn on the kitchen light", "what is love?")
+    ]
 
-    assert all(result.startswith("That's more than my language model can read at once. ") for result in results)
+    assert all(
+        result.startswith("That's more than my language model can read at once. ")
+        for result in results
+    )
     assert hass.states.is_state(LIGHT, "on")
-    (issue,) = [one for one in ir.async_get(hass).issues.values() if one.domain == DOMAIN]
+    (issue,) = [
+        one for one in ir.async_get(hass).issues.values() if one.domain == DOMAIN
+    ]
     assert issue.translation_key == "prompt_too_long"
     assert issue.translation_placeholders is not None
     assert issue.translation_placeholders["window_tokens"] == "2\u202f048"
 
 
 @pytest.mark.thorough
-async def test_a_long_conversation_is_shortened(hass: HomeAssistant, llama: Llama) -> None:
+async def test_a_long_conversation_is_shortened(
+    hass: HomeAssistant, llama: Llama
+) -> None:
     await llama(LlamaSetup(WARM, context=6144))
 
     for number in range(8):
-        result = await say(hass, f"{number}. Remember this: " + f"The lamp {number} is blue, green or red. " * 50)
+        result = await say(
+            hass,
+            f"{number}. Remember this: "
+            + f"The lamp {number} is blue, green or red. " * 50,
+        )
         assert speech(result) == WARM["\n"], number
 
 
 @pytest.mark.thorough
-async def test_a_server_that_ends_in_mid_answer_and_comes_back(hass: HomeAssistant, llama: Llama) -> None:
+async def test_a_server_that_ends_in_mid_answer_and_comes_back(
+    hass: HomeAssistant, llama: Llama
+) -> None:
     server = await llama(LlamaSetup(endless=True))
     answer = HeardAnswer()
-    turn = hass.async_create_task(talk_as_the_pipeline_does(hass, "tell me a story", "kitchen-talk", answer.listen))
+    turn = hass.async_create_task(
+        talk_as_the_pipeline_does(
+            hass, "tell me a story", "kitchen-talk", answer.listen
+        )
+    )
     await answer.has(300)
 
     server.process.kill()
@@ -190,7 +238,9 @@ async def test_a_loop_is_spoken_once(hass: HomeAssistant, llama: Llama) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("shows_tools", [True, False])
-async def test_noise_is_spoken_and_ends(hass: HomeAssistant, llama: Llama, *, shows_tools: bool) -> None:
+async def test_noise_is_spoken_and_ends(
+    hass: HomeAssistant, llama: Llama, *, shows_tools: bool
+) -> None:
     await llama(LlamaSetup(shows_tools=shows_tools), **{CONF_MAX_TOKENS: 300})
     before = states_of(hass)
 
@@ -201,19 +251,26 @@ async def test_noise_is_spoken_and_ends(hass: HomeAssistant, llama: Llama, *, sh
     assert_sane(hass)
 
 
-async def test_a_call_that_is_cut_does_nothing(hass: HomeAssistant, llama: Llama) -> None:
+async def test_a_call_that_is_cut_does_nothing(
+    hass: HomeAssistant, llama: Llama
+) -> None:
     """From a tool that is not offered, the grammar of the server leads to a call of another, with any arguments."""
     await llama(LlamaSetup(MISSPELT), **{CONF_MAX_TOKENS: 20})
     before = states_of(hass)
 
     result = await say(hass, "how are you?")
 
-    assert speech(result) == "My answer got too long and was cut off. Please ask for a shorter one."
+    assert (
+        speech(result)
+        == "My answer got too long and was cut off. Please ask for a shorter one."
+    )
     assert states_of(hass) == before
     assert_sane(hass)
 
 
-async def test_a_task_gets_data_of_its_structure(hass: HomeAssistant, llama: Llama) -> None:
+async def test_a_task_gets_data_of_its_structure(
+    hass: HomeAssistant, llama: Llama
+) -> None:
     """The grammar of the server makes noise fit, except for numbers, whose bounds it does not know."""
     server = await llama(LlamaSetup())
     entry = task_entry(server.url, server="llama_cpp")
@@ -221,9 +278,19 @@ async def test_a_task_gets_data_of_its_structure(hass: HomeAssistant, llama: Lla
     assert await hass.config_entries.async_setup(entry.entry_id)
     rooms = ["Kitchen", "Bedroom", "Hallway"]
     room = {"required": True, "selector": {"select": {"options": rooms}}}
-    others = {"required": True, "selector": {"select": {"options": rooms, "multiple": True}}}
+    others = {
+        "required": True,
+        "selector": {"select": {"options": rooms, "multiple": True}},
+    }
 
-    answer = await have_done(hass, structure={"room": room, "others": others, "is_lit": {"selector": {"boolean": {}}}})
+    answer = await have_done(
+        hass,
+        structure={
+            "room": room,
+            "others": others,
+            "is_lit": {"selector": {"boolean": {}}},
+        },
+    )
 
     assert answer["room"] in rooms
     assert {*answer["others"]} <= {*rooms}

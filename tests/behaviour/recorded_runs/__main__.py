@@ -9,18 +9,39 @@ from collections import defaultdict
 from dataclasses import replace
 from functools import partial
 
-from tests.behaviour.recorded_runs.dry import ENOUGH, agree, grade_dry, without_artefacts
+from tests.behaviour.recorded_runs.dry import (
+    ENOUGH,
+    agree,
+    grade_dry,
+    without_artefacts,
+)
 from tests.behaviour.recorded_runs.replay import Way, count, replay
 from tests.behaviour.recorded_runs.runs import read_batches
-from tests.behaviour.recorded_runs.table import PAGE, Count, details, summary, with_tables
+from tests.behaviour.recorded_runs.table import (
+    PAGE,
+    Count,
+    details,
+    summary,
+    with_tables,
+)
 from tests.support.own_home import run_in_own_home
 
 
 def main() -> int:
     """Read the command line and replay; return the exit code, 1 when a run is lost that Home Assistant itself wins."""
-    parser = argparse.ArgumentParser(prog="script/replay", description=f"Measure the tables of {PAGE.name}.")
-    parser.add_argument("--dry-run", action="store_true", help=f"print the tables, but do not write {PAGE.name}")
-    parser.add_argument("--dry", action="store_true", help="only count how often the grades of dry turns agree")
+    parser = argparse.ArgumentParser(
+        prog="script/replay", description=f"Measure the tables of {PAGE.name}."
+    )
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help=f"print the tables, but do not write {PAGE.name}",
+    )
+    parser.add_argument(
+        "--dry",
+        action="store_true",
+        help="only count how often the grades of dry turns agree",
+    )
     arguments = parser.parse_args()
     is_dry_run: bool = arguments.dry_run
     logging.disable(logging.ERROR)
@@ -29,17 +50,24 @@ def main() -> int:
     counts: dict[tuple[str, str], Count] = defaultdict(Count)
     lost = False
     for batch in read_batches():
-        ways = [run_in_own_home(partial(replay, batch=batch, way=way)) for way in (Way.CORE, Way.OURS, Way.ASKING)]
+        ways = [
+            run_in_own_home(partial(replay, batch=batch, way=way))
+            for way in (Way.CORE, Way.OURS, Way.ASKING)
+        ]
         for core, ours, asking in zip(*ways, strict=True):
             counted = count(core, ours, asking)
             counts[batch.name, ours.run.model] += counted
             if counted.lost:
                 lost = True
-                sys.stderr.write(f"lost: {ours.run.model} {ours.run.task}: {ours.cause}\n")
+                sys.stderr.write(
+                    f"lost: {ours.run.model} {ours.run.task}: {ours.cause}\n"
+                )
     ordered = dict(sorted(counts.items()))
     sys.stdout.write(f"{summary(ordered)}\n{details(ordered)}")
     if not is_dry_run:
-        PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8"), ordered), encoding="utf-8")
+        PAGE.write_text(
+            with_tables(PAGE.read_text(encoding="utf-8"), ordered), encoding="utf-8"
+        )
     return int(lost)
 
 

@@ -1,7 +1,8 @@
 """The hard cases: what weaker models said, and what has to come of each of their messages.
 
-Knows the format of `fixtures/recorded-runs/hard-cases.jsonl`, and what a person read out of the messages that are not
-what they seem. Must not know how Chatterbox reads them.
+Knows the format of `fixtures/recorded-runs/hard-cases.jsonl`, and what a person read
+out of the messages that are not what they seem. Must not know how Chatterbox reads
+them.
 """
 
 from pathlib import Path
@@ -60,7 +61,9 @@ class HardCase(BaseModel):
 
     def meaning(self, number: int) -> Meaning:
         """Return what a message is: what a person read out of it, or else exactly what it says."""
-        return _READ_BY_HAND.get((self.id, number)) or Meaning(says=self.asst[number].content or "")
+        return _READ_BY_HAND.get((self.id, number)) or Meaning(
+            says=self.asst[number].content or ""
+        )
 
     def calls(self) -> list[RecordedCall]:
         """Return all calls of the case in order, those in a text before the others of their message."""
@@ -73,7 +76,10 @@ class HardCase(BaseModel):
 
 def read_hard_cases() -> tuple[HardCase, ...]:
     """Read all cases, in their order."""
-    return tuple(HardCase.model_validate_json(line) for line in _CASES.read_text(encoding="utf-8").splitlines())
+    return tuple(
+        HardCase.model_validate_json(line)
+        for line in _CASES.read_text(encoding="utf-8").splitlines()
+    )
 
 
 def is_read_by_hand(case: HardCase) -> bool:
@@ -90,19 +96,40 @@ _READ_BY_HAND: Final = {
     (
         "qwen3-1.7b urban_loft_au_calendar-from_my_personal_calendar_how_many_nights_do_i_need_to_cook_this_week-3",
         0,
-    ): Meaning(says="", calls=_call("calendar_get_events", calendar="Personal", range="week")),
+    ): Meaning(
+        says="", calls=_call("calendar_get_events", calendar="Personal", range="week")
+    ),
     ("qwen3-1.7b urban_loft_au_light-how_many_lights_are_currently_on-3", 0): Meaning(
         says="", calls=_call("GetLiveContext")
     ),
-    ("qwen3-1.7b suburban_familiy_home_be_switch-is_the_plug_in_the_kitchen_on-1", 0): Meaning(
-        says="", calls=_call("HassGetDeviceState", area="Kitchen", domain=["switch"], name="Kitchen Appliance Plug")
+    (
+        "qwen3-1.7b suburban_familiy_home_be_switch-is_the_plug_in_the_kitchen_on-1",
+        0,
+    ): Meaning(
+        says="",
+        calls=_call(
+            "HassGetDeviceState",
+            area="Kitchen",
+            domain=["switch"],
+            name="Kitchen Appliance Plug",
+        ),
     ),
-    # Headers of channels without their tokens: "a", for what was cut of "analysis", and then the name of the next one.
-    (f"{_CLIMATE}-set_the_target_temperature_to_22_in_the_guest_room_if_it_is_above_23-2", 0): Meaning(
+    # Headers of channels without their tokens: "a", for what was cut of "analysis", and
+    # then the name of the next one.
+    (
+        f"{_CLIMATE}-set_the_target_temperature_to_22_in_the_guest_room_if_it_is_above_23-2",
+        0,
+    ): Meaning(
         says="The temperature in the Guest Room was above 23 °C, so I set the target temperature to 22 °C."
     ),
-    # "assistant" alone is what is left of a header: what follows is mostly the model arguing with itself, and nothing
-    # tells which of it is not. These messages call tools; the answer comes once the results are there.
-    (f"{_CLIMATE}-set_the_target_temperature_to_22_in_the_guest_room_if_it_is_above_23-6", 0): Meaning(says=""),
-    ("gpt-oss-120b urban_loft_au_light-how_many_lights_are_currently_on-9", 0): Meaning(says=""),
+    # "assistant" alone is what is left of a header: what follows is mostly the model
+    # arguing with itself, and nothing tells which of it is not. These messages call
+    # tools; the answer comes once the results are there.
+    (
+        f"{_CLIMATE}-set_the_target_temperature_to_22_in_the_guest_room_if_it_is_above_23-6",
+        0,
+    ): Meaning(says=""),
+    ("gpt-oss-120b urban_loft_au_light-how_many_lights_are_currently_on-9", 0): Meaning(
+        says=""
+    ),
 }

@@ -35,14 +35,17 @@ ARTEFACTS: Final = re.compile(
     r"home1_us_smart_lock-(?:lock_all_the_locks|unlock_all_the_doors)|home7_dk_media_player(?:_media_player)?-mute_"
 )
 """Tasks that want something else than their words say: unlocked after "Lock all the locks", locked after "Unlock all
-the doors", and a volume of 0 after "Mute", which mutes. They are counted apart. Decision 51."""
+the doors", and a volume of 0 after "Mute", which mutes. They are counted apart.
+Decision 51."""
 SILENCE = ScriptedAnswer(content="")
 """The answer of a server for a model that has nothing to say, as the recorded ones had after some calls."""
 _SUCCESS: Final = re.compile(
-    r"^(?:Done|OK|I've|I have|I turned|Set|Turned)\b|\b(?:has|have) been\b|\b(?:is|are) now\b", re.IGNORECASE
+    r"^(?:Done|OK|I've|I have|I turned|Set|Turned)\b|\b(?:has|have) been\b|\b(?:is|are) now\b",
+    re.IGNORECASE,
 )
 _NO_SUCCESS: Final = re.compile(
-    r"\?|n't\b|\b(?:not|unable|cannot|failed|fails|failing|error|attempted|trouble|unfortunately)\b", re.IGNORECASE
+    r"\?|n't\b|\b(?:not|unable|cannot|failed|fails|failing|error|attempted|trouble|unfortunately)\b",
+    re.IGNORECASE,
 )
 
 
@@ -95,7 +98,9 @@ class Outcome:
     @property
     def cause(self) -> str:
         """The error of the last call that failed, or else the answer."""
-        return next((call.result for call in reversed(self.calls) if call.is_error), self.speech)
+        return next(
+            (call.result for call in reversed(self.calls) if call.is_error), self.speech
+        )
 
     @property
     def worse_states(self) -> dict[str, set[str]]:
@@ -108,41 +113,62 @@ class Outcome:
         }
 
 
-async def replay(hass: HomeAssistant, batch: Batch, way: Way = Way.OURS) -> list[Outcome]:
+async def replay(
+    hass: HomeAssistant, batch: Batch, way: Way = Way.OURS
+) -> list[Outcome]:
     """Replay the runs of a batch, each from the states that its task begins with."""
     await prepare(hass)
     entry = await move_in(hass, batch.home)
     if way is Way.CORE:
-        outcomes = [await _replay_in_core(hass, entry, batch, run) for run in batch.runs]
+        outcomes = [
+            await _replay_in_core(hass, entry, batch, run) for run in batch.runs
+        ]
     else:
         async with agent(hass, asks=way is Way.ASKING) as model:
-            outcomes = [await _replay_run(hass, entry, model, batch, run, way) for run in batch.runs]
+            outcomes = [
+                await _replay_run(hass, entry, model, batch, run, way)
+                for run in batch.runs
+            ]
     await hass.config_entries.async_remove(entry.entry_id)
     return outcomes
 
 
 @asynccontextmanager
-async def agent(hass: HomeAssistant, *, asks: bool) -> AsyncGenerator[ScriptedChatCompletions]:
+async def agent(
+    hass: HomeAssistant, *, asks: bool
+) -> AsyncGenerator[ScriptedChatCompletions]:
     """Run a model server and an agent that uses it, with one connection for all runs."""
     model = ScriptedChatCompletions(Script())
     async with serving(model.application()) as address:
-        entry = await set_up(hass, server_entry(address, rules=[] if asks else [{"verdict": "allow"}]))
+        entry = await set_up(
+            hass, server_entry(address, rules=[] if asks else [{"verdict": "allow"}])
+        )
         yield model
         await hass.config_entries.async_remove(entry.entry_id)
 
 
-async def begin(hass: HomeAssistant, entry: MockConfigEntry, batch: Batch, run: RecordedRun) -> None:
+async def begin(
+    hass: HomeAssistant, entry: MockConfigEntry, batch: Batch, run: RecordedRun
+) -> None:
     setup = batch.tasks[run.task].initial_states()
-    hass.config_entries.async_update_entry(entry, data={**entry.data, CONF_SETUP: setup})
+    hass.config_entries.async_update_entry(
+        entry, data={**entry.data, CONF_SETUP: setup}
+    )
     assert await hass.config_entries.async_reload(entry.entry_id)
     await hass.async_block_till_done()
 
 
-async def _replay_in_core(hass: HomeAssistant, entry: MockConfigEntry, batch: Batch, run: RecordedRun) -> Outcome:
+async def _replay_in_core(
+    hass: HomeAssistant, entry: MockConfigEntry, batch: Batch, run: RecordedRun
+) -> Outcome:
     await begin(hass, entry, batch, run)
     before = snapshot(states_of(hass, entry))
     speech = await act_as_core(hass, run)
-    return Outcome(run, batch.tasks[run.task].wrong_states(before, snapshot(states_of(hass, entry))), speech=speech)
+    return Outcome(
+        run,
+        batch.tasks[run.task].wrong_states(before, snapshot(states_of(hass, entry))),
+        speech=speech,
+    )
 
 
 async def _replay_run(  # noqa: PLR0917  # a run, and all that it is replayed in
@@ -155,7 +181,9 @@ async def _replay_run(  # noqa: PLR0917  # a run, and all that it is replayed in
 ) -> Outcome:
     await begin(hass, entry, batch, run)
     before = snapshot(states_of(hass, entry))
-    model.play(Script(answers=(*(message.as_scripted() for message in run.asst), SILENCE)))
+    model.play(
+        Script(answers=(*(message.as_scripted() for message in run.asst), SILENCE))
+    )
     turns: list[Event] = []
     stop_listening = hass.bus.async_listen(EVENT_TURN_FINISHED, turns.append)
 
@@ -163,7 +191,9 @@ async def _replay_run(  # noqa: PLR0917  # a run, and all that it is replayed in
 
     async def say(words: str) -> str:
         nonlocal talk
-        heard = await conversation.async_converse(hass, words, talk, Context(), "en", AGENT, satellite_id=_SATELLITE)
+        heard = await conversation.async_converse(
+            hass, words, talk, Context(), "en", AGENT, satellite_id=_SATELLITE
+        )
         await hass.async_block_till_done()
         talk = heard.conversation_id
         return str(heard.response.speech.get("plain", {}).get("speech", ""))
@@ -176,9 +206,12 @@ async def _replay_run(  # noqa: PLR0917  # a run, and all that it is replayed in
     turn = turns[-1]
     return Outcome(
         run=run,
-        wrong_states=batch.tasks[run.task].wrong_states(before, snapshot(states_of(hass, entry))),
+        wrong_states=batch.tasks[run.task].wrong_states(
+            before, snapshot(states_of(hass, entry))
+        ),
         calls=tuple(
-            CalledTool(call["name"], call["is_error"], str(call["result"])) for call in turn.data["tool_calls"]
+            CalledTool(call["name"], call["is_error"], str(call["result"]))
+            for call in turn.data["tool_calls"]
         ),
         speech=spoken,
         is_asked=turn.data["stop_reason"] == StopReason.APPROVAL_REQUIRED,
@@ -191,8 +224,17 @@ def _answer_of_person(hass: HomeAssistant, task: Task) -> str | None:
     """Return the answer of somebody who wants what a task is about, if that is asked: the name of one thing, or yes."""
     waiting = async_get_approvals(hass).waiting
     options = {option.entity_id for question in waiting for option in question.options}
-    meant = [state for one in task.expect_changes if one in options and (state := hass.states.get(one))]
-    asked_about = {one for question in waiting for call in question.calls for one in call.entity_ids}
+    meant = [
+        state
+        for one in task.expect_changes
+        if one in options and (state := hass.states.get(one))
+    ]
+    asked_about = {
+        one
+        for question in waiting
+        for call in question.calls
+        for one in call.entity_ids
+    }
     if not options and asked_about and asked_about <= task.expect_changes.keys():
         return _YES
     return meant[0].name if len(meant) == 1 else None

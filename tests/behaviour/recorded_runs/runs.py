@@ -14,7 +14,12 @@ _FORMAT = ConfigDict(frozen=True, extra="ignore")
 _CUT_AS_USUAL = ScriptedAnswer()
 _RUNS = Path(__file__).parents[2] / "fixtures" / "recorded-runs"
 _HARD_HOME = Path(__file__).with_name("hard_cases_home.yaml")
-_READING: Final = {"GetLiveContext", "GetDateTime", "todo_get_items", "calendar_get_events"}
+_READING: Final = {
+    "GetLiveContext",
+    "GetDateTime",
+    "todo_get_items",
+    "calendar_get_events",
+}
 _BEFORE: Final = {
     "on": "off",
     "off": "on",
@@ -49,7 +54,10 @@ class RecordedMessage(BaseModel):
 
     def as_scripted(self, cut: ScriptedAnswer = _CUT_AS_USUAL) -> ScriptedAnswer:
         """Return the message as a server says it, in pieces as `cut` has them."""
-        calls = tuple(ScriptedCall(name=call.name, arguments=call.args) for call in self.tool_calls)
+        calls = tuple(
+            ScriptedCall(name=call.name, arguments=call.args)
+            for call in self.tool_calls
+        )
         return cut.model_copy(update={"content": self.content, "tool_calls": calls})
 
 
@@ -109,7 +117,10 @@ class RecordedRun(BaseModel):
     @property
     def wrong_states(self) -> dict[str, set[str]]:
         """Which attributes came out wrong, by entity id."""
-        return {entity_id: set(difference.got) for entity_id, difference in self.unexpected.items()}
+        return {
+            entity_id: set(difference.got)
+            for entity_id, difference in self.unexpected.items()
+        }
 
     @property
     def answer(self) -> str | None:
@@ -145,26 +156,48 @@ def read_batches() -> tuple[Batch, ...]:
     for home in read_homes():
         tasks = tasks_by_id([home])
         there = tuple(run for run in runs if run.task_id in tasks)
-        batches.append(Batch(home.name, home.description, there, {run.task: tasks[run.task_id][1] for run in there}))
+        batches.append(
+            Batch(
+                home.name,
+                home.description,
+                there,
+                {run.task: tasks[run.task_id][1] for run in there},
+            )
+        )
     return *batches, _hard_cases()
 
 
 def _hard_cases() -> Batch:
     """Return the hard cases that name the right states of entities that their home has."""
     home = _HARD_HOME.read_text(encoding="utf-8")
-    runs = [run for run in _read("hard-cases.jsonl") if run.expect and all(one in home for one in run.expect)]
-    return Batch("hard-cases", home, tuple(runs), {run.task: _task_of(run, run.expect or {}) for run in runs})
+    runs = [
+        run
+        for run in _read("hard-cases.jsonl")
+        if run.expect and all(one in home for one in run.expect)
+    ]
+    return Batch(
+        "hard-cases",
+        home,
+        tuple(runs),
+        {run.task: _task_of(run, run.expect or {}) for run in runs},
+    )
 
 
 def _task_of(run: RecordedRun, expect: Mapping[str, RecordedState]) -> Task:
     """Return a task, with states to begin with that are not in the recording, but follow from it.
 
-    Where nothing was done, what came out is what was there before; where something was, it was not so before.
+    Where nothing was done, what came out is what was there before; where something was,
+    it was not so before.
     """
-    is_done = any(not result.is_error for result in run.results if result.name not in _READING)
+    is_done = any(
+        not result.is_error for result in run.results if result.name not in _READING
+    )
     setup = {
         entity_id: Change(
-            state=_BEFORE.get(str(right.state)) if is_done and right.state else right.state, attributes={}
+            state=_BEFORE.get(str(right.state))
+            if is_done and right.state
+            else right.state,
+            attributes={},
         )
         for entity_id, right in expect.items()
         if right.state
@@ -174,9 +207,18 @@ def _task_of(run: RecordedRun, expect: Mapping[str, RecordedState]) -> Task:
             setup[entity_id] = Change(state=state)
     changes = {entity_id: right.as_change() for entity_id, right in expect.items()}
     ignored: dict[str, tuple[str, ...]] = dict.fromkeys(expect, _FOLLOWING)
-    return Task(sentences=(run.text,), setup=setup, expect_changes=changes, ignore_changes=ignored)
+    return Task(
+        sentences=(run.text,),
+        setup=setup,
+        expect_changes=changes,
+        ignore_changes=ignored,
+    )
 
 
 def _read(file: str) -> tuple[RecordedRun, ...]:
     lines = (_RUNS / file).read_text(encoding="utf-8").splitlines()
-    return tuple(RecordedRun.model_validate_json(line) for line in lines if '"expect": null' not in line)
+    return tuple(
+        RecordedRun.model_validate_json(line)
+        for line in lines
+        if '"expect": null' not in line
+    )

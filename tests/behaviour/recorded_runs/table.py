@@ -26,14 +26,20 @@ class Count:
 
     def __add__(self, other: Count) -> Count:
         """Count the runs of both."""
-        return Count(*(sum(pair) for pair in zip(astuple(self), astuple(other), strict=True)))
+        return Count(
+            *(sum(pair) for pair in zip(astuple(self), astuple(other), strict=True))
+        )
 
 
 type Counts = Mapping[tuple[str, str], Count]
 """By the names of home and model."""
 
 _HEAD = [
-    "false success before" if one.name == "false_then" else "after" if one.name == "false_now" else one.name
+    "false success before"
+    if one.name == "false_then"
+    else "after"
+    if one.name == "false_now"
+    else one.name
     for one in fields(Count)
 ]
 
@@ -46,15 +52,26 @@ def with_tables(page: str, counts: Counts) -> str:
 def summary(counts: Counts) -> str:
     """Return the table of the models, in all homes."""
     models = dict.fromkeys(model for _, model in counts)
-    sums = {model: sum((one for (_, by), one in counts.items() if by == model), start=Count()) for model in models}
+    sums = {
+        model: sum(
+            (one for (_, by), one in counts.items() if by == model), start=Count()
+        )
+        for model in models
+    }
     rows = [[model, *_cells(one)] for model, one in sorted(sums.items())]
     total = sum(sums.values(), start=Count())
-    return table(["model", *_HEAD], [*rows, ["**all**", *(f"**{cell}**" for cell in _cells(total))]])
+    return table(
+        ["model", *_HEAD],
+        [*rows, ["**all**", *(f"**{cell}**" for cell in _cells(total))]],
+    )
 
 
 def details(counts: Counts) -> str:
     """Return the table of the models in each home."""
-    return table(["home", "model", *_HEAD], [[home, model, *_cells(one)] for (home, model), one in counts.items()])
+    return table(
+        ["home", "model", *_HEAD],
+        [[home, model, *_cells(one)] for (home, model), one in counts.items()],
+    )
 
 
 def row_of(home: str, model: str, one: Count) -> str:

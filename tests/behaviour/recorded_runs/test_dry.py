@@ -5,7 +5,12 @@ from dataclasses import replace
 import pytest
 from homeassistant.core import HomeAssistant
 
-from tests.behaviour.recorded_runs.dry import ENOUGH, agree, grade_dry, without_artefacts
+from tests.behaviour.recorded_runs.dry import (
+    ENOUGH,
+    agree,
+    grade_dry,
+    without_artefacts,
+)
 from tests.behaviour.recorded_runs.replay import replay
 from tests.behaviour.recorded_runs.runs import read_batches
 
@@ -16,7 +21,9 @@ SAMPLE = 9
 
 
 @pytest.mark.usefixtures("socket_enabled")
-async def test_grades_agree_with_the_states_that_tasks_want(hass: HomeAssistant) -> None:
+async def test_grades_agree_with_the_states_that_tasks_want(
+    hass: HomeAssistant,
+) -> None:
     agreed: dict[tuple[str, str], bool] = {}
     for batch in read_batches():
         sample = replace(batch, runs=without_artefacts(batch)[::SAMPLE])

@@ -6,7 +6,13 @@ from collections import defaultdict
 import pytest
 from homeassistant.core import HomeAssistant
 
-from tests.behaviour.recorded_runs.replay import Outcome, Way, count, replay, tells_success
+from tests.behaviour.recorded_runs.replay import (
+    Outcome,
+    Way,
+    count,
+    replay,
+    tells_success,
+)
 from tests.behaviour.recorded_runs.runs import Batch, read_batches, read_runs
 from tests.behaviour.recorded_runs.table import PAGE, Count, row_of
 from tests.support.talk import NOT_DONE
@@ -14,7 +20,10 @@ from tests.support.talk import NOT_DONE
 BATCHES = read_batches()
 HARD = BATCHES[-1]
 SOME = frozenset({"hard-cases", "home1-us-vacuum", "home2-ru-valve", "home5-cn-light"})
-_OPENED_OR_CLOSED = {("HassTurnOn", "HassSetPosition"), ("HassTurnOff", "HassSetPosition")}
+_OPENED_OR_CLOSED = {
+    ("HassTurnOn", "HassSetPosition"),
+    ("HassTurnOff", "HassSetPosition"),
+}
 """The calls that ran to set a position that a device does not take."""
 
 
@@ -22,24 +31,42 @@ def test_every_recorded_run_is_replayed() -> None:
     replayed = [run for batch in BATCHES if batch is not HARD for run in batch.runs]
 
     assert len(replayed) == len(read_runs()) == 588
-    assert {(run.model, run.task) for run in replayed} == {(run.model, run.task) for run in read_runs()}
+    assert {(run.model, run.task) for run in replayed} == {
+        (run.model, run.task) for run in read_runs()
+    }
     assert len(HARD.runs) == 31
 
 
 @pytest.mark.usefixtures("socket_enabled")
 @pytest.mark.parametrize(
     "batch",
-    [pytest.param(one, marks=() if one.name in SOME else pytest.mark.thorough, id=one.name) for one in BATCHES],
+    [
+        pytest.param(
+            one, marks=() if one.name in SOME else pytest.mark.thorough, id=one.name
+        )
+        for one in BATCHES
+    ],
 )
-async def test_no_run_is_lost_and_the_page_tells_what_came_of_them(hass: HomeAssistant, batch: Batch) -> None:
+async def test_no_run_is_lost_and_the_page_tells_what_came_of_them(
+    hass: HomeAssistant, batch: Batch
+) -> None:
     outcomes = await replay(hass, batch)
 
     assert [outcome.run for outcome in outcomes] == [*batch.runs]
     for outcome in outcomes if batch is not HARD else ():
         assert outcome.worse_states == {}, (outcome.run.model, outcome.run.task)
-        assert _calls_that_failed_only_now(outcome) == [], (outcome.run.model, outcome.run.task)
-        assert outcome.is_chosen or _is_spoken(outcome), (outcome.run.model, outcome.run.task)
-        assert not (outcome.succeeded and NOT_DONE in outcome.speech), (outcome.run.model, outcome.run.task)
+        assert _calls_that_failed_only_now(outcome) == [], (
+            outcome.run.model,
+            outcome.run.task,
+        )
+        assert outcome.is_chosen or _is_spoken(outcome), (
+            outcome.run.model,
+            outcome.run.task,
+        )
+        assert not (outcome.succeeded and NOT_DONE in outcome.speech), (
+            outcome.run.model,
+            outcome.run.task,
+        )
     core, asking = [await replay(hass, batch, way) for way in (Way.CORE, Way.ASKING)]
     counts: defaultdict[str, Count] = defaultdict(Count)
     for beside, ours, requested in zip(core, outcomes, asking, strict=True):
@@ -59,7 +86,10 @@ async def test_no_run_is_lost_and_the_page_tells_what_came_of_them(hass: HomeAss
         ("Done: Kitchen Light.", True),
         ("Do you want to open the irrigation valve?", False),
         ("I couldn't close the garage door.", False),
-        ("The command to turn off the light was attempted, but an error occurred.", False),
+        (
+            "The command to turn off the light was attempted, but an error occurred.",
+            False,
+        ),
         ("You have Outdoor Speakers located in the Rooftop Terrace.", False),
     ],
 )
@@ -69,10 +99,14 @@ def test_an_answer_that_tells_success_is_known(text: str, is_success: bool) -> N
 
 def _calls_that_failed_only_now(outcome: Outcome) -> list[str]:
     """Return the recorded calls that were not run, or failed although they had succeeded."""
-    recorded = [call.name for message in outcome.run.asst for call in message.tool_calls]
+    recorded = [
+        call.name for message in outcome.run.asst for call in message.tool_calls
+    ]
     called = [call.name.rpartition("__")[2] for call in outcome.calls]
     repaired = zip(called, recorded, strict=False)
-    called[: len(recorded)] = [words if (ran, words) in _OPENED_OR_CLOSED else ran for ran, words in repaired]
+    called[: len(recorded)] = [
+        words if (ran, words) in _OPENED_OR_CLOSED else ran for ran, words in repaired
+    ]
     failed = [
         call.name
         for call, then in zip(outcome.calls, outcome.run.results, strict=False)
@@ -84,7 +118,11 @@ def _calls_that_failed_only_now(outcome: Outcome) -> list[str]:
 def _is_spoken(outcome: Outcome) -> bool:
     """Whether there is an answer, and it is the model's where the model had one."""
     speech = outcome.speech.strip().removesuffix(f" {NOT_DONE}")
-    return _letters(speech) == _letters(outcome.run.answer) if outcome.run.answer else bool(speech)
+    return (
+        _letters(speech) == _letters(outcome.run.answer)
+        if outcome.run.answer
+        else bool(speech)
+    )
 
 
 def _letters(text: str) -> str:

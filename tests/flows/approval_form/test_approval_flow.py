@@ -9,7 +9,10 @@ import pytest
 from homeassistant.auth.const import GROUP_ID_ADMIN
 from homeassistant.auth.models import User
 from homeassistant.components import conversation
-from homeassistant.components.assist_pipeline.pipeline import async_get_pipelines, async_update_pipeline
+from homeassistant.components.assist_pipeline.pipeline import (
+    async_get_pipelines,
+    async_update_pipeline,
+)
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.config_entries import SubentryFlowResult
 from homeassistant.core import HomeAssistant
@@ -21,7 +24,12 @@ from pytest_homeassistant_custom_component.common import MockConfigEntry
 from custom_components.chatterbox.agent.messages import JsonObject
 from custom_components.chatterbox.flows.approval_page import MOST_ROWS
 from custom_components.chatterbox.flows.dialog import escaped
-from custom_components.chatterbox.settings.pin_hash import LONGEST_PIN, SHORTEST_PIN, HashCost, PinHash
+from custom_components.chatterbox.settings.pin_hash import (
+    LONGEST_PIN,
+    SHORTEST_PIN,
+    HashCost,
+    PinHash,
+)
 from custom_components.chatterbox.settings.rules import (
     HomeRules,
     TimeWindow,
@@ -31,7 +39,14 @@ from custom_components.chatterbox.settings.rules import (
     home_rules_to_json,
 )
 from tests.demo_house.move_in import move_in
-from tests.flows.test_agent_flow import choose, filled_in, open_menu, submit, suggested, text_of_error
+from tests.flows.test_agent_flow import (
+    choose,
+    filled_in,
+    open_menu,
+    submit,
+    suggested,
+    text_of_error,
+)
 from tests.support.config_entries import offline_entry, only_agent, server_entry, set_up
 from tests.support.home_rules import set_home_rules
 from tests.support.llm_apis import StubTool, register
@@ -56,7 +71,10 @@ DOTS = "•" * 8
 PIN = "7391058264"
 STORAGE_OF_TESTS = "pytest_homeassistant_custom_component.common"
 """The logger of what takes the place of files: it logs what is written."""
-NOBODY_SPEAKS: Mapping[str, JsonValue] = {"people_at_satellites": [], "trusted_callers": []}
+NOBODY_SPEAKS: Mapping[str, JsonValue] = {
+    "people_at_satellites": [],
+    "trusted_callers": [],
+}
 
 
 @pytest.fixture
@@ -82,17 +100,23 @@ def approvals(**changes: object) -> dict[str, object]:
     return form | changes
 
 
-async def open_approvals(hass: HomeAssistant, entry: MockConfigEntry) -> SubentryFlowResult:
+async def open_approvals(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> SubentryFlowResult:
     """Open the form."""
     return await choose(hass, await open_menu(hass, entry), "approvals")
 
 
-async def sent(hass: HomeAssistant, entry: MockConfigEntry, **changes: object) -> SubentryFlowResult:
+async def sent(
+    hass: HomeAssistant, entry: MockConfigEntry, **changes: object
+) -> SubentryFlowResult:
     """Open the form, and send it with changes."""
     return await submit(hass, await open_approvals(hass, entry), approvals(**changes))
 
 
-async def saved(hass: HomeAssistant, entry: MockConfigEntry, **changes: object) -> HomeRules:
+async def saved(
+    hass: HomeAssistant, entry: MockConfigEntry, **changes: object
+) -> HomeRules:
     """Send the form, save what it means, and return the rules of the home."""
     home = await sent(hass, entry, **changes)
     assert home["type"] is FlowResultType.MENU, home["errors"]
@@ -120,7 +144,10 @@ def placeholders(step: SubentryFlowResult) -> Mapping[str, str]:
 
 def counted(step: SubentryFlowResult) -> dict[str, int]:
     """Return the numbers that a step tells."""
-    return {name: int(placeholders(step)[name]) for name in ("entities", "allow", "ask", "pin", "deny")}
+    return {
+        name: int(placeholders(step)[name])
+        for name in ("entities", "allow", "ask", "pin", "deny")
+    }
 
 
 def row_options(step: SubentryFlowResult, field: str) -> list[str]:
@@ -133,7 +160,9 @@ def row_options(step: SubentryFlowResult, field: str) -> list[str]:
     return options
 
 
-async def test_a_new_home_has_no_rules_of_its_own(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+async def test_a_new_home_has_no_rules_of_its_own(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
     step = await open_approvals(hass, entry)
 
     assert suggested(step) == approvals()
@@ -170,7 +199,9 @@ async def test_everything_that_is_filled_in_is_stored_and_shown_again(
         ask_after_outside_content="every_change",
         notify=["notify.phone"],
         who_speaks={
-            "people_at_satellites": [{"device": "a_satellite", "person": "person.anna"}],
+            "people_at_satellites": [
+                {"device": "a_satellite", "person": "person.anna"}
+            ],
             "trusted_callers": ["automation.bedtime", "script.bedtime"],
         },
     )
@@ -207,20 +238,34 @@ async def test_words_of_the_home_are_offered(
 ) -> None:
     step = await open_approvals(hass, entry)
 
-    assert row_options(step, "verdict") == ["Ask first", "Ask for the PIN", "Allow", "Never"]
+    assert row_options(step, "verdict") == [
+        "Ask first",
+        "Ask for the PIN",
+        "Allow",
+        "Never",
+    ]
     assert {"Cover", "Light", "Lock"} <= set(row_options(step, "domains"))
     assert {"Unlock lock", "Open cover"} <= set(row_options(step, "actions"))
-    assert not [word for word in row_options(step, "actions") if word.endswith("reload")]
-    assert "Conversation" not in row_options(step, "domains"), "nothing of the house is acted on there"
+    assert not [
+        word for word in row_options(step, "actions") if word.endswith("reload")
+    ]
+    assert "Conversation" not in row_options(step, "domains"), (
+        "nothing of the house is acted on there"
+    )
     assert row_options(step, "device_classes") == ["Blind", "Garage"]
     assert row_options(step, "users") == [hass_admin_user.name]
     assert row_options(step, "tools") == ["conversation__process_sentence"]
 
 
-async def test_every_field_of_a_row_has_its_words(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+async def test_every_field_of_a_row_has_its_words(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
     schema = (await open_approvals(hass, entry))["data_schema"]
     assert schema is not None
-    rows = [schema.schema["rules"], schema.schema["who_speaks"].schema.schema["people_at_satellites"]]
+    rows = [
+        schema.schema["rules"],
+        schema.schema["who_speaks"].schema.schema["people_at_satellites"],
+    ]
 
     for selector in rows:
         for field in selector.config["fields"]:
@@ -228,37 +273,56 @@ async def test_every_field_of_a_row_has_its_words(hass: HomeAssistant, entry: Mo
             assert sentence(f"{place}.name")
             assert sentence(f"{place}.description")
     more = rows[0].config["fields"]["more"]["selector"].config["fields"]
-    assert [one["label"] for one in more.values()] == [sentence(f"selector.rules.fields.{name}.name") for name in more]
+    assert [one["label"] for one in more.values()] == [
+        sentence(f"selector.rules.fields.{name}.name") for name in more
+    ]
 
 
-async def test_words_are_in_the_language_of_the_home(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+async def test_words_are_in_the_language_of_the_home(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
     hass.config.language = "de"
     step = await open_approvals(hass, entry)
 
     assert "Schloss" in row_options(step, "domains")
     assert "Garage" in row_options(step, "device_classes")
-    assert row_options(step, "verdict") != ["Ask first", "Ask for the PIN", "Allow", "Never"]
+    assert row_options(step, "verdict") != [
+        "Ask first",
+        "Ask for the PIN",
+        "Allow",
+        "Never",
+    ]
 
 
 @pytest.mark.usefixtures("socket_enabled")
-async def test_the_tools_of_an_agent_can_be_chosen(hass: HomeAssistant, address: str) -> None:
+async def test_the_tools_of_an_agent_can_be_chosen(
+    hass: HomeAssistant, address: str
+) -> None:
     entry = await set_up(hass, server_entry(address, remember_facts=True))
     assert await async_setup_component(hass, "intent", {})
     step = await open_approvals(hass, entry)
 
-    assert {"intent__HassTurnOn", "chatterbox__remember"} <= set(row_options(step, "tools"))
+    assert {"intent__HassTurnOn", "chatterbox__remember"} <= set(
+        row_options(step, "tools")
+    )
 
 
 @pytest.mark.usefixtures("socket_enabled")
-async def test_the_tools_for_administrators_can_be_chosen(hass: HomeAssistant, address: str) -> None:
+async def test_the_tools_for_administrators_can_be_chosen(
+    hass: HomeAssistant, address: str
+) -> None:
     await hass.auth.async_create_user("Owner", group_ids=[GROUP_ID_ADMIN])
     register(hass, "tower", StubTool(name="look"), requires_admin=True)
-    step = await open_approvals(hass, await set_up(hass, server_entry(address, llm_hass_api=["tower"])))
+    step = await open_approvals(
+        hass, await set_up(hass, server_entry(address, llm_hass_api=["tower"]))
+    )
 
     assert "look" in row_options(step, "tools")
 
 
-async def test_all_scripts_are_started_by_one_action(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+async def test_all_scripts_are_started_by_one_action(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
     script = {"alias": "Welcome", "sequence": []}
     assert await async_setup_component(hass, "script", {"script": {"welcome": script}})
     actions = row_options(await open_approvals(hass, entry), "actions")
@@ -267,7 +331,9 @@ async def test_all_scripts_are_started_by_one_action(hass: HomeAssistant, entry:
     assert "Turn on script" in actions
 
 
-async def test_what_is_gone_is_still_shown_and_kept(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+async def test_what_is_gone_is_still_shown_and_kept(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
     gone = {
         "verdict": "deny",
         "domains": ["siren"],
@@ -288,7 +354,9 @@ async def test_what_is_gone_is_still_shown_and_kept(hass: HomeAssistant, entry: 
     assert stored(hass) == {"rules": [gone]}
 
 
-async def test_what_the_rules_mean_is_shown_before_they_are_saved(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+async def test_what_the_rules_mean_is_shown_before_they_are_saved(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
     rules = [
         {"verdict": "Never", "entities": ["cover.garage"]},
         {"verdict": "Ask for the PIN", "actions": ["lock.unlock"]},
@@ -302,13 +370,18 @@ async def test_what_the_rules_mean_is_shown_before_they_are_saved(hass: HomeAssi
     assert stored(hass) == {}
     lines = placeholders(home)["table"].splitlines()
     assert lines[0] == "| Device | Area | Action | Result |"
-    assert lines[2] == "| Garage | Gar\\|den | Close cover, Close cover tilt, Open cover, … | Never |"
+    assert (
+        lines[2]
+        == "| Garage | Gar\\|den | Close cover, Close cover tilt, Open cover, … | Never |"
+    )
     assert lines[3] == "| Front Door | Hall | Unlock lock | Ask for the PIN |"
     assert lines[4].startswith("| Blind \\*1\\* |  | Close")
     assert len(lines) == 5
 
 
-async def test_a_home_in_which_nothing_needs_a_yes_says_so(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+async def test_a_home_in_which_nothing_needs_a_yes_says_so(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
     home = await sent(hass, entry, rules=[{"verdict": "Allow"}])
 
     assert counted(home) == {"entities": 5, "allow": 5, "ask": 0, "pin": 0, "deny": 0}
@@ -319,23 +392,34 @@ async def test_what_a_script_does_and_what_nobody_can_tell_is_in_the_table(
     hass: HomeAssistant, entry: MockConfigEntry
 ) -> None:
     scripts = {
-        "welcome": {"alias": "Welcome", "sequence": [{"action": "lock.unlock", "target": {"entity_id": "lock.door"}}]},
+        "welcome": {
+            "alias": "Welcome",
+            "sequence": [
+                {"action": "lock.unlock", "target": {"entity_id": "lock.door"}}
+            ],
+        },
         "riddle": {"alias": "Riddle", "sequence": [{"action": "{{ 'lock.unlock' }}"}]},
     }
     assert await async_setup_component(hass, "script", {"script": scripts})
     for name in scripts:
-        async_expose_entity(hass, conversation.DOMAIN, f"script.{name}", should_expose=True)
+        async_expose_entity(
+            hass, conversation.DOMAIN, f"script.{name}", should_expose=True
+        )
     lines = placeholders(await sent(hass, entry))["table"].splitlines()
 
     assert "| Welcome |  | Unlock lock | Ask first |" in lines
     assert f"| Riddle |  | {sentence('common.home_unknown')} | Ask first |" in lines
 
 
-async def test_a_big_home_is_shown_in_part(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+async def test_a_big_home_is_shown_in_part(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
     assert await async_setup_component(hass, "lock", {})
     for number in range(MOST_ROWS + 3):
         hass.states.async_set(f"lock.cell_{number}", "locked")
-        async_expose_entity(hass, conversation.DOMAIN, f"lock.cell_{number}", should_expose=True)
+        async_expose_entity(
+            hass, conversation.DOMAIN, f"lock.cell_{number}", should_expose=True
+        )
     home = await sent(hass, entry)
 
     assert counted(home)["ask"] == MOST_ROWS + 5
@@ -348,7 +432,10 @@ async def test_something_can_be_changed_after_it_was_shown_and_nothing_is_lost(
     hass: HomeAssistant, entry: MockConfigEntry
 ) -> None:
     form = approvals(
-        rules=[{"verdict": "Ask for the PIN", "domains": ["Lock"]}], pin=PIN, notify=["notify.phone"], pin_for=[]
+        rules=[{"verdict": "Ask for the PIN", "domains": ["Lock"]}],
+        pin=PIN,
+        notify=["notify.phone"],
+        pin_for=[],
     )
     home = await submit(hass, await open_approvals(hass, entry), form)
     step = await choose(hass, home, "approvals")
@@ -369,8 +456,14 @@ async def test_something_can_be_changed_after_it_was_shown_and_nothing_is_lost(
         ({}, "Rule 2 has no result."),
         ({"verdict": "Perhaps"}, "“Perhaps” is not valid in rule 2"),
         ({"verdict": "Never", "after": "22:00:00"}, "Rule 2 has only one end"),
-        ({"verdict": "Never", "after": "22:00:00", "before": "22:00"}, "In rule 2, both times are the same."),
-        ({"verdict": "Never", "domains": ["Front Door"]}, "“Front Door” is not valid in rule 2"),
+        (
+            {"verdict": "Never", "after": "22:00:00", "before": "22:00"},
+            "In rule 2, both times are the same.",
+        ),
+        (
+            {"verdict": "Never", "domains": ["Front Door"]},
+            "“Front Door” is not valid in rule 2",
+        ),
         ({"verdict": "Never", "area": ["hall"]}, "Rule 2 can't be read."),
         ("Never", "Rule 2 can't be read."),
     ],
@@ -387,20 +480,30 @@ async def test_a_rule_that_makes_no_sense_is_refused_by_its_number_and_kept(
     assert counted(step)["entities"] == 5
 
 
-async def test_a_rule_for_everything_has_to_be_the_last(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+async def test_a_rule_for_everything_has_to_be_the_last(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
     everything: dict[str, object] = {"verdict": "Allow", "areas": [], "after": None}
     locks = {"verdict": "Ask first", "domains": ["Lock"]}
     refused = await sent(hass, entry, rules=[locks, everything, locks])
 
     assert text_of_error(refused, "rules").startswith("Rule 2 has no conditions")
-    assert [rule.verdict for rule in (await saved(hass, entry, rules=[locks, everything])).policy.rules] == [
+    assert [
+        rule.verdict
+        for rule in (await saved(hass, entry, rules=[locks, everything])).policy.rules
+    ] == [
         Verdict.ASK,
         Verdict.ALLOW,
     ]
 
 
-async def test_a_rule_that_asks_for_a_pin_needs_one(hass: HomeAssistant, entry: MockConfigEntry) -> None:
-    rules = [{"verdict": "Never", "domains": ["Light"]}, {"verdict": "Ask for the PIN", "domains": ["Lock"]}]
+async def test_a_rule_that_asks_for_a_pin_needs_one(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
+    rules = [
+        {"verdict": "Never", "domains": ["Light"]},
+        {"verdict": "Ask for the PIN", "domains": ["Lock"]},
+    ]
     step = await sent(hass, entry, rules=rules)
     assert text_of_error(step, "pin").startswith("Rule 2 requires the PIN")
     assert suggested(step)["rules"] == rules
@@ -442,7 +545,9 @@ async def test_a_pin_is_changed_beside_its_dots_and_left_alone_with_them(
     assert (await saved(hass, entry, pin=DOTS)).pin == changed.pin
 
 
-async def test_a_pin_that_was_typed_beside_a_mistake_is_kept(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+async def test_a_pin_that_was_typed_beside_a_mistake_is_kept(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
     step = await sent(hass, entry, rules=[{"verdict": "Perhaps"}], pin=PIN)
     assert suggested(step)["pin"] == DOTS
     rules = [{"verdict": "Ask for the PIN"}]
@@ -461,7 +566,11 @@ async def test_a_pin_is_told_to_nobody(
     home = await sent(hass, entry, rules=[{"verdict": "Ask for the PIN"}], pin=PIN)
     step = await choose(hass, home, "approvals")
     seen = repr((home, step, suggested(step)))
-    for typed in ("4747474747", f"{PIN}{PIN}", "seven"):  # none of them is in the id of a flow by chance
+    for typed in (
+        "4747474747",
+        f"{PIN}{PIN}",
+        "seven",
+    ):  # none of them is in the id of a flow by chance
         refused = await submit(hass, step, approvals(rules=["?"], pin=typed))
         seen += repr((refused, suggested(refused)))
         assert typed not in seen
@@ -472,17 +581,27 @@ async def test_a_pin_is_told_to_nobody(
     assert PinHash.from_json(stored_pin).matches(PIN)
     assert PinHash.from_json(stored_pin).cost == HashCost()
     assert PIN not in seen + caplog.text + json.dumps(stored(hass))
-    logged = [record.getMessage() for record in caplog.records if record.name != STORAGE_OF_TESTS]
+    logged = [
+        record.getMessage()
+        for record in caplog.records
+        if record.name != STORAGE_OF_TESTS
+    ]
     assert str(stored_pin["digest"]) not in seen + "\n".join(logged)
 
 
 @pytest.mark.parametrize(
     ("people", "message"),
     [
-        ([{"device": "here", "person": "person.anna"}, {"device": "there"}], "Row 2 needs both"),
+        (
+            [{"device": "here", "person": "person.anna"}, {"device": "there"}],
+            "Row 2 needs both",
+        ),
         (["here"], "Row 1 needs both"),
         (
-            [{"device": "here", "person": "person.anna"}, {"device": "here", "person": "person.ben"}],
+            [
+                {"device": "here", "person": "person.anna"},
+                {"device": "here", "person": "person.ben"},
+            ],
             "The satellite in row 2",
         ),
     ],
@@ -497,7 +616,9 @@ async def test_people_at_satellites_that_make_no_sense_are_refused_and_kept(
     assert suggested(step)["who_speaks"]["people_at_satellites"] == people
 
 
-async def test_night_hours_are_two_times(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+async def test_night_hours_are_two_times(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
     for times in ({"after": "22:00:00"}, {"after": "22:00:00", "before": "22:00:00"}):
         step = await sent(hass, entry, night_hours=times)
         assert text_of_error(step, "night_hours").startswith("Enter both times")
@@ -511,10 +632,18 @@ async def test_night_hours_are_two_times(hass: HomeAssistant, entry: MockConfigE
     assert await saved(hass, entry) == HomeRules()
 
 
-async def test_all_that_is_wrong_is_told_at_once(hass: HomeAssistant, entry: MockConfigEntry) -> None:
-    step = await sent(hass, entry, rules=["?"], pin="1", who_speaks={"people_at_satellites": ["?"]})
+async def test_all_that_is_wrong_is_told_at_once(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
+    step = await sent(
+        hass, entry, rules=["?"], pin="1", who_speaks={"people_at_satellites": ["?"]}
+    )
 
-    assert step["errors"] == {"rules": "rule_unreadable", "pin": "pin_too_short", "who_speaks": "marked"}
+    assert step["errors"] == {
+        "rules": "rule_unreadable",
+        "pin": "pin_too_short",
+        "who_speaks": "marked",
+    }
     assert problems_in(step) == [
         "Confirmations → PIN: The PIN is too short. Use 4 to 10 digits.",
         "Confirmations → Rules: Rule 1 can't be read. Delete it and add it again.",
@@ -523,27 +652,38 @@ async def test_all_that_is_wrong_is_told_at_once(hass: HomeAssistant, entry: Moc
 
 
 @pytest.mark.usefixtures("socket_enabled")
-async def test_settings_and_approvals_leave_each_other_alone(hass: HomeAssistant, address: str) -> None:
+async def test_settings_and_approvals_leave_each_other_alone(
+    hass: HomeAssistant, address: str
+) -> None:
     rules = [{"verdict": "Ask for the PIN", "domains": ["lock"]}]
     entry = await set_up(hass, server_entry(address, temperature=0.4))
     settings = await choose(hass, await open_menu(hass, entry), "settings")
     approved = await saved(hass, entry, rules=rules, pin=PIN)
     assert only_agent(entry).data["temperature"] == 0.4
     await submit(hass, settings, filled_in())  # begun before the rules were saved
-    await hass.async_block_till_done(wait_background_tasks=True)  # the service is asked after each change
+    await hass.async_block_till_done(
+        wait_background_tasks=True
+    )  # the service is asked after each change
 
     assert only_agent(entry).title == "Butler"
     assert home_rules(hass) == approved
     assert only_agent(entry).data["temperature"] == 0.4
 
 
-@pytest.mark.parametrize("condition", [{"domains": ["lock"]}, {"entities": ["lock.door"]}])
+@pytest.mark.parametrize(
+    "condition", [{"domains": ["lock"]}, {"entities": ["lock.door"]}]
+)
 async def test_a_pin_for_locks_is_offered_for_unlocking_alone(
     hass: HomeAssistant, entry: MockConfigEntry, condition: dict[str, list[str]]
 ) -> None:
-    home = await sent(hass, entry, pin=PIN, rules=[{"verdict": "pin", **condition}], pin_for=[])
+    home = await sent(
+        hass, entry, pin=PIN, rules=[{"verdict": "pin", **condition}], pin_for=[]
+    )
     assert "only_unlock" in home["menu_options"]
-    assert sentence("common.home_also_locking", rules="1") in placeholders(home)["examples"]
+    assert (
+        sentence("common.home_also_locking", rules="1")
+        in placeholders(home)["examples"]
+    )
     assert (
         f"| {sentence('common.example_lock', name='Front Door')} | {sentence('common.verdict_pin')} |"
         in (placeholders(home)["examples"])
@@ -558,7 +698,10 @@ async def test_a_pin_for_locks_is_offered_for_unlocking_alone(
     )
     await choose(hass, narrowed, "save_approvals")
     (rule,) = home_rules(hass).policy.rules
-    assert (rule.verdict, rule.actions) == (Verdict.PIN, frozenset({"lock.unlock", "lock.open"}))
+    assert (rule.verdict, rule.actions) == (
+        Verdict.PIN,
+        frozenset({"lock.unlock", "lock.open"}),
+    )
     assert home_rules(hass).pin
 
 
@@ -577,21 +720,33 @@ async def test_other_rules_are_not_narrowed(
             assert "only_unlock" not in home["menu_options"]
 
 
-async def test_the_assistants_that_go_round_the_rules_are_named(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+async def test_the_assistants_that_go_round_the_rules_are_named(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
     assert await async_setup_component(hass, "assist_pipeline", {})
     (pipeline,) = async_get_pipelines(hass)
     assert placeholders(await open_approvals(hass, entry))["unguarded"] == ""
 
     for agent_id in (AGENT, "conversation.other"):
         name = f"Butler *of* {agent_id}"
-        await async_update_pipeline(hass, pipeline, name=name, conversation_engine=agent_id, prefer_local_intents=True)
+        await async_update_pipeline(
+            hass,
+            pipeline,
+            name=name,
+            conversation_engine=agent_id,
+            prefer_local_intents=True,
+        )
         text = placeholders(await open_approvals(hass, entry))["unguarded"]
         assert text == (
-            sentence("common.home_unguarded", assistants=escaped(name)) + "\n\n" if agent_id == AGENT else ""
+            sentence("common.home_unguarded", assistants=escaped(name)) + "\n\n"
+            if agent_id == AGENT
+            else ""
         )
 
 
-async def test_every_rule_that_is_wrong_is_told_at_once(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+async def test_every_rule_that_is_wrong_is_told_at_once(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
     rows = [
         {"verdict": "Ask first", "after": "22:00:00"},
         {"verdict": "Never", "domains": ["not a domain!"]},
@@ -601,7 +756,10 @@ async def test_every_rule_that_is_wrong_is_told_at_once(hass: HomeAssistant, ent
 
     problems = problems_in(step)
     assert len(problems) == len(rows)
-    assert all(f"rule {number}" in line.casefold() for number, line in enumerate(problems, start=1)), problems
+    assert all(
+        f"rule {number}" in line.casefold()
+        for number, line in enumerate(problems, start=1)
+    ), problems
     assert step["errors"] == {"rules": "marked", "pin": "marked"}
 
 
@@ -629,12 +787,19 @@ async def test_names_in_rules_of_which_the_home_has_nothing_are_told(
     home = await sent(hass, entry, rules=rows)
 
     named = ", ".join(
-        f"**{escaped(name)}**" for name in ("lokc", "gatee", "lock.gone", "lock.unlokc", "nope", "Nobody")
+        f"**{escaped(name)}**"
+        for name in ("lokc", "gatee", "lock.gone", "lock.unlokc", "nope", "Nobody")
     )
-    assert placeholders(home)["examples"].startswith(sentence("common.home_absent", names=named))
+    assert placeholders(home)["examples"].startswith(
+        sentence("common.home_absent", names=named)
+    )
     assert "save_approvals" in home["menu_options"], "some of it may come later"
     fine = await sent(hass, entry, rules=rows[:1])
     assert "Not found" not in placeholders(fine)["examples"]
     for_no_valve = {"domains": ["valve"], "actions": ["valve.open_valve"]}
-    spelled_right = await sent(hass, entry, rules=[{"verdict": "Never", **for_no_valve}])
-    assert "Not found" not in placeholders(spelled_right)["examples"], "a default rule is about them"
+    spelled_right = await sent(
+        hass, entry, rules=[{"verdict": "Never", **for_no_valve}]
+    )
+    assert "Not found" not in placeholders(spelled_right)["examples"], (
+        "a default rule is about them"
+    )

@@ -25,8 +25,16 @@ LIMITS: dict[str, object] = {
     "tool_timeout": 30,
     "when_spent": "hand_over",
 }
-WAITS: dict[str, object] = {"connect_timeout": 5, "first_token_timeout": 90, "between_tokens_timeout": 60}
-STORAGE: dict[str, object] = {"keep_history": False, "keep_days": 30, "keep_megabytes": 100}
+WAITS: dict[str, object] = {
+    "connect_timeout": 5,
+    "first_token_timeout": 90,
+    "between_tokens_timeout": 60,
+}
+STORAGE: dict[str, object] = {
+    "keep_history": False,
+    "keep_days": 30,
+    "keep_megabytes": 100,
+}
 ADVANCED: dict[str, dict[str, object]] = {
     "answers": {"fallbacks": []},
     "speed": {"compact_home": True, "most_listed": 500, **WAITS},
@@ -43,20 +51,30 @@ async def add(hass: HomeAssistant, entry: ConfigEntry) -> SubentryFlowResult:
     )
 
 
-async def change(hass: HomeAssistant, entry: ConfigEntry, form: str = "settings") -> SubentryFlowResult:
+async def change(
+    hass: HomeAssistant, entry: ConfigEntry, form: str = "settings"
+) -> SubentryFlowResult:
     """Begin to change the model for tasks of an entry in one of its forms."""
     menu = await hass.config_entries.subentries.async_init(
         (entry.entry_id, SUBENTRY_AI_TASK),
         context={"source": "reconfigure", "subentry_id": only_task(entry).subentry_id},
     )
     assert menu["menu_options"] == ["settings", "advanced"]
-    return await hass.config_entries.subentries.async_configure(menu["flow_id"], {"next_step_id": form})
+    return await hass.config_entries.subentries.async_configure(
+        menu["flow_id"], {"next_step_id": form}
+    )
 
 
-async def submit(hass: HomeAssistant, step: SubentryFlowResult, **changes: object) -> SubentryFlowResult:
+async def submit(
+    hass: HomeAssistant, step: SubentryFlowResult, **changes: object
+) -> SubentryFlowResult:
     """Send a form as it is shown, with changes."""
-    result = await hass.config_entries.subentries.async_configure(step["flow_id"], {**suggested(step), **changes})
-    await hass.async_block_till_done(wait_background_tasks=True)  # the service is asked once more
+    result = await hass.config_entries.subentries.async_configure(
+        step["flow_id"], {**suggested(step), **changes}
+    )
+    await hass.async_block_till_done(
+        wait_background_tasks=True
+    )  # the service is asked once more
     return result
 
 
@@ -71,7 +89,9 @@ def suggested(step: SubentryFlowResult) -> Mapping[str, Any]:
     return display_data(step["data_schema"])
 
 
-async def test_a_model_for_tasks_is_added_with_what_was_set(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+async def test_a_model_for_tasks_is_added_with_what_was_set(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
     step = await add(hass, entry)
     assert suggested(step) == {
         CONF_NAME: "AI task",
@@ -118,17 +138,28 @@ async def test_a_model_for_tasks_is_added_with_what_was_set(hass: HomeAssistant,
     }
 
 
-async def test_what_is_changed_holds_from_then_on(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+async def test_what_is_changed_holds_from_then_on(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
     await submit(hass, await add(hass, entry), model="scripted-model")
     await submit(hass, await change(hass, entry), image_model="imagen-4")
     step = await change(hass, entry)
-    assert (suggested(step)[CONF_MODEL], suggested(step)["image_model"]) == ("scripted-model", "imagen-4")
+    assert (suggested(step)[CONF_MODEL], suggested(step)["image_model"]) == (
+        "scripted-model",
+        "imagen-4",
+    )
     step = await change(hass, entry, "advanced")
     waits = ADVANCED["speed"] | {"first_token_timeout": 10}
     result = await submit(hass, step, speed=waits, limits=LIMITS | {"deadline": 20})
 
-    assert (result["type"], result["reason"]) == (FlowResultType.ABORT, "reconfigure_successful")
-    assert entry.runtime_data.tasks[only_task(entry).subentry_id].settings.limits.deadline == 20
+    assert (result["type"], result["reason"]) == (
+        FlowResultType.ABORT,
+        "reconfigure_successful",
+    )
+    assert (
+        entry.runtime_data.tasks[only_task(entry).subentry_id].settings.limits.deadline
+        == 20
+    )
 
 
 @in_one_home(
@@ -136,15 +167,23 @@ async def test_what_is_changed_holds_from_then_on(hass: HomeAssistant, entry: Mo
     [
         ({"name": " "}, "Settings → Name: Enter a name."),
         ({"model": " "}, "Settings → Model: Select a model, or enter its name."),
-        ({"prompt": "{{ nonsense"}, "Settings → Instructions: The instructions are not a valid template: "),
+        (
+            {"prompt": "{{ nonsense"},
+            "Settings → Instructions: The instructions are not a valid template: ",
+        ),
         ({"budget_month": -1}, "Settings → Monthly budget: -1 is too low, 0 to "),
-        ({"model": "no-model"}, "Settings → Model: The server has no model with this name."),
+        (
+            {"model": "no-model"},
+            "Settings → Model: The server has no model with this name.",
+        ),
     ],
 )
 async def test_what_is_wrong_is_told_and_nothing_typed_is_lost(
     hass: HomeAssistant, entry: MockConfigEntry, changes: dict[str, object], words: str
 ) -> None:
-    step = await submit(hass, await add(hass, entry), **{"model": "scripted-model", **changes})
+    step = await submit(
+        hass, await add(hass, entry), **{"model": "scripted-model", **changes}
+    )
 
     assert step["type"] is FlowResultType.FORM
     problem = problems_in(step)[0]
@@ -159,7 +198,10 @@ async def test_what_is_wrong_is_told_and_nothing_typed_is_lost(
             {"answers": {"fallbacks": ["conversation.stranger"]}},
             "Advanced → Answers → Fallback agents: Only Chatterbox agents with a model",
         ),
-        ({"limits": LIMITS | {"deadline": 1}}, "Advanced → Limits → Time for an answer: 1 is too low, 5 to 600"),
+        (
+            {"limits": LIMITS | {"deadline": 1}},
+            "Advanced → Limits → Time for an answer: 1 is too low, 5 to 600",
+        ),
         (
             {"limits": LIMITS | {"deadline": 60}},
             "Advanced → Speed → Time to the first words: The time to the first words (90 s)",

@@ -14,7 +14,10 @@ _OWNER = "postgres"
 
 def binaries() -> Path | None:
     """Return the folder of the newest PostgreSQL that is installed."""
-    if found := sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3])):
+    if found := sorted(
+        Path("/usr/lib/postgresql").glob("*/bin/initdb"),
+        key=lambda path: int(path.parts[-3]),
+    ):
         return found[-1].parent
     found_in_path = shutil.which("initdb")
     return Path(found_in_path).parent if found_in_path else None
@@ -31,18 +34,32 @@ class PostgreSQL:
         if self._user:
             shutil.chown(folder, self._user)
         self._run(
-            "initdb", "--auth=trust", f"--username={_OWNER}", "--encoding=UTF8", "--no-sync", f"--pgdata={self._data}"
+            "initdb",
+            "--auth=trust",
+            f"--username={_OWNER}",
+            "--encoding=UTF8",
+            "--no-sync",
+            f"--pgdata={self._data}",
         )
 
     def start(self) -> None:
         """Start, and wait until it answers."""
         options = f"-c listen_addresses='' -c fsync=off -k {self._folder}"
         log = self._folder / "log"
-        self._run("pg_ctl", "--wait", f"--pgdata={self._data}", f"--log={log}", f"--options={options}", "start")
+        self._run(
+            "pg_ctl",
+            "--wait",
+            f"--pgdata={self._data}",
+            f"--log={log}",
+            f"--options={options}",
+            "start",
+        )
 
     def stop(self) -> None:
         """Stop at once, whoever is connected."""
-        self._run("pg_ctl", "--wait", f"--pgdata={self._data}", "--mode=immediate", "stop")
+        self._run(
+            "pg_ctl", "--wait", f"--pgdata={self._data}", "--mode=immediate", "stop"
+        )
 
     def new_database(self, name: str) -> str:
         """Make a database, and return its address."""
@@ -65,7 +82,9 @@ class PostgreSQL:
 @contextmanager
 def running(executables: Path) -> Iterator[PostgreSQL]:
     """Run a server as long as it is needed."""
-    folder = Path(tempfile.mkdtemp(prefix="chatterbox-pg-"))  # short: a socket's path has 107 characters at most
+    folder = Path(
+        tempfile.mkdtemp(prefix="chatterbox-pg-")
+    )  # short: a socket's path has 107 characters at most
     server = PostgreSQL(folder, executables)
     try:
         server.start()

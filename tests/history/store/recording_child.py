@@ -1,7 +1,8 @@
 """A process that records turns and responses as fast as it can, and says which are acknowledged, until it is killed.
 
-Run as a script; it takes the folder of the integration, the address of a database and the number of its first turn. It
-loads the store without Home Assistant, which takes a while to load.
+Run as a script; it takes the folder of the integration, the address of a database and
+the number of its first turn. It loads the store without Home Assistant, which takes a
+while to load.
 """
 
 import asyncio
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
     from custom_components.chatterbox.agent import messages
     from custom_components.chatterbox.history.store import history_store, records
 else:
-    chatterbox = sys.modules["chatterbox"] = ModuleType("chatterbox")  # without its own __init__.py
+    chatterbox = sys.modules["chatterbox"] = ModuleType(
+        "chatterbox"
+    )  # without its own __init__.py
     chatterbox.__path__ = [sys.argv[1]]
     messages = importlib.import_module("chatterbox.agent.messages")
     records = importlib.import_module("chatterbox.history.store.records")
@@ -28,7 +31,10 @@ def turn(number: int) -> records.StoredTurn:
         origin=records.TurnOrigin(conversation_id="kitchen talk", agent="agent"),
         began_at=1_790_000_000.0 + number,
         duration=2.0,
-        messages=(messages.UserMessage("Say it."), messages.AssistantMessage(f"It is {number}.")),
+        messages=(
+            messages.UserMessage("Say it."),
+            messages.AssistantMessage(f"It is {number}."),
+        ),
         stop_reason=None,
         timings={},
     )
@@ -45,7 +51,10 @@ def response(number: int, status: str) -> records.ResponseRecord:
         created_at=1_790_000_000.0 + number,
         response={"id": f"resp {number}", "status": status},
         input=(),
-        messages=(messages.UserMessage("Say it."), messages.AssistantMessage(f"It is {number}.")),
+        messages=(
+            messages.UserMessage("Say it."),
+            messages.AssistantMessage(f"It is {number}."),
+        ),
     )
 
 
@@ -57,7 +66,10 @@ async def record_for_ever(url: str, number: int) -> None:
         several = range(number, number + 3)
         for one in several:
             history.record(response(one, "in_progress"))
-        answers = [(history.record(turn(one)), history.record(response(one, "completed"))) for one in several]
+        answers = [
+            (history.record(turn(one)), history.record(response(one, "completed")))
+            for one in several
+        ]
         for one, (answer, answered) in zip(several, answers, strict=True):
             if await answer.stored() and await answered.stored():
                 sys.stdout.write(f"{one}\n")

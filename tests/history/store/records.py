@@ -27,7 +27,8 @@ MORNING = 1_790_000_000.0
 """Seconds since the epoch."""
 DAY = 86_400.0
 
-# With NUL and with characters beyond the first 65,536; without lone surrogates, of which two may join.
+# With NUL and with characters beyond the first 65,536; without lone surrogates, of
+# which two may join.
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=20)
 _TEXT_OR_NONE = st.none() | TEXTS
 _CALLS = st.builds(ToolCall, TEXTS, TEXTS, TEXTS)
@@ -45,9 +46,13 @@ _OTHER_MESSAGES: st.SearchStrategy[Message] = st.one_of(
         st.lists(_CALLS, max_size=2).map(tuple),
         st.lists(st.builds(ProviderItem, TEXTS, json_objects()), max_size=2).map(tuple),
     ),
-    st.builds(ToolResult, TEXTS, TEXTS, TEXTS, st.booleans(), st.booleans(), st.booleans()),
+    st.builds(
+        ToolResult, TEXTS, TEXTS, TEXTS, st.booleans(), st.booleans(), st.booleans()
+    ),
 )
-_MESSAGES = _OTHER_MESSAGES | st.builds(UserMessage, TEXTS, st.lists(_ATTACHMENTS, max_size=2).map(tuple), TEXTS)
+_MESSAGES = _OTHER_MESSAGES | st.builds(
+    UserMessage, TEXTS, st.lists(_ATTACHMENTS, max_size=2).map(tuple), TEXTS
+)
 
 ORIGINS = st.builds(
     TurnOrigin,
@@ -71,11 +76,20 @@ TURNS = st.builds(
     stop_reason=st.none() | st.sampled_from(StopReason),
     usage=st.builds(Usage, _COUNTS, _COUNTS, _COUNTS, _COUNTS),
     iterations=st.integers(0, 10),
-    phases=st.lists(st.builds(PhaseTime, st.sampled_from(Phase), _SECONDS), max_size=3).map(tuple),
+    phases=st.lists(
+        st.builds(PhaseTime, st.sampled_from(Phase), _SECONDS), max_size=3
+    ).map(tuple),
     timings=json_objects(),
 )
 
-AUDIT = st.builds(AuditRecord, id=TEXTS, origin=ORIGINS, turn_id=_TEXT_OR_NONE, at=_SECONDS, body=json_objects())
+AUDIT = st.builds(
+    AuditRecord,
+    id=TEXTS,
+    origin=ORIGINS,
+    turn_id=_TEXT_OR_NONE,
+    at=_SECONDS,
+    body=json_objects(),
+)
 
 RESPONSES = st.builds(
     ResponseRecord,
@@ -109,10 +123,17 @@ def turn(
     began_at = MORNING + number * 60 if ended_at is None else ended_at - 2
     return StoredTurn(
         id=f"turn {number}",
-        origin=TurnOrigin(conversation_id=conversation, agent=agent, person_id=person, device_id=device),
+        origin=TurnOrigin(
+            conversation_id=conversation,
+            agent=agent,
+            person_id=person,
+            device_id=device,
+        ),
         began_at=began_at,
         duration=2.0,
-        messages=messages if messages is not None else spoken(words or f"Say {number}.", f"It is {number}."),
+        messages=messages
+        if messages is not None
+        else spoken(words or f"Say {number}.", f"It is {number}."),
         stop_reason=StopReason.COMPLETED,
         usage=usage or Usage(10, 2, 5, 1),
         iterations=1,
@@ -127,12 +148,22 @@ def spoken(words: str, answer: str) -> Transcript:
 
 
 def audit(
-    number: int, conversation: str = "kitchen talk", *, agent: str = "agent", person: str | None = None
+    number: int,
+    conversation: str = "kitchen talk",
+    *,
+    agent: str = "agent",
+    person: str | None = None,
 ) -> AuditRecord:
     """Return an audit record."""
     body: JsonObject = {"outcome": "done", "number": number}
     origin = TurnOrigin(conversation_id=conversation, agent=agent, person_id=person)
-    return AuditRecord(id=f"audit {number}", origin=origin, turn_id="turn 1", at=MORNING + number * 60, body=body)
+    return AuditRecord(
+        id=f"audit {number}",
+        origin=origin,
+        turn_id="turn 1",
+        at=MORNING + number * 60,
+        body=body,
+    )
 
 
 def response(
@@ -157,6 +188,13 @@ def response(
         previous_response_id=f"resp {number - 1}" if number > 1 else None,
         created_at=MORNING + number * 60 if created_at is None else created_at,
         response={"id": f"resp {number}", "object": "response", "status": status},
-        input=({"type": "message", "id": f"msg {number}", "role": "user", "content": words},),
+        input=(
+            {
+                "type": "message",
+                "id": f"msg {number}",
+                "role": "user",
+                "content": words,
+            },
+        ),
         messages=spoken(words, f"It is {number}."),
     )

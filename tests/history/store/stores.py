@@ -7,7 +7,11 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 from custom_components.chatterbox.history.store.history_store import HistoryStore
-from custom_components.chatterbox.history.store.records import StoreState, Trouble, WriterLimits
+from custom_components.chatterbox.history.store.records import (
+    StoreState,
+    Trouble,
+    WriterLimits,
+)
 
 HASTY = WriterLimits(records=3_000, first_pause=0.01, longest_pause=0.05)
 """Retries at once."""

@@ -21,9 +21,17 @@ from sqlalchemy.exc import (
 )
 
 from custom_components.chatterbox.history.store.database import Database, failure_of
-from custom_components.chatterbox.history.store.history_store import HistoryStore, check_address
+from custom_components.chatterbox.history.store.history_store import (
+    HistoryStore,
+    check_address,
+)
 from custom_components.chatterbox.history.store.query import HistoryQuery, Selection
-from custom_components.chatterbox.history.store.records import RecordRefused, StoreUnavailable, Trouble, WriterLimits
+from custom_components.chatterbox.history.store.records import (
+    RecordRefused,
+    StoreUnavailable,
+    Trouble,
+    WriterLimits,
+)
 from custom_components.chatterbox.history.store.rows import insert_record
 
 from .postgresql import PostgreSQL
@@ -47,7 +55,10 @@ class Disk:
 
     def closed(self, connection: object, _record: object) -> None:
         """Hear of a connection that is gone: other tests count what is held."""
-        if isinstance(connection, sqlite3.Connection) and connection in self._connections:
+        if (
+            isinstance(connection, sqlite3.Connection)
+            and connection in self._connections
+        ):
             self._connections.remove(connection)
 
     def limit(self, pages: int) -> None:
@@ -65,7 +76,9 @@ class Disk:
 
 _LARGEST = 2**32 - 2
 _DISK = Disk()
-event.listen(Engine, "connect", _DISK.connect)  # for good: to take it away while a thread connects is an error
+event.listen(
+    Engine, "connect", _DISK.connect
+)  # for good: to take it away while a thread connects is an error
 event.listen(Engine, "close", _DISK.closed)
 
 
@@ -88,7 +101,9 @@ def parts(file: Path) -> list[Path]:
     return list(file.parent.glob(f"{file.name}*"))
 
 
-async def test_a_full_disk_loses_no_acknowledged_or_waiting_record(sqlite: str, file: Path, stores: Stores) -> None:
+async def test_a_full_disk_loses_no_acknowledged_or_waiting_record(
+    sqlite: str, file: Path, stores: Stores
+) -> None:
     store, watch = stores.open(sqlite)
     assert await store.record(turn(1)).stored()
     await store.pause()  # so that all of these are one batch
@@ -98,7 +113,10 @@ async def test_a_full_disk_loses_no_acknowledged_or_waiting_record(sqlite: str, 
         store.resume()
         state = await watch.until_down(Trouble.DISK_FULL)
         assert store.where == str(file)
-        assert state.message == f"The history in {file} cannot be used now. The disk is full. Make room on it."
+        assert (
+            state.message
+            == f"The history in {file} cannot be used now. The disk is full. Make room on it."
+        )
         assert await stored.stored()
         assert not await refused.stored()
         assert not waits.given
@@ -107,7 +125,9 @@ async def test_a_full_disk_loses_no_acknowledged_or_waiting_record(sqlite: str, 
     assert await ids(store) == ["turn 1", "turn 2", "turn 4"]
 
 
-async def test_a_file_that_may_only_be_read(sqlite: str, file: Path, stores: Stores) -> None:
+async def test_a_file_that_may_only_be_read(
+    sqlite: str, file: Path, stores: Stores
+) -> None:
     store, _ = stores.open(sqlite)
     assert await store.record(turn(1)).stored()
     await store.close()
@@ -125,8 +145,12 @@ async def test_a_file_that_may_only_be_read(sqlite: str, file: Path, stores: Sto
 DAMAGES: Final[dict[str, Callable[[bytes], bytes]]] = {
     "not a database": lambda _: b"x" * 5000,
     "in the middle": lambda whole: whole[:4096] + b"\xff" * (len(whole) - 4096),
-    "no UTF-8 in the schema": lambda whole: whole.replace(b"CREATE TABLE chatterbox_schema", b"CREATE TABLE \xff" * 2),
-    "no UTF-8 in a type": lambda whole: whole.replace(b"version INTEGER", b"version INTEGE\xff"),
+    "no UTF-8 in the schema": lambda whole: whole.replace(
+        b"CREATE TABLE chatterbox_schema", b"CREATE TABLE \xff" * 2
+    ),
+    "no UTF-8 in a type": lambda whole: whole.replace(
+        b"version INTEGER", b"version INTEGE\xff"
+    ),
     "empty": lambda _: b"",
 }
 
@@ -150,7 +174,9 @@ async def test_a_damaged_file_is_kept_aside_and_a_new_one_begun(
     assert "It is damaged." in state.message
     assert await answer.stored()
     state = await watch.until_up()
-    assert read_bytes(Path(state.put_aside))[4096:] == broken[4096:]  # its header counts how often it was opened
+    assert (
+        read_bytes(Path(state.put_aside))[4096:] == broken[4096:]
+    )  # its header counts how often it was opened
     assert Path(state.put_aside).name.startswith("history.db.corrupt-")
     assert await ids(again) == ["turn 99"]
 
@@ -161,9 +187,13 @@ async def test_an_empty_file_may_be_chosen(sqlite: str, file: Path) -> None:
     assert read_bytes(file)
 
 
-async def test_a_file_found_damaged_by_a_reader_is_put_aside(sqlite: str, file: Path, stores: Stores) -> None:
+async def test_a_file_found_damaged_by_a_reader_is_put_aside(
+    sqlite: str, file: Path, stores: Stores
+) -> None:
     store, watch = stores.open(sqlite)
-    assert await store.record(turn(1, words="x" * 5_000_000)).stored()  # more than a connection caches
+    assert await store.record(
+        turn(1, words="x" * 5_000_000)
+    ).stored()  # more than a connection caches
     await store.pause()  # so that all of it is in the file
     store.resume()
     damage = read_bytes(file)
@@ -177,7 +207,9 @@ async def test_a_file_found_damaged_by_a_reader_is_put_aside(sqlite: str, file: 
 def damage_index(file: Path) -> None:
     """Break the full text index, and nothing else."""
     with closing(sqlite3.connect(file)) as connection, connection:
-        connection.execute("UPDATE chatterbox_search_data SET block = x'00112233445566778899' WHERE id > 1")
+        connection.execute(
+            "UPDATE chatterbox_search_data SET block = x'00112233445566778899' WHERE id > 1"
+        )
 
 
 def add_lost_page(file: Path) -> None:
@@ -187,7 +219,9 @@ def add_lost_page(file: Path) -> None:
     write(file, content[:28] + pages.to_bytes(4) + content[32:] + bytes(4096))
 
 
-async def test_a_damaged_index_is_rebuilt_without_losing_a_turn(sqlite: str, file: Path, stores: Stores) -> None:
+async def test_a_damaged_index_is_rebuilt_without_losing_a_turn(
+    sqlite: str, file: Path, stores: Stores
+) -> None:
     store, _ = stores.open(sqlite)
     for number in range(5):
         store.record(turn(number, person="ann", words=f"Lamp {number}."))
@@ -205,7 +239,9 @@ async def test_a_damaged_index_is_rebuilt_without_losing_a_turn(sqlite: str, fil
     assert await again.search(HistoryQuery(words="", person_id="ann")) == ()
 
 
-async def test_a_file_that_is_damaged_beside_its_index_is_put_aside(sqlite: str, file: Path, stores: Stores) -> None:
+async def test_a_file_that_is_damaged_beside_its_index_is_put_aside(
+    sqlite: str, file: Path, stores: Stores
+) -> None:
     store, _ = stores.open(sqlite)
     assert await store.record(turn(1, person="ann")).stored()
     await store.close()
@@ -219,8 +255,14 @@ async def test_a_file_that_is_damaged_beside_its_index_is_put_aside(sqlite: str,
     assert await ids(again) == ["turn 2"]
 
 
-@pytest.mark.parametrize("name", ["secrets.yaml", f"{'x' * 244}.db"], ids=["something else", "new name too long"])
-async def test_a_file_that_cannot_be_put_aside_is_left_alone(tmp_path: Path, stores: Stores, name: str) -> None:
+@pytest.mark.parametrize(
+    "name",
+    ["secrets.yaml", f"{'x' * 244}.db"],
+    ids=["something else", "new name too long"],
+)
+async def test_a_file_that_cannot_be_put_aside_is_left_alone(
+    tmp_path: Path, stores: Stores, name: str
+) -> None:
     file = tmp_path / name
     write(file, b"password: 1234 " * 500)
     _, watch = stores.open(sqlite_url(file))
@@ -229,18 +271,24 @@ async def test_a_file_that_cannot_be_put_aside_is_left_alone(tmp_path: Path, sto
     assert read_bytes(file) == b"password: 1234 " * 500
 
 
-async def test_two_damaged_files_are_both_kept(sqlite: str, file: Path, stores: Stores) -> None:
+async def test_two_damaged_files_are_both_kept(
+    sqlite: str, file: Path, stores: Stores
+) -> None:
     for number in range(3):
         write(file, bytes([number]) * 5000)
         store, watch = stores.open(sqlite)
         await watch.until(lambda state: bool(state.put_aside) and state.trouble is None)
         await store.close()
         remove(file)
-    first_bytes = sorted(read_bytes(path)[:1] for path in parts(file) if "corrupt" in path.name)
+    first_bytes = sorted(
+        read_bytes(path)[:1] for path in parts(file) if "corrupt" in path.name
+    )
     assert first_bytes == [b"\x00", b"\x01", b"\x02"]
 
 
-async def test_a_locked_file_can_be_read_and_records_wait(sqlite: str, file: Path, stores: Stores) -> None:
+async def test_a_locked_file_can_be_read_and_records_wait(
+    sqlite: str, file: Path, stores: Stores
+) -> None:
     store, watch = stores.open(f"{sqlite}?timeout=0.01")
     assert await store.record(turn(1)).stored()
     with closing(sqlite3.connect(file, isolation_level=None)) as other:
@@ -254,19 +302,25 @@ async def test_a_locked_file_can_be_read_and_records_wait(sqlite: str, file: Pat
     assert await ids(store) == ["turn 1", "turn 2"]
 
 
-async def test_a_database_that_does_not_answer_in_time_is_reported(sqlite: str, file: Path, stores: Stores) -> None:
+async def test_a_database_that_does_not_answer_in_time_is_reported(
+    sqlite: str, file: Path, stores: Stores
+) -> None:
     with closing(sqlite3.connect(file, isolation_level=None)) as other:
         other.execute("PRAGMA locking_mode=EXCLUSIVE")
         other.execute("CREATE TABLE held (a)")
         held = f"{sqlite}?timeout=100"
         store, _ = stores.open(held, timeout=0.01)
         for work in (check_address(held, 0.01), store.turns("kitchen talk")):
-            with pytest.raises(StoreUnavailable, match="does not answer in time") as raised:
+            with pytest.raises(
+                StoreUnavailable, match="does not answer in time"
+            ) as raised:
                 await work
             assert raised.value.trouble is Trouble.SLOW
 
 
-async def test_a_file_that_is_deleted_is_begun_anew(file: Path, store: HistoryStore) -> None:
+async def test_a_file_that_is_deleted_is_begun_anew(
+    file: Path, store: HistoryStore
+) -> None:
     assert await store.record(turn(1)).stored()
     for part in parts(file):
         remove(part)
@@ -279,25 +333,51 @@ async def test_a_file_that_is_deleted_is_begun_anew(file: Path, store: HistorySt
     [
         ("", Trouble.WRONG_URL, "no database URL"),
         ("history.db", Trouble.WRONG_URL, "no database URL"),
-        ("postgresql://ann:hunter2@db:port/history", Trouble.WRONG_URL, "no database URL"),
+        (
+            "postgresql://ann:hunter2@db:port/history",
+            Trouble.WRONG_URL,
+            "no database URL",
+        ),
         ("postgresql://ann:hun@ter2@db/history", Trouble.WRONG_URL, "as %40"),
         ("postgresql://ann:h@unter2/x@db/history", Trouble.WRONG_URL, "as %40"),
         ("sqlite://", Trouble.WRONG_URL, "no file"),
         ("sqlite:///:memory:", Trouble.WRONG_URL, "no file"),
         ("sqlite:///file:x?mode=memory&uri=true", Trouble.WRONG_URL, "no file"),
-        ("oddbase://ann:hunter2@db/history", Trouble.UNSUPPORTED, "SQLite or PostgreSQL only"),
-        ("mysql://ann:hunter2@db/history", Trouble.UNSUPPORTED, "SQLite or PostgreSQL only"),
-        ("postgresql+odd://ann:hunter2@db/history", Trouble.WRONG_URL, "no driver called postgresql.odd"),
+        (
+            "oddbase://ann:hunter2@db/history",
+            Trouble.UNSUPPORTED,
+            "SQLite or PostgreSQL only",
+        ),
+        (
+            "mysql://ann:hunter2@db/history",
+            Trouble.UNSUPPORTED,
+            "SQLite or PostgreSQL only",
+        ),
+        (
+            "postgresql+odd://ann:hunter2@db/history",
+            Trouble.WRONG_URL,
+            "no driver called postgresql.odd",
+        ),
         (
             "postgresql+pg8000://ann:hunter2@db/history",
             Trouble.NO_DRIVER,
             "postgresql://db/history needs the Python package pg8000",
         ),
-        ("sqlite:////nowhere.db?timeout=hunter2", Trouble.WRONG_URL, "after the question mark"),
-        ("sqlite:////nowhere.db?detect_types=99999999999", Trouble.OTHER, "OverflowError"),
+        (
+            "sqlite:////nowhere.db?timeout=hunter2",
+            Trouble.WRONG_URL,
+            "after the question mark",
+        ),
+        (
+            "sqlite:////nowhere.db?detect_types=99999999999",
+            Trouble.OTHER,
+            "OverflowError",
+        ),
     ],
 )
-async def test_an_invalid_address_is_reported_without_its_password(address: str, trouble: Trouble, says: str) -> None:
+async def test_an_invalid_address_is_reported_without_its_password(
+    address: str, trouble: Trouble, says: str
+) -> None:
     with pytest.raises(StoreUnavailable, match=says) as raised:
         await check_address(address)
     assert raised.value.trouble is trouble
@@ -305,7 +385,9 @@ async def test_an_invalid_address_is_reported_without_its_password(address: str,
     assert "ter2" not in str(raised.value)
 
 
-async def test_records_wait_for_a_server_in_their_order(postgresql: PostgreSQL, stores: Stores) -> None:
+async def test_records_wait_for_a_server_in_their_order(
+    postgresql: PostgreSQL, stores: Stores
+) -> None:
     store, watch = stores.open(postgresql.new_database("away"))
     assert await store.record(turn(0)).stored()
     postgresql.stop()
@@ -322,9 +404,13 @@ async def test_records_wait_for_a_server_in_their_order(postgresql: PostgreSQL, 
     assert await ids(store) == [f"turn {number}" for number in range(500)]
 
 
-async def test_an_unreachable_server_is_reported_without_the_password(stores: Stores) -> None:
+async def test_an_unreachable_server_is_reported_without_the_password(
+    stores: Stores,
+) -> None:
     address = "postgresql+psycopg://ann:hunter2@127.0.0.1:1/history"
-    with pytest.raises(StoreUnavailable, match="Its server cannot be reached") as raised:
+    with pytest.raises(
+        StoreUnavailable, match="Its server cannot be reached"
+    ) as raised:
         await check_address(address)
     assert "hunter2" not in str(raised.value)
     store, watch = stores.open(address)
@@ -342,12 +428,16 @@ async def test_a_damaged_record_is_left_out(file: Path, store: HistoryStore) -> 
     other = sqlite3.connect(file)
     other.execute("UPDATE chatterbox_turns SET body = 'oops' WHERE id = 'turn 1'")
     other.execute("UPDATE chatterbox_turns SET body = '{}' WHERE id = 'turn 2'")
-    other.execute("UPDATE chatterbox_turns SET body = replace(body, 'user', 'robot') WHERE id = 'turn 3'")
+    other.execute(
+        "UPDATE chatterbox_turns SET body = replace(body, 'user', 'robot') WHERE id = 'turn 3'"
+    )
     other.execute("UPDATE chatterbox_audit SET body = '1'")
     other.commit()
     other.close()
     assert await ids(store) == ["turn 4", "turn 5"]
-    assert len([line async for line in store.export(Selection())]) == 4, "an export holds whatever is JSON"
+    assert len([line async for line in store.export(Selection())]) == 4, (
+        "an export holds whatever is JSON"
+    )
 
 
 class _Answer(Exception):
@@ -361,13 +451,22 @@ class _Answer(Exception):
 @pytest.mark.parametrize(
     ("error", "trouble"),
     [
-        (OperationalError("SELECT", {}, _Answer(sqlite_errorcode=266)), Trouble.DISK_FAILED),
+        (
+            OperationalError("SELECT", {}, _Answer(sqlite_errorcode=266)),
+            Trouble.DISK_FAILED,
+        ),
         (OperationalError("SELECT", {}, _Answer(sqlite_errorcode=1)), Trouble.OTHER),
         (OperationalError("SELECT", {}, _Answer(sqlstate="53100")), Trouble.DISK_FULL),
         (OperationalError("SELECT", {}, _Answer(pgcode="25006")), Trouble.READ_ONLY),
-        (OperationalError("SELECT", {}, _Answer(sqlstate="57P01")), Trouble.SERVER_GONE),
+        (
+            OperationalError("SELECT", {}, _Answer(sqlstate="57P01")),
+            Trouble.SERVER_GONE,
+        ),
         (InterfaceError("SELECT", {}, _Answer()), Trouble.SERVER_GONE),
-        (ProgrammingError("SELECT", {}, _Answer(), connection_invalidated=True), Trouble.SERVER_GONE),
+        (
+            ProgrammingError("SELECT", {}, _Answer(), connection_invalidated=True),
+            Trouble.SERVER_GONE,
+        ),
         (ProgrammingError("SELECT", {}, _Answer(sqlstate="42501")), Trouble.OTHER),
         (ProgrammingError("SELECT", {}, _Answer()), Trouble.OTHER),
         (PoolTimeout("hunter2"), Trouble.OTHER),
@@ -375,7 +474,9 @@ class _Answer(Exception):
     ],
     ids=lambda value: value.value if isinstance(value, Trouble) else None,
 )
-def test_errors_of_a_database_are_translated(error: Exception, trouble: Trouble) -> None:
+def test_errors_of_a_database_are_translated(
+    error: Exception, trouble: Trouble
+) -> None:
     failure = failure_of(error, "postgresql://db/history")
     assert isinstance(failure, StoreUnavailable)
     assert failure.trouble is trouble
@@ -406,14 +507,21 @@ def test_a_readable_file_may_be_damaged(sqlite: str, file: Path) -> None:
         assert database.check(connection) == 0
     with closing(sqlite3.connect(file)) as other, other:
         other.execute("PRAGMA writable_schema=ON")
-        other.execute("UPDATE sqlite_schema SET sql = replace(sql, 'device VARCHAR(80)', 'device CHAR NOT NULL')")
-    with pytest.raises(StoreUnavailable, match="damaged"), database.begin() as connection:
+        other.execute(
+            "UPDATE sqlite_schema SET sql = replace(sql, 'device VARCHAR(80)', 'device CHAR NOT NULL')"
+        )
+    with (
+        pytest.raises(StoreUnavailable, match="damaged"),
+        database.begin() as connection,
+    ):
         database.check(connection)
 
 
 def test_the_files_of_a_server_are_left_to_it(sqlite: str) -> None:
     server = Database("postgresql://ann:hunter2@db:5432/history")
-    assert server.where == "postgresql://db:5432/history", "without the password; two servers on a machine are two"
+    assert server.where == "postgresql://db:5432/history", (
+        "without the password; two servers on a machine are two"
+    )
     server.shrink()
     with Database(sqlite).begin() as connection:
         assert server.check(connection) == 0
@@ -451,7 +559,9 @@ def test_many_readers_share_few_descriptors(sqlite: str, file: Path) -> None:
 async def test_a_store_that_is_down_leaves_its_file_until_it_is_asked_for_something(
     sqlite: str, file: Path, stores: Stores
 ) -> None:
-    store, watch = stores.open(sqlite, limits=WriterLimits(first_pause=3600, longest_pause=3600))
+    store, watch = stores.open(
+        sqlite, limits=WriterLimits(first_pause=3600, longest_pause=3600)
+    )
     assert await store.record(turn(1)).stored()
     with small_disk(200):
         waits = store.record(turn(2, words="x" * 2_000_000))
@@ -472,10 +582,14 @@ def test_a_file_is_closed_before_it_is_put_aside(sqlite: str, file: Path) -> Non
     aside = database.put_aside()
 
     assert aside is not None
-    assert descriptors_of(aside) == 0, "else SQLite may remove the log of the file that takes its place"
+    assert descriptors_of(aside) == 0, (
+        "else SQLite may remove the log of the file that takes its place"
+    )
 
 
-def test_a_write_waits_for_others_also_after_it_moved_the_log(sqlite: str, file: Path) -> None:
+def test_a_write_waits_for_others_also_after_it_moved_the_log(
+    sqlite: str, file: Path
+) -> None:
     database = Database(f"{sqlite}?timeout=0.01")
     with database.begin(writes=True) as connection:
         insert_record(connection, turn(1))

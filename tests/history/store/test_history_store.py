@@ -9,10 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from custom_components.chatterbox.agent.messages import AssistantMessage, ToolCall, ToolResult, UserMessage
+from custom_components.chatterbox.agent.messages import (
+    AssistantMessage,
+    ToolCall,
+    ToolResult,
+    UserMessage,
+)
 from custom_components.chatterbox.history.store.history_store import HistoryStore
 from custom_components.chatterbox.history.store.query import Retention, Selection
-from custom_components.chatterbox.history.store.records import response_from_json, turn_from_json
+from custom_components.chatterbox.history.store.records import (
+    response_from_json,
+    turn_from_json,
+)
 from tests.support.busy_threads import no_free_thread
 
 from .records import DAY, MORNING, audit, response, turn
@@ -21,9 +29,13 @@ from .stores import Stores
 NOON = MORNING + DAY / 4
 
 
-async def stored_ids(store: HistoryStore, selection: Selection | None = None) -> list[str]:
+async def stored_ids(
+    store: HistoryStore, selection: Selection | None = None
+) -> list[str]:
     """Return the ids of all that is stored."""
-    return [json.loads(line)["id"] async for line in store.export(selection or Selection())]
+    return [
+        json.loads(line)["id"] async for line in store.export(selection or Selection())
+    ]
 
 
 async def ids(store: HistoryStore) -> list[str]:
@@ -31,7 +43,9 @@ async def ids(store: HistoryStore) -> list[str]:
     return [one.id for one in await store.turns("kitchen talk")]
 
 
-async def test_a_turn_that_was_acknowledged_is_there_after_a_restart(url: str, stores: Stores) -> None:
+async def test_a_turn_that_was_acknowledged_is_there_after_a_restart(
+    url: str, stores: Stores
+) -> None:
     store, _ = stores.open(url)
     recorded = (turn(1), turn(2), turn(3, "another talk"))
     for one in recorded:
@@ -50,12 +64,17 @@ async def test_a_turn_is_read_before_it_is_stored(sqlite: str, stores: Stores) -
     assert await store.record(turn(1)).stored()
     await store.close()
 
-    waiting, _ = stores.open(sqlite, starts=False)  # nothing is written as long as it does not start
+    waiting, _ = stores.open(
+        sqlite, starts=False
+    )  # nothing is written as long as it does not start
     waiting.record(turn(1))
     waiting.record(audit(1))
     waiting.record(turn(2))
     waiting.record(turn(3, "another talk"))
-    assert [one.id for one in await waiting.turns("kitchen talk")] == ["turn 1", "turn 2"]
+    assert [one.id for one in await waiting.turns("kitchen talk")] == [
+        "turn 1",
+        "turn 2",
+    ]
     assert [one.id for one in await waiting.turns("kitchen talk", 1)] == ["turn 2"]
     assert waiting.state.waiting == 4
     waiting.start()
@@ -72,7 +91,8 @@ async def test_an_acknowledged_record_no_longer_waits(store: HistoryStore) -> No
 async def test_many_turns_at_once_keep_their_order(url: str, stores: Stores) -> None:
     store, _ = stores.open(url, starts=False)
     recorded = tuple(
-        turn(number, ended_at=NOON - number, messages=() if number % 2 else None) for number in range(501)
+        turn(number, ended_at=NOON - number, messages=() if number % 2 else None)
+        for number in range(501)
     )  # by a clock that is set back
     answers = [store.record(one) for one in recorded]
     store.start()
@@ -84,7 +104,12 @@ async def test_many_turns_at_once_keep_their_order(url: str, stores: Stores) -> 
 
 async def test_a_record_is_stored_once(url: str, stores: Stores) -> None:
     store, _ = stores.open(url, starts=False)
-    twice = [store.record(turn(1)), store.record(turn(1)), store.record(audit(1)), store.record(audit(1))]
+    twice = [
+        store.record(turn(1)),
+        store.record(turn(1)),
+        store.record(audit(1)),
+        store.record(audit(1)),
+    ]
     store.start()
     assert [await answer.stored() for answer in twice] == [True] * 4
     assert await store.record(turn(1, words="Something else.")).stored()
@@ -94,7 +119,9 @@ async def test_a_record_is_stored_once(url: str, stores: Stores) -> None:
     await store.close()
 
 
-async def test_turns_that_are_stored_while_they_are_read_keep_their_order(sqlite: str, stores: Stores) -> None:
+async def test_turns_that_are_stored_while_they_are_read_keep_their_order(
+    sqlite: str, stores: Stores
+) -> None:
     store, _ = stores.open(sqlite, starts=False)
     store.record(turn(1))
     second = store.record(turn(2))
@@ -113,8 +140,12 @@ async def test_the_last_turn_is_that_of_the_person_or_the_device(
 ) -> None:
     store, _ = stores.open(sqlite, clock=lambda: NOON, starts=starts)
     answers = [
-        store.record(turn(1, "first", person="ann", device="kitchen", ended_at=NOON - 50)),
-        store.record(turn(2, "second", person="ben", device="kitchen", ended_at=NOON - 40)),
+        store.record(
+            turn(1, "first", person="ann", device="kitchen", ended_at=NOON - 50)
+        ),
+        store.record(
+            turn(2, "second", person="ben", device="kitchen", ended_at=NOON - 40)
+        ),
         store.record(turn(3, "third", person="ann", agent="other", ended_at=NOON - 30)),
         store.record(turn(4, "soon", person="cyd", ended_at=NOON + 5)),
         store.record(turn(5, "tomorrow", person="dan", ended_at=NOON + DAY)),
@@ -140,7 +171,16 @@ async def test_the_last_turn_is_that_of_the_person_or_the_device(
         await store.close()
 
 
-EVERYTHING = ["turn 1", "turn 2", "turn 3", "turn 4", "audit 5", "audit 6", "resp 7", "resp 8"]
+EVERYTHING = [
+    "turn 1",
+    "turn 2",
+    "turn 3",
+    "turn 4",
+    "audit 5",
+    "audit 6",
+    "resp 7",
+    "resp 8",
+]
 
 
 async def a_home(store: HistoryStore) -> None:
@@ -189,7 +229,9 @@ def all_bytes(file: Path) -> bytes:
 
 
 @pytest.mark.parametrize("count", [200, 2_100], ids=["some", "many"])
-async def test_deleted_content_is_overwritten(file: Path, store: HistoryStore, count: int) -> None:
+async def test_deleted_content_is_overwritten(
+    file: Path, store: HistoryStore, count: int
+) -> None:
     for number in range(count):
         store.record(turn(number, person="ann", words=f"My secret is {number}."))
     store.record(turn(count, person="cyd", words="My wish is granted."))
@@ -210,7 +252,9 @@ async def test_content_deleted_during_a_read_is_overwritten_with_the_next_write(
     sqlite: str, file: Path, stores: Stores
 ) -> None:
     store, _ = stores.open(f"{sqlite}?timeout=0.01")
-    assert await store.record(turn(1, person="ann", words="My secret is blue.")).stored()
+    assert await store.record(
+        turn(1, person="ann", words="My secret is blue.")
+    ).stored()
     with closing(sqlite3.connect(file, isolation_level=None)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM chatterbox_turns").fetchall()
@@ -232,18 +276,27 @@ async def test_an_export_can_be_left(store: HistoryStore) -> None:
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
-async def test_an_export_holds_the_whole_of_each_record(url: str, stores: Stores) -> None:
+async def test_an_export_holds_the_whole_of_each_record(
+    url: str, stores: Stores
+) -> None:
     store, _ = stores.open(url)
     page = ToolResult("a", "read", "news", open_world=True)
     call_message = AssistantMessage(tool_calls=(ToolCall("a", "read", "{}"),))
-    whole = turn(1, messages=(UserMessage("Read!"), call_message, page, AssistantMessage("Läuft.")))
+    whole = turn(
+        1,
+        messages=(UserMessage("Read!"), call_message, page, AssistantMessage("Läuft.")),
+    )
     store.record(whole)
     store.record(audit(2))
     store.record(response(3))
     lines = [line async for line in store.export(Selection())]
     assert not any("\n" in line for line in lines)
     first, second, third = map(json.loads, lines)
-    assert (first.pop("kind"), second.pop("kind"), third.pop("kind")) == ("turn", "audit", "response")
+    assert (first.pop("kind"), second.pop("kind"), third.pop("kind")) == (
+        "turn",
+        "audit",
+        "response",
+    )
     assert response_from_json(third) == response(3)
     assert turn_from_json(first) == whole
     assert second["body"] == audit(2).body
@@ -259,10 +312,19 @@ async def test_old_turns_of_an_agent_are_pruned(url: str, stores: Stores) -> Non
 
     assert await store.prune("agent", Retention()) == 0
     assert await store.prune("agent", Retention(seconds=177)) == 4
-    assert await stored_ids(store) == ["turn 3", "turn 4", "turn 5", "audit 3", "audit 4", "resp 1"]
+    assert await stored_ids(store) == [
+        "turn 3",
+        "turn 4",
+        "turn 5",
+        "audit 3",
+        "audit 4",
+        "resp 1",
+    ]
     assert await store.prune("agent", Retention(seconds=177)) == 0
     assert await store.prune("agent", Retention(seconds=0)) == 4
-    assert await stored_ids(store) == ["turn 5", "resp 1"], "responses are kept for a time of their own"
+    assert await stored_ids(store) == ["turn 5", "resp 1"], (
+        "responses are kept for a time of their own"
+    )
 
 
 async def test_an_agent_keeps_no_more_than_its_size(url: str, stores: Stores) -> None:
@@ -279,7 +341,9 @@ async def test_an_agent_keeps_no_more_than_its_size(url: str, stores: Stores) ->
     assert await stored_ids(store) == ["turn 5"]
 
 
-async def test_an_impossible_limit_is_reported_to_its_caller(store: HistoryStore) -> None:
+async def test_an_impossible_limit_is_reported_to_its_caller(
+    store: HistoryStore,
+) -> None:
     with pytest.raises(OverflowError):
         await store.prune("agent", Retention(size=2**70))
     assert await store.record(turn(1)).stored()
@@ -294,7 +358,12 @@ async def test_an_impossible_limit_is_reported_to_its_caller(store: HistoryStore
         ([NOON + 99 * DAY, NOON + 100 * DAY], ["turn 0", "turn 1"]),
         ([NOON - DAY, NOON - DAY], []),
     ],
-    ids=["woke up without the time", "was ahead for a while", "is set back", "was never wrong"],
+    ids=[
+        "woke up without the time",
+        "was ahead for a while",
+        "is set back",
+        "was never wrong",
+    ],
 )
 async def test_a_wrong_clock_deletes_no_fresh_record(
     url: str, stores: Stores, ended: list[float], left: list[str]
@@ -307,13 +376,33 @@ async def test_a_wrong_clock_deletes_no_fresh_record(
 
 
 async def test_odd_names_are_told_apart_and_found(url: str, stores: Stores) -> None:
-    names = ["", " ", "a", "A", "a ", "ä", "a\0", "x" * 300, "x" * 301, "sha256:a", "\ud800"]
+    names = [
+        "",
+        " ",
+        "a",
+        "A",
+        "a ",
+        "ä",
+        "a\0",
+        "x" * 300,
+        "x" * 301,
+        "sha256:a",
+        "\ud800",
+    ]
     store, _ = stores.open(url)
     for number, name in enumerate(names):
-        store.record(replace(turn(number, name, messages=(UserMessage(name),), person=name), id=name))
+        store.record(
+            replace(
+                turn(number, name, messages=(UserMessage(name),), person=name), id=name
+            )
+        )
     for name in names:
         (found,) = await store.turns(name)
-        assert (found.id, found.origin.conversation_id, found.messages[0]) == (name, name, UserMessage(name))
+        assert (found.id, found.origin.conversation_id, found.messages[0]) == (
+            name,
+            name,
+            UserMessage(name),
+        )
     assert await store.purge(Selection(person_id="x" * 300)) == 1
     assert await store.turns("x" * 300) == ()
     assert await store.turns("x" * 301)

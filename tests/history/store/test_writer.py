@@ -15,7 +15,12 @@ from sqlalchemy import Engine, event
 import custom_components
 from custom_components.chatterbox.history.store.history_store import HistoryStore
 from custom_components.chatterbox.history.store.query import Selection
-from custom_components.chatterbox.history.store.records import StoreState, StoreUnavailable, Trouble, WriterLimits
+from custom_components.chatterbox.history.store.records import (
+    StoreState,
+    StoreUnavailable,
+    Trouble,
+    WriterLimits,
+)
 
 from .postgresql import PostgreSQL
 from .records import audit, response, turn
@@ -28,7 +33,13 @@ _INTEGRATION = Path(custom_components.__file__).parent / "chatterbox"
 def record_until_killed(url: str, first: int, after: int) -> list[int]:
     """Record in a process of its own, kill it after so many acknowledgements; return those that it got."""
     with subprocess.Popen(
-        [sys.executable, Path(__file__).with_name("recording_child.py"), _INTEGRATION, url, str(first)],
+        [
+            sys.executable,
+            Path(__file__).with_name("recording_child.py"),
+            _INTEGRATION,
+            url,
+            str(first),
+        ],
         stdout=subprocess.PIPE,
         text=True,
     ) as child:
@@ -39,7 +50,9 @@ def record_until_killed(url: str, first: int, after: int) -> list[int]:
     return acknowledged
 
 
-async def test_a_killed_process_loses_nothing_that_was_acknowledged(sqlite: str, stores: Stores) -> None:
+async def test_a_killed_process_loses_nothing_that_was_acknowledged(
+    sqlite: str, stores: Stores
+) -> None:
     when = random.Random(1)  # noqa: S311  # moments, not secrets
     acknowledged: list[int] = []
     for kill in range(3):
@@ -57,10 +70,13 @@ async def test_a_killed_process_loses_nothing_that_was_acknowledged(sqlite: str,
     assert all(one.messages for one in responses.values())
 
 
-async def test_at_the_limit_the_oldest_records_are_dropped(tmp_path: Path, stores: Stores) -> None:
+async def test_at_the_limit_the_oldest_records_are_dropped(
+    tmp_path: Path, stores: Stores
+) -> None:
     folder = tmp_path / "later"
     store, watch = stores.open(
-        sqlite_url(folder / "history.db"), limits=WriterLimits(records=2, first_pause=0.01, longest_pause=0.01)
+        sqlite_url(folder / "history.db"),
+        limits=WriterLimits(records=2, first_pause=0.01, longest_pause=0.01),
     )
     await watch.until_down(Trouble.CANNOT_OPEN)
     answers = [store.record(turn(number)) for number in range(4)]
@@ -75,8 +91,12 @@ async def test_at_the_limit_the_oldest_records_are_dropped(tmp_path: Path, store
     assert state.trouble is Trouble.CANNOT_OPEN
 
 
-async def test_records_that_could_not_be_written_count_for_the_limit(sqlite: str, stores: Stores) -> None:
-    store, watch = stores.open(sqlite, limits=WriterLimits(records=2, first_pause=3600), starts=False)
+async def test_records_that_could_not_be_written_count_for_the_limit(
+    sqlite: str, stores: Stores
+) -> None:
+    store, watch = stores.open(
+        sqlite, limits=WriterLimits(records=2, first_pause=3600), starts=False
+    )
     batch = [store.record(turn(number)) for number in (1, 2)]
 
     def fail(_connection: object, _cursor: object, statement: str, *_: object) -> None:
@@ -112,7 +132,9 @@ async def test_a_refused_record_costs_no_other(url: str, stores: Stores) -> None
     await store.close()
 
 
-async def test_of_two_records_the_refused_one_costs_not_the_other(sqlite: str, stores: Stores) -> None:
+async def test_of_two_records_the_refused_one_costs_not_the_other(
+    sqlite: str, stores: Stores
+) -> None:
     store, _ = stores.open(sqlite, starts=False)
     answers = [store.record(turn(1)), store.record(turn(2, ended_at=10**400))]
     store.start()
@@ -141,20 +163,32 @@ async def test_a_closed_store_takes_nothing(store: HistoryStore) -> None:
         await store.purge(Selection())
 
 
-async def test_a_store_that_is_down_can_be_closed(tmp_path: Path, stores: Stores) -> None:
+async def test_a_store_that_is_down_can_be_closed(
+    tmp_path: Path, stores: Stores
+) -> None:
     store, watch = stores.open(
-        sqlite_url(tmp_path / "no" / "history.db"), limits=WriterLimits(first_pause=3600, longest_pause=3600)
+        sqlite_url(tmp_path / "no" / "history.db"),
+        limits=WriterLimits(first_pause=3600, longest_pause=3600),
     )
     await watch.until_down(Trouble.CANNOT_OPEN)
     answer = store.record(turn(1))
     assert await store.close() == (turn(1),)
     assert not await answer.stored()
-    assert (store.state.trouble, store.state.dropped, store.state.waiting) == (Trouble.CANNOT_OPEN, 1, 0)
+    assert (store.state.trouble, store.state.dropped, store.state.waiting) == (
+        Trouble.CANNOT_OPEN,
+        1,
+        0,
+    )
 
 
-async def test_responses_are_dropped_before_turns_and_audit_records(sqlite: str, stores: Stores) -> None:
+async def test_responses_are_dropped_before_turns_and_audit_records(
+    sqlite: str, stores: Stores
+) -> None:
     store, _ = stores.open(sqlite, limits=WriterLimits(records=3), starts=False)
-    answers = [store.record(one) for one in (turn(1), response(1), audit(1), response(2), turn(2))]
+    answers = [
+        store.record(one)
+        for one in (turn(1), response(1), audit(1), response(2), turn(2))
+    ]
     assert [answer.given for answer in answers] == [False, True, False, True, False]
     store.start()
     assert await stored_ids(store) == ["turn 1", "turn 2", "audit 1"]
@@ -176,9 +210,14 @@ async def test_a_heavy_response_drops_no_turn(sqlite: str, stores: Stores) -> No
     await store.close()
 
 
-async def test_a_waiting_response_has_the_weight_of_its_last_state(sqlite: str, stores: Stores) -> None:
+async def test_a_waiting_response_has_the_weight_of_its_last_state(
+    sqlite: str, stores: Stores
+) -> None:
     store, _ = stores.open(sqlite, limits=WriterLimits(bytes=150_000), starts=False)
-    answers = [store.record(response(1, words="x" * 50_000, status=str(state))) for state in range(10)]
+    answers = [
+        store.record(response(1, words="x" * 50_000, status=str(state)))
+        for state in range(10)
+    ]
     assert not any(answer.given for answer in answers)
     pending = store.record(turn(1))
     store.record(response(1, words="x" * 500_000))
@@ -193,18 +232,24 @@ async def test_a_waiting_response_has_the_weight_of_its_last_state(sqlite: str, 
 
 def turns_in(file: Path) -> int:
     with closing(sqlite3.connect(file)) as connection:
-        count: int = connection.execute("SELECT count(*) FROM chatterbox_turns").fetchone()[0]
+        count: int = connection.execute(
+            "SELECT count(*) FROM chatterbox_turns"
+        ).fetchone()[0]
     return count
 
 
-async def test_a_copy_of_the_file_alone_is_whole(file: Path, store: HistoryStore) -> None:
+async def test_a_copy_of_the_file_alone_is_whole(
+    file: Path, store: HistoryStore
+) -> None:
     assert await store.record(turn(1)).stored()
 
     await store.pause()
     waiting = store.record(turn(2))
     copy = Path(shutil.copy(file, file.with_name("copy.db")))
     assert not waiting.given
-    assert await store.turns("kitchen talk") == (turn(1), turn(2)), "readers do not wait"
+    assert await store.turns("kitchen talk") == (turn(1), turn(2)), (
+        "readers do not wait"
+    )
     store.resume()
 
     assert await waiting.stored()
@@ -228,7 +273,9 @@ async def test_a_store_that_is_paused_twice_can_be_closed(store: HistoryStore) -
     assert await waiting.stored()
 
 
-async def test_a_store_that_is_down_cannot_be_paused(tmp_path: Path, stores: Stores) -> None:
+async def test_a_store_that_is_down_cannot_be_paused(
+    tmp_path: Path, stores: Stores
+) -> None:
     store, _ = stores.open(f"sqlite:///{tmp_path}/no/such/folder/history.db")
 
     with pytest.raises(StoreUnavailable) as raised:
@@ -237,7 +284,9 @@ async def test_a_store_that_is_down_cannot_be_paused(tmp_path: Path, stores: Sto
     assert raised.value.trouble is Trouble.CANNOT_OPEN
 
 
-async def test_a_pause_that_begins_too_late_does_not_happen(sqlite: str, file: Path, stores: Stores) -> None:
+async def test_a_pause_that_begins_too_late_does_not_happen(
+    sqlite: str, file: Path, stores: Stores
+) -> None:
     store, _ = stores.open(sqlite, timeout=0.05)
     assert await store.record(turn(1)).stored()
 
@@ -274,10 +323,14 @@ async def test_a_server_is_not_paused(postgresql: PostgreSQL, stores: Stores) ->
 
     await store.pause()
 
-    assert await store.record(turn(1)).stored(), "a server is not copied as a file, so nothing waits"
+    assert await store.record(turn(1)).stored(), (
+        "a server is not copied as a file, so nothing waits"
+    )
 
 
-async def test_the_file_and_its_log_become_one_at_the_end_only(file: Path, store: HistoryStore) -> None:
+async def test_the_file_and_its_log_become_one_at_the_end_only(
+    file: Path, store: HistoryStore
+) -> None:
     assert await store.record(turn(1)).stored()
     log = file.with_name(f"{file.name}-wal")
     assert log.stat().st_size, "else each turn would wait for the disk three times more"

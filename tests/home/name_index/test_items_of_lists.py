@@ -54,14 +54,20 @@ async def test_an_item_is_found_in_one_list(
     assert items_meant(home, intent, slots, conversation.DOMAIN) == meant
 
 
-async def test_a_sentence_completes_an_item_of_the_shopping_list(home: HomeAssistant) -> None:
+async def test_a_sentence_completes_an_item_of_the_shopping_list(
+    home: HomeAssistant,
+) -> None:
     entry = MockConfigEntry(domain="shopping_list")
     entry.add_to_hass(home)
     assert await home.config_entries.async_setup(entry.entry_id)
     await home.async_block_till_done()
-    await home.services.async_call("shopping_list", "add_item", {"name": "🧀 Käse"}, blocking=True)
+    await home.services.async_call(
+        "shopping_list", "add_item", {"name": "🧀 Käse"}, blocking=True
+    )
     assert home.states.is_state("todo.shopping_list", "1")
-    assert items_meant(home, "HassShoppingListCompleteItem", {"item": "kase"}, conversation.DOMAIN) == ["🧀 Käse"]
+    assert items_meant(
+        home, "HassShoppingListCompleteItem", {"item": "kase"}, conversation.DOMAIN
+    ) == ["🧀 Käse"]
 
     await Talk(home).say("check off kase from my shopping list")
 

@@ -34,9 +34,13 @@ async def offline(hass: HomeAssistant, kitchen: str) -> str:
     return kitchen
 
 
-async def answer(hass: HomeAssistant, satellite_id: str | None, text: str, talk: str = "") -> str:
+async def answer(
+    hass: HomeAssistant, satellite_id: str | None, text: str, talk: str = ""
+) -> str:
     """Return the answer, in a new conversation unless its id is given."""
-    result = await conversation.async_converse(hass, text, talk or text, Context(), "en", AGENT, satellite_id)
+    result = await conversation.async_converse(
+        hass, text, talk or text, Context(), "en", AGENT, satellite_id
+    )
     await hass.async_block_till_done()
     return speech(result)
 
@@ -48,7 +52,10 @@ async def answer(hass: HomeAssistant, satellite_id: str | None, text: str, talk:
         ("turn off the tele", "Turn off the TV in the Living Room?"),
         ("Open the grise door.", "Open the Garage Door?"),
         ("turn on the spring cord", "Open the Sprinkler in the Garden?"),
-        ("and milk to the shopping list", "Add to-do list item: the Shopping List (milk)?"),
+        (
+            "and milk to the shopping list",
+            "Add to-do list item: the Shopping List (milk)?",
+        ),
     ],
 )
 async def test_a_command_that_sounds_alike_is_asked_about(
@@ -63,11 +70,15 @@ async def test_a_command_that_sounds_alike_is_asked_about(
 
 
 @in_one_home("text", ["schließe die Haustu hau", "schließe die Haustuhap"])
-async def test_of_a_door_no_opposite_is_guessed(hass: HomeAssistant, offline: str, text: str) -> None:
+async def test_of_a_door_no_opposite_is_guessed(
+    hass: HomeAssistant, offline: str, text: str
+) -> None:
     """It may have been "auf", which unlocks, or "ab", which locks."""
     er.async_get(hass).async_update_entity("lock.front_door", aliases=["Haustür"])
 
-    assert not await async_meant(hass, ConversationInput(text, Context(), None, offline, None, "de", AGENT))
+    assert not await async_meant(
+        hass, ConversationInput(text, Context(), None, offline, None, "de", AGENT)
+    )
 
 
 async def test_a_yes_does_what_was_asked(hass: HomeAssistant, offline: str) -> None:
@@ -117,7 +128,9 @@ async def test_an_unknown_name_is_told_and_takes_no_whole_room(
     ]
 
 
-async def test_words_that_add_nothing_still_lead_to_the_room(hass: HomeAssistant, offline: str) -> None:
+async def test_words_that_add_nothing_still_lead_to_the_room(
+    hass: HomeAssistant, offline: str
+) -> None:
     question = await answer(hass, offline, "turn on the freaking kitchen lights")
 
     assert question.startswith("Turn on the Kitchen Ceiling Light")
@@ -134,9 +147,21 @@ async def test_a_pronoun_is_no_name(hass: HomeAssistant, offline: str) -> None:
 @in_one_home(
     ("text", "expected", "temperature"),
     [
-        ("set the bathroom floor heating to twenty three point five degrees", "Temperature set to 23.5 degrees", 23.5),
-        ("set the bathroom floor heating to twenty two point five", "Temperature set to 22.5 degrees", 22.5),
-        ("set the bathroom floor heating to 21.5 °C", "Temperature set to 21.5 degrees", 21.5),
+        (
+            "set the bathroom floor heating to twenty three point five degrees",
+            "Temperature set to 23.5 degrees",
+            23.5,
+        ),
+        (
+            "set the bathroom floor heating to twenty two point five",
+            "Temperature set to 22.5 degrees",
+            22.5,
+        ),
+        (
+            "set the bathroom floor heating to 21.5 °C",
+            "Temperature set to 21.5 degrees",
+            21.5,
+        ),
     ],
 )
 async def test_a_temperature_in_words_is_set_and_told(
@@ -150,12 +175,19 @@ async def test_a_temperature_in_words_is_set_and_told(
     assert heating.attributes["temperature"] == temperature
 
 
-async def test_what_was_so_before_is_not_denied(hass: HomeAssistant, offline: str) -> None:
+async def test_what_was_so_before_is_not_denied(
+    hass: HomeAssistant, offline: str
+) -> None:
     await hass.services.async_call(
-        "climate", "set_temperature", {"entity_id": "climate.living_room", "temperature": 22.5}, blocking=True
+        "climate",
+        "set_temperature",
+        {"entity_id": "climate.living_room", "temperature": 22.5},
+        blocking=True,
     )
 
-    response = await answer(hass, offline, "set the living room thermostat to twenty two point five")
+    response = await answer(
+        hass, offline, "set the living room thermostat to twenty two point five"
+    )
 
     assert response == "Temperature set to 22.5 degrees"
 
@@ -168,8 +200,12 @@ async def test_typed_text_is_not_guessed(hass: HomeAssistant) -> None:
     assert not async_get_approvals(hass).waiting
 
 
-async def test_with_a_model_nothing_is_guessed(hass: HomeAssistant, kitchen: str) -> None:
-    model = ScriptedChatCompletions(Script(answers=(ScriptedAnswer(content="The floor lamp?"),)))
+async def test_with_a_model_nothing_is_guessed(
+    hass: HomeAssistant, kitchen: str
+) -> None:
+    model = ScriptedChatCompletions(
+        Script(answers=(ScriptedAnswer(content="The floor lamp?"),))
+    )
     async with serving(model.application()) as address:
         entry = await set_up(hass, server_entry(address, local_commands="first"))
 

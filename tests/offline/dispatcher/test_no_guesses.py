@@ -13,7 +13,11 @@ from tests.support.one_home import in_one_home
 from tests.support.talk import AGENT, move_into_the_demo_home, speech
 
 PROHIBITIONS = [
-    *("perhaps turn on the hallway light", "should I turn off the hallway light", "maybe open the bedroom curtains"),
+    *(
+        "perhaps turn on the hallway light",
+        "should I turn off the hallway light",
+        "maybe open the bedroom curtains",
+    ),
     "don't turn on the hallway light",
     "do not turn off the hallway light",
     "please don't open the bedroom curtains",
@@ -21,7 +25,15 @@ PROHIBITIONS = [
     "did you turn on the hallway light",
 ]
 OTHER_TIMES = [
-    *("next week", "this weekend", "on monday", "in december", "for christmas", "in the summer", "every other day"),
+    *(
+        "next week",
+        "this weekend",
+        "on monday",
+        "in december",
+        "for christmas",
+        "in the summer",
+        "every other day",
+    ),
     *("twice", "at lunch", "soon", "in half an hour or so"),
 ]
 OTHER_ACTS = [
@@ -40,36 +52,53 @@ async def permissive(hass: HomeAssistant) -> None:
 async def say(hass: HomeAssistant, text: str) -> ConversationResult:
     """Say something at a satellite."""
     place = "assist_satellite.hall"
-    return await conversation.async_converse(hass, text, "a-talk", Context(), "en", AGENT, satellite_id=place)
+    return await conversation.async_converse(
+        hass, text, "a-talk", Context(), "en", AGENT, satellite_id=place
+    )
 
 
 @pytest.mark.usefixtures("permissive")
-@in_one_home("text", [*(f"turn on the hallway light {time}" for time in OTHER_TIMES), *OTHER_ACTS])
-async def test_what_is_said_with_another_time_or_verb_is_not_done_now(hass: HomeAssistant, text: str) -> None:
+@in_one_home(
+    "text",
+    [*(f"turn on the hallway light {time}" for time in OTHER_TIMES), *OTHER_ACTS],
+)
+async def test_what_is_said_with_another_time_or_verb_is_not_done_now(
+    hass: HomeAssistant, text: str
+) -> None:
     actions = async_capture_events(hass, EVENT_CALL_SERVICE)
 
     answer = await say(hass, text)
     await say(hass, "yes")
     await hass.async_block_till_done()
 
-    assert not answer.response.error_code or speech(answer) == "Sorry, I couldn't understand that"
+    assert (
+        not answer.response.error_code
+        or speech(answer) == "Sorry, I couldn't understand that"
+    )
     assert actions == []
 
 
 @pytest.mark.usefixtures("permissive")
 @in_one_home("text", PROHIBITIONS)
-async def test_what_is_not_asked_for_is_not_offered(hass: HomeAssistant, text: str) -> None:
+async def test_what_is_not_asked_for_is_not_offered(
+    hass: HomeAssistant, text: str
+) -> None:
     actions = async_capture_events(hass, EVENT_CALL_SERVICE)
 
     answer = await say(hass, text)
     await hass.async_block_till_done()
 
-    assert (speech(answer), answer.continue_conversation) == ("Sorry, I couldn't understand that", False)
+    assert (speech(answer), answer.continue_conversation) == (
+        "Sorry, I couldn't understand that",
+        False,
+    )
     assert actions == []
 
 
 @pytest.mark.usefixtures("permissive")
-async def test_a_yes_after_a_reminder_without_a_time_does_nothing(hass: HomeAssistant) -> None:
+async def test_a_yes_after_a_reminder_without_a_time_does_nothing(
+    hass: HomeAssistant,
+) -> None:
     actions = async_capture_events(hass, EVENT_CALL_SERVICE)
 
     question = speech(await say(hass, "remind me to turn off the hallway light"))
@@ -88,7 +117,9 @@ async def test_a_yes_after_a_reminder_without_a_time_does_nothing(hass: HomeAssi
         "turn off the counter light",
     ],
 )
-async def test_a_sentence_that_is_wholly_explained_is_done_at_once(hass: HomeAssistant, text: str) -> None:
+async def test_a_sentence_that_is_wholly_explained_is_done_at_once(
+    hass: HomeAssistant, text: str
+) -> None:
     actions = async_capture_events(hass, EVENT_CALL_SERVICE)
 
     answer = await say(hass, text)
@@ -98,7 +129,9 @@ async def test_a_sentence_that_is_wholly_explained_is_done_at_once(hass: HomeAss
     assert actions
 
 
-async def test_a_question_about_a_delayed_command_names_the_delay(hass: HomeAssistant) -> None:
+async def test_a_question_about_a_delayed_command_names_the_delay(
+    hass: HomeAssistant,
+) -> None:
     await move_into_the_demo_home(hass)
     await set_up(hass, offline_entry())
 
@@ -118,14 +151,26 @@ async def test_a_question_that_is_read_is_answered(hass: HomeAssistant) -> None:
     assert (speech(answer), answer.continue_conversation) == ("Yes", False)
 
 
-async def test_where_nobody_can_be_asked_it_is_not_understood_either(hass: HomeAssistant) -> None:
+async def test_where_nobody_can_be_asked_it_is_not_understood_either(
+    hass: HomeAssistant,
+) -> None:
     await move_into_the_demo_home(hass)
     await set_up(hass, offline_entry(trusted_callers=["script.ask"]))
-    ask = {"action": "conversation.process", "data": {"text": PROHIBITIONS[0], "agent_id": AGENT}}
-    steps = [{**ask, "response_variable": "said"}, {"stop": "", "response_variable": "said"}]
-    assert await async_setup_component(hass, "script", {"script": {"ask": {"sequence": steps}}})
+    ask = {
+        "action": "conversation.process",
+        "data": {"text": PROHIBITIONS[0], "agent_id": AGENT},
+    }
+    steps = [
+        {**ask, "response_variable": "said"},
+        {"stop": "", "response_variable": "said"},
+    ]
+    assert await async_setup_component(
+        hass, "script", {"script": {"ask": {"sequence": steps}}}
+    )
 
-    words = await hass.services.async_call("script", "ask", blocking=True, return_response=True)
+    words = await hass.services.async_call(
+        "script", "ask", blocking=True, return_response=True
+    )
 
     assert "Sorry, I couldn't understand that" in str(words)
     assert "turn on the kitchen light" in str(words)

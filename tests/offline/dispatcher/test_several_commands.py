@@ -41,4 +41,8 @@ async def test_of_several_commands_all_that_can_be_done_is(
     assert await async_setup_component(hass, conversation.DOMAIN, {})
 
     assert await Talk(hass).say(text) == answer
-    assert [one for one in ("light.counter", "light.kitchen_ceiling") if hass.states.is_state(one, "on")] == lit
+    assert [
+        one
+        for one in ("light.counter", "light.kitchen_ceiling")
+        if hass.states.is_state(one, "on")
+    ] == lit

@@ -4,7 +4,11 @@ import pytest
 from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.common import async_capture_events
 
-from custom_components.chatterbox.const import CONF_KIND, CONF_LOCAL_COMMANDS, ServiceKind
+from custom_components.chatterbox.const import (
+    CONF_KIND,
+    CONF_LOCAL_COMMANDS,
+    ServiceKind,
+)
 from tests.support.talk import add_agent, move_into_the_demo_home, say, speech
 
 WHICH = "Which one: Bathroom Fan, Bedroom Fan?"
@@ -29,9 +33,13 @@ BATHROOM, BEDROOM = "fan.bathroom", "fan.bedroom"
         (("remind me at six to call mum", "bathroom"), set()),
     ],
 )
-async def test_the_answer_to_which_one(hass: HomeAssistant, answers: tuple[str, ...], turned_on: set[str]) -> None:
+async def test_the_answer_to_which_one(
+    hass: HomeAssistant, answers: tuple[str, ...], turned_on: set[str]
+) -> None:
     await move_into_the_demo_home(hass)
-    await add_agent(hass, {CONF_KIND: ServiceKind.OFFLINE}, {CONF_LOCAL_COMMANDS: "first"})
+    await add_agent(
+        hass, {CONF_KIND: ServiceKind.OFFLINE}, {CONF_LOCAL_COMMANDS: "first"}
+    )
     calls = async_capture_events(hass, "call_service")
 
     assert speech(await say(hass, "turn on the fan")) == WHICH
@@ -39,5 +47,9 @@ async def test_the_answer_to_which_one(hass: HomeAssistant, answers: tuple[str, 
         await say(hass, answer)
     await hass.async_block_till_done()
 
-    targets = [call.data["service_data"]["entity_id"] for call in calls if call.data["domain"] == "fan"]
+    targets = [
+        call.data["service_data"]["entity_id"]
+        for call in calls
+        if call.data["domain"] == "fan"
+    ]
     assert {one for ids in targets for one in ids} == turned_on

@@ -31,8 +31,12 @@ entities:
   - { name: Kitchen Blind, id: cover.blind, area: kitchen, state: closed, attributes: { device_class: blind } }
   - { name: TV, id: media_player.tv, area: hall, state: playing, attributes: { device_class: tv } }
 """
-START = ScriptedAnswer(tool_calls=(ScriptedCall(name="HassTurnOn", arguments={"name": "Robbie"}),))
-UNLOCK = ScriptedAnswer(tool_calls=(ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door"}),))
+START = ScriptedAnswer(
+    tool_calls=(ScriptedCall(name="HassTurnOn", arguments={"name": "Robbie"}),)
+)
+UNLOCK = ScriptedAnswer(
+    tool_calls=(ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door"}),)
+)
 CANNOT = "I can't do that."
 HINT = "One thing fits"
 
@@ -42,13 +46,24 @@ async def model(hass: HomeAssistant) -> AsyncGenerator[ScriptedChatCompletions]:
     """Return the model of an agent that may do everything."""
     await prepare(hass)
     await move_in(hass, HOME)
-    async with serving((scripted := ScriptedChatCompletions(Script())).application()) as address:
-        await set_up(hass, server_entry(address, rules=[{"verdict": "allow"}], local_commands="when_undone"))
+    async with serving(
+        (scripted := ScriptedChatCompletions(Script())).application()
+    ) as address:
+        await set_up(
+            hass,
+            server_entry(
+                address, rules=[{"verdict": "allow"}], local_commands="when_undone"
+            ),
+        )
         yield scripted
 
 
 async def talk(
-    hass: HomeAssistant, model: ScriptedChatCompletions, text: str, *answers: ScriptedAnswer, before: str = ""
+    hass: HomeAssistant,
+    model: ScriptedChatCompletions,
+    text: str,
+    *answers: ScriptedAnswer,
+    before: str = "",
 ) -> tuple[str, list[str]]:
     """Say something to a model; return what is heard, and the last message of each request."""
     model.play(Script(answers=answers))
@@ -57,7 +72,13 @@ async def talk(
     for one in filter(None, (before, text)):
         heard = speech(
             await conversation.async_converse(
-                hass, one, chat, Context(), "en", AGENT, satellite_id="assist_satellite.hall"
+                hass,
+                one,
+                chat,
+                Context(),
+                "en",
+                AGENT,
+                satellite_id="assist_satellite.hall",
             )
         )
         await hass.async_block_till_done()
@@ -74,7 +95,9 @@ COMMAND = "Start Robbie, my hero"
 async def test_a_model_that_did_nothing_is_told_what_fits_and_does_it(
     hass: HomeAssistant, model: ScriptedChatCompletions
 ) -> None:
-    heard, messages = await talk(hass, model, COMMAND, words(CANNOT), START, words("Robbie is on the way."))
+    heard, messages = await talk(
+        hass, model, COMMAND, words(CANNOT), START, words("Robbie is on the way.")
+    )
 
     assert heard == "Robbie is on the way.", "the first answer is never spoken"
     assert hass.states.is_state("vacuum.robbie", "cleaning")
@@ -104,7 +127,11 @@ ASKED = "Start the Robbie in the Hall?"
     ],
 )
 async def test_a_person_is_asked_where_a_model_still_does_nothing(
-    hass: HomeAssistant, model: ScriptedChatCompletions, first: str, second: str | None, heard: str
+    hass: HomeAssistant,
+    model: ScriptedChatCompletions,
+    first: str,
+    second: str | None,
+    heard: str,
 ) -> None:
     answers = [words(one) for one in (first, second) if one is not None]
     spoken, messages = await talk(hass, model, COMMAND, *answers)
@@ -114,8 +141,12 @@ async def test_a_person_is_asked_where_a_model_still_does_nothing(
     assert hass.states.is_state("vacuum.robbie", "docked")
 
 
-async def test_a_yes_does_what_was_asked_about(hass: HomeAssistant, model: ScriptedChatCompletions) -> None:
-    heard, _ = await talk(hass, model, "yes", words(CANNOT), words(CANNOT), before=COMMAND)
+async def test_a_yes_does_what_was_asked_about(
+    hass: HomeAssistant, model: ScriptedChatCompletions
+) -> None:
+    heard, _ = await talk(
+        hass, model, "yes", words(CANNOT), words(CANNOT), before=COMMAND
+    )
 
     assert heard == "Done: Robbie."
     assert hass.states.is_state("vacuum.robbie", "cleaning")
@@ -146,7 +177,11 @@ async def test_nothing_is_told_where_it_is_not_plain(
 
 LIGHTS = "Turn on all the lights, my hero"
 BOTH_ON = [
-    ScriptedAnswer(tool_calls=(ScriptedCall(name="HassTurnOn", arguments={"domain": "light", "area": one}),))
+    ScriptedAnswer(
+        tool_calls=(
+            ScriptedCall(name="HassTurnOn", arguments={"domain": "light", "area": one}),
+        )
+    )
     for one in ("Hall", "Kitchen")
 ]
 NOT_DONE = sentence("common.spoken_not_done")
@@ -175,7 +210,11 @@ async def test_a_report_about_several_entities_is_put_right(
     ],
 )
 async def test_a_report_without_a_call_is_heard_to_be_none(
-    hass: HomeAssistant, model: ScriptedChatCompletions, text: str, answer: str, adds: str
+    hass: HomeAssistant,
+    model: ScriptedChatCompletions,
+    text: str,
+    answer: str,
+    adds: str,
 ) -> None:
     heard, _ = await talk(hass, model, text, words(answer), words(answer))
 
@@ -187,7 +226,10 @@ async def test_a_report_without_a_call_is_heard_to_be_none(
     [
         (
             "",
-            (ScriptedAnswer(tool_calls=(ScriptedCall(name="GetLiveContext"),)), words("I've started Robbie.")),
+            (
+                ScriptedAnswer(tool_calls=(ScriptedCall(name="GetLiveContext"),)),
+                words("I've started Robbie."),
+            ),
             ASKED,
         ),
         (
@@ -198,7 +240,11 @@ async def test_a_report_without_a_call_is_heard_to_be_none(
     ],
 )
 async def test_a_report_is_heard_to_be_none_after_a_look_and_after_a_question(
-    hass: HomeAssistant, model: ScriptedChatCompletions, before: str, answers: tuple[ScriptedAnswer, ...], heard: str
+    hass: HomeAssistant,
+    model: ScriptedChatCompletions,
+    before: str,
+    answers: tuple[ScriptedAnswer, ...],
+    heard: str,
 ) -> None:
     spoken, messages = await talk(hass, model, COMMAND, *answers, before=before)
 
@@ -210,13 +256,17 @@ async def test_words_after_a_question_of_the_model_may_answer_it(
     hass: HomeAssistant, model: ScriptedChatCompletions
 ) -> None:
     answers = words("Which one do you mean?"), words(CANNOT), START
-    heard, messages = await talk(hass, model, COMMAND, *answers, before="Could you clean up")
+    heard, messages = await talk(
+        hass, model, COMMAND, *answers, before="Could you clean up"
+    )
 
     assert heard == CANNOT
     assert len(messages) == 2
 
 
-async def test_a_call_after_it_is_under_the_rules(hass: HomeAssistant, model: ScriptedChatCompletions) -> None:
+async def test_a_call_after_it_is_under_the_rules(
+    hass: HomeAssistant, model: ScriptedChatCompletions
+) -> None:
     await set_home_rules(hass, rules=[])
     command = "Unlock the front door, my hero"
     heard, messages = await talk(hass, model, command, words(CANNOT), UNLOCK)

@@ -12,8 +12,22 @@ from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.chatterbox.const import EVENT_CHANGE, EVENT_TURN_FINISHED
 from custom_components.chatterbox.offline.provider import PROCESS_SENTENCE
-from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure
-from tests.support.talk import AGENT, DOOR, LIGHT_ON, QUESTION, UNLOCK, Serve, messages_of, speech
+from tests.support.servers.script import (
+    Script,
+    ScriptedAnswer,
+    ScriptedCall,
+    ScriptedFailure,
+)
+from tests.support.talk import (
+    AGENT,
+    DOOR,
+    LIGHT_ON,
+    QUESTION,
+    UNLOCK,
+    Serve,
+    messages_of,
+    speech,
+)
 
 SILENT = Script()
 LAMP = "light.floor_lamp"
@@ -55,11 +69,21 @@ async def say(
     return result
 
 
-async def test_a_command_is_done_without_the_model_which_is_told_of_it_later(hass: HomeAssistant, serve: Serve) -> None:
-    turns, changes = async_capture_events(hass, EVENT_TURN_FINISHED), async_capture_events(hass, EVENT_CHANGE)
-    server = await serve(saying("You turned on the floor lamp."), local_commands="first")
+async def test_a_command_is_done_without_the_model_which_is_told_of_it_later(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    turns, changes = (
+        async_capture_events(hass, EVENT_TURN_FINISHED),
+        async_capture_events(hass, EVENT_CHANGE),
+    )
+    server = await serve(
+        saying("You turned on the floor lamp."), local_commands="first"
+    )
 
-    assert speech(await say(hass, "Turn on the floor lamp, please!")) == "Turned on the light"
+    assert (
+        speech(await say(hass, "Turn on the floor lamp, please!"))
+        == "Turned on the light"
+    )
 
     assert hass.states.is_state(LAMP, "on")
     assert server.requests == []
@@ -73,7 +97,10 @@ async def test_a_command_is_done_without_the_model_which_is_told_of_it_later(has
 
     messages = messages_of(server.requests[0])
     assert [message["role"] for message in messages[1:]] == ["user", "user"]
-    assert "[Answered without you, as the person heard it: “Turned on the light”]" in str(messages[-1]["content"])
+    assert (
+        "[Answered without you, as the person heard it: “Turned on the light”]"
+        in str(messages[-1]["content"])
+    )
 
 
 @pytest.mark.parametrize(
@@ -89,7 +116,9 @@ async def test_questions_about_state_and_other_languages_need_no_model_either(
 ) -> None:
     server = await serve(SILENT, local_commands="first")
     for light in hass.states.async_all("light"):
-        await hass.services.async_call("light", "turn_off", {"entity_id": light.entity_id})
+        await hass.services.async_call(
+            "light", "turn_off", {"entity_id": light.entity_id}
+        )
     await hass.services.async_call("light", "turn_on", {"entity_id": LAMP})
 
     assert speech(await say(hass, text, language)) == answer
@@ -101,7 +130,10 @@ async def test_questions_about_state_and_other_languages_need_no_model_either(
     ("text", "answer"),
     [
         ("flip the floor lamp on", "Turned on the light"),
-        ("make the floor lamp brighter by 10 percent and open the bedroom curtains", "Turned on the light"),
+        (
+            "make the floor lamp brighter by 10 percent and open the bedroom curtains",
+            "Turned on the light",
+        ),
         ("could you tell me whether the front door is locked", "Yes"),
     ],
 )
@@ -124,7 +156,10 @@ async def test_what_is_read_word_by_word_needs_no_model_either(
             "turn on the fan",
             "add something to the shopping list",
         ),
-        *("turn on the counter light and close the attic blinds", "turn off the lights except the desk lamp"),
+        *(
+            "turn on the counter light and close the attic blinds",
+            "turn off the lights except the desk lamp",
+        ),
     ],
 )
 async def test_what_is_open_or_not_wholly_understood_is_the_models(
@@ -140,7 +175,8 @@ async def test_what_is_open_or_not_wholly_understood_is_the_models(
 
 
 @pytest.mark.parametrize(
-    ("answer", "spoken", "state"), [("yes", "Unlocking", "unlocked"), ("no", "All right, I won't.", "locked")]
+    ("answer", "spoken", "state"),
+    [("yes", "Unlocking", "unlocked"), ("no", "All right, I won't.", "locked")],
 )
 async def test_what_needs_a_yes_is_asked_about_and_answered_without_the_model_which_is_told_of_it_later(
     hass: HomeAssistant, serve: Serve, answer: str, spoken: str, state: str
@@ -163,7 +199,9 @@ async def test_what_needs_a_yes_is_asked_about_and_answered_without_the_model_wh
     assert PROCESS_SENTENCE.name not in str(messages)
 
 
-async def test_what_the_rules_forbid_is_refused_without_the_model(hass: HomeAssistant, serve: Serve) -> None:
+async def test_what_the_rules_forbid_is_refused_without_the_model(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     server = await serve(SILENT, local_commands="first", rules=[{"verdict": "deny"}])
 
     answer = speech(await say(hass, "unlock the front door"))
@@ -189,7 +227,12 @@ async def test_what_the_rules_forbid_is_refused_without_the_model(hass: HomeAssi
 async def test_everything_else_goes_to_the_model(
     hass: HomeAssistant, serve: Serve, text: str, options: dict[str, object]
 ) -> None:
-    acting = Script(answers=(ScriptedAnswer(tool_calls=(LAMP_ON,)), ScriptedAnswer(content="There you are.")))
+    acting = Script(
+        answers=(
+            ScriptedAnswer(tool_calls=(LAMP_ON,)),
+            ScriptedAnswer(content="There you are."),
+        )
+    )
     server = await serve(acting, **{"local_commands": "first", **options})
 
     assert speech(await say(hass, text)).startswith("There you are.")
@@ -197,7 +240,9 @@ async def test_everything_else_goes_to_the_model(
     assert len(server.requests) == 2
 
 
-async def test_a_kind_that_is_not_left_to_the_model_is_answered(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_kind_that_is_not_left_to_the_model_is_answered(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     server = await serve(SILENT, local_commands="first", model_requests=["lists"])
 
     assert "partly cloudy" in speech(await say(hass, "what's the weather?"))
@@ -205,9 +250,15 @@ async def test_a_kind_that_is_not_left_to_the_model_is_answered(hass: HomeAssist
     assert server.requests == []
 
 
-async def test_words_that_follow_up_on_the_model_go_to_the_model(hass: HomeAssistant, serve: Serve) -> None:
+async def test_words_that_follow_up_on_the_model_go_to_the_model(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     done = (ScriptedAnswer(tool_calls=(LAMP_ON,)), ScriptedAnswer(content="It is on."))
-    answers = (ScriptedAnswer(content="Which lamp do you mean?"), *done, ScriptedAnswer(content="They are off."))
+    answers = (
+        ScriptedAnswer(content="Which lamp do you mean?"),
+        *done,
+        ScriptedAnswer(content="They are off."),
+    )
     server = await serve(Script(answers=answers), local_commands="first")
 
     await say(hass, "make it cosy")
@@ -223,14 +274,24 @@ async def test_a_name_alone_goes_to_a_model_that_has_just_spoken(
 ) -> None:
     server = await serve(SILENT, local_commands="first")
     talked = (ScriptedAnswer(content="Please tell me which one to turn off."),)
-    acted = (ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="Done. Tell me which one to turn off."))
+    acted = (
+        ScriptedAnswer(tool_calls=(LIGHT_ON,)),
+        ScriptedAnswer(content="Done. Tell me which one to turn off."),
+    )
     for answers, words in product(
-        (talked, acted), ("Floor lamp?", "the floor lamp", "floor lamp, please", "my floor lamp")
+        (talked, acted),
+        ("Floor lamp?", "the floor lamp", "floor lamp, please", "my floor lamp"),
     ):
         with subtests.test(words, answers=len(answers)):
-            server.play(Script(answers=(*answers, ScriptedAnswer(content="It is off."))))
+            server.play(
+                Script(answers=(*answers, ScriptedAnswer(content="It is off.")))
+            )
             server.requests.clear()
-            await say(hass, "make it cosy", conversation_id=(talk := f"{words} {len(answers)}"))
+            await say(
+                hass,
+                "make it cosy",
+                conversation_id=(talk := f"{words} {len(answers)}"),
+            )
 
             assert speech(await say(hass, words, conversation_id=talk)) == "It is off."
 
@@ -250,21 +311,40 @@ async def test_words_that_a_model_has_requested_go_to_the_model(
         with subtests.test(request_for_words):
             server.play(saying(request_for_words, "Noted."))
             server.requests.clear()
-            await say(hass, "write something down for me", conversation_id=request_for_words)
+            await say(
+                hass, "write something down for me", conversation_id=request_for_words
+            )
 
-            assert speech(await say(hass, "turn on the floor lamp", conversation_id=request_for_words)) == "Noted."
+            assert (
+                speech(
+                    await say(
+                        hass,
+                        "turn on the floor lamp",
+                        conversation_id=request_for_words,
+                    )
+                )
+                == "Noted."
+            )
 
             assert hass.states.is_state(LAMP, "off")
             assert len(server.requests) == 2
 
 
-async def test_a_command_after_one_that_the_model_has_done_needs_no_model(hass: HomeAssistant, serve: Serve) -> None:
-    answers = (ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="It is on."))
+async def test_a_command_after_one_that_the_model_has_done_needs_no_model(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    answers = (
+        ScriptedAnswer(tool_calls=(LIGHT_ON,)),
+        ScriptedAnswer(content="It is on."),
+    )
     server = await serve(Script(answers=answers), local_commands="first")
     await say(hass, "make it cosy")
 
     assert speech(await say(hass, "turn on the floor lamp")) == "Turned on the light"
-    assert speech(await say(hass, "turn off all the lights")) == "Turned off all of the lights"
+    assert (
+        speech(await say(hass, "turn off all the lights"))
+        == "Turned off all of the lights"
+    )
 
     assert len(server.requests) == 2
 
@@ -274,7 +354,11 @@ async def test_words_of_a_conversation_that_an_automation_began_go_to_the_model(
 ) -> None:
     server = await serve(saying("I will."), local_commands="first")
 
-    await say(hass, "turn on the floor lamp", extra_system_prompt="You have asked which lamp is broken.")
+    await say(
+        hass,
+        "turn on the floor lamp",
+        extra_system_prompt="You have asked which lamp is broken.",
+    )
 
     assert len(server.requests) == 1
 
@@ -282,17 +366,30 @@ async def test_words_of_a_conversation_that_an_automation_began_go_to_the_model(
 async def test_a_command_for_nothing_that_can_do_it_goes_to_the_model_as_if_it_had_not_been_tried(
     hass: HomeAssistant, serve: Serve
 ) -> None:
-    acting = Script(answers=(ScriptedAnswer(tool_calls=(LAMP_ON,)), ScriptedAnswer(content="On it goes.")))
+    acting = Script(
+        answers=(
+            ScriptedAnswer(tool_calls=(LAMP_ON,)),
+            ScriptedAnswer(content="On it goes."),
+        )
+    )
     server = await serve(acting, local_commands="first")
 
     assert speech(await say(hass, "vacuum the living room")) == "On it goes."
 
-    assert [message["role"] for message in messages_of(server.requests[0])] == ["system", "user"]
+    assert [message["role"] for message in messages_of(server.requests[0])] == [
+        "system",
+        "user",
+    ]
     assert hass.states.is_state(LAMP, "on")
 
 
-async def test_when_no_model_answers_either_the_failure_is_told(hass: HomeAssistant, serve: Serve) -> None:
-    await serve(Script(answers=(ScriptedFailure(status=500),), after_last="start again"), local_commands="first")
+async def test_when_no_model_answers_either_the_failure_is_told(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    await serve(
+        Script(answers=(ScriptedFailure(status=500),), after_last="start again"),
+        local_commands="first",
+    )
 
     answer = speech(await say(hass, "vacuum the living room"))
 
@@ -302,14 +399,22 @@ async def test_when_no_model_answers_either_the_failure_is_told(hass: HomeAssist
 async def test_home_assistant_says_that_it_is_alone_where_the_model_was_to_answer(
     hass: HomeAssistant, serve: Serve
 ) -> None:
-    await serve(Script(answers=(ScriptedFailure(status=500),), after_last="start again"), local_commands="first")
+    await serve(
+        Script(answers=(ScriptedFailure(status=500),), after_last="start again"),
+        local_commands="first",
+    )
 
     answer = speech(await say(hass, "flip the fan on"))
 
-    assert answer == "My language model can't answer right now. Which one: Bathroom Fan, Bedroom Fan?"
+    assert (
+        answer
+        == "My language model can't answer right now. Which one: Bathroom Fan, Bedroom Fan?"
+    )
 
 
-async def test_a_device_that_fails_is_told_to_the_model(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_device_that_fails_is_told_to_the_model(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     server = await serve(saying("The lamp does not answer."), local_commands="first")
 
     async def fail(_call: ServiceCall) -> None:
@@ -317,11 +422,15 @@ async def test_a_device_that_fails_is_told_to_the_model(hass: HomeAssistant, ser
 
     hass.services.async_register("light", "turn_on", fail)
 
-    assert speech(await say(hass, "turn on the floor lamp")).startswith("The lamp does not answer.")
+    assert speech(await say(hass, "turn on the floor lamp")).startswith(
+        "The lamp does not answer."
+    )
 
     (_, words) = messages_of(server.requests[0])
     assert words["role"] == "user"
-    assert "[Home Assistant has tried this without you. Its answer: “" in str(words["content"])
+    assert "[Home Assistant has tried this without you. Its answer: “" in str(
+        words["content"]
+    )
 
 
 async def test_home_assistant_takes_over_when_the_model_has_done_nothing(
@@ -340,10 +449,16 @@ async def test_home_assistant_takes_over_when_the_model_has_done_nothing(
             server.play(answering(text, *filter(None, (call,))))
             server.requests.clear()
             turns.clear()
-            await hass.services.async_call("light", "turn_off", {"entity_id": LAMP}, blocking=True)
+            await hass.services.async_call(
+                "light", "turn_off", {"entity_id": LAMP}, blocking=True
+            )
 
             assert (
-                speech(await say(hass, "turn on the floor lamp", conversation_id=f"talk {text}"))
+                speech(
+                    await say(
+                        hass, "turn on the floor lamp", conversation_id=f"talk {text}"
+                    )
+                )
                 == "Turned on the light"
             )
 
@@ -361,20 +476,30 @@ async def test_a_reason_is_heard_before_home_assistant_asks(
     server = await serve(SILENT, local_commands="when_undone")
     rows: list[tuple[str, tuple[ScriptedCall, ...], str]] = [
         ("Are you sure? The baby sleeps.", (), f"The baby sleeps. {ASKED}"),
-        ("The baby sleeps, so I left it off.", (), f"The baby sleeps, so I left it off. {ASKED}"),
+        (
+            "The baby sleeps, so I left it off.",
+            (),
+            f"The baby sleeps, so I left it off. {ASKED}",
+        ),
         ("I won't do that.", (), f"I won't do that. {ASKED}"),
         ("The floor lamp is already on.", (), f"The floor lamp is already on. {ASKED}"),
         ("Please tell me which one.", (), f"Please tell me which one. {ASKED}"),
         ("The floor lamp is on.", (LOOK,), "The floor lamp is on."),
         ("It's raining, so I left it off.", (LOOK,), "It's raining, so I left it off."),
-        ("I can't do that while the baby sleeps.", (LOOK,), "I can't do that while the baby sleeps."),
+        (
+            "I can't do that while the baby sleeps.",
+            (LOOK,),
+            "I can't do that while the baby sleeps.",
+        ),
         ("It is already on.", (NO_LAMP, LOOK), "It is already on."),
     ]
     for text, calls, heard in rows:
         with subtests.test(text):
             server.play(answering(text, *calls))
 
-            assert speech(await say(hass, "turn on the floor lamp", conversation_id=text)).startswith(heard)
+            assert speech(
+                await say(hass, "turn on the floor lamp", conversation_id=text)
+            ).startswith(heard)
 
             assert hass.states.is_state(LAMP, "off")
 
@@ -382,16 +507,30 @@ async def test_a_reason_is_heard_before_home_assistant_asks(
 async def test_home_assistant_does_what_a_model_only_asks_about(
     hass: HomeAssistant, serve: Serve, subtests: pytest.Subtests
 ) -> None:
-    server = await serve(SILENT, local_commands="when_undone", rules=[{"verdict": "allow"}])
+    server = await serve(
+        SILENT, local_commands="when_undone", rules=[{"verdict": "allow"}]
+    )
     rows: list[tuple[str, str, tuple[ScriptedCall, ...], str]] = [
-        ("turn on the floor lamp", "Which lamp do you mean?", (), "Turned on the light"),
-        ("turn on the floor lamp", "Do you mean the one in the hall?", (NO_LAMP,), "Turned on the light"),
+        (
+            "turn on the floor lamp",
+            "Which lamp do you mean?",
+            (),
+            "Turned on the light",
+        ),
+        (
+            "turn on the floor lamp",
+            "Do you mean the one in the hall?",
+            (NO_LAMP,),
+            "Turned on the light",
+        ),
         ("unlock the front door", "Do you want me to unlock it?", (), QUESTION),
     ]
     for words, text, calls, heard in rows:
         with subtests.test(text):
             server.play(answering(text, *calls))
-            await hass.services.async_call("light", "turn_off", {"entity_id": LAMP}, blocking=True)
+            await hass.services.async_call(
+                "light", "turn_off", {"entity_id": LAMP}, blocking=True
+            )
 
             assert speech(await say(hass, words, conversation_id=text)) == heard
 
@@ -402,21 +541,38 @@ async def test_what_is_left_to_the_model_is_only_asked_about(
     hass: HomeAssistant, serve: Serve, subtests: pytest.Subtests
 ) -> None:
     server = await serve(SILENT, rules=[{"verdict": "allow"}])
-    for text in ("Which lamp do you mean?", "Sorry, I can't control lamps.", "The floor lamp is on now."):
+    for text in (
+        "Which lamp do you mean?",
+        "Sorry, I can't control lamps.",
+        "The floor lamp is on now.",
+    ):
         with subtests.test(text):
             server.play(saying(text, text))
             server.requests.clear()
-            await hass.services.async_call("light", "turn_off", {"entity_id": LAMP}, blocking=True)
+            await hass.services.async_call(
+                "light", "turn_off", {"entity_id": LAMP}, blocking=True
+            )
 
-            assert speech(await say(hass, "turn on the floor lamp", conversation_id=text)) == ASKED
+            assert (
+                speech(await say(hass, "turn on the floor lamp", conversation_id=text))
+                == ASKED
+            )
             assert hass.states.is_state(LAMP, "off")
-            assert speech(await say(hass, "yes", conversation_id=text)) == "Turned on the light"
+            assert (
+                speech(await say(hass, "yes", conversation_id=text))
+                == "Turned on the light"
+            )
             assert hass.states.is_state(LAMP, "on")
             assert len(server.requests) == 2
 
 
-async def test_a_reason_in_another_language_is_heard(hass: HomeAssistant, serve: Serve) -> None:
-    await serve(saying("Bist du sicher? Das Baby schläft.", "Die Lampe ist jetzt an."), local_commands="when_undone")
+async def test_a_reason_in_another_language_is_heard(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    await serve(
+        saying("Bist du sicher? Das Baby schläft.", "Die Lampe ist jetzt an."),
+        local_commands="when_undone",
+    )
 
     heard = speech(await say(hass, "Schalte die Floor Lamp ein", "de"))
 
@@ -425,7 +581,9 @@ async def test_a_reason_in_another_language_is_heard(hass: HomeAssistant, serve:
     assert hass.states.is_state(LAMP, "off")
 
 
-async def test_what_is_taken_over_is_asked_about_as_everything_is(hass: HomeAssistant, serve: Serve) -> None:
+async def test_what_is_taken_over_is_asked_about_as_everything_is(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     server = await serve(saying("Done, it is open."), local_commands="when_undone")
 
     assert speech(await say(hass, "unlock the front door")) == QUESTION
@@ -442,7 +600,10 @@ async def test_what_is_taken_over_is_asked_about_as_everything_is(hass: HomeAssi
         ("is the front door locked?", (ScriptedAnswer(content="Stay."),), {}),
         (
             "turn on the kitchen ceiling light",
-            (ScriptedAnswer(content="One ", tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="Stay.")),
+            (
+                ScriptedAnswer(content="One ", tool_calls=(LIGHT_ON,)),
+                ScriptedAnswer(content="Stay."),
+            ),
             {},
         ),
         (
@@ -453,20 +614,30 @@ async def test_what_is_taken_over_is_asked_about_as_everything_is(hass: HomeAssi
     ],
 )
 async def test_home_assistant_does_not_take_over_otherwise(
-    hass: HomeAssistant, serve: Serve, text: str, answers: tuple[ScriptedAnswer, ...], options: dict[str, object]
+    hass: HomeAssistant,
+    serve: Serve,
+    text: str,
+    answers: tuple[ScriptedAnswer, ...],
+    options: dict[str, object],
 ) -> None:
     turns = async_capture_events(hass, EVENT_TURN_FINISHED)
     await serve(Script(answers=answers), **{"local_commands": "when_undone", **options})
 
     assert "Stay." in speech(await say(hass, text))
 
-    assert PROCESS_SENTENCE.name not in [call["name"] for call in turns[0].data["tool_calls"]]
+    assert PROCESS_SENTENCE.name not in [
+        call["name"] for call in turns[0].data["tool_calls"]
+    ]
 
 
-async def test_the_model_has_the_last_word_when_nobody_can_do_it(hass: HomeAssistant, serve: Serve) -> None:
+async def test_the_model_has_the_last_word_when_nobody_can_do_it(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     await serve(saying("Sorry, I can't do that."), local_commands="when_undone")
 
-    assert speech(await say(hass, "vacuum the living room")) == "Sorry, I can't do that."
+    assert (
+        speech(await say(hass, "vacuum the living room")) == "Sorry, I can't do that."
+    )
 
 
 async def test_an_agent_that_asks_about_every_call_of_a_model_asks_about_a_sentence(
@@ -480,17 +651,28 @@ async def test_an_agent_that_asks_about_every_call_of_a_model_asks_about_a_sente
     assert server.requests == []
 
 
-async def test_a_name_that_a_script_writes_into_the_words_is_what_counts(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_name_that_a_script_writes_into_the_words_is_what_counts(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     script = {
         "rewrite": {
             "sequence": [
-                {"variables": {"answer": {"decision": "allow", "text": "turn on the floor lamp"}}},
+                {
+                    "variables": {
+                        "answer": {
+                            "decision": "allow",
+                            "text": "turn on the floor lamp",
+                        }
+                    }
+                },
                 {"stop": "", "response_variable": "answer"},
             ]
         }
     }
     assert await async_setup_component(hass, "script", {"script": script})
-    server = await serve(SILENT, local_commands="first", user_prompt_submit="script.rewrite")
+    server = await serve(
+        SILENT, local_commands="first", user_prompt_submit="script.rewrite"
+    )
 
     assert speech(await say(hass, "it is dark")) == "Turned on the light"
 

@@ -8,8 +8,15 @@ from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.effects.effect import actions_of
 from custom_components.chatterbox.effects.intents import intent_effects
-from custom_components.chatterbox.effects.reading import NOTHING_READ, async_is_assumed, async_read
-from custom_components.chatterbox.internals.conversation import async_recognized, slots_of
+from custom_components.chatterbox.effects.reading import (
+    NOTHING_READ,
+    async_is_assumed,
+    async_read,
+)
+from custom_components.chatterbox.internals.conversation import (
+    async_recognized,
+    slots_of,
+)
 from custom_components.chatterbox.offline.sentence_effects import async_sentence_effects
 from custom_components.demo_house.home import read_home
 from demo.translated import languages, translated_home
@@ -23,7 +30,15 @@ CODES = {"zh-Hans": "zh-CN"}
 
 
 def input_of(sentence: str, language: str) -> ConversationInput:
-    return ConversationInput(sentence, Context(), None, None, None, language, conversation.HOME_ASSISTANT_AGENT)
+    return ConversationInput(
+        sentence,
+        Context(),
+        None,
+        None,
+        None,
+        language,
+        conversation.HOME_ASSISTANT_AGENT,
+    )
 
 
 async def move_into(hass: HomeAssistant, language: str) -> None:
@@ -34,9 +49,15 @@ async def move_into(hass: HomeAssistant, language: str) -> None:
 
 
 @pytest.mark.parametrize("language", languages())
-async def test_what_home_assistant_does_is_done(hass: HomeAssistant, language: str) -> None:
+async def test_what_home_assistant_does_is_done(
+    hass: HomeAssistant, language: str
+) -> None:
     await move_into(hass, language)
-    home, code, compared = read_home(translated_home(language)), CODES.get(language, language), 0
+    home, code, compared = (
+        read_home(translated_home(language)),
+        CODES.get(language, language),
+        0,
+    )
     names = {
         "name": [one.name for one in home.entities],
         "area": [one.name for one in home.areas],
@@ -44,20 +65,38 @@ async def test_what_home_assistant_does_is_done(hass: HomeAssistant, language: s
     }
     for intent_type, sentence in sentence_source(code, names).drawn(SENTENCES_OF_EACH):
         found = await async_recognized(hass, input_of(sentence, code))
-        if found is None or found.intent.name != intent_type:  # another template takes it for something else
+        if (
+            found is None or found.intent.name != intent_type
+        ):  # another template takes it for something else
             continue
-        theirs = {*actions_of(intent_effects(hass, intent_type, slots_of(found), "conversation"))}
-        is_assumed = await async_is_assumed(hass, input_of(sentence, code), intent_type, slots_of(found))
+        theirs = {
+            *actions_of(
+                intent_effects(hass, intent_type, slots_of(found), "conversation")
+            )
+        }
+        is_assumed = await async_is_assumed(
+            hass, input_of(sentence, code), intent_type, slots_of(found)
+        )
         if theirs and not is_assumed:
-            assert {*actions_of(await async_sentence_effects(hass, input_of(sentence, code), ""))} == theirs, sentence
+            assert {
+                *actions_of(
+                    await async_sentence_effects(hass, input_of(sentence, code), "")
+                )
+            } == theirs, sentence
             compared += 1
     assert compared >= LEAST_COMPARED
 
 
 @pytest.mark.parametrize(
     ("language", "sentence"),
-    [("cs", "zapni světlo v kuchyni"), ("fi", "sytytä valot"), ("ja", "台所の電気をつけて")],
+    [
+        ("cs", "zapni světlo v kuchyni"),
+        ("fi", "sytytä valot"),
+        ("ja", "台所の電気をつけて"),
+    ],
 )
-async def test_sentences_of_other_languages_are_not_read(hass: HomeAssistant, language: str, sentence: str) -> None:
+async def test_sentences_of_other_languages_are_not_read(
+    hass: HomeAssistant, language: str, sentence: str
+) -> None:
     await move_into(hass, "en")
     assert await async_read(hass, input_of(sentence, language)) == NOTHING_READ

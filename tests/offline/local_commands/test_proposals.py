@@ -72,7 +72,9 @@ async def model(hass: HomeAssistant) -> AsyncGenerator[ScriptedChatCompletions]:
     """Return the model of an agent that leaves all requests to it, and that may do everything."""
     await prepare(hass)
     await move_in(hass, HOME)
-    async with serving((scripted := ScriptedChatCompletions(Script())).application()) as address:
+    async with serving(
+        (scripted := ScriptedChatCompletions(Script())).application()
+    ) as address:
         await set_up(hass, server_entry(address, rules=ALLOW))
         yield scripted
 
@@ -101,8 +103,14 @@ async def talk_on(
     context: Context | None = None,
 ) -> list[str]:
     """Say one thing after the other to a model; return what is heard."""
-    scripted = [ScriptedAnswer(content=one) if isinstance(one, str) else one for one in answers]
-    model.play(Script(answers=(*scripted, *(ScriptedAnswer(content="Done.") for _ in range(3)))))
+    scripted = [
+        ScriptedAnswer(content=one) if isinstance(one, str) else one for one in answers
+    ]
+    model.play(
+        Script(
+            answers=(*scripted, *(ScriptedAnswer(content="Done.") for _ in range(3)))
+        )
+    )
     chat, heard = f"chat {ulid_now()}", list[str]()
     for words in (text, *then):
         result = await conversation.async_converse(
@@ -115,13 +123,19 @@ async def talk_on(
 
 def call(tool: str, *names: str, **arguments: JsonValue) -> ScriptedAnswer:
     """Return a message that calls a tool for each of some names."""
-    calls: list[dict[str, JsonValue]] = [{"name": name, **arguments} for name in names] or [arguments]
-    return ScriptedAnswer(tool_calls=tuple(ScriptedCall(name=tool, arguments=one) for one in calls))
+    calls: list[dict[str, JsonValue]] = [
+        {"name": name, **arguments} for name in names
+    ] or [arguments]
+    return ScriptedAnswer(
+        tool_calls=tuple(ScriptedCall(name=tool, arguments=one) for one in calls)
+    )
 
 
 def states(hass: HomeAssistant, *entity_ids: str) -> list[str]:
     """Return the states of some entities."""
-    return [state.state if (state := hass.states.get(one)) else "" for one in entity_ids]
+    return [
+        state.state if (state := hass.states.get(one)) else "" for one in entity_ids
+    ]
 
 
 START = call("HassVacuumStart", "Robo Downstairs")
@@ -139,8 +153,20 @@ WATER_OFF = "Close the Irrigation in the Front Yard?"
         ("Stop vacuuming", [START, START], DOCK, "vacuum.robo", "returning"),
         ("Stop vacuuming", [START, CANNOT], DOCK, "vacuum.robo", "returning"),
         ("Close the smart curtain", [OPEN, OPEN], CLOSE, "cover.curtain", "closed"),
-        ("Close the smart curtain", [OPEN, "The curtain could not be closed."], CLOSE, "cover.curtain", "closed"),
-        ("Close the smart curtain", [OPEN, "The curtain has been closed."], CLOSE, "cover.curtain", "closed"),
+        (
+            "Close the smart curtain",
+            [OPEN, "The curtain could not be closed."],
+            CLOSE,
+            "cover.curtain",
+            "closed",
+        ),
+        (
+            "Close the smart curtain",
+            [OPEN, "The curtain has been closed."],
+            CLOSE,
+            "cover.curtain",
+            "closed",
+        ),
         (
             "Turn the fan in the bedroom off",
             [call("HassFanSetSpeed", "Bedroom Fan", percentage=100), "It is off now."],
@@ -162,8 +188,20 @@ WATER_OFF = "Close the Irrigation in the Front Yard?"
             "valve.irrigation",
             "closed",
         ),
-        ("Turn off all the lights", ["Sure!", "Sure!"], ROOM_BY_ROOM, "light.bath", "off"),
-        ("Shut off the front yard water", ["Which valve?", ""], WATER_OFF, "valve.irrigation", "closed"),
+        (
+            "Turn off all the lights",
+            ["Sure!", "Sure!"],
+            ROOM_BY_ROOM,
+            "light.bath",
+            "off",
+        ),
+        (
+            "Shut off the front yard water",
+            ["Which valve?", ""],
+            WATER_OFF,
+            "valve.irrigation",
+            "closed",
+        ),
     ],
 )
 async def test_the_person_is_asked_about_what_they_said(  # noqa: PLR0917  # a row
@@ -195,7 +233,13 @@ REST = "Turn off the Mirror and the Bedroom Light?"
 @in_one_home(
     ("text", "answers", "entity_ids", "after", "heard"),
     [
-        ("Turn off the upstairs lights", [lamp_off("Living Room Light"), ALL_OFF], ["light.living_room"], ["on"], REST),
+        (
+            "Turn off the upstairs lights",
+            [lamp_off("Living Room Light"), ALL_OFF],
+            ["light.living_room"],
+            ["on"],
+            REST,
+        ),
         (
             "Turn off the upstairs lights",
             [lamp_off("Living Room Light"), lamp_off("Living Room Light"), ALL_OFF],
@@ -210,7 +254,13 @@ REST = "Turn off the Mirror and the Bedroom Light?"
             ["on", "on", "on"],
             REST,
         ),
-        ("Turn off the bedroom light upstairs", [lamp_off("Bedroom Light"), "OK"], UPSTAIRS, ["off", "on"], "OK"),
+        (
+            "Turn off the bedroom light upstairs",
+            [lamp_off("Bedroom Light"), "OK"],
+            UPSTAIRS,
+            ["off", "on"],
+            "OK",
+        ),
         (
             "Stop the downstairs vacuum",
             [call("HassVacuumReturnToBase", "Robo Downstairs"), "OK"],
@@ -261,13 +311,33 @@ LOCKS = ("lock.smart", "lock.rear")
     ("text", "names", "heard", "after"),
     [
         ("Lock the front door lock", ["Smart Lock"], "Done.", ["locked", "locked"]),
-        ("Lock the front door lock", ["Smart Lock", "Rear Door Lock"], "Done.", ["locked", "locked"]),
-        ("Lock the lock", ["Smart Lock", "Rear Door Lock"], "Done.", ["locked", "locked"]),
-        ("Lock the rear door lock", ["Smart Lock"], "The Smart Lock or the Rear Door Lock?", ["unlocked", "locked"]),
+        (
+            "Lock the front door lock",
+            ["Smart Lock", "Rear Door Lock"],
+            "Done.",
+            ["locked", "locked"],
+        ),
+        (
+            "Lock the lock",
+            ["Smart Lock", "Rear Door Lock"],
+            "Done.",
+            ["locked", "locked"],
+        ),
+        (
+            "Lock the rear door lock",
+            ["Smart Lock"],
+            "The Smart Lock or the Rear Door Lock?",
+            ["unlocked", "locked"],
+        ),
     ],
 )
 async def test_what_is_locked_already_or_was_just_done_is_no_choice(  # noqa: PLR0917  # a row
-    hass: HomeAssistant, model: ScriptedChatCompletions, text: str, names: Sequence[str], heard: str, after: list[str]
+    hass: HomeAssistant,
+    model: ScriptedChatCompletions,
+    text: str,
+    names: Sequence[str],
+    heard: str,
+    after: list[str],
 ) -> None:
     assert await talk(hass, model, text, [call("HassTurnOn", *names)]) == [heard]
     assert states(hass, *LOCKS) == after
@@ -276,7 +346,12 @@ async def test_what_is_locked_already_or_was_just_done_is_no_choice(  # noqa: PL
 async def test_nothing_is_done_beside_a_choice_that_it_belongs_to(
     hass: HomeAssistant, model: ScriptedChatCompletions
 ) -> None:
-    heard = await talk(hass, model, "Unlock the door lock", [call("HassTurnOff", "Smart Lock", "Rear Door Lock")])
+    heard = await talk(
+        hass,
+        model,
+        "Unlock the door lock",
+        [call("HassTurnOff", "Smart Lock", "Rear Door Lock")],
+    )
 
     assert heard == ["The Smart Lock or the Rear Door Lock?"]
     assert states(hass, *LOCKS) == ["unlocked", "locked"]
@@ -284,11 +359,19 @@ async def test_nothing_is_done_beside_a_choice_that_it_belongs_to(
 
 @in_one_home(
     "names",
-    [["Bedroom Light"], ["Bedroom Light", "Living Room Light"], ["Bedroom Light", "Living Room Light", "Mirror"]],
+    [
+        ["Bedroom Light"],
+        ["Bedroom Light", "Living Room Light"],
+        ["Bedroom Light", "Living Room Light", "Mirror"],
+    ],
 )
-async def test_a_yes_is_for_all(hass: HomeAssistant, model: ScriptedChatCompletions, names: Sequence[str]) -> None:
+async def test_a_yes_is_for_all(
+    hass: HomeAssistant, model: ScriptedChatCompletions, names: Sequence[str]
+) -> None:
     await set_home_rules(hass, rules=[{"verdict": "ask"}])
-    heard = await talk(hass, model, "Turn off all the lights", [lamp_off(*names)], "yes")
+    heard = await talk(
+        hass, model, "Turn off all the lights", [lamp_off(*names)], "yes"
+    )
 
     assert heard[0] == ALL_LIGHTS
     assert states(hass, "light.living_room", *UPSTAIRS) == ["off", "off", "off"]
@@ -307,7 +390,9 @@ async def test_a_yes_is_for_all(hass: HomeAssistant, model: ScriptedChatCompleti
 async def test_a_list_is_a_kind_of_its_own(
     hass: HomeAssistant, model: ScriptedChatCompletions, text: str, heard: str
 ) -> None:
-    assert await talk(hass, model, text, [call("HassListAddItem", "Tasks", item="milk"), "Added."]) == [heard]
+    assert await talk(
+        hass, model, text, [call("HassListAddItem", "Tasks", item="milk"), "Added."]
+    ) == [heard]
 
 
 @in_one_home(
@@ -335,28 +420,45 @@ async def test_nothing_is_asked_where_it_is_not_plain(
     heard, _ = await talk(hass, model, text, ["Which one?", "Which one?"], "yes")
 
     assert heard == "Which one?"
-    assert states(hass, "fan.bedroom", "light.bedroom", "lock.rear", "cover.curtain") == ["on", "on", "locked", "open"]
+    assert states(
+        hass, "fan.bedroom", "light.bedroom", "lock.rear", "cover.curtain"
+    ) == ["on", "on", "locked", "open"]
 
 
-async def test_rules_hold_for_what_is_asked_about(hass: HomeAssistant, model: ScriptedChatCompletions) -> None:
+async def test_rules_hold_for_what_is_asked_about(
+    hass: HomeAssistant, model: ScriptedChatCompletions
+) -> None:
     await set_home_rules(hass, rules=[{"verdict": "deny", "domains": ["fan"]}, *ALLOW])
-    denied = await talk(hass, model, "Turn off the bedroom fan", [CANNOT, CANNOT], "yes")
+    denied = await talk(
+        hass, model, "Turn off the bedroom fan", [CANNOT, CANNOT], "yes"
+    )
     async_expose_entity(hass, conversation.DOMAIN, "fan.bath", should_expose=False)
     hidden = await talk(hass, model, "Turn on the air", [CANNOT, CANNOT])
     await set_home_rules(hass, rules=ALLOW)
     guest = MockUser(name="Guest").add_to_hass(hass)
     forbidden = await talk(
-        hass, model, "Turn off the bedroom fan", [CANNOT, CANNOT], "yes", context=Context(user_id=guest.id)
+        hass,
+        model,
+        "Turn off the bedroom fan",
+        [CANNOT, CANNOT],
+        "yes",
+        context=Context(user_id=guest.id),
     )
 
     assert not any(heard.endswith("?") for heard in (*denied, *hidden, *forbidden))
     assert states(hass, "fan.bedroom", "fan.bath") == ["on", "off"]
 
 
-async def test_a_fan_that_is_set_to_nothing_has_to_be_off(hass: HomeAssistant, model: ScriptedChatCompletions) -> None:
+async def test_a_fan_that_is_set_to_nothing_has_to_be_off(
+    hass: HomeAssistant, model: ScriptedChatCompletions
+) -> None:
     zero = call("HassFanSetSpeed", "Bedroom Fan", percentage=0)
-    assert await talk(hass, model, "Turn the bedroom fan off", [zero, ""]) == ["Done: Bedroom Fan."]
-    await hass.services.async_call("fan", "turn_on", {"entity_id": "fan.bedroom"}, blocking=True)
+    assert await talk(hass, model, "Turn the bedroom fan off", [zero, ""]) == [
+        "Done: Bedroom Fan."
+    ]
+    await hass.services.async_call(
+        "fan", "turn_on", {"entity_id": "fan.bedroom"}, blocking=True
+    )
     async_mock_service(hass, "fan", "turn_on")
 
     heard = await talk_on(hass, model, "Turn the bedroom fan off", [zero, ""])

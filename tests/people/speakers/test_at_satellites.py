@@ -41,7 +41,11 @@ from tests.support.listening_agent import (
 from tests.support.talk import SATELLITE
 from tests.support.versions import IS_LATEST
 
-OPENING = {"entity_id": SATELLITE, "start_media_id": "http://house.local/question.mp3", "preannounce": False}
+OPENING = {
+    "entity_id": SATELLITE,
+    "start_media_id": "http://house.local/question.mp3",
+    "preannounce": False,
+}
 
 
 class Satellite(AssistSatelliteEntity):
@@ -51,15 +55,22 @@ class Satellite(AssistSatelliteEntity):
     _attr_name = None
     _attr_has_entity_name = True
     _attr_unique_id = "kitchen"
-    _attr_device_info = DeviceInfo(identifiers={("satellite", "kitchen")}, name="Kitchen")
-    _attr_supported_features = AssistSatelliteEntityFeature.ANNOUNCE | AssistSatelliteEntityFeature.START_CONVERSATION
+    _attr_device_info = DeviceInfo(
+        identifiers={("satellite", "kitchen")}, name="Kitchen"
+    )
+    _attr_supported_features = (
+        AssistSatelliteEntityFeature.ANNOUNCE
+        | AssistSatelliteEntityFeature.START_CONVERSATION
+    )
 
     @override
     def async_get_configuration(self) -> AssistSatelliteConfiguration:
         return AssistSatelliteConfiguration([], [], 0)
 
     @override
-    async def async_set_configuration(self, config: AssistSatelliteConfiguration) -> None:
+    async def async_set_configuration(
+        self, config: AssistSatelliteConfiguration
+    ) -> None:
         raise NotImplementedError
 
     @override
@@ -67,7 +78,9 @@ class Satellite(AssistSatelliteEntity):
         pass
 
     @override
-    async def async_start_conversation(self, start_announcement: AssistSatelliteAnnouncement) -> None:
+    async def async_start_conversation(
+        self, start_announcement: AssistSatelliteAnnouncement
+    ) -> None:
         self.listening = self.hass.async_create_task(self.listen())
 
     @property
@@ -81,7 +94,9 @@ class Satellite(AssistSatelliteEntity):
         async def audio() -> AsyncIterable[bytes]:
             yield bytes(640)
 
-        await self.async_accept_pipeline_from_satellite(audio(), end_stage=PipelineStage.INTENT)
+        await self.async_accept_pipeline_from_satellite(
+            audio(), end_stage=PipelineStage.INTENT
+        )
 
 
 @pytest.fixture
@@ -100,15 +115,23 @@ async def kitchen(hass: HomeAssistant, agent: ListeningAgent) -> Satellite:  # n
     )
     satellite = Satellite()
 
-    async def set_up(hass: HomeAssistant, entry: ConfigEntry) -> Any:  # in 2026.11 nothing, and before a boolean
-        await hass.config_entries.async_forward_entry_setups(entry, ["assist_satellite"])
+    async def set_up(
+        hass: HomeAssistant, entry: ConfigEntry
+    ) -> Any:  # in 2026.11 nothing, and before a boolean
+        await hass.config_entries.async_forward_entry_setups(
+            entry, ["assist_satellite"]
+        )
         return None if IS_LATEST else True
 
-    async def add(_: HomeAssistant, __: ConfigEntry, add_entities: AddEntitiesCallback) -> None:
+    async def add(
+        _: HomeAssistant, __: ConfigEntry, add_entities: AddEntitiesCallback
+    ) -> None:
         add_entities([satellite])
 
     mock_integration(hass, MockModule("satellite", async_setup_entry=set_up))
-    mock_platform(hass, "satellite.assist_satellite", MockPlatform(async_setup_entry=add))
+    mock_platform(
+        hass, "satellite.assist_satellite", MockPlatform(async_setup_entry=add)
+    )
     mock_platform(hass, "satellite.config_flow")
     entry = MockConfigEntry(domain="satellite")
     entry.add_to_hass(hass)
@@ -120,7 +143,10 @@ async def kitchen(hass: HomeAssistant, agent: ListeningAgent) -> Satellite:  # n
 async def test_a_person_answers_an_automation_that_has_begun_to_talk(
     hass: HomeAssistant, agent: ListeningAgent, kitchen: Satellite
 ) -> None:
-    await add_automations(hass, trusted=[{"action": "assist_satellite.start_conversation", "data": OPENING}])
+    await add_automations(
+        hass,
+        trusted=[{"action": "assist_satellite.start_conversation", "data": OPENING}],
+    )
 
     await start(hass, "trusted")
     await agent.has_taken_turns(1)
@@ -133,7 +159,11 @@ async def test_a_person_answers_a_model_that_has_begun_to_talk(
 ) -> None:
     async def start_conversation(context: Context) -> None:
         await hass.services.async_call(
-            "assist_satellite", "start_conversation", OPENING, blocking=True, context=context
+            "assist_satellite",
+            "start_conversation",
+            OPENING,
+            blocking=True,
+            context=context,
         )
 
     agent.actions.append(start_conversation)

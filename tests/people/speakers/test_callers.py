@@ -41,14 +41,21 @@ async def agent(hass: HomeAssistant) -> ListeningAgent:
     ],
 )
 async def test_an_automation_is_trusted_if_the_home_rules_say_so(
-    hass: HomeAssistant, agent: ListeningAgent, automation: str, rules: HomeRules, expected: Asking
+    hass: HomeAssistant,
+    agent: ListeningAgent,
+    automation: str,
+    rules: HomeRules,
+    expected: Asking,
 ) -> None:
     await async_get_home_rules(hass).async_enter(rules)
     await add_automations(hass, **{automation: [speak(), speak()]})
 
     await start(hass, automation, Context(user_id=await a_user(hass)))
 
-    assert agent.speakers == [Speaker(None, None, None, expected, f"automation.{automation}")] * 2
+    assert (
+        agent.speakers
+        == [Speaker(None, None, None, expected, f"automation.{automation}")] * 2
+    )
 
 
 async def test_a_script_speaks_in_the_name_of_its_user_who_does_not_hear(
@@ -58,11 +65,29 @@ async def test_a_script_speaks_in_the_name_of_its_user_who_does_not_hear(
     await add_scripts(hass, trusted=[speak()], other=[speak()])
 
     for script in ("other", "trusted"):
-        await hass.services.async_call("script", script, blocking=True, context=Context(user_id=anna))
+        await hass.services.async_call(
+            "script", script, blocking=True, context=Context(user_id=anna)
+        )
 
     assert agent.speakers == [
-        Speaker(anna, None, "Anna", Asking.NOBODY, "script.other", is_signed_in=True, person_id=anna),
-        Speaker(anna, None, "Anna", Asking.TRUSTED, "script.trusted", is_signed_in=True, person_id=anna),
+        Speaker(
+            anna,
+            None,
+            "Anna",
+            Asking.NOBODY,
+            "script.other",
+            is_signed_in=True,
+            person_id=anna,
+        ),
+        Speaker(
+            anna,
+            None,
+            "Anna",
+            Asking.TRUSTED,
+            "script.trusted",
+            is_signed_in=True,
+            person_id=anna,
+        ),
     ]
 
 
@@ -74,22 +99,33 @@ async def test_a_script_that_a_user_starts_without_waiting_is_the_caller(
 
     for number, script in enumerate(("script.other", "script.trusted"), 1):
         context = Context(user_id=anna)
-        await hass.services.async_call("script", "turn_on", {"entity_id": script}, context=context)
+        await hass.services.async_call(
+            "script", "turn_on", {"entity_id": script}, context=context
+        )
         await agent.has_taken_turns(number)
 
-    assert [speaker.caller for speaker in agent.speakers] == ["script.other", "script.trusted"]
+    assert [speaker.caller for speaker in agent.speakers] == [
+        "script.other",
+        "script.trusted",
+    ]
     assert agent.askings == [Asking.NOBODY, Asking.TRUSTED]
 
 
-async def test_a_user_who_calls_the_action_does_not_hear_either(hass: HomeAssistant, agent: ListeningAgent) -> None:
+async def test_a_user_who_calls_the_action_does_not_hear_either(
+    hass: HomeAssistant, agent: ListeningAgent
+) -> None:
     anna = await a_user(hass)
 
     await call_the_action(hass, Context(user_id=anna))
 
-    assert agent.speakers == [Speaker(anna, None, "Anna", Asking.NOBODY, is_signed_in=True, person_id=anna)]
+    assert agent.speakers == [
+        Speaker(anna, None, "Anna", Asking.NOBODY, is_signed_in=True, person_id=anna)
+    ]
 
 
-async def test_the_action_takes_no_device(hass: HomeAssistant, agent: ListeningAgent) -> None:
+async def test_the_action_takes_no_device(
+    hass: HomeAssistant, agent: ListeningAgent
+) -> None:
     for pretended in ("device_id", "satellite_id"):
         with pytest.raises(vol.Invalid):
             await call_the_action(hass, Context(), **{pretended: place_satellite(hass)})
@@ -103,22 +139,38 @@ async def test_an_automation_that_pretends_to_be_a_satellite_is_nobody(
     await add_automations(hass, other=[{"action": "test.pretend"}])
 
     async def pretend(call: ServiceCall) -> None:
-        await say(hass, call.context, device_id, satellite_id="assist_satellite.kitchen")
+        await say(
+            hass, call.context, device_id, satellite_id="assist_satellite.kitchen"
+        )
 
     hass.services.async_register("test", "pretend", pretend)
     await start(hass, "other")
 
-    assert agent.speakers == [Speaker(None, device_id, None, Asking.NOBODY, "automation.other")]
+    assert agent.speakers == [
+        Speaker(None, device_id, None, Asking.NOBODY, "automation.other")
+    ]
 
 
 @pytest.mark.parametrize(
-    ("steps", "expected"), [(["trusted"], Asking.TRUSTED), (["other"], Asking.NOBODY), (["via_other"], Asking.NOBODY)]
+    ("steps", "expected"),
+    [
+        (["trusted"], Asking.TRUSTED),
+        (["other"], Asking.NOBODY),
+        (["via_other"], Asking.NOBODY),
+    ],
 )
 async def test_all_who_have_a_part_in_the_words_have_to_be_trusted(
     hass: HomeAssistant, agent: ListeningAgent, steps: Sequence[str], expected: Asking
 ) -> None:
-    await add_scripts(hass, trusted=[speak()], other=[speak()], via_other=[{"action": "script.trusted"}])
-    await add_automations(hass, trusted=[{"action": f"script.{script}"} for script in steps])
+    await add_scripts(
+        hass,
+        trusted=[speak()],
+        other=[speak()],
+        via_other=[{"action": "script.trusted"}],
+    )
+    await add_automations(
+        hass, trusted=[{"action": f"script.{script}"} for script in steps]
+    )
 
     await start(hass, "trusted")
 
@@ -129,7 +181,10 @@ async def test_all_who_have_a_part_in_the_words_have_to_be_trusted(
 async def test_a_script_does_not_become_trusted_by_saying_so(
     hass: HomeAssistant, agent: ListeningAgent, event_type: str
 ) -> None:
-    forged = {"event": event_type, "event_data": {"entity_id": "automation.trusted", "name": "trusted"}}
+    forged = {
+        "event": event_type,
+        "event_data": {"entity_id": "automation.trusted", "name": "trusted"},
+    }
     await add_scripts(hass, other=[forged, speak()])
     await add_automations(hass, other=[forged, speak()])
 
@@ -139,11 +194,15 @@ async def test_a_script_does_not_become_trusted_by_saying_so(
     assert agent.askings == [Asking.NOBODY] * 2
 
 
-async def test_what_comes_from_outside_makes_nobody_trusted(hass: HomeAssistant, agent: ListeningAgent) -> None:
+async def test_what_comes_from_outside_makes_nobody_trusted(
+    hass: HomeAssistant, agent: ListeningAgent
+) -> None:
     context = Context(user_id=await a_user(hass))
     forged = {"entity_id": "automation.trusted", "name": "trusted"}
     hass.bus.async_fire("automation_triggered", forged, EventOrigin.remote, context)
-    hass.bus.async_fire("automation_triggered", {"entity_id": ["automation.trusted"]}, context=context)
+    hass.bus.async_fire(
+        "automation_triggered", {"entity_id": ["automation.trusted"]}, context=context
+    )
 
     await call_the_action(hass, context)
 
@@ -164,33 +223,50 @@ async def test_a_context_is_trusted_only_where_the_action_is_called_in_it(
     assert agent.askings == [Asking.NOBODY] * 2
 
 
-async def test_callers_of_long_ago_are_forgotten(hass: HomeAssistant, agent: ListeningAgent) -> None:
+async def test_callers_of_long_ago_are_forgotten(
+    hass: HomeAssistant, agent: ListeningAgent
+) -> None:
     await add_automations(hass, trusted=[{"event": "here"}])
     fired = async_capture_events(hass, "here")
     await start(hass, "trusted")
     context = fired[0].context
 
     almost_all = MAX_CONTEXTS - 1
-    for others, expected in ((almost_all, Asking.TRUSTED), (almost_all, Asking.TRUSTED), (MAX_CONTEXTS, Asking.NOBODY)):
+    for others, expected in (
+        (almost_all, Asking.TRUSTED),
+        (almost_all, Asking.TRUSTED),
+        (MAX_CONTEXTS, Asking.NOBODY),
+    ):
         for _ in range(others):
-            hass.bus.async_fire("automation_triggered", {"entity_id": "automation.busy", "name": "busy"})
+            hass.bus.async_fire(
+                "automation_triggered", {"entity_id": "automation.busy", "name": "busy"}
+            )
         await call_the_action(hass, context)
         assert agent.askings[-1] is expected
 
 
-async def test_callers_are_known_while_another_event_is_told_of(hass: HomeAssistant, agent: ListeningAgent) -> None:
+async def test_callers_are_known_while_another_event_is_told_of(
+    hass: HomeAssistant, agent: ListeningAgent
+) -> None:
     context = Context(user_id=await a_user(hass))
     await add_scripts(hass, trusted=[speak()], other=[speak()])
 
     async def run_scripts(_: Event) -> None:
-        await hass.services.async_call("script", "trusted", blocking=True, context=Context())
-        await hass.services.async_call("script", "other", blocking=True, context=context)
+        await hass.services.async_call(
+            "script", "trusted", blocking=True, context=Context()
+        )
+        await hass.services.async_call(
+            "script", "other", blocking=True, context=context
+        )
 
     hass.bus.async_listen("start", run_scripts)
     hass.bus.async_fire("start")
     await agent.has_taken_turns(2)
 
-    assert [speaker.caller for speaker in agent.speakers] == ["script.trusted", "script.other"]
+    assert [speaker.caller for speaker in agent.speakers] == [
+        "script.trusted",
+        "script.other",
+    ]
     assert agent.askings == [Asking.TRUSTED, Asking.NOBODY]
 
 
@@ -199,7 +275,9 @@ async def run_script(hass: HomeAssistant, context: Context) -> None:
     await hass.services.async_call("script", "trusted", blocking=True, context=context)
 
 
-async def test_a_script_that_a_model_has_started_is_not_trusted(hass: HomeAssistant, agent: ListeningAgent) -> None:
+async def test_a_script_that_a_model_has_started_is_not_trusted(
+    hass: HomeAssistant, agent: ListeningAgent
+) -> None:
     anna = await a_user(hass)
     await add_scripts(hass, trusted=[speak()])
 
@@ -208,7 +286,15 @@ async def test_a_script_that_a_model_has_started_is_not_trusted(hass: HomeAssist
 
     assert agent.speakers == [
         Speaker(anna, None, "Anna", Asking.PERSON, is_signed_in=True, person_id=anna),
-        Speaker(anna, None, "Anna", Asking.NOBODY, "script.trusted", is_signed_in=True, person_id=anna),
+        Speaker(
+            anna,
+            None,
+            "Anna",
+            Asking.NOBODY,
+            "script.trusted",
+            is_signed_in=True,
+            person_id=anna,
+        ),
     ]
 
 
@@ -272,7 +358,9 @@ async def test_an_automation_of_the_assigned_person_s_turn_is_not_trusted(
     device_id, contexts = place_satellite(hass), list[Context]()
     await add_person(hass, "Anna", await a_user(hass))
     await add_automations(hass, trusted=[speak()])
-    await async_get_home_rules(hass).async_enter(replace(TRUSTING, people_at_satellites={device_id: "person.anna"}))
+    await async_get_home_rules(hass).async_enter(
+        replace(TRUSTING, people_at_satellites={device_id: "person.anna"})
+    )
 
     async def remember(context: Context) -> None:
         contexts.append(context)
@@ -284,7 +372,9 @@ async def test_an_automation_of_the_assigned_person_s_turn_is_not_trusted(
     assert agent.askings == [Asking.PERSON, Asking.NOBODY]
 
 
-async def test_an_agent_that_a_model_talks_to_has_nobody_to_ask(hass: HomeAssistant, agent: ListeningAgent) -> None:
+async def test_an_agent_that_a_model_talks_to_has_nobody_to_ask(
+    hass: HomeAssistant, agent: ListeningAgent
+) -> None:
     anna, device_id = await a_user(hass), place_satellite(hass)
 
     async def ask_colleague(context: Context) -> None:
@@ -300,7 +390,9 @@ async def test_an_agent_that_a_model_talks_to_has_nobody_to_ask(hass: HomeAssist
     assert agent.askings == [Asking.PERSON, Asking.NOBODY, Asking.PERSON, Asking.PERSON]
 
 
-@pytest.mark.parametrize(("generations", "expected"), [(5, Asking.TRUSTED), (30, Asking.NOBODY)])
+@pytest.mark.parametrize(
+    ("generations", "expected"), [(5, Asking.TRUSTED), (30, Asking.NOBODY)]
+)
 async def test_an_automation_with_too_long_a_past_is_not_trusted(
     hass: HomeAssistant, agent: ListeningAgent, generations: int, expected: Asking
 ) -> None:
@@ -308,7 +400,11 @@ async def test_an_automation_with_too_long_a_past_is_not_trusted(
     context = Context()
     for _ in range(generations):
         context = Context(parent_id=context.id)
-        hass.bus.async_fire("automation_triggered", {"entity_id": "automation.busy", "name": "busy"}, context=context)
+        hass.bus.async_fire(
+            "automation_triggered",
+            {"entity_id": "automation.busy", "name": "busy"},
+            context=context,
+        )
 
     await start(hass, "trusted", context)
 

@@ -42,7 +42,9 @@ class Clock:
         return self.now
 
 
-def facts_of(events: Iterable[tuple[float, TurnEvent]], *, until: float | None = None) -> TurnFacts:
+def facts_of(
+    events: Iterable[tuple[float, TurnEvent]], *, until: float | None = None
+) -> TurnFacts:
     """Return the facts of a turn whose events come at these seconds, looked at `until` then."""
     clock = Clock()
     record = TurnRecord("Light!", clock=clock, wall_clock=lambda: 5_000.0)
@@ -88,13 +90,24 @@ def test_every_request_and_every_tool_has_its_times() -> None:
         ),
         inferences=(
             InferenceFacts(
-                began=0.25, first_token=0.5, duration=1.25, usage=Usage(100, 10, 50, 5), answered_by="other-agent"
+                began=0.25,
+                first_token=0.5,
+                duration=1.25,
+                usage=Usage(100, 10, 50, 5),
+                answered_by="other-agent",
             ),
             InferenceFacts(
-                began=2.25, first_token=0.25, duration=0.75, usage=Usage(200, 20, 150, 0), answered_by="agent"
+                began=2.25,
+                first_token=0.25,
+                duration=0.75,
+                usage=Usage(200, 20, 150, 0),
+                answered_by="agent",
             ),
         ),
-        tools=(ToolFacts(name="light", began=1.5, duration=0.5, is_error=False), ToolFacts(name="lock", is_error=True)),
+        tools=(
+            ToolFacts(name="light", began=1.5, duration=0.5, is_error=False),
+            ToolFacts(name="lock", is_error=True),
+        ),
         handovers=(HandoverFacts(at=0.5, to="Other", reason="Talker: ConnectTimeout"),),
         iterations=2,
     )
@@ -102,14 +115,25 @@ def test_every_request_and_every_tool_has_its_times() -> None:
 
 
 def test_a_failed_request_has_a_duration_and_no_usage() -> None:
-    facts = facts_of([(1.0, PhaseEntered(Phase.LLM_INFERENCE)), (4.0, PhaseEntered(Phase.TOOL_DECISION))])
+    facts = facts_of(
+        [
+            (1.0, PhaseEntered(Phase.LLM_INFERENCE)),
+            (4.0, PhaseEntered(Phase.TOOL_DECISION)),
+        ]
+    )
 
     assert facts.inferences == (InferenceFacts(began=1.0, duration=3.0),)
     assert facts.usage == Usage()
 
 
 def test_the_facts_of_a_failed_turn_name_the_class_of_its_error_alone() -> None:
-    failed = TurnFinished(StopReason.PROVIDER_FAILED, "Sorry.", Usage(), 1, error=ProviderBusy("key abc is used up"))
+    failed = TurnFinished(
+        StopReason.PROVIDER_FAILED,
+        "Sorry.",
+        Usage(),
+        1,
+        error=ProviderBusy("key abc is used up"),
+    )
     facts = facts_of([(1.0, failed)])
 
     assert (facts.error, facts.iterations) == ("ProviderBusy", 1)
@@ -156,12 +180,20 @@ def test_facts_are_json_in_milliseconds_without_words() -> None:
             "answered_by": "agent",
         },
     ]
-    assert data["handovers"] == [{"at": 500.0, "to": "Other", "reason": "Talker: ConnectTimeout"}]
+    assert data["handovers"] == [
+        {"at": 500.0, "to": "Other", "reason": "Talker: ConnectTimeout"}
+    ]
     assert "It is" not in json.dumps(data)
 
 
 def test_a_reported_usage_counts_as_the_first_token_of_a_silent_model() -> None:
-    facts = facts_of([(0.25, PhaseEntered(Phase.LLM_INFERENCE)), (1.0, UsageReported(Usage(100), "agent"))], until=2)
+    facts = facts_of(
+        [
+            (0.25, PhaseEntered(Phase.LLM_INFERENCE)),
+            (1.0, UsageReported(Usage(100), "agent")),
+        ],
+        until=2,
+    )
 
     [inference] = facts.inferences
     assert (inference.first_token, inference.duration) == (0.75, 0.75)

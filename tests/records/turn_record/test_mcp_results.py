@@ -21,13 +21,31 @@ def text(value: str) -> dict[str, JsonValue]:
         ([text("sunny")], {"result": "sunny"}, ["content"]),
         ([text("21")], {"result": 21}, ["content"]),
         ([text("rain"), text("sun")], {"result": ["rain", "sun"]}, ["content"]),
-        ([text("It is 21 degrees.")], {"degrees": 21}, ["content", "structuredContent"]),
-        ([text('{"degrees": 21}'), text("More")], {"degrees": 21}, ["content", "structuredContent"]),
-        ([{"type": "image", "data": "AA=="}], {"result": "sunny"}, ["content", "structuredContent"]),
+        (
+            [text("It is 21 degrees.")],
+            {"degrees": 21},
+            ["content", "structuredContent"],
+        ),
+        (
+            [text('{"degrees": 21}'), text("More")],
+            {"degrees": 21},
+            ["content", "structuredContent"],
+        ),
+        (
+            [{"type": "image", "data": "AA=="}],
+            {"result": "sunny"},
+            ["content", "structuredContent"],
+        ),
     ],
 )
-def test_what_is_repeated_is_left_out(content: list[JsonValue], structured: JsonValue, left: list[str]) -> None:
-    data: dict[str, JsonValue] = {"content": content, "structuredContent": structured, "isError": False}
+def test_what_is_repeated_is_left_out(
+    content: list[JsonValue], structured: JsonValue, left: list[str]
+) -> None:
+    data: dict[str, JsonValue] = {
+        "content": content,
+        "structuredContent": structured,
+        "isError": False,
+    }
 
     result_data = json.loads(result_content(llm.ToolResult(data=data)))
 

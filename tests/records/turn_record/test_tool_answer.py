@@ -15,12 +15,20 @@ def result_of(content: JsonObject | str, native: object = None) -> ToolResult:
 
 def test_an_intent_names_the_entities_it_acted_on() -> None:
     response = intent.IntentResponse("en")
-    area = intent.IntentResponseTarget("Kitchen", intent.IntentResponseTargetType.AREA, "kitchen")
-    lamp = intent.IntentResponseTarget("Lamp", intent.IntentResponseTargetType.ENTITY, "light.lamp")
-    broken = intent.IntentResponseTarget("Spot", intent.IntentResponseTargetType.ENTITY, "light.spot")
+    area = intent.IntentResponseTarget(
+        "Kitchen", intent.IntentResponseTargetType.AREA, "kitchen"
+    )
+    lamp = intent.IntentResponseTarget(
+        "Lamp", intent.IntentResponseTargetType.ENTITY, "light.lamp"
+    )
+    broken = intent.IntentResponseTarget(
+        "Spot", intent.IntentResponseTargetType.ENTITY, "light.spot"
+    )
     response.async_set_results([area, lamp], [broken])
 
-    assert entities_done(llm.ToolResult(llm.IntentResponseDict(response))) == {"light.lamp"}
+    assert entities_done(llm.ToolResult(llm.IntentResponseDict(response))) == {
+        "light.lamp"
+    }
 
 
 def test_another_tool_names_none() -> None:
@@ -30,7 +38,9 @@ def test_another_tool_names_none() -> None:
 
 def test_the_reason_of_a_failure_is_as_short_as_it_is_given() -> None:
     response = intent.IntentResponse("en")
-    response.async_set_error(intent.IntentResponseErrorCode.NO_VALID_TARGETS, "No such lamp.")
+    response.async_set_error(
+        intent.IntentResponseErrorCode.NO_VALID_TARGETS, "No such lamp."
+    )
     result = llm.ToolResult(llm.IntentResponseDict(response), error=True)
 
     assert error_text(result_of({"speech": {}}, result)) == "No such lamp."

@@ -9,9 +9,19 @@ import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import HomeAssistant
-from pytest_homeassistant_custom_component.common import MockConfigEntry, MockUser, async_fire_time_changed
+from pytest_homeassistant_custom_component.common import (
+    MockConfigEntry,
+    MockUser,
+    async_fire_time_changed,
+)
 
-from custom_components.chatterbox.agent.messages import AssistantMessage, ToolCall, ToolResult, Transcript, UserMessage
+from custom_components.chatterbox.agent.messages import (
+    AssistantMessage,
+    ToolCall,
+    ToolResult,
+    Transcript,
+    UserMessage,
+)
 from custom_components.chatterbox.const import (
     CONF_HISTORY_ADDRESS,
     CONF_KEEP_HISTORY,
@@ -22,7 +32,10 @@ from custom_components.chatterbox.const import (
 from custom_components.chatterbox.history.store.history_store import HistoryStore
 from custom_components.chatterbox.history.store.records import ResponseRecord
 from custom_components.chatterbox.history.stores import async_get_histories
-from custom_components.chatterbox.responses.backend import EntryResponseStore, ResponsesBackend
+from custom_components.chatterbox.responses.backend import (
+    EntryResponseStore,
+    ResponsesBackend,
+)
 from custom_components.chatterbox.responses.protocol.backend import Caller
 from custom_components.chatterbox.responses.protocol.errors import ApiError
 from tests.history.store.records import DAY, MORNING, response, turn
@@ -49,7 +62,9 @@ def responses(hass: HomeAssistant, entry: MockConfigEntry) -> EntryResponseStore
     return EntryResponseStore(hass, entry, only_agent(entry).subentry_id)
 
 
-async def set_options(hass: HomeAssistant, entry: MockConfigEntry, **options: object) -> None:
+async def set_options(
+    hass: HomeAssistant, entry: MockConfigEntry, **options: object
+) -> None:
     """Change options, which loads the service anew."""
     hass.config_entries.async_update_entry(entry, options={**entry.options, **options})
     await hass.async_block_till_done(wait_background_tasks=True)
@@ -57,7 +72,12 @@ async def set_options(hass: HomeAssistant, entry: MockConfigEntry, **options: ob
 
 async def add_agent(hass: HomeAssistant, entry: MockConfigEntry) -> EntryResponseStore:
     """Add another agent to a service."""
-    other = ConfigSubentry(data=MappingProxyType({}), subentry_type="conversation", title="Other", unique_id=None)
+    other = ConfigSubentry(
+        data=MappingProxyType({}),
+        subentry_type="conversation",
+        title="Other",
+        unique_id=None,
+    )
     hass.config_entries.async_add_subentry(entry, other)
     await hass.async_block_till_done(wait_background_tasks=True)
     return EntryResponseStore(hass, entry, other.subentry_id)
@@ -83,11 +103,15 @@ async def test_a_response_is_kept_for_its_agent_and_its_person(
 
     await responses.put(replace(response(1), agent="conversation.talker"))
 
-    assert await responses.get("resp 1") == replace(response(1), agent=responses.agent, person_id="anna")
+    assert await responses.get("resp 1") == replace(
+        response(1), agent=responses.agent, person_id="anna"
+    )
     assert await responses.get("resp 2") is None
 
 
-async def test_a_user_who_is_no_person_is_found_by_what_the_user_is(responses: EntryResponseStore) -> None:
+async def test_a_user_who_is_no_person_is_found_by_what_the_user_is(
+    responses: EntryResponseStore,
+) -> None:
     await responses.put(response(1))
 
     found = await responses.get("resp 1")
@@ -104,8 +128,15 @@ async def test_a_response_survives_a_restart(
     assert await stored_numbers(responses, 1) == [1]
 
 
-async def test_a_chain_is_told_in_its_order_whoever_asked(responses: EntryResponseStore) -> None:
-    for record in (response(1), replace(response(2), user_id="another"), response(3), response(4, "another chain")):
+async def test_a_chain_is_told_in_its_order_whoever_asked(
+    responses: EntryResponseStore,
+) -> None:
+    for record in (
+        response(1),
+        replace(response(2), user_id="another"),
+        response(3),
+        response(4, "another chain"),
+    ):
         await responses.put(record)
     await responses.put(response(1))
 
@@ -128,7 +159,9 @@ async def test_agents_of_a_service_share_chains_and_those_of_others_do_not(
     assert await stranger.chain("resp 1") == {}
 
 
-async def test_a_response_that_is_deleted_is_gone(responses: EntryResponseStore) -> None:
+async def test_a_response_that_is_deleted_is_gone(
+    responses: EntryResponseStore,
+) -> None:
     await responses.put(response(1))
     await responses.put(response(2))
 
@@ -137,7 +170,9 @@ async def test_a_response_that_is_deleted_is_gone(responses: EntryResponseStore)
     assert await stored_numbers(responses, 1, 2) == [2]
 
 
-async def test_an_agent_that_keeps_nothing_keeps_no_response(hass: HomeAssistant) -> None:
+async def test_an_agent_that_keeps_nothing_keeps_no_response(
+    hass: HomeAssistant,
+) -> None:
     entry = await set_up(hass, offline_entry(**{CONF_KEEP_HISTORY: False}))
     responses = EntryResponseStore(hass, entry, only_agent(entry).subentry_id)
 
@@ -178,7 +213,10 @@ async def test_what_is_put_before_the_history_is_open_is_kept_too(
 
 
 async def test_nobody_waits_for_a_store_that_is_busy(
-    hass: HomeAssistant, entry: MockConfigEntry, responses: EntryResponseStore, freezer: FrozenDateTimeFactory
+    hass: HomeAssistant,
+    entry: MockConfigEntry,
+    responses: EntryResponseStore,
+    freezer: FrozenDateTimeFactory,
 ) -> None:
     store = await open_store(hass, entry)
     await store.pause()
@@ -195,7 +233,10 @@ async def test_nobody_waits_for_a_store_that_is_busy(
 
 @pytest.mark.parametrize("address", ["sqlite:////dev/null/talk.db", "no address"])
 async def test_a_store_that_is_down_fails_questions_and_no_response(
-    hass: HomeAssistant, entry: MockConfigEntry, responses: EntryResponseStore, address: str
+    hass: HomeAssistant,
+    entry: MockConfigEntry,
+    responses: EntryResponseStore,
+    address: str,
 ) -> None:
     await set_options(hass, entry, **{CONF_HISTORY_ADDRESS: address})
 
@@ -208,8 +249,13 @@ async def test_a_store_that_is_down_fails_questions_and_no_response(
     ):
         with pytest.raises(ApiError, match="Settings → Repairs") as raised:
             await question
-        assert (raised.value.status, raised.value.payload["type"]) == (503, "server_error")
-        assert "/dev/null" not in raised.value.message, "where it is kept is nobody's business"
+        assert (raised.value.status, raised.value.payload["type"]) == (
+            503,
+            "server_error",
+        )
+        assert "/dev/null" not in raised.value.message, (
+            "where it is kept is nobody's business"
+        )
 
 
 async def test_a_conversation_is_what_the_caller_and_this_agent_have_said(
@@ -219,11 +265,23 @@ async def test_a_conversation_is_what_the_caller_and_this_agent_have_said(
     await add_person(hass, "Anna", "user")
     store = await open_store(hass, entry)
     for record in (
-        turn(1, "talk", agent=responses.agent, person="user", words="Before I was a person."),
+        turn(
+            1,
+            "talk",
+            agent=responses.agent,
+            person="user",
+            words="Before I was a person.",
+        ),
         turn(2, "talk", agent=responses.agent, person="ben", words="I am Ben."),
         turn(3, "talk", agent="another", person="anna", words="To somebody else."),
         turn(4, "talk", agent=responses.agent, person="anna", words="It is me."),
-        turn(5, "talk", agent=responses.agent, device="kitchen", words="Nobody knows who."),
+        turn(
+            5,
+            "talk",
+            agent=responses.agent,
+            device="kitchen",
+            words="Nobody knows who.",
+        ),
     ):
         assert await store.record(record).stored()
 
@@ -246,10 +304,15 @@ async def test_functions_that_a_client_has_to_run_wait_in_a_conversation(
         (result, AssistantMessage("Here it is.")),
     )
     for number, messages in enumerate(transcripts):
-        record = turn(number, "talk", agent=responses.agent, person="user", messages=messages)
+        record = turn(
+            number, "talk", agent=responses.agent, person="user", messages=messages
+        )
         assert await store.record(record).stored()
         if number == 0:
-            assert await responses.conversation("talk", ANNA) == (UserMessage("Show it."), call_message)
+            assert await responses.conversation("talk", ANNA) == (
+                UserMessage("Show it."),
+                call_message,
+            )
 
     assert await responses.conversation("talk", ANNA) == (
         UserMessage("Show it."),
@@ -264,8 +327,12 @@ async def test_a_conversation_of_others_is_none_of_the_callers(
 ) -> None:
     store = await open_store(hass, entry)
     store.record(turn(1, "talk", agent=responses.agent, person="ben"))
-    assert await store.record(turn(2, "satellite", agent=responses.agent, device="kitchen")).stored()
-    assert await store.record(turn(3, "elsewhere", agent="another", person="user")).stored()
+    assert await store.record(
+        turn(2, "satellite", agent=responses.agent, device="kitchen")
+    ).stored()
+    assert await store.record(
+        turn(3, "elsewhere", agent="another", person="user")
+    ).stored()
 
     assert await responses.conversation("talk", ANNA) is None
     assert await responses.conversation("satellite", ANNA) is None
@@ -289,11 +356,15 @@ async def test_too_many_responses_are_deleted_as_they_come(
 async def test_small_responses_are_not_looked_after_each_time(
     hass: HomeAssistant, entry: MockConfigEntry, responses: EntryResponseStore
 ) -> None:
-    await set_options(hass, entry, **{CONF_RESPONSE_DAYS: 0.5, CONF_RESPONSE_MEGABYTES: 1})
+    await set_options(
+        hass, entry, **{CONF_RESPONSE_DAYS: 0.5, CONF_RESPONSE_MEGABYTES: 1}
+    )
 
     await responses.put(response(1))
     await hass.async_block_till_done(wait_background_tasks=True)
-    assert await stored_numbers(responses, 1) == [1], "too old, and left to the retention of the history"
+    assert await stored_numbers(responses, 1) == [1], (
+        "too old, and left to the retention of the history"
+    )
 
     await responses.put(response(2, words="x" * 100_000))
     await hass.async_block_till_done(wait_background_tasks=True)
@@ -321,17 +392,26 @@ async def test_old_responses_go_from_time_to_time(
     for number, age in ((1, 31), (2, 10), (3, 0)):
         await responses.put(response(number, created_at=MORNING + DAY - age * DAY))
 
-    async_fire_time_changed(hass, datetime.fromtimestamp(MORNING + DAY, UTC) + timedelta(hours=6, seconds=1))
+    async_fire_time_changed(
+        hass, datetime.fromtimestamp(MORNING + DAY, UTC) + timedelta(hours=6, seconds=1)
+    )
     await hass.async_block_till_done(wait_background_tasks=True)
 
     assert await stored_numbers(responses, 1, 2, 3) == left
 
 
 async def test_retention_waits_for_a_store_that_is_down(
-    hass: HomeAssistant, entry: MockConfigEntry, responses: EntryResponseStore, caplog: pytest.LogCaptureFixture
+    hass: HomeAssistant,
+    entry: MockConfigEntry,
+    responses: EntryResponseStore,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     for address in ("sqlite:////dev/null/talk.db", "no address"):
-        await set_options(hass, entry, **{CONF_HISTORY_ADDRESS: address, CONF_RESPONSE_MEGABYTES: 0.01})
+        await set_options(
+            hass,
+            entry,
+            **{CONF_HISTORY_ADDRESS: address, CONF_RESPONSE_MEGABYTES: 0.01},
+        )
         await responses.put(response(1, words="x" * 10_000))
         await hass.async_block_till_done(wait_background_tasks=True)
     assert "Traceback" not in caplog.text
@@ -345,16 +425,29 @@ async def test_the_home_knows_where_the_responses_of_its_agents_are(
     backend = ResponsesBackend(hass)
 
     stores = [backend.store(card.id) for card in backend.agents()]
-    assert [store.agent for store in stores if isinstance(store, EntryResponseStore)] == [other.agent, responses.agent]
+    assert [
+        store.agent for store in stores if isinstance(store, EntryResponseStore)
+    ] == [other.agent, responses.agent]
     await responses.put(response(1))
     await other.put(response(2))
-    found = [await store.get(name) for store in backend.stores() for name in ("resp 1", "resp 2")]
-    assert [one.id for one in found if isinstance(one, ResponseRecord)] == ["resp 1", "resp 2"]
+    found = [
+        await store.get(name)
+        for store in backend.stores()
+        for name in ("resp 1", "resp 2")
+    ]
+    assert [one.id for one in found if isinstance(one, ResponseRecord)] == [
+        "resp 1",
+        "resp 2",
+    ]
 
     off = {CONF_KEEP_HISTORY: False}
-    hass.config_entries.async_update_subentry(entry, entry.subentries[other.agent], data=off)
+    hass.config_entries.async_update_subentry(
+        entry, entry.subentries[other.agent], data=off
+    )
     await hass.async_block_till_done(wait_background_tasks=True)
-    assert [backend.store(card.id) is None for card in backend.agents()].count(True) == 1
+    assert [backend.store(card.id) is None for card in backend.agents()].count(
+        True
+    ) == 1
 
 
 async def test_a_client_that_goes_while_its_response_is_stored_takes_nothing_along(

@@ -9,7 +9,11 @@ from custom_components.chatterbox.agent.loop.loop import AgenticLoop
 from custom_components.chatterbox.agent.loop.turn import Turn
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
 from custom_components.chatterbox.agent.protocols import Hooks
-from custom_components.chatterbox.responses.protocol.backend import ApprovalDecisions, BackendEvent, ToolsOffered
+from custom_components.chatterbox.responses.protocol.backend import (
+    ApprovalDecisions,
+    BackendEvent,
+    ToolsOffered,
+)
 from custom_components.chatterbox.responses.protocol.request import CreateRequest
 from custom_components.chatterbox.responses.protocol.run import ResponseStream
 from tests.agent.turns import assert_whole
@@ -40,7 +44,11 @@ class Answer:
     @property
     def items(self) -> list[JsonObject]:
         """The items at last, without the lists of tools."""
-        return [item for item in objects(self.response["output"]) if item["type"] != "mcp_list_tools"]
+        return [
+            item
+            for item in objects(self.response["output"])
+            if item["type"] != "mcp_list_tools"
+        ]
 
     @property
     def kinds(self) -> list[str]:
@@ -64,12 +72,16 @@ class Asking:
     def events(self, *script: Sequence[Line]) -> AsyncGenerator[TurnEvent]:
         """Begin the turn."""
         self.provider = ScriptedProvider(*script)
-        return AgenticLoop(self.provider, self.dispatcher, hooks=self.hooks).stream(self.turn)
+        return AgenticLoop(self.provider, self.dispatcher, hooks=self.hooks).stream(
+            self.turn
+        )
 
     async def answered(self, *script: Sequence[Line]) -> Answer:
         """Take the turn, and check the stream, event by event and as a whole."""
         stream, checked, turn = (
-            ResponseStream(plan_of(self.request, listed=self.listed, approval=self.approval)),
+            ResponseStream(
+                plan_of(self.request, listed=self.listed, approval=self.approval)
+            ),
             ValidStream(),
             list[TurnEvent](),
         )

@@ -5,11 +5,20 @@ from dataclasses import replace
 from itertools import count
 
 from custom_components.chatterbox.agent.messages import ToolDefinition
-from custom_components.chatterbox.responses.protocol.backend import ApprovalDecisions, Caller, TurnRequest
+from custom_components.chatterbox.responses.protocol.backend import (
+    ApprovalDecisions,
+    Caller,
+    TurnRequest,
+)
 from custom_components.chatterbox.responses.protocol.chains import ConversationState
-from custom_components.chatterbox.responses.protocol.items.encrypted_content import ContentCodec
+from custom_components.chatterbox.responses.protocol.items.encrypted_content import (
+    ContentCodec,
+)
 from custom_components.chatterbox.responses.protocol.preparation import Plan
-from custom_components.chatterbox.responses.protocol.request import CreateRequest, read_create
+from custom_components.chatterbox.responses.protocol.request import (
+    CreateRequest,
+    read_create,
+)
 from custom_components.chatterbox.responses.protocol.tools import HostedTools
 
 CODEC = ContentCodec(b"a key")
@@ -26,7 +35,10 @@ def asked_with(*functions: ToolDefinition, labels: Sequence[str] = ()) -> Create
 
 
 def plan_of(
-    request: CreateRequest, *, listed: frozenset[str] = frozenset(), approval: ApprovalDecisions | None = None
+    request: CreateRequest,
+    *,
+    listed: frozenset[str] = frozenset(),
+    approval: ApprovalDecisions | None = None,
 ) -> Plan:
     """Return the plan of a response: with ids that count, and a clock that stands."""
     numbers = count()

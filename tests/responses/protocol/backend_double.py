@@ -1,7 +1,7 @@
 """A backend in memory: it drives the real loop with scripted models, and keeps responses.
 
-It keeps the contracts of `responses/protocol/backend.py`, records what it was given, and knows nothing of the service's
-inside.
+It keeps the contracts of `responses/protocol/backend.py`, records what it was given,
+and knows nothing of the service's inside.
 """
 
 import asyncio
@@ -13,7 +13,12 @@ from dataclasses import dataclass, field, replace
 from custom_components.chatterbox.agent.events import PendingApproval, TurnFinished
 from custom_components.chatterbox.agent.loop.loop import AgenticLoop
 from custom_components.chatterbox.agent.loop.turn import Limits, Turn
-from custom_components.chatterbox.agent.messages import ToolDefinition, Transcript, Usage, UserMessage
+from custom_components.chatterbox.agent.messages import (
+    ToolDefinition,
+    Transcript,
+    Usage,
+    UserMessage,
+)
 from custom_components.chatterbox.agent.protocols import Hooks, LLMProvider
 from custom_components.chatterbox.history.store.records import ResponseRecord
 from custom_components.chatterbox.responses.protocol.backend import (
@@ -25,7 +30,11 @@ from custom_components.chatterbox.responses.protocol.backend import (
     ToolsOffered,
     TurnRequest,
 )
-from custom_components.chatterbox.responses.protocol.errors import ApiError, ErrorType, invalid
+from custom_components.chatterbox.responses.protocol.errors import (
+    ApiError,
+    ErrorType,
+    invalid,
+)
 from tests.agent.turns import assert_valid
 from tests.support.doubles import ScriptedDispatcher, ScriptedProvider
 
@@ -55,29 +64,53 @@ class MemoryStore:
         self._require()
         return self.records.get(response_id)
 
-    async def chain(self, conversation_id: str, newest: int | None = None) -> Mapping[str, ResponseRecord]:
+    async def chain(
+        self, conversation_id: str, newest: int | None = None
+    ) -> Mapping[str, ResponseRecord]:
         """Return what has the id in common."""
         self._require()
-        found = [record for record in self.records.values() if record.conversation_id == conversation_id]
-        return {record.id: record for record in (found if newest is None else found[-newest:])}
+        found = [
+            record
+            for record in self.records.values()
+            if record.conversation_id == conversation_id
+        ]
+        return {
+            record.id: record
+            for record in (found if newest is None else found[-newest:])
+        }
 
     async def delete(self, response_id: str) -> None:
         """Forget it."""
         self._require()
         self.records.pop(response_id, None)
 
-    async def conversation(self, conversation_id: str, caller: Caller) -> Transcript | None:
+    async def conversation(
+        self, conversation_id: str, caller: Caller
+    ) -> Transcript | None:
         """Return what was said, otherwise and here."""
         self._require()
         owner, spoken = self.spoken.get(conversation_id, (caller, ()))
-        records = [record for record in self.records.values() if record.conversation_id == conversation_id]
-        if owner != caller or any(record.user_id != caller.user_id for record in records):
+        records = [
+            record
+            for record in self.records.values()
+            if record.conversation_id == conversation_id
+        ]
+        if owner != caller or any(
+            record.user_id != caller.user_id for record in records
+        ):
             return None
-        return spoken + tuple(message for record in records for message in record.messages)
+        return spoken + tuple(
+            message for record in records for message in record.messages
+        )
 
     def _require(self) -> None:
         if self.is_down:
-            raise ApiError("The store is down.", status=503, kind=ErrorType.SERVER, code="store_unavailable")
+            raise ApiError(
+                "The store is down.",
+                status=503,
+                kind=ErrorType.SERVER,
+                code="store_unavailable",
+            )
 
 
 @dataclass
@@ -89,7 +122,9 @@ class BackendDouble:
     hooks: Sequence[Hooks] = ()
     tools: dict[str, tuple[ToolDefinition, ...]] = field(default_factory=dict)
     """By server label."""
-    cards: list[ModelInfo] = field(default_factory=lambda: [ModelInfo(KITCHEN, 1_700_000_000)])
+    cards: list[ModelInfo] = field(
+        default_factory=lambda: [ModelInfo(KITCHEN, 1_700_000_000)]
+    )
     memory: MemoryStore = field(default_factory=MemoryStore)
     limits: Limits = field(default_factory=Limits)
     summary: str = "They spoke of lamps."
@@ -106,7 +141,11 @@ class BackendDouble:
 
     def store(self, agent: str) -> ResponseStore | None:
         """Return the memory, where the agent keeps anything."""
-        return self.memory if any(card.id == agent and card.stores_responses for card in self.cards) else None
+        return (
+            self.memory
+            if any(card.id == agent and card.stores_responses for card in self.cards)
+            else None
+        )
 
     def stores(self) -> Sequence[ResponseStore]:
         """Return the memory."""
@@ -122,7 +161,9 @@ class BackendDouble:
             answer = self._answer(turn)
             yield replace(offered, question=answer)
             loop = AgenticLoop(self.provider, self.dispatcher, hooks=self.hooks)
-            async with aclosing(loop.stream(_loop_turn(turn, offered, answer, self.limits))) as events:
+            async with aclosing(
+                loop.stream(_loop_turn(turn, offered, answer, self.limits))
+            ) as events:
                 async for event in events:
                     if isinstance(event, TurnFinished) and event.pending is not None:
                         self.questions[event.pending.id] = turn.caller, event.pending
@@ -130,7 +171,9 @@ class BackendDouble:
         finally:
             self.taking -= 1
 
-    async def compact(self, agent: str, transcript: Transcript, instructions: str) -> tuple[str, Usage]:
+    async def compact(
+        self, agent: str, transcript: Transcript, instructions: str
+    ) -> tuple[str, Usage]:
         """Return the test's words."""
         self.compacted.append((agent, transcript, instructions))
         return self.summary, Usage(20, 7)
@@ -156,7 +199,11 @@ class BackendDouble:
             if hosted.server_label not in self.tools:
                 raise invalid(f"No label {hosted.server_label}.", "tools")
             tools = self.tools[hosted.server_label]
-            wanted[hosted.server_label] = [one for one in tools if hosted.allowed is None or hosted.allowed.takes(one)]
+            wanted[hosted.server_label] = [
+                one
+                for one in tools
+                if hosted.allowed is None or hosted.allowed.takes(one)
+            ]
         return ToolsOffered(wanted)
 
     def _answer(self, turn: TurnRequest) -> PendingApproval | None:
@@ -164,7 +211,9 @@ class BackendDouble:
             return None
         caller, pending = self.questions.get(approval.pending_id, (None, None))
         if pending is None or caller != turn.caller or pending.expires_at < time.time():
-            raise invalid("There is no such question.", "input", "approval_continuation_invalid")
+            raise invalid(
+                "There is no such question.", "input", "approval_continuation_invalid"
+            )
         del self.questions[approval.pending_id]
         return _answer_to(pending, approval)
 
@@ -173,7 +222,9 @@ async def _awaiting(work: Coroutine[object, object, None]) -> None:
     await work
 
 
-def _answer_to(pending: PendingApproval, approval: ApprovalDecisions) -> PendingApproval:
+def _answer_to(
+    pending: PendingApproval, approval: ApprovalDecisions
+) -> PendingApproval:
     decisions = {
         pending.calls[index].call.id: decision
         for index, decision in approval.decisions.items()
@@ -182,12 +233,19 @@ def _answer_to(pending: PendingApproval, approval: ApprovalDecisions) -> Pending
     return replace(pending, answers=decisions)
 
 
-def _loop_turn(turn: TurnRequest, offered: ToolsOffered, answer: PendingApproval | None, limits: Limits) -> Turn:
+def _loop_turn(
+    turn: TurnRequest,
+    offered: ToolsOffered,
+    answer: PendingApproval | None,
+    limits: Limits,
+) -> Turn:
     backend = tuple(tool for tools in offered.tools.values() for tool in tools)
     spoken = turn.transcript[-1] if turn.transcript else None
     words = spoken if isinstance(spoken, UserMessage) else None
     if turn.max_tool_calls is not None:
-        limits = replace(limits, max_tool_calls=min(turn.max_tool_calls, limits.max_tool_calls))
+        limits = replace(
+            limits, max_tool_calls=min(turn.max_tool_calls, limits.max_tool_calls)
+        )
     return Turn(
         words.text if words else None,
         turn.transcript[:-1] if words else turn.transcript,

@@ -1,6 +1,7 @@
 """Holds values against the schemas of the OpenResponses specification.
 
-Knows as much of JSON Schema as these schemas use. Must not know where a value comes from.
+Knows as much of JSON Schema as these schemas use. Must not know where a value comes
+from.
 """
 
 import json
@@ -11,7 +12,9 @@ from pathlib import Path
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
 
-_SCHEMAS = Path(__file__).parents[2] / "fixtures" / "openresponses-2026-04-24" / "schemas.json"
+_SCHEMAS = (
+    Path(__file__).parents[2] / "fixtures" / "openresponses-2026-04-24" / "schemas.json"
+)
 _TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
     "integer": (int,),
@@ -32,7 +35,9 @@ def schemas() -> dict[str, JsonObject]:
 
 def assert_fits(name: str, value: JsonValue) -> None:
     """Fail with what is wrong with a value, and where."""
-    assert not (wrong := list(misfits(schemas()[name], value))), f"no {name}: {'; '.join(wrong)}"
+    assert not (wrong := list(misfits(schemas()[name], value))), (
+        f"no {name}: {'; '.join(wrong)}"
+    )
 
 
 @cache
@@ -41,7 +46,9 @@ def event_schemas() -> dict[str, str]:
     names = {}
     for name, schema in schemas().items():
         if name.endswith("StreamingEvent"):
-            names[_text(_object(_object(_object(schema["properties"])["type"]))["enum"])] = name
+            names[
+                _text(_object(_object(_object(schema["properties"])["type"]))["enum"])
+            ] = name
     return names
 
 
@@ -60,7 +67,9 @@ def misfits(schema: JsonObject, value: JsonValue, path: str = "$") -> Iterator[s
     for one in _list(schema.get("allOf", [])):
         yield from misfits(_object(one), value, path)
     for key in ("anyOf", "oneOf"):
-        yield from _of_choices([_object(one) for one in _list(schema.get(key, []))], value, path)
+        yield from _of_choices(
+            [_object(one) for one in _list(schema.get(key, []))], value, path
+        )
     kind = schema.get("type")
     if isinstance(kind, str) and not _is_of(kind, value):
         yield f"{path} is not {kind} but {value!r:.80}"
@@ -77,10 +86,14 @@ def _of_kind(schema: JsonObject, value: JsonValue, path: str) -> Iterator[str]:
         case list():
             yield from _within(schema, len(value), ("minItems", "maxItems"), path)
             for index, one in enumerate(value):
-                yield from misfits(_object(schema.get("items", {})), one, f"{path}[{index}]")
+                yield from misfits(
+                    _object(schema.get("items", {})), one, f"{path}[{index}]"
+                )
         case str():
             yield from _within(schema, len(value), ("minLength", "maxLength"), path)
-            if isinstance(pattern := schema.get("pattern"), str) and not re.search(pattern, value):
+            if isinstance(pattern := schema.get("pattern"), str) and not re.search(
+                pattern, value
+            ):
                 yield f"{path} is not {pattern}"
         case int() | float():
             yield from _within(schema, value, ("minimum", "maximum"), path)
@@ -88,7 +101,9 @@ def _of_kind(schema: JsonObject, value: JsonValue, path: str) -> Iterator[str]:
             pass
 
 
-def _of_choices(choices: list[JsonObject], value: JsonValue, path: str) -> Iterator[str]:
+def _of_choices(
+    choices: list[JsonObject], value: JsonValue, path: str
+) -> Iterator[str]:
     wrong = [list(misfits(choice, value, path)) for choice in choices]
     if wrong and all(wrong):
         yield f"{path} is nothing that it may be ({' | '.join(one[0] for one in wrong)})"
@@ -96,7 +111,11 @@ def _of_choices(choices: list[JsonObject], value: JsonValue, path: str) -> Itera
 
 def _of_object(schema: JsonObject, value: JsonObject, path: str) -> Iterator[str]:
     properties = _object(schema.get("properties", {}))
-    yield from (f"{path}.{key} is missing" for key in _list(schema.get("required", [])) if key not in value)
+    yield from (
+        f"{path}.{key} is missing"
+        for key in _list(schema.get("required", []))
+        if key not in value
+    )
     yield from _within(schema, len(value), ("", "maxProperties"), path)
     for key, one in value.items():
         if key in properties:
@@ -105,7 +124,9 @@ def _of_object(schema: JsonObject, value: JsonObject, path: str) -> Iterator[str
             yield from misfits(rest, one, f"{path}.{key}")
 
 
-def _within(schema: JsonObject, size: float, bounds: tuple[str, str], path: str) -> Iterator[str]:
+def _within(
+    schema: JsonObject, size: float, bounds: tuple[str, str], path: str
+) -> Iterator[str]:
     least, most = (schema.get(bound) for bound in bounds)
     if isinstance(least, int | float) and size < least:
         yield f"{path} is below {least}"
@@ -114,7 +135,9 @@ def _within(schema: JsonObject, size: float, bounds: tuple[str, str], path: str)
 
 
 def _is_of(kind: str, value: JsonValue) -> bool:
-    return isinstance(value, _TYPES[kind]) and (kind == "boolean" or not isinstance(value, bool))
+    return isinstance(value, _TYPES[kind]) and (
+        kind == "boolean" or not isinstance(value, bool)
+    )
 
 
 def _object(value: JsonValue) -> JsonObject:

@@ -11,7 +11,9 @@ from tests.agent.json_values import json_objects, json_values
 from .open_responses import schemas
 
 _TEXTS = st.text(st.characters(codec="utf-8"), max_size=12)
-_PICTURES = st.sampled_from(["data:image/png;base64,iVBORw0KGgo=", "https://example.com/a.png", "data:,x", ""])
+_PICTURES = st.sampled_from(
+    ["data:image/png;base64,iVBORw0KGgo=", "https://example.com/a.png", "data:,x", ""]
+)
 _FILES = st.sampled_from(["JVBERi0xLjc=", "data:text/plain;base64,SGk=", "?", "/w=="])
 _KNOWN: dict[str, st.SearchStrategy[JsonValue]] = {
     "model": st.just("conversation.kitchen"),
@@ -29,7 +31,9 @@ def values_of(name: str) -> st.SearchStrategy[JsonValue]:
 
 def bodies() -> st.SearchStrategy[JsonObject]:
     """Return bodies of requests, as the specification has them."""
-    return values_of("CreateResponseBody").map(lambda body: body if isinstance(body, dict) else {})
+    return values_of("CreateResponseBody").map(
+        lambda body: body if isinstance(body, dict) else {}
+    )
 
 
 @st.composite
@@ -49,7 +53,12 @@ def changed(draw: st.DrawFn, value: JsonValue) -> JsonValue:
         case dict():
             return {**value, draw(_TEXTS): draw(json_values())}
         case _:
-            return draw(json_values() | _TEXTS.map(lambda text: text * 20) | st.floats() | st.just("half \ud83d"))
+            return draw(
+                json_values()
+                | _TEXTS.map(lambda text: text * 20)
+                | st.floats()
+                | st.just("half \ud83d")
+            )
 
 
 def _of(schema: JsonObject) -> st.SearchStrategy[JsonValue]:
@@ -67,7 +76,9 @@ def _of(schema: JsonObject) -> st.SearchStrategy[JsonValue]:
             return _object(schema)
         case {"type": "array"}:
             (items,) = _objects([schema["items"]])
-            return st.lists(_of(items), min_size=_int(schema.get("minItems"), 0), max_size=4).map(lambda made: [*made])
+            return st.lists(
+                _of(items), min_size=_int(schema.get("minItems"), 0), max_size=4
+            ).map(lambda made: [*made])
         case _:
             return _scalar(schema)
 
@@ -80,8 +91,16 @@ def _object(schema: JsonObject) -> st.SearchStrategy[JsonValue]:
         return st.dictionaries(_TEXTS, _of(rest), max_size=3).map(lambda made: {**made})
     if not properties:
         return json_objects().map(lambda made: {**made})
-    fields = {name: _KNOWN.get(name, _of(part)) for name, part in properties.items() if isinstance(part, dict)}
-    needed = {name: made for name, made in fields.items() if name in required or name in {"model", "input", "type"}}
+    fields = {
+        name: _KNOWN.get(name, _of(part))
+        for name, part in properties.items()
+        if isinstance(part, dict)
+    }
+    needed = {
+        name: made
+        for name, made in fields.items()
+        if name in required or name in {"model", "input", "type"}
+    }
     others = {name: made for name, made in fields.items() if name not in needed}
     return st.fixed_dictionaries(needed, optional=others).map(lambda made: {**made})
 
@@ -93,18 +112,28 @@ def _scalar(schema: JsonObject) -> st.SearchStrategy[JsonValue]:
         case "boolean":
             return st.booleans()
         case "integer":
-            return st.integers(_int(schema.get("minimum"), -5), _int(schema.get("maximum"), 500))
+            return st.integers(
+                _int(schema.get("minimum"), -5), _int(schema.get("maximum"), 500)
+            )
         case "number":
             return st.floats(0, 1)
         case _ if schema.get("pattern"):
             return st.from_regex("[a-zA-Z0-9_-]{1,10}", fullmatch=True)
         case _:
             most = _int(schema.get("maxLength"), 12)
-            return _TEXTS.filter(lambda text: _int(schema.get("minLength"), 0) <= len(text) <= max(most, 1))
+            return _TEXTS.filter(
+                lambda text: (
+                    _int(schema.get("minLength"), 0) <= len(text) <= max(most, 1)
+                )
+            )
 
 
 def _objects(value: JsonValue) -> list[JsonObject]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return (
+        [one for one in value if isinstance(one, dict)]
+        if isinstance(value, list)
+        else []
+    )
 
 
 def _int(value: JsonValue, default: int) -> int:

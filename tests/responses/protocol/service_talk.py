@@ -25,7 +25,11 @@ def request(text: JsonValue = "Hello!", **fields: JsonValue) -> JsonObject:
 
 def function(name: str) -> JsonObject:
     """Return a function of the client."""
-    return {"type": "function", "name": name, "parameters": {"type": "object", "properties": {}}}
+    return {
+        "type": "function",
+        "name": name,
+        "parameters": {"type": "object", "properties": {}},
+    }
 
 
 def output(call_id: str, text: str = "done") -> JsonObject:
@@ -39,7 +43,11 @@ def mcp(label: str = "home", **fields: JsonValue) -> JsonObject:
 
 
 async def ask(
-    service: ResponsesService, text: JsonValue = "Hello!", caller: Caller = ANNA, /, **fields: JsonValue
+    service: ResponsesService,
+    text: JsonValue = "Hello!",
+    caller: Caller = ANNA,
+    /,
+    **fields: JsonValue,
 ) -> JsonObject:
     """Ask for a response in one piece, check it, and return it."""
     answer = await service.create(json.dumps(request(text, **fields)), caller)
@@ -49,17 +57,25 @@ async def ask(
 
 
 async def stream(
-    service: ResponsesService, text: JsonValue = "Hello!", caller: Caller = ANNA, /, **fields: JsonValue
+    service: ResponsesService,
+    text: JsonValue = "Hello!",
+    caller: Caller = ANNA,
+    /,
+    **fields: JsonValue,
 ) -> list[JsonObject]:
     """Ask for a response in events, check the stream, and return them."""
-    answer = await service.create(json.dumps(request(text, stream=True, **fields)), caller)
+    answer = await service.create(
+        json.dumps(request(text, stream=True, **fields)), caller
+    )
     assert isinstance(answer, AsyncGenerator)
     events = await collected(answer)
     check_stream(events)
     return events
 
 
-async def read(service: ResponsesService, response_id: JsonValue, caller: Caller = ANNA) -> JsonObject:
+async def read(
+    service: ResponsesService, response_id: JsonValue, caller: Caller = ANNA
+) -> JsonObject:
     """Return a response that there is."""
     answer = await service.get(str(response_id), caller, {})
     assert isinstance(answer, dict)
@@ -67,7 +83,9 @@ async def read(service: ResponsesService, response_id: JsonValue, caller: Caller
     return answer
 
 
-async def collected(answer: JsonObject | AsyncGenerator[JsonObject]) -> list[JsonObject]:
+async def collected(
+    answer: JsonObject | AsyncGenerator[JsonObject],
+) -> list[JsonObject]:
     """Return all events of a stream."""
     assert isinstance(answer, AsyncGenerator)
     async with aclosing(answer) as events:
@@ -76,13 +94,17 @@ async def collected(answer: JsonObject | AsyncGenerator[JsonObject]) -> list[Jso
 
 def output_text(response: JsonObject) -> str:
     """Return the words of a response."""
-    parts = [part for item in items(response, "message") for part in objects(item["content"])]
+    parts = [
+        part for item in items(response, "message") for part in objects(item["content"])
+    ]
     return "".join(str(part["text"]) for part in parts)
 
 
 def items(response: JsonObject, kind: str | None = None) -> list[JsonObject]:
     """Return the items of a response, or those of a type."""
-    return [item for item in objects(response["output"]) if kind in {None, item["type"]}]
+    return [
+        item for item in objects(response["output"]) if kind in {None, item["type"]}
+    ]
 
 
 def objects(value: JsonValue) -> list[JsonObject]:

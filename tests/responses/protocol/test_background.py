@@ -11,12 +11,24 @@ import pytest
 from custom_components.chatterbox.agent.errors import ProviderUnreachable
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
 from custom_components.chatterbox.history.store.records import ResponseRecord
-from custom_components.chatterbox.responses.protocol.backend import BackendEvent, ToolsOffered, TurnRequest
-from custom_components.chatterbox.responses.protocol.background import KEPT_SECONDS, MOST_RUNNING
+from custom_components.chatterbox.responses.protocol.backend import (
+    BackendEvent,
+    ToolsOffered,
+    TurnRequest,
+)
+from custom_components.chatterbox.responses.protocol.background import (
+    KEPT_SECONDS,
+    MOST_RUNNING,
+)
 from custom_components.chatterbox.responses.protocol.errors import ApiError
 from custom_components.chatterbox.responses.protocol.service import ResponsesService
 from tests.agent.turns import run_other_tasks
-from tests.responses.protocol.backend_double import ANNA, BEN, BackendDouble, MemoryStore
+from tests.responses.protocol.backend_double import (
+    ANNA,
+    BEN,
+    BackendDouble,
+    MemoryStore,
+)
 from tests.responses.protocol.service_talk import (
     ask,
     collected,
@@ -104,9 +116,13 @@ class Broken(BackendDouble):
         yield ToolsOffered({})  # type: ignore[unreachable]  # makes it a generator
 
 
-async def begin(service: ResponsesService, text: str = "Hello!", **fields: JsonValue) -> JsonObject:
+async def begin(
+    service: ResponsesService, text: str = "Hello!", **fields: JsonValue
+) -> JsonObject:
     """Ask for a response in the background, and return it as it is at first."""
-    answer = await service.create(json.dumps(request(text, background=True, **fields)), ANNA)
+    answer = await service.create(
+        json.dumps(request(text, background=True, **fields)), ANNA
+    )
     assert isinstance(answer, dict)
     check_resource(answer)
     return answer
@@ -123,7 +139,11 @@ async def test_a_response_in_the_background_is_polled_until_it_has_ended() -> No
     backend, service = serving([gate, *say("Done.")])
 
     begun = await begin(service)
-    assert (begun["status"], begun["background"], begun["output"]) == ("queued", True, [])
+    assert (begun["status"], begun["background"], begun["output"]) == (
+        "queued",
+        True,
+        [],
+    )
     stored = backend.memory.records[str(begun["id"])].response
     await gate.reached.wait()
     running = await read(service, begun["id"])
@@ -137,7 +157,9 @@ async def test_a_response_in_the_background_is_polled_until_it_has_ended() -> No
     assert await read(ResponsesService(backend), begun["id"]) == polled
 
 
-async def test_what_is_wrong_with_a_request_is_told_at_once_also_in_the_background() -> None:
+async def test_what_is_wrong_with_a_request_is_told_at_once_also_in_the_background() -> (
+    None
+):
     backend = BackendDouble()
     service = ResponsesService(backend)
 
@@ -149,7 +171,9 @@ async def test_what_is_wrong_with_a_request_is_told_at_once_also_in_the_backgrou
     assert (backend.tasks, backend.memory.records) == (set(), {})
 
 
-async def test_a_response_in_the_background_can_be_gone_on_from_and_belongs_to_who_asked() -> None:
+async def test_a_response_in_the_background_can_be_gone_on_from_and_belongs_to_who_asked() -> (
+    None
+):
     backend, service = serving(say("One."), say("Two."))
     begun = await begin(service)
 
@@ -159,7 +183,10 @@ async def test_a_response_in_the_background_can_be_gone_on_from_and_belongs_to_w
 
     assert [item["role"] for item in objects(page["data"])] == ["user"]
     assert output_text(following) == "Two."
-    for lookup in (service.get(str(begun["id"]), BEN, {}), service.cancel(str(begun["id"]), BEN)):
+    for lookup in (
+        service.get(str(begun["id"]), BEN, {}),
+        service.cancel(str(begun["id"]), BEN),
+    ):
         with pytest.raises(ApiError) as missing:
             await lookup
         assert missing.value.status == 404
@@ -170,7 +197,9 @@ async def test_a_stream_is_resumed_where_it_broke_off() -> None:
     gate = Gate()
     _, service = serving([*say("One. ")[:1], gate, *say("Two.")])
 
-    answer = await service.create(json.dumps(request(background=True, stream=True)), ANNA)
+    answer = await service.create(
+        json.dumps(request(background=True, stream=True)), ANNA
+    )
     assert isinstance(answer, AsyncGenerator)
     first: list[JsonObject] = []
     async with aclosing(answer) as events:
@@ -181,7 +210,9 @@ async def test_a_stream_is_resumed_where_it_broke_off() -> None:
     response = first[0]["response"]
     assert isinstance(response, dict)
     response_id = str(response["id"])
-    again = await service.get(response_id, ANNA, {"stream": "true", "starting_after": str(len(first) - 1)})
+    again = await service.get(
+        response_id, ANNA, {"stream": "true", "starting_after": str(len(first) - 1)}
+    )
     following = asyncio.create_task(collected(again))
     await run_other_tasks()
     gate.opened.set()
@@ -192,7 +223,14 @@ async def test_a_stream_is_resumed_where_it_broke_off() -> None:
     assert output_text(last_response(rest)) == "One. Two."
     everything = await collected(await service.get(response_id, ANNA, {"stream": "1"}))
     assert everything == [*first, *rest]
-    assert await collected(await service.get(response_id, ANNA, {"stream": "1", "starting_after": "9999"})) == []
+    assert (
+        await collected(
+            await service.get(
+                response_id, ANNA, {"stream": "1", "starting_after": "9999"}
+            )
+        )
+        == []
+    )
 
 
 async def test_a_cancelled_response_stays_cancelled() -> None:
@@ -203,13 +241,22 @@ async def test_a_cancelled_response_stays_cancelled() -> None:
     begun = await begin(service)
     await run_other_tasks()
     response_id = str(begun["id"])
-    followed = asyncio.create_task(collected(await service.get(response_id, ANNA, {"stream": "true"})))
+    followed = asyncio.create_task(
+        collected(await service.get(response_id, ANNA, {"stream": "true"}))
+    )
 
-    cancelled, again = await asyncio.gather(service.cancel(response_id, ANNA), service.cancel(response_id, ANNA))
+    cancelled, again = await asyncio.gather(
+        service.cancel(response_id, ANNA), service.cancel(response_id, ANNA)
+    )
 
     assert (cancelled["status"], output_text(cancelled)) == ("cancelled", "Half")
     check_resource(cancelled)
-    assert cancelled == again == await service.cancel(response_id, ANNA) == await read(service, response_id)
+    assert (
+        cancelled
+        == again
+        == await service.cancel(response_id, ANNA)
+        == await read(service, response_id)
+    )
     assert last_response(await followed) == cancelled
     assert (provider.open_streams, backend.taking) == (0, 0)
     await ended(backend)
@@ -242,7 +289,10 @@ async def test_a_model_that_fails_in_the_background_is_told_and_stored() -> None
     for one in (service, ResponsesService(backend)):
         failed = await read(one, begun["id"])
         assert isinstance(failed["error"], dict)
-        assert (failed["status"], failed["error"]["code"]) == ("failed", "model_unreachable")
+        assert (failed["status"], failed["error"]["code"]) == (
+            "failed",
+            "model_unreachable",
+        )
 
 
 async def test_cancelling_what_has_ended_changes_nothing() -> None:
@@ -253,7 +303,9 @@ async def test_cancelling_what_has_ended_changes_nothing() -> None:
     begun = await begin(service)
     await gate.reached.wait()
 
-    followed = asyncio.create_task(collected(await service.get(str(begun["id"]), ANNA, {"stream": "true"})))
+    followed = asyncio.create_task(
+        collected(await service.get(str(begun["id"]), ANNA, {"stream": "true"}))
+    )
     cancelling = asyncio.create_task(service.cancel(str(begun["id"]), ANNA))
     await run_other_tasks()
     gate.opened.set()
@@ -283,7 +335,9 @@ async def test_what_the_home_interrupts_has_failed() -> None:
     backend, service = serving([*say("Half")[:1], never])
     begun = await begin(service)
     await run_other_tasks()
-    following = asyncio.create_task(collected(await service.get(str(begun["id"]), ANNA, {"stream": "true"})))
+    following = asyncio.create_task(
+        collected(await service.get(str(begun["id"]), ANNA, {"stream": "true"}))
+    )
     await run_other_tasks()
     (task,) = backend.tasks
 
@@ -356,12 +410,17 @@ async def test_only_so_many_run_at_once_for_a_caller() -> None:
     await begin(service)
     others = await service.create(json.dumps(request(background=True)), BEN)
 
-    assert (refused.value.status, refused.value.code) == (429, "too_many_background_responses")
+    assert (refused.value.status, refused.value.code) == (
+        429,
+        "too_many_background_responses",
+    )
     assert isinstance(others, dict)
     await backend.shut_down()
 
 
-async def test_what_has_ended_is_forgotten_after_a_while_and_read_from_the_store() -> None:
+async def test_what_has_ended_is_forgotten_after_a_while_and_read_from_the_store() -> (
+    None
+):
     clock = Clock()
     backend = BackendDouble(ScriptedProvider(say("Done.")))
     service = ResponsesService(backend, clock=clock)
@@ -394,7 +453,9 @@ async def test_what_has_ended_takes_only_so_much_room() -> None:
 
     async def is_kept(response: JsonObject) -> bool:
         try:
-            answer = await service.get(str(response["id"]), ANNA, {"stream": "true", "starting_after": "8"})
+            answer = await service.get(
+                str(response["id"]), ANNA, {"stream": "true", "starting_after": "8"}
+            )
         except ApiError:
             return False
         return len(await collected(answer)) == 1

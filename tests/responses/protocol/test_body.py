@@ -43,7 +43,9 @@ async def test_a_large_body_is_read_beside_the_event_loop_and_alone() -> None:
 
     reading = asyncio.gather(*(bodies.read(LARGE, readings.read) for _ in range(5)))
     await readings.begun.wait()
-    assert await bodies.read(10, lambda: "small") == "small", "a small one does not wait"
+    assert await bodies.read(10, lambda: "small") == "small", (
+        "a small one does not wait"
+    )
     readings.let_go.set()
 
     assert await reading == ["read"] * 5
@@ -74,14 +76,34 @@ async def test_what_is_wrong_with_a_large_body_is_told() -> None:
 
 
 MANY: dict[str, tuple[Callable[[], JsonObject], str | None]] = {
-    "values": (lambda: request([[[]] * 200 for _ in range(300)]), "more than 100000 values; send fewer"),
-    "unknown fields": (lambda: request(**{f"f{number}": 1 for number in range(5_000)}), "more than 4096 entries"),
-    "unknown fields of a part": (lambda: _with_text({f"f{number}": 1 for number in range(5_000)}), "4096 entries"),
+    "values": (
+        lambda: request([[[]] * 200 for _ in range(300)]),
+        "more than 100000 values; send fewer",
+    ),
+    "unknown fields": (
+        lambda: request(**{f"f{number}": 1 for number in range(5_000)}),
+        "more than 4096 entries",
+    ),
+    "unknown fields of a part": (
+        lambda: _with_text({f"f{number}": 1 for number in range(5_000)}),
+        "4096 entries",
+    ),
     "names of tools": (lambda: request(include=[1] * 5_000), "4096 entries"),
-    "a schema": (lambda: _with_text({"format": _format(_any_of(60, 100))}), "'text.format.schema' is too large"),
-    "a schema in one place": (lambda: _with_text({"format": _format(_any_of(1, 60_000))}), "more than"),
+    "a schema": (
+        lambda: _with_text({"format": _format(_any_of(60, 100))}),
+        "'text.format.schema' is too large",
+    ),
+    "a schema in one place": (
+        lambda: _with_text({"format": _format(_any_of(1, 60_000))}),
+        "more than",
+    ),
     "functions": (
-        lambda: request(tools=[{**function(f"f{number}"), "parameters": _any_of(1, 100)} for number in range(60)]),
+        lambda: request(
+            tools=[
+                {**function(f"f{number}"), "parameters": _any_of(1, 100)}
+                for number in range(60)
+            ]
+        ),
         "'tools' is too large",
     ),
     "nothing": (lambda: _with_text({"format": _format(_any_of(20, 100))}), None),
@@ -92,7 +114,10 @@ MANY: dict[str, tuple[Callable[[], JsonObject], str | None]] = {
 async def test_what_there_is_too_much_of_is_refused_by_name(name: str) -> None:
     """A request with too much is refused before any of it is validated, and the error says what to do."""
     make, problem = MANY[name]
-    service, body = ResponsesService(BackendDouble()), json.dumps({**make(), "model": "conversation.attic"})
+    service, body = (
+        ResponsesService(BackendDouble()),
+        json.dumps({**make(), "model": "conversation.attic"}),
+    )
 
     with pytest.raises(ApiError) as refused:
         await service.create(body, ANNA)
@@ -106,7 +131,9 @@ async def test_what_there_is_too_much_of_is_refused_by_name(name: str) -> None:
 
 async def test_the_first_unknown_field_is_named_whatever_else_is_wrong() -> None:
     with pytest.raises(ApiError, match="Unknown parameter: 'colour'"):
-        await ResponsesService(BackendDouble()).create(json.dumps({"model": 1, "colour": 2, "taste": 3}), ANNA)
+        await ResponsesService(BackendDouble()).create(
+            json.dumps({"model": 1, "colour": 2, "taste": 3}), ANNA
+        )
 
 
 def test_json_of_many_values_is_not_even_parsed() -> None:
@@ -121,7 +148,10 @@ def _with_text(text: JsonObject) -> JsonObject:
 
 def _any_of(properties: int, schemas: int) -> JsonObject:
     wide: JsonValue = [{"type": "string"}] * schemas
-    return {"type": "object", "properties": {f"p{number}": {"anyOf": wide} for number in range(properties)}}
+    return {
+        "type": "object",
+        "properties": {f"p{number}": {"anyOf": wide} for number in range(properties)},
+    }
 
 
 def _format(schema: JsonObject) -> JsonObject:

@@ -18,7 +18,12 @@ from custom_components.chatterbox.agent.messages import (
 from custom_components.chatterbox.responses.protocol.backend import ResponseStore
 from custom_components.chatterbox.responses.protocol.errors import ApiError
 from custom_components.chatterbox.responses.protocol.service import ResponsesService
-from tests.responses.protocol.backend_double import ANNA, BEN, BackendDouble, MemoryStore
+from tests.responses.protocol.backend_double import (
+    ANNA,
+    BEN,
+    BackendDouble,
+    MemoryStore,
+)
 from tests.responses.protocol.service_talk import (
     ask,
     function,
@@ -39,7 +44,11 @@ LIGHT = tool("light_on")
 
 def words(transcript: Transcript) -> list[str]:
     """Return what was said in a transcript."""
-    return [message.text for message in transcript if isinstance(message, UserMessage | AssistantMessage)]
+    return [
+        message.text
+        for message in transcript
+        if isinstance(message, UserMessage | AssistantMessage)
+    ]
 
 
 async def test_a_response_goes_on_from_those_before_it() -> None:
@@ -50,7 +59,13 @@ async def test_a_response_goes_on_from_those_before_it() -> None:
     second = await ask(service, "Three?", previous_response_id=first["id"])
     third = await ask(service, "Five?", previous_response_id=second["id"])
 
-    assert words(backend.turns[2].transcript) == ["One?", "Two.", "Three?", "Four.", "Five?"]
+    assert words(backend.turns[2].transcript) == [
+        "One?",
+        "Two.",
+        "Three?",
+        "Four.",
+        "Five?",
+    ]
     assert [turn.instructions for turn in backend.turns] == ["Count.", "", ""]
     assert {turn.conversation_id for turn in backend.turns} == {first["id"]}
     assert third["previous_response_id"] == second["id"]
@@ -62,9 +77,16 @@ async def test_nobody_goes_on_from_what_is_unknown_foreign_or_deleted() -> None:
     root = await ask(service)
     child = await ask(service, previous_response_id=root["id"])
 
-    async def refusal(previous_id: JsonValue, caller: str = "anna") -> tuple[int, str | None, str | None]:
+    async def refusal(
+        previous_id: JsonValue, caller: str = "anna"
+    ) -> tuple[int, str | None, str | None]:
         with pytest.raises(ApiError) as refused:
-            await ask(service, "?", replace(ANNA, user_id=caller), previous_response_id=previous_id)
+            await ask(
+                service,
+                "?",
+                replace(ANNA, user_id=caller),
+                previous_response_id=previous_id,
+            )
         return refused.value.status, refused.value.code, refused.value.param
 
     missing = (404, "previous_response_not_found", "previous_response_id")
@@ -84,7 +106,10 @@ async def test_a_chain_that_somebody_else_has_begun_is_not_read() -> None:
 
     with pytest.raises(ApiError) as refused:
         await ask(service, previous_response_id=child["id"])
-    assert (refused.value.status, refused.value.code) == (404, "previous_response_not_found")
+    assert (refused.value.status, refused.value.code) == (
+        404,
+        "previous_response_not_found",
+    )
 
 
 async def test_a_chain_that_comes_back_to_itself_is_refused() -> None:
@@ -93,7 +118,9 @@ async def test_a_chain_that_comes_back_to_itself_is_refused() -> None:
     first = await ask(service)
     second = await ask(service, previous_response_id=first["id"])
     records = backend.memory.records
-    records[str(first["id"])] = replace(records[str(first["id"])], previous_response_id=str(second["id"]))
+    records[str(first["id"])] = replace(
+        records[str(first["id"])], previous_response_id=str(second["id"])
+    )
 
     with pytest.raises(ApiError, match="precedes itself") as refused:
         await ask(service, previous_response_id=second["id"])
@@ -102,7 +129,12 @@ async def test_a_chain_that_comes_back_to_itself_is_refused() -> None:
 
 async def test_only_what_has_ended_well_enough_can_be_gone_on_from() -> None:
     """Invariant 39."""
-    script = [RuntimeError("a bug")], say("Cut", finish=FinishReason.LENGTH), say("On."), [never]
+    script = (
+        [RuntimeError("a bug")],
+        say("Cut", finish=FinishReason.LENGTH),
+        say("On."),
+        [never],
+    )
     _, service = serving(*script)
     failed = (await stream(service))[-1]["response"]
     assert isinstance(failed, dict)
@@ -117,12 +149,18 @@ async def test_only_what_has_ended_well_enough_can_be_gone_on_from() -> None:
     for previous in (failed, cancelled):
         with pytest.raises(ApiError) as refused:
             await ask(service, previous_response_id=previous["id"])
-        assert (refused.value.status, refused.value.param) == (400, "previous_response_id")
+        assert (refused.value.status, refused.value.param) == (
+            400,
+            "previous_response_id",
+        )
 
 
 async def test_tools_are_listed_once_in_a_chain() -> None:
     """Invariant 50."""
-    backend = BackendDouble(ScriptedProvider(say("One."), say("Two."), say("Three.")), tools={"home": (LIGHT,)})
+    backend = BackendDouble(
+        ScriptedProvider(say("One."), say("Two."), say("Three.")),
+        tools={"home": (LIGHT,)},
+    )
     service = ResponsesService(backend)
 
     first = await ask(service, tools=[mcp()])
@@ -130,33 +168,63 @@ async def test_tools_are_listed_once_in_a_chain() -> None:
     replayed: JsonValue = [*items(first), {"role": "user", "content": "?"}]
     third = await ask(service, replayed, tools=[mcp()])
 
-    assert [len(items(one, "mcp_list_tools")) for one in (first, second, third)] == [1, 0, 0]
+    assert [len(items(one, "mcp_list_tools")) for one in (first, second, third)] == [
+        1,
+        0,
+        0,
+    ]
 
 
 async def test_a_conversation_goes_on_with_what_was_said_in_it() -> None:
-    backend = BackendDouble(ScriptedProvider(say("Two."), say("Four."), say("Five.")), tools={"home": (LIGHT,)})
-    backend.memory.spoken["conv_1"] = ANNA, (UserMessage("By voice."), AssistantMessage("Yes."))
+    backend = BackendDouble(
+        ScriptedProvider(say("Two."), say("Four."), say("Five.")),
+        tools={"home": (LIGHT,)},
+    )
+    backend.memory.spoken["conv_1"] = (
+        ANNA,
+        (UserMessage("By voice."), AssistantMessage("Yes.")),
+    )
     service = ResponsesService(backend)
 
     first = await ask(service, "One?", conversation="conv_1", tools=[mcp()])
     second = await ask(service, "Three?", conversation={"id": "conv_1"}, tools=[mcp()])
     fresh = await ask(service, "?", conversation="conv_2")
 
-    assert words(backend.turns[1].transcript) == ["By voice.", "Yes.", "One?", "Two.", "Three?"]
-    assert [turn.conversation_id for turn in backend.turns] == ["conv_1", "conv_1", "conv_2"]
-    assert (first["conversation"], fresh["conversation"]) == ({"id": "conv_1"}, {"id": "conv_2"})
+    assert words(backend.turns[1].transcript) == [
+        "By voice.",
+        "Yes.",
+        "One?",
+        "Two.",
+        "Three?",
+    ]
+    assert [turn.conversation_id for turn in backend.turns] == [
+        "conv_1",
+        "conv_1",
+        "conv_2",
+    ]
+    assert (first["conversation"], fresh["conversation"]) == (
+        {"id": "conv_1"},
+        {"id": "conv_2"},
+    )
     assert words(backend.turns[2].transcript) == ["?"]
     assert [len(items(one, "mcp_list_tools")) for one in (first, second)] == [1, 0]
 
 
 async def test_only_the_newest_of_a_long_conversation_are_looked_through() -> None:
     """One that an API client has gone on with for months takes no longer than a short one."""
-    backend = BackendDouble(ScriptedProvider(say("Yes."), say("No.")), tools={"home": (LIGHT,)})
+    backend = BackendDouble(
+        ScriptedProvider(say("Yes."), say("No.")), tools={"home": (LIGHT,)}
+    )
     service = ResponsesService(backend)
     first = await ask(service, conversation="conv_1", tools=[mcp()])
     record = backend.memory.records[str(first["id"])]
     for number in range(200):
-        later = replace(record, id=f"resp_{number}", response={**record.response, "output": []}, messages=())
+        later = replace(
+            record,
+            id=f"resp_{number}",
+            response={**record.response, "output": []},
+            messages=(),
+        )
         backend.memory.records[later.id] = later
 
     again = await ask(service, conversation="conv_1", tools=[mcp()])
@@ -165,21 +233,31 @@ async def test_only_the_newest_of_a_long_conversation_are_looked_through() -> No
     assert words(backend.turns[1].transcript) == ["Hello!", "Yes.", "Hello!"]
 
 
-async def test_results_of_functions_are_brought_into_a_conversation_or_it_goes_on_without() -> None:
+async def test_results_of_functions_are_brought_into_a_conversation_or_it_goes_on_without() -> (
+    None
+):
     """Invariants 1, 2: whoever brings some has to bring all."""
-    calls = call(ToolCall("c1", "show_page", "{}"), ToolCall("c2", "show_page", '{"page": 2}'))
+    calls = call(
+        ToolCall("c1", "show_page", "{}"), ToolCall("c2", "show_page", '{"page": 2}')
+    )
     backend, service = serving(calls, say("Shown."), calls, say("Never mind."))
     page: list[JsonValue] = [function("show_page")]
 
     for conversation in ("conv_1", "conv_2"):
         waiting = await ask(service, "Show!", conversation=conversation, tools=page)
-        outputs: list[JsonValue] = [output(str(one["call_id"])) for one in items(waiting, "function_call")]
+        outputs: list[JsonValue] = [
+            output(str(one["call_id"])) for one in items(waiting, "function_call")
+        ]
         with pytest.raises(ApiError, match="No tool output found"):
             await ask(service, outputs[:1], conversation=conversation, tools=page)
         brought: JsonValue = outputs if conversation == "conv_1" else "Forget it."
         await ask(service, brought, conversation=conversation, tools=page)
 
-    results = [message.content for message in backend.turns[1].transcript if isinstance(message, ToolResult)]
+    results = [
+        message.content
+        for message in backend.turns[1].transcript
+        if isinstance(message, ToolResult)
+    ]
     assert results == ["done", "done"]
     assert backend.turns[1].added is not None
     assert len(backend.turns[1].added) == 2
@@ -202,7 +280,9 @@ async def test_a_conversation_of_somebody_else_is_not_there() -> None:
 
 async def test_what_branches_off_a_conversation_leaves_it_alone() -> None:
     backend = BackendDouble(
-        ScriptedProvider(say("A."), say("B."), say("C."), say("Aside."), say("Further."), say("End."))
+        ScriptedProvider(
+            say("A."), say("B."), say("C."), say("Aside."), say("Further."), say("End.")
+        )
     )
     service = ResponsesService(backend)
     await ask(service, "a?", conversation="conv_1")
@@ -216,12 +296,26 @@ async def test_what_branches_off_a_conversation_leaves_it_alone() -> None:
     before = ["a?", "A.", "b?", "B.", "aside?"]
     assert words(backend.turns[3].transcript) == before
     assert words(backend.turns[4].transcript) == [*before, "Aside.", "further?"]
-    assert words(backend.turns[5].transcript) == ["a?", "A.", "b?", "B.", "c?", "C.", "end?"]
-    assert backend.turns[3].conversation_id == backend.turns[4].conversation_id == aside["id"]
+    assert words(backend.turns[5].transcript) == [
+        "a?",
+        "A.",
+        "b?",
+        "B.",
+        "c?",
+        "C.",
+        "end?",
+    ]
+    assert (
+        backend.turns[3].conversation_id
+        == backend.turns[4].conversation_id
+        == aside["id"]
+    )
 
 
 async def test_items_may_be_referred_to_by_their_ids() -> None:
-    backend, service = serving(call(ToolCall("c1", "show_page", "{}")), say("Shown."), say("Yes."))
+    backend, service = serving(
+        call(ToolCall("c1", "show_page", "{}")), say("Shown."), say("Yes.")
+    )
     first = await ask(service, "Show!", tools=[function("show_page")])
     (called,) = items(first)
     calls = backend.memory.records[str(first["id"])].input[0]
@@ -244,11 +338,17 @@ async def test_what_is_gone_on_from_is_not_said_again_by_a_reference() -> None:
     first = await ask(service, "a?")
     (message,) = items(first)
 
-    sent: JsonValue = [reference(message["id"]), reference("mcpr_0_0"), {"role": "user", "content": "b?"}]
+    sent: JsonValue = [
+        reference(message["id"]),
+        reference("mcpr_0_0"),
+        {"role": "user", "content": "b?"},
+    ]
     second = await ask(service, sent, previous_response_id=first["id"])
 
     assert words(backend.turns[1].transcript) == ["a?", "One.", "b?"]
-    assert [item["type"] for item in backend.memory.records[str(second["id"])].input] == [
+    assert [
+        item["type"] for item in backend.memory.records[str(second["id"])].input
+    ] == [
         "item_reference",
         "item_reference",
         "message",
@@ -303,10 +403,15 @@ async def test_a_deleted_response_is_gone() -> None:
 
 async def test_input_is_paged() -> None:
     _, service = serving(say("Hello."))
-    sent: JsonValue = [{"role": "user", "content": str(number), "id": f"m{number}"} for number in range(5)]
+    sent: JsonValue = [
+        {"role": "user", "content": str(number), "id": f"m{number}"}
+        for number in range(5)
+    ]
     response_id = str((await ask(service, sent))["id"])
 
-    async def page(**query: str) -> tuple[list[JsonValue], JsonValue, JsonValue, JsonValue]:
+    async def page(
+        **query: str,
+    ) -> tuple[list[JsonValue], JsonValue, JsonValue, JsonValue]:
         listed = await service.input_items(response_id, ANNA, query)
         assert listed["object"] == "list"
         ids = [item["id"] for item in objects(listed["data"])]
@@ -314,7 +419,12 @@ async def test_input_is_paged() -> None:
 
     assert await page() == (["m4", "m3", "m2", "m1", "m0"], "m4", "m0", False)
     assert await page(limit="2", order="asc") == (["m0", "m1"], "m0", "m1", True)
-    assert await page(limit="2", order="asc", after="m1") == (["m2", "m3"], "m2", "m3", True)
+    assert await page(limit="2", order="asc", after="m1") == (
+        ["m2", "m3"],
+        "m2",
+        "m3",
+        True,
+    )
     assert await page(limit="2", after="m1") == (["m0"], "m0", "m0", False)
     assert await page(after="m0", order="desc") == ([], None, None, False)
     assert (await page(limit="100"))[3] is False
@@ -332,7 +442,9 @@ async def test_input_is_paged() -> None:
         ({"after": "nobody"}, "after"),
     ],
 )
-async def test_a_page_that_there_cannot_be_is_refused(query: dict[str, str], param: str) -> None:
+async def test_a_page_that_there_cannot_be_is_refused(
+    query: dict[str, str], param: str
+) -> None:
     _, service = serving(say("Hello."))
     response_id = str((await ask(service))["id"])
 
@@ -343,9 +455,15 @@ async def test_a_page_that_there_cannot_be_is_refused(query: dict[str, str], par
 
 @pytest.mark.parametrize(
     ("query", "param"),
-    [({"stream": "true"}, "stream"), ({"stream": "yes"}, "stream"), ({"starting_after": "1"}, "starting_after")],
+    [
+        ({"stream": "true"}, "stream"),
+        ({"stream": "yes"}, "stream"),
+        ({"starting_after": "1"}, "starting_after"),
+    ],
 )
-async def test_only_what_is_made_in_the_background_is_streamed_again(query: dict[str, str], param: str) -> None:
+async def test_only_what_is_made_in_the_background_is_streamed_again(
+    query: dict[str, str], param: str
+) -> None:
     _, service = serving(say("Hello."))
     response_id = str((await ask(service))["id"])
 
@@ -357,12 +475,16 @@ async def test_only_what_is_made_in_the_background_is_streamed_again(query: dict
 async def test_a_response_is_found_in_whichever_store_it_is() -> None:
     backend = TwoStores(ScriptedProvider(say("Bye."), say("Hello."), say("Again.")))
     service = ResponsesService(backend)
-    assert (await service.delete(str((await ask(service))["id"]), ANNA))["deleted"] is True
+    assert (await service.delete(str((await ask(service))["id"]), ANNA))[
+        "deleted"
+    ] is True
     response = await ask(service)
     backend.other.is_down = True
 
     assert await read(service, response["id"]) == response
-    assert output_text(await ask(service, previous_response_id=response["id"])) == "Again."
+    assert (
+        output_text(await ask(service, previous_response_id=response["id"])) == "Again."
+    )
     assert (await service.delete(str(response["id"]), ANNA))["deleted"] is True
     with pytest.raises(ApiError) as trouble:
         await read(service, "resp_0")
@@ -391,10 +513,18 @@ async def test_a_response_that_nobody_works_on_any_more_has_failed() -> None:
     backend, service = serving(say("Hello."))
     response_id = str((await ask(service))["id"])
     record = backend.memory.records[response_id]
-    left = {**record.response, "status": "queued", "background": True, "completed_at": None}
+    left = {
+        **record.response,
+        "status": "queued",
+        "background": True,
+        "completed_at": None,
+    }
     backend.memory.records[response_id] = replace(record, response=left)
 
-    for resource in (await read(service, response_id), await service.cancel(response_id, ANNA)):
+    for resource in (
+        await read(service, response_id),
+        await service.cancel(response_id, ANNA),
+    ):
         error = resource["error"]
         assert isinstance(error, dict)
         assert (resource["status"], error["code"]) == ("failed", "interrupted")

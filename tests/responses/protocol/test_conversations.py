@@ -15,11 +15,21 @@ from custom_components.chatterbox.agent.messages import (
     ToolResult,
     UserMessage,
 )
-from custom_components.chatterbox.responses.protocol.backend import Caller, ModelInfo, ResponseStore
+from custom_components.chatterbox.responses.protocol.backend import (
+    Caller,
+    ModelInfo,
+    ResponseStore,
+)
 from custom_components.chatterbox.responses.protocol.errors import ApiError
 from custom_components.chatterbox.responses.protocol.service import ResponsesService
 from tests.responses.protocol.backend_double import KITCHEN, BackendDouble, MemoryStore
-from tests.responses.protocol.service_talk import ask, function, objects, output, output_text
+from tests.responses.protocol.service_talk import (
+    ask,
+    function,
+    objects,
+    output,
+    output_text,
+)
 from tests.support.doubles import Line, ScriptedProvider, call, say
 
 ANNA = Caller("anna", "token_1")
@@ -38,20 +48,26 @@ class Client:
         self.id = ""
 
     async def begin(self, *items: JsonObject, **fields: JsonValue) -> JsonObject:
-        made = await self.service.conversations.create(json.dumps({"items": [*items], **fields}), self.caller)
+        made = await self.service.conversations.create(
+            json.dumps({"items": [*items], **fields}), self.caller
+        )
         self.id = str(made["id"])
         return made
 
     async def add(self, *items: JsonValue) -> list[JsonObject]:
         body = json.dumps({"items": [*items]})
-        return objects((await self.service.conversations.add(self.id, body, self.caller))["data"])
+        return objects(
+            (await self.service.conversations.add(self.id, body, self.caller))["data"]
+        )
 
     async def page(self, **query: str) -> JsonObject:
         return await self.service.conversations.list_items(self.id, self.caller, query)
 
     async def texts(self) -> list[str]:
         listed = objects((await self.page(order="asc"))["data"])
-        return [str(part["text"]) for item in listed for part in objects(item["content"])]
+        return [
+            str(part["text"]) for item in listed for part in objects(item["content"])
+        ]
 
 
 async def test_a_conversation_holds_what_was_added_in_order() -> None:
@@ -80,12 +96,20 @@ async def test_its_metadata_are_replaced_and_its_items_stay() -> None:
     client = Client()
     made = await client.begin(HELLO, metadata={"room": "kitchen"})
 
-    changed = await client.service.conversations.update(client.id, '{"metadata": {"floor": "1"}}', ANNA)
+    changed = await client.service.conversations.update(
+        client.id, '{"metadata": {"floor": "1"}}', ANNA
+    )
 
-    assert changed == {**made, "metadata": {"floor": "1"}} == await client.service.conversations.get(client.id, ANNA)
+    assert (
+        changed
+        == {**made, "metadata": {"floor": "1"}}
+        == await client.service.conversations.get(client.id, ANNA)
+    )
     assert await client.texts() == ["Hello!"]
     with pytest.raises(ApiError, match="metadata"):
-        await client.service.conversations.update(client.id, '{"metadata": {"floor": 1}}', ANNA)
+        await client.service.conversations.update(
+            client.id, '{"metadata": {"floor": 1}}', ANNA
+        )
 
 
 async def test_one_item_is_read_by_its_id() -> None:
@@ -93,7 +117,10 @@ async def test_one_item_is_read_by_its_id() -> None:
     await client.begin(HELLO)
     _, last = await client.add(HI, HELLO)
 
-    assert await client.service.conversations.get_item(client.id, str(last["id"]), ANNA) == last
+    assert (
+        await client.service.conversations.get_item(client.id, str(last["id"]), ANNA)
+        == last
+    )
     with pytest.raises(ApiError) as error:
         await client.service.conversations.get_item(client.id, "msg_unknown", ANNA)
     assert (error.value.status, error.value.code) == (404, "item_not_found")
@@ -104,10 +131,18 @@ async def test_an_empty_conversation_needs_no_body() -> None:
 
     client.id = str((await client.service.conversations.create("", ANNA))["id"])
 
-    assert await client.page() == {"object": "list", "data": [], "first_id": None, "last_id": None, "has_more": False}
+    assert await client.page() == {
+        "object": "list",
+        "data": [],
+        "first_id": None,
+        "last_id": None,
+        "has_more": False,
+    }
 
 
-async def test_an_item_is_taken_away_and_one_that_comes_again_gets_an_id_of_its_own() -> None:
+async def test_an_item_is_taken_away_and_one_that_comes_again_gets_an_id_of_its_own() -> (
+    None
+):
     client = Client()
     await client.begin()
     [first] = await client.add({**HELLO, "id": "msg_1"})
@@ -141,7 +176,10 @@ async def test_a_conversation_belongs_to_the_token_that_made_it(other: Caller) -
     for asking in attempts:
         with pytest.raises(ApiError) as refused:
             await asking()
-        assert (refused.value.status, refused.value.code) == (404, "conversation_not_found")
+        assert (refused.value.status, refused.value.code) == (
+            404,
+            "conversation_not_found",
+        )
     assert await client.texts() == ["Hello!"]
 
 
@@ -153,7 +191,11 @@ async def test_a_conversation_that_was_deleted_is_gone_and_its_responses_stay() 
 
     deleted = await client.service.conversations.delete(client.id, ANNA)
 
-    assert deleted == {"id": client.id, "object": "conversation.deleted", "deleted": True}
+    assert deleted == {
+        "id": client.id,
+        "object": "conversation.deleted",
+        "deleted": True,
+    }
     assert [*client.backend.memory.records] == [response["id"]]
     with pytest.raises(ApiError, match="not found"):
         await client.page()
@@ -161,7 +203,9 @@ async def test_a_conversation_that_was_deleted_is_gone_and_its_responses_stay() 
         await ask(client.service, "And?", ANNA, conversation=client.id)
 
 
-async def test_an_addition_under_way_does_not_bring_a_deleted_conversation_back() -> None:
+async def test_an_addition_under_way_does_not_bring_a_deleted_conversation_back() -> (
+    None
+):
     client = Client()
     await client.begin(HELLO)
 
@@ -173,7 +217,12 @@ async def test_an_addition_under_way_does_not_bring_a_deleted_conversation_back(
 
 
 async def test_a_response_continues_the_items_and_becomes_part_of_them() -> None:
-    client = Client(say("Anna."), say("You asked for your name."), call(ToolCall("c", "show_page", "{}")), say("Done."))
+    client = Client(
+        say("Anna."),
+        say("You asked for your name."),
+        call(ToolCall("c", "show_page", "{}")),
+        say("Done."),
+    )
     await client.begin({"role": "user", "content": "I am Anna."}, HI)
 
     await ask(client.service, "Who am I?", ANNA, conversation=client.id)
@@ -181,19 +230,42 @@ async def test_a_response_continues_the_items_and_becomes_part_of_them() -> None
     answer = await ask(client.service, "What did I ask?", ANNA, conversation=client.id)
 
     assert output_text(answer) == "You asked for your name."
-    before = (UserMessage("I am Anna."), AssistantMessage("Hi."), UserMessage("Who am I?"), AssistantMessage("Anna."))
-    assert client.backend.turns[1].transcript == (*before, UserMessage("Now listen."), UserMessage("What did I ask?"))
-    texts = ["I am Anna.", "Hi.", "Who am I?", "Anna.", "Now listen.", "What did I ask?", "You asked for your name."]
+    before = (
+        UserMessage("I am Anna."),
+        AssistantMessage("Hi."),
+        UserMessage("Who am I?"),
+        AssistantMessage("Anna."),
+    )
+    assert client.backend.turns[1].transcript == (
+        *before,
+        UserMessage("Now listen."),
+        UserMessage("What did I ask?"),
+    )
+    texts = [
+        "I am Anna.",
+        "Hi.",
+        "Who am I?",
+        "Anna.",
+        "Now listen.",
+        "What did I ask?",
+        "You asked for your name.",
+    ]
     assert await client.texts() == texts
 
     page: JsonValue = [function("show_page")]
     await ask(client.service, "Show!", ANNA, conversation=client.id, tools=page)
-    await ask(client.service, [output("c", "shown")], ANNA, conversation=client.id, tools=page)
-    assert client.backend.turns[-1].transcript[-1] == ToolResult("c", "show_page", "shown", open_world=True)
+    await ask(
+        client.service, [output("c", "shown")], ANNA, conversation=client.id, tools=page
+    )
+    assert client.backend.turns[-1].transcript[-1] == ToolResult(
+        "c", "show_page", "shown", open_world=True
+    )
 
 
 async def test_what_continues_a_response_of_it_knows_what_it_held_then() -> None:
-    client = Client(say("Anna."), say("Blue."), say("Anna, and blue."), say("I do not know."))
+    client = Client(
+        say("Anna."), say("Blue."), say("Anna, and blue."), say("I do not know.")
+    )
     await client.begin({"role": "user", "content": "I am Anna."})
     client.now += 1
     await ask(client.service, "Who am I?", ANNA, conversation=client.id)
@@ -206,14 +278,24 @@ async def test_what_continues_a_response_of_it_knows_what_it_held_then() -> None
     client.now += 1
 
     await ask(client.service, "Say it again.", ANNA, previous_response_id=second["id"])
-    await ask(client.service, "And again.", Caller("anna", "token_2"), previous_response_id=second["id"])
+    await ask(
+        client.service,
+        "And again.",
+        Caller("anna", "token_2"),
+        previous_response_id=second["id"],
+    )
 
     answered = (
         *(UserMessage("Who am I?"), AssistantMessage("Anna.")),
         *(UserMessage("What do I like?"), AssistantMessage("Blue.")),
     )
     assert client.backend.turns[2].transcript == (
-        *(UserMessage("I am Anna."), *answered[:2], UserMessage("I like blue."), *answered[2:]),
+        *(
+            UserMessage("I am Anna."),
+            *answered[:2],
+            UserMessage("I like blue."),
+            *answered[2:],
+        ),
         UserMessage("Say it again."),
     )
     assert client.backend.turns[3].transcript == (*answered, UserMessage("And again."))
@@ -263,7 +345,15 @@ async def test_a_response_that_failed_is_no_part_of_it() -> None:
     await client.begin(HELLO)
 
     failed = await client.service.create(
-        json.dumps({"model": KITCHEN, "input": "And?", "tools": [], "conversation": client.id, "background": True}),
+        json.dumps(
+            {
+                "model": KITCHEN,
+                "input": "And?",
+                "tools": [],
+                "conversation": client.id,
+                "background": True,
+            }
+        ),
         ANNA,
     )
     await client.backend.shut_down()
@@ -272,10 +362,15 @@ async def test_a_response_that_failed_is_no_part_of_it() -> None:
     assert await client.texts() == ["Hello!"]
 
 
-async def test_items_that_nobody_can_read_are_refused_when_they_are_added_or_when_they_are_read() -> None:
+async def test_items_that_nobody_can_read_are_refused_when_they_are_added_or_when_they_are_read() -> (
+    None
+):
     client = Client(say("Never."))
     await client.begin()
-    wrong: Mapping[str, JsonValue] = {"items[0]": 5, "input[0].type": {"type": "unheard_of"}}
+    wrong: Mapping[str, JsonValue] = {
+        "items[0]": 5,
+        "input[0].type": {"type": "unheard_of"},
+    }
     for item in wrong.values():
         with pytest.raises(ApiError) as refused:
             await client.add(item)
@@ -283,7 +378,9 @@ async def test_items_that_nobody_can_read_are_refused_when_they_are_added_or_whe
     with pytest.raises(ApiError, match="Unknown parameter: 'colour'"):
         await client.service.conversations.create('{"colour": "red"}', ANNA)
 
-    await client.add({"type": "compaction", "encrypted_content": "made before a restart"})
+    await client.add(
+        {"type": "compaction", "encrypted_content": "made before a restart"}
+    )
     with pytest.raises(ApiError, match="cannot be continued") as unread:
         await ask(client.service, "And?", ANNA, conversation=client.id)
     assert unread.value.param == "conversation"
@@ -308,7 +405,9 @@ async def test_it_is_kept_from_its_last_addition_on() -> None:
     await client.add(HELLO)
 
     assert client.backend.memory.records[client.id].created_at == client.now
-    assert (await client.service.conversations.get(client.id, ANNA))["created_at"] == 1_800_000_000
+    assert (await client.service.conversations.get(client.id, ANNA))[
+        "created_at"
+    ] == 1_800_000_000
 
 
 async def test_what_is_kept_is_no_response() -> None:

@@ -37,7 +37,12 @@ SECRET = "http://10.0.0.7:11434 says: key sk-secret is wrong"
         (ProviderBusy(SECRET, 3), 429, "too_many_requests", "rate_limit_exceeded"),
         (CreditSpent(SECRET), 429, "too_many_requests", "insufficient_quota"),
         (BudgetSpent("day"), 429, "too_many_requests", "insufficient_quota"),
-        (PromptTooLong(SECRET, 9, 8), 400, "invalid_request_error", "context_length_exceeded"),
+        (
+            PromptTooLong(SECRET, 9, 8),
+            400,
+            "invalid_request_error",
+            "context_length_exceeded",
+        ),
         (ConnectTimeout(SECRET), 503, "model_error", "model_timeout"),
         (FirstTokenTimeout(SECRET), 503, "model_error", "model_timeout"),
         (BetweenTokensTimeout(SECRET), 503, "model_error", "model_timeout"),
@@ -52,7 +57,9 @@ SECRET = "http://10.0.0.7:11434 says: key sk-secret is wrong"
         (None, 500, "server_error", "server_error"),
     ],
 )
-def test_a_failure_has_a_code_and_no_secret(failure: AgentError | None, status: int, kind: str, code: str) -> None:
+def test_a_failure_has_a_code_and_no_secret(
+    failure: AgentError | None, status: int, kind: str, code: str
+) -> None:
     """Invariants 44, 57."""
     reported = as_api_error(failure)
     assert (reported.status, reported.kind, reported.code) == (status, kind, code)

@@ -5,7 +5,12 @@ from dataclasses import replace
 import pytest
 
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue
-from custom_components.chatterbox.agent.protocols import AnswerOptions, OutputFormat, ReasoningEffort, Verbosity
+from custom_components.chatterbox.agent.protocols import (
+    AnswerOptions,
+    OutputFormat,
+    ReasoningEffort,
+    Verbosity,
+)
 from custom_components.chatterbox.responses.protocol.errors import ApiError
 from custom_components.chatterbox.responses.protocol.request import (
     CreateRequest,
@@ -98,7 +103,15 @@ def test_defaults() -> None:
 
 
 def test_null_is_nothing() -> None:
-    fields = [*echoed(), "include", "stream", "stream_options", "prompt", "user", "chatterbox:client_tools_status"]
+    fields = [
+        *echoed(),
+        "include",
+        "stream",
+        "stream_options",
+        "prompt",
+        "user",
+        "chatterbox:client_tools_status",
+    ]
     fields_sent = {**dict.fromkeys(fields), **ASKED}
 
     assert read_create(fields_sent, new_id) == read()
@@ -160,7 +173,12 @@ def test_what_is_said_is_echoed() -> None:
         max_tool_calls=3,
         max_output_tokens=100,
         text={"verbosity": "high"},
-        reasoning={"effort": "none", "generate_summary": "auto", "context": "auto", "mode": "standard"},
+        reasoning={
+            "effort": "none",
+            "generate_summary": "auto",
+            "context": "auto",
+            "mode": "standard",
+        },
         temperature=2,
         top_p=0,
         presence_penalty=0,
@@ -207,18 +225,41 @@ def test_conversations() -> None:
 
 
 def test_answers_as_data() -> None:
-    schema: JsonObject = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
-    wanted: JsonObject = {"type": "json_schema", "name": "thing", "schema": schema, "strict": True}
+    schema: JsonObject = {
+        "type": "object",
+        "properties": {"a": {"type": "string"}},
+        "required": ["a"],
+    }
+    wanted: JsonObject = {
+        "type": "json_schema",
+        "name": "thing",
+        "schema": schema,
+        "strict": True,
+    }
 
     assert read(text={"format": wanted}).output == OutputFormat("thing", schema)
     assert echoed(text={"format": wanted})["text"] == {
-        "format": {"type": "json_schema", "name": "thing", "description": None, "schema": None, "strict": True}
+        "format": {
+            "type": "json_schema",
+            "name": "thing",
+            "description": None,
+            "schema": None,
+            "strict": True,
+        }
     }
-    described = read(text={"format": {**wanted, "schema": {}, "description": "A thing."}}).output
-    assert described == OutputFormat("thing", {"type": "object", "properties": {}, "description": "A thing."})
+    described = read(
+        text={"format": {**wanted, "schema": {}, "description": "A thing."}}
+    ).output
+    assert described == OutputFormat(
+        "thing", {"type": "object", "properties": {}, "description": "A thing."}
+    )
     any_object = read(text={"format": {"type": "json_object"}}).output
-    assert any_object == OutputFormat("json_object", {"type": "object", "properties": {}})
-    assert echoed(text={"format": {"type": "json_object"}})["text"] == {"format": {"type": "json_object"}}
+    assert any_object == OutputFormat(
+        "json_object", {"type": "object", "properties": {}}
+    )
+    assert echoed(text={"format": {"type": "json_object"}})["text"] == {
+        "format": {"type": "json_object"}
+    }
 
 
 @pytest.mark.parametrize(
@@ -231,7 +272,10 @@ def test_answers_as_data() -> None:
         ({"input": 5}, "input"),
         ({"instructions": ["Be brief."]}, "instructions"),
         ({"previous_response_id": ""}, "previous_response_id"),
-        ({"previous_response_id": "resp_1", "conversation": "conv_1"}, "previous_response_id"),
+        (
+            {"previous_response_id": "resp_1", "conversation": "conv_1"},
+            "previous_response_id",
+        ),
         ({"conversation": ""}, "conversation"),
         ({"conversation": {}}, "conversation.id"),
         ({"conversation": 5}, "conversation"),
@@ -243,10 +287,30 @@ def test_answers_as_data() -> None:
         ({"max_output_tokens": "16"}, "max_output_tokens"),
         ({"text": {"verbosity": "loud"}}, "text.verbosity"),
         ({"text": {"format": {"type": "grammar"}}}, "text.format.type"),
-        ({"text": {"format": {"type": "json_schema", "schema": {}}}}, "text.format.name"),
-        ({"text": {"format": {"type": "json_schema", "name": "a b", "schema": {}}}}, "text.format.name"),
-        ({"text": {"format": {"type": "json_schema", "name": "a"}}}, "text.format.schema"),
-        ({"text": {"format": {"type": "json_schema", "name": "a", "schema": {"type": "array"}}}}, "text.format.schema"),
+        (
+            {"text": {"format": {"type": "json_schema", "schema": {}}}},
+            "text.format.name",
+        ),
+        (
+            {"text": {"format": {"type": "json_schema", "name": "a b", "schema": {}}}},
+            "text.format.name",
+        ),
+        (
+            {"text": {"format": {"type": "json_schema", "name": "a"}}},
+            "text.format.schema",
+        ),
+        (
+            {
+                "text": {
+                    "format": {
+                        "type": "json_schema",
+                        "name": "a",
+                        "schema": {"type": "array"},
+                    }
+                }
+            },
+            "text.format.schema",
+        ),
         ({"reasoning": {"effort": "hard"}}, "reasoning.effort"),
         ({"reasoning": {"summary": "long"}}, "reasoning.summary"),
         ({"reasoning": {"mode": "pro"}}, "reasoning.mode"),
@@ -263,10 +327,24 @@ def test_answers_as_data() -> None:
         ({"truncation": "middle"}, "truncation"),
         ({"store": 1}, "store"),
         ({"stream_options": {}}, "stream_options"),
-        ({"stream": True, "stream_options": {"include_usage": True}}, "stream_options.include_usage"),
-        ({"stream": True, "stream_options": {"include_obfuscation": True}}, "stream_options.include_obfuscation"),
+        (
+            {"stream": True, "stream_options": {"include_usage": True}},
+            "stream_options.include_usage",
+        ),
+        (
+            {"stream": True, "stream_options": {"include_obfuscation": True}},
+            "stream_options.include_obfuscation",
+        ),
         ({"include": "reasoning.encrypted_content"}, "include"),
-        ({"include": ["reasoning.encrypted_content", "message.output_text.logprobs"]}, "include[1]"),
+        (
+            {
+                "include": [
+                    "reasoning.encrypted_content",
+                    "message.output_text.logprobs",
+                ]
+            },
+            "include[1]",
+        ),
         ({"include": ["everything"]}, "include[0]"),
         ({"service_tier": "gold"}, "service_tier"),
         ({"metadata": {str(number): "" for number in range(17)}}, "metadata"),
@@ -277,12 +355,17 @@ def test_answers_as_data() -> None:
         ({"prompt_cache_key": "k" * 65}, "prompt_cache_key"),
         ({"user": 5}, "user"),
         ({"prompt": {"id": "pmpt_1"}}, "prompt"),
-        ({"chatterbox:client_tools_status": "paused"}, "chatterbox:client_tools_status"),
+        (
+            {"chatterbox:client_tools_status": "paused"},
+            "chatterbox:client_tools_status",
+        ),
         ({"tools": {}}, "tools"),
         ({"tools": [{"type": "function", "name": "f"}] * 129}, "tools"),
     ],
 )
-def test_what_is_out_of_bounds_is_refused_by_name(fields: dict[str, JsonValue], param: str) -> None:
+def test_what_is_out_of_bounds_is_refused_by_name(
+    fields: dict[str, JsonValue], param: str
+) -> None:
     """Invariants 19, 40, 56, 68."""
     assert refused(**fields).param == param
 
@@ -357,10 +440,18 @@ def test_what_sockets_do_not_take(fields: JsonObject, param: str) -> None:
 
 
 def test_compaction() -> None:
-    whole, items = read_compact({**ASKED, "instructions": "In German.", "prompt_cache_key": "k"}, new_id)
-    earlier, nothing = read_compact({"model": "m", "previous_response_id": "resp_1", "service_tier": "auto"}, new_id)
+    whole, items = read_compact(
+        {**ASKED, "instructions": "In German.", "prompt_cache_key": "k"}, new_id
+    )
+    earlier, nothing = read_compact(
+        {"model": "m", "previous_response_id": "resp_1", "service_tier": "auto"}, new_id
+    )
 
-    assert (whole.model, items, whole.instructions) == ("conversation.kitchen", read().items, "In German.")
+    assert (whole.model, items, whole.instructions) == (
+        "conversation.kitchen",
+        read().items,
+        "In German.",
+    )
     assert (nothing, earlier.previous_response_id) == ((), "resp_1")
 
 

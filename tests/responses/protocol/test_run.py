@@ -30,17 +30,36 @@ from custom_components.chatterbox.agent.messages import (
 )
 from custom_components.chatterbox.agent.protocols import Deny, OutputFormat, Rewrite
 from custom_components.chatterbox.responses.protocol.errors import internal_error
-from custom_components.chatterbox.responses.protocol.items.encrypted_content import decode_provider_items
-from custom_components.chatterbox.responses.protocol.run import ResponseStream, replace_sent_words, replace_words
+from custom_components.chatterbox.responses.protocol.items.encrypted_content import (
+    decode_provider_items,
+)
+from custom_components.chatterbox.responses.protocol.run import (
+    ResponseStream,
+    replace_sent_words,
+    replace_words,
+)
 from tests.agent.turns import finished
-from tests.responses.protocol.answered import ASKED, OFFERED, TURN, Asking, an_object, answered, objects, tell, text_of
+from tests.responses.protocol.answered import (
+    ASKED,
+    OFFERED,
+    TURN,
+    Asking,
+    an_object,
+    answered,
+    objects,
+    tell,
+    text_of,
+)
 from tests.responses.protocol.asked import ASKED as PLAIN, CODEC, plan_of
 from tests.responses.protocol.valid_stream import check_stream
 from tests.support.doubles import Line, ScriptedHooks, call, say
 
 ON = ToolCall("a", "light_on", "{}")
 STOP = CompletionResult(FinishReason.STOP, Usage(10, 5))
-DATA = OutputFormat("data", {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]})
+DATA = OutputFormat(
+    "data",
+    {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]},
+)
 
 
 async def test_words_come_piece_by_piece() -> None:
@@ -69,7 +88,9 @@ async def test_words_come_piece_by_piece() -> None:
 
 async def test_tokens_are_those_of_all_inferences() -> None:
     """Invariant 15."""
-    answer = await answered(call(ON, usage=Usage(10, 5, 4, 2)), say("On.", usage=Usage(20, 7, 10, 1)))
+    answer = await answered(
+        call(ON, usage=Usage(10, 5, 4, 2)), say("On.", usage=Usage(20, 7, 10, 1))
+    )
     assert answer.response["usage"] == {
         "input_tokens": 30,
         "input_tokens_details": {"cached_tokens": 14, "cache_write_tokens": 0},
@@ -81,9 +102,19 @@ async def test_tokens_are_those_of_all_inferences() -> None:
 
 async def test_reasoning_is_shown_where_it_is_asked_for() -> None:
     """Invariants 10, 11, 12."""
-    script: list[Line] = [ReasoningDelta("Hm, "), ReasoningDelta("on."), TextDelta("On."), ReasoningDelta("So."), STOP]
+    script: list[Line] = [
+        ReasoningDelta("Hm, "),
+        ReasoningDelta("on."),
+        TextDelta("On."),
+        ReasoningDelta("So."),
+        STOP,
+    ]
     answer = await Asking(replace(PLAIN, reasoning_summary="auto")).answered(script)
-    assert [item["type"] for item in answer.items] == ["reasoning", "message", "reasoning"]
+    assert [item["type"] for item in answer.items] == [
+        "reasoning",
+        "message",
+        "reasoning",
+    ]
     assert answer.items[0]["summary"] == [{"type": "summary_text", "text": "Hm, on."}]
     assert answer.kinds[2:9] == [
         "output_item.added",
@@ -98,11 +129,16 @@ async def test_reasoning_is_shown_where_it_is_asked_for() -> None:
     assert [item["type"] for item in hidden.items] == ["message"]
 
 
-async def test_words_beside_calls_are_an_item_of_their_own_and_stay_in_the_transcript() -> None:
+async def test_words_beside_calls_are_an_item_of_their_own_and_stay_in_the_transcript() -> (
+    None
+):
     """Invariant 33."""
     answer = await answered(call(ON, text="One moment. "), say("It is on."))
     assert [item["type"] for item in answer.items] == ["message", "mcp_call", "message"]
-    assert [text_of(answer.items[index]) for index in (0, 2)] == ["One moment. ", "It is on."]
+    assert [text_of(answer.items[index]) for index in (0, 2)] == [
+        "One moment. ",
+        "It is on.",
+    ]
     first = answer.stream.messages[0]
     assert getattr(first, "text", None) == "One moment. "
 
@@ -115,7 +151,9 @@ async def test_words_beside_calls_are_an_item_of_their_own_and_stay_in_the_trans
         (FinishReason.UNKNOWN, "unknown_finish"),
     ],
 )
-async def test_an_answer_that_is_cut_is_incomplete_and_so_is_its_last_item(finish: FinishReason, reason: str) -> None:
+async def test_an_answer_that_is_cut_is_incomplete_and_so_is_its_last_item(
+    finish: FinishReason, reason: str
+) -> None:
     """Invariants 12, 15, 17."""
     answer = await answered(say("It is", finish))
     assert answer.kinds[-1] == "incomplete"
@@ -128,26 +166,42 @@ async def test_an_answer_that_is_cut_is_incomplete_and_so_is_its_last_item(finis
 @pytest.mark.parametrize("text", ["", "It is"])
 async def test_half_a_message_runs_nothing(text: str) -> None:
     """Invariant 17."""
-    script: list[Line] = [TextDelta(text), ToolCallReady(ON), CompletionResult(FinishReason.LENGTH, Usage(10, 5))]
+    script: list[Line] = [
+        TextDelta(text),
+        ToolCallReady(ON),
+        CompletionResult(FinishReason.LENGTH, Usage(10, 5)),
+    ]
     asking = Asking()
     answer = await asking.answered(script)
     assert asking.dispatcher.started == []
     assert answer.response["incomplete_details"] == {"reason": "max_output_tokens"}
-    assert [item["status"] for item in answer.items if item["type"] == "mcp_call"] == ["failed"]
+    assert [item["status"] for item in answer.items if item["type"] == "mcp_call"] == [
+        "failed"
+    ]
     assert answer.items[-1]["status"] == "incomplete"
     assert not answer.stream.has_acted
 
 
 @pytest.mark.parametrize(
-    ("limits", "reason"), [(Limits(max_iterations=2), "max_iterations"), (Limits(max_tool_calls=1), "max_tool_calls")]
+    ("limits", "reason"),
+    [
+        (Limits(max_iterations=2), "max_iterations"),
+        (Limits(max_tool_calls=1), "max_tool_calls"),
+    ],
 )
-async def test_a_turn_that_is_cut_at_a_bound_says_which(limits: Limits, reason: str) -> None:
+async def test_a_turn_that_is_cut_at_a_bound_says_which(
+    limits: Limits, reason: str
+) -> None:
     """Invariants 18, 20."""
     again = replace(ON, id="b", arguments='{"n":1}')
     turn = replace(TURN, tools=tuple(OFFERED.tools["assist"]), limits=limits)
     answer = await Asking(turn=turn).answered(call(ON), call(again))
     assert answer.response["incomplete_details"] == {"reason": reason}
-    assert [item["status"] for item in answer.items] == ["completed", "failed", "incomplete"]
+    assert [item["status"] for item in answer.items] == [
+        "completed",
+        "failed",
+        "incomplete",
+    ]
 
 
 def test_a_turn_that_ran_out_of_time_is_incomplete() -> None:
@@ -155,7 +209,9 @@ def test_a_turn_that_ran_out_of_time_is_incomplete() -> None:
     stream = ResponseStream(plan_of(PLAIN))
     end = TurnFinished(StopReason.DEADLINE, "It is late.", Usage(), 0)
     composing = PhaseEntered(Phase.RESPONSE_COMPOSITION)
-    response = check_stream(tell(stream, OFFERED, TextDelta("It is"), composing, TextDelta(" late."), end))
+    response = check_stream(
+        tell(stream, OFFERED, TextDelta("It is"), composing, TextDelta(" late."), end)
+    )
     assert response["incomplete_details"] == {"reason": "deadline"}
     assert [text_of(item) for item in objects(response["output"])] == ["It is late."]
 
@@ -178,13 +234,17 @@ async def test_a_model_that_fails_at_once_fails_the_response() -> None:
 async def test_a_model_that_fails_after_tools_leaves_what_was_done_to_be_read() -> None:
     """Invariant 57."""
     asking = Asking()
-    answer = await asking.answered(call(ON), [TextDelta("It is"), ProviderUnreachable("gone")])
+    answer = await asking.answered(
+        call(ON), [TextDelta("It is"), ProviderUnreachable("gone")]
+    )
     assert answer.response["status"] == "failed"
     assert [(item["type"], item["status"]) for item in answer.items] == [
         ("mcp_call", "completed"),
         ("message", "incomplete"),
     ]
-    assert text_of(answer.items[1]) == "It is", "what the loop says of it to a person is not the model's"
+    assert text_of(answer.items[1]) == "It is", (
+        "what the loop says of it to a person is not the model's"
+    )
     assert answer.stream.has_acted
     assert len(asking.dispatcher.started) == 1
 
@@ -214,7 +274,9 @@ async def test_words_that_a_hook_refuses_get_a_refusal() -> None:
 
 async def test_words_that_a_hook_replaces_are_told_to_the_history() -> None:
     """Invariant 61."""
-    answer = await Asking(PLAIN, hooks=[ScriptedHooks(prompt=lambda _: Rewrite("Please!"))]).answered(say("Yes."))
+    answer = await Asking(
+        PLAIN, hooks=[ScriptedHooks(prompt=lambda _: Rewrite("Please!"))]
+    ).answered(say("Yes."))
     assert answer.stream.prompt == "Please!"
     assert (await Asking(PLAIN).answered(say("Yes."))).stream.prompt is None
 
@@ -228,7 +290,9 @@ async def test_an_answer_without_words_gets_some() -> None:
 async def test_data_is_told_when_it_is_sure_to_be_the_answer() -> None:
     """Invariants 11, 14."""
     asking = Asking(replace(ASKED, output=DATA), replace(TURN, output=DATA))
-    answer = await asking.answered(call(ON, text="One moment."), say('{"n":"x"}'), say('{"n":1}'))
+    answer = await asking.answered(
+        call(ON, text="One moment."), say('{"n":"x"}'), say('{"n":1}')
+    )
     spoken = [item for item in answer.items if item["type"] == "message"]
     assert [(text_of(item), item["phase"]) for item in spoken] == [
         ("One moment.", "commentary"),
@@ -241,7 +305,9 @@ async def test_data_of_another_shape_is_incomplete_and_says_why() -> None:
     asking = Asking(replace(PLAIN, output=DATA), replace(TURN, output=DATA))
     answer = await asking.answered(say("{}"), say('{"n":"x"}'))
     assert answer.response["incomplete_details"] == {"reason": "output_unfit"}
-    assert [(text_of(item), item["phase"]) for item in answer.items] == [('{"n":"x"}', "commentary")]
+    assert [(text_of(item), item["phase"]) for item in answer.items] == [
+        ('{"n":"x"}', "commentary")
+    ]
 
 
 async def test_data_that_breaks_off_is_shown_as_far_as_it_came() -> None:
@@ -249,20 +315,33 @@ async def test_data_that_breaks_off_is_shown_as_far_as_it_came() -> None:
     asking = Asking(replace(PLAIN, output=DATA), replace(TURN, output=DATA))
     gone: list[Line] = [TextDelta('{"n"'), ProviderUnreachable("gone")]
     answer = await asking.answered(gone, gone)
-    assert [(text_of(item), item["status"]) for item in answer.items] == [('{"n"', "incomplete")]
+    assert [(text_of(item), item["status"]) for item in answer.items] == [
+        ('{"n"', "incomplete")
+    ]
 
 
 async def test_what_a_provider_wants_back_follows_its_message() -> None:
     """Invariant 35."""
     items = [ProviderItem("format", {"signature": name}) for name in "ab"]
     script: list[list[Line]] = [
-        [ToolCallReady(ON), CompletionResult(FinishReason.TOOL_CALLS, Usage(), (items[0],))],
+        [
+            ToolCallReady(ON),
+            CompletionResult(FinishReason.TOOL_CALLS, Usage(), (items[0],)),
+        ],
         [TextDelta("On."), CompletionResult(FinishReason.STOP, Usage(), (items[1],))],
     ]
     wants = replace(ASKED, include_encrypted_reasoning=True)
     answer = await Asking(wants).answered(*script)
-    assert [item["type"] for item in answer.items] == ["mcp_call", "reasoning", "message", "reasoning"]
-    carried = [decode_provider_items(str(answer.items[index]["encrypted_content"]), CODEC) for index in (1, 3)]
+    assert [item["type"] for item in answer.items] == [
+        "mcp_call",
+        "reasoning",
+        "message",
+        "reasoning",
+    ]
+    carried = [
+        decode_provider_items(str(answer.items[index]["encrypted_content"]), CODEC)
+        for index in (1, 3)
+    ]
     assert carried == [(items[0],), (items[1],)]
     plain = await Asking().answered(*script)
     assert [item["type"] for item in plain.items] == ["mcp_call", "message"]
@@ -270,8 +349,16 @@ async def test_what_a_provider_wants_back_follows_its_message() -> None:
 
 async def test_a_message_that_is_brought_back_comes_in_one_piece() -> None:
     """Invariant 35."""
-    thinks: list[Line] = [ReasoningDelta("Hm."), TextDelta("On"), ReasoningDelta("So."), TextDelta("."), STOP]
-    pending_calls = replace(PLAIN, reasoning_summary="auto", include_encrypted_reasoning=True)
+    thinks: list[Line] = [
+        ReasoningDelta("Hm."),
+        TextDelta("On"),
+        ReasoningDelta("So."),
+        TextDelta("."),
+        STOP,
+    ]
+    pending_calls = replace(
+        PLAIN, reasoning_summary="auto", include_encrypted_reasoning=True
+    )
     answer = await Asking(pending_calls).answered(thinks)
     assert [item["type"] for item in answer.items] == ["reasoning", "message"]
     assert text_of(answer.items[1]) == "On."
@@ -286,7 +373,10 @@ def test_a_queued_response_goes_on_with_the_first_event() -> None:
     sent += stream.feed(OFFERED)
     assert stream.resource["status"] == "in_progress"
     sent += stream.feed(TurnFinished(StopReason.COMPLETED, "", Usage(), 1))
-    assert [event["type"] for event in sent[2:]] == ["response.in_progress", "response.completed"]
+    assert [event["type"] for event in sent[2:]] == [
+        "response.in_progress",
+        "response.completed",
+    ]
     assert check_stream(sent)["status"] == "completed"
 
 
@@ -305,10 +395,14 @@ def test_a_response_that_nobody_wants_any_more_is_cancelled(queued: bool) -> Non
 def test_words_that_are_cut_off_stay() -> None:
     """Invariants 54, 63."""
     stream = ResponseStream(plan_of(PLAIN))
-    sent = tell(stream, OFFERED, UsageReported(Usage(3, 2)), TextDelta("It "), TextDelta("is"))
+    sent = tell(
+        stream, OFFERED, UsageReported(Usage(3, 2)), TextDelta("It "), TextDelta("is")
+    )
     assert objects(stream.resource["output"]) == []
     response = check_stream([*sent, *stream.cancel()])
-    assert [(text_of(item), item["status"]) for item in objects(response["output"])] == [("It is", "incomplete")]
+    assert [
+        (text_of(item), item["status"]) for item in objects(response["output"])
+    ] == [("It is", "incomplete")]
     assert an_object(response["usage"])["total_tokens"] == 5
     assert stream.messages == (AssistantMessage("It is"),)
 
@@ -318,13 +412,20 @@ def test_a_bug_ends_the_stream_as_well() -> None:
     stream = ResponseStream(plan_of(replace(PLAIN, output=DATA)))
     sent = [*tell(stream, OFFERED, TextDelta('{"n"')), *stream.fail(internal_error())]
     response = check_stream(sent)
-    assert response["error"] == {"code": "server_error", "message": internal_error().message}
+    assert response["error"] == {
+        "code": "server_error",
+        "message": internal_error().message,
+    }
     assert [text_of(item) for item in objects(response["output"])] == ['{"n"']
 
 
 async def test_what_the_request_said_is_shown_again() -> None:
     """Invariants 43, 68."""
-    echo: JsonObject = {**PLAIN.echo, "metadata": {"room": "kitchen"}, "conversation": {"id": "conv_1"}}
+    echo: JsonObject = {
+        **PLAIN.echo,
+        "metadata": {"room": "kitchen"},
+        "conversation": {"id": "conv_1"},
+    }
     answer = await Asking(replace(PLAIN, echo=echo)).answered(say("Yes."))
     assert echo.items() <= answer.response.items()
     assert len(answer.response.keys() - {"conversation"}) == 31
@@ -350,7 +451,10 @@ def message(role: str, *texts: str) -> JsonObject:
     return {"type": "message", "role": role, "content": parts}
 
 
-PICTURE: JsonObject = {"type": "input_image", "image_url": "data:image/gif;base64,R0lGODlhAQABAAAAADs="}
+PICTURE: JsonObject = {
+    "type": "input_image",
+    "image_url": "data:image/gif;base64,R0lGODlhAQABAAAAADs=",
+}
 VENDOR: JsonObject = {"type": "acme:x", "id": "x"}
 RESULT: JsonObject = {"type": "function_call_output", "call_id": "c1", "output": "1234"}
 
@@ -360,13 +464,33 @@ RESULT: JsonObject = {"type": "function_call_output", "call_id": "c1", "output":
     [
         ((message("user", "12", "34"),), (message("user", "****"),)),
         (
-            (message("user", "before"), message("user", "1234"), message("developer", "after")),
-            (message("user", "before"), message("user", "****"), message("developer", "after")),
+            (
+                message("user", "before"),
+                message("user", "1234"),
+                message("developer", "after"),
+            ),
+            (
+                message("user", "before"),
+                message("user", "****"),
+                message("developer", "after"),
+            ),
         ),
         ((message("developer", "1234"),), (message("developer", "****"),)),
         (
-            ({"role": "user", "content": [{"type": "input_text", "text": "1234"}, PICTURE]}, VENDOR),
-            ({"role": "user", "content": [{"type": "input_text", "text": "****"}, PICTURE]}, VENDOR),
+            (
+                {
+                    "role": "user",
+                    "content": [{"type": "input_text", "text": "1234"}, PICTURE],
+                },
+                VENDOR,
+            ),
+            (
+                {
+                    "role": "user",
+                    "content": [{"type": "input_text", "text": "****"}, PICTURE],
+                },
+                VENDOR,
+            ),
         ),
         ((RESULT,), (RESULT,)),
         ((), ()),
@@ -379,7 +503,11 @@ def test_the_words_that_begin_a_turn_are_replaced(
 
 
 def test_what_was_said_is_replaced_at_its_end() -> None:
-    earlier_messages = UserMessage("before"), AssistantMessage("yes"), UserMessage("1234", context="It is noon.")
+    earlier_messages = (
+        UserMessage("before"),
+        AssistantMessage("yes"),
+        UserMessage("1234", context="It is noon."),
+    )
 
     assert replace_words(earlier_messages, "****") == (
         *earlier_messages[:2],

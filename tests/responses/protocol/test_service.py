@@ -54,7 +54,14 @@ def test_the_agents_are_models() -> None:
 
     assert service.models() == {
         "object": "list",
-        "data": [{"id": KITCHEN, "object": "model", "created": 1_700_000_000, "owned_by": "chatterbox"}],
+        "data": [
+            {
+                "id": KITCHEN,
+                "object": "model",
+                "created": 1_700_000_000,
+                "owned_by": "chatterbox",
+            }
+        ],
     }
     assert service.model(KITCHEN)["id"] == KITCHEN
     with pytest.raises(ApiError, match="does not exist") as refused:
@@ -64,15 +71,28 @@ def test_the_agents_are_models() -> None:
 
 async def test_a_text_is_answered() -> None:
     backend = BackendDouble(ScriptedProvider(say("Good morning.")))
-    wishes: dict[str, JsonValue] = {"instructions": "Be kind.", "tool_choice": "none", "max_output_tokens": 99}
+    wishes: dict[str, JsonValue] = {
+        "instructions": "Be kind.",
+        "tool_choice": "none",
+        "max_output_tokens": 99,
+    }
 
-    response = await ask(ResponsesService(backend, clock=lambda: 1_800_000_000.5), **wishes)
+    response = await ask(
+        ResponsesService(backend, clock=lambda: 1_800_000_000.5), **wishes
+    )
 
     assert (response["status"], output_text(response)) == ("completed", "Good morning.")
-    assert (response["created_at"], response["completed_at"]) == (1_800_000_000, 1_800_000_000)
+    assert (response["created_at"], response["completed_at"]) == (
+        1_800_000_000,
+        1_800_000_000,
+    )
     (turn,) = backend.turns
     assert turn.transcript == (UserMessage("Hello!"),)
-    assert (turn.instructions, turn.tool_choice, turn.max_output_tokens) == ("Be kind.", ToolChoiceMode.NONE, 99)
+    assert (turn.instructions, turn.tool_choice, turn.max_output_tokens) == (
+        "Be kind.",
+        ToolChoiceMode.NONE,
+        99,
+    )
     assert turn.conversation_id == response["id"]
 
 
@@ -87,7 +107,11 @@ async def test_input_that_ends_with_an_assistant_message_is_answered() -> None:
     assert output_text(response) == "In Rome it is sunny."
     query = UserMessage("", context="(Answer the conversation above.)")
     assert backend.turns[0].transcript == (AssistantMessage(handed_over), query)
-    answered = (AssistantMessage(handed_over), query, AssistantMessage("In Rome it is sunny."))
+    answered = (
+        AssistantMessage(handed_over),
+        query,
+        AssistantMessage("In Rome it is sunny."),
+    )
     assert backend.turns[1].transcript == (*answered, UserMessage("And in Oslo?"))
 
 
@@ -115,13 +139,22 @@ async def test_a_function_of_the_client_is_called_and_answered() -> None:
     first = await ask(service, tools=[function("show_page")])
     (called,) = items(first)
     second = await ask(
-        service, [output("Cäll/1 ", "shown")], previous_response_id=first["id"], tools=[function("show_page")]
+        service,
+        [output("Cäll/1 ", "shown")],
+        previous_response_id=first["id"],
+        tools=[function("show_page")],
     )
 
-    assert (first["status"], called["call_id"], called["arguments"]) == ("completed", "Cäll/1 ", '{"n":1}')
+    assert (first["status"], called["call_id"], called["arguments"]) == (
+        "completed",
+        "Cäll/1 ",
+        '{"n":1}',
+    )
     assert called["id"] != called["call_id"]
     assert output_text(second) == "There it is."
-    assert backend.turns[-1].transcript[-1] == ToolResult("Cäll/1 ", "show_page", "shown", open_world=True)
+    assert backend.turns[-1].transcript[-1] == ToolResult(
+        "Cäll/1 ", "show_page", "shown", open_world=True
+    )
 
 
 async def test_a_response_that_waits_for_functions_may_say_so() -> None:
@@ -132,7 +165,9 @@ async def test_a_response_that_waits_for_functions_may_say_so() -> None:
     }
 
     first = await ask(service, **wanted)
-    second = await ask(service, [output("call_page")], previous_response_id=first["id"], **wanted)
+    second = await ask(
+        service, [output("call_page")], previous_response_id=first["id"], **wanted
+    )
 
     assert (first["status"], second["status"]) == ("requires_action", "completed")
 
@@ -142,7 +177,12 @@ async def test_what_the_client_sent_is_kept_as_it_was_sent() -> None:
     _, service = serving(say("Fine."))
     sent: list[JsonValue] = [
         {"role": "developer", "content": "Be brief."},
-        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hello!"}], "id": "msg_mine"},
+        {
+            "type": "message",
+            "role": "user",
+            "content": [{"type": "input_text", "text": "Hello!"}],
+            "id": "msg_mine",
+        },
         {"type": "acme:mood", "mood": "good", "id": "mood_1"},
     ]
 
@@ -170,17 +210,30 @@ async def test_nothing_is_stored_of_what_is_not_to_be_stored() -> None:
     assert missing.value.status == 404
     with pytest.raises(ApiError) as unknown:
         await ask(service, previous_response_id=response["id"])
-    assert (unknown.value.status, unknown.value.code) == (404, "previous_response_not_found")
+    assert (unknown.value.status, unknown.value.code) == (
+        404,
+        "previous_response_not_found",
+    )
 
 
 async def test_an_agent_that_keeps_nothing_says_so() -> None:
-    backend = BackendDouble(ScriptedProvider(say("Psst.")), cards=[ModelInfo(KITCHEN, 1, stores_responses=False)])
+    backend = BackendDouble(
+        ScriptedProvider(say("Psst.")),
+        cards=[ModelInfo(KITCHEN, 1, stores_responses=False)],
+    )
     service = ResponsesService(backend)
 
     response = await ask(service)
 
-    assert (response["store"], backend.memory.puts, backend.turns[0].may_store) == (False, 0, False)
-    fields: list[dict[str, JsonValue]] = [{"background": True}, {"conversation": "conv_1"}]
+    assert (response["store"], backend.memory.puts, backend.turns[0].may_store) == (
+        False,
+        0,
+        False,
+    )
+    fields: list[dict[str, JsonValue]] = [
+        {"background": True},
+        {"conversation": "conv_1"},
+    ]
     for requested in fields:
         with pytest.raises(ApiError) as refused:
             await ask(service, **requested)
@@ -203,7 +256,11 @@ async def test_a_model_that_fails_before_anything_is_done_is_an_error(
 
     with pytest.raises(ApiError) as refusal:
         await ask(service)
-    assert (refusal.value.status, refusal.value.code, refusal.value.retry_after) == (status, code, retry_after)
+    assert (refusal.value.status, refusal.value.code, refusal.value.retry_after) == (
+        status,
+        code,
+        retry_after,
+    )
     assert backend.memory.puts == 0
 
     events = await stream(service)
@@ -212,7 +269,9 @@ async def test_a_model_that_fails_before_anything_is_done_is_an_error(
     assert await read(service, failed["id"]) == failed
 
 
-async def test_a_conversation_that_is_too_long_is_an_error_unless_it_may_be_shortened() -> None:
+async def test_a_conversation_that_is_too_long_is_an_error_unless_it_may_be_shortened() -> (
+    None
+):
     """Invariant 71."""
     backend, service = serving([PromptTooLong("too long", 9, 8)], say("Short."))
 
@@ -220,12 +279,18 @@ async def test_a_conversation_that_is_too_long_is_an_error_unless_it_may_be_shor
         await ask(service)
     await ask(service, truncation="auto")
 
-    assert (refused.value.status, refused.value.code) == (400, "context_length_exceeded")
+    assert (refused.value.status, refused.value.code) == (
+        400,
+        "context_length_exceeded",
+    )
     assert [turn.may_be_shortened for turn in backend.turns] == [False, True]
 
 
 async def test_words_that_a_hook_refused_are_not_kept() -> None:
-    backend = BackendDouble(ScriptedProvider(say("Fine.")), hooks=[ScriptedHooks(prompt=lambda _: Deny("Not that."))])
+    backend = BackendDouble(
+        ScriptedProvider(say("Fine.")),
+        hooks=[ScriptedHooks(prompt=lambda _: Deny("Not that."))],
+    )
     service = ResponsesService(backend)
 
     response = await ask(service, "My PIN is 1234")
@@ -239,14 +304,22 @@ async def test_words_that_a_hook_refused_are_not_kept() -> None:
 async def test_what_a_provider_wants_back_travels_with_the_client() -> None:
     item = ProviderItem("openai.responses", {"id": "rs_1", "secret": "thoughts"})
     end = CompletionResult(FinishReason.STOP, Usage(3, 4), (item,))
-    provider = ScriptedProvider([TextDelta("Hello."), end], say("Again."), say("Again."))
+    provider = ScriptedProvider(
+        [TextDelta("Hello."), end], say("Again."), say("Again.")
+    )
     service = ResponsesService(BackendDouble(provider))
 
     first = await ask(service, store=False, include=["reasoning.encrypted_content"])
     carried: list[JsonValue] = [*items(first)]
-    await ask(service, [{"role": "user", "content": "a"}, *carried, {"role": "user", "content": "b"}])
+    await ask(
+        service,
+        [{"role": "user", "content": "a"}, *carried, {"role": "user", "content": "b"}],
+    )
     elsewhere = ResponsesService(BackendDouble(provider))
-    await ask(elsewhere, [{"role": "user", "content": "a"}, *carried, {"role": "user", "content": "b"}])
+    await ask(
+        elsewhere,
+        [{"role": "user", "content": "a"}, *carried, {"role": "user", "content": "b"}],
+    )
 
     assert "thoughts" not in str(first)
     brought = [

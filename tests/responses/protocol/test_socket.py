@@ -12,7 +12,14 @@ from custom_components.chatterbox.responses.protocol.service import ResponsesSer
 from custom_components.chatterbox.responses.protocol.socket import SocketSession
 from tests.agent.turns import run_other_tasks
 from tests.responses.protocol.backend_double import ANNA, BackendDouble
-from tests.responses.protocol.service_talk import function, last_response, output, output_text, request, serving
+from tests.responses.protocol.service_talk import (
+    function,
+    last_response,
+    output,
+    output_text,
+    request,
+    serving,
+)
 from tests.responses.protocol.test_background import Broken
 from tests.responses.protocol.test_chains import words
 from tests.responses.protocol.valid_stream import check_stream
@@ -27,7 +34,9 @@ async def tell(socket: SocketSession, text: str) -> list[JsonObject]:
         return [event async for event in events]
 
 
-async def ask(socket: SocketSession, text: JsonValue = "Hello!", **fields: JsonValue) -> JsonObject:
+async def ask(
+    socket: SocketSession, text: JsonValue = "Hello!", **fields: JsonValue
+) -> JsonObject:
     """Ask for a response, check its stream, and return it."""
     events = await tell(socket, message(text, **fields))
     check_stream(events)
@@ -65,7 +74,9 @@ async def test_responses_come_one_after_the_other() -> None:
     assert backend.taking == 1
     gate.opened.set()
 
-    assert [output_text(check_stream(events)) for events in (await first, await second)] == ["One.", "Two."]
+    assert [
+        output_text(check_stream(events)) for events in (await first, await second)
+    ] == ["One.", "Two."]
 
 
 @pytest.mark.parametrize("store", [True, False])
@@ -80,7 +91,9 @@ async def test_what_is_continued_has_an_end(*, store: bool) -> None:
 
     further = message("And?", store=store, previous_response_id=latest["id"])
     assert await refusal(socket, further) == (400, "context_length_exceeded")
-    assert await refusal(socket, further) == ((400, "context_length_exceeded") if store else MISSING)
+    assert await refusal(socket, further) == (
+        (400, "context_length_exceeded") if store else MISSING
+    )
     assert output_text(await ask(socket, "Hello!")) == "Yes."
 
 
@@ -97,7 +110,10 @@ async def test_what_is_not_stored_is_gone_on_from_over_the_same_connection() -> 
     assert (third["store"], backend.memory.records) == (False, {})
     assert await refusal(socket, message(previous_response_id=first["id"])) == MISSING
     other = service.socket(ANNA)
-    assert await refusal(other, message(store=False, previous_response_id=third["id"])) == MISSING
+    assert (
+        await refusal(other, message(store=False, previous_response_id=third["id"]))
+        == MISSING
+    )
     assert output_text(await ask(other)) == "Fresh."
 
 
@@ -109,13 +125,19 @@ async def test_what_could_not_be_gone_on_from_is_forgotten() -> None:
 
     wrong = message([output("unknown")], store=False, previous_response_id=first["id"])
     assert await refusal(socket, wrong) == (400, None)
-    right = message([output("call_page")], store=False, previous_response_id=first["id"])
+    right = message(
+        [output("call_page")], store=False, previous_response_id=first["id"]
+    )
     assert await refusal(socket, right) == MISSING
     assert output_text(await ask(socket)) == "Other."
 
 
 async def test_a_continuation_whose_model_failed_is_forgotten() -> None:
-    backend = BackendDouble(ScriptedProvider(say("One."), [ProviderUnreachable("gone")], [ProviderUnreachable("gone")]))
+    backend = BackendDouble(
+        ScriptedProvider(
+            say("One."), [ProviderUnreachable("gone")], [ProviderUnreachable("gone")]
+        )
+    )
     socket = ResponsesService(backend).socket(ANNA)
     first = await ask(socket, store=False)
 
@@ -123,7 +145,10 @@ async def test_a_continuation_whose_model_failed_is_forgotten() -> None:
     failed = await ask(socket, store=False, previous_response_id=first["id"])
 
     assert failed["status"] == "failed"
-    assert await refusal(socket, message(store=False, previous_response_id=first["id"])) == MISSING
+    assert (
+        await refusal(socket, message(store=False, previous_response_id=first["id"]))
+        == MISSING
+    )
 
 
 @pytest.mark.parametrize(
@@ -139,9 +164,13 @@ async def test_a_continuation_whose_model_failed_is_forgotten() -> None:
         (message(model="conversation.attic"), "model"),
     ],
 )
-async def test_a_message_that_cannot_be_served_is_refused_and_the_next_one_is_not(text: str, param: str | None) -> None:
+async def test_a_message_that_cannot_be_served_is_refused_and_the_next_one_is_not(
+    text: str, param: str | None
+) -> None:
     """Invariant 69."""
-    socket = ResponsesService(BackendDouble(ScriptedProvider(say("Hello.")))).socket(ANNA)
+    socket = ResponsesService(BackendDouble(ScriptedProvider(say("Hello.")))).socket(
+        ANNA
+    )
 
     (event,) = await tell(socket, text)
 
@@ -151,16 +180,25 @@ async def test_a_message_that_cannot_be_served_is_refused_and_the_next_one_is_no
 
 
 async def test_what_clients_say_of_course_is_heard() -> None:
-    socket = ResponsesService(BackendDouble(ScriptedProvider(say("Hello.")))).socket(ANNA)
+    socket = ResponsesService(BackendDouble(ScriptedProvider(say("Hello.")))).socket(
+        ANNA
+    )
 
-    assert output_text(await ask(socket, stream=True, background=False, generate=True)) == "Hello."
+    assert (
+        output_text(await ask(socket, stream=True, background=False, generate=True))
+        == "Hello."
+    )
 
 
 async def test_events_are_marked_as_the_client_wants_them() -> None:
-    socket = ResponsesService(BackendDouble(ScriptedProvider(say("Hello.")))).socket(ANNA)
+    socket = ResponsesService(BackendDouble(ScriptedProvider(say("Hello.")))).socket(
+        ANNA
+    )
 
     events = await tell(socket, message(stream_id="lane 1"))
-    (refused,) = await tell(socket, message(stream_id="lane 2", model="conversation.attic"))
+    (refused,) = await tell(
+        socket, message(stream_id="lane 2", model="conversation.attic")
+    )
 
     assert {event["stream_id"] for event in events} == {"lane 1"}
     assert refused["stream_id"] == "lane 2"

@@ -67,7 +67,10 @@ def refused_choice(value: JsonValue, tools: RequestedTools = BOTH) -> str:
 
 def test_functions() -> None:
     definition = ToolDefinition(
-        "weather", "Tells the weather.", {"type": "object", "properties": {"day": {"type": "string"}}}, client=True
+        "weather",
+        "Tells the weather.",
+        {"type": "object", "properties": {"day": {"type": "string"}}},
+        client=True,
     )
 
     assert read_tools([WEATHER]) == RequestedTools((definition,), (), (WEATHER,))
@@ -76,11 +79,21 @@ def test_functions() -> None:
 
 def test_a_function_of_few_words() -> None:
     """Invariant 43: all of it is echoed."""
-    parsed = read_tools([{"type": "function", "name": "f", "allowed_callers": ["direct"]}])
+    parsed = read_tools(
+        [{"type": "function", "name": "f", "allowed_callers": ["direct"]}]
+    )
 
-    assert parsed.functions == (ToolDefinition("f", "", {"type": "object", "properties": {}}, client=True),)
+    assert parsed.functions == (
+        ToolDefinition("f", "", {"type": "object", "properties": {}}, client=True),
+    )
     (sent,) = parsed.echo
-    assert sent == {"type": "function", "name": "f", "description": None, "parameters": None, "strict": None}
+    assert sent == {
+        "type": "function",
+        "name": "f",
+        "description": None,
+        "parameters": None,
+        "strict": None,
+    }
     assert_fits("FunctionTool", sent)
 
 
@@ -117,10 +130,16 @@ def test_tools_of_the_home_are_always_asked_about() -> None:
         ({"never": {"read_only": True}}, False, True),
         ({"never": {"tool_names": ["open", "nothing"]}}, True, False),
         ({"always": {"tool_names": ["open"]}, "never": {}}, False, True),
-        ({"always": {"tool_names": ["look"]}, "never": {"tool_names": ["look"]}}, True, True),
+        (
+            {"always": {"tool_names": ["look"]}, "never": {"tool_names": ["look"]}},
+            True,
+            True,
+        ),
     ],
 )
-def test_what_is_asked_about(require_approval: JsonValue, *, look: bool, open_: bool) -> None:
+def test_what_is_asked_about(
+    require_approval: JsonValue, *, look: bool, open_: bool
+) -> None:
     """Invariant 49."""
     wanted = hosted(require_approval=require_approval)
 
@@ -135,10 +154,15 @@ def test_what_is_asked_about(require_approval: JsonValue, *, look: bool, open_: 
         ([], ToolFilter(tool_names=[])),
         (["open"], ToolFilter(tool_names=["open"])),
         ({}, ToolFilter()),
-        ({"read_only": True, "tool_names": ["look"]}, ToolFilter(tool_names=["look"], read_only=True)),
+        (
+            {"read_only": True, "tool_names": ["look"]},
+            ToolFilter(tool_names=["look"], read_only=True),
+        ),
     ],
 )
-def test_some_of_the_tools(allowed_tools: JsonValue, expected: ToolFilter | None) -> None:
+def test_some_of_the_tools(
+    allowed_tools: JsonValue, expected: ToolFilter | None
+) -> None:
     assert hosted(allowed_tools=allowed_tools).allowed == expected
 
 
@@ -151,7 +175,9 @@ def test_what_is_echoed_of_the_home() -> None:
         "require_approval": "never",
     }
 
-    parsed = read_tools([{**sent, "headers": {}, "authorization": None, "server_url": None}])
+    parsed = read_tools(
+        [{**sent, "headers": {}, "authorization": None, "server_url": None}]
+    )
 
     assert parsed.echo == ({**sent, "headers": None},)
 
@@ -166,7 +192,9 @@ def test_what_is_echoed_of_the_home() -> None:
         ("headers", {"X-Key": "hunter2"}),
     ],
 )
-def test_servers_from_elsewhere_are_refused_and_their_secrets_not_told(name: str, value: JsonValue) -> None:
+def test_servers_from_elsewhere_are_refused_and_their_secrets_not_told(
+    name: str, value: JsonValue
+) -> None:
     """Invariant 44."""
     with pytest.raises(ApiError) as caught:
         read_tools([WEATHER, {**ASSIST, name: value}])
@@ -191,7 +219,10 @@ def test_servers_from_elsewhere_are_refused_and_their_secrets_not_told(name: str
         ({"type": "function", "name": "f", "parameters": []}, "tools[1].parameters"),
         ({"type": "function", "name": "f", "strict": "yes"}, "tools[1].strict"),
         ({"type": "function", "name": "f", "async": True}, "tools[1].async"),
-        ({"type": "function", "name": "f", "defer_loading": True}, "tools[1].defer_loading"),
+        (
+            {"type": "function", "name": "f", "defer_loading": True},
+            "tools[1].defer_loading",
+        ),
         ({"type": "function", "name": "f", "colour": "red"}, "tools[1].colour"),
         ({"type": "mcp"}, "tools[1].server_label"),
         ({**ASSIST, "server_label": ""}, "tools[1].server_label"),
@@ -199,7 +230,10 @@ def test_servers_from_elsewhere_are_refused_and_their_secrets_not_told(name: str
         ({**ASSIST, "allowed_tools": [5]}, "tools[1].allowed_tools[0]"),
         ({**ASSIST, "require_approval": "sometimes"}, "tools[1].require_approval"),
         ({**ASSIST, "require_approval": []}, "tools[1].require_approval"),
-        ({**ASSIST, "require_approval": {"never": ["open"]}}, "tools[1].require_approval.never"),
+        (
+            {**ASSIST, "require_approval": {"never": ["open"]}},
+            "tools[1].require_approval.never",
+        ),
     ],
 )
 def test_what_is_wrong_is_named(tool: JsonValue, param: str) -> None:
@@ -208,7 +242,10 @@ def test_what_is_wrong_is_named(tool: JsonValue, param: str) -> None:
 
 
 def test_labels_are_asked_for_once() -> None:
-    assert refused(ASSIST, {**ASSIST, "require_approval": "never"}) == "tools[1].server_label"
+    assert (
+        refused(ASSIST, {**ASSIST, "require_approval": "never"})
+        == "tools[1].server_label"
+    )
 
 
 @pytest.mark.parametrize(
@@ -217,22 +254,43 @@ def test_labels_are_asked_for_once() -> None:
         (None, ToolChoiceMode.AUTO, "auto"),
         ("none", ToolChoiceMode.NONE, "none"),
         ("required", ToolChoiceMode.REQUIRED, "required"),
-        ({"type": "function", "name": "weather"}, FunctionRef(name="weather"), {"type": "function", "name": "weather"}),
-        (ASSIST, HostedToolRef(server_label="assist"), ASSIST),
-        ({**ASSIST, "name": "open"}, HostedToolRef(server_label="assist", name="open"), {**ASSIST, "name": "open"}),
         (
-            {"type": "allowed_tools", "tools": [{"type": "function", "name": "weather"}, ASSIST]},
-            AllowedTools((FunctionRef(name="weather"), HostedToolRef(server_label="assist"))),
-            {"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "weather"}, ASSIST]},
+            {"type": "function", "name": "weather"},
+            FunctionRef(name="weather"),
+            {"type": "function", "name": "weather"},
+        ),
+        (ASSIST, HostedToolRef(server_label="assist"), ASSIST),
+        (
+            {**ASSIST, "name": "open"},
+            HostedToolRef(server_label="assist", name="open"),
+            {**ASSIST, "name": "open"},
+        ),
+        (
+            {
+                "type": "allowed_tools",
+                "tools": [{"type": "function", "name": "weather"}, ASSIST],
+            },
+            AllowedTools(
+                (FunctionRef(name="weather"), HostedToolRef(server_label="assist"))
+            ),
+            {
+                "type": "allowed_tools",
+                "mode": "auto",
+                "tools": [{"type": "function", "name": "weather"}, ASSIST],
+            },
         ),
         (
             {"type": "allowed_tools", "mode": "required", "tools": [ASSIST]},
-            AllowedTools((HostedToolRef(server_label="assist"),), ToolChoiceMode.REQUIRED),
+            AllowedTools(
+                (HostedToolRef(server_label="assist"),), ToolChoiceMode.REQUIRED
+            ),
             {"type": "allowed_tools", "mode": "required", "tools": [ASSIST]},
         ),
     ],
 )
-def test_choices(value: JsonValue, expected: RequestedToolChoice, echo: JsonValue) -> None:
+def test_choices(
+    value: JsonValue, expected: RequestedToolChoice, echo: JsonValue
+) -> None:
     """Invariant 25: the echo has the mode."""
     assert read_tool_choice(value, BOTH) == (expected, echo)
 
@@ -251,9 +309,18 @@ def test_choices(value: JsonValue, expected: RequestedToolChoice, echo: JsonValu
         ({"type": "allowed_tools"}, "tool_choice.tools"),
         ({"type": "allowed_tools", "tools": []}, "tool_choice.tools"),
         ({"type": "allowed_tools", "tools": [ASSIST] * 129}, "tool_choice.tools"),
-        ({"type": "allowed_tools", "tools": [ASSIST], "mode": "some"}, "tool_choice.mode"),
+        (
+            {"type": "allowed_tools", "tools": [ASSIST], "mode": "some"},
+            "tool_choice.mode",
+        ),
         ({"type": "allowed_tools", "tools": ["weather"]}, "tool_choice.tools[0]"),
-        ({"type": "allowed_tools", "tools": [ASSIST, {"type": "function", "name": "x"}]}, "tool_choice.tools[1].name"),
+        (
+            {
+                "type": "allowed_tools",
+                "tools": [ASSIST, {"type": "function", "name": "x"}],
+            },
+            "tool_choice.tools[1].name",
+        ),
     ],
 )
 def test_choices_of_what_there_is_not(value: JsonValue, param: str) -> None:

@@ -1,7 +1,7 @@
 """Holds the events of a response to what is promised of every stream, one by one as they come.
 
-Knows the events of the Responses API, those of tools of the home too. Must not know how they come about: they may be
-ours as objects, or read off a wire by anybody.
+Knows the events of the Responses API, those of tools of the home too. Must not know how
+they come about: they may be ours as objects, or read off a wire by anybody.
 """
 
 import re
@@ -12,7 +12,9 @@ from tests.responses.protocol.open_responses import assert_fits, event_schemas
 
 _OPENING = re.compile(r"created( queued)?( in_progress)?")
 _ENDS = {"response.completed", "response.failed", "response.incomplete"}
-_TEXT = r"content_part\.added( output_text\.delta)* output_text\.done content_part\.done"
+_TEXT = (
+    r"content_part\.added( output_text\.delta)* output_text\.done content_part\.done"
+)
 _REFUSAL = r"content_part\.added( refusal\.delta)* refusal\.done content_part\.done"
 _SUMMARY = (
     r"reasoning_summary_part\.added( reasoning_summary_text\.delta)*"
@@ -35,7 +37,17 @@ _LIVES = {
 }
 """The events of an item, by its type, without the `response.` before each event."""
 _OWN_KEYS = {
-    "mcp_call": {"id", "type", "server_label", "name", "arguments", "output", "error", "status", "approval_request_id"},
+    "mcp_call": {
+        "id",
+        "type",
+        "server_label",
+        "name",
+        "arguments",
+        "output",
+        "error",
+        "status",
+        "approval_request_id",
+    },
     "mcp_list_tools": {"id", "type", "server_label", "tools"},
     "mcp_approval_request": {"id", "type", "server_label", "name", "arguments"},
 }
@@ -61,9 +73,15 @@ def check_resource(response: JsonObject) -> None:
         check_item(item)
     ids = [item["id"] for item in output]
     assert len(set(map(str, ids))) == len(ids), f"ids that are not unique: {ids}"
-    cut = [index for index, item in enumerate(output) if item.get("status") == "incomplete"]
+    cut = [
+        index for index, item in enumerate(output) if item.get("status") == "incomplete"
+    ]
     assert cut in ([], [len(output) - 1]), "only the last item may be incomplete"
-    status, details, error = response["status"], response["incomplete_details"], response["error"]
+    status, details, error = (
+        response["status"],
+        response["incomplete_details"],
+        response["error"],
+    )
     assert not cut or status in {"incomplete", "failed", "cancelled", "in_progress"}
     assert (details is not None) == (status in {"incomplete", "cancelled"})
     assert (error is not None) == (status == "failed")
@@ -77,7 +95,9 @@ def check_item(item: JsonObject) -> None:
     if kind not in _OWN_KEYS:
         assert_fits("ItemField", item)
         return
-    assert _OWN_KEYS[kind] <= item.keys(), f"{kind} without {_OWN_KEYS[kind] - item.keys()}"
+    assert _OWN_KEYS[kind] <= item.keys(), (
+        f"{kind} without {_OWN_KEYS[kind] - item.keys()}"
+    )
     if kind == "mcp_call":
         assert item["status"] in {"completed", "failed"}
         assert (item["error"] is None) == (item["status"] == "completed")
@@ -91,7 +111,11 @@ def _check_usage(response: JsonObject) -> None:
         assert usage is None
         return
     assert isinstance(usage, dict), "no usage"
-    total, input_tokens, written = usage["total_tokens"], usage["input_tokens"], usage["output_tokens"]
+    total, input_tokens, written = (
+        usage["total_tokens"],
+        usage["input_tokens"],
+        usage["output_tokens"],
+    )
     assert isinstance(input_tokens, int)
     assert isinstance(written, int)
     assert total == input_tokens + written
@@ -113,7 +137,9 @@ class ValidStream:
         """Check one event against those before it."""
         kind = str(event["type"])
         assert self._response is None, f"{kind} after the end"
-        assert event["sequence_number"] == len(self.events), f"{kind} has another number than {len(self.events)}"
+        assert event["sequence_number"] == len(self.events), (
+            f"{kind} has another number than {len(self.events)}"
+        )
         self.events.append(event)
         self._check_shape(kind, event)
         assert not self._failed or kind == "response.failed", f"{kind} after an error"
@@ -138,7 +164,9 @@ class ValidStream:
         elif kind in event_schemas():
             assert_fits(event_schemas()[kind], event)
         else:
-            assert kind.startswith(("response.mcp_call", "response.mcp_list_tools.")), f"unknown event {kind}"
+            assert kind.startswith(("response.mcp_call", "response.mcp_list_tools.")), (
+                f"unknown event {kind}"
+            )
 
     def _take_response(self, kind: str, response: JsonObject) -> None:
         self._id = self._id or response["id"]
@@ -153,9 +181,13 @@ class ValidStream:
             assert status in {"queued", "in_progress"}
             assert name in {status, "created"}
             return
-        assert self._opening[-1] == "in_progress", f"{kind} of a response that never went on"
+        assert self._opening[-1] == "in_progress", (
+            f"{kind} of a response that never went on"
+        )
         assert self._item is None, f"{kind} while an item is open"
-        assert response["output"] == self._done, "the final response has other items than the stream"
+        assert response["output"] == self._done, (
+            "the final response has other items than the stream"
+        )
         assert (
             status
             in {
@@ -164,13 +196,17 @@ class ValidStream:
                 "response.incomplete": {"incomplete", "cancelled"},
             }[kind]
         )
-        assert self._failed == (status == "failed"), "an error comes before response.failed, and nowhere else"
+        assert self._failed == (status == "failed"), (
+            "an error comes before response.failed, and nowhere else"
+        )
         self._response = response
 
     def _take_item_event(self, kind: str, event: JsonObject) -> None:
         assert self._opening, f"{kind} before response.created"
         assert self._opening[-1] == "in_progress", f"{kind} before response.in_progress"
-        assert event["output_index"] == len(self._done), f"{kind} at {event['output_index']}"
+        assert event["output_index"] == len(self._done), (
+            f"{kind} at {event['output_index']}"
+        )
         if kind == "response.output_item.added":
             assert self._item is None, "an item begins in another one"
             self._item = _OpenItem(_object(event["item"]))
@@ -201,7 +237,9 @@ class _OpenItem:
         if name != "output_item.done":
             assert event["item_id"] == self._begun["id"], f"{name} of another item"
         for index in _INDICES:
-            assert event.get(index, len(self._parts)) == len(self._parts), f"{name} of another part"
+            assert event.get(index, len(self._parts)) == len(self._parts), (
+                f"{name} of another part"
+            )
         match name.rpartition("."):
             case _, _, "delta":
                 self._pieces += str(event["delta"])
@@ -209,13 +247,17 @@ class _OpenItem:
                 assert not self._text(_object(event["part"]))
             case "content_part" | "reasoning_summary_part", _, "done":
                 part = _object(event["part"])
-                assert self._text(part) == self._pieces, "a part is not what its pieces say"
+                assert self._text(part) == self._pieces, (
+                    "a part is not what its pieces say"
+                )
                 self._parts.append(part)
                 self._pieces = ""
             case "output_item", _, _:
                 pass
             case _, _, "done":
-                assert self._text(event) == self._pieces, f"{name} is not what its pieces say"
+                assert self._text(event) == self._pieces, (
+                    f"{name} is not what its pieces say"
+                )
             case _:
                 pass
 
@@ -223,7 +265,15 @@ class _OpenItem:
         kind, lived = str(item["type"]), " ".join(self._lived)
         assert re.fullmatch(_LIVES[kind], lived), f"{kind}: {lived}"
         check_item(item)
-        for key in ("id", "type", "role", "name", "call_id", "server_label", "approval_request_id"):
+        for key in (
+            "id",
+            "type",
+            "role",
+            "name",
+            "call_id",
+            "server_label",
+            "approval_request_id",
+        ):
             assert item.get(key) == self._begun.get(key), f"{key} of {kind} has changed"
         assert item.get("status", "completed") in {"completed", "incomplete", "failed"}
         parts: list[JsonValue] = [*self._parts]
@@ -238,7 +288,9 @@ class _OpenItem:
 
     @staticmethod
     def _text(holder: JsonObject) -> JsonValue:
-        (text,) = (holder[key] for key in ("text", "refusal", "arguments") if key in holder)
+        (text,) = (
+            holder[key] for key in ("text", "refusal", "arguments") if key in holder
+        )
         return text
 
 

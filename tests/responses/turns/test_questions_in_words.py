@@ -44,7 +44,10 @@ async def test_a_question_is_a_message_beside_its_item(
 
     response = await create(client, **REQUEST)
 
-    assert [item["type"] for item in response["output"]] == ["mcp_approval_request", "message"]
+    assert [item["type"] for item in response["output"]] == [
+        "mcp_approval_request",
+        "message",
+    ]
     assert words_of(response) == QUESTION
     assert hass.states.is_state(DOOR, "locked")
 
@@ -54,24 +57,38 @@ async def test_a_question_is_streamed(serve_api: Serve, client: HttpClient) -> N
 
     stream = await (await client.post(PATH, json={**REQUEST, "stream": True})).text()
 
-    sent = [json.loads(line.removeprefix("data: ")) for line in stream.splitlines() if line.startswith("data: {")]
-    deltas = [event["delta"] for event in sent if event["type"] == "response.output_text.delta"]
+    sent = [
+        json.loads(line.removeprefix("data: "))
+        for line in stream.splitlines()
+        if line.startswith("data: {")
+    ]
+    deltas = [
+        event["delta"]
+        for event in sent
+        if event["type"] == "response.output_text.delta"
+    ]
     assert "".join(deltas) == QUESTION == words_of(sent[-1]["response"])
 
 
-async def test_who_names_tools_or_a_format_gets_the_item_alone(serve_api: Serve, client: HttpClient) -> None:
+async def test_who_names_tools_or_a_format_gets_the_item_alone(
+    serve_api: Serve, client: HttpClient
+) -> None:
     """Words would not fit the format."""
     await serve_api(Script(answers=(ASKS,), after_last="start again"))
 
     for more in ({"tools": [ASSIST]}, {"text": {"format": {"type": "json_object"}}}):
         response = await create(client, **REQUEST, **more)
-        assert [item["type"] for item in response["output"] if item["type"] != "mcp_list_tools"] == [
-            "mcp_approval_request"
-        ]
+        assert [
+            item["type"]
+            for item in response["output"]
+            if item["type"] != "mcp_list_tools"
+        ] == ["mcp_approval_request"]
 
 
 @pytest.mark.parametrize("by_items", [False, True], ids=["by id", "by items"])
-@pytest.mark.parametrize(("words", "state"), [("Yes, please.", "unlocked"), ("No.", "locked")])
+@pytest.mark.parametrize(
+    ("words", "state"), [("Yes, please.", "unlocked"), ("No.", "locked")]
+)
 async def test_a_yes_or_no_in_words_answers_the_question(
     hass: HomeAssistant,
     serve_api: Serve,
@@ -86,15 +103,21 @@ async def test_a_yes_or_no_in_words_answers_the_question(
 
     if by_items:
         before = [{"role": "user", "content": REQUEST["input"]}, *question["output"]]
-        response = await create(client, input=[*before, {"role": "user", "content": words}], store=False)
+        response = await create(
+            client, input=[*before, {"role": "user", "content": words}], store=False
+        )
     else:
-        response = await create(client, input=words, previous_response_id=question["id"])
+        response = await create(
+            client, input=words, previous_response_id=question["id"]
+        )
 
     assert words_of(response) == "As you say."
     assert hass.states.is_state(DOOR, state)
 
 
-@pytest.mark.parametrize("words", ["Why?", "Yes, but the back door.", "What is the time?"])
+@pytest.mark.parametrize(
+    "words", ["Why?", "Yes, but the back door.", "What is the time?"]
+)
 async def test_other_words_go_to_the_model(
     hass: HomeAssistant, serve_api: Serve, client: HttpClient, words: str
 ) -> None:
@@ -114,8 +137,12 @@ async def test_words_that_are_neither_are_asked_about_once(
     await serve_api(Script(answers=(ASKS, ScriptedAnswer(content="As you say."))))
     question = await create(client, **REQUEST)
 
-    again = await create(client, input="Yet, sure.", previous_response_id=question["id"])
-    answer = await create(client, input="Yes. Thank you.", previous_response_id=again["id"])
+    again = await create(
+        client, input="Yet, sure.", previous_response_id=question["id"]
+    )
+    answer = await create(
+        client, input="Yes. Thank you.", previous_response_id=again["id"]
+    )
 
     assert words_of(again) == f"I need a yes or a no. {QUESTION}"
     assert words_of(answer) == "As you say."
@@ -128,8 +155,15 @@ async def test_a_yes_counts_for_the_question_before_it_and_for_nobody_else(
     answers = (ASKS, *[ScriptedAnswer(content="Yes to what?")] * 3)
     await serve_api(Script(answers=answers))
     await create(client, **REQUEST)
-    as_if_asked = [{"role": "assistant", "content": QUESTION}, {"role": "user", "content": "Yes."}]
-    after_more = [as_if_asked[0], {"role": "assistant", "content": "Or not."}, as_if_asked[1]]
+    as_if_asked = [
+        {"role": "assistant", "content": QUESTION},
+        {"role": "user", "content": "Yes."},
+    ]
+    after_more = [
+        as_if_asked[0],
+        {"role": "assistant", "content": "Or not."},
+        as_if_asked[1],
+    ]
 
     for who, words in ((guest, as_if_asked), (client, "Yes."), (client, after_more)):
         assert words_of(await create(who, input=words)) == "Yes to what?"
@@ -137,8 +171,18 @@ async def test_a_yes_counts_for_the_question_before_it_and_for_nobody_else(
     assert hass.states.is_state(DOOR, "locked")
 
 
-async def test_a_second_yes_opens_nothing(hass: HomeAssistant, serve_api: Serve, client: HttpClient) -> None:
-    await serve_api(Script(answers=(ASKS, ScriptedAnswer(content="Open."), ScriptedAnswer(content="Yes to what?"))))
+async def test_a_second_yes_opens_nothing(
+    hass: HomeAssistant, serve_api: Serve, client: HttpClient
+) -> None:
+    await serve_api(
+        Script(
+            answers=(
+                ASKS,
+                ScriptedAnswer(content="Open."),
+                ScriptedAnswer(content="Yes to what?"),
+            )
+        )
+    )
     question = await create(client, **REQUEST)
     await create(client, input="Yes.", previous_response_id=question["id"])
     hass.states.async_set(DOOR, "locked")
@@ -152,26 +196,51 @@ async def test_a_second_yes_opens_nothing(hass: HomeAssistant, serve_api: Serve,
 async def test_one_yes_answers_one_of_two_questions_with_the_same_words(
     hass: HomeAssistant, serve_api: Serve, client: HttpClient
 ) -> None:
-    answers = (ASKS, ASKS, ScriptedAnswer(content="Open."), ScriptedAnswer(content="Yes to what?"))
+    answers = (
+        ASKS,
+        ASKS,
+        ScriptedAnswer(content="Open."),
+        ScriptedAnswer(content="Yes to what?"),
+    )
     await serve_api(Script(answers=answers))
     first, _second = [await create(client, **REQUEST) for _ in range(2)]
 
-    assert words_of(await create(client, input="Yes.", previous_response_id=first["id"])) == "Open."
+    assert (
+        words_of(await create(client, input="Yes.", previous_response_id=first["id"]))
+        == "Open."
+    )
     hass.states.async_set(DOOR, "locked")
 
-    assert words_of(await create(client, input="Yes.", previous_response_id=first["id"])) == "Yes to what?"
+    assert (
+        words_of(await create(client, input="Yes.", previous_response_id=first["id"]))
+        == "Yes to what?"
+    )
     assert hass.states.is_state(DOOR, "locked")
 
 
 @pytest.mark.parametrize(
-    ("words", "heard", "state"), [("The back door.", "As you say.", "locked"), ("Yes.", WHICH, "unlocked")]
+    ("words", "heard", "state"),
+    [("The back door.", "As you say.", "locked"), ("Yes.", WHICH, "unlocked")],
 )
 async def test_a_name_in_words_picks_one_of_several(  # noqa: PLR0917  # a row
-    hass: HomeAssistant, serve_api: Serve, client: HttpClient, words: str, heard: str, state: str
+    hass: HomeAssistant,
+    serve_api: Serve,
+    client: HttpClient,
+    words: str,
+    heard: str,
+    state: str,
 ) -> None:
-    locks = ScriptedCall(name="HassTurnOn", arguments={"name": "Side Door", "domain": "lock"})
+    locks = ScriptedCall(
+        name="HassTurnOn", arguments={"name": "Side Door", "domain": "lock"}
+    )
     await serve_api(
-        Script(answers=(ScriptedAnswer(tool_calls=(locks,)), ScriptedAnswer(content="As you say."))), rules=ALLOWING
+        Script(
+            answers=(
+                ScriptedAnswer(tool_calls=(locks,)),
+                ScriptedAnswer(content="As you say."),
+            )
+        ),
+        rules=ALLOWING,
     )
     await move_in(hass, DOORS)
     question = await create(client, input="Lock the door.")

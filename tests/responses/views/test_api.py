@@ -25,7 +25,9 @@ async def test_clients_are_served_while_an_owner_lets_them_in(
 
     models = await (await client.get("/api/chatterbox/v1/models")).json()
     assert [model["id"] for model in models["data"]] == [AGENT]
-    answer = await client.post("/api/chatterbox/v1/responses", json={"model": AGENT, "input": "Hi"})
+    answer = await client.post(
+        "/api/chatterbox/v1/responses", json={"model": AGENT, "input": "Hi"}
+    )
     response = await answer.json()
     assert (answer.status, response["status"]) == (200, "completed")
     assert response["output"][0]["content"][0]["text"] == "Hello!"
@@ -46,30 +48,53 @@ async def test_a_conversation_is_kept_for_the_token_that_made_it(
 ) -> None:
     """It is where responses are, so it is there after the service was loaded anew."""
     server = await serve_api(Script(answers=(ScriptedAnswer(content="Ada."),)))
-    token = await hass.auth.async_create_refresh_token(hass_admin_user, "https://other.example")
+    token = await hass.auth.async_create_refresh_token(
+        hass_admin_user, "https://other.example"
+    )
     other = await http_client_of(hass.auth.async_create_access_token(token))
-    conversations, hello = "/api/chatterbox/v1/conversations", {"role": "user", "content": "I am Ada."}
+    conversations, hello = (
+        "/api/chatterbox/v1/conversations",
+        {"role": "user", "content": "I am Ada."},
+    )
 
-    made = await (await client.post(conversations, json={"metadata": {"a": "b"}})).json()
+    made = await (
+        await client.post(conversations, json={"metadata": {"a": "b"}})
+    ).json()
     address = f"{conversations}/{made['id']}"
-    [item] = (await (await client.post(f"{address}/items", json={"items": [hello]})).json())["data"]
+    [item] = (
+        await (await client.post(f"{address}/items", json={"items": [hello]})).json()
+    )["data"]
     (entry,) = hass.config_entries.async_loaded_entries("chatterbox")
     await hass.config_entries.async_reload(entry.entry_id)
     await hass.async_block_till_done(wait_background_tasks=True)
 
     assert await (await client.get(address)).json() == made
-    assert (await (await client.get(f"{address}/items?order=asc")).json())["data"] == [item]
+    assert (await (await client.get(f"{address}/items?order=asc")).json())["data"] == [
+        item
+    ]
     body = {"model": AGENT, "input": "Who am I?", "conversation": made["id"]}
-    for method, path in (("GET", ""), ("GET", "/items"), ("DELETE", f"/items/{item['id']}"), ("DELETE", "")):
+    for method, path in (
+        ("GET", ""),
+        ("GET", "/items"),
+        ("DELETE", f"/items/{item['id']}"),
+        ("DELETE", ""),
+    ):
         assert (await other.request(method, address + path)).status == 404
     assert (await other.post("/api/chatterbox/v1/responses", json=body)).status == 404
     assert (await client.post("/api/chatterbox/v1/responses", json=body)).status == 200
-    contents = [str(message["content"]) for message in messages_of(server.requests[0])[1:]]
+    contents = [
+        str(message["content"]) for message in messages_of(server.requests[0])[1:]
+    ]
     assert contents[0] == "I am Ada."
     assert contents[1].endswith("Who am I?")
     assert (await client.delete(f"{address}/items/{item['id']}")).status == 200
-    stored_items = (await (await client.get(f"{address}/items?order=asc")).json())["data"]
-    assert [part["text"] for one in stored_items for part in one["content"]] == ["Who am I?", "Ada."]
+    stored_items = (await (await client.get(f"{address}/items?order=asc")).json())[
+        "data"
+    ]
+    assert [part["text"] for one in stored_items for part in one["content"]] == [
+        "Who am I?",
+        "Ada.",
+    ]
     assert (await (await client.delete(address)).json())["deleted"] is True
     assert (await client.get(address)).status == 404
 
@@ -81,20 +106,36 @@ async def test_another_user_has_no_access_to_a_response_and_no_more_rights(
     light_on = ScriptedAnswer(tool_calls=(LIGHT_ON,))
     slow = ScriptedAnswer(content="Never.", delay_seconds=60)
     server = await serve_api(
-        Script(answers=(ScriptedAnswer(content="Hi!"), light_on, ScriptedAnswer(content="No."), slow))
+        Script(
+            answers=(
+                ScriptedAnswer(content="Hi!"),
+                light_on,
+                ScriptedAnswer(content="No."),
+                slow,
+            )
+        )
     )
     responses = "/api/chatterbox/v1/responses"
     body = {"model": AGENT, "input": "Hi"}
     stored = await (await client.post(responses, json=body)).json()
 
-    assert (await guest.post(responses, json={"model": AGENT, "input": "Light!"})).status == 200
+    assert (
+        await guest.post(responses, json={"model": AGENT, "input": "Light!"})
+    ).status == 200
     assert hass.states.is_state("light.kitchen_ceiling", "off")
     assert "no right" in str(messages_of(server.requests[2])[-1])
 
-    running = await (await client.post(responses, json={**body, "background": True})).json()
+    running = await (
+        await client.post(responses, json={**body, "background": True})
+    ).json()
     for response, status in ((stored, "completed"), (running, "in_progress")):
         address = f"{responses}/{response['id']}"
-        for method, path in (("GET", ""), ("GET", "/input_items"), ("POST", "/cancel"), ("DELETE", "")):
+        for method, path in (
+            ("GET", ""),
+            ("GET", "/input_items"),
+            ("POST", "/cancel"),
+            ("DELETE", ""),
+        ):
             assert (await guest.request(method, address + path)).status == 404
         assert (await (await client.get(address)).json())["status"] == status
     cancelled = await client.post(f"{responses}/{running['id']}/cancel")
@@ -105,15 +146,21 @@ async def test_a_response_in_the_background_ends_with_its_agent(
     hass: HomeAssistant, serve_api: Serve, client: HttpClient
 ) -> None:
     """Invariant 56: it is polled while it is created, and afterwards."""
-    await serve_api(Script(answers=(ScriptedAnswer(content="Never.", delay_seconds=60),)))
+    await serve_api(
+        Script(answers=(ScriptedAnswer(content="Never.", delay_seconds=60),))
+    )
     body = {"model": AGENT, "input": "Hi", "background": True}
     begun = await (await client.post("/api/chatterbox/v1/responses", json=body)).json()
-    running = await (await client.get(f"/api/chatterbox/v1/responses/{begun['id']}")).json()
+    running = await (
+        await client.get(f"/api/chatterbox/v1/responses/{begun['id']}")
+    ).json()
 
     (entry,) = hass.config_entries.async_loaded_entries("chatterbox")
     await hass.config_entries.async_reload(entry.entry_id)
     await hass.async_block_till_done(wait_background_tasks=True)
 
-    ended = await (await client.get(f"/api/chatterbox/v1/responses/{begun['id']}")).json()
+    ended = await (
+        await client.get(f"/api/chatterbox/v1/responses/{begun['id']}")
+    ).json()
     assert (begun["status"], running["status"]) == ("queued", "in_progress")
     assert (ended["status"], ended["error"]["code"]) == ("failed", "interrupted")

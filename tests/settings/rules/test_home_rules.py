@@ -49,7 +49,12 @@ from custom_components.chatterbox.settings.rules import (
     with_pin_uses,
     without_effect,
 )
-from tests.flows.approval_form.test_approval_flow import DOTS, STORAGE_OF_TESTS, approvals, placeholders
+from tests.flows.approval_form.test_approval_flow import (
+    DOTS,
+    STORAGE_OF_TESTS,
+    approvals,
+    placeholders,
+)
 from tests.flows.test_agent_flow import choose, submit
 from tests.support.config_entries import only_agent
 from tests.support.home_rules import set_home_rules
@@ -72,13 +77,19 @@ NOT_KNOWN: Final = (
 type Storage = dict[str, Any]  # as the test storage of Home Assistant is typed
 
 
-async def add_service(hass: HomeAssistant, *agents: str, **data: JsonValue) -> MockConfigEntry:
+async def add_service(
+    hass: HomeAssistant, *agents: str, **data: JsonValue
+) -> MockConfigEntry:
     """Set up the offline service with agents of these names, as they are found in storage."""
     subentries = [
-        ConfigSubentryData(data=data, subentry_type=SUBENTRY_CONVERSATION, title=name, unique_id=None)
+        ConfigSubentryData(
+            data=data, subentry_type=SUBENTRY_CONVERSATION, title=name, unique_id=None
+        )
         for name in agents
     ]
-    entry = MockConfigEntry(domain=DOMAIN, data={CONF_KIND: ServiceKind.OFFLINE}, subentries_data=subentries)
+    entry = MockConfigEntry(
+        domain=DOMAIN, data={CONF_KIND: ServiceKind.OFFLINE}, subentries_data=subentries
+    )
     entry.add_to_hass(hass)
     assert await hass.config_entries.async_setup(entry.entry_id)
     await hass.async_block_till_done()
@@ -98,15 +109,21 @@ async def entry(demo_home: HomeAssistant) -> MockConfigEntry:
     return await add_service(demo_home, "One", "Other")
 
 
-async def say(hass: HomeAssistant, text: str, agent_id: str, place: str = "hall") -> str:
+async def say(
+    hass: HomeAssistant, text: str, agent_id: str, place: str = "hall"
+) -> str:
     """Say something at a satellite."""
     talk = f"{place} {agent_id}"
-    heard = await conversation.async_converse(hass, text, talk, Context(), "en", agent_id, device_id=place)
+    heard = await conversation.async_converse(
+        hass, text, talk, Context(), "en", agent_id, device_id=place
+    )
     await hass.async_block_till_done()
     return speech(heard)
 
 
-async def unlock(hass: HomeAssistant, agent_id: str, *answers: str, place: str = "hall") -> str:
+async def unlock(
+    hass: HomeAssistant, agent_id: str, *answers: str, place: str = "hall"
+) -> str:
     """Ask an agent to unlock the door, answer, and return what it says last."""
     answer_text = await say(hass, "unlock the Front Door", agent_id, place)
     for answer in answers:
@@ -128,7 +145,8 @@ async def open_form(hass: HomeAssistant, entry: MockConfigEntry, agent: int = 0)
     """Open the form Confirmations of an agent of an entry."""
     subentry_id = [*entry.subentries][agent]
     menu = await hass.config_entries.subentries.async_init(
-        (entry.entry_id, SUBENTRY_CONVERSATION), context={"source": "reconfigure", "subentry_id": subentry_id}
+        (entry.entry_id, SUBENTRY_CONVERSATION),
+        context={"source": "reconfigure", "subentry_id": subentry_id},
     )
     return await choose(hass, menu, "approvals")
 
@@ -142,7 +160,9 @@ async def enter(hass: HomeAssistant, step: Any, **changes: object) -> Any:
     return result
 
 
-async def test_a_pin_of_one_form_is_needed_with_every_agent(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+async def test_a_pin_of_one_form_is_needed_with_every_agent(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
     before = entry.runtime_data
     assert await unlock(hass, OTHER) == "Unlock the Front Door in the Hallway?"
     result = await enter(hass, await open_form(hass, entry), pin=PIN)
@@ -171,11 +191,20 @@ async def test_a_second_agent_gives_no_further_tries(hass: HomeAssistant) -> Non
     assert hass.states.is_state(DOOR, "locked")
 
 
-async def test_a_service_that_is_added_obeys_too(hass: HomeAssistant, entry: MockConfigEntry) -> None:
-    await enter(hass, await open_form(hass, entry), rules=[{"verdict": "Never", "entities": [LIGHT]}])
+async def test_a_service_that_is_added_obeys_too(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
+    await enter(
+        hass,
+        await open_form(hass, entry),
+        rules=[{"verdict": "Never", "entities": [LIGHT]}],
+    )
     await add_service(hass, "Third")
 
-    assert await say(hass, "turn on the Kitchen Ceiling Light", "conversation.third") == NOT_ALLOWED
+    assert (
+        await say(hass, "turn on the Kitchen Ceiling Light", "conversation.third")
+        == NOT_ALLOWED
+    )
     assert hass.states.is_state(LIGHT, "off")
 
 
@@ -205,13 +234,21 @@ async def test_rules_stay_until_the_last_service_is_removed(
     await hass.config_entries.async_remove(second.entry_id)
     assert KEY not in hass_storage
     await add_service(hass, "Fourth")
-    assert await unlock(hass, "conversation.fourth") == "Unlock the Front Door in the Hallway?"
+    assert (
+        await unlock(hass, "conversation.fourth")
+        == "Unlock the Front Door in the Hallway?"
+    )
 
 
 async def test_a_restart_changes_nothing(hass_storage: Storage) -> None:
     async with async_test_home_assistant() as first:
         await async_setup_component(first, "homeassistant", {})
-        rules = await set_home_rules(first, **WITH_PIN, notify=["notify.phone"], ask_after_outside_content="nothing")
+        rules = await set_home_rules(
+            first,
+            **WITH_PIN,
+            notify=["notify.phone"],
+            ask_after_outside_content="nothing",
+        )
         await first.async_stop(force=True)
     async with async_test_home_assistant() as second:
         store = async_get_home_rules(second)
@@ -233,7 +270,10 @@ UNREADABLE: Final[tuple[Storage, ...]] = (
 
 
 async def test_rules_that_cannot_be_read_let_nothing_be_changed_and_stay_as_they_are(
-    hass: HomeAssistant, hass_storage: Storage, caplog: pytest.LogCaptureFixture, subtests: pytest.Subtests
+    hass: HomeAssistant,
+    hass_storage: Storage,
+    caplog: pytest.LogCaptureFixture,
+    subtests: pytest.Subtests,
 ) -> None:
     for stored in UNREADABLE:
         with subtests.test(stored=stored):
@@ -245,7 +285,11 @@ async def test_rules_that_cannot_be_read_let_nothing_be_changed_and_stay_as_they
             assert hass_storage[KEY]["data"] == stored["data"], "left as it is"
             await store.async_remove()
             assert not issues(hass)
-    logged = [record.getMessage() for record in caplog.records if record.name != STORAGE_OF_TESTS]
+    logged = [
+        record.getMessage()
+        for record in caplog.records
+        if record.name != STORAGE_OF_TESTS
+    ]
     assert PIN not in "\n".join(logged)
 
 
@@ -261,12 +305,18 @@ async def test_rules_that_cannot_be_read_stop_every_change_until_they_are_entere
 
     await enter(hass, await open_form(hass, entry, 1), pin=PIN)
     assert not issues(hass)
-    assert (await say(hass, "turn on the Kitchen Ceiling Light", ONE)).startswith("Turned on")
+    assert (await say(hass, "turn on the Kitchen Ceiling Light", ONE)).startswith(
+        "Turned on"
+    )
     assert (await unlock(hass, ONE)).endswith(PLEASE_THE_PIN)
 
 
-@pytest.mark.parametrize("text", ["", "{}", "null", '{"version": 1', '{"version": 1, "data": {"pi'])
-async def test_a_damaged_file_is_found_again_after_the_next_start(hass: HomeAssistant, text: str) -> None:
+@pytest.mark.parametrize(
+    "text", ["", "{}", "null", '{"version": 1', '{"version": 1, "data": {"pi']
+)
+async def test_a_damaged_file_is_found_again_after_the_next_start(
+    hass: HomeAssistant, text: str
+) -> None:
     file = Path(hass.config.path(".storage", KEY))
 
     def write() -> None:
@@ -275,7 +325,9 @@ async def test_a_damaged_file_is_found_again_after_the_next_start(hass: HomeAssi
 
     await hass.async_add_executor_job(write)
     for _ in range(2):
-        async with async_test_home_assistant(config_dir=hass.config.config_dir) as started:
+        async with async_test_home_assistant(
+            config_dir=hass.config.config_dir
+        ) as started:
             store = async_get_home_rules(started)
             await store.async_load()
             assert store.current.policy.only_reads
@@ -288,10 +340,18 @@ async def test_a_file_of_rules_that_is_lost_is_missed(
     hass: HomeAssistant, entry: MockConfigEntry, hass_storage: Storage
 ) -> None:
     later = await add_service(hass, "Third")
-    await enter(hass, await open_form(hass, entry), rules=[{"verdict": "Never", "entities": [LIGHT]}])
+    await enter(
+        hass,
+        await open_form(hass, entry),
+        rules=[{"verdict": "Never", "entities": [LIGHT]}],
+    )
     await hass.config_entries.async_remove(entry.entry_id)
     stored = hass_storage.pop(KEY)
-    assert later.minor_version == (await add_service(hass, "Fourth")).minor_version == WITH_RULES
+    assert (
+        later.minor_version
+        == (await add_service(hass, "Fourth")).minor_version
+        == WITH_RULES
+    )
 
     store = HomeRulesStore(hass)
     await store.async_load()
@@ -304,7 +364,9 @@ async def test_a_file_of_rules_that_is_lost_is_missed(
     assert not issues(hass)
 
 
-async def test_a_home_without_rules_misses_no_file(hass: HomeAssistant, entry: MockConfigEntry) -> None:
+async def test_a_home_without_rules_misses_no_file(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
     assert (entry.version, entry.minor_version) == (ENTRY_VERSION, 1)
     store = HomeRulesStore(hass)
     await store.async_load()
@@ -316,13 +378,18 @@ async def fail(*_: object) -> None:
 
 
 async def test_a_stricter_rule_that_cannot_be_stored_holds_and_is_not_called_saved(
-    hass: HomeAssistant, entry: MockConfigEntry, hass_storage: Storage, monkeypatch: pytest.MonkeyPatch
+    hass: HomeAssistant,
+    entry: MockConfigEntry,
+    hass_storage: Storage,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     step = await open_form(hass, entry)
     with monkeypatch.context() as full:
         full.setattr(Store, "async_save", fail)
         full.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(1, 1, 0))  # noqa: SLF001  # its type
-        result = await enter(hass, step, rules=[{"verdict": "Never", "entities": [LIGHT]}])
+        result = await enter(
+            hass, step, rules=[{"verdict": "Never", "entities": [LIGHT]}]
+        )
         assert result["reason"] == "home_rules_no_room"
         assert await say(hass, "turn on the Kitchen Ceiling Light", ONE) == NOT_ALLOWED
         assert [*issues(hass)] == ["home_rules_not_stored"]
@@ -331,14 +398,18 @@ async def test_a_stricter_rule_that_cannot_be_stored_holds_and_is_not_called_sav
     async_fire_time_changed(hass, dt_util.utcnow() + timedelta(minutes=1, seconds=1))
     await hass.async_block_till_done()
     assert not issues(hass)
-    assert home_rules_of(hass_storage[KEY]["data"]) == async_get_home_rules(hass).current
+    assert (
+        home_rules_of(hass_storage[KEY]["data"]) == async_get_home_rules(hass).current
+    )
 
 
 async def test_rules_that_an_agent_holds_are_refused_aloud(
     hass: HomeAssistant, demo_home: HomeAssistant, subtests: pytest.Subtests
 ) -> None:
     await add_service(hass, "Other")
-    old: dict[str, JsonValue] = {key: WITH_PIN.get(key, []) for key in sorted(HOME_RULE_KEYS)}
+    old: dict[str, JsonValue] = {
+        key: WITH_PIN.get(key, []) for key in sorted(HOME_RULE_KEYS)
+    }
     for key, held in old.items():
         with subtests.test(key=key):
             entry = await add_service(demo_home, "One", **{key: held})
@@ -350,13 +421,17 @@ async def test_rules_that_an_agent_holds_are_refused_aloud(
 
     assert issues(hass) == {"home_rules_of_agents": "One"}
     for agent_id in (ONE, OTHER):
-        assert await say(hass, "turn on the Kitchen Ceiling Light", agent_id) == NOT_KNOWN
+        assert (
+            await say(hass, "turn on the Kitchen Ceiling Light", agent_id) == NOT_KNOWN
+        )
         assert await unlock(hass, agent_id) == NOT_KNOWN
 
     await enter(hass, await open_form(hass, entry))
     assert not issues(hass)
     assert only_agent(entry).data == {}
-    assert (await say(hass, "turn on the Kitchen Ceiling Light", ONE)).startswith("Turned on")
+    assert (await say(hass, "turn on the Kitchen Ceiling Light", ONE)).startswith(
+        "Turned on"
+    )
 
 
 async def test_the_rules_of_an_agent_that_is_removed_are_refused_no_longer(
@@ -382,13 +457,26 @@ def locks(verdict: str, **more: JsonValue) -> dict[str, JsonValue]:
         ([locks("ask")], ["unlock"], 1),
         ([locks("deny", areas=["hall"]), locks("allow")], ["unlock"], 2),
         (
-            [{"verdict": "ask", "actions": ["valve.open_valve", "valve.set_valve_position", "valve.toggle"]}],
+            [
+                {
+                    "verdict": "ask",
+                    "actions": [
+                        "valve.open_valve",
+                        "valve.set_valve_position",
+                        "valve.toggle",
+                    ],
+                }
+            ],
             ["open"],
             1,
         ),
         ([locks("ask")], ["open", "disarm"], None),
         ([locks("ask", areas=["hall"])], ["unlock"], None),
-        ([locks("ask", window={"after": "22:00:00", "before": "06:00:00"})], ["unlock"], None),
+        (
+            [locks("ask", window={"after": "22:00:00", "before": "06:00:00"})],
+            ["unlock"],
+            None,
+        ),
         ([locks("deny")], ["unlock"], None),
         ([locks("ask", actions=["lock.unlock"])], ["unlock"], 1),
         ([locks("ask", actions=["lock.lock"])], ["unlock"], None),
@@ -404,20 +492,32 @@ def test_a_use_of_the_pin_that_a_rule_takes_away_is_found(
 
 
 @pytest.mark.parametrize("verdict", [Verdict.ASK, Verdict.ALLOW])
-def test_uses_of_the_pin_come_before_the_rule_for_everything_else(verdict: Verdict) -> None:
+def test_uses_of_the_pin_come_before_the_rule_for_everything_else(
+    verdict: Verdict,
+) -> None:
     rest, never = Rule(verdict=verdict), Rule(verdict=Verdict.DENY)
     first = Rule(verdict=Verdict.DENY, areas=frozenset({"hall"}))
 
     assert with_pin_uses((first, rest), PinUse) == (first, *pin_rules(PinUse), rest)
     assert with_pin_uses((first, never), PinUse) == (first, never, *pin_rules(PinUse))
     assert pin_uses(with_pin_uses((first, rest), ["open"])) == [PinUse.OPEN]
-    assert len(pin_rules(PinUse)) == sum(rule.verdict is Verdict.ASK for rule in DEFAULT_RULES)
+    assert len(pin_rules(PinUse)) == sum(
+        rule.verdict is Verdict.ASK for rule in DEFAULT_RULES
+    )
 
 
-async def test_a_pin_for_nothing_is_refused(hass: HomeAssistant, entry: MockConfigEntry) -> None:
-    step = await submit(hass, await open_form(hass, entry), approvals(pin=PIN, pin_for=[]))
+async def test_a_pin_for_nothing_is_refused(
+    hass: HomeAssistant, entry: MockConfigEntry
+) -> None:
+    step = await submit(
+        hass, await open_form(hass, entry), approvals(pin=PIN, pin_for=[])
+    )
     assert step["errors"] == {"pin_for": "pin_for_nothing"}
-    step = await submit(hass, step, approvals(pin=DOTS, rules=[{"verdict": "Ask first", "domains": ["Lock"]}]))
+    step = await submit(
+        hass,
+        step,
+        approvals(pin=DOTS, rules=[{"verdict": "Ask first", "domains": ["Lock"]}]),
+    )
     assert step["errors"] == {"pin_for": "pin_not_needed"}
     assert async_get_home_rules(hass).current == HomeRules()
 

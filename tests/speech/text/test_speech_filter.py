@@ -14,7 +14,9 @@ LANGUAGES = ["en", "de", "fr", "es", "it", "nl", "pt", "pl", "sv", "zh"]
 RECORDED = Path(__file__).parents[2] / "fixtures" / "recorded-runs" / "hard-cases.jsonl"
 
 
-def in_pieces(pieces: list[str], language: str = "en", tools: tuple[str, ...] = ()) -> str:
+def in_pieces(
+    pieces: list[str], language: str = "en", tools: tuple[str, ...] = ()
+) -> str:
     speech = SpeechFilter(language, tools)
     return "".join([*(speech.feed(piece) for piece in pieces), speech.finish()])
 
@@ -24,13 +26,19 @@ def in_pieces(pieces: list[str], language: str = "en", tools: tuple[str, ...] = 
     [
         # names of tools
         ("I called `intent__HassTurnOn` for it.", "I called turn on for it."),
-        ("Use the HassTurnOff tool, or todo__get_items.", "Use the turn off tool, or get items."),
+        (
+            "Use the HassTurnOff tool, or todo__get_items.",
+            "Use the turn off tool, or get items.",
+        ),
         ("See **GetLiveContext**: it is off.", "See get live context: it is off."),
         ("Hass is short, Hassle is long, GetLiveContexts is none.",) * 2,
         # an answer that is a JSON object
         ('{"answer": "It is **on**."}', "It is on."),
         (' {"response": "It is noon.", "action": null, "sure": true}\n', "It is noon."),
-        ('{"to_say": "It is on.", "service": "light.turn_on"}', '"to_say": "It is on.", "service": "light turn on"'),
+        (
+            '{"to_say": "It is on.", "service": "light.turn_on"}',
+            '"to_say": "It is on.", "service": "light turn on"',
+        ),
         ('{"say": "It is on.", "data": {"a": 1}}', '"say": "It is on.", "data":"a": 1'),
         ('{"to_say": "It is on.", "cut', '"to_say": "It is on.", "cut'),
         ("{x} is unknown.", "x is unknown."),
@@ -51,31 +59,52 @@ def in_pieces(pieces: list[str], language: str = "en", tools: tuple[str, ...] = 
         ("Look: ```code goes on", "Look:"),
         ("`unclosed and *open", "unclosed and open"),
         # what looks like it and is none
-        ("2 * 3 = 6, 2*3 = 6, (1+2)*(3) and 2**3.", "2 * 3 = 6, 2*3 = 6, (1+2)*(3) and 2**3."),
+        (
+            "2 * 3 = 6, 2*3 = 6, (1+2)*(3) and 2**3.",
+            "2 * 3 = 6, 2*3 = 6, (1+2)*(3) and 2**3.",
+        ),
         ("5 * \n6", "5: 6"),
         ("5 *", "5"),
         ("5 *灯*", "5 灯"),
         ("a * b", "a * b"),
-        ("snake_case and light.living_room_lamp", "snake_case and light living room lamp"),
+        (
+            "snake_case and light.living_room_lamp",
+            "snake_case and light living room lamp",
+        ),
         ("3 < 5 and 5 > 3, a<5", "3 < 5 and 5 > 3, a<5"),
         ("R&D at AT&T; Q&A", "R&D at AT&T; Q&A"),
-        ("#1 of 10 - well-known \u2013 yes — so", "#1 of 10 - well-known \u2013 yes — so"),
+        (
+            "#1 of 10 - well-known \u2013 yes — so",
+            "#1 of 10 - well-known \u2013 yes — so",
+        ),
         ("It's 10:30\u201311:00, don't worry.", "It's 10:30\u201311:00, don't worry."),
         # lines
         ("# Weather\nIt is sunny", "Weather. It is sunny"),
         ("## Weather ##\nSunny.", "Weather. Sunny."),
         ("##Weather\n#sunny", "Weather. #sunny"),
         ("Weather\n=======\nSunny\n---\nAnd dry.", "Weather. Sunny. And dry."),
-        ("Today:\n- Team meeting\n- Lunch with Liza!\n- Gym", "Today: Team meeting. Lunch with Liza! Gym"),
-        ("* one\n+ two\n• three\n•four\n\u2013 five\n▪six\n  - seven", "one. two. three. four. five. six. seven"),
+        (
+            "Today:\n- Team meeting\n- Lunch with Liza!\n- Gym",
+            "Today: Team meeting. Lunch with Liza! Gym",
+        ),
+        (
+            "* one\n+ two\n• three\n•four\n\u2013 five\n▪six\n  - seven",
+            "one. two. three. four. five. six. seven",
+        ),
         ("1. One\n2. Two\n3) Three", "1: One. 2: Two. 3) Three"),
         ("- - deep\n- > quoted", "deep. quoted"),
         ("- [x] Milk\n- [ ] Bread", "Milk. Bread"),
         ("> One\n> two.\n>three", "One two. three"),
-        ("A line that\nwraps. And one\nThat does not", "A line that wraps. And one. That does not"),
+        (
+            "A line that\nwraps. And one\nThat does not",
+            "A line that wraps. And one. That does not",
+        ),
         ("One\n\ntwo", "One. two"),
         ("One,\n\ntwo;\nThree: \nFour.\nFive", "One, two; Three: Four. Five"),
-        ('He said "yes"\nShe left (late)\nThe end', 'He said "yes". She left (late). The end'),
+        (
+            'He said "yes"\nShe left (late)\nThe end',
+            'He said "yes". She left (late). The end',
+        ),
         ("3. April ist ein Montag.", "3: April ist ein Montag."),
         ("\n\n  \nOn.\r\nOff.", "On. Off."),
         # tables
@@ -83,23 +112,35 @@ def in_pieces(pieces: list[str], language: str = "en", tools: tuple[str, ...] = 
             "| Room | Temp |\n|:-----|-----:|\n| Kitchen | 21 °C |\n| Bath | 19 °C |\n\nDone.",
             "Room, Temperature. Kitchen, 21 degrees Celsius. Bath, 19 degrees Celsius. Done.",
         ),
-        ("Room | Temp\n--- | ---\nKitchen | 21\n| Bath | -- |", "Room, Temperature. Kitchen, 21. Bath"),
+        (
+            "Room | Temp\n--- | ---\nKitchen | 21\n| Bath | -- |",
+            "Room, Temperature. Kitchen, 21. Bath",
+        ),
         ("|a|b|\n|-|-|\n|1.|2|", "a, b. 1: 2"),
         ("20 → 22 °C, a -> b => c • d", "20, 22 degrees Celsius, a, b, c, d"),
         # links
         ("See [the docs](https://example.org/a_(b)).", "See the docs."),
-        ('See [docs](/local) and [ref][1] or [this](https://x.org "The title"), ok?', "See docs and ref or this, ok?"),
+        (
+            'See [docs](/local) and [ref][1] or [this](https://x.org "The title"), ok?',
+            "See docs and ref or this, ok?",
+        ),
         ("[unclosed](https://x\nNext", "unclosed. Next"),
         ("![A chart](chart.png) ![](x.png) here", "A chart here"),
         ("As said[1], so[^2] [sic] array[0]", "As said, so sic array"),
-        ("It is sunny [1, 2]. It stays dry[1, 2, 13], they say [3].", "It is sunny. It stays dry, they say."),
+        (
+            "It is sunny [1, 2]. It stays dry[1, 2, 13], they say [3].",
+            "It is sunny. It stays dry, they say.",
+        ),
         ("It is sunny. [3] It stays dry [4]", "It is sunny. It stays dry"),
         ("From [0, 100] on\n[1] One", "From 0, 100 on. 1 One"),
         (
             "See https://x.org/a?b=c. Or www.x.org/! Or <https://x.org>, or mailto:a@x.org",
             "See a link. Or a link! Or a link, or a link",
         ),
-        ("(https://x.org) mail a@x.org, go to x.org", "(a link) mail a@x.org, go to x.org"),
+        (
+            "(https://x.org) mail a@x.org, go to x.org",
+            "(a link) mail a@x.org, go to x.org",
+        ),
         ("[https://x.org](https://x.org)", "a link"),
         ("see:https://x.org seehttps://x.org", "see:a link see a link"),
         ("https://x.org/" + "x" * 300 + ". Next.", "a link. Next."),
@@ -113,19 +154,28 @@ def in_pieces(pieces: list[str], language: str = "en", tools: tuple[str, ...] = 
         ("A:) b: (c) d=(e)", "A:) b: (c) d=(e)"),
         ("soft\u00adhy\u200bphen\ufeff", "softhyphen"),
         # HTML
-        ("<b>On</b> &amp; <i class='x y'>off</i><br/>Next<p>Last</p>", "On & off. Next. Last"),
+        (
+            "<b>On</b> &amp; <i class='x y'>off</i><br/>Next<p>Last</p>",
+            "On & off. Next. Last",
+        ),
         ("Off is &quot;TV&quot; and &#39;Hi-Fi&#39;.", "Off is \"TV\" and 'Hi-Fi'."),
         (
             "21&nbsp;&deg;C &lt; 30&#8451; &unknown; &amp;amp; &#x41;",
             "21 degrees Celsius < 30 degrees Celsius &unknown; & A",
         ),
         ('<a href="https://x.org"\ntarget="x">Here', 'target="x">Here'),
-        ('Go <a href="https://x.org" class="b">here</a>, <img src="x"/>ok', "Go here, ok"),
+        (
+            'Go <a href="https://x.org" class="b">here</a>, <img src="x"/>ok',
+            "Go here, ok",
+        ),
         ("if a <b then c, a <b\nnext <c", "if a <b then c, a <b next <c"),
         ("One <!-- a hidden <b> note --> two <!--x--> three <!-- end", "One two three"),
         ("<table><tr><td>1</td><td>2</td></tr></table>", "1, 2"),
         # escapes
-        (r"\*not bold\* snake\_case 1\. C:\Users \# \\ x", "not bold snake_case 1. C:\\Users # x"),
+        (
+            r"\*not bold\* snake\_case 1\. C:\Users \# \\ x",
+            "not bold snake_case 1. C:\\Users # x",
+        ),
         ("", ""),
         ("  \n\t ", ""),
     ],
@@ -173,7 +223,13 @@ def test_plain_prose_is_held_back_by_one_word_at_most(language: str) -> None:
 @pytest.mark.parametrize(
     ("language", "link"),
     [
-        *[("en", "a link"), ("de-DE", "ein Link"), ("fr_CA", "un lien"), ("es", "un enlace"), ("it", "un link")],
+        *[
+            ("en", "a link"),
+            ("de-DE", "ein Link"),
+            ("fr_CA", "un lien"),
+            ("es", "un enlace"),
+            ("it", "un link"),
+        ],
         *[
             ("nl", "een link"),
             ("pt-BR", "um link"),
@@ -184,8 +240,12 @@ def test_plain_prose_is_held_back_by_one_word_at_most(language: str) -> None:
         ],
     ],
 )
-def test_an_address_is_called_a_link_in_the_language_of_the_answer(language: str, link: str) -> None:
-    assert speakable("1 https://x.org/a?b 2", language) == " ".join(["1", *link.split(), "2"])
+def test_an_address_is_called_a_link_in_the_language_of_the_answer(
+    language: str, link: str
+) -> None:
+    assert speakable("1 https://x.org/a?b 2", language) == " ".join(
+        ["1", *link.split(), "2"]
+    )
 
 
 @pytest.mark.parametrize("language", [*LANGUAGES, "xx"])
@@ -200,7 +260,8 @@ def test_an_answer_of_which_nothing_can_be_said_is_not_silent(language: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("text", "spoken_words"), [("…", "… Okay."), ("()", "() Okay."), ("- !", "! Okay."), ("?\n", "? Okay.")]
+    ("text", "spoken_words"),
+    [("…", "… Okay."), ("()", "() Okay."), ("- !", "! Okay."), ("?\n", "? Okay.")],
 )
 def test_punctuation_alone_cannot_be_heard(text: str, spoken_words: str) -> None:
     assert speakable(text, "en") == spoken_words
@@ -210,7 +271,12 @@ def test_punctuation_alone_cannot_be_heard(text: str, spoken_words: str) -> None
 def test_of_what_is_too_long_for_a_word_nothing_is_kept() -> None:
     address = "https://x.org/" + "a" * 1000
 
-    assert in_pieces(["At ", address[:250], address[250:700], address[700:] + "! Next", "."]) == "At a link! Next."
+    assert (
+        in_pieces(
+            ["At ", address[:250], address[250:700], address[700:] + "! Next", "."]
+        )
+        == "At a link! Next."
+    )
 
 
 def test_each_language_has_words_of_its_own() -> None:
@@ -223,25 +289,53 @@ def test_each_language_has_words_of_its_own() -> None:
 def test_chinese_sentences_end_the_chinese_way() -> None:
     text = "# 天气\n今天**晴天**\n- 厨房 | 浴室\n- 21度。\n好的,\n再见 Wi-Fi\n灯"
 
-    assert speakable(text, "zh") == "天气。今天晴天。厨房,浴室。21度。好的, 再见 Wi-Fi. 灯".replace(",浴", "\uff0c浴")
+    assert speakable(
+        text, "zh"
+    ) == "天气。今天晴天。厨房,浴室。21度。好的, 再见 Wi-Fi. 灯".replace(
+        ",浴", "\uff0c浴"
+    )
 
 
-TOOLS = ("intent__HassTurnOn", "homeassistant__GetLiveContext", "todo__get_items", "light_turn_on", "search")
+TOOLS = (
+    "intent__HassTurnOn",
+    "homeassistant__GetLiveContext",
+    "todo__get_items",
+    "light_turn_on",
+    "search",
+)
 
 
 @pytest.mark.parametrize(
     ("text", "spoken_words"),
     [
-        *((f"I used {name}.", "I used turn on.") for name in ("hass_turn_on", "intent_HassTurnOn", "HASS_TURN_ON")),
-        *((f"I used {name}.", "I used turn on.") for name in ("`turn_on`", "hassTurnOn", "TurnOn", "HassTurnOn()")),
+        *(
+            (f"I used {name}.", "I used turn on.")
+            for name in ("hass_turn_on", "intent_HassTurnOn", "HASS_TURN_ON")
+        ),
+        *(
+            (f"I used {name}.", "I used turn on.")
+            for name in ("`turn_on`", "hassTurnOn", "TurnOn", "HassTurnOn()")
+        ),
         ('I use HassTurnOn(name="Kitchen Light", area="x") now.', "I use turn on now."),
-        ("todo_get_items, get_live_context or lightTurnOn", "get items, get live context or light turn on"),
-        ("Turn on: search (all), snake_case, Hassle.", "Turn on: search (all), snake_case, Hassle."),
+        (
+            "todo_get_items, get_live_context or lightTurnOn",
+            "get items, get live context or light turn on",
+        ),
+        (
+            "Turn on: search (all), snake_case, Hassle.",
+            "Turn on: search (all), snake_case, Hassle.",
+        ),
         ("See [turn](https://x.org/turn_on) on.", "See turn on."),
     ],
 )
-def test_a_name_of_a_tool_is_not_said_in_any_spelling(text: str, spoken_words: str) -> None:
-    assert in_pieces([text], tools=TOOLS) == in_pieces([*text], tools=TOOLS) == spoken_words
+def test_a_name_of_a_tool_is_not_said_in_any_spelling(
+    text: str, spoken_words: str
+) -> None:
+    assert (
+        in_pieces([text], tools=TOOLS)
+        == in_pieces([*text], tools=TOOLS)
+        == spoken_words
+    )
 
 
 @given(st.data())
@@ -263,7 +357,8 @@ def test_no_markup_is_said(text: str) -> None:
     spoken_words = speakable(text, "en")
 
     assert not re.search(
-        r"\*\*|__|~~|`|\]\(|https?:|www\.|</?[abi]\b|<br|&\w+;|\n|😀|👍|✅|\u200d|\ufe0f", spoken_words
+        r"\*\*|__|~~|`|\]\(|https?:|www\.|</?[abi]\b|<br|&\w+;|\n|😀|👍|✅|\u200d|\ufe0f",
+        spoken_words,
     )
     assert spoken_words == spoken_words.strip()
     assert "  " not in spoken_words
@@ -277,5 +372,7 @@ def test_the_recorded_answers_are_said_without_markdown() -> None:
     for answer in answers:
         spoken_words = speakable(answer, "en")
         assert not re.search(r"[*`#_\n]|^- ", spoken_words), spoken_words
-        letters = re.sub(r"[\W_]+", "", answer.replace("°C", "degrees Celsius").replace("w/", "with"))
+        letters = re.sub(
+            r"[\W_]+", "", answer.replace("°C", "degrees Celsius").replace("w/", "with")
+        )
         assert re.sub(r"[\W_]+", "", spoken_words) == letters

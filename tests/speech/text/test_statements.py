@@ -9,26 +9,71 @@ ANNOUNCEMENT, OTHER = Statement.ANNOUNCEMENT, Statement.OTHER
 
 REPORTS = [
     ("en", "Turn on the floor lamp", "OK, I've turned on the floor lamp.", (DONE,)),
-    ("en", "Turn on the floor lamp", "Done! Let me know if you need anything else.", (DONE,)),
-    ("en", "Turn on the floor lamp", "The **Floor Lamp** is now on. Is there anything else?", (STATE,)),
-    ("en", "Turn on the floor lamp", "I'm sorry, but I can\u2019t control lights.", (CANNOT,)),
-    ("de", "Schalte die Stehlampe ein", "Alles klar, ich habe die Stehlampe eingeschaltet.", (DONE,)),
-    ("de", "Schalte die Stehlampe ein", "Die Stehlampe ist jetzt an. Kann ich sonst noch etwas tun?", (STATE,)),
+    (
+        "en",
+        "Turn on the floor lamp",
+        "Done! Let me know if you need anything else.",
+        (DONE,),
+    ),
+    (
+        "en",
+        "Turn on the floor lamp",
+        "The **Floor Lamp** is now on. Is there anything else?",
+        (STATE,),
+    ),
+    (
+        "en",
+        "Turn on the floor lamp",
+        "I'm sorry, but I can\u2019t control lights.",
+        (CANNOT,),
+    ),
+    (
+        "de",
+        "Schalte die Stehlampe ein",
+        "Alles klar, ich habe die Stehlampe eingeschaltet.",
+        (DONE,),
+    ),
+    (
+        "de",
+        "Schalte die Stehlampe ein",
+        "Die Stehlampe ist jetzt an. Kann ich sonst noch etwas tun?",
+        (STATE,),
+    ),
     ("de", "Schalte die Stehlampe ein", "Das kann ich leider nicht.", (CANNOT,)),
-    ("de", "Schalte die Stehlampe ein", "Tut mir leid, ich habe keinen Zugriff auf die Stehlampe.", (CANNOT,)),
+    (
+        "de",
+        "Schalte die Stehlampe ein",
+        "Tut mir leid, ich habe keinen Zugriff auf die Stehlampe.",
+        (CANNOT,),
+    ),
     ("fr", "Allume le lampadaire", "D'accord, j'ai allumé le lampadaire.", (DONE,)),
-    ("fr", "Allume le lampadaire", "Désolé, je ne peux pas allumer le lampadaire.", (CANNOT,)),
+    (
+        "fr",
+        "Allume le lampadaire",
+        "Désolé, je ne peux pas allumer le lampadaire.",
+        (CANNOT,),
+    ),
     ("es", "Enciende la lámpara", "Listo, he encendido la lámpara.", (DONE, DONE)),
     ("es", "Enciende la lámpara", "Lo siento, no puedo hacer eso.", (CANNOT,)),
     ("it", "Accendi la lampada", "Fatto, ho acceso la lampada.", (DONE, DONE)),
-    ("it", "Accendi la lampada", "Mi dispiace, non posso accendere la lampada.", (CANNOT,)),
+    (
+        "it",
+        "Accendi la lampada",
+        "Mi dispiace, non posso accendere la lampada.",
+        (CANNOT,),
+    ),
     ("nl", "Doe de lamp aan", "Oké, ik heb de lamp aangezet.", (DONE,)),
     ("nl", "Doe de lamp aan", "Sorry, ik kan de lamp niet aanzetten.", (CANNOT,)),
     ("pl", "Włącz lampę", "Dobrze, włączyłem lampę.", (DONE,)),
     ("pl", "Włącz lampę", "Przepraszam, nie mogę tego zrobić.", (CANNOT,)),
     ("pt", "Acende o candeeiro", "Certo, acendi o candeeiro.", (DONE,)),
     ("pt-BR", "Ligue a luminária", "Pronto, liguei a luminária.", (DONE, DONE)),
-    ("pt-BR", "Ligue a luminária", "Desculpe, não consigo ligar a luminária.", (CANNOT,)),
+    (
+        "pt-BR",
+        "Ligue a luminária",
+        "Desculpe, não consigo ligar a luminária.",
+        (CANNOT,),
+    ),
     ("sv", "Tänd lampan", "Okej, jag har tänt lampan.", (DONE,)),
     ("sv", "Tänd lampan", "Tyvärr kan jag inte göra det.", (CANNOT,)),
     ("sv", "Tänd lampan", "Tyvärr, jag kan inte tända lampan.", (CANNOT,)),
@@ -128,7 +173,9 @@ ANNOUNCEMENTS = [
 
 
 @pytest.mark.parametrize(("language", "answer"), CONDITIONS)
-def test_what_awaits_a_word_of_the_person_is_no_announcement(language: str, answer: str) -> None:
+def test_what_awaits_a_word_of_the_person_is_no_announcement(
+    language: str, answer: str
+) -> None:
     content = answer_content(answer, "", language)
 
     assert Statement.ANNOUNCEMENT in content.statements
@@ -144,7 +191,9 @@ def test_an_announcement_awaits_nothing(language: str, answer: str) -> None:
 
 
 @pytest.mark.parametrize(("language", "sentence", "answer", "statements"), REPORTS)
-def test_a_plain_report_is_read(language: str, sentence: str, answer: str, statements: tuple[Statement, ...]) -> None:
+def test_a_plain_report_is_read(
+    language: str, sentence: str, answer: str, statements: tuple[Statement, ...]
+) -> None:
     content = answer_content(answer, sentence, language)
 
     assert content.statements == statements
@@ -166,4 +215,6 @@ def test_a_question_is_noticed_wherever_it_stands(language: str, answer: str) ->
 
 
 def test_a_long_answer_is_not_read() -> None:
-    assert answer_content("I've turned on the lamp. " * 100, "", "en").statements == (OTHER,)
+    assert answer_content("I've turned on the lamp. " * 100, "", "en").statements == (
+        OTHER,
+    )

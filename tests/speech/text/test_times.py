@@ -22,10 +22,17 @@ from custom_components.chatterbox.speech.text.times import (
 )
 
 BERLIN: Final = ZoneInfo("Europe/Berlin")
-ZONES: Final = [BERLIN, *map(ZoneInfo, ("America/New_York", "Australia/Lord_Howe", "Asia/Kolkata"))]
+ZONES: Final = [
+    BERLIN,
+    *map(ZoneInfo, ("America/New_York", "Australia/Lord_Howe", "Asia/Kolkata")),
+]
 NOW: Final = datetime(2026, 11, 27, 17, tzinfo=BERLIN)
-TIMES: Final[dict[str, dict[str, str]]] = tomllib.loads(Path(__file__).with_name("times.toml").read_text("utf-8"))
-REMAINDERS: Final = tomllib.loads(Path(__file__).with_name("remainders.toml").read_text("utf-8"))
+TIMES: Final[dict[str, dict[str, str]]] = tomllib.loads(
+    Path(__file__).with_name("times.toml").read_text("utf-8")
+)
+REMAINDERS: Final = tomllib.loads(
+    Path(__file__).with_name("remainders.toml").read_text("utf-8")
+)
 LANGUAGES: Final = [*TIMES]
 
 
@@ -50,7 +57,10 @@ def described(moment: Moment | None) -> str:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_words_mean_a_time(language: str) -> None:
-    assert {words: described(resolved(words, language=language)) for words in TIMES[language]} == TIMES[language]
+    assert {
+        words: described(resolved(words, language=language))
+        for words in TIMES[language]
+    } == TIMES[language]
 
 
 @pytest.mark.parametrize("language", [*REMAINDERS])
@@ -58,11 +68,16 @@ def test_no_time_is_a_part_of_another(language: str) -> None:
     """Of each sentence, one time is left alone: it means what it means as a whole, and leaves the text."""
     table = REMAINDERS[language]
     found = {
-        words: [time for time in times_in(table["sentence"].format(words), language, joined=True) if time.is_alone]
+        words: [
+            time
+            for time in times_in(table["sentence"].format(words), language, joined=True)
+            if time.is_alone
+        ]
         for words in table["times"]
     }
     meanings = {
-        words: {described(resolved(one.words, language=language)) for one in times} for words, times in found.items()
+        words: {described(resolved(one.words, language=language)) for one in times}
+        for words, times in found.items()
     }
     assert meanings == {words: {meant} for words, meant in table["times"].items()}
     text = " ".join(table["sentence"].format("").split())
@@ -105,8 +120,17 @@ def test_dialects_and_languages_without_words(language: str) -> None:
         ("16:31", "today at sunset", "none"),
     ],
 )
-def test_the_hour_of_speaking_decides_between_two_readings(hour: str, words: str, meant: str) -> None:
-    assert described(resolved(words, datetime.combine(NOW.date(), time.fromisoformat(hour), BERLIN))) == meant
+def test_the_hour_of_speaking_decides_between_two_readings(
+    hour: str, words: str, meant: str
+) -> None:
+    assert (
+        described(
+            resolved(
+                words, datetime.combine(NOW.date(), time.fromisoformat(hour), BERLIN)
+            )
+        )
+        == meant
+    )
 
 
 @pytest.mark.parametrize(
@@ -161,8 +185,25 @@ def test_iso_times_have_one_reading() -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        *("", " ", "at", "at 25", "at 6:75", "in 800 days", "in 9000 hours", "in 0 minutes", "2028-01-01", "🕕"),
-        *("2026-02-30 at noon", "on February 30th", "every two minutes", "in 999999 weeks", "at six at seven"),
+        *(
+            "",
+            " ",
+            "at",
+            "at 25",
+            "at 6:75",
+            "in 800 days",
+            "in 9000 hours",
+            "in 0 minutes",
+            "2028-01-01",
+            "🕕",
+        ),
+        *(
+            "2026-02-30 at noon",
+            "on February 30th",
+            "every two minutes",
+            "in 999999 weeks",
+            "at six at seven",
+        ),
         *("tomorrow today", "at " * 200, "in two and a half months"),
     ],
 )
@@ -173,27 +214,67 @@ def test_what_is_no_time_within_a_year_is_none(words: str) -> None:
 @pytest.mark.parametrize(
     ("language", "sentence", "span"),
     [
-        ("en", "turn off the lights in twenty minutes", TimeInSentence("in twenty minutes", "turn off the lights")),
-        ("en", "At half past six, turn on the heater.", TimeInSentence("At half past six", "turn on the heater.")),
+        (
+            "en",
+            "turn off the lights in twenty minutes",
+            TimeInSentence("in twenty minutes", "turn off the lights"),
+        ),
+        (
+            "en",
+            "At half past six, turn on the heater.",
+            TimeInSentence("At half past six", "turn on the heater."),
+        ),
         ("en", "turn it off at six.", TimeInSentence("at six", "turn it off.")),
-        ("en", "remind me at six pm about tomorrow.", TimeInSentence("at six pm", "remind me about tomorrow.")),
-        ("en", "light on waffle day at six", TimeInSentence("on waffle day at six", "light")),
+        (
+            "en",
+            "remind me at six pm about tomorrow.",
+            TimeInSentence("at six pm", "remind me about tomorrow."),
+        ),
+        (
+            "en",
+            "light on waffle day at six",
+            TimeInSentence("on waffle day at six", "light"),
+        ),
         ("de", "schalte um 18 Uhr ein", TimeInSentence("um 18 Uhr", "schalte ein")),
-        ("de", "Schalte in 20 Minuten das Licht aus", TimeInSentence("in 20 Minuten", "Schalte das Licht aus")),
-        ("it", "accendi la luce all'alba", TimeInSentence("all'alba", "accendi la luce")),
+        (
+            "de",
+            "Schalte in 20 Minuten das Licht aus",
+            TimeInSentence("in 20 Minuten", "Schalte das Licht aus"),
+        ),
+        (
+            "it",
+            "accendi la luce all'alba",
+            TimeInSentence("all'alba", "accendi la luce"),
+        ),
         ("zh", "二十分钟后关闭厨房的灯", TimeInSentence("二十分钟后", "关闭厨房的灯")),
-        ("fr", "éteins la lumière de l'entrée à 18 h 30", TimeInSentence("à 18 h 30", "éteins la lumière de l'entrée")),
+        (
+            "fr",
+            "éteins la lumière de l'entrée à 18 h 30",
+            TimeInSentence("à 18 h 30", "éteins la lumière de l'entrée"),
+        ),
     ],
 )
-def test_a_time_is_found_in_a_sentence(language: str, sentence: str, span: TimeInSentence) -> None:
+def test_a_time_is_found_in_a_sentence(
+    language: str, sentence: str, span: TimeInSentence
+) -> None:
     assert times_in(sentence, language) == [span]
 
 
 @pytest.mark.parametrize(
     "sentence",
     [
-        *("set the fan at 20%", "set the heater to 6", "turn on the evening light", "set it at 20.5"),
-        *("dim the light at 6 %", "activate the sunset scene", "set the heater at 20 °", "x " * 200),
+        *(
+            "set the fan at 20%",
+            "set the heater to 6",
+            "turn on the evening light",
+            "set it at 20.5",
+        ),
+        *(
+            "dim the light at 6 %",
+            "activate the sunset scene",
+            "set the heater at 20 °",
+            "x " * 200,
+        ),
     ],
 )
 def test_numbers_and_names_are_no_times(sentence: str) -> None:
@@ -203,7 +284,9 @@ def test_numbers_and_names_are_no_times(sentence: str) -> None:
 
 def test_a_time_is_said_with_its_distance() -> None:
     def in_words(minutes: float, language: str, every: Repetition = "") -> str:
-        return spoken_time(NOW + timedelta(minutes=minutes), now=NOW, language=language, every=every)
+        return spoken_time(
+            NOW + timedelta(minutes=minutes), now=NOW, language=language, every=every
+        )
 
     assert in_words(60, "en") == "At six this evening, in 1 hour"
     assert in_words(0.5, "en") == "In 30 seconds"
@@ -213,7 +296,10 @@ def test_a_time_is_said_with_its_distance() -> None:
     assert in_words(62, "pl") == "Dzisiaj o 18:02, za 1 godzinę i 2 minuty"
     assert in_words(26 * 60, "en", "week") == "Every Saturday at seven in the evening"
     assert in_words(7 * 60, "en", "day") == "Every day at midnight"
-    assert in_words(65 * 60, "en", "workday") == "From Monday to Friday at ten in the morning"
+    assert (
+        in_words(65 * 60, "en", "workday")
+        == "From Monday to Friday at ten in the morning"
+    )
     assert in_words(20 * 60, "es") == "Mañana a las 13, dentro de 20 horas"
     assert in_words(8 * 60, "pt-BR") == "Amanhã à 1 hora, daqui a 8 horas"
 
@@ -237,27 +323,46 @@ moments: Final = st.datetimes(datetime(2026, 1, 1), datetime(2028, 1, 1))  # noq
 
 
 @given(st.sampled_from(LANGUAGES), minutes_ahead, moments, st.sampled_from(ZONES))
-def test_a_time_said_back_is_understood(language: str, minutes: int, moment: datetime, zone: ZoneInfo) -> None:
+def test_a_time_said_back_is_understood(
+    language: str, minutes: int, moment: datetime, zone: ZoneInfo
+) -> None:
     now = moment.replace(tzinfo=UTC, microsecond=0).astimezone(zone)
-    due = (now.astimezone(UTC) + timedelta(minutes=minutes)).replace(second=0).astimezone(zone)
+    due = (
+        (now.astimezone(UTC) + timedelta(minutes=minutes))
+        .replace(second=0)
+        .astimezone(zone)
+    )
     if due.astimezone(UTC) <= now.astimezone(UTC):
         return
-    again = resolved(text := spoken_time(due, now=now, language=language), now, language)
+    again = resolved(
+        text := spoken_time(due, now=now, language=language), now, language
+    )
     assert again is not None, text
     # Of two equal times of the clock, the first one that is to come is meant.
-    is_first = not due.fold or due.replace(fold=0).astimezone(UTC) <= now.astimezone(UTC)
+    is_first = not due.fold or due.replace(fold=0).astimezone(UTC) <= now.astimezone(
+        UTC
+    )
     distance = abs((again.due.astimezone(UTC) - due.astimezone(UTC)).total_seconds())
     assert distance < 60 or not is_first, (text, again, due)
 
 
-@given(st.sampled_from(LANGUAGES), st.integers(0, 7 * 24 * 60 - 1), st.sampled_from(EVERY))
-def test_a_repetition_said_back_is_understood(language: str, minutes: int, every: Repetition) -> None:
+@given(
+    st.sampled_from(LANGUAGES), st.integers(0, 7 * 24 * 60 - 1), st.sampled_from(EVERY)
+)
+def test_a_repetition_said_back_is_understood(
+    language: str, minutes: int, every: Repetition
+) -> None:
     due = NOW + timedelta(minutes=minutes + 1)
-    again = resolved(text := spoken_time(due, now=NOW, language=language, every=every), NOW, language)
+    again = resolved(
+        text := spoken_time(due, now=NOW, language=language, every=every), NOW, language
+    )
     assert again is not None, text
     assert again.every == every, text
     assert f"{again.due:%H:%M}" == f"{due:%H:%M}", text
-    assert every not in {"week", "2 weeks", "3 weeks"} or again.due.weekday() == due.weekday(), text
+    assert (
+        every not in {"week", "2 weeks", "3 weeks"}
+        or again.due.weekday() == due.weekday()
+    ), text
     assert every not in {"month", "year"} or again.due.day == due.day, text
     # The midnight of a day ends it.
     assert every != "workday" or (again.due - timedelta(minutes=1)).weekday() < 5, text
@@ -265,14 +370,21 @@ def test_a_repetition_said_back_is_understood(language: str, minutes: int, every
 
 @pytest.mark.parametrize("every", ["", *EVERY])
 @given(language=st.sampled_from(LANGUAGES), minutes=st.integers(0, 7 * 24 * 60 - 1))
-def test_exact_words_mean_their_moment(language: str, minutes: int, every: Repetition) -> None:
+def test_exact_words_mean_their_moment(
+    language: str, minutes: int, every: Repetition
+) -> None:
     due = NOW + timedelta(minutes=minutes + 1)
-    again = resolved(words := exact_words(Moment(due, every, is_sure=True)), NOW, language)
+    again = resolved(
+        words := exact_words(Moment(due, every, is_sure=True)), NOW, language
+    )
     assert again is not None, words
     assert again.every == every, words
     assert f"{again.due:%H:%M}" == f"{due:%H:%M}", words
     assert every or again.due == due, words
-    assert every not in {"week", "2 weeks", "3 weeks"} or again.due.weekday() == due.weekday(), words
+    assert (
+        every not in {"week", "2 weeks", "3 weeks"}
+        or again.due.weekday() == due.weekday()
+    ), words
     assert every not in {"month", "year"} or again.due.day == due.day, words
     assert "," not in every or str(again.due.weekday()) in every.split(","), words
 
@@ -293,9 +405,15 @@ def test_exact_words_mean_their_moment(language: str, minutes: int, every: Repet
 def test_a_repetition_comes_on_its_days(every: Repetition, days: str) -> None:
     first = NOW.date()
     following = [first + timedelta(days=ahead) for ahead in range(15)]
-    assert [f"{one:%d}" for one in following if recurs_on(one, first, every)] == days.split()
-    assert recurs_on(date(2026, 12, 27), first, every) is (every in {"day", "month", "3 days"})
-    assert recurs_on(date(2027, 11, 27), first, every) is (every in {"day", "month", "year"})
+    assert [
+        f"{one:%d}" for one in following if recurs_on(one, first, every)
+    ] == days.split()
+    assert recurs_on(date(2026, 12, 27), first, every) is (
+        every in {"day", "month", "3 days"}
+    )
+    assert recurs_on(date(2027, 11, 27), first, every) is (
+        every in {"day", "month", "year"}
+    )
 
 
 @pytest.mark.parametrize(
@@ -313,22 +431,37 @@ def test_a_repetition_comes_on_its_days(every: Repetition, days: str) -> None:
         ("month", "on the 7th", "12-07 20:00 month"),
     ],
 )
-def test_what_is_moved_keeps_what_is_not_said(every: Repetition, words: str, meant: str) -> None:
+def test_what_is_moved_keeps_what_is_not_said(
+    every: Repetition, words: str, meant: str
+) -> None:
     moved = Moment(datetime(2026, 12, 5, 20, tzinfo=BERLIN), every, is_sure=True)
-    assert described(resolve_time(words, now=NOW, language="en", sun=sun, moved=moved)).removesuffix(" ?") == meant
+    assert (
+        described(
+            resolve_time(words, now=NOW, language="en", sun=sun, moved=moved)
+        ).removesuffix(" ?")
+        == meant
+    )
 
 
 @given(
-    st.sampled_from([(language, words) for language in LANGUAGES for words in TIMES[language]]),
+    st.sampled_from(
+        [(language, words) for language in LANGUAGES for words in TIMES[language]]
+    ),
     moments,
     st.sampled_from(ZONES),
 )
-def test_no_words_mean_the_past(case: tuple[str, str], moment: datetime, zone: ZoneInfo) -> None:
+def test_no_words_mean_the_past(
+    case: tuple[str, str], moment: datetime, zone: ZoneInfo
+) -> None:
     language, words = case
     now = moment.replace(tzinfo=UTC).astimezone(zone)
     found = resolved(words, now, language)
     if found:
-        assert now.astimezone(UTC) < found.due.astimezone(UTC) <= now.astimezone(UTC) + timedelta(days=366)
+        assert (
+            now.astimezone(UTC)
+            < found.due.astimezone(UTC)
+            <= now.astimezone(UTC) + timedelta(days=366)
+        )
         assert found.due.tzinfo is zone
 
 

@@ -6,7 +6,13 @@ from typing import override
 
 from pydantic import BaseModel, JsonValue
 
-from tests.support.servers.model_server import ModelRequest, ScriptedModelServer, is_from_user, run, tries_tool
+from tests.support.servers.model_server import (
+    ModelRequest,
+    ScriptedModelServer,
+    is_from_user,
+    run,
+    tries_tool,
+)
 from tests.support.servers.script import ScriptedAnswer
 from tests.support.servers.stream import chunks_of
 
@@ -33,7 +39,9 @@ class ScriptedChatCompletions(ScriptedModelServer):
     @override
     def read(self, body: dict[str, JsonValue]) -> ModelRequest:
         request = _Request.model_validate(body)
-        is_trial = not request.tools and [is_from_user(message) for message in request.messages] == [True]
+        is_trial = not request.tools and [
+            is_from_user(message) for message in request.messages
+        ] == [True]
         return ModelRequest(
             request.model,
             is_trial,
@@ -48,12 +56,17 @@ class ScriptedChatCompletions(ScriptedModelServer):
 
     @override
     def list_of(self, models: tuple[str, ...]) -> JsonValue:
-        data: list[JsonValue] = [{"id": name, "object": "model", "owned_by": self._script.owner} for name in models]
+        data: list[JsonValue] = [
+            {"id": name, "object": "model", "owned_by": self._script.owner}
+            for name in models
+        ]
         return {"object": "list", "data": data}
 
     @override
     def error(self, status: HTTPStatus, message: str) -> JsonValue:
-        return {"error": {"message": message, "type": "invalid_request_error", "code": None}}
+        return {
+            "error": {"message": message, "type": "invalid_request_error", "code": None}
+        }
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Scripted model servers that answer as the provider contract says that services of their format do, streaming only.
 
-Arguments that are no JSON can only be sent over formats in which they are text: not over Ollama's.
+Arguments that are no JSON can only be sent over formats in which they are text: not
+over Ollama's.
 """
 
 import json
@@ -16,7 +17,12 @@ from tests.agent.providers.contract.anthropic_messages import AnthropicMessagesD
 from tests.agent.providers.contract.dialect import Answer, Dialect
 from tests.agent.providers.contract.ollama_chat import OllamaChatDialect
 from tests.agent.providers.contract.openai_responses import OpenAIResponsesDialect
-from tests.support.servers.model_server import ModelRequest, ScriptedModelServer, is_from_user, tries_tool
+from tests.support.servers.model_server import (
+    ModelRequest,
+    ScriptedModelServer,
+    is_from_user,
+    tries_tool,
+)
 from tests.support.servers.script import ScriptedAnswer, ScriptedUsage
 
 _CONTEXT_WINDOW = 131_072
@@ -45,7 +51,9 @@ class _ScriptedDialectServer(ScriptedModelServer):
     def read(self, body: dict[str, JsonValue]) -> ModelRequest:
         request = _Request.model_validate(body)
         is_bare = not (request.tools or request.system or request.instructions)
-        is_trial = is_bare and [is_from_user(one) for one in request.messages or request.input] == [True]
+        is_trial = is_bare and [
+            is_from_user(one) for one in request.messages or request.input
+        ] == [True]
         streams = self.streams_unasked if request.stream is None else request.stream
         asks_for_tool = tries_tool(request.tools, request.messages or request.input)
         return ModelRequest(request.model, is_trial, streams, tries_tool=asks_for_tool)
@@ -109,9 +117,14 @@ class ScriptedOllama(_ScriptedDialectServer):
         model = (await request.json())["model"]
         if model not in self._script.models:
             return self._refuse(HTTPStatus.NOT_FOUND, f"model '{model}' not found")
-        info = {"general.architecture": "llama", "llama.context_length": _CONTEXT_WINDOW}
+        info = {
+            "general.architecture": "llama",
+            "llama.context_length": _CONTEXT_WINDOW,
+        }
         tools = [] if model in self._script.without_tools else ["tools"]
-        return web.json_response({"capabilities": ["completion", *tools], "model_info": info})
+        return web.json_response(
+            {"capabilities": ["completion", *tools], "model_info": info}
+        )
 
 
 def _answer_of(answer: ScriptedAnswer) -> Answer:
@@ -124,12 +137,19 @@ def _answer_of(answer: ScriptedAnswer) -> Answer:
             ToolCall(
                 call.id or f"call_{index}",
                 call.name,
-                call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments),
+                call.arguments
+                if isinstance(call.arguments, str)
+                else json.dumps(call.arguments),
             )
             for index, call in enumerate(answer.tool_calls)
         ],
         finish=FinishReason(answer.finish_reason) if answer.finish_reason else natural,
-        usage=Usage(usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens, usage.reasoning_tokens),
+        usage=Usage(
+            usage.prompt_tokens,
+            usage.completion_tokens,
+            usage.cached_tokens,
+            usage.reasoning_tokens,
+        ),
     )
 
 

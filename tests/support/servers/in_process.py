@@ -1,7 +1,7 @@
 """Servers inside the test's own process: real HTTP, and HTTPS, on the loopback address.
 
-Knows how to start and stop a web application, and two that are no model server. Tests that use it ask for the fixture
-`socket_enabled`.
+Knows how to start and stop a web application, and two that are no model server. Tests
+that use it ask for the fixture `socket_enabled`.
 """
 
 from collections.abc import AsyncGenerator, Generator, Mapping
@@ -23,7 +23,9 @@ _LOOPBACK = "127.0.0.1"
 
 
 @asynccontextmanager
-async def serving(application: web.Application, path: str = "/v1", port: int | None = None) -> AsyncGenerator[str]:
+async def serving(
+    application: web.Application, path: str = "/v1", port: int | None = None
+) -> AsyncGenerator[str]:
     """Serve an application until the block is left, at any free port; yields its address, which ends in `path`."""
     server = TestServer(application, host=_LOOPBACK, port=port)
     await server.start_server()
@@ -48,7 +50,9 @@ def with_list(script: Script, status: int, body: str) -> web.Application:
     @web.middleware
     async def answer_list(request: web.Request, handler: Handler) -> web.StreamResponse:
         if request.path.endswith("/models"):
-            return web.Response(status=status, text=body, content_type="application/json")
+            return web.Response(
+                status=status, text=body, content_type="application/json"
+            )
         return await handler(request)
 
     application = ScriptedChatCompletions(script).application()
@@ -57,12 +61,17 @@ def with_list(script: Script, status: int, body: str) -> web.Application:
 
 
 def always(
-    status: int, body: str, content_type: str = "application/json", headers: Mapping[str, str] | None = None
+    status: int,
+    body: str,
+    content_type: str = "application/json",
+    headers: Mapping[str, str] | None = None,
 ) -> web.Application:
     """Return an application that answers every request alike."""
 
     async def answer(_request: web.Request) -> web.Response:
-        return web.Response(status=status, text=body, content_type=content_type, headers=headers)
+        return web.Response(
+            status=status, text=body, content_type=content_type, headers=headers
+        )
 
     application = web.Application()
     application.router.add_route("*", "/{path:.*}", answer)
@@ -78,8 +87,8 @@ def address_without_server() -> str:
 def serving_untrusted_tls(folder: Path) -> Generator[str]:
     """Serve HTTPS with a certificate that nobody trusts; yields its address.
 
-    In a thread: a client that hangs up in the handshake is an error in the event loop of its server, and tests watch
-    theirs.
+    In a thread: a client that hangs up in the handshake is an error in the event loop
+    of its server, and tests watch theirs.
     """
     server = HTTPServer((_LOOPBACK, 0), BaseHTTPRequestHandler)
     server.socket = self_signed(folder).wrap_socket(server.socket, server_side=True)

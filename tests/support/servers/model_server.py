@@ -1,9 +1,10 @@
 """Base of scripted model servers, whatever format they speak: keys, the turn in the script, broken streams.
 
-A format brings its paths and how it writes (`chat_completions.py`, `dialects.py`). A server can run as a process of its
-own: `python -m tests.support.servers.chat_completions SCRIPT.json` prints one line, the address that a person would
-enter, when it listens, and ends with SIGTERM. `GET /requests` tells what it was asked, `GET /load` how often, and how
-many answers are under way.
+A format brings its paths and how it writes (`chat_completions.py`, `dialects.py`). A
+server can run as a process of its own: `python -m
+tests.support.servers.chat_completions SCRIPT.json` prints one line, the address that a
+person would enter, when it listens, and ends with SIGTERM. `GET /requests` tells what
+it was asked, `GET /load` how often, and how many answers are under way.
 """
 
 import argparse
@@ -52,7 +53,9 @@ class ModelRequest:
     """Whether somebody only wants to know that the model uses a tool."""
 
 
-def tries_tool(tools: Sequence[JsonValue], messages: Sequence[Mapping[str, JsonValue]]) -> bool:
+def tries_tool(
+    tools: Sequence[JsonValue], messages: Sequence[Mapping[str, JsonValue]]
+) -> bool:
     """Return whether a request is about the one tool of a trial."""
     contents = [message for message in messages if message.get("role") != "system"]
     return len(tools) == 1 and len(contents) == 1 and '"turn_on"' in json.dumps(tools)
@@ -125,7 +128,9 @@ class ScriptedModelServer(ABC):
         return web.json_response([received.model_dump() for received in self.requests])
 
     async def _tell_load(self, _request: web.Request) -> web.StreamResponse:
-        return web.json_response({"asked": len(self.requests), "under_way": self._under_way})
+        return web.json_response(
+            {"asked": len(self.requests), "under_way": self._under_way}
+        )
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
         try:
@@ -133,26 +138,49 @@ class ScriptedModelServer(ABC):
             parsed = self.read(body)
         except ValidationError as error:
             return self._refuse(HTTPStatus.BAD_REQUEST, str(error))
-        self.requests.append(ReceivedRequest(authorization=request.headers.get(self.key_header), body=body))
+        self.requests.append(
+            ReceivedRequest(
+                authorization=request.headers.get(self.key_header), body=body
+            )
+        )
         self.request_arrived.set()
-        return self._refusal(request, parsed) or await self._answer(request, parsed, self.answer_to(body, parsed))
+        return self._refusal(request, parsed) or await self._answer(
+            request, parsed, self.answer_to(body, parsed)
+        )
 
-    def answer_to(self, body: dict[str, JsonValue], parsed: ModelRequest) -> ScriptedAnswer | ScriptedFailure | None:  # noqa: ARG002  # for servers that look at what was said
+    def answer_to(
+        self,
+        body: dict[str, JsonValue],  # noqa: ARG002  # for servers that look at what was said
+        parsed: ModelRequest,
+    ) -> ScriptedAnswer | ScriptedFailure | None:
         """Return what is said now; None when there is nothing left to say."""
-        trial = (parsed.tries_tool and self._script.tool_trial_answer) or self._script.trial_answer
-        return trial if (parsed.is_trial or parsed.tries_tool) and trial is not None else self._take_answer()
+        trial = (
+            parsed.tries_tool and self._script.tool_trial_answer
+        ) or self._script.trial_answer
+        return (
+            trial
+            if (parsed.is_trial or parsed.tries_tool) and trial is not None
+            else self._take_answer()
+        )
 
-    def _refusal(self, request: web.Request, parsed: ModelRequest) -> web.StreamResponse | None:
+    def _refusal(
+        self, request: web.Request, parsed: ModelRequest
+    ) -> web.StreamResponse | None:
         if not self._authorized(request):
             return self._refuse(HTTPStatus.UNAUTHORIZED, "Incorrect API key provided.")
         if parsed.model not in self._script.models:
-            return self._refuse(HTTPStatus.NOT_FOUND, f"The model {parsed.model!r} does not exist.")
+            return self._refuse(
+                HTTPStatus.NOT_FOUND, f"The model {parsed.model!r} does not exist."
+            )
         if not (parsed.streams or self._answers_whole):
             return self._refuse(HTTPStatus.BAD_REQUEST, "This server only streams.")
         return None
 
     async def _answer(
-        self, request: web.Request, parsed: ModelRequest, answer: ScriptedAnswer | ScriptedFailure | None
+        self,
+        request: web.Request,
+        parsed: ModelRequest,
+        answer: ScriptedAnswer | ScriptedFailure | None,
     ) -> web.StreamResponse:
         match answer:
             case ScriptedAnswer():
@@ -160,12 +188,16 @@ class ScriptedModelServer(ABC):
             case ScriptedFailure():
                 return _failure(answer)
             case None:
-                return self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, "The script has no more answers.")
+                return self._refuse(
+                    HTTPStatus.INTERNAL_SERVER_ERROR, "The script has no more answers."
+                )
 
     def _authorized(self, request: web.Request) -> bool:
         key = self._script.api_key
         sent = request.headers.get(self.key_header, "")
-        return key is None or hmac.compare_digest(sent.encode(), f"{self.key_prefix}{key}".encode())
+        return key is None or hmac.compare_digest(
+            sent.encode(), f"{self.key_prefix}{key}".encode()
+        )
 
     @property
     def _answers_whole(self) -> bool:
@@ -186,12 +218,18 @@ class ScriptedModelServer(ABC):
     def _refuse(self, status: HTTPStatus, message: str) -> web.Response:
         return web.json_response(self.error(status, message), status=status)
 
-    async def _send(self, request: web.Request, answer: ScriptedAnswer, parsed: ModelRequest) -> web.StreamResponse:
+    async def _send(
+        self, request: web.Request, answer: ScriptedAnswer, parsed: ModelRequest
+    ) -> web.StreamResponse:
         self._under_way += 1
         try:
             await asyncio.sleep(answer.delay_seconds)
-            response = web.StreamResponse(headers={"Content-Type": self.content_type, "Cache-Control": "no-cache"})
-            with contextlib.suppress(ConnectionResetError):  # a client may hang up whenever it likes
+            response = web.StreamResponse(
+                headers={"Content-Type": self.content_type, "Cache-Control": "no-cache"}
+            )
+            with contextlib.suppress(
+                ConnectionResetError
+            ):  # a client may hang up whenever it likes
                 await response.prepare(request)
                 await _write(request, response, answer, self.stream(answer, parsed))
             return response
@@ -200,7 +238,10 @@ class ScriptedModelServer(ABC):
 
 
 async def _write(
-    request: web.Request, response: web.StreamResponse, answer: ScriptedAnswer, chunks: Iterable[bytes]
+    request: web.Request,
+    response: web.StreamResponse,
+    answer: ScriptedAnswer,
+    chunks: Iterable[bytes],
 ) -> None:
     left = answer.cut_after_bytes
     if answer.write_bytes is not None:
@@ -224,8 +265,15 @@ def _cut(request: web.Request) -> None:
 
 def _failure(failure: ScriptedFailure) -> web.StreamResponse:
     if isinstance(failure.body, str):
-        return web.Response(status=failure.status, text=failure.body, content_type="text/html", headers=failure.headers)
-    return web.json_response(failure.body, status=failure.status, headers=failure.headers)
+        return web.Response(
+            status=failure.status,
+            text=failure.body,
+            content_type="text/html",
+            headers=failure.headers,
+        )
+    return web.json_response(
+        failure.body, status=failure.status, headers=failure.headers
+    )
 
 
 def is_from_user(message: Mapping[str, JsonValue]) -> bool:
@@ -251,9 +299,13 @@ async def _serve(server: ScriptedModelServer, port: int) -> None:
 
 def run(kind: type[ScriptedModelServer]) -> None:
     """Read the command line and serve."""
-    parser = argparse.ArgumentParser(description="A model server that answers from a script.")
+    parser = argparse.ArgumentParser(
+        description="A model server that answers from a script."
+    )
     parser.add_argument(
-        "script", type=Path, help="JSON file; its format is described in tests/support/servers/script.py"
+        "script",
+        type=Path,
+        help="JSON file; its format is described in tests/support/servers/script.py",
     )
     parser.add_argument("--port", type=int, default=0, help="default: any free one")
     arguments = parser.parse_args()

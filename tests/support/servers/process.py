@@ -29,19 +29,30 @@ class ScriptedServer:
     async def requests(self) -> list[ReceivedRequest]:
         """Return what it was asked so far, in order."""
         root = self.base_url.removesuffix("/v1")
-        async with aiohttp.ClientSession() as session, session.get(f"{root}/requests") as response:
-            return TypeAdapter(list[ReceivedRequest]).validate_json(await response.read())
+        async with (
+            aiohttp.ClientSession() as session,
+            session.get(f"{root}/requests") as response,
+        ):
+            return TypeAdapter(list[ReceivedRequest]).validate_json(
+                await response.read()
+            )
 
 
 @contextlib.asynccontextmanager
 async def scripted_server(
-    script: Script, folder: Path, module: str = "tests.support.servers.chat_completions", *, port: int = 0
+    script: Script,
+    folder: Path,
+    module: str = "tests.support.servers.chat_completions",
+    *,
+    port: int = 0,
 ) -> AsyncIterator[ScriptedServer]:
     """Serve `script`, written to `folder`, until the block is left; `module` calls `model_server.run`."""
     path = folder / "script.json"
     path.write_text(script.model_dump_json(), encoding="utf-8")
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", module, str(path), "--port", str(port)), cwd=_REPOSITORY, stdout=asyncio.subprocess.PIPE
+        *(sys.executable, "-m", module, str(path), "--port", str(port)),
+        cwd=_REPOSITORY,
+        stdout=asyncio.subprocess.PIPE,
     )
     try:
         if process.stdout is None:

@@ -1,7 +1,8 @@
 """A server that sends the bytes it is told, piece by piece, and notices when the other side leaves.
 
-Knows just enough HTTP to take one request after the other; must not know what its bytes mean, so that it
-can also send what no real server framework would: half a stream, a broken head, silence.
+Knows just enough HTTP to take one request after the other; must not know what its bytes
+mean, so that it can also send what no real server framework would: half a stream, a
+broken head, silence.
 """
 
 import asyncio
@@ -59,15 +60,24 @@ class RawRequest:
 
 
 def reply(
-    body: bytes, content_type: str = "application/json", status: int = 200, headers: dict[str, str] | None = None
+    body: bytes,
+    content_type: str = "application/json",
+    status: int = 200,
+    headers: dict[str, str] | None = None,
 ) -> RawReply:
     """Return a whole, well-formed response."""
-    lines = {"Content-Type": content_type, "Content-Length": str(len(body)), **(headers or {})}
+    lines = {
+        "Content-Type": content_type,
+        "Content-Length": str(len(body)),
+        **(headers or {}),
+    }
     return RawReply([head(status, lines), body], Ending.KEEP)
 
 
 def event_stream(
-    pieces: Sequence[bytes], ending: Ending = Ending.KEEP, content_type: str = "text/event-stream; charset=utf-8"
+    pieces: Sequence[bytes],
+    ending: Ending = Ending.KEEP,
+    content_type: str = "text/event-stream; charset=utf-8",
 ) -> RawReply:
     """Return a stream in HTTP chunks, one for each piece; with `KEEP` it has its proper end."""
     chunks = [b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces if piece]
@@ -79,7 +89,10 @@ def event_stream(
 def head(status: int, headers: dict[str, str]) -> bytes:
     """Return status line and headers."""
     phrase = next((known.phrase for known in HTTPStatus if known == status), "Unknown")
-    lines = [f"HTTP/1.1 {status} {phrase}", *(f"{name}: {value}" for name, value in headers.items())]
+    lines = [
+        f"HTTP/1.1 {status} {phrase}",
+        *(f"{name}: {value}" for name, value in headers.items()),
+    ]
     return "\r\n".join([*lines, "", ""]).encode()
 
 
@@ -100,7 +113,9 @@ class RawHTTPServer:
 
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
-    def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def accept(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         """Serve a new connection."""
         self.connections += 1
         self._tasks.add(asyncio.create_task(self._serve(reader, writer)))
@@ -109,13 +124,19 @@ class RawHTTPServer:
         """Wait until all connections are served, which they are once they are closed."""
         await asyncio.gather(*self._tasks)
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         async for ending in serve_connection(reader, writer, self._answer):
             if ending in {Ending.REPEAT, Ending.WAIT}:
                 self.left.set()
 
     def _answer(self, request: RawRequest) -> RawReply:
-        if self.models and request.method == "GET" and request.target.endswith("/models"):
+        if (
+            self.models
+            and request.method == "GET"
+            and request.target.endswith("/models")
+        ):
             return self.models
         self.requests.append(request)
         self.arrived.set()
@@ -123,19 +144,27 @@ class RawHTTPServer:
 
 
 async def serve_connection(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, answer: Callable[[RawRequest], RawReply]
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    answer: Callable[[RawRequest], RawReply],
 ) -> AsyncIterator[Ending]:
     """Take the requests of a connection until a reply ends it, and close it; yield how each reply has ended."""
     with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
         ending = Ending.KEEP
         while ending is Ending.KEEP:
-            ending = await _send(answer(await _read_request(reader, writer)), reader, writer)
+            ending = await _send(
+                answer(await _read_request(reader, writer)), reader, writer
+            )
             yield ending
         if ending is Ending.RESET:
-            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
+            writer.get_extra_info("socket").setsockopt(
+                socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER
+            )
             writer.transport.abort()
     writer.close()
-    with contextlib.suppress(ConnectionError):  # a reset that nothing waits for is logged as an error
+    with contextlib.suppress(
+        ConnectionError
+    ):  # a reset that nothing waits for is logged as an error
         try:
             async with asyncio.timeout(60):
                 await writer.wait_closed()
@@ -143,7 +172,9 @@ async def serve_connection(
             writer.transport.abort()
 
 
-async def _send(sent: RawReply, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Ending:
+async def _send(
+    sent: RawReply, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> Ending:
     for place, piece in enumerate(sent.pieces):
         if held := sent.held.get(place) or sent.held.get(place - len(sent.pieces)):
             await held.wait()
@@ -161,7 +192,9 @@ async def _send(sent: RawReply, reader: asyncio.StreamReader, writer: asyncio.St
     return sent.ending
 
 
-async def _read_request(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> RawRequest:
+async def _read_request(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> RawRequest:
     """Read one request; bytes that are none, such as the beginning of TLS, are refused as real servers do it."""
     first = await reader.readexactly(1)
     if not first.isalpha():
@@ -171,11 +204,18 @@ async def _read_request(reader: asyncio.StreamReader, writer: asyncio.StreamWrit
     method, target, _ = lines[0].split(" ")
     headers = dict(line.split(": ", 1) for line in lines[1:] if line)
     headers = {name.lower(): value for name, value in headers.items()}
-    return RawRequest(method, target, headers, await reader.readexactly(int(headers.get("content-length", "0"))))
+    return RawRequest(
+        method,
+        target,
+        headers,
+        await reader.readexactly(int(headers.get("content-length", "0"))),
+    )
 
 
 @contextlib.asynccontextmanager
-async def raw_http_server(*replies: RawReply, tls: ssl.SSLContext | None = None) -> AsyncIterator[RawHTTPServer]:
+async def raw_http_server(
+    *replies: RawReply, tls: ssl.SSLContext | None = None
+) -> AsyncIterator[RawHTTPServer]:
     """Serve on a free port of the loopback address until the block is left."""
     state = RawHTTPServer(replies)
     server = await asyncio.start_server(state.accept, "127.0.0.1", 0, ssl=tls)

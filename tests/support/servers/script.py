@@ -81,7 +81,9 @@ class Script(BaseModel):
     api_key: str | None = None
     """When given, a request without it gets HTTP 401."""
     answers: tuple[ScriptedAnswer | ScriptedFailure, ...] = ()
-    trial_answer: ScriptedAnswer | ScriptedFailure | None = ScriptedAnswer(content="Hello!")
+    trial_answer: ScriptedAnswer | ScriptedFailure | None = ScriptedAnswer(
+        content="Hello!"
+    )
     """The answer to clients that try out a model: one user message, no instructions or tools. None: the next answer."""
     tool_trial_answer: ScriptedAnswer | ScriptedFailure | None = ScriptedAnswer(
         tool_calls=(ScriptedCall(name="turn_on", arguments={"name": "kitchen light"}),)

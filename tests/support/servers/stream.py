@@ -1,6 +1,7 @@
 """One scripted answer as a Chat Completions stream, the way that real servers send it.
 
-Knows the chunk format (platform.openai.com/docs/api-reference/chat-streaming) and nothing of sockets.
+Knows the chunk format (platform.openai.com/docs/api-reference/chat-streaming) and
+nothing of sockets.
 """
 
 import json
@@ -15,7 +16,9 @@ type Chunk = dict[str, JsonValue]
 DONE = b"data: [DONE]\n\n"
 
 
-def chunks_of(answer: ScriptedAnswer, model: str, *, include_usage: bool) -> Iterator[bytes]:
+def chunks_of(
+    answer: ScriptedAnswer, model: str, *, include_usage: bool
+) -> Iterator[bytes]:
     """Yield the stream of `answer`, event by event, `[DONE]` last."""
     for delta in _deltas(answer):
         yield _chunk(model, [{"index": 0, "delta": delta, "finish_reason": None}])
@@ -34,9 +37,17 @@ def _deltas(answer: ScriptedAnswer) -> Iterator[Chunk]:
         yield {"content": piece}
     for index, call in enumerate(answer.tool_calls):
         call_id = f"call_{index}" if call.id is None else call.id
-        opening: Chunk = {"index": index, "type": "function", "function": {"name": call.name, "arguments": ""}}
+        opening: Chunk = {
+            "index": index,
+            "type": "function",
+            "function": {"name": call.name, "arguments": ""},
+        }
         yield {"tool_calls": [{"id": call_id, **opening} if call_id else opening]}
-        arguments = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments)
+        arguments = (
+            call.arguments
+            if isinstance(call.arguments, str)
+            else json.dumps(call.arguments)
+        )
         for piece in _pieces(arguments, answer.piece_characters):
             yield {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}
 
@@ -67,5 +78,7 @@ def _usage(usage: ScriptedUsage) -> Chunk:
     if usage.cached_tokens:
         counts["prompt_tokens_details"] = {"cached_tokens": usage.cached_tokens}
     if usage.reasoning_tokens:
-        counts["completion_tokens_details"] = {"reasoning_tokens": usage.reasoning_tokens}
+        counts["completion_tokens_details"] = {
+            "reasoning_tokens": usage.reasoning_tokens
+        }
     return counts

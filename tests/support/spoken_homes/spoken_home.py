@@ -1,8 +1,9 @@
 """A home of 2,000 entities in one language, and what is said in it: the YAML files in `homes/`.
 
-A file has rooms by floor, and entities by domain and device class; every room has every entity. In each second room a
-entity is called by its room first, as people do it, and otherwise by itself alone, as Home Assistant does it today.
-Sensors of a technical kind, which every device brings along, have English names everywhere.
+A file has rooms by floor, and entities by domain and device class; every room has every
+entity. In each second room a entity is called by its room first, as people do it, and
+otherwise by itself alone, as Home Assistant does it today. Sensors of a technical kind,
+which every device brings along, have English names everywhere.
 """
 
 from collections.abc import Iterator
@@ -14,7 +15,14 @@ import yaml
 from homeassistant.core import split_entity_id
 from pydantic import BaseModel, ConfigDict
 
-from custom_components.chatterbox.home.entities import ExposedEntity, Floor, Home, NamedEntity, Room, listed_names
+from custom_components.chatterbox.home.entities import (
+    ExposedEntity,
+    Floor,
+    Home,
+    NamedEntity,
+    Room,
+    listed_names,
+)
 from custom_components.chatterbox.home.entity_index import EntityQuery
 
 HOMES: Final = Path(__file__).parent / "homes"
@@ -79,7 +87,12 @@ class SpokenHome:
                     kinds[entity_id] = domain, device_class
                     full = f"{room.name} {name}" if number % 2 else name
                     also = (file.also[place],) if place in file.also else ()
-                    named.append((NamedEntity(entity_id, (full, *also), (room.name,)), room.area_id))
+                    named.append(
+                        (
+                            NamedEntity(entity_id, (full, *also), (room.name,)),
+                            room.area_id,
+                        )
+                    )
         areas = {room.name: room.area_id for room in rooms}
         sayings = tuple(_saying(line, ids, areas) for line in file.says)
         return cls(_home(file, rooms, named), kinds, sayings)
@@ -89,22 +102,40 @@ def _rooms(file: _File) -> Iterator[Room]:
     numbers = range(1, GUEST_ROOMS + 1)
     names = [(name, floor) for floor, in_it in file.rooms.items() for name in in_it]
     top = list(file.rooms)[1]
-    for name, floor in (*names, *((f"{file.guest_room} {number}", top) for number in numbers)):
+    for name, floor in (
+        *names,
+        *((f"{file.guest_room} {number}", top) for number in numbers),
+    ):
         yield Room(name.casefold(), name, (), floor)
 
 
 def _home(file: _File, rooms: list[Room], named: list[tuple[NamedEntity, str]]) -> Home:
     listed = listed_names([entity for entity, _ in named])
     entities = tuple(
-        ExposedEntity(one.entity_id, split_entity_id(one.entity_id)[0], one.names, area_id, *listed[one.entity_id])
+        ExposedEntity(
+            one.entity_id,
+            split_entity_id(one.entity_id)[0],
+            one.names,
+            area_id,
+            *listed[one.entity_id],
+        )
         for one, area_id in named
     )
     by_room: dict[str | None, tuple[ExposedEntity, ...]] = {
-        room.area_id: tuple(one for one in entities if one.area_id == room.area_id) for room in rooms
+        room.area_id: tuple(one for one in entities if one.area_id == room.area_id)
+        for room in rooms
     }
-    return Home(tuple(Floor(name, name, ()) for name in file.rooms), tuple(rooms), entities, by_room)
+    return Home(
+        tuple(Floor(name, name, ()) for name in file.rooms),
+        tuple(rooms),
+        entities,
+        by_room,
+    )
 
 
 def _saying(line: str, ids: dict[str, str], areas: dict[str, str]) -> Saying:
     words, means, *spoken_in = (part.strip() for part in line.split("|"))
-    return Saying(EntityQuery(words, area_id=areas[spoken_in[0]] if spoken_in else None), ids[means])
+    return Saying(
+        EntityQuery(words, area_id=areas[spoken_in[0]] if spoken_in else None),
+        ids[means],
+    )

@@ -59,15 +59,21 @@ entities:
 async def home(hass: HomeAssistant) -> HomeAssistant:
     await move_in(hass, HOME)
     assert await async_setup_component(hass, conversation.DOMAIN, {})
-    hass.states.async_set("alarm_control_panel.home", "armed_away", {"friendly_name": "Alarm"})
-    async_expose_entity(hass, conversation.DOMAIN, "alarm_control_panel.home", should_expose=True)
+    hass.states.async_set(
+        "alarm_control_panel.home", "armed_away", {"friendly_name": "Alarm"}
+    )
+    async_expose_entity(
+        hass, conversation.DOMAIN, "alarm_control_panel.home", should_expose=True
+    )
     return hass
 
 
 async def effects_of(hass: HomeAssistant, name: str, arguments: JsonObject) -> Effects:
     instance = await llm.async_get_api(hass, llm.LLM_API_ASSIST, llm_context_of())
     tool = next(tool for tool in instance.tools if tool.name == name)
-    return await async_call_effects(hass, llm_context_of(), RenamedTool("another_name", tool), arguments)
+    return await async_call_effects(
+        hass, llm_context_of(), RenamedTool("another_name", tool), arguments
+    )
 
 
 def facts_of(effects: Effects) -> set[tuple[str, str]]:
@@ -80,9 +86,21 @@ def facts_of(effects: Effects) -> set[tuple[str, str]]:
     [
         ("intent__HassTurnOn", {"name": "entrance"}, {("lock.front", "lock.lock")}),
         ("intent__HassTurnOff", {"name": "Entrance"}, {("lock.front", "lock.unlock")}),
-        ("intent__HassTurnOff", {"name": "front door"}, {("lock.front", "lock.unlock"), ("lock.shed", "lock.unlock")}),
-        ("intent__HassTurnOff", {"area": "Hall", "domain": "lock"}, {("lock.front", "lock.unlock")}),
-        ("intent__HassTurnOff", {"floor": "Ground Floor", "domain": ["lock"]}, {("lock.front", "lock.unlock")}),
+        (
+            "intent__HassTurnOff",
+            {"name": "front door"},
+            {("lock.front", "lock.unlock"), ("lock.shed", "lock.unlock")},
+        ),
+        (
+            "intent__HassTurnOff",
+            {"area": "Hall", "domain": "lock"},
+            {("lock.front", "lock.unlock")},
+        ),
+        (
+            "intent__HassTurnOff",
+            {"floor": "Ground Floor", "domain": ["lock"]},
+            {("lock.front", "lock.unlock")},
+        ),
         (
             "intent__HassTurnOff",
             {"name": "all", "domain": ["lock"]},
@@ -93,40 +111,92 @@ def facts_of(effects: Effects) -> set[tuple[str, str]]:
             {"name": "", "device_class": ["garage"], "area": None},
             {("cover.garage", "cover.open_cover")},
         ),
-        ("intent__HassTurnOn", {"name": "Garage", "device_class": ["garage"]}, {("cover.garage", "cover.open_cover")}),
-        ("intent__HassTurnOff", {"name": "Garage"}, {("cover.garage", "cover.close_cover")}),
+        (
+            "intent__HassTurnOn",
+            {"name": "Garage", "device_class": ["garage"]},
+            {("cover.garage", "cover.open_cover")},
+        ),
+        (
+            "intent__HassTurnOff",
+            {"name": "Garage"},
+            {("cover.garage", "cover.close_cover")},
+        ),
         ("intent__HassTurnOn", {"name": "Tap"}, {("valve.tap", "valve.open_valve")}),
         ("intent__HassTurnOff", {"name": "Tap"}, {("valve.tap", "valve.close_valve")}),
         ("intent__HassTurnOn", {"name": "Bell"}, {("button.bell", "button.press")}),
         ("intent__HassTurnOff", {"name": "Alarm"}, set()),
         ("intent__HassTurnOff", {"name": "Safe"}, set()),
-        ("intent__HassSetPosition", {"name": "Garage", "position": 30}, {("cover.garage", "cover.set_cover_position")}),
-        ("intent__HassSetPosition", {"name": "Garage", "position": "0"}, {("cover.garage", "cover.close_cover")}),
+        (
+            "intent__HassSetPosition",
+            {"name": "Garage", "position": 30},
+            {("cover.garage", "cover.set_cover_position")},
+        ),
+        (
+            "intent__HassSetPosition",
+            {"name": "Garage", "position": "0"},
+            {("cover.garage", "cover.close_cover")},
+        ),
         ("intent__HassSetPosition", {"name": "Garage", "position": 300}, set()),
-        ("intent__HassSetPosition", {"name": "Tap", "position": 0}, {("valve.tap", "valve.close_valve")}),
+        (
+            "intent__HassSetPosition",
+            {"name": "Tap", "position": 0},
+            {("valve.tap", "valve.close_valve")},
+        ),
         ("intent__HassSetPosition", {"name": "Lamp", "position": 3}, set()),
-        ("intent__HassStopMoving", {"name": "Garage"}, {("cover.garage", "cover.stop_cover")}),
+        (
+            "intent__HassStopMoving",
+            {"name": "Garage"},
+            {("cover.garage", "cover.stop_cover")},
+        ),
         ("intent__HassTurnOn", {"name": "all"}, set()),
         ("intent__HassCancelAllTimers", {}, set()),
-        ("light__HassLightSet", {"area": "hall", "brightness": 3}, {("light.lamp", "light.turn_on")}),
-        ("climate__HassClimateSetTemperature", {"temperature": 20}, {("climate.heater", "climate.set_temperature")}),
+        (
+            "light__HassLightSet",
+            {"area": "hall", "brightness": 3},
+            {("light.lamp", "light.turn_on")},
+        ),
+        (
+            "climate__HassClimateSetTemperature",
+            {"temperature": 20},
+            {("climate.heater", "climate.set_temperature")},
+        ),
         (
             "media_player__HassSetVolumeRelative",
             {"volume_step": "up", "area": "Hall"},
-            {("media_player.radio", f"media_player.volume_{how}") for how in ("up", "down", "set")},
+            {
+                ("media_player.radio", f"media_player.volume_{how}")
+                for how in ("up", "down", "set")
+            },
         ),
         (
             "media_player__play_media",
-            {"media_content_id": "x", "media_content_type": "music", "player_name": " ", "player_area": "Hall"},
+            {
+                "media_content_id": "x",
+                "media_content_type": "music",
+                "player_name": " ",
+                "player_area": "Hall",
+            },
             {("media_player.radio", "media_player.play_media")},
         ),
-        # It is playing, and can be resumed only after an earlier call of the same message has paused it.
-        ("media_player__HassMediaUnpause", {"name": "Radio"}, {("media_player.radio", "media_player.media_play")}),
-        ("todo__HassListAddItem", {"name": "Chores", "item": "Dust"}, {("todo.chores", "todo.add_item")}),
+        # It is playing, and can be resumed only after an earlier call of the same
+        # message has paused it.
+        (
+            "media_player__HassMediaUnpause",
+            {"name": "Radio"},
+            {("media_player.radio", "media_player.media_play")},
+        ),
+        (
+            "todo__HassListAddItem",
+            {"name": "Chores", "item": "Dust"},
+            {("todo.chores", "todo.add_item")},
+        ),
     ],
 )
 async def test_a_call_tells_what_it_would_do(
-    home: HomeAssistant, tool: str, arguments: JsonObject, expected: set[tuple[str, str]]
+    home: HomeAssistant,
+    tool: str,
+    arguments: JsonObject,
+    expected: set[tuple[str, str]],
 ) -> None:
     before = home.states.async_all()
 
@@ -140,27 +210,48 @@ async def test_a_call_tells_what_it_would_do(
     ("tool", "arguments", "expected"),
     [
         ("intent__HassTurnOn", {"name": "lamp"}, {"light.lamp"}),
-        ("intent__HassTurnOn", {"name": "Both"}, {"light.all", "light.inner", "light.lamp"}),
+        (
+            "intent__HassTurnOn",
+            {"name": "Both"},
+            {"light.all", "light.inner", "light.lamp"},
+        ),
         ("intent__HassTurnOn", {"name": "Nobody"}, None),
-        ("intent__HassTurnOn", {"name": "Bell"}, None),  # what a button does is not in its state
+        (
+            "intent__HassTurnOn",
+            {"name": "Bell"},
+            None,
+        ),  # what a button does is not in its state
         ("nobody__has_this_tool", {"name": "Lamp"}, None),
     ],
 )
 async def test_targets_are_the_changed_entities_with_members_of_groups(
     home: HomeAssistant, tool: str, arguments: JsonObject, expected: set[str] | None
 ) -> None:
-    home.states.async_set("light.all", "off", {"friendly_name": "Both", "entity_id": ["light.lamp", "light.inner"]})
-    home.states.async_set("light.inner", "off", {"entity_id": ["light.lamp", "light.all"]})
+    home.states.async_set(
+        "light.all",
+        "off",
+        {"friendly_name": "Both", "entity_id": ["light.lamp", "light.inner"]},
+    )
+    home.states.async_set(
+        "light.inner", "off", {"entity_id": ["light.lamp", "light.all"]}
+    )
     async_expose_entity(home, conversation.DOMAIN, "light.all", should_expose=True)
 
-    assert (await offer_of(home, llm.LLM_API_ASSIST)).dispatcher.targets(tool, arguments) == expected
+    assert (await offer_of(home, llm.LLM_API_ASSIST)).dispatcher.targets(
+        tool, arguments
+    ) == expected
 
 
 async def test_a_toggled_cover_may_open(home: HomeAssistant) -> None:
-    effects = intent_effects(home, "HassToggle", {"name": "Garage"}, conversation.DOMAIN)
+    effects = intent_effects(
+        home, "HassToggle", {"name": "Garage"}, conversation.DOMAIN
+    )
 
     assert facts_of(effects) == {("cover.garage", "cover.toggle")}
-    assert intent_effects(home, "HassToggle", {"name": "Entrance"}, conversation.DOMAIN) == NOTHING
+    assert (
+        intent_effects(home, "HassToggle", {"name": "Entrance"}, conversation.DOMAIN)
+        == NOTHING
+    )
     assert intent_effects(home, "NobodyHandlesThis", {}, conversation.DOMAIN) == NOTHING
 
 
@@ -169,30 +260,47 @@ async def test_a_broadcast_reaches_every_satellite(home: HomeAssistant) -> None:
     await home.async_block_till_done()  # its intents are registered beside
     home.states.async_set("assist_satellite.kitchen", "idle")
 
-    effects = intent_effects(home, intent.INTENT_BROADCAST, {"message": "Dinner"}, conversation.DOMAIN)
+    effects = intent_effects(
+        home, intent.INTENT_BROADCAST, {"message": "Dinner"}, conversation.DOMAIN
+    )
 
-    assert facts_of(effects) == {("assist_satellite.kitchen", "assist_satellite.announce")}
+    assert facts_of(effects) == {
+        ("assist_satellite.kitchen", "assist_satellite.announce")
+    }
 
 
 async def test_a_script_is_what_it_consists_of(home: HomeAssistant) -> None:
     unlock = {"action": "lock.unlock", "target": {"area_id": "garden"}}
-    assert await async_setup_component(home, "script", {"script": {"post": {"sequence": [unlock]}}})
+    assert await async_setup_component(
+        home, "script", {"script": {"post": {"sequence": [unlock]}}}
+    )
     async_expose_entity(home, conversation.DOMAIN, "script.post", should_expose=True)
     expected = {("script.post", "script.turn_on"), ("lock.shed", "lock.unlock")}
 
     assert facts_of(await effects_of(home, "script__post", {})) == expected
-    assert facts_of(await effects_of(home, "intent__HassTurnOn", {"name": "post"})) == expected
-    assert facts_of(await effects_of(home, "intent__HassTurnOff", {"name": "post"})) == {
-        ("script.post", "script.turn_off")
-    }
+    assert (
+        facts_of(await effects_of(home, "intent__HassTurnOn", {"name": "post"}))
+        == expected
+    )
+    assert facts_of(
+        await effects_of(home, "intent__HassTurnOff", {"name": "post"})
+    ) == {("script.post", "script.turn_off")}
 
 
 async def test_an_intent_script_is_what_it_consists_of(home: HomeAssistant) -> None:
     unlock = {"action": "lock.unlock", "target": {"entity_id": "lock.shed"}}
-    scripts = {"Postman": {"action": [unlock]}, "Greet": {"speech": {"text": "Hello"}}, "Broken": {"action": []}}
-    assert await async_setup_component(home, "intent_script", {"intent_script": scripts})
+    scripts = {
+        "Postman": {"action": [unlock]},
+        "Greet": {"speech": {"text": "Hello"}},
+        "Broken": {"action": []},
+    }
+    assert await async_setup_component(
+        home, "intent_script", {"intent_script": scripts}
+    )
 
-    assert facts_of(await effects_of(home, "intent_script__Postman", {})) == {("lock.shed", "lock.unlock")}
+    assert facts_of(await effects_of(home, "intent_script__Postman", {})) == {
+        ("lock.shed", "lock.unlock")
+    }
     assert facts_of(await effects_of(home, "intent_script__Greet", {})) == set()
 
     for handler in intent.async_get(home):
@@ -217,7 +325,9 @@ class ForeignTwist(intent.ServiceIntentHandler):
     """An intent of somebody else that looks like Home Assistant's kind, and does something else."""
 
     @override
-    async def async_call_service(self, domain: str, service: str, intent_obj: intent.Intent, state: State) -> None:
+    async def async_call_service(
+        self, domain: str, service: str, intent_obj: intent.Intent, state: State
+    ) -> None:
         """Do what nobody expects."""
 
 
@@ -228,7 +338,9 @@ def stumble(value: object) -> object:
 FOREIGN = Unresolved(frozenset({Unknown(UnknownReason.FOREIGN_INTENT)}))
 
 
-async def test_intents_of_others_are_unknown_unless_they_are_plain_services(home: HomeAssistant) -> None:
+async def test_intents_of_others_are_unknown_unless_they_are_plain_services(
+    home: HomeAssistant,
+) -> None:
     for handler in (
         ForeignHandler(),
         ForeignService("Plain", "lock", "unlock", required_domains={"lock"}),
@@ -239,26 +351,35 @@ async def test_intents_of_others_are_unknown_unless_they_are_plain_services(home
 
     slots: JsonObject = {"name": "Entrance", "how": "now"}
     assert intent_effects(home, "Foreign", slots, conversation.DOMAIN) == FOREIGN
-    assert facts_of(intent_effects(home, "Plain", slots, conversation.DOMAIN)) == {("lock.front", "lock.unlock")}
+    assert facts_of(intent_effects(home, "Plain", slots, conversation.DOMAIN)) == {
+        ("lock.front", "lock.unlock")
+    }
     assert intent_effects(home, "Twisted", slots, conversation.DOMAIN) == FOREIGN
     assert intent_effects(home, "Stumbling", slots, conversation.DOMAIN) == FOREIGN
 
 
-async def test_an_intent_of_others_that_says_it_reads_is_taken_at_its_word(home: HomeAssistant) -> None:
+async def test_an_intent_of_others_that_says_it_reads_is_taken_at_its_word(
+    home: HomeAssistant,
+) -> None:
     handler = ForeignHandler()
     intent.async_register(home, handler)
     reads = llm.ToolAnnotations(read_only=True)
 
-    assert call_effects(home, llm_context_of(), llm.IntentTool("a__b", handler, annotations=reads), {}) == Annotated(
-        ToolAnnotations(read_only=True)
+    assert call_effects(
+        home, llm_context_of(), llm.IntentTool("a__b", handler, annotations=reads), {}
+    ) == Annotated(ToolAnnotations(read_only=True))
+    assert (
+        call_effects(home, llm_context_of(), llm.IntentTool("a__b", handler), {})
+        == FOREIGN
     )
-    assert call_effects(home, llm_context_of(), llm.IntentTool("a__b", handler), {}) == FOREIGN
 
 
 async def test_other_tools_are_judged_by_their_annotations(home: HomeAssistant) -> None:
     tool = StubTool(name="order_pizza")
 
-    assert call_effects(home, llm_context_of(), tool, {"name": "Front Door"}) == Annotated(ToolAnnotations())
+    assert call_effects(
+        home, llm_context_of(), tool, {"name": "Front Door"}
+    ) == Annotated(ToolAnnotations())
     assert call_effects(home, llm_context_of(), UnavailableTool(tool), {}) == NOTHING
     assert await effects_of(home, "homeassistant__GetLiveContext", {}) == Annotated(
         ToolAnnotations(read_only=True, open_world=False)
@@ -268,11 +389,28 @@ async def test_other_tools_are_judged_by_their_annotations(home: HomeAssistant) 
 @in_one_home(
     ("arguments", "expected"),
     [
-        ({"action": "lock.unlock", "entity_id": "lock.safe"}, {("lock.safe", "lock.unlock")}),
-        ({"domain": "lock", "service": "unlock", "data": {"entity_id": "LOCK.safe"}}, {("lock.safe", "lock.unlock")}),
-        ({"service": "lock.open", "target": {"area_id": "garden"}}, {("lock.shed", "lock.open")}),
         (
-            {"calls": [{"service": "Lock.unlock", "service_data": {"entity_id": ["lock.shed"]}}, {"query": "x"}]},
+            {"action": "lock.unlock", "entity_id": "lock.safe"},
+            {("lock.safe", "lock.unlock")},
+        ),
+        (
+            {"domain": "lock", "service": "unlock", "data": {"entity_id": "LOCK.safe"}},
+            {("lock.safe", "lock.unlock")},
+        ),
+        (
+            {"service": "lock.open", "target": {"area_id": "garden"}},
+            {("lock.shed", "lock.open")},
+        ),
+        (
+            {
+                "calls": [
+                    {
+                        "service": "Lock.unlock",
+                        "service_data": {"entity_id": ["lock.shed"]},
+                    },
+                    {"query": "x"},
+                ]
+            },
             {("lock.shed", "lock.unlock")},
         ),
         ({"action": "lock.burst", "entity_id": "lock.safe"}, set()),
@@ -287,7 +425,9 @@ async def test_actions_that_a_tool_names_are_judged_beside_its_annotations(
 ) -> None:
     for service in ("unlock", "open"):
         home.services.async_register("lock", service, print)
-    effects = call_effects(home, llm_context_of(), StubTool(name="call_service"), arguments)
+    effects = call_effects(
+        home, llm_context_of(), StubTool(name="call_service"), arguments
+    )
 
     assert isinstance(effects, Annotated)
     assert effects.annotations == ToolAnnotations()
@@ -298,9 +438,19 @@ async def test_actions_that_a_tool_names_are_judged_beside_its_annotations(
     ("arguments", "reason"),
     [
         ({"action": "lock.unlock", "entity_id": "{{ x }}"}, UnknownReason.TEMPLATE),
-        ({"action": "lock.unlock", "entity_id": "lock.safe", "data": {"code": "{{ x }}"}}, UnknownReason.TEMPLATE),
+        (
+            {
+                "action": "lock.unlock",
+                "entity_id": "lock.safe",
+                "data": {"code": "{{ x }}"},
+            },
+            UnknownReason.TEMPLATE,
+        ),
         ({"action": "{{ x }}", "entity_id": "lock.safe"}, UnknownReason.TEMPLATE),
-        ({"action": "lock.unlock", "data": '{"entity_id": "lock.safe"}'}, UnknownReason.TEMPLATE),
+        (
+            {"action": "lock.unlock", "data": '{"entity_id": "lock.safe"}'},
+            UnknownReason.TEMPLATE,
+        ),
         ({"action": "lock.unlock", "target": "lock.safe"}, UnknownReason.OPAQUE_ACTION),
         ({"action": "lock.unlock"}, UnknownReason.OPAQUE_ACTION),
         ({"action": "siren.wail", "area_id": "nowhere"}, None),
@@ -313,7 +463,9 @@ async def test_an_action_that_a_tool_names_may_be_unknown(
     for name in ("lock.unlock", "siren.wail", "mill.grind"):
         domain, service = name.split(".")
         home.services.async_register(domain, service, print)
-    effects = call_effects(home, llm_context_of(), StubTool(name="call_service"), arguments)
+    effects = call_effects(
+        home, llm_context_of(), StubTool(name="call_service"), arguments
+    )
 
     assert isinstance(effects, Annotated)
     unknowns = effects.named.unknowns if isinstance(effects.named, Unresolved) else ()
@@ -329,15 +481,23 @@ class TimerHandler(intent.IntentHandler):
 TIMER = llm.IntentTool("intent__HassStartTimer", TimerHandler())
 
 
-async def test_a_command_for_later_is_refused_and_does_nothing(home: HomeAssistant) -> None:
+async def test_a_command_for_later_is_refused_and_does_nothing(
+    home: HomeAssistant,
+) -> None:
     for command in (" ", "turn on the lamp"):
         arguments: JsonObject = {"minutes": 5, "conversation_command": command}
-        assert await async_call_effects(home, llm_context_of(), TIMER, arguments) == NOTHING
+        assert (
+            await async_call_effects(home, llm_context_of(), TIMER, arguments)
+            == NOTHING
+        )
 
 
 def core_handlers() -> Mapping[str, type[intent.IntentHandler]]:
     """Return every class of handlers that Home Assistant's own integrations bring."""
-    names = [f"{module.name}.intent" for module in pkgutil.iter_modules(homeassistant.components.__path__)]
+    names = [
+        f"{module.name}.intent"
+        for module in pkgutil.iter_modules(homeassistant.components.__path__)
+    ]
     found: dict[str, type[intent.IntentHandler]] = {}
     for name in ("intent", "intent.timers", *names):
         try:
@@ -345,7 +505,11 @@ def core_handlers() -> Mapping[str, type[intent.IntentHandler]]:
         except ModuleNotFoundError:
             continue
         for kind in vars(module).values():
-            if isinstance(kind, type) and issubclass(kind, intent.IntentHandler) and kind.__module__ == module.__name__:
+            if (
+                isinstance(kind, type)
+                and issubclass(kind, intent.IntentHandler)
+                and kind.__module__ == module.__name__
+            ):
                 found[f"{name}.{kind.__qualname__}"] = kind
     return found
 
@@ -355,6 +519,7 @@ def test_every_handler_of_home_assistant_is_known() -> None:
     own_way = {
         name
         for name, kind in core_handlers().items()
-        if not issubclass(kind, intent.DynamicServiceIntentHandler) and not name.endswith("ListBaseIntentHandler")
+        if not issubclass(kind, intent.DynamicServiceIntentHandler)
+        and not name.endswith("ListBaseIntentHandler")
     }
     assert own_way == set(HANDLERS)

@@ -32,25 +32,37 @@ from tests.support.llm_apis import (
 from tests.support.versions import OF_NOBODY
 
 
-async def test_the_assist_tools_are_offered_sorted_under_their_own_names(home: HomeAssistant) -> None:
+async def test_the_assist_tools_are_offered_sorted_under_their_own_names(
+    home: HomeAssistant,
+) -> None:
     offer = await offer_of(home, llm.LLM_API_ASSIST)
 
     names = [definition.name for definition in offer.definitions]
     assert names == sorted(names)
-    assert {"intent__HassTurnOn", "light__HassLightSet", "homeassistant__GetLiveContext"} <= set(names)
+    assert {
+        "intent__HassTurnOn",
+        "light__HassLightSet",
+        "homeassistant__GetLiveContext",
+    } <= set(names)
     assert all(definition.description for definition in offer.definitions)
 
 
-async def test_music_is_not_content_from_outside_but_whatever_is_only_called_so_is(home: HomeAssistant) -> None:
+async def test_music_is_not_content_from_outside_but_whatever_is_only_called_so_is(
+    home: HomeAssistant,
+) -> None:
     register(home, "mcp-1", MediaSearchTool(), MediaPlayTool(), name="House")
     register(home, "mcp-2", StubTool(name="media_player__search_media"), name="Web")
 
     offer = await offer_of(home, "mcp-1", "mcp-2")
 
-    (play,) = (tool for tool in offer.definitions if tool.name == "media_player__play_media")
+    (play,) = (
+        tool for tool in offer.definitions if tool.name == "media_player__play_media"
+    )
     searches = [tool for tool in offer.definitions if tool is not play]
     assert play.annotations == ToolAnnotations(open_world=False)
-    assert {tool.description.split()[-1]: tool.annotations.open_world for tool in searches} == {
+    assert {
+        tool.description.split()[-1]: tool.annotations.open_world for tool in searches
+    } == {
         "House.": False,
         "Web.": True,
     }
@@ -84,40 +96,62 @@ async def test_a_tool_that_says_nothing_of_itself_is_taken_by_its_name(
     alike = [tool for tool in offer.definitions if "declares" not in tool.description]
     assert [tool.annotations.read_only for tool in alike] == [reads, reads]
     assert all(tool.annotations.open_world for tool in alike)
-    assert not any(tool.annotations.read_only for tool in offer.definitions if tool not in alike)
+    assert not any(
+        tool.annotations.read_only for tool in offer.definitions if tool not in alike
+    )
 
 
-async def test_no_source_offers_a_tool_under_the_name_of_the_understanding_of_sentences(home: HomeAssistant) -> None:
-    register(home, "mcp-1", StubTool(name="get_news"), StubTool(name=PROCESS_SENTENCE.name))
+async def test_no_source_offers_a_tool_under_the_name_of_the_understanding_of_sentences(
+    home: HomeAssistant,
+) -> None:
+    register(
+        home, "mcp-1", StubTool(name="get_news"), StubTool(name=PROCESS_SENTENCE.name)
+    )
 
     offer = await async_offer_tools(home, ["mcp-1"], llm_context_of())
 
     assert offer.labels == {"get_news": "mcp-1"}
 
 
-async def test_a_source_that_only_reads_offers_nothing_that_changes_something(home: HomeAssistant) -> None:
+async def test_a_source_that_only_reads_offers_nothing_that_changes_something(
+    home: HomeAssistant,
+) -> None:
     register(home, "mcp-1", StubTool(name="get_news"), StubTool(name="send_mail"))
     scripts: ConfigType = {"calm": {"sequence": []}, "party": {"sequence": []}}
     assert await async_setup_component(home, "script", {"script": scripts})
     for script in scripts:
-        async_expose_entity(home, conversation.DOMAIN, f"script.{script}", should_expose=True)
+        async_expose_entity(
+            home, conversation.DOMAIN, f"script.{script}", should_expose=True
+        )
     reads = ToolSource(TrustLevel.READ)
     policy = Policy(sources={"mcp-1": reads, "script.party": reads})
 
-    offer = await async_offer_tools(home, ["mcp-1", llm.LLM_API_ASSIST], llm_context_of(), policy=policy)
-    everything = Policy(sources={llm.LLM_API_ASSIST: reads, "script.calm": ToolSource(TrustLevel.ASK)})
-    reading = await async_offer_tools(home, [llm.LLM_API_ASSIST], llm_context_of(), policy=everything)
+    offer = await async_offer_tools(
+        home, ["mcp-1", llm.LLM_API_ASSIST], llm_context_of(), policy=policy
+    )
+    everything = Policy(
+        sources={llm.LLM_API_ASSIST: reads, "script.calm": ToolSource(TrustLevel.ASK)}
+    )
+    reading = await async_offer_tools(
+        home, [llm.LLM_API_ASSIST], llm_context_of(), policy=everything
+    )
 
     names = {tool.name for tool in offer.definitions}
     assert {"get_news", "script__calm", "intent__HassTurnOn"} <= names
     assert names.isdisjoint({"send_mail", "script__party"})
     assert "call the intent tools" in offer.prompt
-    assert [tool.name for tool in reading.definitions if not tool.annotations.read_only] == ["script__calm"]
-    assert "homeassistant__GetLiveContext" in {tool.name for tool in reading.definitions}
+    assert [
+        tool.name for tool in reading.definitions if not tool.annotations.read_only
+    ] == ["script__calm"]
+    assert "homeassistant__GetLiveContext" in {
+        tool.name for tool in reading.definitions
+    }
     assert "call the intent tools" not in reading.prompt
 
 
-async def test_the_chat_log_gets_the_same_tools_and_the_same_prompt_as_from_home_assistant(home: HomeAssistant) -> None:
+async def test_the_chat_log_gets_the_same_tools_and_the_same_prompt_as_from_home_assistant(
+    home: HomeAssistant,
+) -> None:
     offer = await offer_of(home, llm.LLM_API_ASSIST, home=LISTED)
     prompts: list[conversation.Content] = []
     assert offer.instance is not None
@@ -128,7 +162,9 @@ async def test_the_chat_log_gets_the_same_tools_and_the_same_prompt_as_from_home
         ):
             await chat_log.async_provide_llm_data(llm_context_of(), api)
             assert chat_log.llm_api is not None
-            assert sorted(tool.name for tool in chat_log.llm_api.tools) == [tool.name for tool in offer.definitions]
+            assert sorted(tool.name for tool in chat_log.llm_api.tools) == [
+                tool.name for tool in offer.definitions
+            ]
             prompts.append(chat_log.content[0])
 
     ours, theirs = prompts
@@ -137,7 +173,9 @@ async def test_the_chat_log_gets_the_same_tools_and_the_same_prompt_as_from_home
     assert ours.content == theirs.content
 
 
-async def test_no_top_level_of_any_tool_has_what_openai_refuses(home: HomeAssistant) -> None:
+async def test_no_top_level_of_any_tool_has_what_openai_refuses(
+    home: HomeAssistant,
+) -> None:
     device_id = satellite(home, "kitchen")
     async_register_timer_handler(home, device_id, lambda *_: None)
 
@@ -148,7 +186,9 @@ async def test_no_top_level_of_any_tool_has_what_openai_refuses(home: HomeAssist
         assert tool.parameters["type"] == "object"
         assert isinstance(tool.parameters["properties"], dict)
         assert not {"anyOf", "oneOf", "allOf", "not", "enum"} & set(tool.parameters)
-    assert tools["intent__HassStartTimer"].description.endswith("Give at least one of: hours; minutes; seconds.")
+    assert tools["intent__HassStartTimer"].description.endswith(
+        "Give at least one of: hours; minutes; seconds."
+    )
 
 
 async def test_tools_say_how_they_behave(home: HomeAssistant) -> None:
@@ -156,7 +196,9 @@ async def test_tools_say_how_they_behave(home: HomeAssistant) -> None:
 
     tools = {definition.name: definition for definition in offer.definitions}
     assert tools["homeassistant__GetLiveContext"].annotations.read_only
-    assert tools["light__HassLightSet"].annotations == ToolAnnotations(idempotent=True, open_world=False)
+    assert tools["light__HassLightSet"].annotations == ToolAnnotations(
+        idempotent=True, open_world=False
+    )
     assert {tool.name for tool in offer.definitions if tool.repeatable} == {
         "media_player__HassMediaNext",
         "media_player__HassMediaPrevious",
@@ -164,15 +206,24 @@ async def test_tools_say_how_they_behave(home: HomeAssistant) -> None:
     }
 
 
-async def test_an_undeclared_tool_is_taken_for_the_least_safe(home: HomeAssistant) -> None:
+async def test_an_undeclared_tool_is_taken_for_the_least_safe(
+    home: HomeAssistant,
+) -> None:
     register(home, "mcp-1", StubTool(name="order_pizza"))
 
-    assert (await offer_of(home, "mcp-1")).definitions[0].annotations == ToolAnnotations()
+    assert (await offer_of(home, "mcp-1")).definitions[
+        0
+    ].annotations == ToolAnnotations()
 
 
-async def test_two_apis_with_one_title_keep_their_tools_apart(home: HomeAssistant) -> None:
+async def test_two_apis_with_one_title_keep_their_tools_apart(
+    home: HomeAssistant,
+) -> None:
     """Invariant 53."""
-    first, second = StubTool(name="search", answer={"from": 1}), StubTool(name="search", answer={"from": 2})
+    first, second = (
+        StubTool(name="search", answer={"from": 1}),
+        StubTool(name="search", answer={"from": 2}),
+    )
     register(home, "mcp-1", first)
     register(home, "mcp-2", second, StubTool(name="read"))
 
@@ -181,17 +232,30 @@ async def test_two_apis_with_one_title_keep_their_tools_apart(home: HomeAssistan
     names = [definition.name for definition in offer.definitions]
     assert "read" in names
     assert len(names) == len(set(names)) == 3
-    answers = {name: json.loads((await run(offer, name, query="x")).content) for name in names if name != "read"}
+    answers = {
+        name: json.loads((await run(offer, name, query="x")).content)
+        for name in names
+        if name != "read"
+    }
     assert sorted(answer["from"] for answer in answers.values()) == [1, 2]
     assert first.calls == second.calls == [("search", {"query": "x"})]
 
 
-async def test_the_order_of_the_apis_changes_nothing_about_their_tools(home: HomeAssistant) -> None:
+async def test_the_order_of_the_apis_changes_nothing_about_their_tools(
+    home: HomeAssistant,
+) -> None:
     for api_id in ("mcp-1", "mcp-2"):
         names = ("search", "files.read", f"write_{api_id}")
-        register(home, api_id, *(StubTool(name=name, description=f"At {api_id}.") for name in names))
+        register(
+            home,
+            api_id,
+            *(StubTool(name=name, description=f"At {api_id}.") for name in names),
+        )
 
-    first, second = await offer_of(home, "mcp-1", "mcp-2"), await offer_of(home, "mcp-2", "mcp-1")
+    first, second = (
+        await offer_of(home, "mcp-1", "mcp-2"),
+        await offer_of(home, "mcp-2", "mcp-1"),
+    )
 
     assert repr(first.definitions) == repr(second.definitions)
 
@@ -201,23 +265,38 @@ async def test_a_tool_that_two_apis_share_is_offered_once(home: HomeAssistant) -
     register(home, "mcp-1", shared)
     register(home, "mcp-2", StubTool(name="llm__GetDateTime"))
 
-    assert [tool.name for tool in (await offer_of(home, "mcp-1", "mcp-2")).definitions] == ["llm__GetDateTime"]
+    assert [
+        tool.name for tool in (await offer_of(home, "mcp-1", "mcp-2")).definitions
+    ] == ["llm__GetDateTime"]
 
 
-async def test_prompts_and_descriptions_speak_of_tools_by_their_new_names(home: HomeAssistant) -> None:
+async def test_prompts_and_descriptions_speak_of_tools_by_their_new_names(
+    home: HomeAssistant,
+) -> None:
     helper = StubTool(name="write", description="Needs what files.read gave.")
-    register(home, "mcp-1", StubTool(name="files.read"), helper, name="Files", prompt="Call files.read first.")
+    register(
+        home,
+        "mcp-1",
+        StubTool(name="files.read"),
+        helper,
+        name="Files",
+        prompt="Call files.read first.",
+    )
 
     offer = await offer_of(home, "mcp-1", llm.LLM_API_ASSIST)
 
     assert offer.instance is not None
     instance = await offer.instance.api.async_get_api_instance(llm_context_of())
-    new_name = next(tool.name for tool in offer.definitions if tool.name.startswith("files"))
+    new_name = next(
+        tool.name for tool in offer.definitions if tool.name.startswith("files")
+    )
     names = {api.id: api.name for api in llm.async_get_apis(home)}
     assert f"About the tools of Files:\nCall {new_name} first." in instance.api_prompt
     assert f"About the tools of {names[llm.LLM_API_ASSIST]}:\n" in instance.api_prompt
     assert "files.read" not in instance.api_prompt
-    tools = {definition.name: definition.description for definition in offer.definitions}
+    tools = {
+        definition.name: definition.description for definition in offer.definitions
+    }
     assert tools["write"] == f"Needs what {new_name} gave."
     assert tools[new_name].endswith("Provided by Files.")
 
@@ -234,21 +313,27 @@ async def test_a_vanished_api_leaves_the_others_and_is_complained_about_once(
 
     assert caplog.text.count("LLM API mcp-gone") == 1
 
-    unregister = llm.async_register_api(home, StubApi(hass=home, id="mcp-gone", name="Back", tools=[]))
+    unregister = llm.async_register_api(
+        home, StubApi(hass=home, id="mcp-gone", name="Back", tools=[])
+    )
     assert (await offer_of(home, "mcp-gone", "mcp-1")).missing_apis == ()
     unregister()
     await offer_of(home, "mcp-gone", "mcp-1")
     assert caplog.text.count("LLM API mcp-gone") == 2
 
 
-async def test_with_nothing_to_offer_the_chat_log_gets_no_api(home: HomeAssistant) -> None:
+async def test_with_nothing_to_offer_the_chat_log_gets_no_api(
+    home: HomeAssistant,
+) -> None:
     for offer in (await offer_of(home), await offer_of(home, "mcp-gone")):
         assert offer.instance is None
         assert offer.definitions == ()
         assert "not found" in error_of(await run(offer, "search"))
 
 
-async def test_an_api_that_fails_leaves_the_others(home: HomeAssistant, caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_api_that_fails_leaves_the_others(
+    home: HomeAssistant, caplog: pytest.LogCaptureFixture
+) -> None:
     """Invariant 51."""
     broken = register(home, "mcp-1", StubTool(name="search"))
     register(home, "mcp-2", StubTool(name="read"))
@@ -279,10 +364,14 @@ async def test_a_tool_without_a_name_leaves_the_others(home: HomeAssistant) -> N
     del nameless.name
     register(home, "mcp-1", nameless, StubTool(name="good"))
 
-    assert [tool.name for tool in (await offer_of(home, "mcp-1")).definitions] == ["good"]
+    assert [tool.name for tool in (await offer_of(home, "mcp-1")).definitions] == [
+        "good"
+    ]
 
 
-async def test_home_assistant_can_describe_what_any_of_the_apis_can(home: HomeAssistant) -> None:
+async def test_home_assistant_can_describe_what_any_of_the_apis_can(
+    home: HomeAssistant,
+) -> None:
     register(home, "mcp-1", StubTool(name="search"))
     offer = await offer_of(home, "mcp-1", llm.LLM_API_ASSIST)
     assert offer.instance is not None

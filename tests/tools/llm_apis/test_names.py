@@ -5,15 +5,35 @@ import re
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.settings.tool_names import MAX_NAME_LENGTH, have_same_origin, is_tool_of_intent
-from custom_components.chatterbox.tools.llm_apis import ToolOrigin, offered_names, rename_tools
+from custom_components.chatterbox.settings.tool_names import (
+    MAX_NAME_LENGTH,
+    have_same_origin,
+    is_tool_of_intent,
+)
+from custom_components.chatterbox.tools.llm_apis import (
+    ToolOrigin,
+    offered_names,
+    rename_tools,
+)
 
 LEGAL = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 
 _names = st.sampled_from(
-    ["search", "search-2", "files.read", "küche licht", "x" * 80, "1-a", "1" * 64, "Ω", "_"]
+    [
+        "search",
+        "search-2",
+        "files.read",
+        "küche licht",
+        "x" * 80,
+        "1-a",
+        "1" * 64,
+        "Ω",
+        "_",
+    ]
 ) | st.text(min_size=1)
-_origins = st.lists(st.builds(ToolOrigin, st.sampled_from(["a", "b", "c"]), _names), max_size=12)
+_origins = st.lists(
+    st.builds(ToolOrigin, st.sampled_from(["a", "b", "c"]), _names), max_size=12
+)
 
 
 def test_legal_names_that_nobody_shares_stay_as_they_are() -> None:
@@ -28,7 +48,9 @@ def test_legal_names_that_nobody_shares_stay_as_they_are() -> None:
 
 def test_tools_of_one_name_from_two_apis_are_told_apart() -> None:
     """Invariant 53."""
-    names = offered_names([ToolOrigin("mcp-1", "search"), ToolOrigin("mcp-2", "search")])
+    names = offered_names(
+        [ToolOrigin("mcp-1", "search"), ToolOrigin("mcp-2", "search")]
+    )
 
     assert len(set(names)) == 2
     assert all(re.fullmatch(r"search_[0-9a-f]{6}", name) for name in names)
@@ -44,7 +66,9 @@ def test_tools_of_one_name_from_two_apis_are_told_apart() -> None:
         ("1mcp-find", "_1mcp-find"),
     ],
 )
-def test_an_impossible_name_becomes_a_legible_one_with_a_hash(name: str, legible: str) -> None:
+def test_an_impossible_name_becomes_a_legible_one_with_a_hash(
+    name: str, legible: str
+) -> None:
     (offered,) = offered_names([ToolOrigin("mcp-1", name)])
 
     assert re.fullmatch(rf"{legible}_[0-9a-f]{{6}}", offered)
@@ -65,25 +89,39 @@ def test_the_order_of_the_apis_names_nothing_anew(origins: list[ToolOrigin]) -> 
     distinct = list(dict.fromkeys(origins))
     named = dict(zip(distinct, offered_names(distinct), strict=True))
 
-    assert dict(zip(distinct[::-1], offered_names(distinct[::-1]), strict=True)) == named
+    assert (
+        dict(zip(distinct[::-1], offered_names(distinct[::-1]), strict=True)) == named
+    )
 
 
 @given(_origins, _names)
-def test_another_tool_renames_only_those_of_its_own_name(origins: list[ToolOrigin], name: str) -> None:
+def test_another_tool_renames_only_those_of_its_own_name(
+    origins: list[ToolOrigin], name: str
+) -> None:
     before = offered_names(origins)
     after = offered_names([*origins, ToolOrigin("another", name)])
 
-    renamed = {origin.name for origin, old, new in zip(origins, before, after[:-1], strict=True) if old != new}
+    renamed = {
+        origin.name
+        for origin, old, new in zip(origins, before, after[:-1], strict=True)
+        if old != new
+    }
     assert renamed <= {name}
 
 
 @given(_origins, _names)
-def test_a_tool_is_known_by_its_old_name_and_by_its_new_one(origins: list[ToolOrigin], name: str) -> None:
+def test_a_tool_is_known_by_its_old_name_and_by_its_new_one(
+    origins: list[ToolOrigin], name: str
+) -> None:
     before = offered_names(origins)
     after = offered_names([*origins, ToolOrigin("another", name)])
 
-    assert all(have_same_origin(old, new) for old, new in zip(before, after[:-1], strict=True))
-    assert all(have_same_origin(new, old) for old, new in zip(before, after[:-1], strict=True))
+    assert all(
+        have_same_origin(old, new) for old, new in zip(before, after[:-1], strict=True)
+    )
+    assert all(
+        have_same_origin(new, old) for old, new in zip(before, after[:-1], strict=True)
+    )
 
 
 @pytest.mark.parametrize("name", ["1mcp-find", "-find", "1" * 64])
@@ -94,7 +132,9 @@ def test_a_rule_holds_for_a_tool_that_begins_with_a_digit(name: str) -> None:
     assert have_same_origin(offered, name)
 
 
-@pytest.mark.parametrize("other", ["searches", "search_them", "search_12345", "search_abcdeg", "Search"])
+@pytest.mark.parametrize(
+    "other", ["searches", "search_them", "search_12345", "search_abcdeg", "Search"]
+)
 def test_names_that_begin_alike_are_of_two_tools(other: str) -> None:
     assert not have_same_origin("search", other)
 
@@ -111,13 +151,21 @@ def test_names_that_begin_alike_are_of_two_tools(other: str) -> None:
     ],
 )
 def test_texts_speak_of_tools_by_their_new_names(text: str, expected: str) -> None:
-    renames = {"get_page": "get_page_1", "files.read": "files_read_2", "search": "search_3", "find_page": "find_page"}
+    renames = {
+        "get_page": "get_page_1",
+        "files.read": "files_read_2",
+        "search": "search_3",
+        "find_page": "find_page",
+    }
 
     assert rename_tools(text, renames) == expected
 
 
 def test_a_name_that_holds_another_is_renamed_as_a_whole() -> None:
-    assert rename_tools("x.get and x.get.all", {"x.get": "one", "x.get.all": "two"}) == "one and two"
+    assert (
+        rename_tools("x.get and x.get.all", {"x.get": "one", "x.get.all": "two"})
+        == "one and two"
+    )
 
 
 @pytest.mark.parametrize(
@@ -144,5 +192,9 @@ def test_a_name_that_holds_another_is_renamed_as_a_whole() -> None:
         ("_", "", False),
     ],
 )
-def test_a_tool_of_an_intent_is_known_by_its_name(tool: str, intent_type: str, is_its: bool) -> None:  # noqa: FBT001
+def test_a_tool_of_an_intent_is_known_by_its_name(
+    tool: str,
+    intent_type: str,
+    is_its: bool,  # noqa: FBT001
+) -> None:
     assert is_tool_of_intent(tool, intent_type) is is_its

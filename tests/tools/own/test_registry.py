@@ -13,13 +13,26 @@ from homeassistant.setup import async_setup_component
 from homeassistant.util import slugify
 from pytest_homeassistant_custom_component.common import async_capture_events
 
-from custom_components.chatterbox.agent.messages import ToolAnnotations, ToolCall, ToolDefinition
+from custom_components.chatterbox.agent.messages import (
+    ToolAnnotations,
+    ToolCall,
+    ToolDefinition,
+)
 from custom_components.chatterbox.approvals.questions import async_get_approvals
 from custom_components.chatterbox.approvals.review import ApprovalWay, GivenAnswer
 from custom_components.chatterbox.const import DOMAIN, EVENT_CHANGE
-from custom_components.chatterbox.effects.effect import Annotated, Effects, EntityAction, Touches
+from custom_components.chatterbox.effects.effect import (
+    Annotated,
+    Effects,
+    EntityAction,
+    Touches,
+)
 from custom_components.chatterbox.memory import async_register_memory_tools
-from custom_components.chatterbox.memory.fact_tools import FORGET, LIST_MEMORIES, REMEMBER
+from custom_components.chatterbox.memory.fact_tools import (
+    FORGET,
+    LIST_MEMORIES,
+    REMEMBER,
+)
 from custom_components.chatterbox.people.speakers import NOBODY
 from custom_components.chatterbox.settings.agent import AgentSettings
 from custom_components.chatterbox.tools.own.find_entities import FIND
@@ -47,7 +60,10 @@ from tests.support.talk import AGENT, Serve, speech
 SCHEMA = parameters({})
 INSIDE = ToolAnnotations(destructive=True, open_world=False)
 WIPES = Script(
-    answers=(ScriptedAnswer(tool_calls=(ScriptedCall(name="chatterbox__wipe"),)), ScriptedAnswer(content="All gone."))
+    answers=(
+        ScriptedAnswer(tool_calls=(ScriptedCall(name="chatterbox__wipe"),)),
+        ScriptedAnswer(content="All gone."),
+    )
 )
 
 
@@ -56,7 +72,12 @@ class Wipe:
 
     def __init__(self, annotations: ToolAnnotations = INSIDE) -> None:
         self.runs = 0
-        self.tool = OwnTool(definition=ToolDefinition("chatterbox__wipe", "Wipes.", SCHEMA, annotations), run=self.run)
+        self.tool = OwnTool(
+            definition=ToolDefinition(
+                "chatterbox__wipe", "Wipes.", SCHEMA, annotations
+            ),
+            run=self.run,
+        )
 
     async def run(self, _call: OwnCall) -> ToolAnswer:
         self.runs += 1
@@ -64,12 +85,17 @@ class Wipe:
 
 
 async def ask_to_wipe(hass: HomeAssistant, device_id: str | None = "the-hall") -> str:
-    return speech(await conversation.async_converse(hass, "wipe it", "a-talk", Context(), "en", AGENT, device_id))
+    return speech(
+        await conversation.async_converse(
+            hass, "wipe it", "a-talk", Context(), "en", AGENT, device_id
+        )
+    )
 
 
 @pytest.mark.usefixtures("socket_enabled")
 @pytest.mark.parametrize(
-    "annotations", [INSIDE, ToolAnnotations(), replace(INSIDE, destructive=False, idempotent=True)]
+    "annotations",
+    [INSIDE, ToolAnnotations(), replace(INSIDE, destructive=False, idempotent=True)],
 )
 async def test_one_that_changes_something_and_does_not_say_what_is_asked_about_and_audited(
     hass: HomeAssistant, serve: Serve, annotations: ToolAnnotations
@@ -82,7 +108,9 @@ async def test_one_that_changes_something_and_does_not_say_what_is_asked_about_a
     (question,) = async_get_approvals(hass).waiting
     await hass.async_block_till_done()
     assert wipe.runs == 0
-    assert [(change.data["name"], change.data["outcome"]) for change in changes] == [("chatterbox__wipe", "waiting")]
+    assert [(change.data["name"], change.data["outcome"]) for change in changes] == [
+        ("chatterbox__wipe", "waiting")
+    ]
 
     answer = GivenAnswer(approved=True, way=ApprovalWay.ACTION)
     assert await async_get_approvals(hass).answer(question.id, answer) == "All gone."
@@ -105,7 +133,9 @@ async def test_one_that_changes_something_does_not_run_where_nobody_can_be_asked
     assert [change.data["outcome"] for change in changes] == ["nobody_to_ask"]
 
 
-async def test_one_that_only_reads_runs_at_once(hass: HomeAssistant, serve: Serve) -> None:
+async def test_one_that_only_reads_runs_at_once(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     own_tools(hass).append((look := Wipe(READS)).tool)
     changes = async_capture_events(hass, EVENT_CHANGE)
     await serve(WIPES)
@@ -115,7 +145,9 @@ async def test_one_that_only_reads_runs_at_once(hass: HomeAssistant, serve: Serv
     assert changes == []
 
 
-async def test_declared_effects_are_those_that_are_judged(hass: HomeAssistant, serve: Serve) -> None:
+async def test_declared_effects_are_those_that_are_judged(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     async def unlocks(_call: OwnCall) -> Effects:
         return Touches(frozenset({EntityAction("lock.front_door", "lock.unlock")}))
 
@@ -127,9 +159,13 @@ async def test_declared_effects_are_those_that_are_judged(hass: HomeAssistant, s
     assert wipe.runs == 0
 
 
-async def test_a_shared_one_is_asked_about_as_well(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_shared_one_is_asked_about_as_well(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     wipe = Wipe()
-    own_tools(hass).append(replace(wipe.tool, shared=SharedWith(frozenset({"lock"}), "Wipe")))
+    own_tools(hass).append(
+        replace(wipe.tool, shared=SharedWith(frozenset({"lock"}), "Wipe"))
+    )
     await serve(WIPES)
 
     assert (await ask_to_wipe(hass)).endswith("?")
@@ -141,7 +177,9 @@ async def test_a_shared_one_is_asked_about_as_well(hass: HomeAssistant, serve: S
     assert "chatterbox__wipe" not in [tool.name for tool in offered.tools]
 
 
-async def test_each_of_ours_runs_without_any_effect_on_the_home(hass: HomeAssistant) -> None:
+async def test_each_of_ours_runs_without_any_effect_on_the_home(
+    hass: HomeAssistant,
+) -> None:
     async_register_memory_tools(hass)
     tools = {tool.definition.name: tool for tool in own_tools(hass)}
     context = own_call(hass, {}).llm_context
@@ -150,22 +188,34 @@ async def test_each_of_ours_runs_without_any_effect_on_the_home(hass: HomeAssist
     for one in (REMEMBER, SEARCH_HISTORY, FIND):
         name = one.definition.name
         outcome = await dispatcher.dispatch(ToolCall("call_1", name, "{}"), {})
-        assert outcome.native == llm.ToolResult(json.loads(outcome.content), error=outcome.is_error)
+        assert outcome.native == llm.ToolResult(
+            json.loads(outcome.content), error=outcome.is_error
+        )
         errors[name] = outcome.content
-    changing = {name for name, tool in tools.items() if not tool.definition.annotations.read_only}
+    changing = {
+        name
+        for name, tool in tools.items()
+        if not tool.definition.annotations.read_only
+    }
     for name in tools:
         effects = await dispatcher.async_effects(name, {})
-        expected = Touches(changes_memory=True) if name in changing else Annotated(READS)
+        expected = (
+            Touches(changes_memory=True) if name in changing else Annotated(READS)
+        )
         assert effects == expected
     assert changing == {REMEMBER.definition.name, FORGET.definition.name}
-    assert {dispatcher.targets(name, {}) for name in changing} == {frozenset({"chatterbox.memories"})}
+    assert {dispatcher.targets(name, {}) for name in changing} == {
+        frozenset({"chatterbox.memories"})
+    }
 
     assert "No automation" in errors[REMEMBER.definition.name]
     assert "No automation" in errors[SEARCH_HISTORY.definition.name]
     assert "Give words" in errors[FIND.definition.name]
 
 
-async def test_the_tools_are_there_when_they_are_wanted_and_stay_inside(hass: HomeAssistant) -> None:
+async def test_the_tools_are_there_when_they_are_wanted_and_stay_inside(
+    hass: HomeAssistant,
+) -> None:
     async_register_memory_tools(hass)
     assert offered_to(hass, AgentSettings()) == ()
     tools = offered_to(hass, AgentSettings(remember_facts=True, search_history=True))
@@ -179,7 +229,9 @@ async def test_the_tools_are_there_when_they_are_wanted_and_stay_inside(hass: Ho
     assert with_own_tools(offered[::-1], ()) == offered[::-1]
 
 
-def test_those_that_are_shared_have_titles_that_are_translated(hass: HomeAssistant) -> None:
+def test_those_that_are_shared_have_titles_that_are_translated(
+    hass: HomeAssistant,
+) -> None:
     titles = [tool.shared.title for tool in own_tools(hass) if tool.shared]
 
     assert len(titles) == 2
@@ -189,9 +241,15 @@ def test_those_that_are_shared_have_titles_that_are_translated(hass: HomeAssista
 async def test_each_of_ours_has_a_row_on_the_page(hass: HomeAssistant) -> None:
     assert await async_setup_component(hass, "homeassistant", {})
     assert await async_setup_component(hass, DOMAIN, {})
-    rows = re.findall(r"^\| (`chatterbox__.+?) \|", (DOCS / "talking.md").read_text("utf-8"), re.MULTILINE)
+    rows = re.findall(
+        r"^\| (`chatterbox__.+?) \|",
+        (DOCS / "talking.md").read_text("utf-8"),
+        re.MULTILINE,
+    )
 
-    assert {*re.findall(r"\w+", " ".join(rows))} == {tool.definition.name for tool in own_tools(hass)}
+    assert {*re.findall(r"\w+", " ".join(rows))} == {
+        tool.definition.name for tool in own_tools(hass)
+    }
 
 
 def test_no_tool_of_somebody_else_stands_in_for_one_of_them() -> None:

@@ -12,7 +12,13 @@ from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.common import MockConfigEntry
 
 from custom_components.chatterbox.agent.events import StopReason
-from custom_components.chatterbox.agent.messages import AssistantMessage, JsonObject, ToolCall, ToolResult, UserMessage
+from custom_components.chatterbox.agent.messages import (
+    AssistantMessage,
+    JsonObject,
+    ToolCall,
+    ToolResult,
+    UserMessage,
+)
 from custom_components.chatterbox.const import DOMAIN
 from custom_components.chatterbox.history.store.records import StoredTurn, TurnOrigin
 from custom_components.chatterbox.history.stores import async_get_histories
@@ -44,23 +50,56 @@ async def agent(hass: HomeAssistant, entry: MockConfigEntry) -> str:
     assert store is not None
     recorded = [
         turn(agent, "2026-11-20T23:30+01:00", "Where is the key?", "On the shelf."),
-        turn(agent, "2026-11-21T00:10+01:00", "And the key of the shed?", "In the drawer."),
+        turn(
+            agent,
+            "2026-11-21T00:10+01:00",
+            "And the key of the shed?",
+            "In the drawer.",
+        ),
         turn(agent, "2026-11-22T18:00+01:00", "What is for dinner?", "Soup."),
-        turn(agent, "2026-11-22T19:00+01:00", "Where is the key?", "I do not tell.", person="ben"),
-        turn("agent-2", "2026-11-22T19:00+01:00", "Where is the key of the safe?", "Under the mat."),
+        turn(
+            agent,
+            "2026-11-22T19:00+01:00",
+            "Where is the key?",
+            "I do not tell.",
+            person="ben",
+        ),
+        turn(
+            "agent-2",
+            "2026-11-22T19:00+01:00",
+            "Where is the key of the safe?",
+            "Under the mat.",
+        ),
     ]
-    assert all([await answer.stored() for answer in [store.record(one) for one in recorded]])
+    assert all(
+        [await answer.stored() for answer in [store.record(one) for one in recorded]]
+    )
     return agent
 
 
 def down_entry() -> MockConfigEntry:
     """Return a service whose history cannot be opened."""
-    agent = ConfigSubentryData(subentry_type="conversation", title="Second", unique_id=None, data={})
+    agent = ConfigSubentryData(
+        subentry_type="conversation", title="Second", unique_id=None, data={}
+    )
     address = {"history_address": "sqlite:////proc/nowhere/history.db"}
-    return MockConfigEntry(domain=DOMAIN, data={"kind": "offline"}, options=address, subentries_data=[agent])
+    return MockConfigEntry(
+        domain=DOMAIN,
+        data={"kind": "offline"},
+        options=address,
+        subentries_data=[agent],
+    )
 
 
-def turn(agent: str, at: str, answer: str, answered: str, person: str = "anna", *, outside: bool = False) -> StoredTurn:
+def turn(
+    agent: str,
+    at: str,
+    answer: str,
+    answered: str,
+    person: str = "anna",
+    *,
+    outside: bool = False,
+) -> StoredTurn:
     """Return a turn that took no time; with `outside`, one in which a page was read."""
     number = f"turn-{next(NUMBERS)}"
     page = (
@@ -69,10 +108,16 @@ def turn(agent: str, at: str, answer: str, answered: str, person: str = "anna", 
     )
     return StoredTurn(
         id=number,
-        origin=TurnOrigin(conversation_id=f"talk-of-{number}", agent=agent, person_id=person),
+        origin=TurnOrigin(
+            conversation_id=f"talk-of-{number}", agent=agent, person_id=person
+        ),
         began_at=datetime.fromisoformat(at).timestamp(),
         duration=0,
-        messages=(UserMessage(answer), *(page if outside else ()), AssistantMessage(answered)),
+        messages=(
+            UserMessage(answer),
+            *(page if outside else ()),
+            AssistantMessage(answered),
+        ),
         stop_reason=StopReason.COMPLETED,
         timings={},
     )
@@ -88,7 +133,9 @@ async def search(
     timeout: float = 2,  # noqa: ASYNC109  # that of the tool
 ) -> ToolAnswer:
     settings = AgentSettings(keep_history=is_stored)
-    return await async_search_history(own_call(hass, arguments, speaker, agent, settings), timeout)
+    return await async_search_history(
+        own_call(hass, arguments, speaker, agent, settings), timeout
+    )
 
 
 async def answers(hass: HomeAssistant, agent: str, arguments: JsonObject) -> list[str]:
@@ -104,19 +151,31 @@ def read(answer: ToolAnswer) -> list[Mapping[str, str]]:
     return found
 
 
-async def test_words_find_what_was_said_and_when(hass: HomeAssistant, agent: str) -> None:
+async def test_words_find_what_was_said_and_when(
+    hass: HomeAssistant, agent: str
+) -> None:
     outcome = await search(hass, agent, {"words": "dinner"})
 
     assert read(outcome) == [
-        {"when": "Sunday, 2026-11-22 18:00", "person_said": "What is for dinner?", "you_answered": "Soup."}
+        {
+            "when": "Sunday, 2026-11-22 18:00",
+            "person_said": "What is for dinner?",
+            "you_answered": "Soup.",
+        }
     ]
 
 
-async def test_only_ones_own_words_to_this_agent_are_found(hass: HomeAssistant, agent: str) -> None:
-    assert set(await answers(hass, agent, {"words": "key"})) == {"On the shelf.", "In the drawer."}
-    assert [found["you_answered"] for found in read(await search(hass, agent, {"words": "key"}, BEN))] == [
-        "I do not tell."
-    ]
+async def test_only_ones_own_words_to_this_agent_are_found(
+    hass: HomeAssistant, agent: str
+) -> None:
+    assert set(await answers(hass, agent, {"words": "key"})) == {
+        "On the shelf.",
+        "In the drawer.",
+    }
+    assert [
+        found["you_answered"]
+        for found in read(await search(hass, agent, {"words": "key"}, BEN))
+    ] == ["I do not tell."]
 
 
 @in_one_home(
@@ -127,17 +186,24 @@ async def test_only_ones_own_words_to_this_agent_are_found(hass: HomeAssistant, 
         ({"days": 2}, {"Soup.", "In the drawer."}),
         ({"since": "2026-11-21"}, {"Soup.", "In the drawer."}),
         ({"since": "2026-11-20", "until": "2026-11-20"}, {"On the shelf."}),
-        ({"since": "2026-11-21T00:00", "until": "2026-11-21T12:00"}, {"In the drawer."}),
+        (
+            {"since": "2026-11-21T00:00", "until": "2026-11-21T12:00"},
+            {"In the drawer."},
+        ),
         ({"since": "2026-11-22T17:00:00Z"}, {"Soup."}),
         ({"since": "2026-11-20", "days": 1, "words": ""}, {"Soup."}),
         ({"words": "key", "until": "2026-11-20"}, {"On the shelf."}),
     ],
 )
-async def test_a_time_is_local(hass: HomeAssistant, agent: str, query: JsonObject, expected: set[str]) -> None:
+async def test_a_time_is_local(
+    hass: HomeAssistant, agent: str, query: JsonObject, expected: set[str]
+) -> None:
     assert set(await answers(hass, agent, query)) == expected
 
 
-async def test_where_nothing_is_found_it_says_so(hass: HomeAssistant, agent: str) -> None:
+async def test_where_nothing_is_found_it_says_so(
+    hass: HomeAssistant, agent: str
+) -> None:
     outcome = await search(hass, agent, {"words": "elephant"}, is_stored=False)
 
     assert read(outcome) == []
@@ -157,34 +223,52 @@ async def test_where_nothing_is_found_it_says_so(hass: HomeAssistant, agent: str
         {"since": "0001-01-01T00:00"},
     ],
 )
-async def test_a_time_that_cannot_be_read_is_told(hass: HomeAssistant, agent: str, query: JsonObject) -> None:
+async def test_a_time_that_cannot_be_read_is_told(
+    hass: HomeAssistant, agent: str, query: JsonObject
+) -> None:
     outcome = await search(hass, agent, query)
 
     if outcome.is_error:
-        assert "written like" in str(outcome.data) or "whole number" in str(outcome.data)
+        assert "written like" in str(outcome.data) or "whole number" in str(
+            outcome.data
+        )
     else:
         assert query == {"since": "0001-01-01T00:00"}
 
 
-async def test_what_may_be_from_outside_is_marked(hass: HomeAssistant, entry: MockConfigEntry, agent: str) -> None:
+async def test_what_may_be_from_outside_is_marked(
+    hass: HomeAssistant, entry: MockConfigEntry, agent: str
+) -> None:
     store = async_get_histories(hass).of(entry)
     assert store is not None
-    page = turn(agent, "2026-11-22T19:30+01:00", "What is new?", "A page says: obey me!", outside=True)
+    page = turn(
+        agent,
+        "2026-11-22T19:30+01:00",
+        "What is new?",
+        "A page says: obey me!",
+        outside=True,
+    )
     assert await store.record(page).stored()
 
     assert (await search(hass, agent, {"words": "new"})).open_world
     assert not (await search(hass, agent, {"words": "dinner"})).open_world
 
 
-@pytest.mark.parametrize("speaker", [NOBODY, Speaker(device_id="kitchen", asking=Asking.PERSON)])
-async def test_who_is_not_known_finds_nothing(hass: HomeAssistant, agent: str, speaker: Speaker) -> None:
+@pytest.mark.parametrize(
+    "speaker", [NOBODY, Speaker(device_id="kitchen", asking=Asking.PERSON)]
+)
+async def test_who_is_not_known_finds_nothing(
+    hass: HomeAssistant, agent: str, speaker: Speaker
+) -> None:
     outcome = await search(hass, agent, {"words": "key"}, speaker)
 
     assert outcome.is_error
     assert "shelf" not in str(outcome.data)
 
 
-async def test_a_store_that_is_slow_or_down_is_no_reason_to_wait(hass: HomeAssistant, agent: str) -> None:
+async def test_a_store_that_is_slow_or_down_is_no_reason_to_wait(
+    hass: HomeAssistant, agent: str
+) -> None:
     down = await set_up(hass, down_entry())
     async with no_free_thread():
         late = await search(hass, agent, {"words": "key"}, timeout=0)
@@ -196,4 +280,6 @@ async def test_a_store_that_is_slow_or_down_is_no_reason_to_wait(hass: HomeAssis
 
     for outcome in outcomes:
         assert outcome.is_error
-        assert outcome.data == {"error": "Earlier conversations cannot be searched at the moment. Say so."}
+        assert outcome.data == {
+            "error": "Earlier conversations cannot be searched at the moment. Say so."
+        }

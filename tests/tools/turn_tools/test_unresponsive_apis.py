@@ -10,7 +10,10 @@ from homeassistant.helpers import llm
 from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.const import DOMAIN
-from custom_components.chatterbox.tools.turn_tools import UNRESPONSIVE_FOR, async_offer_tools
+from custom_components.chatterbox.tools.turn_tools import (
+    UNRESPONSIVE_FOR,
+    async_offer_tools,
+)
 from tests.support.llm_apis import StubApi, StubTool, llm_context_of, register
 from tests.support.prefixes import HELLO
 from tests.support.servers.in_process import serving_script
@@ -47,7 +50,9 @@ async def _offered(hass: HomeAssistant, api_timeout: float = 0.2) -> list[str]:
 
 
 def _unresponsive_api(hass: HomeAssistant) -> StubApi:
-    return StubApi(hass=hass, id="slow", name="Slow", tools=[], until=asyncio.Event().wait)
+    return StubApi(
+        hass=hass, id="slow", name="Slow", tools=[], until=asyncio.Event().wait
+    )
 
 
 def _slow(hass: HomeAssistant) -> Gate:
@@ -69,7 +74,9 @@ async def test_one_that_hung_is_left_alone_and_told_of_once(
     assert caplog.text.count(LATE) == 1
 
 
-async def test_one_that_answers_its_trial_in_time_is_asked_again_at_once(home: HomeAssistant) -> None:
+async def test_one_that_answers_its_trial_in_time_is_asked_again_at_once(
+    home: HomeAssistant,
+) -> None:
     gate = _slow(home)
     assert await _offered(home) == []
     gate.is_open.set()
@@ -105,7 +112,9 @@ async def test_a_turn_has_most_of_its_time_whatever_hangs(hass: HomeAssistant) -
     await move_into_the_demo_home(hass)
     _slow(hass)
     async with serving_script(HELLO) as server:
-        await add_agents(hass, server, ["talker"], llm_hass_api=["assist", "slow"], deadline=4)
+        await add_agents(
+            hass, server, ["talker"], llm_hass_api=["assist", "slow"], deadline=4
+        )
 
         result = await say(hass, "hello")
         for entry in hass.config_entries.async_entries(DOMAIN):

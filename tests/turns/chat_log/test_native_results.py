@@ -26,7 +26,12 @@ from homeassistant.setup import async_setup_component
 from custom_components.chatterbox.agent.events import TurnEvent
 from custom_components.chatterbox.agent.loop.loop import AgenticLoop
 from custom_components.chatterbox.agent.loop.turn import Turn
-from custom_components.chatterbox.agent.messages import JsonObject, ToolCall, ToolOutcome, ToolResult
+from custom_components.chatterbox.agent.messages import (
+    JsonObject,
+    ToolCall,
+    ToolOutcome,
+    ToolResult,
+)
 from custom_components.chatterbox.agent.protocols import Hooks, Rewrite
 from custom_components.chatterbox.agent.transcript import has_outside_content
 from custom_components.chatterbox.const import DOMAIN
@@ -39,7 +44,15 @@ from custom_components.chatterbox.turns.chat_log import (
     to_native,
 )
 from tests.agent.turns import run_other_tasks
-from tests.support.doubles import ScriptedDispatcher, ScriptedHooks, ScriptedProvider, call, never, say, tool
+from tests.support.doubles import (
+    ScriptedDispatcher,
+    ScriptedHooks,
+    ScriptedProvider,
+    call,
+    never,
+    say,
+    tool,
+)
 from tests.support.talk import talking
 
 TURN = Turn("Go!", tools=(tool("light_on"), tool("web_page", open_world=True)))
@@ -51,10 +64,16 @@ async def talker(hass: HomeAssistant) -> str:
     """Return the id of an agent of ours."""
     assert await async_setup_component(hass, "homeassistant", {})
     assert await async_setup_component(hass, "conversation", {})
-    return er.async_get(hass).async_get_or_create("conversation", DOMAIN, "a-talker").entity_id
+    return (
+        er.async_get(hass)
+        .async_get_or_create("conversation", DOMAIN, "a-talker")
+        .entity_id
+    )
 
 
-async def recorded(chat_log: ChatLog, talker: str, hooks: tuple[Hooks, ...] = ()) -> list[ToolResultContent]:
+async def recorded(
+    chat_log: ChatLog, talker: str, hooks: tuple[Hooks, ...] = ()
+) -> list[ToolResultContent]:
     """Take a turn with one call from inside and one from outside; return their results in the ChatLog."""
 
     async def page(_: JsonObject) -> ToolOutcome:
@@ -65,17 +84,31 @@ async def recorded(chat_log: ChatLog, talker: str, hooks: tuple[Hooks, ...] = ()
         return ToolOutcome('{"done":true}', native=llm.ToolResult({"done": True}))
 
     dispatcher = ScriptedDispatcher({"web_page": page, "light_on": light})
-    events = AgenticLoop(ScriptedProvider(call(LIGHT, PAGE), say("Done.")), dispatcher, hooks=hooks).stream(TURN)
+    events = AgenticLoop(
+        ScriptedProvider(call(LIGHT, PAGE), say("Done.")), dispatcher, hooks=hooks
+    ).stream(TURN)
     await async_stream_into_chat_log(chat_log, talker, events, TurnRecord("Go!"))
-    return [content for content in chat_log.content if isinstance(content, ToolResultContent)]
+    return [
+        content
+        for content in chat_log.content
+        if isinstance(content, ToolResultContent)
+    ]
 
 
 def marks(chat_log: ChatLog) -> list[bool]:
     """Return which results of the history are from outside."""
-    return [message.open_world for message in history(chat_log) if isinstance(message, ToolResult)]
+    return [
+        message.open_world
+        for message in history(chat_log)
+        if isinstance(message, ToolResult)
+    ]
 
 
-@pytest.mark.parametrize("hooks", [(), (ScriptedHooks(after=lambda _: Rewrite("less")),)], ids=["plain", "rewritten"])
+@pytest.mark.parametrize(
+    "hooks",
+    [(), (ScriptedHooks(after=lambda _: Rewrite("less")),)],
+    ids=["plain", "rewritten"],
+)
 async def test_the_mark_comes_back_from_the_chat_log(
     hass: HomeAssistant, talker: str, hooks: tuple[Hooks, ...]
 ) -> None:
@@ -86,11 +119,19 @@ async def test_the_mark_comes_back_from_the_chat_log(
         assert has_outside_content(history(chat_log))
 
 
-async def test_a_turn_that_is_cut_off_leaves_the_mark(hass: HomeAssistant, talker: str) -> None:
-    dispatcher = ScriptedDispatcher({"web_page": never}, lambda name, _: frozenset({name}))
-    events: AsyncGenerator[TurnEvent] = AgenticLoop(ScriptedProvider(call(LIGHT, PAGE)), dispatcher).stream(TURN)
+async def test_a_turn_that_is_cut_off_leaves_the_mark(
+    hass: HomeAssistant, talker: str
+) -> None:
+    dispatcher = ScriptedDispatcher(
+        {"web_page": never}, lambda name, _: frozenset({name})
+    )
+    events: AsyncGenerator[TurnEvent] = AgenticLoop(
+        ScriptedProvider(call(LIGHT, PAGE)), dispatcher
+    ).stream(TURN)
     with talking(hass, "Go!") as chat_log:
-        turn = asyncio.create_task(async_stream_into_chat_log(chat_log, talker, events, TurnRecord("Go!")))
+        turn = asyncio.create_task(
+            async_stream_into_chat_log(chat_log, talker, events, TurnRecord("Go!"))
+        )
         await run_other_tasks()
         assert [one.name for one in dispatcher.started] == ["light_on", "web_page"]
         turn.cancel()
@@ -99,12 +140,16 @@ async def test_a_turn_that_is_cut_off_leaves_the_mark(hass: HomeAssistant, talke
         assert marks(chat_log) == [False, True]
 
 
-async def test_for_home_assistant_it_is_the_result_that_it_was(hass: HomeAssistant, talker: str) -> None:
+async def test_for_home_assistant_it_is_the_result_that_it_was(
+    hass: HomeAssistant, talker: str
+) -> None:
     heard: list[dict[str, object]] = []
     with talking(hass, "Go!") as chat_log:
         chat_log.delta_listener = lambda _, delta: heard.append(delta)
         light, page = await recorded(chat_log, talker)
-        user_input = ConversationInput("Go!", Context(), "a-talk", None, None, "en", talker)
+        user_input = ConversationInput(
+            "Go!", Context(), "a-talk", None, None, "en", talker
+        )
         result = async_get_result_from_chat_log(user_input, chat_log)
 
     assert type(light.result) is llm.ToolResult
@@ -131,12 +176,19 @@ class Map(llm.ToolResult):
 def test_a_marked_result_is_still_what_it_was() -> None:
     result = Map({"place": "Rome"}, tiles=("a", "b"))
 
-    marked = [to_native(ToolResult("2", "web_page", "{}", open_world=True, native=native)) for native in (result,) * 2]
+    marked = [
+        to_native(ToolResult("2", "web_page", "{}", open_world=True, native=native))
+        for native in (result,) * 2
+    ]
 
     for native in marked:
         assert isinstance(native, Map)
         assert isinstance(native, FromOutside)
-        assert asdict(native) == {"data": {"place": "Rome"}, "error": False, "tiles": ("a", "b")}
+        assert asdict(native) == {
+            "data": {"place": "Rome"},
+            "error": False,
+            "tiles": ("a", "b"),
+        }
     assert marked[0] == marked[1]
     assert not isinstance(result, FromOutside), "that one is the tool's"
     assert to_native(ToolResult("2", "web_page", "{}", native=result)) is result
@@ -148,7 +200,15 @@ def test_a_result_of_a_type_that_nothing_can_be_made_of_is_marked_even_so() -> N
         def __init_subclass__(cls) -> None:
             raise TypeError("it is closed")
 
-    native = to_native(ToolResult("2", "page", "{}", open_world=True, native=Closed({"place": "Rome"}, error=True)))
+    native = to_native(
+        ToolResult(
+            "2",
+            "page",
+            "{}",
+            open_world=True,
+            native=Closed({"place": "Rome"}, error=True),
+        )
+    )
 
     assert isinstance(native, FromOutside)
     assert (native.data, native.error) == ({"place": "Rome"}, True)
@@ -159,13 +219,24 @@ def test_a_result_of_a_type_that_nothing_can_be_made_of_is_marked_even_so() -> N
     [
         ToolResult("2", "web_page", "It rains."),
         ToolResult("2", "web_page", "It rains.", is_error=True, open_world=True),
-        ToolResult("2", "web_page", "Not run: the person said no.", is_error=True, synthetic=True),
+        ToolResult(
+            "2",
+            "web_page",
+            "Not run: the person said no.",
+            is_error=True,
+            synthetic=True,
+        ),
         ToolResult("2", "web_page", "Not run yet.", synthetic=True),
     ],
     ids=["a note", "a note from outside", "refused", "waits"],
 )
-async def test_what_the_loop_wrote_comes_back_as_it_was(hass: HomeAssistant, talker: str, result: ToolResult) -> None:
-    assert from_native(hass, ToolResultContent(talker, "2", "web_page", to_native(result))) == result
+async def test_what_the_loop_wrote_comes_back_as_it_was(
+    hass: HomeAssistant, talker: str, result: ToolResult
+) -> None:
+    assert (
+        from_native(hass, ToolResultContent(talker, "2", "web_page", to_native(result)))
+        == result
+    )
 
 
 @pytest.mark.parametrize("open_world", [False, True])
@@ -176,11 +247,20 @@ async def test_a_tool_that_writes_like_the_loop_has_run_even_so(
     native = llm.ToolResult({key: "Not run: the person said no."})
     content = result_content(native)
     result = ToolResult("2", "web_page", content, open_world=open_world, native=native)
-    assert from_native(hass, ToolResultContent(talker, "2", "web_page", to_native(result))) == result
+    assert (
+        from_native(hass, ToolResultContent(talker, "2", "web_page", to_native(result)))
+        == result
+    )
 
 
-async def test_nobody_knows_where_the_tools_of_another_agent_have_been(hass: HomeAssistant, talker: str) -> None:
-    other = er.async_get(hass).async_get_or_create("conversation", "another", "an-agent").entity_id
+async def test_nobody_knows_where_the_tools_of_another_agent_have_been(
+    hass: HomeAssistant, talker: str
+) -> None:
+    other = (
+        er.async_get(hass)
+        .async_get_or_create("conversation", "another", "an-agent")
+        .entity_id
+    )
     unknown = "conversation.unheard_of"
     answers: list[llm.ToolResult] = [
         llm.ToolResult({"open_world": False}),
@@ -192,7 +272,9 @@ async def test_nobody_knows_where_the_tools_of_another_agent_have_been(hass: Hom
             for index, result in enumerate(answers):
                 call_id = f"{agent}{index}"
                 theirs = llm.ToolInput("their_tool", {}, id=call_id, external=True)
-                chat_log.async_add_assistant_content_without_tools(AssistantContent(agent, tool_calls=[theirs]))
+                chat_log.async_add_assistant_content_without_tools(
+                    AssistantContent(agent, tool_calls=[theirs])
+                )
                 chat_log.async_add_assistant_content_without_tools(
                     ToolResultContent(agent, call_id, "their_tool", result)
                 )
@@ -204,8 +286,14 @@ async def test_what_the_built_in_agent_does_before_ours_is_asked_is_from_the_hom
 ) -> None:
     assert await async_setup_component(hass, "intent", {})
     hass.states.async_set("light.kitchen", "on")
-    user_input = ConversationInput("turn off kitchen", Context(), "a-talk", None, None, "en", talker)
+    user_input = ConversationInput(
+        "turn off kitchen", Context(), "a-talk", None, None, "en", talker
+    )
     with talking(hass, "turn off kitchen") as chat_log:
         assert await conversation.async_handle_intents(hass, user_input, chat_log)
-        assert [one.agent_id for one in chat_log.content if isinstance(one, ToolResultContent)] == [talker]
+        assert [
+            one.agent_id
+            for one in chat_log.content
+            if isinstance(one, ToolResultContent)
+        ] == [talker]
         assert marks(chat_log) == [False]

@@ -26,7 +26,14 @@ from tests.agent.turns import run_other_tasks
 from tests.support.listening_room import Room, StreamingVoice, WholeVoice, furnish
 from tests.support.llm_apis import register
 from tests.support.servers.chat_completions import ScriptedChatCompletions
-from tests.support.servers.raw_http import Ending, RawHTTPServer, RawReply, event_stream, raw_http_server, reply
+from tests.support.servers.raw_http import (
+    Ending,
+    RawHTTPServer,
+    RawReply,
+    event_stream,
+    raw_http_server,
+    reply,
+)
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedFailure
 from tests.support.servers.stream import chunks_of
 from tests.support.talk import (
@@ -78,7 +85,10 @@ async def wait_for_requests(server: ScriptedChatCompletions, count: int) -> None
 
 @asynccontextmanager
 async def asking(
-    hass: HomeAssistant, room: Room, server: ScriptedChatCompletions, inferences: int = 1
+    hass: HomeAssistant,
+    room: Room,
+    server: ScriptedChatCompletions,
+    inferences: int = 1,
 ) -> AsyncGenerator[None]:
     """Ask; the block begins when the model has been asked and says nothing, and afterwards it answers."""
     turn = asyncio.create_task(room.say("what time is it?"))
@@ -97,7 +107,9 @@ READS_ON = event_stream(READING, Ending.WAIT)
 
 
 @asynccontextmanager
-async def reading(hass: HomeAssistant, stream: RawReply = READS_ON) -> AsyncGenerator[RawHTTPServer]:
+async def reading(
+    hass: HomeAssistant, stream: RawReply = READS_ON
+) -> AsyncGenerator[RawHTTPServer]:
     """Serve a model that tells how far it has read a long prompt, with an agent for it."""
     async with raw_http_server(stream) as server:
         server.models = MODELS
@@ -116,9 +128,13 @@ async def reading(hass: HomeAssistant, stream: RawReply = READS_ON) -> AsyncGene
         yield server
 
 
-async def test_fillers_are_heard_while_a_slow_server_tells_that_it_reads(hass: HomeAssistant) -> None:
+async def test_fillers_are_heard_while_a_slow_server_tells_that_it_reads(
+    hass: HomeAssistant,
+) -> None:
     answers = asyncio.Event()
-    noon = chunks_of(ScriptedAnswer(content="It is noon."), "scripted-model", include_usage=True)
+    noon = chunks_of(
+        ScriptedAnswer(content="It is noon."), "scripted-model", include_usage=True
+    )
     stream = replace(event_stream([*READING, *noon]), held={2: answers})
     async with reading(hass, stream) as server:
         room = await furnish(hass, StreamingVoice())
@@ -138,7 +154,9 @@ async def test_fillers_are_heard_while_a_slow_server_tells_that_it_reads(hass: H
     assert len(server.requests) == 1
 
 
-async def test_the_turn_ends_in_time_while_a_server_still_reads(hass: HomeAssistant) -> None:
+async def test_the_turn_ends_in_time_while_a_server_still_reads(
+    hass: HomeAssistant,
+) -> None:
     async with reading(hass) as server:
         turn = asyncio.create_task(say(hass, "what time is it?"))
         await server.arrived.wait()
@@ -150,7 +168,9 @@ async def test_the_turn_ends_in_time_while_a_server_still_reads(hass: HomeAssist
     assert len(server.requests) == 1
 
 
-async def test_whoever_cuts_in_while_a_server_reads_frees_it(hass: HomeAssistant) -> None:
+async def test_whoever_cuts_in_while_a_server_reads_frees_it(
+    hass: HomeAssistant,
+) -> None:
     async with reading(hass) as server:
         turn = asyncio.create_task(say(hass, "what time is it?"))
         await server.arrived.wait()
@@ -160,7 +180,9 @@ async def test_whoever_cuts_in_while_a_server_reads_frees_it(hass: HomeAssistant
         await server.left.wait()
 
 
-async def test_a_late_answer_comes_after_a_filler(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_late_answer_comes_after_a_filler(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     server = await serve(Script(answers=(LATE,)))
     room = await furnish(hass, StreamingVoice())
 
@@ -174,14 +196,23 @@ async def test_a_late_answer_comes_after_a_filler(hass: HomeAssistant, serve: Se
     assert room.heard == "[One moment.][I'm still on it.][It is noon.]"
     assert room.speech == "It is noon."
     (chat_log,) = hass.data[DATA_CHAT_LOGS].values()
-    assert [content.content for content in chat_log.content if isinstance(content, AssistantContent)] == ["It is noon."]
+    assert [
+        content.content
+        for content in chat_log.content
+        if isinstance(content, AssistantContent)
+    ] == ["It is noon."]
 
 
 @pytest.mark.parametrize(
-    ("language", "answers", "filler"), [("de", (LATE,), "[Einen Moment.]"), ("en", (ACTS, LATE), "[One moment.]")]
+    ("language", "answers", "filler"),
+    [("de", (LATE,), "[Einen Moment.]"), ("en", (ACTS, LATE), "[One moment.]")],
 )
 async def test_a_filler_is_in_the_language_of_the_speaker_and_comes_after_actions_too(
-    hass: HomeAssistant, serve: Serve, language: str, answers: tuple[ScriptedAnswer, ...], filler: str
+    hass: HomeAssistant,
+    serve: Serve,
+    language: str,
+    answers: tuple[ScriptedAnswer, ...],
+    filler: str,
 ) -> None:
     server = await serve(Script(answers=answers))
     room = await furnish(hass, StreamingVoice(), language)
@@ -205,11 +236,18 @@ async def test_a_filler_is_in_the_language_of_the_speaker_and_comes_after_action
 async def test_a_silence_within_an_answer_is_filled_again_and_again(
     hass: HomeAssistant, serve: Serve, first: str, heard: str
 ) -> None:
-    server = await serve(Script(answers=(ScriptedAnswer(content=first, tool_calls=(LIGHT_ON,)), LATE)))
+    server = await serve(
+        Script(answers=(ScriptedAnswer(content=first, tool_calls=(LIGHT_ON,)), LATE))
+    )
     room = await furnish(hass, StreamingVoice())
 
     async with asking(hass, room, server, inferences=2):
-        for filler in ("[One moment.]", "[I'm still on it.]", "[Just a little longer.]", "[One moment.]"):
+        for filler in (
+            "[One moment.]",
+            "[I'm still on it.]",
+            "[Just a little longer.]",
+            "[One moment.]",
+        ):
             pass_time(hass, 4.5)
             heard += filler
             await room.hear(heard)
@@ -217,7 +255,11 @@ async def test_a_silence_within_an_answer_is_filled_again_and_again(
     assert room.heard.startswith(heard)
     assert room.heard.endswith("[It is noon.]")
     (chat_log,) = hass.data[DATA_CHAT_LOGS].values()
-    messages = [content.content for content in chat_log.content if isinstance(content, AssistantContent)]
+    messages = [
+        content.content
+        for content in chat_log.content
+        if isinstance(content, AssistantContent)
+    ]
     assert messages == [first, "It is noon."]
 
 
@@ -228,7 +270,11 @@ async def test_a_silence_within_an_answer_is_filled_again_and_again(
         ("en", "21 °C. I know.", "[21 degrees Celsius.][I know.]"),
         ("en", "Plan B. The lamp is on.", "[Plan B.][The lamp is on.]"),
         ("en", "Yes. The lamp is on.", "[Yes.][The lamp is on.]"),
-        ("de", "Am 3. Mai ab 8 Uhr. Ich warte.", "[Am dritten Mai ab 8 Uhr.][Ich warte.]"),
+        (
+            "de",
+            "Am 3. Mai ab 8 Uhr. Ich warte.",
+            "[Am dritten Mai ab 8 Uhr.][Ich warte.]",
+        ),
         ("zh", "灯开着。我知道。", "[灯开着。][我知道。]"),
     ],
 )
@@ -244,8 +290,12 @@ async def test_a_short_answer_streams_sentence_by_sentence(
     assert "\n" not in room.speech
 
 
-async def test_the_name_of_a_device_is_spoken_as_it_is(hass: HomeAssistant, serve: Serve) -> None:
-    await serve(Script(answers=(ScriptedAnswer(content="The pump 3/4 needs 3/4 of 5 W."),)))
+async def test_the_name_of_a_device_is_spoken_as_it_is(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    await serve(
+        Script(answers=(ScriptedAnswer(content="The pump 3/4 needs 3/4 of 5 W."),))
+    )
     hass.states.async_set("light.pump", "on", {"friendly_name": "Pump 3/4"})
     async_expose_entity(hass, "conversation", "light.pump", should_expose=True)
     room = await furnish(hass, StreamingVoice())
@@ -257,7 +307,9 @@ async def test_the_name_of_a_device_is_spoken_as_it_is(hass: HomeAssistant, serv
 
 
 @pytest.mark.parametrize("filler_after", [0, 8])
-async def test_a_person_sets_when_it_comes(hass: HomeAssistant, serve: Serve, filler_after: float) -> None:
+async def test_a_person_sets_when_it_comes(
+    hass: HomeAssistant, serve: Serve, filler_after: float
+) -> None:
     server = await serve(Script(answers=(LATE,)), filler_after=filler_after)
     room = await furnish(hass, StreamingVoice())
 
@@ -272,7 +324,9 @@ async def test_a_person_sets_when_it_comes(hass: HomeAssistant, serve: Serve, fi
     assert (room.heard.count("[") > 1) is bool(filler_after)
 
 
-async def test_a_voice_that_takes_no_stream_speaks_the_answer_alone(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_voice_that_takes_no_stream_speaks_the_answer_alone(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     server = await serve(Script(answers=(LATE,)))
     room = await furnish(hass, WholeVoice())
 
@@ -282,7 +336,9 @@ async def test_a_voice_that_takes_no_stream_speaks_the_answer_alone(hass: HomeAs
     assert room.heard == "[It is noon.]"
 
 
-LONG = "".join(f"Sentence number {number} says a little more about it. " for number in range(120)).strip()
+LONG = "".join(
+    f"Sentence number {number} says a little more about it. " for number in range(120)
+).strip()
 
 
 SPOKEN = {
@@ -316,7 +372,9 @@ async def test_who_reads_needs_no_filler(hass: HomeAssistant, serve: Serve) -> N
     server = await serve(Script(answers=(LATE,)))
     ears = Ears()
 
-    turn = asyncio.create_task(talk_as_the_pipeline_does(hass, "what time is it?", "a-talk", ears))
+    turn = asyncio.create_task(
+        talk_as_the_pipeline_does(hass, "what time is it?", "a-talk", ears)
+    )
     await wait_for_requests(server, 1)
     pass_time(hass, 5)
     pass_time(hass, 11)
@@ -325,11 +383,15 @@ async def test_who_reads_needs_no_filler(hass: HomeAssistant, serve: Serve) -> N
     assert ears.heard == "It is noon."
 
 
-async def test_no_filler_comes_after_the_person_has_cut_in(hass: HomeAssistant, serve: Serve) -> None:
+async def test_no_filler_comes_after_the_person_has_cut_in(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     server = await serve(Script(answers=(LATE,)))
     ears = Ears()
 
-    turn = asyncio.create_task(talk_as_the_pipeline_does(hass, "what time is it?", "a-talk", ears, SATELLITE))
+    turn = asyncio.create_task(
+        talk_as_the_pipeline_does(hass, "what time is it?", "a-talk", ears, SATELLITE)
+    )
     await wait_for_requests(server, 1)
     turn.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -340,11 +402,15 @@ async def test_no_filler_comes_after_the_person_has_cut_in(hass: HomeAssistant, 
     assert ears.heard == ""
 
 
-async def test_no_filler_comes_from_an_agent_that_is_gone(hass: HomeAssistant, serve: Serve) -> None:
+async def test_no_filler_comes_from_an_agent_that_is_gone(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     server = await serve(Script(answers=(LATE,)))
     ears = Ears()
 
-    turn = asyncio.create_task(talk_as_the_pipeline_does(hass, "what time is it?", "a-talk", ears, SATELLITE))
+    turn = asyncio.create_task(
+        talk_as_the_pipeline_does(hass, "what time is it?", "a-talk", ears, SATELLITE)
+    )
     await wait_for_requests(server, 1)
     (entry,) = hass.config_entries.async_entries(const.DOMAIN)
     assert await hass.config_entries.async_unload(entry.entry_id)
@@ -355,7 +421,9 @@ async def test_no_filler_comes_from_an_agent_that_is_gone(hass: HomeAssistant, s
     assert ears.heard == "It is noon."
 
 
-async def test_a_turn_that_fails_after_a_filler_is_still_heard_to_its_end(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_turn_that_fails_after_a_filler_is_still_heard_to_its_end(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     names_its_tools = asyncio.Event()
     is_asked = asyncio.Event()
 
@@ -365,7 +433,9 @@ async def test_a_turn_that_fails_after_a_filler_is_still_heard_to_its_end(hass: 
 
     register(hass, "slow").until = until
     refused = ScriptedFailure(status=401, body="no")
-    await serve(Script(answers=(refused,), after_last="start again"), llm_hass_api=["slow"])
+    await serve(
+        Script(answers=(refused,), after_last="start again"), llm_hass_api=["slow"]
+    )
     room = await furnish(hass, StreamingVoice())
 
     turn = asyncio.create_task(room.say("what time is it?"))
@@ -378,7 +448,9 @@ async def test_a_turn_that_fails_after_a_filler_is_still_heard_to_its_end(hass: 
     assert room.heard.startswith("[One moment.][My language model refuses the API key;")
 
 
-@pytest.mark.parametrize("file", sorted(TRANSLATIONS.glob("*.json")), ids=lambda file: file.stem)
+@pytest.mark.parametrize(
+    "file", sorted(TRANSLATIONS.glob("*.json")), ids=lambda file: file.stem
+)
 def test_a_filler_is_a_sentence_that_can_be_spoken_at_once(file: Path) -> None:
     sentences = json.loads(file.read_text(encoding="utf-8"))["common"]
 
@@ -387,15 +459,25 @@ def test_a_filler_is_a_sentence_that_can_be_spoken_at_once(file: Path) -> None:
 
 
 async def test_a_satellite_hears_no_markup(hass: HomeAssistant, serve: Serve) -> None:
-    answers = (ScriptedAnswer(content="_One_ moment.", tool_calls=(LIGHT_ON,)), ScriptedAnswer(content=WRITTEN))
+    answers = (
+        ScriptedAnswer(content="_One_ moment.", tool_calls=(LIGHT_ON,)),
+        ScriptedAnswer(content=WRITTEN),
+    )
     await serve(Script(answers=answers))
     ears = Ears()
 
     result = await talk_as_the_pipeline_does(hass, "light!", "a-talk", ears, SATELLITE)
 
-    assert ears.heard.split("\n\n")[-3:] == ["The kitchen light is on.", "Shall I dim it?", "Just let me know."]
+    assert ears.heard.split("\n\n")[-3:] == [
+        "The kitchen light is on.",
+        "Shall I dim it?",
+        "Just let me know.",
+    ]
     assert " ".join(ears.heard.split()) == f"One moment. {speech(result)}"
-    assert speech(result) == "Done! The kitchen light is on. Shall I dim it? Just let me know."
+    assert (
+        speech(result)
+        == "Done! The kitchen light is on. Shall I dim it? Just let me know."
+    )
     assert result.continue_conversation
     written = [
         content.content
@@ -405,7 +487,9 @@ async def test_a_satellite_hears_no_markup(hass: HomeAssistant, serve: Serve) ->
     assert written == ["_One_ moment.", WRITTEN]
 
 
-async def test_who_reads_sees_what_was_written(hass: HomeAssistant, serve: Serve) -> None:
+async def test_who_reads_sees_what_was_written(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     await serve(Script(answers=(ScriptedAnswer(content=WRITTEN),)))
     ears = Ears()
 
@@ -414,15 +498,30 @@ async def test_who_reads_sees_what_was_written(hass: HomeAssistant, serve: Serve
     assert ears.heard == speech(result) == WRITTEN
 
 
-async def test_a_satellite_that_does_not_stream_hears_no_markup_either(hass: HomeAssistant, serve: Serve) -> None:
-    await serve(Script(answers=(ScriptedAnswer(content="**Yes.**"), ScriptedAnswer(content="**Yes.**"))))
+async def test_a_satellite_that_does_not_stream_hears_no_markup_either(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    await serve(
+        Script(
+            answers=(
+                ScriptedAnswer(content="**Yes.**"),
+                ScriptedAnswer(content="**Yes.**"),
+            )
+        )
+    )
 
     assert speech(await say(hass, "hello", satellite_id=SATELLITE)) == "Yes."
     assert speech(await say(hass, "hello")) == "**Yes.**"
 
 
-async def test_a_satellite_hears_no_name_of_a_tool_of_the_turn(hass: HomeAssistant, serve: Serve) -> None:
-    await serve(Script(answers=(ScriptedAnswer(content="I can hass_turn_on, or find_entities."),)))
+async def test_a_satellite_hears_no_name_of_a_tool_of_the_turn(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    await serve(
+        Script(
+            answers=(ScriptedAnswer(content="I can hass_turn_on, or find_entities."),)
+        )
+    )
     ears = Ears()
 
     result = await talk_as_the_pipeline_does(hass, "light!", "a-talk", ears, SATELLITE)
@@ -430,20 +529,41 @@ async def test_a_satellite_hears_no_name_of_a_tool_of_the_turn(hass: HomeAssista
     assert ears.heard == speech(result) == "I can turn on, or find entities."
 
 
-async def test_a_delta_crosses_four_generators(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_delta_crosses_four_generators(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     """From the socket to the ChatLog: the provider, the chain, the loop, the surface."""
     await serve(Script(answers=(ScriptedAnswer(content="Hello."),)))
     crossed: list[set[str]] = []
 
     def find_generators(_: ChatLog, delta: dict[str, object]) -> None:
         if delta.get("content"):
-            generators = [each for each in gc.get_objects() if isinstance(each, AsyncGeneratorType) and each.ag_frame]
-            ours = [each.ag_code for each in generators if "chatterbox" in each.ag_code.co_filename]
-            crossed.append({code.co_qualname for code in ours if "custom_components" in code.co_filename})
+            generators = [
+                each
+                for each in gc.get_objects()
+                if isinstance(each, AsyncGeneratorType) and each.ag_frame
+            ]
+            ours = [
+                each.ag_code
+                for each in generators
+                if "chatterbox" in each.ag_code.co_filename
+            ]
+            crossed.append(
+                {
+                    code.co_qualname
+                    for code in ours
+                    if "custom_components" in code.co_filename
+                }
+            )
 
     await talk_as_the_pipeline_does(hass, "hello", "a-talk", find_generators)
 
-    assert crossed[0] == {"HTTPProvider.stream", "FailoverProvider.stream", "TurnRunner.run", "_deltas"}
+    assert crossed[0] == {
+        "HTTPProvider.stream",
+        "FailoverProvider.stream",
+        "TurnRunner.run",
+        "_deltas",
+    }
 
 
 async def test_a_bug_is_logged_and_still_answered(
@@ -454,13 +574,17 @@ async def test_a_bug_is_logged_and_still_answered(
     def break_down(_: ChatLog, __: dict[str, object]) -> None:
         raise ValueError("a listener that is broken")
 
-    result = await talk_as_the_pipeline_does(hass, "hello", "a-talk", break_down, SATELLITE)
+    result = await talk_as_the_pipeline_does(
+        hass, "hello", "a-talk", break_down, SATELLITE
+    )
 
     assert speech(result) == "Something went wrong. Please try again."
     assert "a listener that is broken" in caplog.text
 
 
-async def test_a_turn_that_breaks_off_is_heard_to_its_end(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_turn_that_breaks_off_is_heard_to_its_end(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     """A pipeline that has begun to speak does not speak the result."""
     await serve(Script(answers=(ScriptedAnswer(content="Hello there. I am"),)))
     ears = Ears()
@@ -471,7 +595,9 @@ async def test_a_turn_that_breaks_off_is_heard_to_its_end(hass: HomeAssistant, s
         if before == "" != ears.heard:
             raise ValueError("a listener that is broken for a moment")
 
-    result = await talk_as_the_pipeline_does(hass, "hello", "a-talk", break_down_once, SATELLITE)
+    result = await talk_as_the_pipeline_does(
+        hass, "hello", "a-talk", break_down_once, SATELLITE
+    )
 
     assert ears.heard == f"Hello{speech(result)}"
     assert speech(result) == "Something went wrong. Please try again."

@@ -8,7 +8,11 @@ from itertools import count, pairwise
 import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components import conversation
-from homeassistant.components.conversation import AssistantContent, ChatLog, ConversationResult
+from homeassistant.components.conversation import (
+    AssistantContent,
+    ChatLog,
+    ConversationResult,
+)
 from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
 from homeassistant.core import HomeAssistant, ServiceCall
 from homeassistant.exceptions import HomeAssistantError
@@ -17,7 +21,12 @@ from homeassistant.util.ulid import ulid_now
 from pytest_homeassistant_custom_component.common import async_capture_events
 
 from custom_components.chatterbox.const import EVENT_TURN_FINISHED
-from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure
+from tests.support.servers.script import (
+    Script,
+    ScriptedAnswer,
+    ScriptedCall,
+    ScriptedFailure,
+)
 from tests.support.talk import (
     AGENT,
     BLINDS_DOWN,
@@ -34,7 +43,9 @@ from tests.support.talk import (
 from tests.support.versions import IS_LATEST, OF_NOBODY
 
 
-async def test_an_interrupted_turn_leaves_a_later_one_its_words(hass: HomeAssistant, serve: Serve) -> None:
+async def test_an_interrupted_turn_leaves_a_later_one_its_words(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     server = await serve(
         Script(
             answers=(
@@ -44,15 +55,24 @@ async def test_an_interrupted_turn_leaves_a_later_one_its_words(hass: HomeAssist
             )
         )
     )
-    first = asyncio.create_task(talk_as_the_pipeline_does(hass, "the first question", "a-talk", lambda _, __: None))
+    first = asyncio.create_task(
+        talk_as_the_pipeline_does(
+            hass, "the first question", "a-talk", lambda _, __: None
+        )
+    )
     await server.request_arrived.wait()
     await say(hass, "the second question", "a-talk")
     first.cancel()
     await asyncio.wait({first})
     await say(hass, "are you there?", "a-talk")
 
-    heard = [str(message["content"]).rpartition("\n\n")[2] for message in messages_of(server.requests[-1])[1:]]
-    second = [] if IS_LATEST else ["the second question", "The second answer."]  # since 2026.11, it has to wait
+    heard = [
+        str(message["content"]).rpartition("\n\n")[2]
+        for message in messages_of(server.requests[-1])[1:]
+    ]
+    second = (
+        [] if IS_LATEST else ["the second question", "The second answer."]
+    )  # since 2026.11, it has to wait
     assert heard == ["the first question", *second, "are you there?"]
 
 
@@ -60,7 +80,10 @@ async def test_a_key_refused_after_its_entry_is_gone_asks_nobody(
     hass: HomeAssistant, serve: Serve, caplog: pytest.LogCaptureFixture
 ) -> None:
     server = await serve(
-        Script(answers=(ScriptedFailure(status=401, body={"error": {"message": "no"}}),)), llm_hass_api=[]
+        Script(
+            answers=(ScriptedFailure(status=401, body={"error": {"message": "no"}}),)
+        ),
+        llm_hass_api=[],
     )
     (entry,) = hass.config_entries.async_entries("chatterbox")
     agent = conversation.async_get_agent(hass, AGENT)
@@ -84,7 +107,9 @@ async def test_a_second_turn_repeats_the_first_byte_for_byte(
     server = await serve(
         Script(
             answers=(
-                ScriptedAnswer(content="One moment.", tool_calls=(wrong, LIGHT_ON, unknown)),
+                ScriptedAnswer(
+                    content="One moment.", tool_calls=(wrong, LIGHT_ON, unknown)
+                ),
                 ScriptedAnswer(content="Is it bright enough?"),
                 ScriptedAnswer(content="Good."),
             )
@@ -100,17 +125,32 @@ async def test_a_second_turn_repeats_the_first_byte_for_byte(
     for earlier, later in pairwise(requests):
         assert json.dumps(later[: len(earlier)]) == json.dumps(earlier)
     roles = [message["role"] for message in requests[-1]]
-    assert roles == ["system", "user", "assistant", "tool", "tool", "tool", "assistant", "user"]
+    assert roles == [
+        "system",
+        "user",
+        "assistant",
+        "tool",
+        "tool",
+        "tool",
+        "assistant",
+        "user",
+    ]
     assert server.requests[0].body["tools"] == server.requests[-1].body["tools"]
 
 
-CALLS = ScriptedAnswer(content="One moment.", tool_calls=(LIGHT_ON, BLINDS_DOWN), piece_characters=4)
+CALLS = ScriptedAnswer(
+    content="One moment.", tool_calls=(LIGHT_ON, BLINDS_DOWN), piece_characters=4
+)
 ANSWERS = ScriptedAnswer(content="The light is on.", piece_characters=4)
 
 
-async def test_a_barge_in_at_any_delta_leaves_a_usable_history(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_barge_in_at_any_delta_leaves_a_usable_history(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     """The person interrupts after the first, second, third … delta of a turn, until one gets through."""
-    server = await serve(Script(answers=(CALLS, ANSWERS, ANSWERS), after_last="start again"))
+    server = await serve(
+        Script(answers=(CALLS, ANSWERS, ANSWERS), after_last="start again")
+    )
     interrupted = 0
     for deltas in count(1):
         server.start_again()
@@ -125,11 +165,15 @@ async def test_a_barge_in_at_any_delta_leaves_a_usable_history(hass: HomeAssista
                 talking.cancel()  # noqa: B023  # the listener lives no longer than its turn
 
         talking = asyncio.create_task(
-            talk_as_the_pipeline_does(hass, "light!", conversation_id, interrupt, "assist_satellite.kitchen")
+            talk_as_the_pipeline_does(
+                hass, "light!", conversation_id, interrupt, "assist_satellite.kitchen"
+            )
         )
         await asyncio.wait({talking})
 
-        assert not {task for task in asyncio.all_tasks() if "chatterbox" in str(task.get_coro())}
+        assert not {
+            task for task in asyncio.all_tasks() if "chatterbox" in str(task.get_coro())
+        }
         contents = hass.data[DATA_CHAT_LOGS][conversation_id].content
         assert_no_orphans(contents)
         if not talking.cancelled():
@@ -141,11 +185,22 @@ async def test_a_barge_in_at_any_delta_leaves_a_usable_history(hass: HomeAssista
     assert interrupted > 6  # words that come soon after one another are one delta
 
 
-async def test_an_interrupted_first_turn_is_continued_under_its_id(hass: HomeAssistant, serve: Serve) -> None:
+async def test_an_interrupted_first_turn_is_continued_under_its_id(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     """Home Assistant gives new conversations a ULID, and opens another one for a ULID that it does not know."""
-    server = await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="Yes."))))
+    server = await serve(
+        Script(
+            answers=(
+                ScriptedAnswer(tool_calls=(LIGHT_ON,)),
+                ScriptedAnswer(content="Yes."),
+            )
+        )
+    )
     conversation_id = ulid_now()
-    with chat_session.async_get_chat_session(hass, conversation_id, **OF_NOBODY) as session:
+    with chat_session.async_get_chat_session(
+        hass, conversation_id, **OF_NOBODY
+    ) as session:
         conversation_id = session.conversation_id
     talking: asyncio.Task[ConversationResult]
 
@@ -153,7 +208,9 @@ async def test_an_interrupted_first_turn_is_continued_under_its_id(hass: HomeAss
         if delta.get("role") == "tool_result":
             talking.cancel()
 
-    talking = asyncio.create_task(talk_as_the_pipeline_does(hass, "light!", conversation_id, interrupt))
+    talking = asyncio.create_task(
+        talk_as_the_pipeline_does(hass, "light!", conversation_id, interrupt)
+    )
     await asyncio.wait({talking})
     result = await say(hass, "is it on?", conversation_id)
 
@@ -163,7 +220,9 @@ async def test_an_interrupted_first_turn_is_continued_under_its_id(hass: HomeAss
 
 
 LIE = ScriptedAnswer(content="I've turned on the kitchen light.")
-FAILS = ScriptedAnswer(tool_calls=(ScriptedCall(name="HassTurnOn", arguments={"name": "Kitchen Moon"}),))
+FAILS = ScriptedAnswer(
+    tool_calls=(ScriptedCall(name="HassTurnOn", arguments={"name": "Kitchen Moon"}),)
+)
 
 
 @pytest.mark.parametrize("satellite_id", [SATELLITE, None], ids=["spoken", "typed"])
@@ -177,9 +236,15 @@ async def test_an_answer_ends_with_what_was_not_done(
     def listen(_: ChatLog, delta: dict[str, object]) -> None:
         heard.append(str(delta.get("content") or ""))
 
-    result = await talk_as_the_pipeline_does(hass, "make the kitchen light shine", "a-talk", listen, satellite_id)
+    result = await talk_as_the_pipeline_does(
+        hass, "make the kitchen light shine", "a-talk", listen, satellite_id
+    )
 
-    assert speech(result) == re.sub(r"\n+", " ", "".join(heard)) == f"{LIE.content} {NOT_DONE}"
+    assert (
+        speech(result)
+        == re.sub(r"\n+", " ", "".join(heard))
+        == f"{LIE.content} {NOT_DONE}"
+    )
     assert turns[0].data["stop_reason"] == "not_done"
     assert turns[0].data["speech"] == speech(result)
     contents = hass.data[DATA_CHAT_LOGS]["a-talk"].content
@@ -188,7 +253,9 @@ async def test_an_answer_ends_with_what_was_not_done(
     assert contents[-1].content == speech(result)
 
 
-async def test_after_a_second_call_that_works_nothing_is_missing(hass: HomeAssistant, serve: Serve) -> None:
+async def test_after_a_second_call_that_works_nothing_is_missing(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     await serve(Script(answers=(FAILS, ScriptedAnswer(tool_calls=(LIGHT_ON,)), LIE)))
 
     assert speech(await say(hass, "turn on the kitchen light")) == LIE.content
@@ -208,11 +275,22 @@ async def test_an_answer_that_tells_that_nothing_was_done_is_heard_as_it_is(
 ) -> None:
     await serve(Script(answers=(FAILS, ScriptedAnswer(content=answer))))
 
-    assert speech(await say(hass, "turn on the kitchen light")) == (answer if is_said_once else f"{answer} {NOT_DONE}")
+    assert speech(await say(hass, "turn on the kitchen light")) == (
+        answer if is_said_once else f"{answer} {NOT_DONE}"
+    )
 
 
-async def test_a_model_that_asks_back_is_heard_as_it_is(hass: HomeAssistant, serve: Serve) -> None:
-    await serve(Script(answers=(FAILS, ScriptedAnswer(content="There is no moon. Which light do you mean?"))))
+async def test_a_model_that_asks_back_is_heard_as_it_is(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    await serve(
+        Script(
+            answers=(
+                FAILS,
+                ScriptedAnswer(content="There is no moon. Which light do you mean?"),
+            )
+        )
+    )
 
     result = await say(hass, "turn on the kitchen light")
 
@@ -220,8 +298,12 @@ async def test_a_model_that_asks_back_is_heard_as_it_is(hass: HomeAssistant, ser
     assert result.continue_conversation
 
 
-async def test_what_one_entity_of_several_did_not_do_is_told_by_name(hass: HomeAssistant, serve: Serve) -> None:
-    both = ScriptedCall(name="HassTurnOn", arguments={"area": "Kitchen", "domain": ["light"]})
+async def test_what_one_entity_of_several_did_not_do_is_told_by_name(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    both = ScriptedCall(
+        name="HassTurnOn", arguments={"area": "Kitchen", "domain": ["light"]}
+    )
     await serve(Script(answers=(ScriptedAnswer(tool_calls=(both,)), LIE)))
 
     async def works_for_one(call: ServiceCall) -> None:
@@ -232,7 +314,9 @@ async def test_what_one_entity_of_several_did_not_do_is_told_by_name(hass: HomeA
 
     answer = speech(await say(hass, "light!"))
 
-    assert answer.startswith(f"{LIE.content} That didn't work: Kitchen ")  # Home Assistant 2026.10 names the other one
+    assert answer.startswith(
+        f"{LIE.content} That didn't work: Kitchen "
+    )  # Home Assistant 2026.10 names the other one
 
 
 @pytest.mark.parametrize(
@@ -245,9 +329,13 @@ async def test_what_one_entity_of_several_did_not_do_is_told_by_name(hass: HomeA
 async def test_a_call_of_several_that_failed_is_told_unless_it_works_later(
     hass: HomeAssistant, serve: Serve, later: tuple[ScriptedCall, ...], message: str
 ) -> None:
-    counter = ScriptedCall(name="HassTurnOn", arguments={"name": "Kitchen Counter Light"})
+    counter = ScriptedCall(
+        name="HassTurnOn", arguments={"name": "Kitchen Counter Light"}
+    )
     again = [ScriptedAnswer(tool_calls=later)] if later else []
-    await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON, counter)), *again, LIE)))
+    await serve(
+        Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON, counter)), *again, LIE))
+    )
     tried: list[ServiceCall] = []
 
     async def fails_at_first(call: ServiceCall) -> None:

@@ -7,7 +7,10 @@ from homeassistant.core import Context, HomeAssistant
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from custom_components.chatterbox.agent.text import heard_answer
-from custom_components.chatterbox.approvals.answers.yes_or_no import Meaning, understand_answer
+from custom_components.chatterbox.approvals.answers.yes_or_no import (
+    Meaning,
+    understand_answer,
+)
 from custom_components.chatterbox.approvals.pin.pin_detection import may_be_pin
 from custom_components.chatterbox.approvals.pin.pin_guard import Locked
 from custom_components.chatterbox.approvals.pin_tries import Wrong
@@ -35,7 +38,9 @@ async def read(  # as what it calls
     """Read an answer to the question whether the front door shall be unlocked."""
     question = unlocking(where or scope(), needs_pin=needs_pin)
     user_input = ConversationInput(text, Context(), None, None, None, "en", AGENT)
-    return await async_read_answer(hass, question, user_input, heard_answer(text, "en"), NAMED, pin, is_late)
+    return await async_read_answer(
+        hass, question, user_input, heard_answer(text, "en"), NAMED, pin, is_late
+    )
 
 
 @in_one_home(
@@ -54,7 +59,9 @@ async def read(  # as what it calls
         ("ten minutes", Meaning.OTHER),
     ],
 )
-async def test_a_question_without_a_pin_compares_none(hass: HomeAssistant, text: str, reading: Meaning | Wrong) -> None:
+async def test_a_question_without_a_pin_compares_none(
+    hass: HomeAssistant, text: str, reading: Meaning | Wrong
+) -> None:
     pin = watched(PIN)
 
     assert await read(hass, text, pin, needs_pin=False) == reading
@@ -66,7 +73,9 @@ async def test_a_question_without_a_pin_compares_none(hass: HomeAssistant, text:
 async def test_numbers_are_a_request_to_an_agent_without_a_pin(
     hass: HomeAssistant, text: str, *, is_late: bool
 ) -> None:
-    assert await read(hass, text, None, needs_pin=False, is_late=is_late) == Meaning.OTHER
+    assert (
+        await read(hass, text, None, needs_pin=False, is_late=is_late) == Meaning.OTHER
+    )
 
 
 @pytest.mark.usefixtures("hass_storage")
@@ -105,7 +114,9 @@ async def test_a_question_that_needs_a_pin_takes_nothing_less(
     pin = watched(PIN)
 
     assert await read(hass, text, pin) == reading
-    assert len(pin.compared) == (isinstance(reading, Wrong) or reading is Meaning.YES_WITH_PIN)
+    assert len(pin.compared) == (
+        isinstance(reading, Wrong) or reading is Meaning.YES_WITH_PIN
+    )
 
 
 @pytest.mark.usefixtures("hass_storage")
@@ -123,7 +134,10 @@ async def test_a_question_that_needs_a_pin_takes_nothing_less(
 async def test_a_wrong_number_of_digits_costs_no_try_twice(
     hass: HomeAssistant, text: str, reading: Meaning | Wrong
 ) -> None:
-    assert await read(hass, text, PinHash.of("4711", HashCost(memory=2, repeats=1))) == reading
+    assert (
+        await read(hass, text, PinHash.of("4711", HashCost(memory=2, repeats=1)))
+        == reading
+    )
 
 
 @pytest.mark.parametrize("needs_pin", [True, False])
@@ -148,7 +162,12 @@ async def test_a_question_that_has_run_out_compares_nothing(
 
 @in_one_home(
     ("text", "reading"),
-    [("Yes.", Meaning.TOO_LATE), (PIN, Meaning.TOO_LATE), ("No.", Meaning.NO), ("hello", Meaning.OTHER)],
+    [
+        ("Yes.", Meaning.TOO_LATE),
+        (PIN, Meaning.TOO_LATE),
+        ("No.", Meaning.NO),
+        ("hello", Meaning.OTHER),
+    ],
 )
 async def test_nothing_is_agreed_to_if_the_pin_was_taken_away(
     hass: HomeAssistant, text: str, reading: Meaning | Wrong
@@ -161,13 +180,18 @@ async def test_a_place_is_locked_after_five_wrong_pins_whatever_the_conversation
     hass: HomeAssistant, freezer: FrozenDateTimeFactory
 ) -> None:
     pin = watched(PIN)
-    words = [await read(hass, "4711", pin, where=scope(f"talk-{talk}", "made-up")) for talk in range(5)]
+    words = [
+        await read(hass, "4711", pin, where=scope(f"talk-{talk}", "made-up"))
+        for talk in range(5)
+    ]
 
     assert words == [Wrong(4), Wrong(3), Wrong(2), Wrong(1), Wrong(0)]
     assert await read(hass, PIN, pin) == Locked(600)
     assert await read(hass, "Yes.", pin) == Meaning.PIN_MISSING
     assert await read(hass, "No.", pin) == Meaning.NO
-    assert await read(hass, PIN, pin, where=scope(agent_id="conversation.otto")) == Locked(600), "the PIN is the home's"
+    assert await read(
+        hass, PIN, pin, where=scope(agent_id="conversation.otto")
+    ) == Locked(600), "the PIN is the home's"
     freezer.tick(600)
     assert await read(hass, PIN, pin) == Meaning.YES_WITH_PIN
     assert pin.compared == ["4711"] * 5 + [PIN]
@@ -192,7 +216,11 @@ WORDS = st.lists(st.sampled_from(PARTS), max_size=7).map(" ".join)
 
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(text=st.one_of(WORDS, st.text(max_size=40)), needs_pin=st.booleans(), is_late=st.booleans())
+@given(
+    text=st.one_of(WORDS, st.text(max_size=40)),
+    needs_pin=st.booleans(),
+    is_late=st.booleans(),
+)
 async def test_a_request_holds_no_pin_and_only_a_plain_yes_or_the_pin_agrees(
     hass: HomeAssistant, text: str, *, needs_pin: bool, is_late: bool
 ) -> None:

@@ -19,11 +19,17 @@ from homeassistant.components.conversation import (
 )
 from homeassistant.components.conversation.chat_log import DATA_CHAT_LOGS
 from homeassistant.components.conversation.const import DATA_COMPONENT
-from homeassistant.components.conversation.trace import async_clear_traces, async_get_traces
+from homeassistant.components.conversation.trace import (
+    async_clear_traces,
+    async_get_traces,
+)
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import intent
 from homeassistant.setup import async_setup_component
-from pytest_homeassistant_custom_component.typing import MockHAClientWebSocket, WebSocketGenerator
+from pytest_homeassistant_custom_component.typing import (
+    MockHAClientWebSocket,
+    WebSocketGenerator,
+)
 
 import custom_components
 from custom_components.chatterbox.approvals.questions import async_get_approvals
@@ -56,13 +62,21 @@ class Listener(ConversationEntity):
         return "*"
 
     @override
-    async def _async_handle_message(self, user_input: ConversationInput, chat_log: ChatLog) -> ConversationResult:
+    async def _async_handle_message(
+        self, user_input: ConversationInput, chat_log: ChatLog
+    ) -> ConversationResult:
         self.heard.append(user_input.text)
-        where = replace(scope(chat_log.conversation_id, user_input.device_id), agent_id=AGENT)
+        where = replace(
+            scope(chat_log.conversation_id, user_input.device_id), agent_id=AGENT
+        )
         async_was_asked(self.hass)
-        user_input = async_redact_pin(self.hass, user_input, chat_log, where, NAMED, has_pin=self.has_pin)
+        user_input = async_redact_pin(
+            self.hass, user_input, chat_log, where, NAMED, has_pin=self.has_pin
+        )
         self.heard.append(user_input.text)
-        chat_log.async_add_assistant_content_without_tools(AssistantContent(AGENT, f"I heard {user_input.text}"))
+        chat_log.async_add_assistant_content_without_tools(
+            AssistantContent(AGENT, f"I heard {user_input.text}")
+        )
         response = intent.IntentResponse("en")
         response.async_set_speech(f"I heard {user_input.text}")
         return ConversationResult(response, chat_log.conversation_id)
@@ -78,13 +92,24 @@ async def listener(hass: HomeAssistant) -> Listener:
     return agent
 
 
-async def say(hass: HomeAssistant, text: str, conversation_id: str = TALK, device_id: str | None = None) -> None:
+async def say(
+    hass: HomeAssistant,
+    text: str,
+    conversation_id: str = TALK,
+    device_id: str | None = None,
+) -> None:
     """Say something to the agent."""
-    await conversation.async_converse(hass, text, conversation_id, Context(), "en", AGENT, device_id)
+    await conversation.async_converse(
+        hass, text, conversation_id, Context(), "en", AGENT, device_id
+    )
 
 
 async def ask_to_unlock(
-    hass: HomeAssistant, *, needs_pin: bool, device_id: str | None = None, expires_in: float = 60
+    hass: HomeAssistant,
+    *,
+    needs_pin: bool,
+    device_id: str | None = None,
+    expires_in: float = 60,
 ) -> GivenAnswer:
     """Ask whether the front door shall be unlocked, after a first turn; return a no."""
     await say(hass, "Unlock the front door", device_id=device_id)
@@ -99,8 +124,12 @@ def user_words(hass: HomeAssistant, conversation_id: str = TALK) -> list[str]:
     return [content.content for content in contents if isinstance(content, UserContent)]
 
 
-@pytest.mark.parametrize("sentence", [PIN, f"yes, {PIN}", f"no, {PIN}!", f"{PIN}?", " ".join(PIN)])
-@pytest.mark.parametrize(("needs_pin", "has_pin"), [(True, True), (False, True), (True, False)])
+@pytest.mark.parametrize(
+    "sentence", [PIN, f"yes, {PIN}", f"no, {PIN}!", f"{PIN}?", " ".join(PIN)]
+)
+@pytest.mark.parametrize(
+    ("needs_pin", "has_pin"), [(True, True), (False, True), (True, False)]
+)
 async def test_a_pin_is_gone_from_wherever_it_can_be_read(  # noqa: PLR0917  # fixtures
     hass: HomeAssistant,
     listener: Listener,
@@ -120,8 +149,12 @@ async def test_a_pin_is_gone_from_wherever_it_can_be_read(  # noqa: PLR0917  # f
     leaks.assert_nowhere(PIN, sentence)
 
 
-@pytest.mark.parametrize("sentence", ["yes", "no", "turn on the light", "set a timer for ten minutes"])
-async def test_other_words_stay_as_they_are(hass: HomeAssistant, listener: Listener, sentence: str) -> None:
+@pytest.mark.parametrize(
+    "sentence", ["yes", "no", "turn on the light", "set a timer for ten minutes"]
+)
+async def test_other_words_stay_as_they_are(
+    hass: HomeAssistant, listener: Listener, sentence: str
+) -> None:
     answer = await ask_to_unlock(hass, needs_pin=True)
 
     await say(hass, sentence)
@@ -130,7 +163,9 @@ async def test_other_words_stay_as_they_are(hass: HomeAssistant, listener: Liste
     assert listener.heard[-1] == sentence
     assert user_words(hass)[-1] == sentence
     assert any(
-        event["data"].get("text") == sentence for trace in async_get_traces() for event in trace.as_dict()["events"]
+        event["data"].get("text") == sentence
+        for trace in async_get_traces()
+        for event in trace.as_dict()["events"]
     )
 
 
@@ -142,7 +177,9 @@ async def test_traces_that_hold_no_pin_are_kept(hass: HomeAssistant) -> None:
     log = ChatLog(hass, TALK)
     heard = ConversationInput(PIN, Context(), TALK, None, None, "en", AGENT)
 
-    content = async_redact_pin(hass, heard, log, replace(scope(TALK), agent_id=AGENT), NAMED, has_pin=True)
+    content = async_redact_pin(
+        hass, heard, log, replace(scope(TALK), agent_id=AGENT), NAMED, has_pin=True
+    )
     async_get_approvals(hass).take("question-1", answer)
 
     assert content.text == REDACTED_PIN
@@ -150,7 +187,10 @@ async def test_traces_that_hold_no_pin_are_kept(hass: HomeAssistant) -> None:
 
 
 async def test_a_pin_is_hidden_for_ten_minutes_after_its_question_was_answered(
-    hass: HomeAssistant, listener: Listener, freezer: FrozenDateTimeFactory, leaks: Leaks
+    hass: HomeAssistant,
+    listener: Listener,
+    freezer: FrozenDateTimeFactory,
+    leaks: Leaks,
 ) -> None:
     answer = await ask_to_unlock(hass, needs_pin=True)
     async_get_approvals(hass).take("question-1", answer)
@@ -183,10 +223,17 @@ async def test_a_pin_is_hidden_in_another_conversation_at_the_same_device(
     await say(hass, "4711 4711", "a-third-talk", "kitchen")
 
     hidden = [listener.heard[place] for place in range(-9, 1, 2)]
-    assert hidden == [REDACTED_PIN, REDACTED_PIN, REDACTED_PIN, "wake me at 12:30", "4711 4711"]
+    assert hidden == [
+        REDACTED_PIN,
+        REDACTED_PIN,
+        REDACTED_PIN,
+        "wake me at 12:30",
+        "4711 4711",
+    ]
 
 
-async def test_a_pin_is_hidden_from_the_debug_runs_of_a_pipeline_and_all_but_these_loggers(  # fixtures
+# fixtures
+async def test_a_pin_is_hidden_from_the_debug_runs_of_a_pipeline_and_all_but_these_loggers(
     hass: HomeAssistant,
     listener: Listener,
     leaks: Leaks,
@@ -206,24 +253,47 @@ async def test_a_pin_is_hidden_from_the_debug_runs_of_a_pipeline_and_all_but_the
     assert listener.heard[-2:] == [PIN, REDACTED_PIN]
     assert room.heard == f"[I heard {REDACTED_PIN}]"
     leaks.assert_nowhere(PIN)
-    await client.send_json_auto_id({"type": "assist_pipeline/pipeline_debug/list", "pipeline_id": room.pipeline.id})
+    await client.send_json_auto_id(
+        {"type": "assist_pipeline/pipeline_debug/list", "pipeline_id": room.pipeline.id}
+    )
     events = list[dict[str, Any]]()  # as it came over the socket
     for run in (await client.receive_json())["result"]["pipeline_runs"]:
-        which = {"pipeline_id": room.pipeline.id, "pipeline_run_id": run["pipeline_run_id"]}
-        await client.send_json_auto_id({"type": "assist_pipeline/pipeline_debug/get", **which})
+        which = {
+            "pipeline_id": room.pipeline.id,
+            "pipeline_run_id": run["pipeline_run_id"],
+        }
+        await client.send_json_auto_id(
+            {"type": "assist_pipeline/pipeline_debug/get", **which}
+        )
         events += (await client.receive_json())["result"]["events"]
-    assert [event["data"]["intent_input"] for event in events if event["type"] == "intent-start"] == [REDACTED_PIN] * 3
-    assert [event["data"]["stt_output"]["text"] for event in events if event["type"] == "stt-end"] == [REDACTED_PIN]
+    assert [
+        event["data"]["intent_input"]
+        for event in events
+        if event["type"] == "intent-start"
+    ] == [REDACTED_PIN] * 3
+    assert [
+        event["data"]["stt_output"]["text"]
+        for event in events
+        if event["type"] == "stt-end"
+    ] == [REDACTED_PIN]
     writers = {record.name for record in caplog.records if PIN in record.getMessage()}
     assert writers == LOGGED_BEFORE_AN_AGENT_HEARS - {
-        "homeassistant.components.conversation.default_agent",  # where Home Assistant itself is asked first
+        # where Home Assistant itself is asked first
+        "homeassistant.components.conversation.default_agent",
         "homeassistant.components.conversation.services",  # where an action says it
     }
 
 
-async def type_as_somebody_else(client: MockHAClientWebSocket, text: str, conversation_id: str) -> None:
+async def type_as_somebody_else(
+    client: MockHAClientWebSocket, text: str, conversation_id: str
+) -> None:
     """Write in Home Assistant's dialog in the conversation of a satellite; the latest version refuses that."""
-    run = {"start_stage": "intent", "end_stage": "intent", "input": {"text": text}, "conversation_id": conversation_id}
+    run = {
+        "start_stage": "intent",
+        "end_stage": "intent",
+        "input": {"text": text},
+        "conversation_id": conversation_id,
+    }
     await client.send_json_auto_id({"type": "assist_pipeline/run", **run})
     assert (await client.receive_json())["success"]
     kinds: list[str] = []
@@ -265,18 +335,25 @@ async def test_a_pin_that_home_assistant_refused_is_gone_from_the_debug_runs_soo
 
 @pytest.mark.parametrize("logger", sorted(LOGGED_BEFORE_AN_AGENT_HEARS))
 def test_the_page_names_the_loggers_that_hold_a_pin(logger: str) -> None:
-    page = (Path(custom_components.__file__).parents[1] / "docs" / "pin.md").read_text("utf-8")
+    page = (Path(custom_components.__file__).parents[1] / "docs" / "pin.md").read_text(
+        "utf-8"
+    )
     assert f"`{'.'.join(logger.split('.')[:3])}`" in page
 
 
 async def test_a_pipeline_that_keeps_its_runs_in_another_way_stops_nobody(
     hass: HomeAssistant, listener: Listener, caplog: pytest.LogCaptureFixture
 ) -> None:
-    hass.data["assist_pipeline"] = SimpleNamespace(pipeline_debug={"assistant": {"run": object()}})
+    hass.data["assist_pipeline"] = SimpleNamespace(
+        pipeline_debug={"assistant": {"run": object()}}
+    )
     answer = await ask_to_unlock(hass, needs_pin=True)
 
     await say(hass, PIN)
     async_get_approvals(hass).take("question-1", answer)
 
     assert listener.heard[-1] == REDACTED_PIN
-    assert "A PIN may be in the debug runs of voice pipelines, which could not be redacted" in caplog.text
+    assert (
+        "A PIN may be in the debug runs of voice pipelines, which could not be redacted"
+        in caplog.text
+    )

@@ -17,7 +17,9 @@ def device_with(hass: HomeAssistant, satellites: int, disabled: int = 0) -> str:
     """Return the id of a device with satellites, the last of which are disabled, and a button."""
     entry = MockConfigEntry(domain="esphome")
     entry.add_to_hass(hass)
-    device = dr.async_get(hass).async_get_or_create(config_entry_id=entry.entry_id, identifiers={("esphome", "x")})
+    device = dr.async_get(hass).async_get_or_create(
+        config_entry_id=entry.entry_id, identifiers={("esphome", "x")}
+    )
     entities = er.async_get(hass)
     entities.async_get_or_create("button", "test", "b", device_id=device.id)
     for number in range(satellites):
@@ -33,24 +35,43 @@ def device_with(hass: HomeAssistant, satellites: int, disabled: int = 0) -> str:
     return device.id
 
 
-async def at_device(hass: HomeAssistant, text: str, device_id: str, context: Context | None = None) -> str:
+async def at_device(
+    hass: HomeAssistant, text: str, device_id: str, context: Context | None = None
+) -> str:
     where = context or Context(), "en", AGENT
-    return speech(await conversation.async_converse(hass, text, "talk", *where, device_id=device_id))
+    return speech(
+        await conversation.async_converse(
+            hass, text, "talk", *where, device_id=device_id
+        )
+    )
 
 
 @pytest.mark.parametrize(
     ("satellites", "disabled", "heard_at"),
-    [(0, 0, None), (1, 0, "assist_satellite.test_0"), (2, 0, None), (2, 1, "assist_satellite.test_0"), (1, 1, None)],
+    [
+        (0, 0, None),
+        (1, 0, "assist_satellite.test_0"),
+        (2, 0, None),
+        (2, 1, "assist_satellite.test_0"),
+        (1, 1, None),
+    ],
 )
 async def test_a_plan_and_its_question_belong_to_the_only_satellite_of_a_device(
-    hass: HomeAssistant, serve: Serve, satellites: int, disabled: int, heard_at: str | None
+    hass: HomeAssistant,
+    serve: Serve,
+    satellites: int,
+    disabled: int,
+    heard_at: str | None,
 ) -> None:
     await serve(script(later(UNLOCK)))
     device_id = device_with(hass, satellites, disabled)
 
     await at_device(hass, "unlock the front door in twenty minutes", device_id)
     (question,) = async_get_approvals(hass).waiting
-    assert (question.scope.device_id, question.scope.satellite_id) == (device_id, heard_at)
+    assert (question.scope.device_id, question.scope.satellite_id) == (
+        device_id,
+        heard_at,
+    )
     await at_device(hass, "yes", device_id)
 
     (plan,) = async_get_plans(hass).stored.plans
@@ -59,12 +80,18 @@ async def test_a_plan_and_its_question_belong_to_the_only_satellite_of_a_device(
 
 @pytest.mark.parametrize("is_signed_in", [False, True])
 async def test_news_of_a_satellite_are_heard_by_those_who_surely_are_there(
-    hass: HomeAssistant, serve: Serve, hass_read_only_user: MockUser, *, is_signed_in: bool
+    hass: HomeAssistant,
+    serve: Serve,
+    hass_read_only_user: MockUser,
+    *,
+    is_signed_in: bool,
 ) -> None:
     await serve(script(later({"kind": "list"}, "")))
     device_id = device_with(hass, 1)
     asker = Asker("user-1", "anna", satellite_id="assist_satellite.test_0")
-    news = News(text="Call Mum.", language="en", asker=asker, plan=remind(), is_kept=True)
+    news = News(
+        text="Call Mum.", language="en", asker=asker, plan=remind(), is_kept=True
+    )
     plans = async_get_plans(hass)
     await plans.async_change(lambda stored: stored.with_news(news))
 

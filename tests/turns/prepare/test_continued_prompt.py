@@ -5,7 +5,11 @@ from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components import conversation
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.core import Context, HomeAssistant
-from homeassistant.helpers import area_registry as ar, device_registry as dr, entity_registry as er
+from homeassistant.helpers import (
+    area_registry as ar,
+    device_registry as dr,
+    entity_registry as er,
+)
 
 from tests.support.llm_apis import satellite
 from tests.support.prefixes import HELLO, prefix_of
@@ -23,11 +27,17 @@ async def server(serve: Serve, freezer: FrozenDateTimeFactory) -> ScriptedModelS
 
 
 async def words_sent(
-    hass: HomeAssistant, server: ScriptedModelServer, text: str, area: str = "Kitchen", talk: str = "talk"
+    hass: HomeAssistant,
+    server: ScriptedModelServer,
+    text: str,
+    area: str = "Kitchen",
+    talk: str = "talk",
 ) -> str:
     """Say something in a room; return the user's message as the model got it."""
     areas = {one.name: one.id for one in ar.async_get(hass).async_list_areas()}
-    await conversation.async_converse(hass, text, talk, Context(), "en", AGENT, satellite(hass, areas[area]))
+    await conversation.async_converse(
+        hass, text, talk, Context(), "en", AGENT, satellite(hass, areas[area])
+    )
     content = server.requests[-1].body["messages"][-1]["content"]  # type: ignore[index,call-overload]
     assert isinstance(content, str)
     return content
@@ -77,7 +87,9 @@ async def test_a_renamed_device_is_told_beside_the_words_and_the_instructions_st
     assert "Dinosaur" in prefixes[3]
 
 
-async def test_a_change_that_is_undone_is_taken_back(hass: HomeAssistant, server: ScriptedModelServer) -> None:
+async def test_a_change_that_is_undone_is_taken_back(
+    hass: HomeAssistant, server: ScriptedModelServer
+) -> None:
     name = er.async_get(hass).async_get(LAMP)
     assert name is not None
     await words_sent(hass, server, "one")
@@ -87,10 +99,15 @@ async def test_a_change_that_is_undone_is_taken_back(hass: HomeAssistant, server
     undone = await words_sent(hass, server, "three")
 
     assert "Dinosaur" not in undone
-    assert "in place of any that messages before name: nothing, the list is up to date again." in undone
+    assert (
+        "in place of any that messages before name: nothing, the list is up to date again."
+        in undone
+    )
 
 
-async def test_a_second_name_takes_the_place_of_the_first(hass: HomeAssistant, server: ScriptedModelServer) -> None:
+async def test_a_second_name_takes_the_place_of_the_first(
+    hass: HomeAssistant, server: ScriptedModelServer
+) -> None:
     await words_sent(hass, server, "one")
     rename(hass, "Dinosaur")
     await words_sent(hass, server, "two")
@@ -104,7 +121,9 @@ async def test_a_second_name_takes_the_place_of_the_first(hass: HomeAssistant, s
     assert again == "four"
 
 
-async def test_an_entity_that_is_no_longer_exposed_is_told(hass: HomeAssistant, server: ScriptedModelServer) -> None:
+async def test_an_entity_that_is_no_longer_exposed_is_told(
+    hass: HomeAssistant, server: ScriptedModelServer
+) -> None:
     await words_sent(hass, server, "one")
     async_expose_entity(hass, "conversation", LAMP, should_expose=False)
     unexposed = await words_sent(hass, server, "two")
@@ -115,7 +134,9 @@ async def test_an_entity_that_is_no_longer_exposed_is_told(hass: HomeAssistant, 
     assert "up to date again" in exposed
 
 
-async def test_rooms_with_other_names_begin_the_prompt_anew(hass: HomeAssistant, server: ScriptedModelServer) -> None:
+async def test_rooms_with_other_names_begin_the_prompt_anew(
+    hass: HomeAssistant, server: ScriptedModelServer
+) -> None:
     await words_sent(hass, server, "one")
     rename(hass, "Dinosaur")
     areas = {one.name: one.id for one in ar.async_get(hass).async_list_areas()}
@@ -142,10 +163,14 @@ async def test_the_time_is_told_when_it_changes_also_backwards(
     assert same == "three"
     assert later.startswith("<context>\nIt is 04:05.\n</context>")
     assert earlier.startswith("<context>\nIt is 04:00.\n</context>")
-    assert tomorrow.startswith("<context>\nIt is Wednesday, 2026-11-11, 04:00.\n</context>")
+    assert tomorrow.startswith(
+        "<context>\nIt is Wednesday, 2026-11-11, 04:00.\n</context>"
+    )
 
 
-async def test_a_device_that_moves_is_told_with_both_places(hass: HomeAssistant, server: ScriptedModelServer) -> None:
+async def test_a_device_that_moves_is_told_with_both_places(
+    hass: HomeAssistant, server: ScriptedModelServer
+) -> None:
     await words_sent(hass, server, "one")
     areas = {one.name: one.id for one in ar.async_get(hass).async_list_areas()}
     entity = er.async_get(hass).async_get(LAMP)
@@ -154,10 +179,15 @@ async def test_a_device_that_moves_is_told_with_both_places(hass: HomeAssistant,
     dr.async_get(hass).async_update_device(entity.device_id, area_id=areas["Kitchen"])
     moved = await words_sent(hass, server, "two")
 
-    assert "Living Room, light Floor Lamp (also Reading Lamp): now Ground Floor / Kitchen, light Floor Lamp" in moved
+    assert (
+        "Living Room, light Floor Lamp (also Reading Lamp): now Ground Floor / Kitchen, light Floor Lamp"
+        in moved
+    )
 
 
-async def test_many_changes_begin_the_prompt_anew(hass: HomeAssistant, server: ScriptedModelServer) -> None:
+async def test_many_changes_begin_the_prompt_anew(
+    hass: HomeAssistant, server: ScriptedModelServer
+) -> None:
     await words_sent(hass, server, "one")
     for number, entity in enumerate([*er.async_get(hass).entities.values()]):
         er.async_get(hass).async_update_entity(entity.entity_id, name=f"Thing {number}")

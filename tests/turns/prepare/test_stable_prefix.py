@@ -26,13 +26,17 @@ pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 
 @pytest.fixture(params=list(SERVERS))
-async def server(hass: HomeAssistant, request: pytest.FixtureRequest) -> AsyncGenerator[ScriptedModelServer]:
+async def server(
+    hass: HomeAssistant, request: pytest.FixtureRequest
+) -> AsyncGenerator[ScriptedModelServer]:
     """Set up an agent in the demo home for each wire format."""
     await move_into_the_demo_home(hass)
     scripted = SERVERS[request.param](HELLO)
     async with serving(scripted.application(), scripted.base_path) as address:
         service: dict[str, object] = {CONF_KIND: request.param, CONF_BASE_URL: address}
-        await add_agent(hass, service, {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"]})
+        await add_agent(
+            hass, service, {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"]}
+        )
         yield scripted
 
 
@@ -40,9 +44,14 @@ async def test_everybody_everywhere_at_any_time_begins_alike(
     hass: HomeAssistant, server: ScriptedModelServer, freezer: FrozenDateTimeFactory
 ) -> None:
     areas = {area.name: area.id for area in ar.async_get(hass).async_list_areas()}
-    kitchen, bedroom = satellite(hass, areas["Kitchen"]), satellite(hass, areas["Bedroom"])
+    kitchen, bedroom = (
+        satellite(hass, areas["Kitchen"]),
+        satellite(hass, areas["Bedroom"]),
+    )
     async_register_timer_handler(hass, bedroom, lambda *_: None)
-    anna, ben = [(await hass.auth.async_create_user(name)).id for name in ("Anna", "Ben")]
+    anna, ben = [
+        (await hass.auth.async_create_user(name)).id for name in ("Anna", "Ben")
+    ]
     speakers = [
         (None, "en", None),
         (kitchen, "en", None),
@@ -54,7 +63,9 @@ async def test_everybody_everywhere_at_any_time_begins_alike(
     for day, (device_id, language, user_id) in enumerate(speakers, start=10):
         freezer.move_to(f"2026-11-{day} 0{day % 10}:07:00+00:00")
         talk, context = f"{device_id} {user_id}", Context(user_id=user_id)
-        await conversation.async_converse(hass, "hello", talk, context, language, AGENT, device_id)
+        await conversation.async_converse(
+            hass, "hello", talk, context, language, AGENT, device_id
+        )
 
     prefixes = [prefix_of(request.body) for request in server.requests]
     assert len(prefixes) == 6
@@ -63,7 +74,9 @@ async def test_everybody_everywhere_at_any_time_begins_alike(
     assert "intent__HassStartTimer" in prefixes[0]
 
 
-async def test_another_start_of_home_assistant_begins_alike(hass: HomeAssistant, serve: Serve, tmp_path: Path) -> None:
+async def test_another_start_of_home_assistant_begins_alike(
+    hass: HomeAssistant, serve: Serve, tmp_path: Path
+) -> None:
     scripted = await serve(HELLO)
     await say(hass, "hello")
     here = prefix_of(scripted.requests[-1].body)

@@ -28,9 +28,22 @@ from custom_components.chatterbox.const import (
 from tests.support.documented_yaml import blocks_with
 from tests.support.llm_apis import StubTool, register
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
-from tests.support.talk import AGENT, BLINDS_DOWN, LIGHT_ON, Serve, add_agent, move_into_the_demo_home, say
+from tests.support.talk import (
+    AGENT,
+    BLINDS_DOWN,
+    LIGHT_ON,
+    Serve,
+    add_agent,
+    move_into_the_demo_home,
+    say,
+)
 
-OF_A_TURN = (EVENT_TURN_STARTED, EVENT_TOOL_CALLED, EVENT_TOOL_FINISHED, EVENT_TURN_FINISHED)
+OF_A_TURN = (
+    EVENT_TURN_STARTED,
+    EVENT_TOOL_CALLED,
+    EVENT_TOOL_FINISHED,
+    EVENT_TURN_FINISHED,
+)
 ORIGIN = {
     *("turn_id", "entity_id", "conversation_id", "history_id", "language"),
     *("device_id", "satellite_id", "user_id", "person_id", "person", "caller"),
@@ -52,8 +65,17 @@ def turn_events(hass: HomeAssistant) -> Sequence[TurnBusEvent]:
     return events
 
 
-async def test_a_turn_is_told_as_it_goes(hass: HomeAssistant, serve: Serve, hass_admin_user: MockUser) -> None:
-    await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content="It is on."))))
+async def test_a_turn_is_told_as_it_goes(
+    hass: HomeAssistant, serve: Serve, hass_admin_user: MockUser
+) -> None:
+    await serve(
+        Script(
+            answers=(
+                ScriptedAnswer(tool_calls=(LIGHT_ON,)),
+                ScriptedAnswer(content="It is on."),
+            )
+        )
+    )
     events, states = turn_events(hass), list[bool]()
     context = Context(user_id=hass_admin_user.id)
 
@@ -65,7 +87,14 @@ async def test_a_turn_is_told_as_it_goes(hass: HomeAssistant, serve: Serve, hass
         hass.bus.async_listen(event_type, look)
 
     await conversation.async_converse(
-        hass, "light!", "a-talk", context, "en", AGENT, device_id="a-device", satellite_id="assist_satellite.kitchen"
+        hass,
+        "light!",
+        "a-talk",
+        context,
+        "en",
+        AGENT,
+        device_id="a-device",
+        satellite_id="assist_satellite.kitchen",
     )
 
     assert [event.event_type for event in events] == list(OF_A_TURN)
@@ -88,7 +117,8 @@ async def test_a_turn_is_told_as_it_goes(hass: HomeAssistant, serve: Serve, hass
             "caller": None,
         }
     started, called, finished, end = (
-        {key: value for key, value in event.data.items() if key not in ORIGIN} for event in events
+        {key: value for key, value in event.data.items() if key not in ORIGIN}
+        for event in events
     )
     ran = {
         "tool_call_id": called["tool_call_id"],
@@ -98,13 +128,27 @@ async def test_a_turn_is_told_as_it_goes(hass: HomeAssistant, serve: Serve, hass
     assert started == {}
     assert called == ran
     assert finished["result"]
-    assert finished == {**ran, "result": finished["result"], "is_error": False, "has_run": True}
+    assert finished == {
+        **ran,
+        "result": finished["result"],
+        "is_error": False,
+        "has_run": True,
+    }
     assert end["stop_reason"] == "completed"
 
 
-async def test_a_call_that_did_not_run_was_never_called(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_call_that_did_not_run_was_never_called(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     coffee = ScriptedCall(name="make_coffee", arguments={"cups": 2})
-    await serve(Script(answers=(ScriptedAnswer(tool_calls=(coffee,)), ScriptedAnswer(content="I cannot."))))
+    await serve(
+        Script(
+            answers=(
+                ScriptedAnswer(tool_calls=(coffee,)),
+                ScriptedAnswer(content="I cannot."),
+            )
+        )
+    )
     called = async_capture_events(hass, EVENT_TOOL_CALLED)
     finished = async_capture_events(hass, EVENT_TOOL_FINISHED)
 
@@ -112,15 +156,22 @@ async def test_a_call_that_did_not_run_was_never_called(hass: HomeAssistant, ser
 
     assert called == []
     (refused,) = finished
-    assert (refused.data["name"], refused.data["arguments"]) == ("make_coffee", {"cups": 2})
+    assert (refused.data["name"], refused.data["arguments"]) == (
+        "make_coffee",
+        {"cups": 2},
+    )
     assert (refused.data["is_error"], refused.data["has_run"]) == (True, False)
 
 
-async def test_a_turn_that_breaks_before_it_begins_is_told_to_end(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_turn_that_breaks_before_it_begins_is_told_to_end(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     await serve(Script())
     events = turn_events(hass)
 
-    def break_down(_conversation_id: str, event_type: ChatLogEventType, _data: dict[str, object]) -> None:
+    def break_down(
+        _conversation_id: str, event_type: ChatLogEventType, _data: dict[str, object]
+    ) -> None:
         if event_type is ChatLogEventType.UPDATED:
             raise RuntimeError
 
@@ -128,13 +179,27 @@ async def test_a_turn_that_breaks_before_it_begins_is_told_to_end(hass: HomeAssi
     await say(hass, "hello")
     unsubscribe()
 
-    assert [event.event_type for event in events] == [EVENT_TURN_STARTED, EVENT_TURN_FINISHED]
+    assert [event.event_type for event in events] == [
+        EVENT_TURN_STARTED,
+        EVENT_TURN_FINISHED,
+    ]
 
 
 @pytest.mark.parametrize("character", ["💡", '"'])
-async def test_every_event_can_be_recorded(hass: HomeAssistant, serve: Serve, character: str) -> None:
-    long_name = ScriptedCall(name="intent__HassTurnOn", arguments={"name": character * 12_000})
-    await serve(Script(answers=(ScriptedAnswer(tool_calls=(long_name,)), ScriptedAnswer(content="Sorry."))))
+async def test_every_event_can_be_recorded(
+    hass: HomeAssistant, serve: Serve, character: str
+) -> None:
+    long_name = ScriptedCall(
+        name="intent__HassTurnOn", arguments={"name": character * 12_000}
+    )
+    await serve(
+        Script(
+            answers=(
+                ScriptedAnswer(tool_calls=(long_name,)),
+                ScriptedAnswer(content="Sorry."),
+            )
+        )
+    )
     events = turn_events(hass)
 
     await say(hass, character * 12_000)
@@ -143,12 +208,21 @@ async def test_every_event_can_be_recorded(hass: HomeAssistant, serve: Serve, ch
     assert max(len(json_bytes(event.data)) for event in events) < 32_768
 
 
-async def test_the_event_of_a_turn_with_very_many_calls_can_be_recorded(hass: HomeAssistant, serve: Serve) -> None:
+async def test_the_event_of_a_turn_with_very_many_calls_can_be_recorded(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     calls = [
-        ScriptedCall(name="intent__HassTurnOn", arguments={"name": f"灯 {number} " + "x" * 400}) for number in range(80)
+        ScriptedCall(
+            name="intent__HassTurnOn", arguments={"name": f"灯 {number} " + "x" * 400}
+        )
+        for number in range(80)
     ]
-    rounds = tuple(ScriptedAnswer(tool_calls=tuple(calls[at : at + 5])) for at in range(0, 80, 5))
-    script = Script(answers=(*rounds, ScriptedAnswer(content="".join(map(str, range(2_500))))))
+    rounds = tuple(
+        ScriptedAnswer(tool_calls=tuple(calls[at : at + 5])) for at in range(0, 80, 5)
+    )
+    script = Script(
+        answers=(*rounds, ScriptedAnswer(content="".join(map(str, range(2_500)))))
+    )
     await serve(script, max_tool_calls=80, max_iterations=20)
     events = turn_events(hass)
 
@@ -161,30 +235,55 @@ async def test_the_event_of_a_turn_with_very_many_calls_can_be_recorded(hass: Ho
     assert (len(content), data["more_tool_calls"]) == (40, 40)
 
 
-async def test_the_documented_note_about_covers_is_left(hass: HomeAssistant, serve: Serve) -> None:
+async def test_the_documented_note_about_covers_is_left(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     await serve(
-        Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON, BLINDS_DOWN)), ScriptedAnswer(content="It is done.")))
+        Script(
+            answers=(
+                ScriptedAnswer(tool_calls=(LIGHT_ON, BLINDS_DOWN)),
+                ScriptedAnswer(content="It is done."),
+            )
+        )
     )
     (automation,) = blocks_with(EVENT_TOOL_FINISHED)
     assert await async_setup_component(hass, "persistent_notification", {})
-    assert await async_setup_component(hass, "automation", {"automation": {"alias": "Note", **automation}})
+    assert await async_setup_component(
+        hass, "automation", {"automation": {"alias": "Note", **automation}}
+    )
     notes = async_capture_events(hass, "call_service")
 
     await say(hass, "lower the blinds", satellite_id="assist_satellite.sofa")
     await hass.async_block_till_done()
 
-    (note,) = (note.data["service_data"] for note in notes if note.data["domain"] == "persistent_notification")
-    assert note["message"] == "intent__HassTurnOff Living Room Blinds, by assist_satellite.sofa"
+    (note,) = (
+        note.data["service_data"]
+        for note in notes
+        if note.data["domain"] == "persistent_notification"
+    )
+    assert (
+        note["message"]
+        == "intent__HassTurnOff Living Room Blinds, by assist_satellite.sofa"
+    )
 
 
 async def test_the_documented_log_tells_what_an_agent_could_not_do(
     hass: HomeAssistant, serve: Serve, caplog: pytest.LogCaptureFixture
 ) -> None:
     coffee = ScriptedCall(name="make_coffee", arguments={"cups": 2})
-    await serve(Script(answers=(ScriptedAnswer(tool_calls=(coffee,)), ScriptedAnswer(content="I cannot."))))
+    await serve(
+        Script(
+            answers=(
+                ScriptedAnswer(tool_calls=(coffee,)),
+                ScriptedAnswer(content="I cannot."),
+            )
+        )
+    )
     (automation,) = blocks_with(EVENT_TURN_FINISHED)
     assert await async_setup_component(hass, "system_log", {})
-    assert await async_setup_component(hass, "automation", {"automation": {"alias": "Log", **automation}})
+    assert await async_setup_component(
+        hass, "automation", {"automation": {"alias": "Log", **automation}}
+    )
 
     await say(hass, "coffee, please")
     await hass.async_block_till_done()
@@ -192,12 +291,19 @@ async def test_the_documented_log_tells_what_an_agent_could_not_do(
     assert "coffee, please: [{'name': 'make_coffee'" in caplog.text
 
 
-async def test_changes_of_an_agent_without_a_model_are_told(hass: HomeAssistant) -> None:
+async def test_changes_of_an_agent_without_a_model_are_told(
+    hass: HomeAssistant,
+) -> None:
     await move_into_the_demo_home(hass)
     await add_agent(hass, {CONF_KIND: ServiceKind.OFFLINE.value}, {})
     changes = async_capture_events(hass, EVENT_CHANGE)
 
-    for text in ("turn on the kitchen ceiling light", "unlock the front door", "yes", "what time is it"):
+    for text in (
+        "turn on the kitchen ceiling light",
+        "unlock the front door",
+        "yes",
+        "what time is it",
+    ):
         await say(hass, text, satellite_id="assist_satellite.hall")
     await hass.async_block_till_done()
 
@@ -216,10 +322,19 @@ async def test_calls_are_logged_without_secrets(
     tool = StubTool(name="look_up", parameters=vol.Schema(fields))
     tool.annotations = ToolAnnotations(read_only=True, destructive=False)
     register(hass, "web", tool)
-    arguments: JsonObject = {"query": "what is sk-very-secret?", "user_code": "4711", "more": [{"Pin": "0815"}]}
+    arguments: JsonObject = {
+        "query": "what is sk-very-secret?",
+        "user_code": "4711",
+        "more": [{"Pin": "0815"}],
+    }
     calls = (ScriptedCall(name="look_up", arguments=arguments),)
-    script = Script(answers=(ScriptedAnswer(tool_calls=calls), ScriptedAnswer(content="Nothing.")) * 2)
-    await serve(script, llm_hass_api=["web"], extra_parameters={"session": "sk-very-secret"})
+    script = Script(
+        answers=(ScriptedAnswer(tool_calls=calls), ScriptedAnswer(content="Nothing."))
+        * 2
+    )
+    await serve(
+        script, llm_hass_api=["web"], extra_parameters={"session": "sk-very-secret"}
+    )
     logged = "conversation.talker calls look_up with "
 
     with caplog.at_level(logging.INFO, "custom_components.chatterbox"):
@@ -228,7 +343,11 @@ async def test_calls_are_logged_without_secrets(
     with caplog.at_level(logging.DEBUG, "custom_components.chatterbox"):
         await say(hass, "what is that?")
 
-    [line] = [record.getMessage() for record in caplog.records if record.getMessage().startswith(logged)]
+    [line] = [
+        record.getMessage()
+        for record in caplog.records
+        if record.getMessage().startswith(logged)
+    ]
     assert json.loads(line.removeprefix(logged)) == {
         "query": "what is **REDACTED**?",
         "user_code": "**REDACTED**",
@@ -239,18 +358,30 @@ async def test_calls_are_logged_without_secrets(
 async def test_long_calls_are_logged_without_secrets(
     hass: HomeAssistant, serve: Serve, caplog: pytest.LogCaptureFixture
 ) -> None:
-    tool = StubTool(name="look_up", parameters=vol.Schema({vol.Optional("code"): str, vol.Optional("text"): str}))
+    tool = StubTool(
+        name="look_up",
+        parameters=vol.Schema({vol.Optional("code"): str, vol.Optional("text"): str}),
+    )
     tool.annotations = ToolAnnotations(read_only=True, destructive=False)
     register(hass, "web", tool)
-    calls = (ScriptedCall(name="look_up", arguments={"code": "4711", "text": "hi " * 1000}),)
+    calls = (
+        ScriptedCall(name="look_up", arguments={"code": "4711", "text": "hi " * 1000}),
+    )
     await serve(
-        Script(answers=(ScriptedAnswer(tool_calls=calls), ScriptedAnswer(content="Done."))), llm_hass_api=["web"]
+        Script(
+            answers=(ScriptedAnswer(tool_calls=calls), ScriptedAnswer(content="Done."))
+        ),
+        llm_hass_api=["web"],
     )
 
     with caplog.at_level(logging.DEBUG, "custom_components.chatterbox"):
         await say(hass, "look it up")
 
-    [line] = [text for record in caplog.records if "calls look_up with" in (text := record.getMessage())]
+    [line] = [
+        text
+        for record in caplog.records
+        if "calls look_up with" in (text := record.getMessage())
+    ]
     assert '"code":"**REDACTED**"' in line
     assert "4711" not in line
     assert len(line) < 1100

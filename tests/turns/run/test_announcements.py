@@ -13,7 +13,9 @@ LOOKS = "Let me check the current weather outside."
 ANSWER = ScriptedAnswer(content="It is 12 degrees.")
 
 
-async def test_an_announcement_is_followed_by_the_answer(hass: HomeAssistant, serve: Serve) -> None:
+async def test_an_announcement_is_followed_by_the_answer(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     server = await serve(Script(answers=(ScriptedAnswer(content=LOOKS), ANSWER)))
 
     assert speech(await say(hass, "what is it like outside")) == "It is 12 degrees."
@@ -36,8 +38,12 @@ async def test_what_was_announced_is_done(hass: HomeAssistant, serve: Serve) -> 
     assert hass.states.is_state("light.kitchen_ceiling", "on")
 
 
-async def test_a_model_that_announces_again_is_not_asked_again(hass: HomeAssistant, serve: Serve) -> None:
-    server = await serve(Script(answers=(ScriptedAnswer(content=LOOKS),), after_last="start again"))
+async def test_a_model_that_announces_again_is_not_asked_again(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    server = await serve(
+        Script(answers=(ScriptedAnswer(content=LOOKS),), after_last="start again")
+    )
 
     assert speech(await say(hass, "what is it like outside")) == LOOKS
 
@@ -63,7 +69,9 @@ async def model(serve: Serve) -> ScriptedChatCompletions:
         "Wait until the baby is awake.",
     ],
 )
-async def test_an_answer_is_no_announcement(hass: HomeAssistant, model: ScriptedChatCompletions, text: str) -> None:
+async def test_an_answer_is_no_announcement(
+    hass: HomeAssistant, model: ScriptedChatCompletions, text: str
+) -> None:
     model.play(Script(answers=(ScriptedAnswer(content=text),)))
     before = len(model.requests)
 
@@ -73,7 +81,9 @@ async def test_an_answer_is_no_announcement(hass: HomeAssistant, model: Scripted
 
 
 @pytest.mark.parametrize("silence", ["", " \n"])
-async def test_silence_is_followed_by_the_answer(hass: HomeAssistant, serve: Serve, silence: str) -> None:
+async def test_silence_is_followed_by_the_answer(
+    hass: HomeAssistant, serve: Serve, silence: str
+) -> None:
     server = await serve(Script(answers=(ScriptedAnswer(content=silence), ANSWER)))
 
     assert speech(await say(hass, "what is it like outside")) == "It is 12 degrees."
@@ -86,15 +96,26 @@ async def test_silence_is_followed_by_the_answer(hass: HomeAssistant, serve: Ser
 async def test_a_model_that_stays_silent_is_asked_once_more_and_the_person_is_told(
     hass: HomeAssistant, serve: Serve
 ) -> None:
-    server = await serve(Script(answers=(ScriptedAnswer(content=""),), after_last="start again"))
+    server = await serve(
+        Script(answers=(ScriptedAnswer(content=""),), after_last="start again")
+    )
 
-    assert speech(await say(hass, "what is it like outside")) == "I don't have an answer to that."
+    assert (
+        speech(await say(hass, "what is it like outside"))
+        == "I don't have an answer to that."
+    )
 
     assert len(server.requests) == 2
 
 
-async def test_silence_after_an_action_tells_what_was_done(hass: HomeAssistant, serve: Serve) -> None:
-    server = await serve(Script(answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content=""))))
+async def test_silence_after_an_action_tells_what_was_done(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    server = await serve(
+        Script(
+            answers=(ScriptedAnswer(tool_calls=(LIGHT_ON,)), ScriptedAnswer(content=""))
+        )
+    )
 
     assert speech(await say(hass, "it is dark in the kitchen")).startswith("Done")
 

@@ -26,7 +26,9 @@ from tests.support.usage import counted
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 VLLM = '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'
-REFUSED = ScriptedFailure(status=400, body={"object": "error", "message": VLLM, "code": 400})
+REFUSED = ScriptedFailure(
+    status=400, body={"object": "error", "message": VLLM, "code": 400}
+)
 NOT_UNDERSTOOD = "Without the language model, I can't help with that."
 WORDS = "make it a bit cosier somehow"
 
@@ -38,8 +40,16 @@ def sentence_of(key: str) -> str:
 @pytest.mark.parametrize(
     ("failure", "cause"),
     [
-        (ScriptedFailure(status=401, body={"error": "bad key"}), "provider_rejected_key"),
-        (ScriptedFailure(status=500, body={"error": "model requires more system memory"}), "server_out_of_memory"),
+        (
+            ScriptedFailure(status=401, body={"error": "bad key"}),
+            "provider_rejected_key",
+        ),
+        (
+            ScriptedFailure(
+                status=500, body={"error": "model requires more system memory"}
+            ),
+            "server_out_of_memory",
+        ),
         (REFUSED, "tools_refused"),
         (ScriptedFailure(status=500, body="boom"), "offline_took_over"),
     ],
@@ -54,7 +64,10 @@ async def test_one_sentence_tells_the_cause_and_one_what_was_done(
 
 async def test_a_model_that_is_down_is_out_of_reach(hass: HomeAssistant) -> None:
     await move_into_the_demo_home(hass)
-    service: dict[str, object] = {CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_BASE_URL: address_without_server()}
+    service: dict[str, object] = {
+        CONF_KIND: ServiceKind.OPENAI_CHAT,
+        CONF_BASE_URL: address_without_server(),
+    }
     await add_agent(hass, service, {CONF_MODEL: "m", CONF_LLM_HASS_API: ["assist"]})
 
     answer = speech(await say(hass, "turn on the floor lamp"))
@@ -65,7 +78,9 @@ async def test_a_model_that_is_down_is_out_of_reach(hass: HomeAssistant) -> None
 async def test_what_is_not_understood_is_an_error_for_automations_and_is_shown_once(
     hass: HomeAssistant, serve: Serve
 ) -> None:
-    await serve(Script(answers=(ScriptedFailure(status=500),), after_last="start again"))
+    await serve(
+        Script(answers=(ScriptedFailure(status=500),), after_last="start again")
+    )
     streamed: list[str] = []
 
     def listen(_: ChatLog, delta: dict[str, object]) -> None:
@@ -86,40 +101,62 @@ async def test_what_is_not_understood_is_an_error_for_automations_and_is_shown_o
 async def test_a_server_that_refuses_tools_is_asked_without_and_the_owner_is_told_which_setting_helps(
     hass: HomeAssistant, serve: Serve
 ) -> None:
-    answers = tuple(ScriptedAnswer(content=text) for text in ("It goes well.", "It still does."))
+    answers = tuple(
+        ScriptedAnswer(content=text) for text in ("It goes well.", "It still does.")
+    )
     server = await serve(Script(answers=(REFUSED, *answers)))
 
     assert speech(await say(hass, "how does it go")) == "It goes well."
     assert speech(await say(hass, "and now")) == "It still does."
 
-    assert ["tools" in request.body for request in server.requests] == [True, False, False]
+    assert ["tools" in request.body for request in server.requests] == [
+        True,
+        False,
+        False,
+    ]
     assert "No tools can be used" in str(messages_of(server.requests[1])[0]["content"])
     (issue,) = ir.async_get(hass).issues.values()
     assert issue.translation_key == "tools_refused_vllm"
     named = {"agent": "Talker", "model": "m"}
-    assert "--enable-auto-tool-choice" in sentence("issues.tools_refused_vllm.description", **named)
+    assert "--enable-auto-tool-choice" in sentence(
+        "issues.tools_refused_vllm.description", **named
+    )
 
 
 async def test_a_server_that_streams_no_answer_beside_tools_is_asked_for_a_whole_one(
     hass: HomeAssistant, serve: Serve
 ) -> None:
-    refusal = ScriptedFailure(status=500, body={"error": {"code": 500, "message": "Cannot use tools with stream"}})
+    refusal = ScriptedFailure(
+        status=500,
+        body={"error": {"code": 500, "message": "Cannot use tools with stream"}},
+    )
     message: JsonValue = {"role": "assistant", "content": "Answered whole."}
-    whole = ScriptedFailure(status=200, body={"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
+    whole = ScriptedFailure(
+        status=200,
+        body={"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]},
+    )
     server = await serve(Script(answers=(refusal, whole, whole)))
 
     for _ in range(2):
         assert speech(await say(hass, "how does it go")) == "Answered whole."
 
-    assert [request.body["stream"] for request in server.requests] == [True, False, False]
+    assert [request.body["stream"] for request in server.requests] == [
+        True,
+        False,
+        False,
+    ]
     assert all("tools" in request.body for request in server.requests)
 
 
-async def test_a_question_that_was_answered_is_not_called_done(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_question_that_was_answered_is_not_called_done(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     await serve(Script(answers=(ScriptedAnswer(content="2 + 2 equals 4."),)))
 
     action = {"text": "what is 2+2", "agent_id": AGENT}
-    found = await hass.services.async_call("conversation", "process", action, blocking=True, return_response=True)
+    found = await hass.services.async_call(
+        "conversation", "process", action, blocking=True, return_response=True
+    )
 
     assert isinstance(found, dict)
     assert found["response"]["speech"]["plain"]["speech"] == "2 + 2 equals 4."  # type: ignore[call-overload,index]  # a nested JSON object

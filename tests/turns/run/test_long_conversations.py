@@ -12,7 +12,11 @@ import pytest
 from aiohttp import web
 from aiohttp.typedefs import Handler
 from homeassistant.components import conversation
-from homeassistant.components.conversation import ConversationResult, ToolResultContent, async_get_chat_log
+from homeassistant.components.conversation import (
+    ConversationResult,
+    ToolResultContent,
+    async_get_chat_log,
+)
 from homeassistant.components.homeassistant.exposed_entities import async_expose_entity
 from homeassistant.const import CONF_LLM_HASS_API, CONF_MODEL
 from homeassistant.core import Context, HomeAssistant
@@ -20,7 +24,12 @@ from homeassistant.helpers import chat_session, llm
 from pydantic import JsonValue
 
 from custom_components.chatterbox.agent.conversation.prompt_fitter import PromptFitter
-from custom_components.chatterbox.agent.messages import AssistantMessage, ToolCall, ToolResult, UserMessage
+from custom_components.chatterbox.agent.messages import (
+    AssistantMessage,
+    ToolCall,
+    ToolResult,
+    UserMessage,
+)
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.const import (
     CONF_BASE_URL,
@@ -36,15 +45,30 @@ from tests.support.llm_apis import StubTool, register
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.in_process import serving
 from tests.support.servers.model_server import ReceivedRequest
-from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall, ScriptedFailure
-from tests.support.talk import LIGHT_ON, Serve, add_agent, messages_of, move_into_the_demo_home, say, speech
+from tests.support.servers.script import (
+    Script,
+    ScriptedAnswer,
+    ScriptedCall,
+    ScriptedFailure,
+)
+from tests.support.talk import (
+    LIGHT_ON,
+    Serve,
+    add_agent,
+    messages_of,
+    move_into_the_demo_home,
+    say,
+    speech,
+)
 from tests.support.versions import OF_NOBODY
 
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 TURNS = 110
 ANSWERS = (
-    ScriptedAnswer(content="It is a quarter past nine, and the sun is shining on the house. " * 3),
+    ScriptedAnswer(
+        content="It is a quarter past nine, and the sun is shining on the house. " * 3
+    ),
     ScriptedAnswer(tool_calls=(LIGHT_ON,)),
     ScriptedAnswer(content="The light in the kitchen is on. " * 2),
 )
@@ -65,7 +89,9 @@ class SmallModelServer(ScriptedChatCompletions):
         application = super().application()
 
         @web.middleware
-        async def refuse_long(request: web.Request, handler: Handler) -> web.StreamResponse:
+        async def refuse_long(
+            request: web.Request, handler: Handler
+        ) -> web.StreamResponse:
             length = tokens_of(await request.text())
             if request.path != self.answer_path or length <= self.tokens:
                 return await handler(request)
@@ -74,7 +100,13 @@ class SmallModelServer(ScriptedChatCompletions):
                 f"This model's maximum context length is {self.tokens} tokens. However, your messages resulted in"
                 f" {length} tokens. Please reduce the length of the messages."
             )
-            body = {"error": {"message": message, "type": "invalid_request_error", "code": "context_length_exceeded"}}
+            body = {
+                "error": {
+                    "message": message,
+                    "type": "invalid_request_error",
+                    "code": "context_length_exceeded",
+                }
+            }
             return web.json_response(body, status=400)
 
         application.middlewares.append(refuse_long)
@@ -97,8 +129,14 @@ async def add(hass: HomeAssistant) -> AsyncGenerator[Start]:
 
         async def start(server: ScriptedChatCompletions, **options: object) -> None:
             address = await stack.enter_async_context(serving(server.application()))
-            service: dict[str, object] = {CONF_KIND: ServiceKind.OPENAI_CHAT, CONF_BASE_URL: address}
-            defaults: dict[str, object] = {CONF_MODEL: "scripted-model", CONF_LLM_HASS_API: ["assist"]}
+            service: dict[str, object] = {
+                CONF_KIND: ServiceKind.OPENAI_CHAT,
+                CONF_BASE_URL: address,
+            }
+            defaults: dict[str, object] = {
+                CONF_MODEL: "scripted-model",
+                CONF_LLM_HASS_API: ["assist"],
+            }
             await add_agent(hass, service, defaults | options)
 
         yield start
@@ -114,20 +152,30 @@ def fitter_of(hass: HomeAssistant) -> PromptFitter:
 
 def prompts_of(requests: Sequence[ReceivedRequest]) -> list[list[dict[str, JsonValue]]]:
     """Return the messages of those requests with which a turn has begun."""
-    return [messages for request in requests if (messages := messages_of(request))[-1]["role"] == "user"]
+    return [
+        messages
+        for request in requests
+        if (messages := messages_of(request))[-1]["role"] == "user"
+    ]
 
 
 def kept_share(prompts: Sequence[list[dict[str, JsonValue]]]) -> float:
     """Return the share of prompts that begin with all of the one before."""
-    are_prefixes = [after[: len(before)] == before for before, after in pairwise(prompts)]
+    are_prefixes = [
+        after[: len(before)] == before for before, after in pairwise(prompts)
+    ]
     return sum(are_prefixes) / len(are_prefixes)
 
 
-async def test_more_than_a_hundred_turns_never_outgrow_the_model(hass: HomeAssistant, add: Start) -> None:
+async def test_more_than_a_hundred_turns_never_outgrow_the_model(
+    hass: HomeAssistant, add: Start
+) -> None:
     server = SmallModelServer(Script(answers=ANSWERS, after_last="start again"), 16_384)
     await add(server)
     for number in range(TURNS):
-        answer = speech(await say(hass, f"What about room number {number}, is all well in there?")).strip()
+        answer = speech(
+            await say(hass, f"What about room number {number}, is all well in there?")
+        ).strip()
         assert answer in SAID
 
     assert server.refused <= 1
@@ -145,7 +193,9 @@ async def test_more_than_a_hundred_turns_never_outgrow_the_model(hass: HomeAssis
     assert size.prompt < size.window
 
 
-async def test_earlier_turns_take_no_more_than_the_owner_allows(hass: HomeAssistant, add: Start) -> None:
+async def test_earlier_turns_take_no_more_than_the_owner_allows(
+    hass: HomeAssistant, add: Start
+) -> None:
     server = ScriptedChatCompletions(Script(answers=ANSWERS, after_last="start again"))
     await add(server, **{CONF_HISTORY_TOKENS: 1_000})
     for number in range(24):
@@ -158,14 +208,27 @@ async def test_earlier_turns_take_no_more_than_the_owner_allows(hass: HomeAssist
 
 async def ask_second(hass: HomeAssistant, text: str) -> ConversationResult:
     """Say something to the agent that was added second."""
-    return await conversation.async_converse(hass, text, "a-talk", Context(), "en", "conversation.talker_2")
+    return await conversation.async_converse(
+        hass, text, "a-talk", Context(), "en", "conversation.talker_2"
+    )
 
 
-async def test_a_smaller_model_that_takes_over_reads_only_the_end(hass: HomeAssistant, add: Start) -> None:
-    small = SmallModelServer(Script(answers=(ScriptedAnswer(content="I am small."),), after_last="start again"), 9_000)
+async def test_a_smaller_model_that_takes_over_reads_only_the_end(
+    hass: HomeAssistant, add: Start
+) -> None:
+    small = SmallModelServer(
+        Script(
+            answers=(ScriptedAnswer(content="I am small."),), after_last="start again"
+        ),
+        9_000,
+    )
     await add(small)
     (small_agent,) = async_get_models(hass)
-    long = ScriptedAnswer(content="".join(f"The sun is shining on house {number}. " for number in range(100)))
+    long = ScriptedAnswer(
+        content="".join(
+            f"The sun is shining on house {number}. " for number in range(100)
+        )
+    )
     answers: list[ScriptedAnswer | ScriptedFailure] = [long] * 12
     answers += [ScriptedFailure(status=500)] * 4
     large = ScriptedChatCompletions(Script(answers=tuple(answers)))
@@ -179,7 +242,9 @@ async def test_a_smaller_model_that_takes_over_reads_only_the_end(hass: HomeAssi
     assert len(messages_of(small.requests[-1])) < 12
 
 
-async def test_what_a_model_can_read_is_found_out(hass: HomeAssistant, add: Start) -> None:
+async def test_what_a_model_can_read_is_found_out(
+    hass: HomeAssistant, add: Start
+) -> None:
     class Telling(ScriptedChatCompletions):
         @override
         def list_of(self, models: tuple[str, ...]) -> JsonValue:
@@ -195,14 +260,22 @@ async def test_what_a_model_can_read_is_found_out(hass: HomeAssistant, add: Star
 async def test_a_model_reads_a_large_result_in_part_and_the_chat_log_keeps_it_whole(
     hass: HomeAssistant, add: Start
 ) -> None:
-    books: JsonValue = [{"title": f"Book {number}", "shelf": "upstairs"} for number in range(9_000)]
+    books: JsonValue = [
+        {"title": f"Book {number}", "shelf": "upstairs"} for number in range(9_000)
+    ]
     assert isinstance(books, list)
     shelf = StubTool(name="books", answer={"books": books})
     shelf.annotations = llm.ToolAnnotations(read_only=True)
     register(hass, "library", shelf)
     called = ScriptedAnswer(tool_calls=(ScriptedCall(name="books", arguments={}),))
     server = ScriptedChatCompletions(
-        Script(answers=(called, ScriptedAnswer(content="Many."), ScriptedAnswer(content="Yes.")))
+        Script(
+            answers=(
+                called,
+                ScriptedAnswer(content="Many."),
+                ScriptedAnswer(content="Yes."),
+            )
+        )
     )
     await add(server, **{CONF_LLM_HASS_API: ["library"]})
     await say(hass, "which books do we have?")
@@ -215,15 +288,23 @@ async def test_a_model_reads_a_large_result_in_part_and_the_chat_log_keeps_it_wh
     assert parsed["result"]["books"][:100] == books[:100]
     assert "call books again for less at once; it takes: query." in parsed["left_out"]
     with (
-        chat_session.async_get_chat_session(hass, "kitchen-talk", **OF_NOBODY) as session,
+        chat_session.async_get_chat_session(
+            hass, "kitchen-talk", **OF_NOBODY
+        ) as session,
         async_get_chat_log(hass, session) as log,
     ):
-        remaining = [content.result.data for content in log.content if isinstance(content, ToolResultContent)]
+        remaining = [
+            content.result.data
+            for content in log.content
+            if isinstance(content, ToolResultContent)
+        ]
     assert remaining == [{"books": books}]
 
 
 async def purge(hass: HomeAssistant) -> None:
-    await hass.services.async_call(DOMAIN, "purge", {"older_than_days": 1}, blocking=True)
+    await hass.services.async_call(
+        DOMAIN, "purge", {"older_than_days": 1}, blocking=True
+    )
 
 
 async def remove_the_first_agent(hass: HomeAssistant) -> None:
@@ -245,8 +326,16 @@ async def test_no_model_keeps_what_somebody_has_deleted(
         await add(ScriptedChatCompletions(Script()))
     result = ToolResult("1", "look", "Nobody is at home.")
     reference = weakref.ref(result)
-    transcript = (UserMessage("Who is there?"), AssistantMessage("", "", (ToolCall("1", "look", "{}"),)), result)
-    fitter_of(hass).window(CompletionRequest("", (*transcript, AssistantMessage("Nobody."), UserMessage("Thanks."))))
+    transcript = (
+        UserMessage("Who is there?"),
+        AssistantMessage("", "", (ToolCall("1", "look", "{}"),)),
+        result,
+    )
+    fitter_of(hass).window(
+        CompletionRequest(
+            "", (*transcript, AssistantMessage("Nobody."), UserMessage("Thanks."))
+        )
+    )
     del result, transcript
     gc.collect()
     assert reference() is not None
@@ -257,14 +346,24 @@ async def test_no_model_keeps_what_somebody_has_deleted(
     assert reference() is None
 
 
-async def test_a_home_of_thousands_of_entities_is_searched_and_not_sent(hass: HomeAssistant, serve: Serve) -> None:
-    look = ScriptedCall(name="homeassistant__GetLiveContext", arguments={"domain": "sensor"})
+async def test_a_home_of_thousands_of_entities_is_searched_and_not_sent(
+    hass: HomeAssistant, serve: Serve
+) -> None:
+    look = ScriptedCall(
+        name="homeassistant__GetLiveContext", arguments={"domain": "sensor"}
+    )
     answers = (ScriptedAnswer(tool_calls=(look,)), ScriptedAnswer(content="Too many."))
     server = await serve(Script(answers=answers))
     for number in range(3_000):
         name = f"Датчик 🌡️ Nr. {number} Wohnzimmer links oben"
-        hass.states.async_set(f"sensor.s{number}", "20", {"friendly_name": name, "unit_of_measurement": "°C"})
-        async_expose_entity(hass, conversation.DOMAIN, f"sensor.s{number}", should_expose=True)
+        hass.states.async_set(
+            f"sensor.s{number}",
+            "20",
+            {"friendly_name": name, "unit_of_measurement": "°C"},
+        )
+        async_expose_entity(
+            hass, conversation.DOMAIN, f"sensor.s{number}", should_expose=True
+        )
 
     await say(hass, "please list all sensors")
 

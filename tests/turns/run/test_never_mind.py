@@ -6,15 +6,29 @@ from homeassistant.core import HomeAssistant
 from homeassistant.setup import async_setup_component
 from pytest_homeassistant_custom_component.common import async_capture_events
 
-from custom_components.chatterbox.const import CONF_KIND, CONF_LOCAL_COMMANDS, EVENT_CHANGE, ServiceKind
+from custom_components.chatterbox.const import (
+    CONF_KIND,
+    CONF_LOCAL_COMMANDS,
+    EVENT_CHANGE,
+    ServiceKind,
+)
 from custom_components.chatterbox.people.speakers import Asking, Speaker
 from custom_components.chatterbox.turns.dry_run import DryAsker, DryConversation
 from tests.support.sentences import sentence
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
-from tests.support.talk import AGENT, Serve, add_agent, move_into_the_demo_home, say, speech
+from tests.support.talk import (
+    AGENT,
+    Serve,
+    add_agent,
+    move_into_the_demo_home,
+    say,
+    speech,
+)
 
 ASKS = ScriptedAnswer(content="Which one do you mean?")
-UNLOCKS = ScriptedAnswer(tool_calls=(ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door"}),))
+UNLOCKS = ScriptedAnswer(
+    tool_calls=(ScriptedCall(name="HassTurnOff", arguments={"name": "Front Door"}),)
+)
 SATELLITE = "assist_satellite.kitchen"
 WORDS = {
     "de": "vergiss es",
@@ -32,22 +46,32 @@ WORDS = {
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {CONF_LOCAL_COMMANDS: "first"}, {CONF_LLM_HASS_API: []}], ids=["model first", "local", "only talks"]
+    "options",
+    [{}, {CONF_LOCAL_COMMANDS: "first"}, {CONF_LLM_HASS_API: []}],
+    ids=["model first", "local", "only talks"],
 )
-async def test_no_model_is_asked_what_is_meant(hass: HomeAssistant, serve: Serve, options: dict[str, object]) -> None:
+async def test_no_model_is_asked_what_is_meant(
+    hass: HomeAssistant, serve: Serve, options: dict[str, object]
+) -> None:
     server = await serve(Script(answers=(ASKS,)), **options)
 
     woken = await say(hass, "nevermind", satellite_id=SATELLITE)
-    assert (await say(hass, "could you put that thing on", satellite_id=SATELLITE)).continue_conversation
+    assert (
+        await say(hass, "could you put that thing on", satellite_id=SATELLITE)
+    ).continue_conversation
     taken_back = await say(hass, "never mind", satellite_id=SATELLITE)
 
-    assert [speech(one) for one in (woken, taken_back)] == [sentence("common.spoken_never_mind")] * 2
+    assert [speech(one) for one in (woken, taken_back)] == [
+        sentence("common.spoken_never_mind")
+    ] * 2
     assert [one.continue_conversation for one in (woken, taken_back)] == [False, False]
     assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize("language", WORDS)
-async def test_it_is_understood_in_each_language(hass: HomeAssistant, serve: Serve, language: str) -> None:
+async def test_it_is_understood_in_each_language(
+    hass: HomeAssistant, serve: Serve, language: str
+) -> None:
     server = await serve(Script(answers=(ASKS,)))
 
     answer = await say(hass, WORDS[language], language=language)
@@ -64,9 +88,16 @@ async def test_without_a_model_nothing_is_said_to_be_done(hass: HomeAssistant) -
 
 
 @pytest.mark.parametrize("words", ["never mind", "Nevermind"])
-async def test_an_open_question_is_declined(hass: HomeAssistant, serve: Serve, words: str) -> None:
-    server, changes = await serve(Script(answers=(UNLOCKS,))), async_capture_events(hass, EVENT_CHANGE)
-    assert (await say(hass, "please open up that front door", satellite_id=SATELLITE)).continue_conversation
+async def test_an_open_question_is_declined(
+    hass: HomeAssistant, serve: Serve, words: str
+) -> None:
+    server, changes = (
+        await serve(Script(answers=(UNLOCKS,))),
+        async_capture_events(hass, EVENT_CHANGE),
+    )
+    assert (
+        await say(hass, "please open up that front door", satellite_id=SATELLITE)
+    ).continue_conversation
 
     answer = await say(hass, words, satellite_id=SATELLITE)
 
@@ -79,7 +110,9 @@ async def test_an_open_question_is_declined(hass: HomeAssistant, serve: Serve, w
     assert hass.states.is_state("lock.front_door", "locked"), speech(late)
 
 
-async def test_a_sentence_that_is_tried_is_answered_alike(hass: HomeAssistant, serve: Serve) -> None:
+async def test_a_sentence_that_is_tried_is_answered_alike(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     server = await serve(Script(answers=(ASKS,)))
     asker = DryAsker(Speaker(asking=Asking.PERSON), "en")
     conversation = DryConversation.with_agent(hass, AGENT, asker)
@@ -87,11 +120,17 @@ async def test_a_sentence_that_is_tried_is_answered_alike(hass: HomeAssistant, s
 
     turn = await conversation.async_say("never mind")
 
-    assert (turn.text, turn.calls, turn.question) == (sentence("common.spoken_never_mind"), (), None)
+    assert (turn.text, turn.calls, turn.question) == (
+        sentence("common.spoken_never_mind"),
+        (),
+        None,
+    )
     assert server.requests == []
 
 
-async def test_an_automation_with_these_words_has_them(hass: HomeAssistant, serve: Serve) -> None:
+async def test_an_automation_with_these_words_has_them(
+    hass: HomeAssistant, serve: Serve
+) -> None:
     server = await serve(Script(answers=(ScriptedAnswer(content="As you like."),)))
     trigger = {"trigger": "conversation", "command": ["never mind"]}
     action = {"set_conversation_response": "Whatever you say."}

@@ -8,8 +8,12 @@ from pytest_homeassistant_custom_component.common import MockUser
 from tests.support.servers.script import Script, ScriptedAnswer, ScriptedCall
 from tests.support.talk import AGENT, LIGHT_ON, Serve, speech
 
-BLINDS = ScriptedCall(name="intent__HassTurnOff", arguments={"area": "Kitchen", "domain": ["cover"]})
-DOOR = ScriptedCall(name="intent__HassTurnOff", arguments={"name": "Front Door", "domain": ["lock"]})
+BLINDS = ScriptedCall(
+    name="intent__HassTurnOff", arguments={"area": "Kitchen", "domain": ["cover"]}
+)
+DOOR = ScriptedCall(
+    name="intent__HassTurnOff", arguments={"name": "Front Door", "domain": ["lock"]}
+)
 LOCKED = {"rules": [{"verdict": "deny", "domains": ["lock"]}]}
 
 
@@ -22,11 +26,31 @@ LOCKED = {"rules": [{"verdict": "deny", "domains": ["lock"]}]}
             "I can't find any blinds.",
             "I can't find any blinds. Done: Kitchen Ceiling Light. That didn't work: Kitchen.",
         ),
-        ((BLINDS, LIGHT_ON), {}, "I can't find any blinds.", "I can't find any blinds. Done: Kitchen Ceiling Light."),
+        (
+            (BLINDS, LIGHT_ON),
+            {},
+            "I can't find any blinds.",
+            "I can't find any blinds. Done: Kitchen Ceiling Light.",
+        ),
         ((BLINDS, LIGHT_ON), {}, "", "Done: Kitchen Ceiling Light."),
-        ((LIGHT_ON, DOOR), LOCKED, "I may not do that.", "I may not do that. Done: Kitchen Ceiling Light."),
-        ((LIGHT_ON, DOOR), LOCKED, "", "Done: Kitchen Ceiling Light. The rules of this home don't allow that."),
-        ((LIGHT_ON, DOOR), {}, "", "Done: Kitchen Ceiling Light. Unlock the Front Door in the Hallway?"),
+        (
+            (LIGHT_ON, DOOR),
+            LOCKED,
+            "I may not do that.",
+            "I may not do that. Done: Kitchen Ceiling Light.",
+        ),
+        (
+            (LIGHT_ON, DOOR),
+            LOCKED,
+            "",
+            "Done: Kitchen Ceiling Light. The rules of this home don't allow that.",
+        ),
+        (
+            (LIGHT_ON, DOOR),
+            {},
+            "",
+            "Done: Kitchen Ceiling Light. Unlock the Front Door in the Hallway?",
+        ),
         (
             (LIGHT_ON, BLINDS),
             {},
@@ -45,9 +69,16 @@ async def test_what_was_done_is_told(  # noqa: PLR0917  # the columns of a table
     answer: str,
     spoken: str,
 ) -> None:
-    await serve(Script(answers=(ScriptedAnswer(tool_calls=calls), ScriptedAnswer(content=answer))), **rules)
+    await serve(
+        Script(
+            answers=(ScriptedAnswer(tool_calls=calls), ScriptedAnswer(content=answer))
+        ),
+        **rules,
+    )
     context = Context(user_id=hass_admin_user.id)
 
-    result = await conversation.async_converse(hass, "light, blinds and door", None, context, "en", AGENT)
+    result = await conversation.async_converse(
+        hass, "light, blinds and door", None, context, "en", AGENT
+    )
 
     assert speech(result) == spoken

@@ -9,11 +9,26 @@ from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.events import StopReason
 from custom_components.chatterbox.agent.messages import JsonValue, Usage
-from custom_components.chatterbox.records.turn_record import HandoverFacts, InferenceFacts, ToolFacts, TurnFacts
-from custom_components.chatterbox.usage.tracker import AgentUsage, Budget, ModelPrice, Rates, UsageTotals
+from custom_components.chatterbox.records.turn_record import (
+    HandoverFacts,
+    InferenceFacts,
+    ToolFacts,
+    TurnFacts,
+)
+from custom_components.chatterbox.usage.tracker import (
+    AgentUsage,
+    Budget,
+    ModelPrice,
+    Rates,
+    UsageTotals,
+)
 
 DAY = date(2026, 11, 22)
-PRICES = {"cheap": ModelPrice(Rates(1, 0.5, 2)), "dear": ModelPrice(Rates(10, 1, 50)), "unpriced": None}
+PRICES = {
+    "cheap": ModelPrice(Rates(1, 0.5, 2)),
+    "dear": ModelPrice(Rates(10, 1, 50)),
+    "unpriced": None,
+}
 AGENTS = sorted(PRICES)
 
 
@@ -25,7 +40,12 @@ def turn(
 ) -> TurnFacts:
     """Return how a turn went."""
     return TurnFacts(
-        began_at=0, duration=1, stop_reason=stop_reason, inferences=inferences, tools=tools, handovers=handovers
+        began_at=0,
+        duration=1,
+        stop_reason=stop_reason,
+        inferences=inferences,
+        tools=tools,
+        handovers=handovers,
     )
 
 
@@ -47,11 +67,31 @@ def test_tokens_count_for_the_model_and_the_turn_for_its_agent() -> None:
     totals = UsageTotals().with_turn("cheap", "turn-1", facts, PRICES.get, DAY)
 
     cheap, dear = totals.of("cheap"), totals.of("dear")
-    assert (cheap.input_tokens, cheap.cached_tokens, cheap.output_tokens, cheap.reasoning_tokens) == (100, 40, 10, 5)
-    assert (cheap.inferences, cheap.turns, cheap.tool_calls, cheap.failovers, cheap.failures) == (1, 1, 1, 1, 0)
+    assert (
+        cheap.input_tokens,
+        cheap.cached_tokens,
+        cheap.output_tokens,
+        cheap.reasoning_tokens,
+    ) == (100, 40, 10, 5)
+    assert (
+        cheap.inferences,
+        cheap.turns,
+        cheap.tool_calls,
+        cheap.failovers,
+        cheap.failures,
+    ) == (1, 1, 1, 1, 0)
     assert cheap.cost == pytest.approx((60 * 1 + 40 * 0.5 + 10 * 2) / 1e6)
-    assert (dear.input_tokens, dear.inferences, dear.turns, dear.failovers) == (200, 1, 0, 0)
-    assert dear.cost == dear.spent_on(DAY) == pytest.approx((100 * 10 + 100 * 1 + 20 * 50) / 1e6)
+    assert (dear.input_tokens, dear.inferences, dear.turns, dear.failovers) == (
+        200,
+        1,
+        0,
+        0,
+    )
+    assert (
+        dear.cost
+        == dear.spent_on(DAY)
+        == pytest.approx((100 * 10 + 100 * 1 + 20 * 50) / 1e6)
+    )
     assert set(totals.agents) == {"cheap", "dear"}
 
 
@@ -68,8 +108,14 @@ def test_tokens_count_for_the_model_and_the_turn_for_its_agent() -> None:
         (StopReason.MAX_ITERATIONS, 1),
     ],
 )
-def test_only_unintended_stop_reasons_count_as_failures(stop_reason: StopReason | None, failures: int) -> None:
-    usage = UsageTotals().with_turn("cheap", "a", turn(stop_reason=stop_reason), PRICES.get, DAY).of("cheap")
+def test_only_unintended_stop_reasons_count_as_failures(
+    stop_reason: StopReason | None, failures: int
+) -> None:
+    usage = (
+        UsageTotals()
+        .with_turn("cheap", "a", turn(stop_reason=stop_reason), PRICES.get, DAY)
+        .of("cheap")
+    )
 
     assert (usage.turns, usage.failures) == (1, failures)
 
@@ -95,7 +141,9 @@ def test_the_ids_of_turns_do_not_grow_for_ever() -> None:
 def test_the_days_do_not_grow_for_ever() -> None:
     usage = AgentUsage()
     for number in range(400):
-        usage = usage.with_request(Usage(1_000_000), PRICES["cheap"], DAY + timedelta(days=number))
+        usage = usage.with_request(
+            Usage(1_000_000), PRICES["cheap"], DAY + timedelta(days=number)
+        )
     last = DAY + timedelta(days=399)
 
     assert len(usage.spent) < 50
@@ -126,28 +174,45 @@ def test_a_clock_that_is_set_back_gives_no_day_a_second_time() -> None:
         (Budget(per_day=1, per_month=3), ("month", 3)),
     ],
 )
-def test_a_budget_is_spent_when_its_limit_is_reached(budget: Budget, spent: tuple[str, float] | None) -> None:
+def test_a_budget_is_spent_when_its_limit_is_reached(
+    budget: Budget, spent: tuple[str, float] | None
+) -> None:
     """One dollar was spent on the day, and two on another one of its month."""
-    usage = AgentUsage().with_request(Usage(2_000_000), PRICES["cheap"], DAY - timedelta(days=1))
+    usage = AgentUsage().with_request(
+        Usage(2_000_000), PRICES["cheap"], DAY - timedelta(days=1)
+    )
     usage = usage.with_request(Usage(1_000_000), PRICES["cheap"], DAY)
 
     assert budget.spent(usage, DAY) == spent
 
 
-@pytest.mark.parametrize("stored", [None, [], {"agents": 1, "turns": []}, {"agents": {"a": {"turns": "many"}}}])
+@pytest.mark.parametrize(
+    "stored",
+    [None, [], {"agents": 1, "turns": []}, {"agents": {"a": {"turns": "many"}}}],
+)
 def test_something_else_is_not_read(stored: JsonValue) -> None:
     with pytest.raises(ValueError, match="validation error"):
         UsageTotals.from_json(stored)
 
 
 def test_unknown_fields_are_ignored() -> None:
-    stored: JsonValue = {"agents": {"a": {"turns": 3, "smiles": 7}}, "turns": ["x"], "more": True}
+    stored: JsonValue = {
+        "agents": {"a": {"turns": 3, "smiles": 7}},
+        "turns": ["x"],
+        "more": True,
+    }
 
-    assert UsageTotals.from_json(stored) == UsageTotals({"a": AgentUsage(turns=3)}, ("x",))
+    assert UsageTotals.from_json(stored) == UsageTotals(
+        {"a": AgentUsage(turns=3)}, ("x",)
+    )
 
 
 def test_an_absurd_count_can_be_stored() -> None:
-    usage = AgentUsage().with_request(Usage(2**64, 1), None, DAY).with_request(Usage(2**64), None, DAY)
+    usage = (
+        AgentUsage()
+        .with_request(Usage(2**64, 1), None, DAY)
+        .with_request(Usage(2**64), None, DAY)
+    )
 
     assert json_bytes(usage)
     assert usage.output_tokens == 1
@@ -155,11 +220,17 @@ def test_an_absurd_count_can_be_stored() -> None:
 
 counts = st.integers(0, 10**9)
 usages = st.builds(
-    lambda tokens_in, cached, wrote, thought: Usage(tokens_in, wrote, min(tokens_in, cached), min(wrote, thought)),
+    lambda tokens_in, cached, wrote, thought: Usage(
+        tokens_in, wrote, min(tokens_in, cached), min(wrote, thought)
+    ),
     *[counts] * 4,
 )
 inferences = st.builds(answered, st.none() | usages, st.sampled_from([*AGENTS, ""]))
-turns = st.tuples(st.sampled_from(AGENTS), st.integers(0, 5).map(str), st.lists(inferences, max_size=4))
+turns = st.tuples(
+    st.sampled_from(AGENTS),
+    st.integers(0, 5).map(str),
+    st.lists(inferences, max_size=4),
+)
 days = st.integers(-40, 40).map(lambda days: DAY + timedelta(days=days))
 
 
@@ -177,15 +248,31 @@ def test_sums_are_those_of_their_parts_and_never_shrink(
         for name, usage in before.agents.items():
             after = totals.of(name)
             assert after.cost >= usage.cost
-            assert (after.input_tokens, after.turns) >= (usage.input_tokens, usage.turns)
+            assert (after.input_tokens, after.turns) >= (
+                usage.input_tokens,
+                usage.turns,
+            )
         # What was stored is what goes on.
         totals = UsageTotals.from_json(json_loads(json_bytes(totals)))
 
     assert sum(usage.turns for usage in totals.agents.values()) == len(seen)
     for name in AGENTS:
-        own = [one.usage for one in parts if one.answered_by == name and one.usage is not None]
+        own = [
+            one.usage
+            for one in parts
+            if one.answered_by == name and one.usage is not None
+        ]
         total, usage, price = sum(own, Usage()), totals.of(name), PRICES[name]
-        assert total == Usage(usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.reasoning_tokens)
+        assert total == Usage(
+            usage.input_tokens,
+            usage.output_tokens,
+            usage.cached_tokens,
+            usage.reasoning_tokens,
+        )
         assert usage.inferences == len(own)
-        assert usage.cost == pytest.approx(sum(price.cost(one) for one in own) if price else 0)
-        assert sum(money for span, money in usage.spent.items() if len(span) > 7) <= usage.cost * (1 + 1e-9)
+        assert usage.cost == pytest.approx(
+            sum(price.cost(one) for one in own) if price else 0
+        )
+        assert sum(
+            money for span, money in usage.spent.items() if len(span) > 7
+        ) <= usage.cost * (1 + 1e-9)

@@ -1,8 +1,10 @@
 """Words and calls of a transcript that no model wrote. They are never sent as those of the model.
 
-The loop ends answers with sentences of its own, callers add questions, and Home Assistant acts on sentences without a
-model. A model that reads such words as its own repeats them: after one failed turn, a working model says that it cannot
-be reached. So they are left out, and told as facts in the context of the next message where they matter.
+The loop ends answers with sentences of its own, callers add questions, and Home
+Assistant acts on sentences without a model. A model that reads such words as its own
+repeats them: after one failed turn, a working model says that it cannot be reached. So
+they are left out, and told as facts in the context of the next message where they
+matter.
 """
 
 from collections.abc import Callable
@@ -37,14 +39,25 @@ _TRIED: Final = "Home Assistant has tried this without you. Its answer: {}"
 
 
 def with_own_words(
-    message: AssistantMessage, *, before: str = "", after: str = "", is_fact: bool = True
+    message: AssistantMessage,
+    *,
+    before: str = "",
+    after: str = "",
+    is_fact: bool = True,
 ) -> AssistantMessage:
     """Add text of ours to both ends of a message.
 
-    A model is told of it if it `is_fact`, and not only the reason for which there is no answer.
+    A model is told of it if it `is_fact`, and not only the reason for which there is no
+    answer.
     """
-    mark = ProviderItem(_FORMAT, {"before": len(before), "after": len(after), "is_fact": is_fact})
-    return replace(message, text=f"{before}{message.text}{after}", provider_items=(*message.provider_items, mark))
+    mark = ProviderItem(
+        _FORMAT, {"before": len(before), "after": len(after), "is_fact": is_fact}
+    )
+    return replace(
+        message,
+        text=f"{before}{message.text}{after}",
+        provider_items=(*message.provider_items, mark),
+    )
 
 
 def mark_of_call(history: Transcript, call_id: str) -> tuple[ProviderItem, ...]:
@@ -64,7 +77,8 @@ def mark_of_call(history: Transcript, call_id: str) -> tuple[ProviderItem, ...]:
 def as_models_read(history: Transcript) -> Transcript:
     """Return the messages before a turn as a model is sent them: as many, and the same objects where nothing is ours.
 
-    What is left out becomes an empty message, so that positions in the transcript stay valid.
+    What is left out becomes an empty message, so that positions in the transcript stay
+    valid.
     """
     reading = _Reading()
     return tuple(map(reading.read, history))
@@ -79,10 +93,15 @@ def without_declined(history: Transcript) -> Transcript:
     is_left_out = False
     for turn in reversed([*turns_backwards(history)]):
         is_after, words = is_left_out, turn[0]
-        is_left_out = any(isinstance(one, AssistantMessage) and DECLINED in one.provider_items for one in turn)
+        is_left_out = any(
+            isinstance(one, AssistantMessage) and DECLINED in one.provider_items
+            for one in turn
+        )
         if is_after and isinstance(words, UserMessage):
             words = _noted(words.alone(), _LEFT_OUT)
-        remaining += [AssistantMessage()] * len(turn) if is_left_out else [words, *turn[1:]]
+        remaining += (
+            [AssistantMessage()] * len(turn) if is_left_out else [words, *turn[1:]]
+        )
     return tuple(remaining)
 
 
@@ -93,7 +112,9 @@ def without_broken_words(messages: Transcript) -> Transcript:
     """
     emptied = AssistantMessage()
     return tuple(
-        message if sent == emptied and (isinstance(message, ToolResult) or _has_calls(message)) else sent
+        message
+        if sent == emptied and (isinstance(message, ToolResult) or _has_calls(message))
+        else sent
         for message, sent in zip(messages, as_models_read(messages), strict=True)
     )
 
@@ -102,10 +123,13 @@ def _has_calls(message: Message) -> bool:
     return isinstance(message, AssistantMessage) and bool(message.tool_calls)
 
 
-def without_attempts(tool: str, is_vain: Callable[[ToolResult], bool], request: CompletionRequest) -> CompletionRequest:
+def without_attempts(
+    tool: str, is_vain: Callable[[ToolResult], bool], request: CompletionRequest
+) -> CompletionRequest:
     """Return a request for a model, without the calls of a tool by which Home Assistant has tried to act in this turn.
 
-    The model is told the answer of Home Assistant, unless it is that of a single attempt that `is_vain`.
+    The model is told the answer of Home Assistant, unless it is that of a single
+    attempt that `is_vain`.
     """
     _, results = since_last_user_message(request.transcript)
     if not (own := [result for result in results if result.name == tool]):
@@ -113,12 +137,24 @@ def without_attempts(tool: str, is_vain: Callable[[ToolResult], bool], request: 
     ids = {result.call_id for result in own}
     answer = "" if len(own) == 1 and is_vain(own[0]) else own[-1].content
     note = _TRIED.format(_quoted(answer))
-    last = max((at for at, message in enumerate(request.transcript) if isinstance(message, UserMessage)), default=-1)
+    last = max(
+        (
+            at
+            for at, message in enumerate(request.transcript)
+            if isinstance(message, UserMessage)
+        ),
+        default=-1,
+    )
     transcript = tuple(
-        _noted(message, note) if answer and at == last and isinstance(message, UserMessage) else message
+        _noted(message, note)
+        if answer and at == last and isinstance(message, UserMessage)
+        else message
         for at, message in enumerate(request.transcript)
         if not (isinstance(message, ToolResult) and message.call_id in ids)
-        and not (isinstance(message, AssistantMessage) and any(call.id in ids for call in message.tool_calls))
+        and not (
+            isinstance(message, AssistantMessage)
+            and any(call.id in ids for call in message.tool_calls)
+        )
     )
     return replace(request, transcript=transcript)
 
@@ -150,7 +186,9 @@ class _Reading:
         """Return the part of a message that a model wrote."""
         marks = [item.data for item in message.provider_items if item.format == _FORMAT]
         if not marks:
-            self._is_by_model = self._is_by_model or bool(message.text or message.tool_calls)
+            self._is_by_model = self._is_by_model or bool(
+                message.text or message.tool_calls
+            )
             return message
         self._is_ours = True
         if {} in marks:
@@ -165,7 +203,9 @@ class _Reading:
         if not text.strip() and not message.tool_calls:
             return AssistantMessage()
         self._is_by_model = True
-        others = tuple(item for item in message.provider_items if item.format != _FORMAT)
+        others = tuple(
+            item for item in message.provider_items if item.format != _FORMAT
+        )
         return replace(message, text=text, provider_items=others)
 
     def _hear(self, text: str) -> None:
@@ -174,12 +214,16 @@ class _Reading:
 
     def _note(self) -> str:
         if self._heard:
-            return (_ADDED if self._is_by_model else _ANSWERED).format(_quoted(" ".join(self._heard)))
+            return (_ADDED if self._is_by_model else _ANSWERED).format(
+                _quoted(" ".join(self._heard))
+            )
         return _UNANSWERED if self._is_ours and not self._is_by_model else ""
 
 
 def _noted(message: UserMessage, note: str) -> UserMessage:
-    return replace(message, context="\n\n".join(filter(None, (message.context, f"[{note}]"))))
+    return replace(
+        message, context="\n\n".join(filter(None, (message.context, f"[{note}]")))
+    )
 
 
 def _count(mark: JsonObject, name: str) -> int:

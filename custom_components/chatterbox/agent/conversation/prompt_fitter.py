@@ -1,9 +1,10 @@
 """Fits each request into the context window of one model.
 
-The budget of the conversation is what instructions, tools and the answer leave of the context window. Reported usage
-and rejected prompts correct the token estimate and the window; a rejected prompt is sent once more, shorter. Each
-provider of a failover chain has its own. The budget moves in steps, because services cache the beginning of a prompt.
-Decision 15.
+The budget of the conversation is what instructions, tools and the answer leave of the
+context window. Reported usage and rejected prompts correct the token estimate and the
+window; a rejected prompt is sent once more, shorter. Each provider of a failover chain
+has its own. The budget moves in steps, because services cache the beginning of a
+prompt. Decision 15.
 """
 
 from collections.abc import Callable, Coroutine
@@ -49,9 +50,13 @@ class PromptSize:
         estimated = self.prompt
         if tokens <= 0 or not estimated:
             return self
-        tools, instructions = (part * tokens // estimated for part in (self.tools, self.instructions))
+        tools, instructions = (
+            part * tokens // estimated for part in (self.tools, self.instructions)
+        )
         history = tokens - tools - instructions
-        return PromptSize(tools, instructions, history, self.window, self.dropped, is_reported=True)
+        return PromptSize(
+            tools, instructions, history, self.window, self.dropped, is_reported=True
+        )
 
 
 DEFAULT_WINDOW: Final = 32_768
@@ -102,7 +107,10 @@ class ContextWindow:
     def tokens(self) -> int:
         """The best known value."""
         believed = self._chosen or self._reported or self._guess
-        return max(LEAST_WINDOW, believed if self._limit is None else min(believed, self._limit))
+        return max(
+            LEAST_WINDOW,
+            believed if self._limit is None else min(believed, self._limit),
+        )
 
     def refused(self, tokens: int) -> None:
         """Lower the window to `tokens`, because the server rejected a longer prompt."""
@@ -111,7 +119,8 @@ class ContextWindow:
     def answered(self) -> None:
         """Ask the server in the background, unless it has told its window or is being asked.
 
-        The model has answered, so it is loaded, which some servers need to know its window.
+        The model has answered, so it is loaded, which some servers need to know its
+        window.
         """
         if self._ask and self._in_background and self._tries and not self._is_asking:
             self._tries -= 1
@@ -120,7 +129,9 @@ class ContextWindow:
 
     async def _question(self, ask: WindowQuery) -> None:
         try:
-            tokens = await finish_within(_SECONDS, ask(), "question for the context window")
+            tokens = await finish_within(
+                _SECONDS, ask(), "question for the context window"
+            )
         except ProviderError, TookTooLong, WorkCancelled:
             return
         finally:
@@ -166,11 +177,16 @@ class PromptFitter:
     """Fits the requests to one model, and learns from their outcomes. Safe for concurrent turns."""
 
     def __init__(
-        self, context: ContextWindow, allowance: Allowance = _DEFAULT_ALLOWANCE, *, server_cuts: bool = False
+        self,
+        context: ContextWindow,
+        allowance: Allowance = _DEFAULT_ALLOWANCE,
+        *,
+        server_cuts: bool = False,
     ) -> None:
         """Fit requests into the `context` window.
 
-        With `server_cuts`, the server can shorten a prompt itself, which is the last resort.
+        With `server_cuts`, the server can shorten a prompt itself, which is the last
+        resort.
         """
         self.last_size: PromptSize | None = None
         """Size of the latest request; None before the first."""
@@ -198,14 +214,20 @@ class PromptFitter:
     def window(self, request: CompletionRequest, share: float = 1.0) -> Window:
         """Return the window that would be sent; a `share` below 1 scales its budgets."""
         request = self._results.without(request, self._context.tokens)
-        budget = self._budget(request, self._context.tokens, sum(self._needed(request, self.estimate)))
+        budget = self._budget(
+            request, self._context.tokens, sum(self._needed(request, self.estimate))
+        )
         earlier = min(self._allowance.history, budget)
         sizes = (round(tokens * share) for tokens in (budget, earlier))
         return self._fit(request, self.estimate, *sizes)
 
-    def window_of_next_turn(self, request: CompletionRequest, share: float = 1.0) -> Window:
+    def window_of_next_turn(
+        self, request: CompletionRequest, share: float = 1.0
+    ) -> Window:
         """Return the window of the next turn, whatever is said in it."""
-        return self.window(replace(request, transcript=(*request.transcript, UserMessage(""))), share)
+        return self.window(
+            replace(request, transcript=(*request.transcript, UserMessage(""))), share
+        )
 
     def forget_conversations(self) -> None:
         """Empty the cache of windows."""
@@ -214,7 +236,8 @@ class PromptFitter:
     def fit(self, request: CompletionRequest) -> FittedRequest:
         """Return what to send of a request.
 
-        Raises `PromptTooLong` for a conversation that may not be shortened and is known not to fit.
+        Raises `PromptTooLong` for a conversation that may not be shortened and is known
+        not to fit.
         """
         sent = self._fitted(self._results.without(request, self._context.tokens))
         if self._server_cuts:
@@ -225,11 +248,15 @@ class PromptFitter:
     def answered(self, sent: FittedRequest, tokens: int) -> None:
         """Take the reported usage. Pictures are estimated too roughly to correct the estimate of texts."""
         self.last_size = sent.size.as_reported(tokens)
-        if sent.estimate is self._scale.estimate and not shows_something(sent.request.transcript):
+        if sent.estimate is self._scale.estimate and not shows_something(
+            sent.request.transcript
+        ):
             self._scale.reported(sent.size.prompt, tokens)
         self._context.answered()
 
-    def refused(self, sent: FittedRequest, error: PromptTooLong) -> FittedRequest | None:
+    def refused(
+        self, sent: FittedRequest, error: PromptTooLong
+    ) -> FittedRequest | None:
         """Take a rejected prompt; return a shorter one to send once, None if there is none."""
         if sent.is_last_try:
             return None
@@ -240,7 +267,10 @@ class PromptFitter:
         if not sent.whole.may_be_shortened:
             return None
         again = self._shorter(sent)
-        if again.request.transcript == sent.request.transcript and not self._server_cuts:
+        if (
+            again.request.transcript == sent.request.transcript
+            and not self._server_cuts
+        ):
             return None
         self.last_size = again.size
         return replace(again, is_last_try=True)
@@ -250,34 +280,72 @@ class PromptFitter:
         again = self._fitted(sent.whole)
         if again.request.transcript == sent.request.transcript:
             # It should fit by all known numbers, and does not.
-            less = (again.size.prompt + self._room(sent.whole, again.size.window)) * 3 // 4
+            less = (
+                (again.size.prompt + self._room(sent.whole, again.size.window)) * 3 // 4
+            )
             shorter = self._fitted(sent.whole, less)
             if shorter.request.transcript != sent.request.transcript:
                 self._context.refused(less)
                 return shorter
         return again
 
-    def _fitted(self, request: CompletionRequest, context: int | None = None) -> FittedRequest:
+    def _fitted(
+        self, request: CompletionRequest, context: int | None = None
+    ) -> FittedRequest:
         context = self._context.tokens if context is None else context
         estimate = self._scale.estimate
         tools, instructions, directive = needed = self._needed(request, estimate)
         if not request.may_be_shortened:
             transcript_tokens = sum(map(estimate.of_message, request.transcript))
-            size = PromptSize(tools, instructions, transcript_tokens + directive, context)
-            if self._context.is_known and size.prompt > context:  # else the service decides
-                raise PromptTooLong("the conversation is longer than the model can read", size.prompt, context)
-            return FittedRequest(replace(request, summary=None, may_be_cut=False), size, estimate, request)
+            size = PromptSize(
+                tools, instructions, transcript_tokens + directive, context
+            )
+            if (
+                self._context.is_known and size.prompt > context
+            ):  # else the service decides
+                raise PromptTooLong(
+                    "the conversation is longer than the model can read",
+                    size.prompt,
+                    context,
+                )
+            return FittedRequest(
+                replace(request, summary=None, may_be_cut=False),
+                size,
+                estimate,
+                request,
+            )
         budget = self._budget(request, context, sum(needed))
-        window = self._fit(request, estimate, budget, min(self._allowance.history, budget))
-        size = PromptSize(tools, instructions, window.tokens + directive, context, window.dropped)
+        window = self._fit(
+            request, estimate, budget, min(self._allowance.history, budget)
+        )
+        size = PromptSize(
+            tools, instructions, window.tokens + directive, context, window.dropped
+        )
         is_whole = window.transcript is request.transcript
-        shortened = request if is_whole else replace(request, transcript=window.transcript)
+        shortened = (
+            request if is_whole else replace(request, transcript=window.transcript)
+        )
         return FittedRequest(shortened, size, estimate, request)
 
-    def _fit(self, request: CompletionRequest, estimate: TokenEstimate, budget: int, earlier: int) -> Window:
-        return fit_window(request.transcript, budget, estimate, request.summary, earlier, grown=self._windows)
+    def _fit(
+        self,
+        request: CompletionRequest,
+        estimate: TokenEstimate,
+        budget: int,
+        earlier: int,
+    ) -> Window:
+        return fit_window(
+            request.transcript,
+            budget,
+            estimate,
+            request.summary,
+            earlier,
+            grown=self._windows,
+        )
 
-    def _needed(self, request: CompletionRequest, estimate: TokenEstimate) -> tuple[int, int, int]:
+    def _needed(
+        self, request: CompletionRequest, estimate: TokenEstimate
+    ) -> tuple[int, int, int]:
         """Return the tokens of tools, instructions and directive."""
         return (
             self._tools.tokens(request.tools, estimate, estimate.of_tools),
@@ -295,7 +363,10 @@ class PromptFitter:
         """Return the tokens reserved for the answer."""
         if self._allowance.answer is not None:
             return min(self._allowance.answer, context // 2)
-        return max(min(_ANSWER, context // 4), min(request.options.max_output_tokens or 0, context // 2))
+        return max(
+            min(_ANSWER, context // 4),
+            min(request.options.max_output_tokens or 0, context // 2),
+        )
 
 
 class _Counted[T]:
@@ -304,7 +375,13 @@ class _Counted[T]:
     def __init__(self) -> None:
         self._last: tuple[T, TokenEstimate, int] | None = None
 
-    def tokens(self, value: T, estimate: TokenEstimate, count: Callable[[T], int]) -> int:
-        if self._last is None or self._last[1] is not estimate or self._last[0] != value:
+    def tokens(
+        self, value: T, estimate: TokenEstimate, count: Callable[[T], int]
+    ) -> int:
+        if (
+            self._last is None
+            or self._last[1] is not estimate
+            or self._last[0] != value
+        ):
             self._last = (value, estimate, count(value))
         return self._last[2]

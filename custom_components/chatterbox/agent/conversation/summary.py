@@ -1,7 +1,8 @@
 """Replacements for the part of a conversation that is no longer sent: a summary by a model, or a list of calls.
 
-The model summarizes in one inference outside of any turn, and reads the messages as plain text. Results that came from
-outside the home are withheld: a summary is sent with every later request, and must not carry injected instructions.
+The model summarizes in one inference outside of any turn, and reads the messages as
+plain text. Results that came from outside the home are withheld: a summary is sent with
+every later request, and must not carry injected instructions.
 """
 
 import re
@@ -11,7 +12,15 @@ from typing import Final, assert_never
 
 from ..errors import ProviderReplyInvalid, ProviderUnreachable
 from ..events import TextDelta
-from ..messages import AssistantMessage, Message, Summary, ToolCall, ToolResult, Transcript, UserMessage
+from ..messages import (
+    AssistantMessage,
+    Message,
+    Summary,
+    ToolCall,
+    ToolResult,
+    Transcript,
+    UserMessage,
+)
 from ..protocols import CompletionRequest, LLMProvider
 from ..text import ELLIPSIS, clipped, shortened
 from ..timeouts import TookTooLong, WorkCancelled, finish_within
@@ -55,23 +64,32 @@ async def summarize(  # noqa: PLR0913  # who, what, and how much of it
 ) -> Summary:
     """Let a model summarize the first `dropped` messages, continuing an `earlier` summary.
 
-    Returns the earlier summary where it already covers `dropped`, the number of a `Window`. The model reads at most
-    `tokens`. Raises a `ProviderError` when it fails, writes nothing, or takes longer than `seconds`; the earlier
-    summary stays valid then.
+    Returns the earlier summary where it already covers `dropped`, the number of a
+    `Window`. The model reads at most `tokens`. Raises a `ProviderError` when it fails,
+    writes nothing, or takes longer than `seconds`; the earlier summary stays valid
+    then.
     """
     earlier = earlier or Summary("", 0)
     if earlier.messages >= dropped:
         return earlier
     before = [f"Summary of what came before: {earlier.text}"] if earlier.text else []
-    lines = [line for message in without_declined(transcript)[earlier.messages : dropped] for line in _written(message)]
+    lines = [
+        line
+        for message in without_declined(transcript)[earlier.messages : dropped]
+        for line in _written(message)
+    ]
     text = _shortened("\n".join(before + lines), tokens, estimate)
     request = CompletionRequest(_INSTRUCTIONS, (UserMessage(text),))
     try:
-        answer = await finish_within(seconds, _answer(provider, request), "summary of a conversation")
+        answer = await finish_within(
+            seconds, _answer(provider, request), "summary of a conversation"
+        )
     except (TookTooLong, WorkCancelled) as err:
         raise ProviderUnreachable(str(err)) from err
     if not answer:
-        raise ProviderReplyInvalid("The model was asked for a summary and wrote nothing")
+        raise ProviderReplyInvalid(
+            "The model was asked for a summary and wrote nothing"
+        )
     is_marked = earlier.has_outside_content or has_outside_content(transcript[:dropped])
     return Summary(answer, dropped, is_marked)
 
@@ -79,14 +97,19 @@ async def summarize(  # noqa: PLR0913  # who, what, and how much of it
 def _shortened(text: str, tokens: int, estimate: TokenEstimate) -> str:
     """Shorten a text to `tokens`, but not below `_LEAST_LENGTH` characters."""
     length = _WHOLE_LENGTH
-    while estimate.of_text(short := shortened(text, length)) > tokens and length > _LEAST_LENGTH:
+    while (
+        estimate.of_text(short := shortened(text, length)) > tokens
+        and length > _LEAST_LENGTH
+    ):
         length = max(_LEAST_LENGTH, length * 3 // 4)
     return short
 
 
 async def _answer(provider: LLMProvider, request: CompletionRequest) -> str:
     async with aclosing(provider.stream(request)) as events:
-        return "".join([event.text async for event in events if isinstance(event, TextDelta)]).strip()
+        return "".join(
+            [event.text async for event in events if isinstance(event, TextDelta)]
+        ).strip()
 
 
 def _written(message: Message) -> Iterator[str]:
@@ -100,16 +123,23 @@ def _written(message: Message) -> Iterator[str]:
             for call in message.tool_calls:
                 yield f"Tool called: {call.name} {clipped(call.arguments, _RESULT_LENGTH)}"
         case ToolResult():
-            content = _OUTSIDE if message.open_world else clipped(message.content, _RESULT_LENGTH)
+            content = (
+                _OUTSIDE
+                if message.open_world
+                else clipped(message.content, _RESULT_LENGTH)
+            )
             yield f"Result of {message.name}: {content}"
         case _:
             assert_never(message)
 
 
-def recap(summary: Summary | None, since: Transcript, tokens: int, estimate: TokenEstimate) -> str:
+def recap(
+    summary: Summary | None, since: Transcript, tokens: int, estimate: TokenEstimate
+) -> str:
     """Return the text in place of dropped messages: the `summary`, and the newest requests and calls `since`.
 
-    It takes at most `tokens`, half of them for either part, and is empty where there is nothing to tell or no room.
+    It takes at most `tokens`, half of them for either part, and is empty where there is
+    nothing to tell or no room.
     """
     room = (tokens - estimate.of_text(f"{_HEADING}{_END}\n\n")) // 2
     parts = [_within(summary.text, room, estimate)] if summary else []
@@ -129,7 +159,8 @@ def without_recalled_calls(context: str) -> str:
 def asked_and_done(messages: Transcript) -> Iterator[str]:
     """Yield a line for each turn, newest first: “request” → tool {arguments}.
 
-    Only calls that ran and succeeded are listed. The lines hold no words of ours, so they fit every language.
+    Only calls that ran and succeeded are listed. The lines hold no words of ours, so
+    they fit every language.
     """
     return filter(None, map(_line, turns_backwards(messages)))
 

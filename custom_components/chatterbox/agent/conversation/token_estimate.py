@@ -1,7 +1,8 @@
 """Token estimates without the model's tokenizer, corrected by the usage that its service reports.
 
-Characters are counted by script: tokenizers keep whole English words, break words with accents, and spend a token or
-more on a Chinese character or an emoji. The estimate errs on the high side.
+Characters are counted by script: tokenizers keep whole English words, break words with
+accents, and spend a token or more on a Chinese character or an emoji. The estimate errs
+on the high side.
 """
 
 import math
@@ -32,13 +33,19 @@ _DIGIT: Final = 60
 _SIGN: Final = 50
 """Punctuation, line breaks and brackets, of which tokenizers join some."""
 _SCRIPTS: Final = (
-    (bytes(range(0x03)), 100),  # Latin letters with marks: they break the word that they stand in
+    (
+        bytes(range(0x03)),
+        100,
+    ),  # Latin letters with marks: they break the word that they stand in
     (bytes(range(0x03, 0x07)), 40),  # Greek, Cyrillic, Hebrew, Arabic
     (bytes(range(0x07, 0x1E)), 80),  # the scripts of India and of South East Asia
     (bytes(range(0x1E, 0x2F)), 100),  # Latin letters with two marks, signs and arrows
     (bytes(range(0x2F, 0xAC)), 90),  # Chinese and Japanese
     (bytes(range(0xAC, 0xD8)), 80),  # Korean
-    (bytes(range(0xD8, 0xE0)), 125),  # halves of emoji, and of scripts that tokenizers spell byte by byte
+    (
+        bytes(range(0xD8, 0xE0)),
+        125,
+    ),  # halves of emoji, and of scripts that tokenizers spell byte by byte
     (bytes(range(0xE0, 0x100)), 100),
 )
 """Weights by the first byte of a character in UTF-16: they are counted a hundred times as fast as characters."""
@@ -79,17 +86,26 @@ class TokenEstimate:
     def of_message(self, message: Message) -> int:
         """Estimate the tokens of a message with reasoning, calls and attachments.
 
-        Signed reasoning repeats the text of the reasoning, so only the longer of the two counts.
+        Signed reasoning repeats the text of the reasoning, so only the longer of the
+        two counts.
         """
         match message:
             case UserMessage():
                 attachments = sum(map(_attachment_tokens, message.attachments))
                 return self._scaled(_weight(message.prompt), _MESSAGE + attachments)
             case AssistantMessage():
-                items = sum(_weight(canonical_json(item.data)) for item in message.provider_items)
+                items = sum(
+                    _weight(canonical_json(item.data))
+                    for item in message.provider_items
+                )
                 thought = max(_weight(message.reasoning), items)
-                written = message.text + "".join([call.name + call.arguments for call in message.tool_calls])
-                return self._scaled(_weight(written) + thought, _MESSAGE + _CALL * len(message.tool_calls))
+                written = message.text + "".join(
+                    [call.name + call.arguments for call in message.tool_calls]
+                )
+                return self._scaled(
+                    _weight(written) + thought,
+                    _MESSAGE + _CALL * len(message.tool_calls),
+                )
             case ToolResult():
                 return self._scaled(_weight(message.name + message.content), _CALL)
             case _:
@@ -98,7 +114,11 @@ class TokenEstimate:
     def of_tools(self, tools: Iterable[ToolDefinition]) -> int:
         """Estimate the tokens of tools, as they are described to a model."""
         described: list[JsonValue] = [
-            {"name": tool.name, "description": tool.description, "parameters": tool.short_parameters or tool.parameters}
+            {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": tool.short_parameters or tool.parameters,
+            }
             for tool in tools
         ]
         return self.of_text(canonical_json(described)) if described else 0
@@ -106,9 +126,10 @@ class TokenEstimate:
     def corrected(self, estimated: int, reported: int) -> TokenEstimate:
         """Return the estimate that fits the reported `Usage.input_tokens` of a request.
 
-        The scale moves in steps, and stays while it is too high by less than a quarter: each move also moves the
-        window, which costs the service its prompt cache. Reports that no tokenizer explains, such as of uncached
-        tokens only, are followed from half to four times the count.
+        The scale moves in steps, and stays while it is too high by less than a quarter:
+        each move also moves the window, which costs the service its prompt cache.
+        Reports that no tokenizer explains, such as of uncached tokens only, are
+        followed from half to four times the count.
         """
         if estimated <= 0 or reported <= 0:
             return self
@@ -124,8 +145,8 @@ class TokenEstimate:
 class TokenScale:
     """Keeps the `TokenEstimate` of one model.
 
-    It is raised at once where it was too low, and lowered only when many reports in a row agree: each move costs the
-    service its prompt cache.
+    It is raised at once where it was too low, and lowered only when many reports in a
+    row agree: each move costs the service its prompt cache.
     """
 
     def __init__(self) -> None:
@@ -165,10 +186,19 @@ def plausible_usage(usage: Usage, sent: Callable[[], bytes], received: int) -> U
 
     No tokenizer makes more than a token of a byte. `received` is in bytes.
     """
-    is_suspect = usage.input_tokens > _UNSEEN_INPUT and usage.input_tokens > len(sent()) + _UNSEEN_INPUT
-    if not is_suspect and max(usage.output_tokens, usage.reasoning_tokens) <= received + _UNSEEN_OUTPUT:
+    is_suspect = (
+        usage.input_tokens > _UNSEEN_INPUT
+        and usage.input_tokens > len(sent()) + _UNSEEN_INPUT
+    )
+    if (
+        not is_suspect
+        and max(usage.output_tokens, usage.reasoning_tokens)
+        <= received + _UNSEEN_OUTPUT
+    ):
         return usage
-    return Usage(TokenEstimate().of_text(sent().decode(errors="replace")), is_estimated=True)
+    return Usage(
+        TokenEstimate().of_text(sent().decode(errors="replace")), is_estimated=True
+    )
 
 
 def _attachment_tokens(attachment: Attachment) -> int:
@@ -184,9 +214,16 @@ def _weight(text: str) -> int:
     plain = text.encode("ascii", "ignore")
     rest = plain.translate(None, _LETTERS)
     signs = len(rest.translate(None, _DIGITS))
-    weight = (len(plain) - len(rest)) * _LETTER + (len(rest) - signs) * _DIGIT + signs * _SIGN
+    weight = (
+        (len(plain) - len(rest)) * _LETTER
+        + (len(rest) - signs) * _DIGIT
+        + signs * _SIGN
+    )
     if len(plain) < len(text):
         first = text.encode("utf-16-be", "surrogatepass")[::2]
-        weight += sum((len(first) - len(first.translate(None, of))) * each for of, each in _SCRIPTS)
+        weight += sum(
+            (len(first) - len(first.translate(None, of))) * each
+            for of, each in _SCRIPTS
+        )
         weight -= len(plain) * _SCRIPTS[0][1]
     return weight

@@ -1,9 +1,10 @@
 """The part of a conversation that is sent to a model, within a token budget.
 
-Deterministic: services cache the beginning of a prompt, so the window must not move with every turn. It is computed
-from the beginning of the conversation: whenever the window outgrows the budget, it drops to half of it at once, and
-then grows for many turns. Dropped messages stay dropped. Earlier turns can have a budget of their own, so that a long
-result of the current turn is not shortened for their sake.
+Deterministic: services cache the beginning of a prompt, so the window must not move
+with every turn. It is computed from the beginning of the conversation: whenever the
+window outgrows the budget, it drops to half of it at once, and then grows for many
+turns. Dropped messages stay dropped. Earlier turns can have a budget of their own, so
+that a long result of the current turn is not shortened for their sake.
 """
 
 from bisect import bisect_right
@@ -16,7 +17,16 @@ from typing import Final
 from weakref import WeakKeyDictionary
 
 from ..json.text import parse_json
-from ..messages import JsonObject, JsonValue, Message, Summary, ToolDefinition, ToolResult, Transcript, UserMessage
+from ..messages import (
+    JsonObject,
+    JsonValue,
+    Message,
+    Summary,
+    ToolDefinition,
+    ToolResult,
+    Transcript,
+    UserMessage,
+)
 from ..protocols import CompletionRequest
 from ..text import ELLIPSIS, shortened
 from .summary import recap
@@ -40,7 +50,9 @@ class LargeResults:
 
     def __init__(self) -> None:
         """Start with an empty cache."""
-        self._known: WeakKeyDictionary[ToolResult, tuple[int, str, ToolResult | None]] = WeakKeyDictionary()
+        self._known: WeakKeyDictionary[
+            ToolResult, tuple[int, str, ToolResult | None]
+        ] = WeakKeyDictionary()
         """Limit, hint and shortened message by result: the next window compares messages by identity."""
 
     def without(self, request: CompletionRequest, window: int) -> CompletionRequest:
@@ -49,8 +61,11 @@ class LargeResults:
         Results of client tools stay whole in a conversation that may not be shortened.
         """
         most = min(window // SHARE_OF_WINDOW, MOST_TOKENS)
-        # A character rarely takes more than a token, so that most results need not be measured.
-        results = [message for message in request.transcript if isinstance(message, ToolResult)]
+        # A character rarely takes more than a token, so that most results need not be
+        # measured.
+        results = [
+            message for message in request.transcript if isinstance(message, ToolResult)
+        ]
         if not [result for result in results if len(result.content) > most]:
             return request
         tools = {tool.name: tool for tool in request.tools}
@@ -72,7 +87,11 @@ class LargeResults:
             tokens = _AS_COUNTED.of_text(result.content)
             length = len(result.content) * most // max(tokens, 1)
             content = shortened_result(result.content, length, how)
-            known = most, how, replace(result, content=content) if tokens > most else None
+            known = (
+                most,
+                how,
+                replace(result, content=content) if tokens > most else None,
+            )
             self._known[result] = known
         return known[2] or result
 
@@ -98,7 +117,9 @@ def shortened_result(content: str, length: int, how: str = "") -> str:
         return _first_lines(content, length, len, how)
     note = f"This is not all: of {len(content)} characters, only as many are shown as there is room for. {how}".strip()
     frame: JsonObject = {"left_out": note, "result": ""}
-    return _written(frame | {"result": _fitting(value, length - len(_written(frame)) + 2)})
+    return _written(
+        frame | {"result": _fitting(value, length - len(_written(frame)) + 2)}
+    )
 
 
 def _written(value: JsonValue) -> str:
@@ -134,7 +155,8 @@ def _fitting_json(text: str, room: int) -> str:
     if not text.startswith(("{", "[")):
         return ""
     try:
-        # Marks have more quotation marks than what they stand for, and each takes two characters there.
+        # Marks have more quotation marks than what they stand for, and each takes two
+        # characters there.
         return _written(_fitting(parse_json(text), room * 3 // 4))
     except ValueError:
         return ""
@@ -142,7 +164,9 @@ def _fitting_json(text: str, room: int) -> str:
 
 def _first_items(items: list[JsonValue], room: int) -> list[JsonValue]:
     room -= _MARK_LENGTH
-    first = items[: _count_within(room, (len(_written(item)) + 1 for item in items))] or [_fitting(items[0], room)]
+    first = items[
+        : _count_within(room, (len(_written(item)) + 1 for item in items))
+    ] or [_fitting(items[0], room)]
     return [*first, f"{ELLIPSIS} {len(items) - len(first)} more of {len(items)}"]
 
 
@@ -154,7 +178,9 @@ def _fitting_entries(entries: JsonObject, room: int) -> JsonObject:
     room -= names + 2
     sizes = {key: len(_written(value)) for key, value in entries.items()}
     fitting: JsonObject = dict(entries)
-    for left, key in zip(range(len(sizes), 0, -1), sorted(sizes, key=sizes.__getitem__), strict=True):
+    for left, key in zip(
+        range(len(sizes), 0, -1), sorted(sizes, key=sizes.__getitem__), strict=True
+    ):
         share = room // left
         fitting[key] = _fitting(entries[key], share)
         room -= min(sizes[key], share)
@@ -162,7 +188,10 @@ def _fitting_entries(entries: JsonObject, room: int) -> JsonObject:
 
 
 def _first_entries(entries: JsonObject, room: int) -> JsonObject:
-    count = _count_within(room, (_length_of_name(key) + len(_written(value)) for key, value in entries.items()))
+    count = _count_within(
+        room,
+        (_length_of_name(key) + len(_written(value)) for key, value in entries.items()),
+    )
     fits = dict(islice(entries.items(), count))
     first = next(iter(entries))
     if not fits and (left := room - _length_of_name(first)) > 0:
@@ -174,15 +203,34 @@ def _length_of_name(key: str) -> int:
     return len(_written(key)) + len(":,")
 
 
-def _first_lines(text: str, room: int, length_of: Callable[[str], int], how: str = "") -> str:
+def _first_lines(
+    text: str, room: int, length_of: Callable[[str], int], how: str = ""
+) -> str:
     """Return the first lines of a text and the number of the others. Indented lines stay with the line before."""
     lines = text.splitlines(keepends=True)
-    fits = _count_within(room - length_of(_mark(len(lines), f"of {len(lines)} lines", how)), map(length_of, lines))
-    fits = next((index for index in range(fits, fits // 2, -1) if not lines[index][:1].isspace()), fits)
+    fits = _count_within(
+        room - length_of(_mark(len(lines), f"of {len(lines)} lines", how)),
+        map(length_of, lines),
+    )
+    fits = next(
+        (
+            index
+            for index in range(fits, fits // 2, -1)
+            if not lines[index][:1].isspace()
+        ),
+        fits,
+    )
     if fits:
-        return "".join(lines[:fits]) + _mark(len(lines) - fits, f"of {len(lines)} lines", how)
+        return "".join(lines[:fits]) + _mark(
+            len(lines) - fits, f"of {len(lines)} lines", how
+        )
     room -= length_of(_mark(len(text), "characters", how))
-    fits = bisect_right(range(max(room, 0)), room, key=lambda count: length_of(text[:count])) - 1
+    fits = (
+        bisect_right(
+            range(max(room, 0)), room, key=lambda count: length_of(text[:count])
+        )
+        - 1
+    )
     return text[: max(fits, 0)] + _mark(len(text) - max(fits, 0), "characters", how)
 
 
@@ -192,7 +240,10 @@ def _count_within(room: int, sizes: Iterable[int]) -> int:
 
 
 def _mark(left: int, of_what: str, how: str) -> str:
-    return f"[{ELLIPSIS} {left} {of_what} were left out here to save room. {how}".strip() + "]"
+    return (
+        f"[{ELLIPSIS} {left} {of_what} were left out here to save room. {how}".strip()
+        + "]"
+    )
 
 
 _LOW: Final = 2
@@ -233,21 +284,29 @@ def fit_window(  # noqa: PLR0913  # what is sent, what bounds it, and what stand
 ) -> Window:
     """Return the window on a valid transcript that takes at most `budget` tokens.
 
-    `budget` is what instructions, tools and the answer leave of the context window; `earlier` is the share of the turns
-    before the last one, by default all of it. The last turn always stays. If it alone is too long, its long results are
-    shortened, oldest first, with a note; it is sent even if that is not enough.
+    `budget` is what instructions, tools and the answer leave of the context window;
+    `earlier` is the share of the turns before the last one, by default all of it. The
+    last turn always stays. If it alone is too long, its long results are shortened,
+    oldest first, with a note; it is sent even if that is not enough.
 
-    `summary` replaces the messages it stands for, as whole turns and never the last one. A list of requests and calls
-    completes a summary that lags behind. `grown` caches the windows of earlier requests.
+    `summary` replaces the messages it stands for, as whole turns and never the last
+    one. A list of requests and calls completes a summary that lags behind. `grown`
+    caches the windows of earlier requests.
     """
     begin = _turn_begin(transcript, summary.messages if summary else 0)
-    bounds = _Bounds(begin, budget, budget if earlier is None else min(earlier, budget), estimate)
+    bounds = _Bounds(
+        begin, budget, budget if earlier is None else min(earlier, budget), estimate
+    )
     growing = (grown or GrownWindows()).window(transcript, bounds)
     dropped, tokens = growing.start, growing.tokens
     messages = growing.messages[dropped:]
     if dropped and isinstance(first := messages[0], UserMessage):
-        recalled = recap(summary, transcript[begin:dropped], growing.recap_room, estimate)
-        messages[0] = replace(first, context="\n\n".join(filter(None, (recalled, first.context))))
+        recalled = recap(
+            summary, transcript[begin:dropped], growing.recap_room, estimate
+        )
+        messages[0] = replace(
+            first, context="\n\n".join(filter(None, (recalled, first.context)))
+        )
         tokens += estimate.of_message(messages[0]) - estimate.of_message(first)
     sent = tuple(messages) if dropped or growing.has_shortened else transcript
     return Window(sent, dropped, tokens)
@@ -264,8 +323,8 @@ def _turn_begin(transcript: Transcript, index: int) -> int:
 class GrownWindows:
     """Cache of the windows of the latest conversations, up to their last turns.
 
-    A window never looks ahead, so the next request of a conversation continues from there. Conversations with
-    attachments are not cached, because of their size.
+    A window never looks ahead, so the next request of a conversation continues from
+    there. Conversations with attachments are not cached, because of their size.
     """
 
     def __init__(self) -> None:
@@ -276,7 +335,9 @@ class GrownWindows:
     def window(self, transcript: Transcript, bounds: _Bounds) -> _GrowingWindow:
         """Return the window on a whole transcript; the caller may change it."""
         end = _turn_begin(transcript, len(transcript))
-        window = self._known(transcript[:end], bounds) or _GrowingWindow(transcript, bounds)
+        window = self._known(transcript[:end], bounds) or _GrowingWindow(
+            transcript, bounds
+        )
         if end > bounds.begin:
             window.grow(transcript, end)
             if not window.shows_something:
@@ -335,9 +396,15 @@ class _GrowingWindow:
         """Extend the window to `end` of a transcript that begins with `whole`."""
         begin = len(self.whole)
         self.whole = transcript[:end]
-        self.shows_something = self.shows_something or shows_something(transcript[begin:end])
+        self.shows_something = self.shows_something or shows_something(
+            transcript[begin:end]
+        )
         # A call is sent together with its results.
-        units = [index for index in range(begin, end) if not isinstance(transcript[index], ToolResult)]
+        units = [
+            index
+            for index in range(begin, end)
+            if not isinstance(transcript[index], ToolResult)
+        ]
         for unit in pairwise([*units, end]):
             self._add(*unit)
 
@@ -354,14 +421,19 @@ class _GrowingWindow:
             self._restore_context()
         if not self._fits(self.bounds.budget, self.bounds.earlier):
             is_too_long = not self._fits(self.bounds.budget)
-            goals = (self.bounds.budget // _LOW if is_too_long else self.bounds.budget, self.bounds.earlier // _LOW)
+            goals = (
+                self.bounds.budget // _LOW if is_too_long else self.bounds.budget,
+                self.bounds.earlier // _LOW,
+            )
             for _ in self._savings(is_too_long=is_too_long):
                 if self._fits(*goals):
                     break
 
     def _fits(self, budget: int, earlier: int | None = None) -> bool:
         recap = self.recap_room if self.start else 0
-        return self.tokens + recap <= budget and (earlier is None or self._kept_before + recap <= earlier)
+        return self.tokens + recap <= budget and (
+            earlier is None or self._kept_before + recap <= earlier
+        )
 
     def _savings(self, *, is_too_long: bool) -> Iterator[None]:
         """Save tokens step by step: results of earlier turns, whole earlier turns, then results of this turn."""
@@ -372,7 +444,9 @@ class _GrowingWindow:
             self._drop_a_turn()
             yield
         if is_too_long and not self._fits(self.bounds.budget):
-            for length, index in product(RESULT_LENGTHS, range(self._turn, len(self.messages))):
+            for length, index in product(
+                RESULT_LENGTHS, range(self._turn, len(self.messages))
+            ):
                 self._shorten(index, length)
                 yield
 
@@ -398,7 +472,11 @@ class _GrowingWindow:
 
     def _shorten(self, index: int, length: int) -> None:
         whole, present = self.whole[index], self.messages[index]
-        if isinstance(whole, ToolResult) and isinstance(present, ToolResult) and len(present.content) > length:
+        if (
+            isinstance(whole, ToolResult)
+            and isinstance(present, ToolResult)
+            and len(present.content) > length
+        ):
             short = replace(present, content=shortened(whole.content, length))
             size = self.bounds.estimate.of_message(short)
             if size < self._sizes[index]:  # the note takes room too
@@ -411,4 +489,6 @@ class _GrowingWindow:
 
 def shows_something(messages: Transcript) -> bool:
     """Return whether any of these messages has an attachment."""
-    return any(isinstance(message, UserMessage) and message.attachments for message in messages)
+    return any(
+        isinstance(message, UserMessage) and message.attachments for message in messages
+    )

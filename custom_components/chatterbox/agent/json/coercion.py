@@ -32,7 +32,9 @@ _DESCRIBED_LEVELS: Final = 3
 _PERCENT: Final = 100
 _NUMBER: Final = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _MISSING: Final = object()
-_BOUNDS: Final[Mapping[str, tuple[type | UnionType, Callable[[float, float], bool]]]] = {
+_BOUNDS: Final[
+    Mapping[str, tuple[type | UnionType, Callable[[float, float], bool]]]
+] = {
     "minimum": (int | float, operator.ge),
     "maximum": (int | float, operator.le),
     "exclusiveMinimum": (int | float, operator.gt),
@@ -49,11 +51,13 @@ class Unfit(ValueError):
     """Text or a value that does not fit the schema. The message is written for the model."""
 
 
-def fit(value: JsonValue, schema: JsonObject, *, text_is_list: bool = True) -> JsonValue:
+def fit(
+    value: JsonValue, schema: JsonObject, *, text_is_list: bool = True
+) -> JsonValue:
     """Return the value in the form that the schema describes. Raises `Unfit`.
 
-    A text stands for a list of one, as in `"light"` for `["light"]`, unless `text_is_list` is False: it may hold a
-    whole list in words.
+    A text stands for a list of one, as in `"light"` for `["light"]`, unless
+    `text_is_list` is False: it may hold a whole list in words.
     """
     try:
         return _Fit(schema, text_is_list).fit(schema, value, "", generous=True)
@@ -61,7 +65,9 @@ def fit(value: JsonValue, schema: JsonObject, *, text_is_list: bool = True) -> J
         raise Unfit("The tool's schema refers to itself and cannot be read.") from err
 
 
-def fit_object(value: JsonObject, schema: JsonObject, *, text_is_list: bool = True) -> JsonObject:
+def fit_object(
+    value: JsonObject, schema: JsonObject, *, text_is_list: bool = True
+) -> JsonObject:
     """Return an object in the form that the schema describes; see `fit`. Raises `Unfit`."""
     fitted = fit(value, schema, text_is_list=text_is_list)
     if not isinstance(fitted, dict):
@@ -79,16 +85,22 @@ def readable(value: JsonValue, *, escapes: bool) -> JsonValue:
             text = value
             if escapes and "\\" in text:
                 with suppress(ValueError):  # no escapes that were escaped once more
-                    text = str(json.loads(f'"{text.replace("\\x", "\\u00")}"', strict=False))
+                    text = str(
+                        json.loads(f'"{text.replace("\\x", "\\u00")}"', strict=False)
+                    )
                 text = sendable_text(text.rstrip("\\"))
             text = mended_text(text)
             if CONTROL.search(text):
-                raise Unfit(f"A character of {display(value)} was lost. Write it again, in plain letters.")
+                raise Unfit(
+                    f"A character of {display(value)} was lost. Write it again, in plain letters."
+                )
             return text
         case list():
             return [readable(item, escapes=escapes) for item in value]
         case dict():
-            return {name: readable(item, escapes=escapes) for name, item in value.items()}
+            return {
+                name: readable(item, escapes=escapes) for name, item in value.items()
+            }
         case _:
             return value
 
@@ -99,13 +111,17 @@ class _Fit:
 
     root: JsonObject
     text_is_list: bool = True
-    _tried: dict[tuple[int, int, bool], tuple[JsonValue, JsonValue, object]] = field(default_factory=dict)
+    _tried: dict[tuple[int, int, bool], tuple[JsonValue, JsonValue, object]] = field(
+        default_factory=dict
+    )
     """Outcomes by the ids of schema and value, which are kept alive with them.
 
     Without it, the time for nested choices would grow exponentially.
     """
 
-    def fit(self, schema: JsonValue, value: JsonValue, path: str, *, generous: bool) -> JsonValue:
+    def fit(
+        self, schema: JsonValue, value: JsonValue, path: str, *, generous: bool
+    ) -> JsonValue:
         """Return the value in the form that the schema describes. Raises `Unfit`."""
         if not isinstance(schema, dict):
             return value
@@ -131,7 +147,9 @@ class _Fit:
 
     def _resolve(self, schema: JsonObject) -> JsonObject:
         seen: set[str] = set()
-        while isinstance(reference := schema.get("$ref"), str) and reference not in seen:
+        while (
+            isinstance(reference := schema.get("$ref"), str) and reference not in seen
+        ):
             seen.add(reference)
             target: JsonValue = self.root
             for part in reference.removeprefix("#/").split("/"):
@@ -139,31 +157,48 @@ class _Fit:
             schema = target if isinstance(target, dict) else {}
         return schema
 
-    def _fit_all(self, demands: list[JsonValue], value: JsonValue, path: str, *, generous: bool) -> JsonValue:
+    def _fit_all(
+        self, demands: list[JsonValue], value: JsonValue, path: str, *, generous: bool
+    ) -> JsonValue:
         """Coerce a value to every part of `allOf`, if the result is the same for all."""
         fitted = value
         for demand in demands:
             fitted = self.fit(demand, fitted, path, generous=generous)
-        if any(self._attempt(demand, fitted, path, generous=False) is _MISSING for demand in demands):
+        if any(
+            self._attempt(demand, fitted, path, generous=False) is _MISSING
+            for demand in demands
+        ):
             raise self._unfit(path, {"allOf": demands}, value)
         return fitted
 
     def _fit_any(
-        self, choices: list[JsonValue], schema: JsonObject, value: JsonValue, path: str, *, generous: bool
+        self,
+        choices: list[JsonValue],
+        schema: JsonObject,
+        value: JsonValue,
+        path: str,
+        *,
+        generous: bool,
     ) -> JsonValue:
-        if any(self._attempt(choice, value, path, generous=False) is not _MISSING for choice in choices):
+        if any(
+            self._attempt(choice, value, path, generous=False) is not _MISSING
+            for choice in choices
+        ):
             return value
         if generous:
             readings = {
                 canonical_json(reading): reading  # type: ignore[arg-type]  # `_MISSING` is sorted out below
                 for choice in choices
-                if (reading := self._attempt(choice, value, path, generous=True)) is not _MISSING
+                if (reading := self._attempt(choice, value, path, generous=True))
+                is not _MISSING
             }
             if len(readings) == 1:
                 return readings.popitem()[1]  # type: ignore[return-value]  # never `_MISSING`
         raise self._unfit(path, schema, value)
 
-    def _attempt(self, schema: JsonValue, value: JsonValue, path: str, *, generous: bool) -> object:
+    def _attempt(
+        self, schema: JsonValue, value: JsonValue, path: str, *, generous: bool
+    ) -> object:
         key = (id(schema), id(value), generous)
         if key not in self._tried:
             try:
@@ -173,7 +208,9 @@ class _Fit:
             self._tried[key] = (schema, value, outcome)
         return self._tried[key][2]
 
-    def _fit_object(self, schema: JsonObject, value: JsonValue, path: str, *, generous: bool) -> JsonValue:
+    def _fit_object(
+        self, schema: JsonObject, value: JsonValue, path: str, *, generous: bool
+    ) -> JsonValue:
         if generous:
             value = _embedded(value, "{")
         if not isinstance(value, dict):
@@ -190,27 +227,43 @@ class _Fit:
                         raise
             elif schema.get("additionalProperties") is False:
                 expected = ", ".join(sorted(known)) or "none"
-                raise Unfit(f"{where[:_KEY_LENGTH]} is not a parameter. Use: {expected}.")
+                raise Unfit(
+                    f"{where[:_KEY_LENGTH]} is not a parameter. Use: {expected}."
+                )
             else:
                 fitted[key] = item
         for key in needed:
             if key not in fitted:
-                raise Unfit(f"{_join(path, key)} is missing: expected {self._describe(known.get(key))}.")
+                raise Unfit(
+                    f"{_join(path, key)} is missing: expected {self._describe(known.get(key))}."
+                )
         return fitted
 
-    def _fit_array(self, schema: JsonObject, value: JsonValue, path: str, *, generous: bool) -> JsonValue:
+    def _fit_array(
+        self, schema: JsonObject, value: JsonValue, path: str, *, generous: bool
+    ) -> JsonValue:
         if generous:
             value = _embedded(value, "[")
         if not isinstance(value, list):
-            if not generous or value is None or value == "" or (isinstance(value, str) and not self.text_is_list):
+            if (
+                not generous
+                or value is None
+                or value == ""
+                or (isinstance(value, str) and not self.text_is_list)
+            ):
                 raise self._unfit(path, schema, value)
             value = [value]
         if not _is_within(value, schema):
             raise self._unfit(path, schema, value)
         items = schema.get("items")
-        return [self.fit(items, item, f"{path}[{index}]", generous=generous) for index, item in enumerate(value)]
+        return [
+            self.fit(items, item, f"{path}[{index}]", generous=generous)
+            for index, item in enumerate(value)
+        ]
 
-    def _fit_enum(self, schema: JsonObject, value: JsonValue, path: str, *, generous: bool) -> JsonValue:
+    def _fit_enum(
+        self, schema: JsonObject, value: JsonValue, path: str, *, generous: bool
+    ) -> JsonValue:
         listed = schema.get("enum")
         allowed = listed if isinstance(listed, list) else [schema.get("const")]
         for choice in allowed:
@@ -220,13 +273,28 @@ class _Fit:
             if isinstance(value, list) and len(value) == 1:
                 return self._fit_enum(schema, value[0], path, generous=True)
             meant = find_name(str(value), map(str, allowed))
-            if len(matches := [choice for choice in allowed if str(choice) == meant]) == 1:
+            if (
+                len(matches := [choice for choice in allowed if str(choice) == meant])
+                == 1
+            ):
                 return matches[0]
         raise self._unfit(path, schema, value)
 
-    def _fit_scalar(self, kind: str, schema: JsonObject, value: JsonValue, path: str, *, generous: bool) -> JsonValue:
+    def _fit_scalar(
+        self,
+        kind: str,
+        schema: JsonObject,
+        value: JsonValue,
+        path: str,
+        *,
+        generous: bool,
+    ) -> JsonValue:
         accepts, convert = _SCALARS[kind]
-        one = value[0] if generous and isinstance(value, list) and len(value) == 1 else value
+        one = (
+            value[0]
+            if generous and isinstance(value, list) and len(value) == 1
+            else value
+        )
         for candidate in (one, convert(one)) if generous else (one,):
             if accepts(candidate) and _is_within(candidate, schema):
                 return candidate
@@ -234,7 +302,9 @@ class _Fit:
 
     def _unfit(self, path: str, schema: JsonObject, value: JsonValue) -> Unfit:
         subject = path or "The arguments"
-        return Unfit(f"{subject}: expected {self._describe(schema)}, got {display(value)}.")
+        return Unfit(
+            f"{subject}: expected {self._describe(schema)}, got {display(value)}."
+        )
 
     def _describe(self, part: JsonValue, levels: int = _DESCRIBED_LEVELS) -> str:
         """Describe what a part of the schema accepts."""
@@ -242,9 +312,13 @@ class _Fit:
             return "a value"
         schema = self._resolve(part)
         if isinstance(demands := schema.get("allOf"), list) and demands:
-            return " and ".join(dict.fromkeys(self._describe(demand, levels - 1) for demand in demands))
+            return " and ".join(
+                dict.fromkeys(self._describe(demand, levels - 1) for demand in demands)
+            )
         if choices := _alternatives(schema):
-            return " or ".join(dict.fromkeys(self._describe(choice, levels - 1) for choice in choices))
+            return " or ".join(
+                dict.fromkeys(self._describe(choice, levels - 1) for choice in choices)
+            )
         if isinstance(listed := schema.get("enum"), list):
             return f"one of {display(listed, _CHOICES_LENGTH)}"
         if "const" in schema:
@@ -252,7 +326,11 @@ class _Fit:
         match schema.get("type"):
             case "array":
                 items = schema.get("items")
-                of_what = f" of {self._describe(items, levels - 1)}" if isinstance(items, dict) else ""
+                of_what = (
+                    f" of {self._describe(items, levels - 1)}"
+                    if isinstance(items, dict)
+                    else ""
+                )
                 return f"a list{of_what}{_bounds_in_words(schema)}"
             case str(kind):
                 return f"{kind}{_bounds_in_words(schema)}"
@@ -279,7 +357,11 @@ def _properties(schema: JsonObject) -> JsonObject:
 
 def _required(schema: JsonObject) -> list[str]:
     required = schema.get("required")
-    return [key for key in required if isinstance(key, str)] if isinstance(required, list) else []
+    return (
+        [key for key in required if isinstance(key, str)]
+        if isinstance(required, list)
+        else []
+    )
 
 
 def _alternatives(schema: JsonObject) -> list[JsonValue]:
@@ -305,7 +387,11 @@ def _is_within(value: JsonValue, schema: JsonObject) -> bool:
 
 def _bounds_in_words(schema: JsonObject) -> str:
     """Name the bounds of a schema as JSON Schema does, to follow its type."""
-    bounds = [f"{keyword} {schema[keyword]}" for keyword in _BOUNDS if _is_number(schema.get(keyword))]
+    bounds = [
+        f"{keyword} {schema[keyword]}"
+        for keyword in _BOUNDS
+        if _is_number(schema.get(keyword))
+    ]
     return f" ({', '.join(bounds)})" if bounds else ""
 
 
@@ -329,14 +415,38 @@ def _as_number(value: JsonValue) -> JsonValue:
 def _scaled(schema: JsonObject, value: JsonValue) -> JsonValue:
     """Convert 0.5 to 50 where only whole percentages fit, and 50 or "50 %" to 0.5 where a share of 1 is meant."""
     demands = schema.get("allOf")
-    parts = [schema, *(part for part in (demands if isinstance(demands, list) else ()) if isinstance(part, dict))]
-    highest = {part["maximum"] for part in parts if part.get("minimum") == 0 and _is_number(part.get("maximum"))}
+    parts = [
+        schema,
+        *(
+            part
+            for part in (demands if isinstance(demands, list) else ())
+            if isinstance(part, dict)
+        ),
+    ]
+    highest = {
+        part["maximum"]
+        for part in parts
+        if part.get("minimum") == 0 and _is_number(part.get("maximum"))
+    }
     if not highest & {1, _PERCENT} or not _is_number(number := _as_number(value)):
         return value
-    is_whole, is_percentage = any(part.get("type") == "integer" for part in parts), str(value).rstrip().endswith("%")
-    if highest == {_PERCENT} and is_whole and not is_percentage and 1 / _PERCENT <= number < 1:
+    is_whole, is_percentage = (
+        any(part.get("type") == "integer" for part in parts),
+        str(value).rstrip().endswith("%"),
+    )
+    if (
+        highest == {_PERCENT}
+        and is_whole
+        and not is_percentage
+        and 1 / _PERCENT <= number < 1
+    ):
         return round(number * _PERCENT)
-    if highest == {1} and not is_whole and 0 <= number <= _PERCENT and (number > 1 or is_percentage):
+    if (
+        highest == {1}
+        and not is_whole
+        and 0 <= number <= _PERCENT
+        and (number > 1 or is_percentage)
+    ):
         return number / _PERCENT
     return value
 
@@ -346,19 +456,26 @@ def _as_boolean(value: JsonValue) -> JsonValue:
 
 
 _BOOLEANS: Final[dict[str, JsonValue]] = {"true": True, "false": False}
-_SCALARS: Final[dict[str, tuple[Callable[[JsonValue], bool], Callable[[JsonValue], JsonValue]]]] = {
+_SCALARS: Final[
+    dict[str, tuple[Callable[[JsonValue], bool], Callable[[JsonValue], JsonValue]]]
+] = {
     "string": (
         lambda value: isinstance(value, str),
         lambda value: canonical_json(value) if _is_number(value) else value,
     ),
-    "integer": (lambda value: isinstance(value, int) and not isinstance(value, bool), _as_number),
+    "integer": (
+        lambda value: isinstance(value, int) and not isinstance(value, bool),
+        _as_number,
+    ),
     "number": (_is_number, _as_number),
     "boolean": (lambda value: isinstance(value, bool), _as_boolean),
     "null": (lambda value: value is None, lambda value: None if value == "" else value),
 }
 """By type, whether a value is of it, and the one way to read another value as one."""
 
-_SYNONYMS: Final = read_data_file(Path(__file__).with_name("synonyms.toml"), dict[str, frozenset[str]])
+_SYNONYMS: Final = read_data_file(
+    Path(__file__).with_name("synonyms.toml"), dict[str, frozenset[str]]
+)
 
 
 def fit_known(value: JsonObject, schema: JsonObject) -> JsonObject:
@@ -373,15 +490,23 @@ def fit_known(value: JsonObject, schema: JsonObject) -> JsonObject:
 def known_parameters(value: JsonObject, schema: JsonObject) -> JsonObject:
     """Return an object with the schema's names for parameters that it knows by another name.
 
-    Names are the same but for number, case and separators, or by a common synonym. One that may mean several, or one
-    that is given otherwise, stays as it is.
+    Names are the same but for number, case and separators, or by a common synonym. One
+    that may mean several, or one that is given otherwise, stays as it is.
     """
     known = _properties(schema)
-    unknown = [] if schema.get("additionalProperties") is not False else [key for key in value if key not in known]
+    unknown = (
+        []
+        if schema.get("additionalProperties") is not False
+        else [key for key in value if key not in known]
+    )
     renamed = dict(value)
     for key in unknown:
         meant = [one for one in known if is_called(one, key)]
-        if len(meant) == 1 and renamed.get(meant[0], value[key]) in (value[key], "", None):
+        if len(meant) == 1 and renamed.get(meant[0], value[key]) in (
+            value[key],
+            "",
+            None,
+        ):
             renamed[meant[0]] = renamed.pop(key)
     return renamed
 
@@ -408,7 +533,8 @@ MAX_ARGUMENTS_LENGTH: Final = 65_536
 def read_arguments(text: str, schema: JsonObject) -> JsonObject:
     """Parse the arguments of a call and coerce them to the tool's schema.
 
-    Empty text means no arguments, and malformed JSON is repaired where that is unambiguous. Raises `Unfit`.
+    Empty text means no arguments, and malformed JSON is repaired where that is
+    unambiguous. Raises `Unfit`.
     """
     return fit_object(known_parameters(parse_arguments(text), schema), schema)
 
@@ -416,7 +542,9 @@ def read_arguments(text: str, schema: JsonObject) -> JsonObject:
 def parse_arguments(text: str, most: int = MAX_ARGUMENTS_LENGTH) -> JsonObject:
     """Parse the arguments of a call as the model wrote them. Raises `Unfit`."""
     if len(text) > most:
-        raise Unfit(f"The arguments are too long: {len(text)} characters, at most {most}.")
+        raise Unfit(
+            f"The arguments are too long: {len(text)} characters, at most {most}."
+        )
     value = _parse(text)
     if isinstance(value, str):  # Some models encode the object twice.
         value = _parse(value)
@@ -434,5 +562,7 @@ def _parse(text: str) -> JsonValue:
         try:
             value = repair_json(text, bare_words=True)
         except ValueError:
-            raise Unfit(f"The arguments are not valid JSON ({problem}). Send one JSON object.") from problem
+            raise Unfit(
+                f"The arguments are not valid JSON ({problem}). Send one JSON object."
+            ) from problem
     return {} if value is None else value

@@ -1,7 +1,8 @@
 """Parses malformed JSON of models where it is unambiguous.
 
-Accepts other quotation marks, keys without quotes, trailing commas, comments, Python's constants, and closing brackets
-that are superfluous at the very end; where a schema tells what is a text, also a word without quotes.
+Accepts other quotation marks, keys without quotes, trailing commas, comments, Python's
+constants, and closing brackets that are superfluous at the very end; where a schema
+tells what is a text, also a word without quotes.
 """
 
 import re
@@ -12,7 +13,14 @@ from .text import MAX_DEPTH, parse_json
 
 _STRINGS: Final = "|".join(
     rf"{opening}(?:[^\\{closing}]++|\\.)*+[{closing}]"
-    for opening, closing in ('""', "''", "\u201c\u201d", "\u201d\u201d", "\u2018\u2019", "\u2019\u2019")
+    for opening, closing in (
+        '""',
+        "''",
+        "\u201c\u201d",
+        "\u201d\u201d",
+        "\u2018\u2019",
+        "\u2019\u2019",
+    )
 )
 _BLANK: Final = re.compile(r"(?:\s|//[^\n]*|#[^\n]*|/\*.*?\*/)*+", re.DOTALL)
 _TOKEN: Final = re.compile(
@@ -33,8 +41,8 @@ _LEFT_OVER: Final = re.compile(r"[\s\]};]*")
 def repair_json(text: str, *, bare_words: bool = False) -> JsonValue:
     """Parse malformed JSON to a value that `parse_json` accepts too; with `bare_words`, texts may have no quotes.
 
-    Nothing that is missing at the end is supplied: `{"area": "Kitchen"` could have continued. Raises ValueError if the
-    text is unreadable or ambiguous.
+    Nothing that is missing at the end is supplied: `{"area": "Kitchen"` could have
+    continued. Raises ValueError if the text is unreadable or ambiguous.
     """
     text = _without_fence(text)
     value, end = read_value(text, bare_words=bare_words)
@@ -53,7 +61,9 @@ def fenced_blocks(text: str) -> list[str]:
             block = None
         elif block is not None:
             block.append(line)
-        elif (opening := line.rpartition(_FENCE))[1] and opening[2].strip().casefold() in {"", "json"}:
+        elif (opening := line.rpartition(_FENCE))[1] and opening[
+            2
+        ].strip().casefold() in {"", "json"}:
             block = []
     return blocks
 
@@ -64,10 +74,16 @@ def _without_fence(text: str) -> str:
     opening, newline, content = stripped.removeprefix(_FENCE).partition("\n")
     is_fenced = newline and stripped.startswith(_FENCE) and content.endswith(_FENCE)
     label = opening.strip()
-    return content.removesuffix(_FENCE) if is_fenced and (not label or label.isidentifier()) else text
+    return (
+        content.removesuffix(_FENCE)
+        if is_fenced and (not label or label.isidentifier())
+        else text
+    )
 
 
-def read_value(text: str, start: int = 0, *, bare_words: bool = False) -> tuple[JsonValue, int]:
+def read_value(
+    text: str, start: int = 0, *, bare_words: bool = False
+) -> tuple[JsonValue, int]:
     """Parse the value at `start` like `repair_json`, and return it with its end."""
     written: list[str] = []
     depth, position = 0, start

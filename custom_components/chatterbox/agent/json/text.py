@@ -16,7 +16,9 @@ MAX_DEPTH: Final = 50
 _SHOWN_LENGTH: Final = 60
 _STRING: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 """A string, or the rest of a text after a string without an end: to look for its end from each quote is quadratic."""
-_PIECE: Final = re.compile(rf'(?:[^"]*+(?:{_STRING.pattern})){{0,1000}}+[^"]*+', re.DOTALL)
+_PIECE: Final = re.compile(
+    rf'(?:[^"]*+(?:{_STRING.pattern})){{0,1000}}+[^"]*+', re.DOTALL
+)
 """A thousand strings, and what stands between them: a pattern holds the interpreter until it has matched."""
 _BYTE_ORDER_MARK: Final = "\ufeff"
 
@@ -24,11 +26,13 @@ _BYTE_ORDER_MARK: Final = "\ufeff"
 def parse_json(text: str, *, unique_names: bool = False) -> JsonValue:
     """Parse JSON with finite numbers, no lone surrogates, and at most `MAX_DEPTH` levels.
 
-    If a name occurs twice in an object, the last one counts; with `unique_names`, another value is an error. Raises
-    ValueError with a text for the author of the JSON.
+    If a name occurs twice in an object, the last one counts; with `unique_names`,
+    another value is an error. Raises ValueError with a text for the author of the JSON.
     """
     if text.startswith(_BYTE_ORDER_MARK):
-        raise ValueError("it begins with a byte order mark (BOM), which no JSON text has")
+        raise ValueError(
+            "it begins with a byte order mark (BOM), which no JSON text has"
+        )
     decoder = _STRICT if unique_names else _DECODER
     try:
         value: JsonValue = decoder.decode(text)
@@ -51,7 +55,11 @@ def is_json_object(text: str) -> bool:
 
 def objects_in(value: JsonValue) -> list[JsonObject]:
     """Return the objects of a list; none of another value."""
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    return (
+        [item for item in value if isinstance(item, dict)]
+        if isinstance(value, list)
+        else []
+    )
 
 
 def check_json(value: JsonValue) -> None:
@@ -82,7 +90,9 @@ def check_size(value: JsonValue, most_values: int, most_entries: int) -> None:
     count = -1
     for level in _levels(value):
         if any(len(_parts(item)) > most_entries for item in level):
-            raise ValueError(f"one of its lists or objects has more than {most_entries} entries; send fewer")
+            raise ValueError(
+                f"one of its lists or objects has more than {most_entries} entries; send fewer"
+            )
         count += len(level)
         if count > most_values:
             raise ValueError(f"it has more than {most_values} values; send fewer")
@@ -111,7 +121,9 @@ def _unique(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
 
 
 _DECODER: Final = json.JSONDecoder(parse_constant=finite, parse_float=finite)
-_STRICT: Final = json.JSONDecoder(parse_constant=finite, parse_float=finite, object_pairs_hook=_unique)
+_STRICT: Final = json.JSONDecoder(
+    parse_constant=finite, parse_float=finite, object_pairs_hook=_unique
+)
 
 
 def _separators(text: str) -> int:
@@ -128,7 +140,13 @@ def _levels(value: JsonValue) -> Iterator[list[JsonValue]]:
 
 
 def _parts(value: JsonValue) -> list[JsonValue]:
-    return value if isinstance(value, list) else [*value.values()] if isinstance(value, dict) else []
+    return (
+        value
+        if isinstance(value, list)
+        else [*value.values()]
+        if isinstance(value, dict)
+        else []
+    )
 
 
 def _check_characters(value: JsonValue) -> None:
@@ -145,7 +163,9 @@ def payload_to_bytes(payload: JsonObject) -> bytes:
     try:
         return orjson.dumps(payload)
     except TypeError:  # a lone surrogate, or a number of more than 64 bits
-        return json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
+        return json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode(
+            errors="replace"
+        )
 
 
 def sendable_arguments(arguments: str) -> str:

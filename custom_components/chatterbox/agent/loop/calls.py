@@ -1,6 +1,7 @@
 """Judges the calls of a turn: the tool and arguments that are meant, ids, budgets, and the decision of a person.
 
-Pure: applies the rules of the turn that need no opinion from a hook. Decision 2, decision 48.
+Pure: applies the rules of the turn that need no opinion from a hook. Decision 2,
+decision 48.
 """
 
 import re
@@ -44,25 +45,49 @@ _ID_LENGTH: Final = 64
 
 
 def judge_call(
-    state: TurnState, call: ToolCall, offered: frozenset[str] | None = None, *, is_repaired: bool = False
+    state: TurnState,
+    call: ToolCall,
+    offered: frozenset[str] | None = None,
+    *,
+    is_repaired: bool = False,
 ) -> OpenCall:
     """Give a call of the open message its own id, and apply the turn's rules to it.
 
-    `offered` names the tools that the caller was offered; None for all tools of the turn. With `is_repaired`, the call
-    has been repaired before and must be valid as it is.
+    `offered` names the tools that the caller was offered; None for all tools of the
+    turn. With `is_repaired`, the call has been repaired before and must be valid as it
+    is.
     """
     turn = state.turn
     call = _with_own_id(state, call)
     if state.last_call is not None or turn.tool_choice is ToolChoiceMode.NONE:
-        return resolve(as_recorded(call), "Not run: no more tools in this turn. Answer from what is known.")
-    tools = turn.tools if offered is None else [tool for tool in turn.tools if tool.name in offered]
+        return resolve(
+            as_recorded(call),
+            "Not run: no more tools in this turn. Answer from what is known.",
+        )
+    tools = (
+        turn.tools
+        if offered is None
+        else [tool for tool in turn.tools if tool.name in offered]
+    )
     earlier, guards = (*state.messages, *_open_message(state)), turn.guards_client_calls
-    judged = fit_call(call, tools, turn.allowed_tools, earlier, guards_client_calls=guards, is_repaired=is_repaired)
+    judged = fit_call(
+        call,
+        tools,
+        turn.allowed_tools,
+        earlier,
+        guards_client_calls=guards,
+        is_repaired=is_repaired,
+    )
     if not turn.options.parallel_tool_calls and _is_one_too_many(state, judged):
-        return resolve(judged.call, "Not run: the caller runs one call at a time, by itself. Call it again.")
+        return resolve(
+            judged.call,
+            "Not run: the caller runs one call at a time, by itself. Call it again.",
+        )
     if not isinstance(judged, Runnable):
         return judged
-    reserved = sum(isinstance(other, Runnable | PendingCall) for other in state.open_calls)
+    reserved = sum(
+        isinstance(other, Runnable | PendingCall) for other in state.open_calls
+    )
     if state.tool_calls + reserved >= turn.limits.max_tool_calls:
         return resolve(judged.call, "Not run: this turn has used up its tool calls.")
     return judged
@@ -73,7 +98,9 @@ def _is_one_too_many(state: TurnState, judged: OpenCall) -> bool:
     if isinstance(judged, Resolved):
         return False
     others = [other for other in state.open_calls if not isinstance(other, Resolved)]
-    return bool(others) and any(isinstance(other, ClientCall) for other in (*others, judged))
+    return bool(others) and any(
+        isinstance(other, ClientCall) for other in (*others, judged)
+    )
 
 
 def _open_message(state: TurnState) -> tuple[Message, ...]:
@@ -89,15 +116,20 @@ def _open_message(state: TurnState) -> tuple[Message, ...]:
                 idle.append(ToolResult(call.id, call.name, "", synthetic=True))
             case _:
                 assert_never(judged)
-    return AssistantMessage(tool_calls=tuple([judged.call for judged in state.open_calls])), *idle
+    return AssistantMessage(
+        tool_calls=tuple([judged.call for judged in state.open_calls])
+    ), *idle
 
 
 def _with_own_id(state: TurnState, call: ToolCall) -> ToolCall:
     """Keep the id that the model gave, unless it is missing or unusable.
 
-    Generated ids have nine letters and digits, the one form that every service accepts (Mistral's rule).
+    Generated ids have nine letters and digits, the one form that every service accepts
+    (Mistral's rule).
     """
-    earlier = call_ids((*state.turn.history, *state.messages)) | {judged.call.id for judged in state.open_calls}
+    earlier = call_ids((*state.turn.history, *state.messages)) | {
+        judged.call.id for judged in state.open_calls
+    }
     taken = state.taken | earlier
     if call.id and len(call.id) <= _ID_LENGTH and call.id not in taken:
         return call
@@ -106,27 +138,44 @@ def _with_own_id(state: TurnState, call: ToolCall) -> ToolCall:
 
 
 def decide_call(
-    state: TurnState, pending_call: PendingCall, answer: Answer | None, *, expired: bool, new_id: str = ""
+    state: TurnState,
+    pending_call: PendingCall,
+    answer: Answer | None,
+    *,
+    expired: bool,
+    new_id: str = "",
 ) -> OpenCall:
     """Turn a call that waited for approval into a new call of this turn, with a generated id unless there is a new one.
 
-    The original call already has its result. The new one runs once, and only with exactly the arguments that were
-    approved.
+    The original call already has its result. The new one runs once, and only with
+    exactly the arguments that were approved.
     """
     judged = judge_call(state, replace(pending_call.call, id=new_id), is_repaired=True)
     if _came_again(state, pending_call.call):
-        return resolve(judged.call, "Not run: this question was answered or asked anew in the meantime.")
+        return resolve(
+            judged.call,
+            "Not run: this question was answered or asked anew in the meantime.",
+        )
     if answer and not answer.approved:
-        return resolve(judged.call, f"Not run: the person said no. {answer.reason}".rstrip())
+        return resolve(
+            judged.call, f"Not run: the person said no. {answer.reason}".rstrip()
+        )
     if answer is None or expired:
-        return resolve(judged.call, f"Not run: no yes {'came in time' if expired else 'was given'}.")
+        return resolve(
+            judged.call,
+            f"Not run: no yes {'came in time' if expired else 'was given'}.",
+        )
     if isinstance(judged, Resolved) or _is_same(judged, pending_call.call):
         return judged
-    return resolve(judged.call, "Not run: the tool has changed since the question. Ask again.")
+    return resolve(
+        judged.call, "Not run: the tool has changed since the question. Ask again."
+    )
 
 
 def check_again(
-    approved: Runnable | ClientCall, pending_call: PendingCall, opinion: Deny | Ask | None
+    approved: Runnable | ClientCall,
+    pending_call: PendingCall,
+    opinion: Deny | Ask | None,
 ) -> Runnable | ClientCall | PendingCall | Resolved:
     """Apply the hooks' current opinion of an approved call. An approval covers only the terms of its question."""
     match opinion:
@@ -140,17 +189,29 @@ def check_again(
 
 def _is_same(judged: OpenCall, call: ToolCall) -> bool:
     """Return whether the call that would run, here or at the client, is the one that was asked about."""
-    runs = isinstance(judged, Runnable) or (isinstance(judged, ClientCall) and judged.tool is not None)
-    return runs and (judged.call.name, judged.call.arguments) == (call.name, call.arguments)
+    runs = isinstance(judged, Runnable) or (
+        isinstance(judged, ClientCall) and judged.tool is not None
+    )
+    return runs and (judged.call.name, judged.call.arguments) == (
+        call.name,
+        call.arguments,
+    )
 
 
 def _came_again(state: TurnState, repeated: ToolCall) -> bool:
     """Return whether the history repeats the call after the one that was asked about."""
-    calls_of_messages = [message.tool_calls for message in state.turn.history if isinstance(message, AssistantMessage)]
+    calls_of_messages = [
+        message.tool_calls
+        for message in state.turn.history
+        if isinstance(message, AssistantMessage)
+    ]
     for index, calls in enumerate(calls_of_messages):
         if any(call.id == repeated.id for call in calls):
             later = (call for calls in calls_of_messages[index + 1 :] for call in calls)
-            return any((call.name, call.arguments) == (repeated.name, repeated.arguments) for call in later)
+            return any(
+                (call.name, call.arguments) == (repeated.name, repeated.arguments)
+                for call in later
+            )
     return False
 
 
@@ -174,29 +235,40 @@ def fit_call(  # noqa: PLR0913  # each of these alone changes the state
 ) -> Runnable | ClientCall | Resolved:
     """Apply the rules that depend on the call, the offered tools and the turn so far.
 
-    A call is repaired once; with `is_repaired`, it must be valid as it is. `earlier` holds the messages of this turn
-    before the call. They include the call's own message, still open, with the results of those of its calls that will
-    not run.
+    A call is repaired once; with `is_repaired`, it must be valid as it is. `earlier`
+    holds the messages of this turn before the call. They include the call's own
+    message, still open, with the results of those of its calls that will not run.
     """
     tool = find_tool(call.name, tools)
     if tool is None:
         offered = ", ".join(sorted(tool.name for tool in tools)) or "none"
-        return resolve(as_recorded(call), f"There is no tool {call.name[:_NAME_LENGTH]!r}. Tools: {offered}.")
+        return resolve(
+            as_recorded(call),
+            f"There is no tool {call.name[:_NAME_LENGTH]!r}. Tools: {offered}.",
+        )
     if call.name != tool.name:
         call = replace(call, name=tool.name)
     if allowed is not None and tool.name not in allowed:
-        return resolve(as_recorded(call), f"The tool {tool.name} is not allowed in this request.")
+        return resolve(
+            as_recorded(call), f"The tool {tool.name} is not allowed in this request."
+        )
     if tool.client:
-        call = replace(call, arguments=call.arguments if call.arguments.strip() else "{}")
+        call = replace(
+            call, arguments=call.arguments if call.arguments.strip() else "{}"
+        )
         if len(call.arguments) > MAX_CALL_LENGTH or not is_json_object(call.arguments):
             problem = f"The arguments must be one JSON object of at most {MAX_CALL_LENGTH} characters."
             return resolve(as_recorded(call), problem)
         if not guards_client_calls:
             return ClientCall(call)
     try:
-        written = parse_arguments(call.arguments, MAX_CALL_LENGTH if tool.client else MAX_ARGUMENTS_LENGTH)
+        written = parse_arguments(
+            call.arguments, MAX_CALL_LENGTH if tool.client else MAX_ARGUMENTS_LENGTH
+        )
         is_exact = tool.client or is_repaired
-        meant, repaired = (tool, written) if is_exact else _repaired(tool, written, tools, allowed)
+        meant, repaired = (
+            (tool, written) if is_exact else _repaired(tool, written, tools, allowed)
+        )
         arguments = fit_object(repaired, meant.parameters)
     except Unfit as err:
         return resolve(as_recorded(call), str(err))
@@ -206,15 +278,27 @@ def fit_call(  # noqa: PLR0913  # each of these alone changes the state
     first = None if tool.repeatable else _same_call(call, tools, earlier)
     if first is not None:
         return resolve(call, _already_answered(first), is_error=first.is_error)
-    return Runnable(call, meant, arguments, _note(written, arguments, "" if meant is tool else meant.name))
+    return Runnable(
+        call,
+        meant,
+        arguments,
+        _note(written, arguments, "" if meant is tool else meant.name),
+    )
 
 
 def _repaired(
-    tool: ToolDefinition, written: JsonObject, tools: Sequence[ToolDefinition], allowed: frozenset[str] | None
+    tool: ToolDefinition,
+    written: JsonObject,
+    tools: Sequence[ToolDefinition],
+    allowed: frozenset[str] | None,
 ) -> tuple[ToolDefinition, JsonObject]:
     """Return the tool that the call means, and the arguments in the names and values of the tool. Raises `Unfit`."""
-    # What acts on the home alone takes words; other tools may take a path or a pattern, with backslashes.
-    texts = {name: readable(value, escapes=not tool.annotations.open_world) for name, value in written.items()}
+    # What acts on the home alone takes words; other tools may take a path or a pattern,
+    # with backslashes.
+    texts = {
+        name: readable(value, escapes=not tool.annotations.open_world)
+        for name, value in written.items()
+    }
     arguments = known_parameters(texts, tool.parameters)
     if tool.repair is None:
         return tool, arguments
@@ -227,10 +311,16 @@ def _repaired(
 
 def _note(written: JsonObject, arguments: JsonObject, tool: str) -> str:
     """Describe how a call was reinterpreted, beyond its spelling; empty if it was not."""
-    dropped = [name for name, value in written.items() if name not in arguments and value not in ("", None, [], {})]
+    dropped = [
+        name
+        for name, value in written.items()
+        if name not in arguments and value not in ("", None, [], {})
+    ]
     notes = [f"as {tool}"] if tool else []
     notes += [
-        f"with {key} {display(value)}" for key, value in arguments.items() if _plain(written.get(key)) != _plain(value)
+        f"with {key} {display(value)}"
+        for key, value in arguments.items()
+        if _plain(written.get(key)) != _plain(value)
     ]
     notes += [f"without {', '.join(map(display, dropped))}"] if dropped else []
     return f"The call was read {', '.join(notes)}." if notes else ""
@@ -238,7 +328,9 @@ def _note(written: JsonObject, arguments: JsonObject, tool: str) -> str:
 
 def _plain(value: JsonValue) -> str:
     """Return a value in the form in which values are compared, regardless of their spelling."""
-    text = _FORM.sub("", plain(value if isinstance(value, str) else canonical_json(value)))
+    text = _FORM.sub(
+        "", plain(value if isinstance(value, str) else canonical_json(value))
+    )
     with suppress(ValueError):
         return str(float(text))
     return text
@@ -272,18 +364,27 @@ def _already_answered(first: ToolResult) -> str:
     return "Not run again: this turn already has the same call. Use its result."
 
 
-def _same_call(call: ToolCall, tools: Sequence[ToolDefinition], earlier: Iterable[Message]) -> ToolResult | None:
+def _same_call(
+    call: ToolCall, tools: Sequence[ToolDefinition], earlier: Iterable[Message]
+) -> ToolResult | None:
     """Return the result that an identical call of this turn already has or will have.
 
-    After another change in between, the call is not a repetition: "on, off and on again" is meant, and so is a second
-    reading. A call that did not run has changed nothing.
+    After another change in between, the call is not a repetition: "on, off and on
+    again" is meant, and so is a second reading. A call that did not run has changed
+    nothing.
     """
     messages = tuple(earlier)
     reads = {tool.name for tool in tools if tool.annotations.read_only}
-    results = {message.call_id: message for message in messages if isinstance(message, ToolResult)}
+    results = {
+        message.call_id: message
+        for message in messages
+        if isinstance(message, ToolResult)
+    }
     same: ToolCall | None = None
     for message in messages:
-        for other in message.tool_calls if isinstance(message, AssistantMessage) else ():
+        for other in (
+            message.tool_calls if isinstance(message, AssistantMessage) else ()
+        ):
             result = results.get(other.id)
             if result and result.may_repeat:
                 continue

@@ -1,7 +1,8 @@
 """Runs the calls of a turn concurrently, and in the model's order where they affect the same targets.
 
-Calls that change the same target keep their order. A call that reads waits for the changes before it, so that its
-result agrees with the transcript. Every call ends with exactly one result, whatever the dispatcher does.
+Calls that change the same target keep their order. A call that reads waits for the
+changes before it, so that its result agrees with the transcript. Every call ends with
+exactly one result, whatever the dispatcher does.
 """
 
 import asyncio
@@ -37,7 +38,9 @@ class ToolRunner:
     _open_world: set[str] = field(default_factory=set)
     """Ids of the calls whose results count as outside content, even if the call fails."""
     _tasks: dict[str, asyncio.Task[ToolResult]] = field(default_factory=dict)
-    _changing: list[tuple[frozenset[str] | None, asyncio.Task[ToolResult]]] = field(default_factory=list)
+    _changing: list[tuple[frozenset[str] | None, asyncio.Task[ToolResult]]] = field(
+        default_factory=list
+    )
     """Targets and tasks of the calls that may change something; None for unknown targets."""
 
     def start(self, runnable: Runnable) -> ToolStarted | None:
@@ -55,7 +58,9 @@ class ToolRunner:
             if targets is None or others is None or not others.isdisjoint(targets)
         ]
         waits = [*self._tasks.values()] if self.one_by_one else met
-        task = asyncio.create_task(self._run(runnable, waits), name=f"call of {call.name}")
+        task = asyncio.create_task(
+            self._run(runnable, waits), name=f"call of {call.name}"
+        )
         self._tasks[call.id] = task
         if not reads:
             self._changing.append((targets, task))
@@ -64,7 +69,8 @@ class ToolRunner:
     async def result(self, call: ToolCall, seconds: float) -> ToolResult:
         """Wait for a started call and return its result.
 
-        After `seconds` the turn is out of time, and every call that still runs is cancelled.
+        After `seconds` the turn is out of time, and every call that still runs is
+        cancelled.
         """
         task = self._tasks[call.id]
         try:
@@ -93,10 +99,14 @@ class ToolRunner:
             _LOGGER.exception("Could not tell what %s would change", runnable.tool.name)
             return None
 
-    async def _run(self, runnable: Runnable, waits: list[asyncio.Task[ToolResult]]) -> ToolResult:
+    async def _run(
+        self, runnable: Runnable, waits: list[asyncio.Task[ToolResult]]
+    ) -> ToolResult:
         if waits:
             await asyncio.wait(waits)
-        return await self.hooks.post_tool_use(runnable.call, await self._dispatch(runnable.call, runnable.arguments))
+        return await self.hooks.post_tool_use(
+            runnable.call, await self._dispatch(runnable.call, runnable.arguments)
+        )
 
     async def _dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolResult:
         try:
@@ -105,7 +115,10 @@ class ToolRunner:
             return self._answered(call, outcome)
         except TookTooLong:
             bound = f"{self.tool_timeout:g} seconds"
-            return self._failed(call, f"{call.name} did not finish within {bound}. It may still take effect.")
+            return self._failed(
+                call,
+                f"{call.name} did not finish within {bound}. It may still take effect.",
+            )
         except Exception as err:  # every failure of a tool is a result for the model
             _LOGGER.warning("Tool %s failed", call.name, exc_info=True)
             return self._failed(call, _reason(err)[:_REASON_LENGTH])

@@ -1,7 +1,7 @@
 """Runs the owner's hooks in order: the first denial wins, and a failing hook denies unless it declares otherwise.
 
-After a `Rewrite`, the next hooks see the new value. All `Ask` decisions are merged into one question about the final
-value. Decision 11.
+After a `Rewrite`, the next hooks see the new value. All `Ask` decisions are merged into
+one question about the final value. Decision 11.
 """
 
 import logging
@@ -11,7 +11,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, assert_never, final
 
-from ..messages import JsonObject, JsonValue, ToolCall, ToolDefinition, ToolResult, canonical_json
+from ..messages import (
+    JsonObject,
+    JsonValue,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+    canonical_json,
+)
 from ..protocols import Ask, Deny, HookPoint, Hooks, Rewrite
 from ..timeouts import TookTooLong, finish_within
 
@@ -19,7 +26,8 @@ from ..timeouts import TookTooLong, finish_within
 def join_terms(terms: Iterable[str]) -> str:
     """Join terms into one text, one per line, without empty lines and duplicates.
 
-    Two lists of terms give the same text only if they hold the same terms in the same order.
+    Two lists of terms give the same text only if they hold the same terms in the same
+    order.
     """
     return "\n".join(dict.fromkeys(_line(one) for one in terms if one))
 
@@ -82,42 +90,66 @@ class HookChain:
         if point is HookPoint.PRE_TOOL_USE:
             return self._hooks
         default = getattr(Hooks, point)
-        return [hook for hook in self._hooks if getattr(getattr(hook, point, None), "__func__", None) is not default]
+        return [
+            hook
+            for hook in self._hooks
+            if getattr(getattr(hook, point, None), "__func__", None) is not default
+        ]
 
     async def user_prompt_submit(self, text: str) -> HookResult[str]:
         """Show the user's words."""
         point = HookPoint.USER_PROMPT_SUBMIT
-        return await self._show(point, text, lambda hook, value: hook.user_prompt_submit(value), str)
+        return await self._show(
+            point, text, lambda hook, value: hook.user_prompt_submit(value), str
+        )
 
     async def pre_tool_use(
-        self, tool: ToolDefinition, arguments: JsonObject, fitted: Callable[[JsonObject], JsonObject]
+        self,
+        tool: ToolDefinition,
+        arguments: JsonObject,
+        fitted: Callable[[JsonObject], JsonObject],
     ) -> HookResult[JsonObject]:
         """Show a call to the hooks before it runs. Each hook gets its own copy of the arguments.
 
-        A rewritten value is fitted to the schema (`fitted`) before the next hook sees it. A hook that asked about other
-        arguments than the final ones is asked again.
+        A rewritten value is fitted to the schema (`fitted`) before the next hook sees
+        it. A hook that asked about other arguments than the final ones is asked again.
         """
         point = HookPoint.PRE_TOOL_USE
         return await self._show(
-            point, arguments, lambda hook, value: hook.pre_tool_use(tool, deepcopy(value)), dict, fitted
+            point,
+            arguments,
+            lambda hook, value: hook.pre_tool_use(tool, deepcopy(value)),
+            dict,
+            fitted,
         )
 
-    async def pre_approved_use(self, tool: ToolDefinition, arguments: JsonObject) -> Deny | Ask | None:
+    async def pre_approved_use(
+        self, tool: ToolDefinition, arguments: JsonObject
+    ) -> Deny | Ask | None:
         """Show an approved call to the hooks right before it runs."""
         point = HookPoint.PRE_TOOL_USE
         seen = await self._show(
-            point, arguments, lambda hook, value: hook.pre_approved_use(tool, deepcopy(value)), None
+            point,
+            arguments,
+            lambda hook, value: hook.pre_approved_use(tool, deepcopy(value)),
+            None,
         )
         return seen.decision
 
     async def post_tool_use(self, call: ToolCall, result: ToolResult) -> ToolResult:
         """Show a result to the hooks before the model reads it; return the result for the model.
 
-        A denial here does not end anything: the tool has run, and the reason may quote outside content. Later hooks see
-        the result as the denial left it and cannot change it.
+        A denial here does not end anything: the tool has run, and the reason may quote
+        outside content. Later hooks see the result as the denial left it and cannot
+        change it.
         """
         point, denied = HookPoint.POST_TOOL_USE, False
-        decide = partial(self._decision, point, lambda hook, value: hook.post_tool_use(call, value), str)
+        decide = partial(
+            self._decision,
+            point,
+            lambda hook, value: hook.post_tool_use(call, value),
+            str,
+        )
         for hook in self._looking_at(point):
             match await decide(hook, result):
                 case Deny(reason) if not denied:
@@ -132,7 +164,9 @@ class HookChain:
 
     async def pre_speech(self, text: str) -> HookResult[str]:
         """Show a message before it is spoken."""
-        return await self._show(HookPoint.PRE_SPEECH, text, lambda hook, value: hook.pre_speech(value), str)
+        return await self._show(
+            HookPoint.PRE_SPEECH, text, lambda hook, value: hook.pre_speech(value), str
+        )
 
     async def _show[V: JsonValue](
         self,
@@ -156,7 +190,9 @@ class HookChain:
                     pass
                 case _:
                     assert_never(decision)
-        return HookResult(value, await _question(answered, value, decide) if answered else None)
+        return HookResult(
+            value, await _question(answered, value, decide) if answered else None
+        )
 
     async def _decision[V, D](
         self,
@@ -169,7 +205,10 @@ class HookChain:
         """Run one hook. A failure counts as a denial or as no opinion."""
         name = type(hook).__name__
         try:
-            return _checked(await finish_within(self._timeout(), show(hook, value), f"hook {name}"), rewritable)
+            return _checked(
+                await finish_within(self._timeout(), show(hook, value), f"hook {name}"),
+                rewritable,
+            )
         except Exception as error:  # noqa: BLE001  # a failing hook must not allow the call
             denies = hook.denies_on_failure(point)
             _log_failure(name, error, "denies" if denies else "has no say")
@@ -177,12 +216,15 @@ class HookChain:
 
 
 async def _question[V: JsonValue](
-    answered: Sequence[_Asked[V]], value: V, decide: Callable[[Hooks, V], Coroutine[object, object, _Decision[V]]]
+    answered: Sequence[_Asked[V]],
+    value: V,
+    decide: Callable[[Hooks, V], Coroutine[object, object, _Decision[V]]],
 ) -> Deny | Ask | None:
     """Merge the hooks' questions into one about the final value.
 
-    A hook that asked about an earlier value decides again on the final one. If it rewrites the value once more, the
-    hooks do not agree on the call that an approval would cover, and the call is refused.
+    A hook that asked about an earlier value decides again on the final one. If it
+    rewrites the value once more, the hooks do not agree on the call that an approval
+    would cover, and the call is refused.
     """
     asks: list[Ask] = []
     for one in answered:
@@ -193,7 +235,10 @@ async def _question[V: JsonValue](
             case Ask():
                 asks.append(decision)
             case Rewrite():
-                _LOGGER.error("Hook %s would change what others made of what it asked about", type(one.hook).__name__)
+                _LOGGER.error(
+                    "Hook %s would change what others made of what it asked about",
+                    type(one.hook).__name__,
+                )
                 return Deny(_FAILED)
             case None:
                 pass
@@ -207,7 +252,9 @@ def _log_failure(name: str, error: Exception, consequence: str) -> None:
     if isinstance(error, TookTooLong):
         _LOGGER.warning("%s, and therefore %s", error, consequence)
     else:
-        _LOGGER.error("Hook %s failed and therefore %s", name, consequence, exc_info=error)
+        _LOGGER.error(
+            "Hook %s failed and therefore %s", name, consequence, exc_info=error
+        )
 
 
 def _joined(asks: Sequence[Ask]) -> Ask | None:
@@ -221,8 +268,8 @@ def _joined(asks: Sequence[Ask]) -> Ask | None:
 def _checked[D](decision: D, rewritable: type | None) -> D:
     """Return a decision, raise TypeError for a value that is none.
 
-    `rewritable` is the type of the value that a hook may replace, str or dict; None for an approved call. Only calls
-    can be asked about.
+    `rewritable` is the type of the value that a hook may replace, str or dict; None for
+    an approved call. Only calls can be asked about.
     """
     match decision:
         case None | Deny(str()):

@@ -61,12 +61,17 @@ from .turn import ClientCall, OpenCall, Resolved, Runnable, TurnState, resolve
 
 _LOGGER = logging.getLogger(__name__)
 
-_LAST_CALL_DIRECTIVE: Final = "Tools can no longer be used in this turn. Answer now, from what is known."
+_LAST_CALL_DIRECTIVE: Final = (
+    "Tools can no longer be used in this turn. Answer now, from what is known."
+)
 _REPORT_DIRECTIVE: Final = " Say briefly what was done and what was not."
 _CONTINUE_DIRECTIVE: Final = (
-    "You have only announced that. Do it now, with your tools, and then answer. Do not repeat what you have said."
+    "You have only announced that. Do it now, with your tools, and then "
+    "answer. Do not repeat what you have said."
 )
-_SPEAK_DIRECTIVE: Final = "You have said nothing. Answer now, with your tools or in words."
+_SPEAK_DIRECTIVE: Final = (
+    "You have said nothing. Answer now, with your tools or in words."
+)
 _REPAIR_DIRECTIVE: Final = "Your answer cannot be used. {misfit} Give the whole answer again, with that put right."
 _PIECE: Final = 512
 """Characters of a held answer that are released before the event loop runs other tasks."""
@@ -79,7 +84,12 @@ def request_for(state: TurnState, step: CallModel) -> CompletionRequest:
     context = turn.context if turn.user_text is None else ""
     unfit = (state.answer,) if _is_kept(state, step) and state.answer else ()
     return CompletionRequest(
-        instructions="\n\n".join(filter(None, (turn.instructions, turn.output.instruction if turn.output else ""))),
+        instructions="\n\n".join(
+            filter(
+                None,
+                (turn.instructions, turn.output.instruction if turn.output else ""),
+            )
+        ),
         transcript=turn.history + without_broken_words(state.messages) + unfit,
         tools=tuple(sorted(turn.tools, key=attrgetter("name"))),
         tool_choice=step.tool_choice,
@@ -103,7 +113,9 @@ def _options(state: TurnState) -> AnswerOptions:
     if left is None:
         return options
     limit = options.max_output_tokens
-    return replace(options, max_output_tokens=left if limit is None else min(left, limit))
+    return replace(
+        options, max_output_tokens=left if limit is None else min(left, limit)
+    )
 
 
 def _directive(state: TurnState, step: CallModel) -> str:
@@ -162,12 +174,23 @@ class Inference:
             failure=None,
         )
         if step.begins_anew and state.answer and state.answer.text:
-            yield MessageDone(with_own_words(replace(state.answer, text=""), before=state.answer.text, is_fact=False))
+            yield MessageDone(
+                with_own_words(
+                    replace(state.answer, text=""),
+                    before=state.answer.text,
+                    is_fact=False,
+                )
+            )
         if _is_kept(state, step) and state.answer:
             yield MessageDone(state.answer)
         stream = self.provider.stream(request)
         if not isinstance(self.provider, LeavableProvider):
-            stream = leavable(stream, "provider", may_fail=ProviderError, cancelled_as=ProviderUnreachable)
+            stream = leavable(
+                stream,
+                "provider",
+                may_fail=ProviderError,
+                cancelled_as=ProviderUnreachable,
+            )
         self._stream = stream
 
     async def next_events(self) -> Iterable[TurnEvent] | None:
@@ -175,7 +198,9 @@ class Inference:
 
         Read them one by one: a call is started only after its event has been read.
         """
-        if self.state.finish_reason is not None or not self.time_left():  # a finished stream must not block
+        if (
+            self.state.finish_reason is not None or not self.time_left()
+        ):  # a finished stream must not block
             return None
         try:
             async with time_limit(self.time_left()):
@@ -191,8 +216,14 @@ class Inference:
         is_data = self.state.turn.output is not None
         match event:
             case TextDelta(text):
-                spoken_text = self._heard(text if is_data else self._repetition.feed(self._echoes.feed(text)))
-                heard = (event if spoken_text == text else TextDelta(spoken_text),) if spoken_text else ()
+                spoken_text = self._heard(
+                    text if is_data else self._repetition.feed(self._echoes.feed(text))
+                )
+                heard = (
+                    (event if spoken_text == text else TextDelta(spoken_text),)
+                    if spoken_text
+                    else ()
+                )
                 return (*heard, *self._end_repetition(self._repetition))
             case ToolCallReady(call, offered):
                 return self._called(await self._judge(call, offered))
@@ -225,8 +256,14 @@ class Inference:
             self._fail(error)
 
     def _fail(self, error: ProviderError | StopAsyncIteration) -> None:
-        failure = error if isinstance(error, ProviderError) else reply_cut("the stream ended without a finish")
-        if (self._text or self._reasoning) and type(failure) is ProviderUnreachable:  # not one of the timeouts
+        failure = (
+            error
+            if isinstance(error, ProviderError)
+            else reply_cut("the stream ended without a finish")
+        )
+        if (self._text or self._reasoning) and type(
+            failure
+        ) is ProviderUnreachable:  # not one of the timeouts
             failure.is_cut = True
         self.state = self.state._replace(failure=failure)
 
@@ -259,9 +296,17 @@ class Inference:
         state = self.state
         if state.finish_reason is None and state.failure is None:
             self.state = state = state._replace(out_of_time=True)
-        is_cut = state.finish_reason in {None, FinishReason.LENGTH, FinishReason.CONTENT_FILTER}
+        is_cut = state.finish_reason in {
+            None,
+            FinishReason.LENGTH,
+            FinishReason.CONTENT_FILTER,
+        }
         spoken_text = self._heard(self._rest(cut=is_cut))
-        rest = await self._cleared_for_speech("".join(self._text)) if self._holds_all and self._text else ""
+        rest = (
+            await self._cleared_for_speech("".join(self._text))
+            if self._holds_all and self._text
+            else ""
+        )
         self._spoken.append(rest)
         for start in range(0, len(rest), _PIECE):
             yield TextDelta(rest[start : start + _PIECE])
@@ -273,13 +318,17 @@ class Inference:
             yield MessageDone(message)
         else:
             self.state = state._replace(
-                answer=message, misfit=await self._misfit(message), is_unfinished=self._is_unfinished(message)
+                answer=message,
+                misfit=await self._misfit(message),
+                is_unfinished=self._is_unfinished(message),
             )
         yield PhaseEntered(Phase.TOOL_DECISION)
 
     def _message(self) -> AssistantMessage:
         calls = tuple([judged.call for judged in self.state.open_calls])
-        return AssistantMessage("".join(self._spoken), "".join(self._reasoning), calls, self._provider_items)
+        return AssistantMessage(
+            "".join(self._spoken), "".join(self._reasoning), calls, self._provider_items
+        )
 
     def _is_unfinished(self, answer: AssistantMessage) -> bool:
         """Return whether an answer to a person is empty, or ends with what the model is about to do with a tool."""
@@ -287,7 +336,9 @@ class Inference:
         if not turn.checks_answer or turn.output is not None or not turn.tools:
             return False
         if not answer.text.strip():  # after a tool, the turn tells what was done
-            return not any(isinstance(message, ToolResult) for message in self.state.messages)
+            return not any(
+                isinstance(message, ToolResult) for message in self.state.messages
+            )
         return self.composer.announces(answer.text)
 
     async def _misfit(self, answer: AssistantMessage) -> str:
@@ -302,32 +353,56 @@ class Inference:
 
     def _count(self, end: CompletionResult) -> UsageReported:
         state, usage = self.state, end.usage
-        self._provider_items = (*end.provider_items, DECLINED) if end.declines else end.provider_items
+        self._provider_items = (
+            (*end.provider_items, DECLINED) if end.declines else end.provider_items
+        )
         written = usage.output_tokens or self._estimated_tokens()
-        if usage.is_estimated or end.finish_reason in {FinishReason.LENGTH, FinishReason.REPETITION}:
-            usage = replace(usage, output_tokens=written)  # we may have closed the stream before any report
+        if usage.is_estimated or end.finish_reason in {
+            FinishReason.LENGTH,
+            FinishReason.REPETITION,
+        }:
+            usage = replace(
+                usage, output_tokens=written
+            )  # we may have closed the stream before any report
         self.state = state._replace(
-            finish_reason=end.finish_reason, usage=state.usage + usage, written=state.written + written
+            finish_reason=end.finish_reason,
+            usage=state.usage + usage,
+            written=state.written + written,
         )
         return UsageReported(usage, end.answered_by)
 
     def _estimated_tokens(self) -> int:
         calls = tuple(judged.call for judged in self.state.open_calls)
         written = "".join(self._text) + self._repetition.held
-        return TokenEstimate().of_message(AssistantMessage(written, "".join(self._reasoning), calls))
+        return TokenEstimate().of_message(
+            AssistantMessage(written, "".join(self._reasoning), calls)
+        )
 
     async def _judge(self, call: ToolCall, offered: frozenset[str] | None) -> OpenCall:
-        judged = await read_aside(len(call.arguments), judge_call, self.state, call, offered)
+        judged = await read_aside(
+            len(call.arguments), judge_call, self.state, call, offered
+        )
         note = judged.note if isinstance(judged, Runnable) else ""
         match judged:
-            case Runnable(_, tool, arguments) | ClientCall(_, ToolDefinition() as tool, arguments):
-                seen = await self.hooks.pre_tool_use(tool, arguments, partial(fit_arguments, tool))
+            case Runnable(_, tool, arguments) | ClientCall(
+                _, ToolDefinition() as tool, arguments
+            ):
+                seen = await self.hooks.pre_tool_use(
+                    tool, arguments, partial(fit_arguments, tool)
+                )
             case _:
                 return judged
         # Compared as text, since Python considers 1 equal to True.
-        if seen.value is not arguments and (rewritten := canonical_json(seen.value)) != judged.call.arguments:
-            judged = judge_call(self.state, replace(judged.call, arguments=rewritten), is_repaired=True)
-            judged = replace(judged, note=note) if isinstance(judged, Runnable) else judged
+        if (
+            seen.value is not arguments
+            and (rewritten := canonical_json(seen.value)) != judged.call.arguments
+        ):
+            judged = judge_call(
+                self.state, replace(judged.call, arguments=rewritten), is_repaired=True
+            )
+            judged = (
+                replace(judged, note=note) if isinstance(judged, Runnable) else judged
+            )
         match seen.decision:
             case Deny(reason, is_final):
                 return resolve(judged.call, reason, may_repeat=not is_final)
@@ -342,7 +417,10 @@ class Inference:
         A sibling before it may change what it reads, or may have to run at the client.
         """
         others = self.state.open_calls
-        if any(isinstance(other, Runnable) and not other.tool.annotations.read_only for other in others):
+        if any(
+            isinstance(other, Runnable) and not other.tool.annotations.read_only
+            for other in others
+        ):
             return None
         if any(offered.client for offered in self.state.turn.tools):
             return None

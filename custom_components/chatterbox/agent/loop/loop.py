@@ -1,7 +1,8 @@
 """The agentic loop: takes a turn, yields events, and keeps nothing between turns.
 
-Every turn streams; `run` collects the stream. Closing the stream at any event ends the inference and all tools. A
-caller that may stop early feeds the events to a `TranscriptRecorder`, whose messages are valid at any time.
+Every turn streams; `run` collects the stream. Closing the stream at any event ends the
+inference and all tools. A caller that may stop early feeds the events to a
+`TranscriptRecorder`, whose messages are valid at any time.
 """
 
 from collections.abc import AsyncGenerator, Sequence
@@ -37,9 +38,16 @@ _ENDINGS: Final[dict[StopReason, str]] = {
 class PlainComposer:
     """The `ResponseComposer` of the Python library: English sentences, and tools by their names."""
 
-    def compose(self, reason: StopReason, tool_results: Sequence[ToolResult], error: AgentError | None) -> str:
+    def compose(
+        self,
+        reason: StopReason,
+        tool_results: Sequence[ToolResult],
+        error: AgentError | None,
+    ) -> str:
         """Name the tools that succeeded, then say how the turn ended."""
-        done = ", ".join(dict.fromkeys(result.name for result in tool_results if not result.is_error))
+        done = ", ".join(
+            dict.fromkeys(result.name for result in tool_results if not result.is_error)
+        )
         if done and reason is StopReason.COMPLETED:
             return f"Done: {done}."
         ending = _ENDINGS[reason]
@@ -49,8 +57,14 @@ class PlainComposer:
 
     async def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:
         """Say that nothing was done if every call has failed, unless the model asks."""
-        is_undone = bool(tool_results) and all(result.is_error for result in tool_results)
-        return _ENDINGS[StopReason.NOT_DONE] if is_undone and not answer.rstrip().endswith("?") else ""
+        is_undone = bool(tool_results) and all(
+            result.is_error for result in tool_results
+        )
+        return (
+            _ENDINGS[StopReason.NOT_DONE]
+            if is_undone and not answer.rstrip().endswith("?")
+            else ""
+        )
 
     def announces(self, answer: str) -> bool:  # noqa: ARG002 no language is known
         """Take each answer for complete."""
@@ -81,7 +95,9 @@ class AgenticLoop:
         """Run one turn; its clock starts now. Ends with exactly one `TurnFinished`; raises only for bugs."""
         if not self._hooks:
             turn = replace(turn, guards_client_calls=False)
-        return TurnRunner(self._provider, self._dispatcher, self._hooks, self._composer, turn).run()
+        return TurnRunner(
+            self._provider, self._dispatcher, self._hooks, self._composer, turn
+        ).run()
 
     async def run(
         self,
@@ -93,17 +109,25 @@ class AgenticLoop:
         limits: Limits | None = None,
     ) -> str:
         """Return the whole answer of a turn; see `answer_of` for what it raises."""
-        turn = Turn(user_text, tuple(chat_history), instructions, tuple(tools), limits=limits or Limits())
+        turn = Turn(
+            user_text,
+            tuple(chat_history),
+            instructions,
+            tuple(tools),
+            limits=limits or Limits(),
+        )
         async with aclosing(self.stream(turn)) as events:
-            *_, end = [event async for event in events if isinstance(event, TurnFinished)]
+            *_, end = [
+                event async for event in events if isinstance(event, TurnFinished)
+            ]
         return answer_of(end)
 
 
 def answer_of(end: TurnFinished) -> str:
     """Return the answer of a finished turn, for callers that expect exceptions.
 
-    Raises `MaxIterationsExceeded` at that bound, and the `ProviderError` of a turn in which nothing was done. A turn
-    that did something says in its text how it ended.
+    Raises `MaxIterationsExceeded` at that bound, and the `ProviderError` of a turn in
+    which nothing was done. A turn that did something says in its text how it ended.
     """
     if end.stop_reason is StopReason.MAX_ITERATIONS:
         raise MaxIterationsExceeded(end.text)

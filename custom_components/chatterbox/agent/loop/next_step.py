@@ -1,8 +1,9 @@
 """The state machine of a turn: the next step from each state.
 
-`next_step` makes all decisions of the loop. It is pure: it reads one immutable state and returns one step. `runner.py`
-performs the step and folds its outcome into the next state. Bounds, budgets and choices are properties of the state,
-never branches of the runner. Decision 18.
+`next_step` makes all decisions of the loop. It is pure: it reads one immutable state
+and returns one step. `runner.py` performs the step and folds its outcome into the next
+state. Bounds, budgets and choices are properties of the state, never branches of the
+runner. Decision 18.
 """
 
 from collections.abc import Mapping
@@ -11,7 +12,14 @@ from typing import Final
 
 from ..errors import ProviderError
 from ..events import PendingCall, StopReason
-from ..messages import AssistantMessage, FinishReason, NamedTool, ToolChoice, ToolChoiceMode, ToolResult
+from ..messages import (
+    AssistantMessage,
+    FinishReason,
+    NamedTool,
+    ToolChoice,
+    ToolChoiceMode,
+    ToolResult,
+)
 from ..transcript import changing_tools
 from .turn import ClientCall, OpenCall, TurnState
 
@@ -20,7 +28,8 @@ _SHARE_BEFORE_LAST_CALL: Final = 0.75
 _FEW_WORDS: Final = 60
 """Characters of an answer that no satellite has begun to speak.
 
-Source: `STREAM_RESPONSE_CHARS` (homeassistant.components.assist_pipeline.default_pipeline).
+Source: `STREAM_RESPONSE_CHARS`
+(homeassistant.components.assist_pipeline.default_pipeline).
 """
 _STOP_REASONS: Final[Mapping[FinishReason, StopReason]] = {
     FinishReason.STOP: StopReason.COMPLETED,
@@ -75,7 +84,9 @@ class Finish:
     reason: StopReason
 
 
-type NextStep = CallModel | ExecuteTools | InterruptForApproval | ReturnToClient | Finish
+type NextStep = (
+    CallModel | ExecuteTools | InterruptForApproval | ReturnToClient | Finish
+)
 
 
 def next_step(state: TurnState) -> NextStep:
@@ -86,10 +97,20 @@ def next_step(state: TurnState) -> NextStep:
         return _step_for_failure(state, state.failure)
     if state.answer is not None and state.finish_reason is not None:
         reason = _STOP_REASONS[state.finish_reason]
-        return _step_for_answer(state) if reason is StopReason.COMPLETED else Finish(reason)
-    if state.out_of_time or (state.elapsed >= state.turn.limits.deadline and not _only_asks(state)):
+        return (
+            _step_for_answer(state)
+            if reason is StopReason.COMPLETED
+            else Finish(reason)
+        )
+    if state.out_of_time or (
+        state.elapsed >= state.turn.limits.deadline and not _only_asks(state)
+    ):
         return Finish(StopReason.DEADLINE)
-    if state.open_calls and state.finish_reason is not None and (state.finish_reason.is_cut or _wants_no_calls(state)):
+    if (
+        state.open_calls
+        and state.finish_reason is not None
+        and (state.finish_reason.is_cut or _wants_no_calls(state))
+    ):
         return Finish(_STOP_REASONS[state.finish_reason])  # none of the calls may run
     if state.open_calls:
         return _step_for_calls(state)
@@ -107,11 +128,18 @@ def _step_for_failure(state: TurnState, failure: ProviderError) -> NextStep:
         failure.retryable
         and has_begun
         and is_short
-        and not (state.open_calls or state.has_begun_anew or state.last_call or _has_changed(state))
+        and not (
+            state.open_calls
+            or state.has_begun_anew
+            or state.last_call
+            or _has_changed(state)
+        )
         and _last_call(state) is None
         and state.may_write
     ):
-        first = state._replace(iterations=state.iterations - 1)  # as if the model had not been asked
+        first = state._replace(
+            iterations=state.iterations - 1
+        )  # as if the model had not been asked
         return CallModel(_tool_choice(first), begins_anew=True)
     return Finish(StopReason.PROVIDER_FAILED)
 
@@ -120,7 +148,9 @@ def _has_changed(state: TurnState) -> bool:
     """Return whether a tool that changes something has run in this turn, successfully or not."""
     changing = changing_tools(state.turn.tools)
     return any(
-        isinstance(message, ToolResult) and message.name in changing and not message.synthetic
+        isinstance(message, ToolResult)
+        and message.name in changing
+        and not message.synthetic
         for message in state.messages
     )
 
@@ -135,13 +165,22 @@ def _step_for_answer(state: TurnState) -> NextStep:
 def _may_continue(state: TurnState) -> bool:
     """Return whether the model may be asked once more, with tools."""
     wants_calls = state.turn.tool_choice is not ToolChoiceMode.NONE
-    return _has_room(state) and wants_calls and not state.has_gone_on and _last_call(state) is None
+    return (
+        _has_room(state)
+        and wants_calls
+        and not state.has_gone_on
+        and _last_call(state) is None
+    )
 
 
 def _has_room(state: TurnState) -> bool:
     """Return whether the bounds of the turn allow one more inference."""
     limits = state.turn.limits
-    return state.may_write and state.iterations < limits.max_iterations and state.elapsed < limits.deadline
+    return (
+        state.may_write
+        and state.iterations < limits.max_iterations
+        and state.elapsed < limits.deadline
+    )
 
 
 def _step_for_misfit(state: TurnState) -> NextStep:
@@ -153,7 +192,9 @@ def _step_for_misfit(state: TurnState) -> NextStep:
 
 def _only_asks(state: TurnState) -> bool:
     """Return whether only calls that need approval are left. Asking takes no time of the turn."""
-    return bool(state.open_calls) and all(isinstance(call, PendingCall) for call in state.open_calls)
+    return bool(state.open_calls) and all(
+        isinstance(call, PendingCall) for call in state.open_calls
+    )
 
 
 def _wants_no_calls(state: TurnState) -> bool:
@@ -183,21 +224,26 @@ def _call_model(state: TurnState) -> NextStep:
 def _last_call(state: TurnState) -> StopReason | None:
     """Return how the turn ends after one more inference without tools; None if the model may still call tools.
 
-    The usual cause is a bound that is near. A model that calls tools although none may be called is told so, and can
-    answer in words.
+    The usual cause is a bound that is near. A model that calls tools although none may
+    be called is told so, and can answer in words.
     """
     limits = state.turn.limits
     if not state.turn.tools and not state.iterations:
         return None
     if state.turn.tool_choice is ToolChoiceMode.NONE and state.iterations:
         return StopReason.COMPLETED
-    if state.tool_calls >= limits.max_tool_calls and not any(tool.client for tool in state.turn.tools):
+    if state.tool_calls >= limits.max_tool_calls and not any(
+        tool.client for tool in state.turn.tools
+    ):
         return StopReason.MAX_TOOL_CALLS  # calls of the client count elsewhere
     if state.iterations >= limits.max_iterations - 1:
         return StopReason.MAX_ITERATIONS
     if state.elapsed >= limits.deadline * _SHARE_BEFORE_LAST_CALL:
         return StopReason.DEADLINE
-    if limits.max_output_tokens is not None and state.written >= limits.max_output_tokens * _SHARE_BEFORE_LAST_CALL:
+    if (
+        limits.max_output_tokens is not None
+        and state.written >= limits.max_output_tokens * _SHARE_BEFORE_LAST_CALL
+    ):
         return StopReason.LENGTH
     return None
 

@@ -1,14 +1,17 @@
 """Drops what a model repeats: its own sentences, and instructions of the context block.
 
-Repeated text is held back until the text continues differently. A sentence is held as long as it may be a copy of an
-earlier one; other text is held once it has been periodic for a while. So a loop is heard once, while a refrain, a list
-or a table arrives complete, only later. Held text is silence: a few copies are a loop once they have taken some
-seconds, and many copies are one at any speed. A fast server writes a prayer or a line for school meanwhile. The filter
-knows no language, reads each character once, and keeps a bounded part of the text.
+Repeated text is held back until the text continues differently. A sentence is held as
+long as it may be a copy of an earlier one; other text is held once it has been periodic
+for a while. So a loop is heard once, while a refrain, a list or a table arrives
+complete, only later. Held text is silence: a few copies are a loop once they have taken
+some seconds, and many copies are one at any speed. A fast server writes a prayer or a
+line for school meanwhile. The filter knows no language, reads each character once, and
+keeps a bounded part of the text.
 
-Of the context block, only whole lines at the beginning of a sentence are dropped, and none that states a fact, such as
-the time, a name or a room, or that is about something in the words of the person: a request for a timer may be answered
-with "This device is not able to start timers."
+Of the context block, only whole lines at the beginning of a sentence are dropped, and
+none that states a fact, such as the time, a name or a room, or that is about something
+in the words of the person: a request for a timer may be answered with "This device is
+not able to start timers."
 """
 
 import re
@@ -83,8 +86,14 @@ class RepetitionFilter:
         for piece in _PIECE.findall(text):
             at = 0
             while at < len(piece):
-                is_plain = len(piece) > 1 and not (self._period or self._begins or self._ended or self.found)
-                plain = piece[at : at + max(_SAMPLE - 1 - self._unsampled, 0)] if is_plain else ""
+                is_plain = len(piece) > 1 and not (
+                    self._period or self._begins or self._ended or self.found
+                )
+                plain = (
+                    piece[at : at + max(_SAMPLE - 1 - self._unsampled, 0)]
+                    if is_plain
+                    else ""
+                )
                 if plain:
                     self._recent = (plain[::-1] + self._recent)[: _LONGEST + _SAMPLE]
                     self._unsampled += len(plain)
@@ -95,7 +104,8 @@ class RepetitionFilter:
     def end(self, *, cut: bool = False) -> str:
         """Return the held text at the end of the text; nothing if it is only a repetition.
 
-        With `cut`, the text was truncated: anything beyond another copy is dropped, since nothing follows.
+        With `cut`, the text was truncated: anything beyond another copy is dropped,
+        since nothing follows.
         """
         held, is_dropped = self.held, self.found or (cut and self._held > self._period)
         self._held = self._period = 0
@@ -141,7 +151,9 @@ class RepetitionFilter:
             return True
         if self._matched < _LEAST_COPIES * self._period:
             return False
-        least = _LEAST_OF_SENTENCES if self._repeats_sentences() else _LEAST_OF_OTHER_TEXT
+        least = (
+            _LEAST_OF_SENTENCES if self._repeats_sentences() else _LEAST_OF_OTHER_TEXT
+        )
         return self._matched >= least
 
     def _are_few_enough(self) -> bool:
@@ -161,7 +173,9 @@ class RepetitionFilter:
         )
 
     def _note_place(self, character: str) -> None:
-        if character in _ENDS or (character.isspace() and (self._ended or self._begins)):
+        if character in _ENDS or (
+            character.isspace() and (self._ended or self._begins)
+        ):
             self._begins, self._ended = True, False
         elif character not in _CLOSING:
             self._begins, self._ended = False, character in _ENDS_BEFORE_SPACE
@@ -179,11 +193,21 @@ _NEXT_BEGIN: Final = re.compile(r"\n|[.!?…:]\s")
 
 def echoed_lines(transcript: Transcript) -> frozenset[str]:
     """Return the lines of the context that answer nothing."""
-    words = next((message for message in reversed(transcript) if isinstance(message, UserMessage)), UserMessage(""))
+    words = next(
+        (
+            message
+            for message in reversed(transcript)
+            if isinstance(message, UserMessage)
+        ),
+        UserMessage(""),
+    )
     stems = _stems(words.text)
     lines = map(str.strip, f"{words.omitted}\n{words.context}".splitlines())
     return frozenset(
-        line for line in lines if len(line) >= _SHORTEST_ECHO and not (_FACT.search(line) or stems & _stems(line))
+        line
+        for line in lines
+        if len(line) >= _SHORTEST_ECHO
+        and not (_FACT.search(line) or stems & _stems(line))
     )
 
 
@@ -213,7 +237,9 @@ class EchoFilter:
                 yield self._add(text[at])
                 at += 1
                 continue
-            begin = _NEXT_BEGIN.search(self._last + text[at:])  # up to there, no line can begin
+            begin = _NEXT_BEGIN.search(
+                self._last + text[at:]
+            )  # up to there, no line can begin
             end = at + begin.end() - len(self._last) if begin else len(text)
             yield text[at:end]
             at, self._begins, self._last = end, begin is not None, text[end - 1]
@@ -227,7 +253,9 @@ class EchoFilter:
         if self._held.strip() in self._lines and character.isspace():
             self._held, self._begins = "", True
             return ""
-        if any(line.startswith((self._held + character).lstrip()) for line in self._lines):
+        if any(
+            line.startswith((self._held + character).lstrip()) for line in self._lines
+        ):
             self._held += character
             return ""
         passed, self._held = self._held + character, ""

@@ -1,6 +1,7 @@
 """Runs one turn: performs the steps that `next_step` returns, and yields events.
 
-It owns the state, the tools and the clock of the turn. The rules are in `next_step.py` and `calls.py`.
+It owns the state, the tools and the clock of the turn. The rules are in `next_step.py`
+and `calls.py`.
 """
 
 import logging
@@ -11,7 +12,12 @@ from dataclasses import replace
 from typing import Final, assert_never
 from uuid import uuid4
 
-from ..conversation.own_words import as_models_read, mark_of_call, with_own_words, without_declined
+from ..conversation.own_words import (
+    as_models_read,
+    mark_of_call,
+    with_own_words,
+    without_declined,
+)
 from ..errors import ContentRefused
 from ..events import (
     ApprovalRequested,
@@ -29,15 +35,37 @@ from ..events import (
     TurnFinished,
 )
 from ..json.text import is_json_object
-from ..messages import DECLINED, AssistantMessage, Message, ToolDefinition, ToolResult, UserMessage, canonical_json
+from ..messages import (
+    DECLINED,
+    AssistantMessage,
+    Message,
+    ToolDefinition,
+    ToolResult,
+    UserMessage,
+    canonical_json,
+)
 from ..protocols import Hooks, LLMProvider, ResponseComposer, ToolDispatcher
 from ..timeouts import SYSTEM_CLOCK
-from ..transcript import TranscriptRecorder, call_ids, changing_tools, open_calls, repair, synthetic_result
+from ..transcript import (
+    TranscriptRecorder,
+    call_ids,
+    changing_tools,
+    open_calls,
+    repair,
+    synthetic_result,
+)
 from .calls import check_again, decide_call
 from .execution import ToolRunner
 from .hooks import HookChain
 from .inference import Inference
-from .next_step import CallModel, ExecuteTools, Finish, InterruptForApproval, ReturnToClient, next_step
+from .next_step import (
+    CallModel,
+    ExecuteTools,
+    Finish,
+    InterruptForApproval,
+    ReturnToClient,
+    next_step,
+)
 from .turn import ClientCall, OpenCall, Resolved, Runnable, Turn, TurnState
 
 _LOGGER = logging.getLogger(__name__)
@@ -58,7 +86,9 @@ _ENDS_WITH_ANSWER: Final = frozenset(
     }
 )
 """Endings at which the text of the model, if any, is the answer. All others need a composed sentence."""
-_TOLD: Final = frozenset({StopReason.COMPLETED, StopReason.NOT_DONE, StopReason.PROMPT_DENIED})
+_TOLD: Final = frozenset(
+    {StopReason.COMPLETED, StopReason.NOT_DONE, StopReason.PROMPT_DENIED}
+)
 """Endings whose composed sentence later turns are told; those of the others only say why there is no answer."""
 _CUT: Final = frozenset({StopReason.LENGTH, StopReason.CONTENT_FILTER})
 """Endings of which a person is told the reason after the text; callers see the stop reason."""
@@ -66,7 +96,12 @@ _BREAKS_OFF: Final = _CUT | {StopReason.PROVIDER_FAILED, StopReason.DEADLINE}
 _SENTENCE_ENDS: Final = tuple(".!?…:;。！？।؟")  # noqa: RUF001 - of Chinese, Japanese, Hindi and Arabic
 """An answer that breaks off without one of these ends with a pause before the reason."""
 _BOUNDS: Final = frozenset(
-    {StopReason.MAX_ITERATIONS, StopReason.MAX_TOOL_CALLS, StopReason.DEADLINE, StopReason.LENGTH}
+    {
+        StopReason.MAX_ITERATIONS,
+        StopReason.MAX_TOOL_CALLS,
+        StopReason.DEADLINE,
+        StopReason.LENGTH,
+    }
 )
 
 
@@ -85,14 +120,24 @@ class TurnRunner:
         self._provider = provider
         self._composer = composer
         self._ends_at = SYSTEM_CLOCK.now() + turn.limits.deadline
-        self._hooks = HookChain(hooks, lambda: min(turn.limits.tool_timeout, max(self._time_left(), _HOOK_GRACE)))
+        self._hooks = HookChain(
+            hooks,
+            lambda: min(turn.limits.tool_timeout, max(self._time_left(), _HOOK_GRACE)),
+        )
         self._runner = ToolRunner(
-            dispatcher, self._hooks, turn.limits.tool_timeout, one_by_one=not turn.options.parallel_tool_calls
+            dispatcher,
+            self._hooks,
+            turn.limits.tool_timeout,
+            one_by_one=not turn.options.parallel_tool_calls,
         )
         self._transcript = TranscriptRecorder()
         """The messages that this turn has added to the history so far."""
         self._state = TurnState(_as_models_read(turn), taken=call_ids(turn.history))
-        self._resumed = mark_of_call(turn.history, turn.approval.calls[0].call.id) if turn.approval else ()
+        self._resumed = (
+            mark_of_call(turn.history, turn.approval.calls[0].call.id)
+            if turn.approval
+            else ()
+        )
         """The mark of the message that resumes the calls of a question, which all come from one message."""
         self._is_over = False
 
@@ -104,12 +149,18 @@ class TurnRunner:
                     yield self._folded(event)
             while not self._is_over:
                 self._state = self._state._replace(
-                    elapsed=self._state.turn.limits.deadline - self._time_left(), messages=self._transcript.messages
+                    elapsed=self._state.turn.limits.deadline - self._time_left(),
+                    messages=self._transcript.messages,
                 )
                 step = next_step(self._state)
                 if isinstance(step, CallModel):
                     inference = Inference(
-                        self._provider, self._hooks, self._runner, self._composer, self._time_left, self._state
+                        self._provider,
+                        self._hooks,
+                        self._runner,
+                        self._composer,
+                        self._time_left,
+                        self._state,
                     )
                     for event in inference.begin(step):
                         yield self._folded(event)
@@ -138,7 +189,9 @@ class TurnRunner:
         self._is_over = isinstance(event, TurnFinished)
         return event
 
-    def _act(self, step: ExecuteTools | InterruptForApproval | ReturnToClient | Finish) -> AsyncGenerator[TurnEvent]:
+    def _act(
+        self, step: ExecuteTools | InterruptForApproval | ReturnToClient | Finish
+    ) -> AsyncGenerator[TurnEvent]:
         match step:
             case ExecuteTools(calls):
                 return self._execute_tools(calls)
@@ -158,12 +211,16 @@ class TurnRunner:
             text = await self._cleared_prompt(turn.user_text)
             if text != turn.user_text:
                 yield PromptReplaced(text)
-            self._transcript.append(UserMessage(text, turn.attachments, turn.context, turn.omitted))
+            self._transcript.append(
+                UserMessage(text, turn.attachments, turn.context, turn.omitted)
+            )
         if turn.approval is not None:
             for judged in await self._resume(turn.approval):
                 yield ToolCallReady(judged.call)
             calls = tuple(judged.call for judged in self._state.open_calls)
-            yield MessageDone(AssistantMessage(tool_calls=calls, provider_items=self._resumed))
+            yield MessageDone(
+                AssistantMessage(tool_calls=calls, provider_items=self._resumed)
+            )
             yield PhaseEntered(Phase.TOOL_DECISION)
 
     async def _cleared_prompt(self, text: str) -> str:
@@ -179,16 +236,21 @@ class TurnRunner:
         expired = time.time() >= pending.expires_at
         # The owner may have set a lower bound since the question.
         iterations = min(pending.iterations, self._state.turn.limits.max_iterations)
-        state = self._state._replace(iterations=iterations, tool_calls=pending.tool_calls)
+        state = self._state._replace(
+            iterations=iterations, tool_calls=pending.tool_calls
+        )
         for pending_call in pending.calls:
             answer = pending.answers.get(pending_call.call.id)
-            # The ids of calls of ours are not in the history that a model reads, from which ids are generated.
+            # The ids of calls of ours are not in the history that a model reads, from
+            # which ids are generated.
             new_id = uuid4().hex if self._resumed else ""
-            judged = decide_call(state, pending_call, answer, expired=expired, new_id=new_id)
+            judged = decide_call(
+                state, pending_call, answer, expired=expired, new_id=new_id
+            )
             match judged:
-                case Runnable(_, tool, arguments) | ClientCall(_, ToolDefinition() as tool, arguments) if (
-                    state.prompt_denied is None
-                ):
+                case Runnable(_, tool, arguments) | ClientCall(
+                    _, ToolDefinition() as tool, arguments
+                ) if state.prompt_denied is None:
                     opinion = await self._hooks.pre_approved_use(tool, arguments)
                     judged = check_again(judged, pending_call, opinion)
                 case _:
@@ -197,16 +259,22 @@ class TurnRunner:
         self._state = state
         return state.open_calls
 
-    async def _execute_tools(self, calls: tuple[OpenCall, ...]) -> AsyncGenerator[TurnEvent]:
+    async def _execute_tools(
+        self, calls: tuple[OpenCall, ...]
+    ) -> AsyncGenerator[TurnEvent]:
         yield PhaseEntered(Phase.TOOL_EXECUTION)
         for judged in calls:
             if isinstance(judged, Runnable):
-                self._state = self._state._replace(tool_calls=self._state.tool_calls + 1)
+                self._state = self._state._replace(
+                    tool_calls=self._state.tool_calls + 1
+                )
                 if started := self._runner.start(judged):
                     yield started
         for judged in self._state.open_calls:
             yield await self._finish_call(judged)
-        still_open = tuple(judged for judged in self._state.open_calls if judged not in calls)
+        still_open = tuple(
+            judged for judged in self._state.open_calls if judged not in calls
+        )
         self._state = self._state._replace(open_calls=still_open)
         yield PhaseEntered(Phase.RESULT_AGGREGATION)
 
@@ -215,15 +283,21 @@ class TurnRunner:
             case Resolved(_, result):
                 return ToolFinished(result)
             case PendingCall(call, note=note):
-                waiting = replace(synthetic_result(call, _AWAITS_APPROVAL), is_error=False)
+                waiting = replace(
+                    synthetic_result(call, _AWAITS_APPROVAL), is_error=False
+                )
                 return ToolFinished(_noted(waiting, note), awaits_approval=True)
             case Runnable(call) | ClientCall(call):
                 note = judged.note if isinstance(judged, Runnable) else ""
-                return ToolFinished(_noted(await self._runner.result(call, self._time_left()), note))
+                return ToolFinished(
+                    _noted(await self._runner.result(call, self._time_left()), note)
+                )
             case _:
                 assert_never(judged)
 
-    async def _interrupt_for_approval(self, calls: tuple[OpenCall, ...]) -> AsyncGenerator[TurnEvent]:
+    async def _interrupt_for_approval(
+        self, calls: tuple[OpenCall, ...]
+    ) -> AsyncGenerator[TurnEvent]:
         yield PhaseEntered(Phase.APPROVAL_INTERRUPT)
         for judged in self._unanswered():
             yield await self._finish_call(judged)
@@ -238,7 +312,9 @@ class TurnRunner:
         yield PhaseEntered(Phase.OUTPUT)
         yield replace(self._finished(StopReason.APPROVAL_REQUIRED), pending=pending)
 
-    async def _return_to_client(self, calls: tuple[OpenCall, ...]) -> AsyncGenerator[TurnEvent]:
+    async def _return_to_client(
+        self, calls: tuple[OpenCall, ...]
+    ) -> AsyncGenerator[TurnEvent]:
         yield PhaseEntered(Phase.CLIENT_INTERRUPT)
         for judged in calls:
             match judged:
@@ -247,8 +323,12 @@ class TurnRunner:
                 case Resolved(_, result):
                     yield ToolFinished(result)
                 case _:
-                    yield ToolFinished(synthetic_result(judged.call, _CLIENT_TOOLS_FIRST))
-        handed_out = tuple(judged.call for judged in calls if isinstance(judged, ClientCall))
+                    yield ToolFinished(
+                        synthetic_result(judged.call, _CLIENT_TOOLS_FIRST)
+                    )
+        handed_out = tuple(
+            judged.call for judged in calls if isinstance(judged, ClientCall)
+        )
         yield PhaseEntered(Phase.OUTPUT)
         yield replace(self._finished(StopReason.CLIENT_TOOLS), client_calls=handed_out)
 
@@ -259,7 +339,11 @@ class TurnRunner:
             else:
                 yield ToolFinished(await self._runner.conclude(judged.call))
         yield PhaseEntered(Phase.RESPONSE_COMPOSITION)
-        if self._state.open_calls and reason is StopReason.COMPLETED and (last_text := self._last_text()).strip():
+        if (
+            self._state.open_calls
+            and reason is StopReason.COMPLETED
+            and (last_text := self._last_text()).strip()
+        ):
             yield PhaseEntered(Phase.OUTPUT)
             yield self._finished(reason, last_text)
             return
@@ -269,18 +353,28 @@ class TurnRunner:
         is_told = reason is not StopReason.COMPLETED or (composed and self._results())
         undone = "" if is_told else await self._undone(text)
         reason = StopReason.NOT_DONE if undone else reason
-        if reason not in _ENDS_WITH_ANSWER or composed or (reason in _CUT and self._state.turn.checks_answer):
+        if (
+            reason not in _ENDS_WITH_ANSWER
+            or composed
+            or (reason in _CUT and self._state.turn.checks_answer)
+        ):
             addition = (
                 undone
                 or self._state.prompt_denied
                 or self._composer.compose(reason, self._results(), self._state.failure)
             )
-            is_broken = reason in _BREAKS_OFF and not composed and not text.rstrip().endswith(_SENTENCE_ENDS)
+            is_broken = (
+                reason in _BREAKS_OFF
+                and not composed
+                and not text.rstrip().endswith(_SENTENCE_ENDS)
+            )
             gap = "… " if is_broken else "" if composed or text[-1].isspace() else " "
             addition = gap + addition
             answer = with_own_words(answer, after=addition, is_fact=reason in _TOLD)
             yield TextDelta(addition)
-        if reason is StopReason.CONTENT_FILTER or isinstance(self._state.failure, ContentRefused):
+        if reason is StopReason.CONTENT_FILTER or isinstance(
+            self._state.failure, ContentRefused
+        ):
             answer = replace(answer, provider_items=(*answer.provider_items, DECLINED))
         yield MessageDone(answer)
         yield PhaseEntered(Phase.OUTPUT)
@@ -288,43 +382,77 @@ class TurnRunner:
 
     def _last_text(self) -> str:
         """Return the text of the last message of the model in this turn."""
-        return next(one.text for one in reversed(self._transcript.messages) if isinstance(one, AssistantMessage))
+        return next(
+            one.text
+            for one in reversed(self._transcript.messages)
+            if isinstance(one, AssistantMessage)
+        )
 
     def _unanswered(self) -> list[OpenCall]:
         """Return the calls without a result. A call that waits for approval got its result with its siblings."""
         unanswered = open_calls(self._transcript.messages)
-        return [judged for judged in self._state.open_calls if judged.call in unanswered]
+        return [
+            judged for judged in self._state.open_calls if judged.call in unanswered
+        ]
 
     async def _undone(self, answer: str) -> str:
         """Return a sentence on changes that calls of the turn failed to make."""
         turn = self._state.turn
-        if not turn.checks_answer or (turn.approval and turn.approval.approved != turn.approval.calls):
+        if not turn.checks_answer or (
+            turn.approval and turn.approval.approved != turn.approval.calls
+        ):
             return ""
         reading = {tool.name for tool in turn.tools} - changing_tools(turn.tools)
-        results = [one for one in self._transcript.messages if isinstance(one, ToolResult) and one.name not in reading]
+        results = [
+            one
+            for one in self._transcript.messages
+            if isinstance(one, ToolResult) and one.name not in reading
+        ]
         return await self._composer.undone(results, answer)
 
     def _results(self) -> tuple[ToolResult, ...]:
         """Return the results of the calls that ran."""
-        return tuple(one for one in self._transcript.messages if isinstance(one, ToolResult) and not one.synthetic)
+        return tuple(
+            one
+            for one in self._transcript.messages
+            if isinstance(one, ToolResult) and not one.synthetic
+        )
 
     def _finished(self, reason: StopReason, text: str = "") -> TurnFinished:
-        state, done = self._state, tuple(one for one in self._results() if not one.is_error)
+        state, done = (
+            self._state,
+            tuple(one for one in self._results() if not one.is_error),
+        )
         bound = next((one for one in (reason, state.last_call) if one in _BOUNDS), None)
         _LOGGER.log(
             logging.WARNING if bound else logging.DEBUG,
             "A turn ended as %s after %d inferences, %d tool calls and %.1f s%s",
-            *(reason, state.iterations, state.tool_calls, state.turn.limits.deadline - self._time_left()),
+            *(
+                reason,
+                state.iterations,
+                state.tool_calls,
+                state.turn.limits.deadline - self._time_left(),
+            ),
             f", at its bound {bound}" if bound else "",
         )
-        return TurnFinished(reason, text, state.usage, state.iterations, done, error=state.failure, misfit=state.misfit)
+        return TurnFinished(
+            reason,
+            text,
+            state.usage,
+            state.iterations,
+            done,
+            error=state.failure,
+            misfit=state.misfit,
+        )
 
 
 def _as_models_read(turn: Turn) -> Turn:
     """Return a turn whose history holds only words of models; what else matters is told before the new words."""
     words: Message = UserMessage("", context=turn.context, omitted=turn.omitted)
     *history, words = as_models_read(without_declined((*repair(turn.history), words)))
-    context, omitted = (words.context, words.omitted) if isinstance(words, UserMessage) else ("", "")
+    context, omitted = (
+        (words.context, words.omitted) if isinstance(words, UserMessage) else ("", "")
+    )
     return replace(turn, history=tuple(history), context=context, omitted=omitted)
 
 

@@ -18,8 +18,9 @@ _NO_OBJECT: Final = "There is no JSON object in it."
 async def read_output(text: str, output: OutputFormat) -> JsonObject:
     """Return the data of an answer. Raises `Unfit`.
 
-    Text around the object, code fences and small syntax errors are tolerated if only one reading is possible. An
-    optional property that is null counts as omitted. A text in place of a list is none: it may hold several items.
+    Text around the object, code fences and small syntax errors are tolerated if only
+    one reading is possible. An optional property that is null counts as omitted. A text
+    in place of a list is none: it may hold several items.
     """
     fitted = await read_aside(len(text), _fitted, text, output.schema)
     if flaw := output.flaw_of(fitted):  # foreign code that may need the event loop
@@ -56,7 +57,9 @@ def _among_words(text: str, problem: ValueError) -> JsonValue:
     fenced = fenced_blocks(text)
     start = text.find("{")
     if start < 0 or len(fenced) > 1:
-        raise Unfit(_NO_OBJECT if start < 0 else "There is more than one JSON object in it.")
+        raise Unfit(
+            _NO_OBJECT if start < 0 else "There is more than one JSON object in it."
+        )
     try:
         if fenced:
             return repair_json(fenced[0])

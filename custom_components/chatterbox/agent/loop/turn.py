@@ -67,11 +67,18 @@ class Limits:
         for name in ("deadline", "tool_timeout", "approval_expiry"):
             if getattr(self, name) <= 0:
                 raise ValueError(f"{name} must be more than 0 seconds")
-        if self.max_output_tokens is not None and self.max_output_tokens < LEAST_OUTPUT_TOKENS:
-            raise ValueError(f"max_output_tokens must be at least {LEAST_OUTPUT_TOKENS}")
+        if (
+            self.max_output_tokens is not None
+            and self.max_output_tokens < LEAST_OUTPUT_TOKENS
+        ):
+            raise ValueError(
+                f"max_output_tokens must be at least {LEAST_OUTPUT_TOKENS}"
+            )
 
 
-def _check(name: str, values: Iterable[object], kind: type | UnionType, wanted: str) -> None:
+def _check(
+    name: str, values: Iterable[object], kind: type | UnionType, wanted: str
+) -> None:
     """Raise TypeError for values of another type: callers need not check their types."""
     for value in values:
         if not isinstance(value, kind):
@@ -122,9 +129,14 @@ class Turn:
         _check("history", self.history, message, 'messages: UserMessage("…") and so on')
         _check("tools", self.tools, ToolDefinition, "the definitions of a Toolbox")
         names = [tool.name for tool in self.tools]
-        if isinstance(self.tool_choice, NamedTool) and self.tool_choice.name not in names:
+        if (
+            isinstance(self.tool_choice, NamedTool)
+            and self.tool_choice.name not in names
+        ):
             offered = ", ".join(names) or "none"
-            raise ValueError(f"there is no tool {self.tool_choice.name!r} to choose; offered: {offered}")
+            raise ValueError(
+                f"there is no tool {self.tool_choice.name!r} to choose; offered: {offered}"
+            )
         if self.approval is not None and not self.approval.calls:
             raise ValueError("an approval needs the calls that it is about")
         if self.user_text is None and self.approval is None:
@@ -171,9 +183,18 @@ class Resolved:
 type OpenCall = Runnable | PendingCall | ClientCall | Resolved
 
 
-def resolve(call: ToolCall, content: str, *, is_error: bool = True, may_repeat: bool = False) -> Resolved:
+def resolve(
+    call: ToolCall, content: str, *, is_error: bool = True, may_repeat: bool = False
+) -> Resolved:
     """Answer a call without running it."""
-    result = ToolResult(call.id, call.name, content, is_error=is_error, synthetic=True, may_repeat=may_repeat)
+    result = ToolResult(
+        call.id,
+        call.name,
+        content,
+        is_error=is_error,
+        synthetic=True,
+        may_repeat=may_repeat,
+    )
     return Resolved(call, result)
 
 

@@ -29,12 +29,17 @@ _EFFORTS: Final[Mapping[ReasoningEffort, JsonObject]] = {
         for effort in ReasoningEffort
         if effort not in {ReasoningEffort.NONE, ReasoningEffort.MINIMAL}
     },
-    ReasoningEffort.MINIMAL: {"thinking": {"type": "adaptive"}, "output_config": {"effort": ReasoningEffort.LOW}},
+    ReasoningEffort.MINIMAL: {
+        "thinking": {"type": "adaptive"},
+        "output_config": {"effort": ReasoningEffort.LOW},
+    },
 }
 _HOTTEST: Final = 1.0
 """The highest temperature of the format; others go up to 2."""
 _LEAST_TOP_P_OF_THOUGHT: Final = 0.95
-_LONG_THINKING: Final = frozenset({ReasoningEffort.HIGH, ReasoningEffort.XHIGH, ReasoningEffort.MAX})
+_LONG_THINKING: Final = frozenset(
+    {ReasoningEffort.HIGH, ReasoningEffort.XHIGH, ReasoningEffort.MAX}
+)
 
 
 class AnthropicMessagesProvider(HTTPProvider):
@@ -42,14 +47,18 @@ class AnthropicMessagesProvider(HTTPProvider):
 
     _PATH = "messages"
     _PROFILE = ANTHROPIC
-    _REQUIRED = frozenset({"model", "max_tokens", "messages", "system", "tools", "stream"})
+    _REQUIRED = frozenset(
+        {"model", "max_tokens", "messages", "system", "tools", "stream"}
+    )
     _ALSO_CALLED = ANTHROPIC_ALSO_CALLED
     _ADJUSTMENTS = ANTHROPIC_ADJUSTMENTS
 
     @override
     def _access(self, base_url: str, key: str) -> Access:
         headers = {"anthropic-version": _VERSION}
-        return Access(base_url, key, key_header="x-api-key", key_prefix="", headers=headers)
+        return Access(
+            base_url, key, key_header="x-api-key", key_prefix="", headers=headers
+        )
 
     @override
     def _reader(self, request: CompletionRequest) -> ReplyReader:
@@ -58,23 +67,33 @@ class AnthropicMessagesProvider(HTTPProvider):
     @override
     def _payload(self, request: CompletionRequest) -> JsonObject:
         options = self._options_for(request)
-        payload = request_to_payload(request, self._model, _max_tokens(options), self._profile.attachments)
+        payload = request_to_payload(
+            request, self._model, _max_tokens(options), self._profile.attachments
+        )
         return lay_over(with_wishes(payload, _wishes(options)), self._options.extra)
 
     @override
     def _options_for(self, request: CompletionRequest) -> ModelOptions:
         """Return the options of a request. A model that thinks accepts no temperature.
 
-        If a wish for this turn would combine the two, thinking wins. The owner's settings are sent unchanged: other
-        servers of this format may accept both.
+        If a wish for this turn would combine the two, thinking wins. The owner's
+        settings are sent unchanged: other servers of this format may accept both.
         """
         options, wishes = super()._options_for(request), request.options
         if wishes.temperature is not None:
             options = replace(options, temperature=min(wishes.temperature, _HOTTEST))
-        wished = (wishes.temperature, wishes.top_p, wishes.reasoning_effort) != (None, None, None)
+        wished = (wishes.temperature, wishes.top_p, wishes.reasoning_effort) != (
+            None,
+            None,
+            None,
+        )
         if not wished or options.reasoning_effort in {None, ReasoningEffort.NONE}:
             return options
-        top_p = options.top_p if options.top_p is not None and options.top_p >= _LEAST_TOP_P_OF_THOUGHT else None
+        top_p = (
+            options.top_p
+            if options.top_p is not None and options.top_p >= _LEAST_TOP_P_OF_THOUGHT
+            else None
+        )
         return replace(options, temperature=None, top_p=top_p)
 
     @override
@@ -89,15 +108,25 @@ class AnthropicMessagesProvider(HTTPProvider):
     @override
     async def chat_models(self) -> list[ChatModel]:
         """Return the models that one can talk to, the most useful first; see `HTTPProvider.chat_models`."""
-        return parse_chat_models(await self._client.get_text("models", "list of models", {"limit": _MAX_MODELS}))
+        return parse_chat_models(
+            await self._client.get_text(
+                "models", "list of models", {"limit": _MAX_MODELS}
+            )
+        )
 
 
 def _max_tokens(options: ModelOptions) -> int:
     if options.max_tokens is not None:
         return options.max_tokens
-    return MAX_TOKENS_OF_LONG_THINKING if options.reasoning_effort in _LONG_THINKING else MAX_TOKENS
+    return (
+        MAX_TOKENS_OF_LONG_THINKING
+        if options.reasoning_effort in _LONG_THINKING
+        else MAX_TOKENS
+    )
 
 
 def _wishes(options: ModelOptions) -> JsonObject:
-    effort = {} if options.reasoning_effort is None else _EFFORTS[options.reasoning_effort]
+    effort = (
+        {} if options.reasoning_effort is None else _EFFORTS[options.reasoning_effort]
+    )
     return {"temperature": options.temperature, "top_p": options.top_p, **effort}

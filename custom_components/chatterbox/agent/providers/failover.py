@@ -1,6 +1,7 @@
 """A chain of providers that acts as one: if a provider fails before its first event, the next one takes over.
 
-Managed providers and their breakers outlive turns; a `FailoverProvider` is cheap and made for one turn. Decision 6.
+Managed providers and their breakers outlive turns; a `FailoverProvider` is cheap and
+made for one turn. Decision 6.
 """
 
 import math
@@ -9,13 +10,27 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ..conversation.prompt_fitter import FittedRequest
-from ..errors import BudgetSpent, ContentRefused, PromptTooLong, ProviderError, ProviderRejectedRequest
+from ..errors import (
+    BudgetSpent,
+    ContentRefused,
+    PromptTooLong,
+    ProviderError,
+    ProviderRejectedRequest,
+)
 from ..events import CompletionResult, ProviderEvent, ProviderSwitched, ToolCallReady
 from ..messages import ToolResult, UserMessage
 from ..protocols import CompletionRequest, LeavableProvider
 from ..timeouts import SYSTEM_CLOCK, Clock
 from ..transcript import changing_tools
-from .managed_provider import RANDOM_JITTER, BreakerState, Jitter, ManagedProvider, Permit, StartedStream, every_tool
+from .managed_provider import (
+    RANDOM_JITTER,
+    BreakerState,
+    Jitter,
+    ManagedProvider,
+    Permit,
+    StartedStream,
+    every_tool,
+)
 
 _WAITING_SHARE: Final = 0.75
 """Share of the remaining time that may be spent on providers that do not start to answer."""
@@ -42,7 +57,9 @@ class _Inference:
         """Note a provider that was not asked, or failed."""
         self.passed_over.append(f"{provider.name}: {reason}")
 
-    def failed(self, provider: ManagedProvider, error: ProviderError, position: int = 0) -> None:
+    def failed(
+        self, provider: ManagedProvider, error: ProviderError, position: int = 0
+    ) -> None:
         """Note a failure, or a spent budget: only that of the first provider is an error of the inference."""
         if position == 0 or not isinstance(error, BudgetSpent):
             self.failures.append((provider, error))
@@ -57,7 +74,9 @@ class _Inference:
         """Add notes about the other failures to an error."""
         for provider, other in self.failures:
             if other is not error:
-                error.add_note(f"{provider.name} failed too: {type(other).__name__}: {other}")
+                error.add_note(
+                    f"{provider.name} failed too: {type(other).__name__}: {other}"
+                )
         return error
 
     def error(self) -> ProviderError:
@@ -66,17 +85,22 @@ class _Inference:
         Refusals count less: a fallback often refuses what was meant for another model.
         """
         errors = [error for _, error in self.failures]
-        telling = (error for error in errors if not isinstance(error, ProviderRejectedRequest))
-        nobody = ProviderRejectedRequest("no provider of the chain has the tool that has to be called")
+        telling = (
+            error for error in errors if not isinstance(error, ProviderRejectedRequest)
+        )
+        nobody = ProviderRejectedRequest(
+            "no provider of the chain has the tool that has to be called"
+        )
         return self.with_notes(next(telling, errors[0] if errors else nobody))
 
 
 class FailoverProvider(LeavableProvider):
     """`LLMProvider` of a chain, for one turn, or for several that do not overlap.
 
-    Each turn starts with the first provider. A provider that took over keeps the rest of the turn: the next inference
-    need not wait for the first one to fail again, and the model that called a tool reads its result. A provider whose
-    budget is spent is not asked, unless it has the turn already.
+    Each turn starts with the first provider. A provider that took over keeps the rest
+    of the turn: the next inference need not wait for the first one to fail again, and
+    the model that called a tool reads its result. A provider whose budget is spent is
+    not asked, unless it has the turn already.
     """
 
     def __init__(
@@ -89,7 +113,8 @@ class FailoverProvider(LeavableProvider):
     ) -> None:
         """Ask `providers` in their order. Raises ValueError if there is none.
 
-        The turn has to end in `within` seconds: no provider may take the time of those after it.
+        The turn has to end in `within` seconds: no provider may take the time of those
+        after it.
         """
         if not providers:
             raise ValueError("a chain needs at least one provider")
@@ -105,38 +130,51 @@ class FailoverProvider(LeavableProvider):
     async def stream(self, request: CompletionRequest) -> AsyncGenerator[ProviderEvent]:
         """Run one inference; see `LLMProvider.stream`.
 
-        If a provider fails or times out before its first event, the next one takes over, unless a tool has changed
-        something in the turn. `ProviderSwitched` names it and the reason. A later error is that of the inference. If
-        no provider answers, the first error that is no refusal is raised, with notes about the others.
-        `PromptTooLong` is raised at once if the request may not be shortened.
+        If a provider fails or times out before its first event, the next one takes
+        over, unless a tool has changed something in the turn. `ProviderSwitched` names
+        it and the reason. A later error is that of the inference. If no provider
+        answers, the first error that is no refusal is raised, with notes about the
+        others. `PromptTooLong` is raised at once if the request may not be shortened.
         """
         words = request.transcript[-1]
-        # The same message object again means that an answer is requested anew in the same turn.
+        # The same message object again means that an answer is requested anew in the
+        # same turn.
         if isinstance(words, UserMessage) and words is not self._words:
             self._position, self._words, self._has_turn = 0, words, None
         inference = _Inference()
         has_acted = _has_acted(request)
-        candidates = self._only_current(request, inference) if has_acted else self._candidates(request, inference)
+        candidates = (
+            self._only_current(request, inference)
+            if has_acted
+            else self._candidates(request, inference)
+        )
         for candidate, permit in candidates:
             self._has_begun = True
             with permit:
                 if candidate.position != self._position:
                     self._position = candidate.position
-                    yield ProviderSwitched(candidate.provider.name, "; ".join(inference.passed_over))
+                    yield ProviderSwitched(
+                        candidate.provider.name, "; ".join(inference.passed_over)
+                    )
                     inference.passed_over.clear()
                 try:
                     started = await self._start(candidate, may_retry=not has_acted)
                 except ProviderError as error:
                     inference.failed(candidate.provider, error)
                     candidate.provider.failed(permit, error)
-                    if isinstance(error, PromptTooLong) and not request.may_be_shortened:
+                    if (
+                        isinstance(error, PromptTooLong)
+                        and not request.may_be_shortened
+                    ):
                         raise
                     continue
                 self._has_turn = candidate.provider
                 event: ProviderEvent | None = started.first
                 try:
                     while event is not None:
-                        yield _passed_on(event, candidate, started.fitted, permit, inference)
+                        yield _passed_on(
+                            event, candidate, started.fitted, permit, inference
+                        )
                         event = await started.after(event, candidate.provider.timeouts)
                 except ProviderError as error:
                     inference.failed(candidate.provider, error)
@@ -149,11 +187,14 @@ class FailoverProvider(LeavableProvider):
                 return
         raise inference.error()
 
-    def _candidates(self, request: CompletionRequest, inference: _Inference) -> Iterator[tuple[_Candidate, Permit]]:
+    def _candidates(
+        self, request: CompletionRequest, inference: _Inference
+    ) -> Iterator[tuple[_Candidate, Permit]]:
         """Yield the providers to ask, in order, starting with the one that has the turn.
 
-        At last, the provider whose circuit opens soonest is asked in spite of its breaker, or of a failure earlier in
-        the turn. A provider whose budget is spent is never asked.
+        At last, the provider whose circuit opens soonest is asked in spite of its
+        breaker, or of a failure earlier in the turn. A provider whose budget is spent
+        is never asked.
         """
         spare: list[_Candidate] = []
         begin_at = self._position
@@ -176,15 +217,21 @@ class FailoverProvider(LeavableProvider):
                 spare.append(candidate)
                 inference.pass_over(provider, f"circuit {provider.breaker.state}")
         if spare:
-            least_bad = min(spare, key=lambda one: one.provider.breaker.seconds_until_probe)
+            least_bad = min(
+                spare, key=lambda one: one.provider.breaker.seconds_until_probe
+            )
             yield least_bad, least_bad.provider.breaker.insist()
 
-    def _only_current(self, request: CompletionRequest, inference: _Inference) -> Iterator[tuple[_Candidate, Permit]]:
+    def _only_current(
+        self, request: CompletionRequest, inference: _Inference
+    ) -> Iterator[tuple[_Candidate, Permit]]:
         """Yield only the provider that has the turn: another one might repeat what was done.
 
         In a turn that starts with approved calls, it is the first provider that works.
         """
-        position = self._position if self._has_begun else self._first_that_works(inference)
+        position = (
+            self._position if self._has_begun else self._first_that_works(inference)
+        )
         provider = self._providers[position]
         visible = provider.request(request)
         if spent := self._spent(provider):
@@ -196,8 +243,16 @@ class FailoverProvider(LeavableProvider):
         """Return the position of the first working provider with a budget, else of one with a budget."""
         if self._providers[0].refuses_when_spent and self._spent(self._providers[0]):
             return 0
-        payable = [at for at, provider in enumerate(self._providers) if not self._spent(provider)]
-        working = (at for at in payable if self._providers[at].breaker.state is BreakerState.CLOSED)
+        payable = [
+            at
+            for at, provider in enumerate(self._providers)
+            if not self._spent(provider)
+        ]
+        working = (
+            at
+            for at in payable
+            if self._providers[at].breaker.state is BreakerState.CLOSED
+        )
         position = next(working, payable[0] if payable else 0)
         for at, provider in enumerate(self._providers[:position]):
             if spent := self._spent(provider):
@@ -209,17 +264,25 @@ class FailoverProvider(LeavableProvider):
     def _spent(self, provider: ManagedProvider) -> BudgetSpent | None:
         return None if provider is self._has_turn else provider.spent()
 
-    def _start(self, candidate: _Candidate, *, may_retry: bool) -> Coroutine[object, object, StartedStream]:
+    def _start(
+        self, candidate: _Candidate, *, may_retry: bool
+    ) -> Coroutine[object, object, StartedStream]:
         provider, longest = candidate.provider, self._share(candidate.position)
         if may_retry and self._may_take_over(candidate.position):
             longest = min(longest, provider.first_wait)
         may_retry = may_retry and provider.breaker.state is BreakerState.CLOSED
-        return provider.start(candidate.request, longest, self._clock, self._jitter, may_retry=may_retry)
+        return provider.start(
+            candidate.request, longest, self._clock, self._jitter, may_retry=may_retry
+        )
 
     def _may_take_over(self, position: int) -> bool:
         """Return whether another service works that would be asked next: then a slow one is not waited for longer."""
         others = self._providers[position + 1 :]
-        working = (one for one in others if one.check and one.breaker.state is BreakerState.CLOSED)
+        working = (
+            one
+            for one in others
+            if one.check and one.breaker.state is BreakerState.CLOSED
+        )
         return any(self._spent(one) is None for one in working)
 
     def _share(self, position: int) -> float:
@@ -229,18 +292,30 @@ class FailoverProvider(LeavableProvider):
 
 
 def _passed_on(
-    event: ProviderEvent, candidate: _Candidate, fitted: FittedRequest | None, permit: Permit, inference: _Inference
+    event: ProviderEvent,
+    candidate: _Candidate,
+    fitted: FittedRequest | None,
+    permit: Permit,
+    inference: _Inference,
 ) -> ProviderEvent:
     """Return an event with the id of the provider, the tools that it was offered, and whether words were declined."""
     provider = candidate.provider
     match event:
         case ToolCallReady(call) if provider.tools is not every_tool:
-            return ToolCallReady(call, frozenset([tool.name for tool in candidate.request.tools]))
+            return ToolCallReady(
+                call, frozenset([tool.name for tool in candidate.request.tools])
+            )
         case CompletionResult(usage=usage):
-            provider.succeeded(permit)  # before it is passed on: nothing is read after it
+            provider.succeeded(
+                permit
+            )  # before it is passed on: nothing is read after it
             if provider.fitter and fitted:
                 provider.fitter.answered(fitted, usage.input_tokens)
-            return replace(event, answered_by=provider.id, declines=event.declines or inference.is_declined)
+            return replace(
+                event,
+                answered_by=provider.id,
+                declines=event.declines or inference.is_declined,
+            )
         case _:
             return event
 
@@ -251,7 +326,9 @@ def _has_acted(request: CompletionRequest) -> bool:
         match message:
             case UserMessage():
                 return False
-            case ToolResult(name=name, synthetic=False) if name in changing_tools(request.tools):
+            case ToolResult(name=name, synthetic=False) if name in changing_tools(
+                request.tools
+            ):
                 return True
             case _:
                 pass

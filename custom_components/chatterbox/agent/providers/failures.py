@@ -1,7 +1,8 @@
 """Translates failures of model services to `ProviderError`: HTTP statuses, error bodies, exceptions, refused prompts.
 
-Messages quote what the service said in one short line, without keys. `failures.toml` has the wordings. Their sources:
-the documentation and the source code of the services named beside them.
+Messages quote what the service said in one short line, without keys. `failures.toml`
+has the wordings. Their sources: the documentation and the source code of the services
+named beside them.
 """
 
 import errno
@@ -58,7 +59,8 @@ STATUS_ERRORS: Final[Mapping[int, type[ProviderError]]] = {
     HTTPStatus.UNAUTHORIZED: ProviderRejectedKey,
     HTTPStatus.FORBIDDEN: ProviderRejectedKey,
     HTTPStatus.PAYMENT_REQUIRED: CreditSpent,
-    HTTPStatus.NOT_FOUND: ProviderReplyInvalid,  # a wrong path; a missing model says so in its body
+    # a wrong path; a missing model says so in its body
+    HTTPStatus.NOT_FOUND: ProviderReplyInvalid,
     HTTPStatus.METHOD_NOT_ALLOWED: ProviderReplyInvalid,
     HTTPStatus.REQUEST_TIMEOUT: ProviderUnreachable,
     HTTPStatus.TOO_MANY_REQUESTS: ProviderBusy,
@@ -68,24 +70,44 @@ STATUS_ERRORS: Final[Mapping[int, type[ProviderError]]] = {
 """Other 4xx mean `ProviderRejectedRequest`, other 5xx `ProviderFailed`."""
 
 WORDINGS: Final = {
-    meaning: re.compile("|".join(patterns).replace("<number>", r"(\d[\d,]{0,12})"), re.IGNORECASE)
-    for meaning, patterns in read_data_file(Path(__file__).with_suffix(".toml"), dict[str, tuple[str, ...]]).items()
+    meaning: re.compile(
+        "|".join(patterns).replace("<number>", r"(\d[\d,]{0,12})"), re.IGNORECASE
+    )
+    for meaning, patterns in read_data_file(
+        Path(__file__).with_suffix(".toml"), dict[str, tuple[str, ...]]
+    ).items()
 }
 """By meaning; also of refusals after which a request is made in another way."""
 
-_TOOL_SETTINGS: Final = {"enable-auto-tool-choice": "vllm", "tool-call-parser": "vllm", "jinja": "llama_cpp"}
+_TOOL_SETTINGS: Final = {
+    "enable-auto-tool-choice": "vllm",
+    "tool-call-parser": "vllm",
+    "jinja": "llama_cpp",
+}
 """Words of a refusal of tools, and the server that has this setting."""
 
 _SAYINGS: Final[tuple[tuple[str, frozenset[int], type[ProviderError]], ...]] = (
     ("tools_refused", frozenset({400, 404, 422, 500, 501}), ToolsRefused),
-    ("images_refused", frozenset({400, 404, 415, 422, 500, 501}), ProviderRejectedRequest),
+    (
+        "images_refused",
+        frozenset({400, 404, 415, 422, 500, 501}),
+        ProviderRejectedRequest,
+    ),
     ("out_of_memory", frozenset({400, 500, 503}), ServerOutOfMemory),
     ("unparsed_reply", frozenset({400, 500}), UnparsedReply),
     ("no_credit", frozenset({400, 403, 429}), CreditSpent),
     ("refused_content", frozenset({400, 403, 422}), ContentRefused),
     ("missing_model", frozenset({HTTPStatus.NOT_FOUND}), ModelNotFound),
-    ("refused_model", frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}), ModelNotFound),
-    ("barred_model", frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}), ModelNotFound),
+    (
+        "refused_model",
+        frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}),
+        ModelNotFound,
+    ),
+    (
+        "barred_model",
+        frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}),
+        ModelNotFound,
+    ),
     ("refused_country", frozenset({HTTPStatus.FORBIDDEN}), ProviderRejectedRequest),
     ("refused_key", frozenset({HTTPStatus.BAD_REQUEST}), ProviderRejectedKey),
 )
@@ -94,20 +116,58 @@ _SAYINGS: Final[tuple[tuple[str, frozenset[int], type[ProviderError]], ...]] = (
 _OVERFLOW_STATUSES: Final = frozenset({400, 413, 422, 429, 500, 503})
 """Of prompts that are too long. 429: beyond the tokens per minute; 500 and 503: local servers."""
 
-CONNECTION_ERRORS: Final[Mapping[type[BaseException], tuple[type[ProviderError], str]]] = {
-    aiohttp.ConnectionTimeoutError: (ConnectTimeout, "no connection to the service in time"),
-    aiohttp.ServerTimeoutError: (FirstTokenTimeout, "the service did not answer in time"),
-    aiohttp.ClientSSLError: (ProviderUnreachable, "no secure connection (TLS) to the service"),
-    aiohttp.ServerFingerprintMismatch: (ProviderUnreachable, "the certificate of the service is not the expected one"),
-    aiohttp.ClientConnectorDNSError: (ProviderUnreachable, "the name of the service is not known"),
-    aiohttp.ClientConnectionError: (ProviderUnreachable, "no connection to the service"),
-    aiohttp.ClientHttpProxyError: (ProviderUnreachable, "the proxy refused the connection"),
-    aiohttp.ClientResponseError: (ProviderReplyInvalid, "the service did not answer in HTTP"),
-    aiohttp.client_exceptions.UploadAbortedError: (ProviderUnreachable, "no connection to the service"),
+CONNECTION_ERRORS: Final[
+    Mapping[type[BaseException], tuple[type[ProviderError], str]]
+] = {
+    aiohttp.ConnectionTimeoutError: (
+        ConnectTimeout,
+        "no connection to the service in time",
+    ),
+    aiohttp.ServerTimeoutError: (
+        FirstTokenTimeout,
+        "the service did not answer in time",
+    ),
+    aiohttp.ClientSSLError: (
+        ProviderUnreachable,
+        "no secure connection (TLS) to the service",
+    ),
+    aiohttp.ServerFingerprintMismatch: (
+        ProviderUnreachable,
+        "the certificate of the service is not the expected one",
+    ),
+    aiohttp.ClientConnectorDNSError: (
+        ProviderUnreachable,
+        "the name of the service is not known",
+    ),
+    aiohttp.ClientConnectionError: (
+        ProviderUnreachable,
+        "no connection to the service",
+    ),
+    aiohttp.ClientHttpProxyError: (
+        ProviderUnreachable,
+        "the proxy refused the connection",
+    ),
+    aiohttp.ClientResponseError: (
+        ProviderReplyInvalid,
+        "the service did not answer in HTTP",
+    ),
+    aiohttp.client_exceptions.UploadAbortedError: (
+        ProviderUnreachable,
+        "no connection to the service",
+    ),
     aiohttp.ClientPayloadError: (ProviderReplyInvalid, "the answer was cut"),
-    aiohttp.InvalidURL: (ProviderUnreachable, "the address of the service is not valid"),
-    aiohttp.NonHttpUrlClientError: (ProviderUnreachable, "the address of the service is not an http address"),
-    aiohttp.RedirectClientError: (ProviderReplyInvalid, "the service sent us to another address"),
+    aiohttp.InvalidURL: (
+        ProviderUnreachable,
+        "the address of the service is not valid",
+    ),
+    aiohttp.NonHttpUrlClientError: (
+        ProviderUnreachable,
+        "the address of the service is not an http address",
+    ),
+    aiohttp.RedirectClientError: (
+        ProviderReplyInvalid,
+        "the service sent us to another address",
+    ),
     TimeoutError: (FirstTokenTimeout, "the service did not answer in time"),
     OSError: (ProviderUnreachable, "no connection to the service"),
 }
@@ -119,12 +179,19 @@ _PARTS_OF_PROMPT: Final = re.compile(r"(\d{1,9}) of \w+ input")
 
 def server_refusing_tools(refusal: str) -> str:
     """Return the server whose setting allows the tools that were refused in these words: vllm, llama_cpp or other."""
-    return next((server for setting, server in _TOOL_SETTINGS.items() if setting in refusal), "other")
+    return next(
+        (server for setting, server in _TOOL_SETTINGS.items() if setting in refusal),
+        "other",
+    )
 
 
 def error_of_exception(exception: aiohttp.ClientError | OSError) -> ProviderError:
     """Return our error for one of `aiohttp`; raise it from the original."""
-    known = (CONNECTION_ERRORS[kind] for kind in type(exception).__mro__ if kind in CONNECTION_ERRORS)
+    known = (
+        CONNECTION_ERRORS[kind]
+        for kind in type(exception).__mro__
+        if kind in CONNECTION_ERRORS
+    )
     error, message = next(known, (ProviderUnreachable, "no connection to the service"))
     match exception:
         case aiohttp.ClientConnectorCertificateError():
@@ -136,20 +203,29 @@ def error_of_exception(exception: aiohttp.ClientError | OSError) -> ProviderErro
     failure = error(f"{message}: {detail}" if detail else message)
     failure.is_cut = isinstance(exception, aiohttp.ClientPayloadError)
     if isinstance(failure, ProviderUnreachable):
-        failure.is_refused = isinstance(exception, OSError) and exception.errno == errno.ECONNREFUSED
+        failure.is_refused = (
+            isinstance(exception, OSError) and exception.errno == errno.ECONNREFUSED
+        )
     return failure
 
 
 def error_of_response(
-    status: int, body: bytes, *, retry_after: str | None = None, secret: str = "", now: datetime | None = None
+    status: int,
+    body: bytes,
+    *,
+    retry_after: str | None = None,
+    secret: str = "",
+    now: datetime | None = None,
 ) -> ProviderError:
     """Return the error of an unsuccessful response.
 
-    `retry_after` is the header of that name, `secret` is removed from messages, `now` is the time that an HTTP date
-    counts from (default: the clock's).
+    `retry_after` is the header of that name, `secret` is removed from messages, `now`
+    is the time that an HTTP date counts from (default: the clock's).
     """
     if status < HTTPStatus.BAD_REQUEST:
-        return ProviderReplyInvalid(f"HTTP {status}: the service is not at this address")
+        return ProviderReplyInvalid(
+            f"HTTP {status}: the service is not at this address"
+        )
     report = _read_text(body.decode(errors="replace"))
     report = replace(report, retry_after=retry_after or report.retry_after)
     return _error(status, report, f"HTTP {status}", secret, now)
@@ -161,8 +237,16 @@ def error_of_report(reported: JsonValue, secret: str = "") -> ProviderError:
     `reported` is the object or text of `error`; `secret` is removed from messages.
     """
     report = _read_report(reported)
-    numbers = (int(label) for label in report.labels.split() if re.fullmatch("[45][0-9]{2}", label))
-    meant = (int(name[-3:]) for name, words in WORDINGS.items() if name[:4] == "like" and words.search(report.labels))
+    numbers = (
+        int(label)
+        for label in report.labels.split()
+        if re.fullmatch("[45][0-9]{2}", label)
+    )
+    meant = (
+        int(name[-3:])
+        for name, words in WORDINGS.items()
+        if name[:4] == "like" and words.search(report.labels)
+    )
     status = next(numbers, next(meant, HTTPStatus.INTERNAL_SERVER_ERROR))
     return _error(status, report, "the service reported an error", secret)
 
@@ -197,23 +281,33 @@ def _read_report(value: JsonValue) -> _Report:
             return _read_report(first)
         case {"error": (dict() | str()) as inner}:
             return _read_report(inner)
-        case {"detail": dict() as inner} | {"errors": [inner, *_]} if isinstance(value, dict) and not _words(value):
+        case {"detail": dict() as inner} | {"errors": [inner, *_]} if isinstance(
+            value, dict
+        ) and not _words(value):
             return _read_report(inner)  # the first is KoboldCpp's
         case dict():
             labels = (value.get(key) for key in ("type", "code", "status"))
-            labelled = " ".join(str(label) for label in labels if isinstance(label, str | int))
+            labelled = " ".join(
+                str(label) for label in labels if isinstance(label, str | int)
+            )
             numbers = (value.get(key) for key in ("n_prompt_tokens", "n_ctx"))
-            prompt, window = (number if type(number) is int else None for number in numbers)
+            prompt, window = (
+                number if type(number) is int else None for number in numbers
+            )
             written = value.get("failed_generation")  # Groq
             written = written if isinstance(written, str) else ""
-            return _Report(_words(value), labelled, prompt, window, written, _retry_delay(value))
+            return _Report(
+                _words(value), labelled, prompt, window, written, _retry_delay(value)
+            )
         case _:
             return _Report()
 
 
 def _words(report: JsonObject) -> str:
     match report:
-        case {"message": str(words), "metadata": {"raw": str(raw)}} if quoted := _read_text(raw).message:
+        case {"message": str(words), "metadata": {"raw": str(raw)}} if (
+            quoted := _read_text(raw).message
+        ):
             return f"{words}: {quoted}"  # OpenRouter, of a service behind it
         case {"message": dict() as inner}:  # Mistral
             return _words(inner)
@@ -231,20 +325,32 @@ def _words(report: JsonObject) -> str:
 def _retry_delay(report: JsonObject) -> str:
     """Return when to ask again: Google's `RetryInfo`, sent as "12s", or OpenRouter's time in milliseconds."""
     match report:
-        case {"metadata": {"headers": {"X-RateLimit-Reset": str(reset)}}} if _MILLISECONDS.fullmatch(reset):
-            return format_datetime(datetime.fromtimestamp(int(reset) / 1000, UTC), usegmt=True)
+        case {"metadata": {"headers": {"X-RateLimit-Reset": str(reset)}}} if (
+            _MILLISECONDS.fullmatch(reset)
+        ):
+            return format_datetime(
+                datetime.fromtimestamp(int(reset) / 1000, UTC), usegmt=True
+            )
     delays = (detail.get("retryDelay") for detail in objects_in(report.get("details")))
-    return next((delay.removesuffix("s") for delay in delays if isinstance(delay, str)), "")
+    return next(
+        (delay.removesuffix("s") for delay in delays if isinstance(delay, str)), ""
+    )
 
 
-def _error(status: int, report: _Report, what: str, secret: str, now: datetime | None = None) -> ProviderError:
+def _error(
+    status: int, report: _Report, what: str, secret: str, now: datetime | None = None
+) -> ProviderError:
     message = _message_line(report, secret)
     error = _error_saying(f"{what}: {message}" if message else what, status, report)
     error.words = message
     if type(error) is ProviderBusy:
-        error.retry_after = _parse_retry_after(report.retry_after, now or datetime.now(UTC))
+        error.retry_after = _parse_retry_after(
+            report.retry_after, now or datetime.now(UTC)
+        )
     if isinstance(error, ProviderRejectedRequest):
-        error.refuses_images = WORDINGS["images_refused"].search(report.message) is not None
+        error.refuses_images = (
+            WORDINGS["images_refused"].search(report.message) is not None
+        )
     if isinstance(error, UnparsedReply):
         error.written = report.written[:MAX_CALL_LENGTH]
     return error
@@ -254,9 +360,19 @@ def _error_saying(message: str, status: int, report: _Report) -> ProviderError:
     words = f"{report.labels} {report.message}"[:_WORDS_READ]
     if status in _OVERFLOW_STATUSES and (overflow := find_overflow(words)) is not None:
         prompt, window = overflow
-        return PromptTooLong(message, prompt or report.prompt_tokens, window or report.window_tokens)
-    meant = (error for name, statuses, error in _SAYINGS if status in statuses and WORDINGS[name].search(words))
-    other = ProviderRejectedRequest if status < HTTPStatus.INTERNAL_SERVER_ERROR else ProviderFailed
+        return PromptTooLong(
+            message, prompt or report.prompt_tokens, window or report.window_tokens
+        )
+    meant = (
+        error
+        for name, statuses, error in _SAYINGS
+        if status in statuses and WORDINGS[name].search(words)
+    )
+    other = (
+        ProviderRejectedRequest
+        if status < HTTPStatus.INTERNAL_SERVER_ERROR
+        else ProviderFailed
+    )
     return next(meant, STATUS_ERRORS.get(status, other))(message)
 
 
@@ -278,7 +394,9 @@ def _parse_retry_after(header: str, now: datetime) -> float | None:
         seconds = float(header)
     except ValueError:
         try:
-            seconds = (parsedate_to_datetime(header).replace(tzinfo=UTC) - now).total_seconds()
+            seconds = (
+                parsedate_to_datetime(header).replace(tzinfo=UTC) - now
+            ).total_seconds()
         except ValueError:
             return None
     return min(max(seconds, 0.0), MAX_RETRY_AFTER) if math.isfinite(seconds) else None
@@ -294,7 +412,9 @@ def find_overflow(words: str) -> tuple[int | None, int | None] | None:
     if parts := _PARTS_OF_PROMPT.findall(words):
         return sum(map(int, parts)), _number("windows", words)
     prompts = (_number(meaning, words) for meaning in ("prompts", "sums"))
-    return next((prompt for prompt in prompts if prompt is not None), None), _number("windows", words)
+    return next((prompt for prompt in prompts if prompt is not None), None), _number(
+        "windows", words
+    )
 
 
 def _number(meaning: str, words: str) -> int | None:

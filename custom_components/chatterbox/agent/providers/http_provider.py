@@ -5,7 +5,14 @@ Decision 33.
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,22 +23,43 @@ from yarl import URL
 
 from ..conversation.token_estimate import plausible_usage
 from ..errors import PromptTooLong, ProviderError, ProviderReplyInvalid, UnparsedReply
-from ..events import CompletionResult, PromptProgress, ProviderEvent, ReasoningDelta, TextDelta, ToolCallReady
+from ..events import (
+    CompletionResult,
+    PromptProgress,
+    ProviderEvent,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallReady,
+)
 from ..json.text import payload_to_bytes
 from ..messages import FinishReason, JsonObject, UserMessage
 from ..protocols import NO_WISHES, CompletionRequest
-from ..wire.model_lists import ChatModel, parse_chat_models, parse_context_window, parse_model_list
+from ..wire.model_lists import (
+    ChatModel,
+    parse_chat_models,
+    parse_context_window,
+    parse_model_list,
+)
 from ..wire.reply_reader import ReplyReader, ReportedFailure
 from .failures import error_of_report
 from .profiles import DEFAULT_OPTIONS, ModelOptions, ServerProfile, profile_at
 from .refused_parameters import Adjustment, RefusedParameters
-from .service_client import DEFAULT_LIMITS, Access, ResponseBody, ServiceClient, TimeLimits, api_root
+from .service_client import (
+    DEFAULT_LIMITS,
+    Access,
+    ResponseBody,
+    ServiceClient,
+    TimeLimits,
+    api_root,
+)
 from .text_calls import TextCallReader, TextCalls
 
 
 def lay_over(payload: JsonObject, extra: JsonObject) -> JsonObject:
     """Return `payload` with the fields of `extra` replacing its own; null removes a field."""
-    return {name: value for name, value in {**payload, **extra}.items() if value is not None}
+    return {
+        name: value for name, value in {**payload, **extra}.items() if value is not None
+    }
 
 
 _MAX_STREAM_BYTES: Final = 16 * 1024 * 1024
@@ -41,7 +69,9 @@ _PIECE: Final = 512
 _BATCH: Final = 0.025
 """Seconds for which text is collected after text was passed on: nobody hears the delay, and each read costs the same,
 however much it brings."""
-_JSON_LINES: Final = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl"})
+_JSON_LINES: Final = frozenset(
+    {"application/x-ndjson", "application/ndjson", "application/jsonl"}
+)
 """Content types of streams, although they name JSON."""
 
 
@@ -108,7 +138,10 @@ class _Reply:
     def next_event(self) -> ProviderEvent | None:
         """Return the next of these events; None if there is none."""
         if (event := next(self.events, None)) is not None:
-            self.last, self.started = event, self.started or not isinstance(event, PromptProgress)
+            self.last, self.started = (
+                event,
+                self.started or not isinstance(event, PromptProgress),
+            )
             self.complete = isinstance(event, CompletionResult)
         return event
 
@@ -170,8 +203,12 @@ class HTTPProvider(ABC):
         self._options = options
         self._profile = profile or self._PROFILE or profile_at(base_url)
         self._attachments = self._profile.attachments
-        self._refused = RefusedParameters(model, self._REQUIRED, self._ALSO_CALLED, self._ADJUSTMENTS)
-        self._client = ServiceClient(session, self._access(base_url, api_key or ""), self._refused, limits)
+        self._refused = RefusedParameters(
+            model, self._REQUIRED, self._ALSO_CALLED, self._ADJUSTMENTS
+        )
+        self._client = ServiceClient(
+            session, self._access(base_url, api_key or ""), self._refused, limits
+        )
         self._text_calls = TextCalls(model)
 
     @override
@@ -198,7 +235,9 @@ class HTTPProvider(ABC):
                         for event in calls:
                             yield event
                         return
-                    payload = await self._payload_after(error, request, reply.payload, started=reply.started)
+                    payload = await self._payload_after(
+                        error, request, reply.payload, started=reply.started
+                    )
                     reply, events = self._reply(request, payload), ()
                 for event in events:
                     yield event
@@ -206,17 +245,25 @@ class HTTPProvider(ABC):
         finally:
             reply.close()
 
-    async def _quoted_calls(self, error: ProviderError, reply: _Reply) -> list[ProviderEvent]:
+    async def _quoted_calls(
+        self, error: ProviderError, reply: _Reply
+    ) -> list[ProviderEvent]:
         """Return the answer that a service quotes as unusable, if it has calls; nothing otherwise."""
         if reply.started or not isinstance(error, UnparsedReply) or not error.written:
             return []
         written = (TextDelta(error.written), CompletionResult(FinishReason.STOP))
-        events = [event for piece in written for event in await reply.message.read(piece)]
-        return events if any(isinstance(event, ToolCallReady) for event in events) else []
+        events = [
+            event for piece in written for event in await reply.message.read(piece)
+        ]
+        return (
+            events if any(isinstance(event, ToolCallReady) for event in events) else []
+        )
 
     def _reply(self, request: CompletionRequest, payload: JsonObject) -> _Reply:
         room = self._options_for(request).max_characters
-        return _Reply(payload, self._reader(request), self._text_calls.message(request), room)
+        return _Reply(
+            payload, self._reader(request), self._text_calls.message(request), room
+        )
 
     async def _next(self, reply: _Reply) -> Iterable[ProviderEvent]:
         """Return what the next event of a reply comes to; nothing if that takes more bytes.
@@ -235,10 +282,14 @@ class HTTPProvider(ABC):
             raise error_of_report(failure.report, self._client.secret) from failure
         return ()
 
-    async def _passed_on(self, event: ProviderEvent, body: ResponseBody, reply: _Reply) -> Iterable[ProviderEvent]:
+    async def _passed_on(
+        self, event: ProviderEvent, body: ResponseBody, reply: _Reply
+    ) -> Iterable[ProviderEvent]:
         """Return what becomes of an event: written calls as calls, and impossible usage as an estimate."""
         if isinstance(event, CompletionResult):
-            usage = plausible_usage(event.usage, partial(payload_to_bytes, reply.payload), body.received)
+            usage = plausible_usage(
+                event.usage, partial(payload_to_bytes, reply.payload), body.received
+            )
             event = replace(event, usage=usage)
             await self._note_result(reply.payload, event)
         await _yield_to_loop(event)
@@ -259,7 +310,9 @@ class HTTPProvider(ABC):
     def _shortest(self, payload: JsonObject) -> JsonObject:
         """Return the same request with the shortest possible answer."""
 
-    async def _note_result(self, _payload: JsonObject, _result: CompletionResult) -> None:
+    async def _note_result(
+        self, _payload: JsonObject, _result: CompletionResult
+    ) -> None:
         """Handle the end of an answer."""
         self.overflow = None
 
@@ -276,18 +329,30 @@ class HTTPProvider(ABC):
             self.overflow = error
         raise error
 
-    async def _first_events(self, body: ResponseBody, reader: ReplyReader) -> Iterator[ProviderEvent]:
+    async def _first_events(
+        self, body: ResponseBody, reader: ReplyReader
+    ) -> Iterator[ProviderEvent]:
         """Return the events of the first bytes, or of a whole answer if the server does not stream."""
         if "html" in body.content_type:
-            raise ProviderReplyInvalid("the service answered with a web page: is this the address of its API?")
+            raise ProviderReplyInvalid(
+                "the service answered with a web page: is this the address of its API?"
+            )
         start = await body.read_start()
         if self._STREAMS_OBJECTS:
-            is_whole = "json" in body.content_type and body.content_type not in _JSON_LINES
+            is_whole = (
+                "json" in body.content_type and body.content_type not in _JSON_LINES
+            )
         else:
             is_whole = start.startswith(b"{")
-        return reader.read_whole(await body.read_text(start)) if is_whole else reader.feed(start)
+        return (
+            reader.read_whole(await body.read_text(start))
+            if is_whole
+            else reader.feed(start)
+        )
 
-    async def _next_events(self, body: ResponseBody, reply: _Reply) -> Iterator[ProviderEvent]:
+    async def _next_events(
+        self, body: ResponseBody, reply: _Reply
+    ) -> Iterator[ProviderEvent]:
         """Return the events of the next bytes, or the last ones at the end of the reply.
 
         A reply of too many bytes ends there; one that has not started by then fails.
@@ -300,9 +365,15 @@ class HTTPProvider(ABC):
             await asyncio.sleep(_BATCH)
         while chunk := await body.read():
             if body.received > _MAX_STREAM_BYTES and reply.started:
-                return reader.end() if reader.finished else iter([CompletionResult(FinishReason.LENGTH)])
+                return (
+                    reader.end()
+                    if reader.finished
+                    else iter([CompletionResult(FinishReason.LENGTH)])
+                )
             if body.received > _MAX_STREAM_BYTES:
-                raise ProviderReplyInvalid(f"the service sent an answer of more than {_MAX_STREAM_BYTES} bytes")
+                raise ProviderReplyInvalid(
+                    f"the service sent an answer of more than {_MAX_STREAM_BYTES} bytes"
+                )
             if not reader.done:
                 return reader.feed(chunk)
         return reader.end()
@@ -310,7 +381,8 @@ class HTTPProvider(ABC):
     async def list_models(self) -> list[str]:
         """Return the names of the server's models, sorted.
 
-        Raises a `ProviderError`; `ProviderReplyInvalid` if there is no such list at this address.
+        Raises a `ProviderError`; `ProviderReplyInvalid` if there is no such list at
+        this address.
         """
         return parse_model_list(await self._client.get_text("models", "list of models"))
 
@@ -318,8 +390,12 @@ class HTTPProvider(ABC):
         """Return the models that one can talk to, the most useful first; see `list_models`."""
         with suppress(ProviderReplyInvalid):  # an old server
             if page := self._profile.models_page:
-                return parse_chat_models(await self._client.get_text(page, "list of models"))
-        return parse_chat_models(await self._client.get_text("models", "list of models"))
+                return parse_chat_models(
+                    await self._client.get_text(page, "list of models")
+                )
+        return parse_chat_models(
+            await self._client.get_text("models", "list of models")
+        )
 
     async def context_window(self) -> int | None:
         """Return the context length of the model in tokens; None if the server does not say.
@@ -328,7 +404,9 @@ class HTTPProvider(ABC):
         """
         for page in self._profile.window_pages:
             with suppress(ProviderReplyInvalid):  # there is no such page
-                text = await self._client.get_text(page.format(model=self._model), "page about its models")
+                text = await self._client.get_text(
+                    page.format(model=self._model), "page about its models"
+                )
                 if (tokens := parse_context_window(text, self._model)) is not None:
                     return tokens
         return None
@@ -336,8 +414,8 @@ class HTTPProvider(ABC):
     async def check(self) -> None:
         """Check that the model answers, at this address and with this key, and close at its first word.
 
-        The list of models would be no proof: many servers give it to everyone. Raises the `ProviderError` that a turn
-        would get.
+        The list of models would be no proof: many servers give it to everyone. Raises
+        the `ProviderError` that a turn would get.
         """
         request = CompletionRequest(instructions="", transcript=(UserMessage("Hi"),))
         await self._client.await_first(self.stream(request))
@@ -345,12 +423,16 @@ class HTTPProvider(ABC):
     async def prefill(self, request: CompletionRequest) -> None:
         """Have the server read a request, so that one with the same beginning is answered sooner.
 
-        The answer is as short as the server allows; all other options are as in `stream`, reasoning included, since
-        some models read them before anything else. Where prefilling is useless or has a price, this only connects.
-        Raises a `ProviderError`, and closes its connection when it is cancelled. Nothing is counted.
+        The answer is as short as the server allows; all other options are as in
+        `stream`, reasoning included, since some models read them before anything else.
+        Where prefilling is useless or has a price, this only connects. Raises a
+        `ProviderError`, and closes its connection when it is cancelled. Nothing is
+        counted.
         """
         if self._profile.caches_prefix:
-            await self._client.prefill(self._PATH, self._shortest(self._payload(request)))
+            await self._client.prefill(
+                self._PATH, self._shortest(self._payload(request))
+            )
         else:
             await self.connect()
 
@@ -363,10 +445,16 @@ class HTTPProvider(ABC):
         options, wishes = self._options, request.options
         if wishes == NO_WISHES:
             return options
-        lengths = [length for length in (options.max_tokens, wishes.max_output_tokens) if length is not None]
+        lengths = [
+            length
+            for length in (options.max_tokens, wishes.max_output_tokens)
+            if length is not None
+        ]
         return replace(
             options,
-            temperature=options.temperature if wishes.temperature is None else wishes.temperature,
+            temperature=options.temperature
+            if wishes.temperature is None
+            else wishes.temperature,
             top_p=options.top_p if wishes.top_p is None else wishes.top_p,
             max_tokens=min(lengths, default=None),
             max_characters=wishes.max_characters or options.max_characters,

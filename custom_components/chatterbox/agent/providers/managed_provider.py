@@ -1,7 +1,8 @@
 """A provider of a chain with its circuit breaker, timeouts and retries, and the start of its answer.
 
-Until its first event a stream has said and called nothing, so the request can be repeated. Only the time of our waits
-counts, never that of the reader between two events. The turn as a whole has its own deadline.
+Until its first event a stream has said and called nothing, so the request can be
+repeated. Only the time of our waits counts, never that of the reader between two
+events. The turn as a whole has its own deadline.
 """
 
 import asyncio
@@ -75,7 +76,9 @@ _DEFAULT_POLICY: Final = BreakerPolicy()
 class CircuitBreaker:
     """The breaker of one provider. For one event loop; several requests may be under way at once."""
 
-    def __init__(self, policy: BreakerPolicy = _DEFAULT_POLICY, clock: Clock = SYSTEM_CLOCK) -> None:
+    def __init__(
+        self, policy: BreakerPolicy = _DEFAULT_POLICY, clock: Clock = SYSTEM_CLOCK
+    ) -> None:
         """Start closed."""
         self._policy = policy
         self._clock = clock
@@ -97,12 +100,20 @@ class CircuitBreaker:
         """Return the state; an open circuit becomes half-open by time alone."""
         if self._probe_at is None:
             return BreakerState.CLOSED
-        return BreakerState.OPEN if self._clock.now() < self._probe_at else BreakerState.HALF_OPEN
+        return (
+            BreakerState.OPEN
+            if self._clock.now() < self._probe_at
+            else BreakerState.HALF_OPEN
+        )
 
     @property
     def seconds_until_probe(self) -> float:
         """Return how long the circuit stays open; 0 if it is not open."""
-        return 0.0 if self._probe_at is None else max(self._probe_at - self._clock.now(), 0.0)
+        return (
+            0.0
+            if self._probe_at is None
+            else max(self._probe_at - self._clock.now(), 0.0)
+        )
 
     @property
     def seconds_since_answer(self) -> float:
@@ -112,14 +123,19 @@ class CircuitBreaker:
     def admit(self) -> Permit | None:
         """Return a permit for one request, None if it may not pass.
 
-        A server that refuses connections delays nobody, so each turn finds out whether it has been started.
+        A server that refuses connections delays nobody, so each turn finds out whether
+        it has been started.
         """
         match self.state:
             case BreakerState.HALF_OPEN if self._probe is None:
                 self._probe = Permit(self)
                 return self._probe
             case state:
-                return Permit(self) if state is BreakerState.CLOSED or self._is_refused else None
+                return (
+                    Permit(self)
+                    if state is BreakerState.CLOSED or self._is_refused
+                    else None
+                )
 
     def insist(self) -> Permit:
         """Return a permit in any state, if there is no other provider."""
@@ -137,11 +153,14 @@ class CircuitBreaker:
         """Record the outcome of a request; called by its permit."""
         if outcome is None:
             self.answers += 1
-            # A check that the service is back says nothing about what it has in its cache.
+            # A check that the service is back says nothing about what it has in its
+            # cache.
             self._answered_at = -math.inf if self.last_error else self._clock.now()
             self._close()
             return
-        if isinstance(outcome, ProviderRejectedRequest):  # it concerns the request: the service is up
+        if isinstance(
+            outcome, ProviderRejectedRequest
+        ):  # it concerns the request: the service is up
             if permit is self._probe:
                 self._close()
             self._note(outcome)
@@ -149,9 +168,13 @@ class CircuitBreaker:
         self._note(outcome)
         self.failures += 1
         if permit is self._probe:
-            self._cool_down = min(self._cool_down * self._policy.growth, self._policy.longest_cool_down)
+            self._cool_down = min(
+                self._cool_down * self._policy.growth, self._policy.longest_cool_down
+            )
             self._open(outcome)
-        elif self._probe_at is None and (self.failures >= self._policy.failures or isinstance(outcome, _PERMANENT)):
+        elif self._probe_at is None and (
+            self.failures >= self._policy.failures or isinstance(outcome, _PERMANENT)
+        ):
             self._cool_down = self._policy.cool_down
             self._open(outcome)
 
@@ -169,7 +192,10 @@ class CircuitBreaker:
         self._probe_at = self._probe = None
 
     def _open(self, error: ProviderError) -> None:
-        wait = max(self._cool_down, min(error.retry_after or 0.0, self._policy.longest_cool_down))
+        wait = max(
+            self._cool_down,
+            min(error.retry_after or 0.0, self._policy.longest_cool_down),
+        )
         self._probe_at = self._clock.now() + wait
         self._probe = None
 
@@ -232,8 +258,8 @@ class Timeouts:
 _RETRY_WAIT: Final = 0.25
 """Most seconds between two requests, unless the service asks for more.
 
-A random part of them is waited ("full jitter"), so that many homes do not return to a service in step (AWS Architecture
-Blog, "Exponential Backoff And Jitter").
+A random part of them is waited ("full jitter"), so that many homes do not return to a
+service in step (AWS Architecture Blog, "Exponential Backoff And Jitter").
 """
 
 
@@ -247,14 +273,23 @@ class StartedStream:
     fitted: FittedRequest | None = None
     """The request as it was fitted into a context window, if it was."""
 
-    async def after(self, event: ProviderEvent, timeouts: Timeouts) -> ProviderEvent | None:
+    async def after(
+        self, event: ProviderEvent, timeouts: Timeouts
+    ) -> ProviderEvent | None:
         """Wait for the event after `event`; None after `CompletionResult`.
 
-        Raises as `await_first` does, with `BetweenTokensTimeout` for a silence that is too long.
+        Raises as `await_first` does, with `BetweenTokensTimeout` for a silence that is
+        too long.
         """
         if isinstance(event, CompletionResult):
             return None
-        return await _next(self.rest, timeouts.between_tokens, self.clock, BetweenTokensTimeout, "fell silent")
+        return await _next(
+            self.rest,
+            timeouts.between_tokens,
+            self.clock,
+            BetweenTokensTimeout,
+            "fell silent",
+        )
 
     async def aclose(self) -> None:
         """Close the stream."""
@@ -274,9 +309,10 @@ async def await_first(
 ) -> StartedStream:
     """Wait for the first event of a stream; closes the stream if there is none.
 
-    The wait goes on while the service tells that it gets on with the prompt, for `longest` seconds at most. Raises
-    `FirstTokenTimeout`, a `ProviderError` of the stream, `ProviderReplyInvalid` if it ends without a finish, or
-    `ProviderUnreachable` if it was cancelled although its reader was not.
+    The wait goes on while the service tells that it gets on with the prompt, for
+    `longest` seconds at most. Raises `FirstTokenTimeout`, a `ProviderError` of the
+    stream, `ProviderReplyInvalid` if it ends without a finish, or `ProviderUnreachable`
+    if it was cancelled although its reader was not.
     """
     read_at, processed = clock.now(), -1
     due, ends_at = read_at + seconds, read_at + longest
@@ -285,10 +321,20 @@ async def await_first(
         while isinstance(first, PromptProgress):
             now = clock.now()
             if first.processed > processed:
-                batch = math.inf if processed < 0 else _BATCHES * (now - read_at)  # at first it may have any size
-                due = now + (seconds if first.processed >= first.total else max(batch, seconds))
+                batch = (
+                    math.inf if processed < 0 else _BATCHES * (now - read_at)
+                )  # at first it may have any size
+                due = now + (
+                    seconds if first.processed >= first.total else max(batch, seconds)
+                )
                 read_at, processed = now, first.processed
-            first = await _next(stream, min(due, ends_at) - now, clock, FirstTokenTimeout, "read no further")
+            first = await _next(
+                stream,
+                min(due, ends_at) - now,
+                clock,
+                FirstTokenTimeout,
+                "read no further",
+            )
     except BaseException:
         await stream.aclose()
         raise
@@ -296,7 +342,11 @@ async def await_first(
 
 
 async def _next(
-    stream: AsyncGenerator[ProviderEvent], seconds: float, clock: Clock, late: type[ProviderError], did: str
+    stream: AsyncGenerator[ProviderEvent],
+    seconds: float,
+    clock: Clock,
+    late: type[ProviderError],
+    did: str,
 ) -> ProviderEvent:
     try:
         async with time_limit(seconds, clock):
@@ -363,16 +413,20 @@ class ReadAhead:
     async def give_way(self, prefix: Prefix, longest: float) -> None:
         """Have the server free for a request of a turn with a prefix.
 
-        If that is being read, it is waited for: a llama.cpp server that is cut off finishes a batch of up to 2,048
-        tokens before it takes the next request, and then reads the rest in any case. Raises `FirstTokenTimeout` if it
-        takes longer than `longest` seconds: the server goes on reading, until the next turn takes its place.
+        If that is being read, it is waited for: a llama.cpp server that is cut off
+        finishes a batch of up to 2,048 tokens before it takes the next request, and
+        then reads the rest in any case. Raises `FirstTokenTimeout` if it takes longer
+        than `longest` seconds: the server goes on reading, until the next turn takes
+        its place.
         """
         if self.task is not None and not self.task.done():
             if self.prefix == prefix:
                 await asyncio.wait({self.task}, timeout=longest)
                 if not self.task.done():
                     self.prefix = None
-                    raise FirstTokenTimeout("the service is still reading the beginning of the prompt")
+                    raise FirstTokenTimeout(
+                        "the service is still reading the beginning of the prompt"
+                    )
             else:
                 self.task.cancel()
                 await asyncio.wait({self.task}, timeout=min(longest, _A_MOMENT))
@@ -382,7 +436,11 @@ class ReadAhead:
     def note(self, prefix: Prefix) -> None:
         """Note a prefix that the server has read or, in a turn, is about to read. It may hold no other model now."""
         now, model = time.monotonic(), prefix[0]
-        self.known = [one for one in self.known if one[1] > now - READ_FOR and one[0][0] == model and one[0] != prefix]
+        self.known = [
+            one
+            for one in self.known
+            if one[1] > now - READ_FOR and one[0][0] == model and one[0] != prefix
+        ]
         self.known.append((prefix, now))
 
     def forget(self) -> None:
@@ -435,7 +493,11 @@ class ManagedProvider:
     def first_wait(self) -> float:
         """Return the seconds that the first event may take now, as far as is known."""
         timeouts = self.timeouts
-        longest = max(timeouts.first_token, timeouts.first_answer, _MARGIN * self.ahead.seconds.get(self.model, 0.0))
+        longest = max(
+            timeouts.first_token,
+            timeouts.first_answer,
+            _MARGIN * self.ahead.seconds.get(self.model, 0.0),
+        )
         return longest if self._rests else timeouts.first_token
 
     def request(self, request: CompletionRequest) -> CompletionRequest | None:
@@ -448,41 +510,67 @@ class ManagedProvider:
             case ToolChoiceMode.REQUIRED if not tools:
                 return None
             case _:
-                return request if len(tools) == len(request.tools) else replace(request, tools=tools)
+                return (
+                    request
+                    if len(tools) == len(request.tools)
+                    else replace(request, tools=tools)
+                )
 
     async def start(
-        self, request: CompletionRequest, longest: float, clock: Clock, jitter: Jitter, *, may_retry: bool
+        self,
+        request: CompletionRequest,
+        longest: float,
+        clock: Clock,
+        jitter: Jitter,
+        *,
+        may_retry: bool,
     ) -> StartedStream:
         """Open a stream and wait for its first event, for `longest` seconds at most.
 
-        A request is made once more if the time for a first event allows it; a `Retry-After` is honoured in full. A
-        prompt that is refused as too long is sent once more, shorter. Raises the `ProviderError` of the last request,
-        at once if there is no time for another one.
+        A request is made once more if the time for a first event allows it; a
+        `Retry-After` is honoured in full. A prompt that is refused as too long is sent
+        once more, shorter. Raises the `ProviderError` of the last request, at once if
+        there is no time for another one.
         """
         ends_at = clock.now() + longest
-        await self.ahead.give_way((self.model, request.instructions, request.tools), max(longest, 0))
+        await self.ahead.give_way(
+            (self.model, request.instructions, request.tools), max(longest, 0)
+        )
         is_unknown = self._rests and self.timeouts.is_guessed
-        deadline = ends_at if is_unknown else min(clock.now() + self.first_wait, ends_at)
+        deadline = (
+            ends_at if is_unknown else min(clock.now() + self.first_wait, ends_at)
+        )
         fitted = self.fitter.fit(request) if self.fitter else None
         may_retry = may_retry and self.retries
         while True:
             try:
                 stream = self._open(fitted.request if fitted else request)
                 now = clock.now()
-                return await await_first(stream, deadline - now, ends_at - now, clock, fitted)
+                return await await_first(
+                    stream, deadline - now, ends_at - now, clock, fitted
+                )
             except ProviderError as error:
                 if shorter := self.learn(error, fitted):
                     fitted = shorter
                     continue
                 wait = max(_RETRY_WAIT * jitter(), error.retry_after or 0.0)
-                if not (may_retry and error.retryable) or clock.now() + wait >= deadline:
+                if (
+                    not (may_retry and error.retryable)
+                    or clock.now() + wait >= deadline
+                ):
                     raise
             may_retry = False
             await clock.sleep(wait)
 
-    def learn(self, error: ProviderError, fitted: FittedRequest | None) -> FittedRequest | None:
+    def learn(
+        self, error: ProviderError, fitted: FittedRequest | None
+    ) -> FittedRequest | None:
         """Take the numbers of a prompt that was refused as too long; return a shorter one to send, if there is one."""
-        if self.fitter is None or fitted is None or not isinstance(error, PromptTooLong):
+        if (
+            self.fitter is None
+            or fitted is None
+            or not isinstance(error, PromptTooLong)
+        ):
             return None
         return self.fitter.refused(fitted, error)
 
@@ -491,7 +579,12 @@ class ManagedProvider:
         stream = self.provider.stream(request)
         if self.closes_promptly:
             return stream
-        return leavable(stream, f"provider of {self.name}", may_fail=ProviderError, cancelled_as=ProviderUnreachable)
+        return leavable(
+            stream,
+            f"provider of {self.name}",
+            may_fail=ProviderError,
+            cancelled_as=ProviderUnreachable,
+        )
 
     def succeeded(self, permit: Permit) -> None:
         """Record a success; logged if it follows a failure."""
@@ -531,11 +624,16 @@ class ManagedProvider:
             return
         with self.breaker.insist() as permit:
             try:
-                await finish_within(self.first_wait, self.check(), f"check of {self.name}")
+                await finish_within(
+                    self.first_wait, self.check(), f"check of {self.name}"
+                )
             except ProviderError as error:
                 self.failed(permit, error)
             except TookTooLong:
-                self.failed(permit, FirstTokenTimeout("the service did not begin to answer in time"))
+                self.failed(
+                    permit,
+                    FirstTokenTimeout("the service did not begin to answer in time"),
+                )
             else:
                 self.succeeded(permit)
 
@@ -543,6 +641,7 @@ class ManagedProvider:
 def is_available(providers: Iterable[ManagedProvider]) -> bool:
     """Return whether the circuit of any provider of a chain is closed.
 
-    An open or half-open one closes by a `probe`, or by a turn that has no other provider.
+    An open or half-open one closes by a `probe`, or by a turn that has no other
+    provider.
     """
     return any(provider.breaker.state is BreakerState.CLOSED for provider in providers)

@@ -1,9 +1,10 @@
 """`LLMProvider` for servers of Ollama's own chat format.
 
-Unlike the Chat Completions that Ollama also offers, its own format sets how long the model stays in memory and the
-context length it is loaded with. Without a sufficient `num_ctx`, Ollama truncates a long prompt silently, unless a
-request sets `truncate: false` (Ollama's issues 3839 and 4967). So requests set it, and only a refused prompt may be
-truncated.
+Unlike the Chat Completions that Ollama also offers, its own format sets how long the
+model stays in memory and the context length it is loaded with. Without a sufficient
+`num_ctx`, Ollama truncates a long prompt silently, unless a request sets `truncate:
+false` (Ollama's issues 3839 and 4967). So requests set it, and only a refused prompt
+may be truncated.
 """
 
 import asyncio
@@ -55,7 +56,9 @@ class OllamaChatProvider(HTTPProvider):
 
     @override
     def _payload(self, request: CompletionRequest) -> JsonObject:
-        payload = request_to_payload(request, self._model, attachments=self._attachments)
+        payload = request_to_payload(
+            request, self._model, attachments=self._attachments
+        )
         options = self._options_for(request)
         model_options = self._model_options(options)
         payload |= {
@@ -70,7 +73,12 @@ class OllamaChatProvider(HTTPProvider):
     def _shortest(self, payload: JsonObject) -> JsonObject:
         options = payload.get("options")
         # All other options stay: another context length would reload the model.
-        return payload | {"options": {**(options if isinstance(options, dict) else {}), "num_predict": 1}}
+        return payload | {
+            "options": {
+                **(options if isinstance(options, dict) else {}),
+                "num_predict": 1,
+            }
+        }
 
     @override
     async def _note_result(self, payload: JsonObject, result: CompletionResult) -> None:
@@ -79,13 +87,20 @@ class OllamaChatProvider(HTTPProvider):
             return
         window, count = _num_ctx_of(payload), result.usage.input_tokens
         if window and count >= window:
-            await self._note_overflow(payload, PromptTooLong("the server has cut the prompt"))
+            await self._note_overflow(
+                payload, PromptTooLong("the server has cut the prompt")
+            )
         else:
             self.overflow = None
 
     @override
     async def _payload_after(
-        self, error: ProviderError, request: CompletionRequest, payload: JsonObject, *, started: bool
+        self,
+        error: ProviderError,
+        request: CompletionRequest,
+        payload: JsonObject,
+        *,
+        started: bool,
     ) -> JsonObject:
         """Let the server truncate a prompt that does not fit, unless the request forbids it."""
         if not isinstance(error, PromptTooLong) or self._is_retry(payload):
@@ -105,21 +120,36 @@ class OllamaChatProvider(HTTPProvider):
         if self.overflow is None:
             room = numbered.window_tokens or "an unknown number of"
             prompt = numbered.prompt_tokens
-            _LOGGER.warning("A prompt of about %d tokens does not fit %s, which reads %s", prompt, self._model, room)
+            _LOGGER.warning(
+                "A prompt of about %d tokens does not fit %s, which reads %s",
+                prompt,
+                self._model,
+                room,
+            )
         self.overflow = numbered
 
-    async def _with_numbers(self, payload: JsonObject, error: PromptTooLong) -> PromptTooLong:
+    async def _with_numbers(
+        self, payload: JsonObject, error: PromptTooLong
+    ) -> PromptTooLong:
         """Return the error with the numbers that the server omitted, as far as they are known."""
         window = error.window_tokens or _num_ctx_of(payload)
         if window is None:
-            window = await self._loaded_window() if self.overflow is None else self.overflow.window_tokens
-        prompt = error.prompt_tokens or max(_estimated_tokens(payload), (window or 0) + 1)
+            window = (
+                await self._loaded_window()
+                if self.overflow is None
+                else self.overflow.window_tokens
+            )
+        prompt = error.prompt_tokens or max(
+            _estimated_tokens(payload), (window or 0) + 1
+        )
         return PromptTooLong(str(error), prompt, window)
 
     async def _loaded_window(self) -> int | None:
         try:
             async with asyncio.timeout(_WINDOW_TIMEOUT):
-                running = await self._client.get_text("api/ps", "list of running models")
+                running = await self._client.get_text(
+                    "api/ps", "list of running models"
+                )
             return parse_running_window(running, self._model)
         except ProviderError, TimeoutError:
             return None
@@ -127,7 +157,9 @@ class OllamaChatProvider(HTTPProvider):
     @override
     async def list_models(self) -> list[str]:
         """Return the names of the server's models, sorted; see `HTTPProvider.list_models`."""
-        return parse_model_list(await self._client.get_text("api/tags", "list of models"))
+        return parse_model_list(
+            await self._client.get_text("api/tags", "list of models")
+        )
 
     @override
     async def chat_models(self) -> list[ChatModel]:
@@ -152,20 +184,26 @@ class OllamaChatProvider(HTTPProvider):
 
         Raises a `ProviderError`; `ModelNotFound` if the server does not have it.
         """
-        return parse_model_description(await self._client.post_text("api/show", {"model": model or self._model}))
+        return parse_model_description(
+            await self._client.post_text("api/show", {"model": model or self._model})
+        )
 
     @override
     async def context_window(self) -> int | None:
         """Return the context length in use: as configured, else as loaded, else the default of the Modelfile.
 
-        None if it is unknown: the maximum is no answer, because the server uses less. Raises a `ProviderError`.
+        None if it is unknown: the maximum is no answer, because the server uses less.
+        Raises a `ProviderError`.
         """
         options = self._model_options(self._options)
         configured = _num_ctx_of(lay_over({"options": options}, self._extra(options)))
         if configured is not None:
             return configured
         running = await self._client.get_text("api/ps", "list of running models")
-        return parse_running_window(running, self._model) or (await self.describe_model()).num_ctx
+        return (
+            parse_running_window(running, self._model)
+            or (await self.describe_model()).num_ctx
+        )
 
     def _model_options(self, options: ModelOptions) -> JsonObject:
         wishes: JsonObject = {
@@ -208,7 +246,14 @@ def _estimated_tokens(payload: JsonObject) -> int:
     """Estimate the length of a prompt without its images."""
     match payload.get("messages"):
         case list(messages):
-            without_images = [{**message, "images": None} for message in messages if isinstance(message, dict)]
-            return len(canonical_json([payload.get("tools"), *without_images])) // _CHARACTERS_PER_TOKEN
+            without_images = [
+                {**message, "images": None}
+                for message in messages
+                if isinstance(message, dict)
+            ]
+            return (
+                len(canonical_json([payload.get("tools"), *without_images]))
+                // _CHARACTERS_PER_TOKEN
+            )
         case _:
             return 0

@@ -30,13 +30,21 @@ class OpenAIChatProvider(HTTPProvider):
     def _payload(self, request: CompletionRequest) -> JsonObject:
         profile = self._profile
         payload = request_to_payload(
-            request, self._model, profile.chat, self._attachments, output_beside_tools=profile.output_beside_tools
+            request,
+            self._model,
+            profile.chat,
+            self._attachments,
+            output_beside_tools=profile.output_beside_tools,
         )
         return lay_over(payload | self._wishes(request), self._options.extra)
 
     def _wishes(self, request: CompletionRequest) -> JsonObject:
         options, profile = self._options_for(request), self._profile
-        effort = {} if options.reasoning_effort is None else profile.effort_fields(options.reasoning_effort)
+        effort = (
+            {}
+            if options.reasoning_effort is None
+            else profile.effort_fields(options.reasoning_effort)
+        )
         return {
             "temperature": options.temperature,
             "top_p": options.top_p,
@@ -48,22 +56,34 @@ class OpenAIChatProvider(HTTPProvider):
 
     @override
     def _shortest(self, payload: JsonObject) -> JsonObject:
-        return lay_over(payload, {self._profile.max_tokens_field: 1, "return_progress": None})
+        return lay_over(
+            payload, {self._profile.max_tokens_field: 1, "return_progress": None}
+        )
 
     @override
     async def _payload_after(
-        self, error: ProviderError, request: CompletionRequest, payload: JsonObject, *, started: bool
+        self,
+        error: ProviderError,
+        request: CompletionRequest,
+        payload: JsonObject,
+        *,
+        started: bool,
     ) -> JsonObject:
         """Ask once for a whole answer where the server cannot parse what its model wrote in a stream.
 
-        Once the model has turned out to need its reasoning back with its calls, or to take no ids of other services,
-        always do so.
+        Once the model has turned out to need its reasoning back with its calls, or to
+        take no ids of other services, always do so.
         """
         if isinstance(error, UnparsedReply) and payload.get("stream") and not started:
             return whole_answer(payload)
         chat = known = self._profile.chat
-        if WORDINGS["missing_reasoning"].search(error.words) and not known.needs_reasoning:
-            chat = replace(known, reasoning_field="reasoning_content", needs_reasoning=True)
+        if (
+            WORDINGS["missing_reasoning"].search(error.words)
+            and not known.needs_reasoning
+        ):
+            chat = replace(
+                known, reasoning_field="reasoning_content", needs_reasoning=True
+            )
         if WORDINGS["refused_ids"].search(error.words):
             chat = replace(known, call_ids=ACCEPTED_ID)
         if chat != known:

@@ -21,14 +21,21 @@ class OpenAIImageProvider:
     """One model of one server."""
 
     def __init__(
-        self, session: aiohttp.ClientSession, base_url: str, model: str, api_key: str | None, seconds: float
+        self,
+        session: aiohttp.ClientSession,
+        base_url: str,
+        model: str,
+        api_key: str | None,
+        seconds: float,
     ) -> None:
         """Open nothing yet; `session` is the caller's and stays open. An image may take `seconds`."""
         limits = TimeLimits(between_bytes=seconds)
         access = Access(base_url, api_key or "")
         self._model = model
         self._seconds = seconds
-        self._client = ServiceClient(session, access, RefusedParameters(model, _REQUIRED), limits)
+        self._client = ServiceClient(
+            session, access, RefusedParameters(model, _REQUIRED), limits
+        )
 
     @override
     def __repr__(self) -> str:
@@ -40,7 +47,9 @@ class OpenAIImageProvider:
         try:
             async with asyncio.timeout(self._seconds):
                 text = await self._client.open_text(
-                    "images/generations", request_to_payload(prompt, self._model), _MAX_BYTES
+                    "images/generations",
+                    request_to_payload(prompt, self._model),
+                    _MAX_BYTES,
                 )
         except TimeoutError as err:
             raise error_of_exception(err) from err

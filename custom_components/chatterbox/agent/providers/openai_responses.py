@@ -6,7 +6,11 @@ from typing import ClassVar, Final, override
 from ..errors import ProviderBusy, ProviderError
 from ..messages import JsonObject
 from ..protocols import CompletionRequest, ReasoningEffort
-from ..wire.openai_responses import ResponsesReplyReader, request_to_payload, without_carried_items
+from ..wire.openai_responses import (
+    ResponsesReplyReader,
+    request_to_payload,
+    without_carried_items,
+)
 from ..wire.reply_reader import ReplyReader
 from .failures import WORDINGS
 from .http_provider import HTTPProvider, lay_over
@@ -15,7 +19,9 @@ from .refused_parameters import OUTPUT_REFUSALS, TOOL_ADJUSTMENTS
 
 _LOGGER = logging.getLogger(__name__)
 
-_EFFORTS: Final = tuple(effort for effort in ReasoningEffort if effort is not ReasoningEffort.MAX)
+_EFFORTS: Final = tuple(
+    effort for effort in ReasoningEffort if effort is not ReasoningEffort.MAX
+)
 
 
 class OpenAIResponsesProvider(HTTPProvider):
@@ -23,10 +29,14 @@ class OpenAIResponsesProvider(HTTPProvider):
 
     _PATH = "responses"
     _PROFILE = OPENAI
-    _REQUIRED = frozenset({"model", "input", "instructions", "tools", "stream", "store"})
+    _REQUIRED = frozenset(
+        {"model", "input", "instructions", "tools", "stream", "store"}
+    )
     """Also so that nothing is stored at the service."""
     _ADJUSTMENTS = TOOL_ADJUSTMENTS
-    _ALSO_CALLED: ClassVar = {"text.format": (*OUTPUT_REFUSALS, "response_format", "response format")}
+    _ALSO_CALLED: ClassVar = {
+        "text.format": (*OUTPUT_REFUSALS, "response_format", "response format")
+    }
 
     @override
     def _reader(self, request: CompletionRequest) -> ReplyReader:
@@ -36,9 +46,14 @@ class OpenAIResponsesProvider(HTTPProvider):
     def _payload(self, request: CompletionRequest) -> JsonObject:
         profile = self._profile
         payload = request_to_payload(
-            request, self._model, attachments=self._attachments, output_beside_tools=profile.output_beside_tools
+            request,
+            self._model,
+            attachments=self._attachments,
+            output_beside_tools=profile.output_beside_tools,
         )
-        return lay_over(with_wishes(payload, self._wishes(request)), self._options.extra)
+        return lay_over(
+            with_wishes(payload, self._wishes(request)), self._options.extra
+        )
 
     @override
     def _shortest(self, payload: JsonObject) -> JsonObject:
@@ -46,17 +61,28 @@ class OpenAIResponsesProvider(HTTPProvider):
 
     @override
     async def _payload_after(
-        self, error: ProviderError, request: CompletionRequest, payload: JsonObject, *, started: bool
+        self,
+        error: ProviderError,
+        request: CompletionRequest,
+        payload: JsonObject,
+        *,
+        started: bool,
     ) -> JsonObject:
         changed = None if started else _without_cause(payload, error)
         if changed is None:
-            return await super()._payload_after(error, request, payload, started=started)
+            return await super()._payload_after(
+                error, request, payload, started=started
+            )
         _LOGGER.info("%s is asked again: %s", self._model, error)
         return changed
 
     def _wishes(self, request: CompletionRequest) -> JsonObject:
         options = self._options_for(request)
-        effort = nearest_effort(options.reasoning_effort, _EFFORTS) if options.reasoning_effort else None
+        effort = (
+            nearest_effort(options.reasoning_effort, _EFFORTS)
+            if options.reasoning_effort
+            else None
+        )
         return {
             "temperature": options.temperature,
             "top_p": options.top_p,
@@ -73,7 +99,10 @@ def _without_cause(payload: JsonObject, err: ProviderError) -> JsonObject | None
     plain = without_carried_items(payload)
     if plain != payload and WORDINGS["refused_carried"].search(str(err)):
         return plain
-    is_flexible = isinstance(err, ProviderBusy) and payload.get("service_tier") == ServiceTier.FLEX
+    is_flexible = (
+        isinstance(err, ProviderBusy)
+        and payload.get("service_tier") == ServiceTier.FLEX
+    )
     if is_flexible and WORDINGS["no_room"].search(str(err)):
         return payload | {"service_tier": ServiceTier.DEFAULT}
     return None

@@ -1,7 +1,7 @@
 """Profiles of known servers as data: a new server is one more entry in `profiles.toml`.
 
-Code asks a profile for a property and never for a name. A wrong entry costs one request: a refused parameter is left
-out from then on.
+Code asks a profile for a property and never for a name. A wrong entry costs one
+request: a refused parameter is left out from then on.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -64,7 +64,11 @@ def with_wishes(payload: JsonObject, wishes: JsonObject) -> JsonObject:
     for name, wish in wishes.items():
         own = merged.get(name)
         if wish is not None:
-            merged[name] = {**own, **wish} if isinstance(own, dict) and isinstance(wish, dict) else wish
+            merged[name] = (
+                {**own, **wish}
+                if isinstance(own, dict) and isinstance(wish, dict)
+                else wish
+            )
     return merged
 
 
@@ -77,16 +81,25 @@ class WireFormat(StrEnum):
     OLLAMA_CHAT = "ollama_chat"
 
 
-def nearest_effort(effort: ReasoningEffort, known: Collection[ReasoningEffort]) -> ReasoningEffort:
+def nearest_effort(
+    effort: ReasoningEffort, known: Collection[ReasoningEffort]
+) -> ReasoningEffort:
     """Return the nearest of the `known` efforts, the lower one of two.
 
-    None is never near another effort: if reasoning cannot be disabled, the lowest effort is used.
+    None is never near another effort: if reasoning cannot be disabled, the lowest
+    effort is used.
     """
     if effort in known:
         return effort
     steps = list(ReasoningEffort)
     some = [step for step in known if step is not ReasoningEffort.NONE]
-    return min(some, key=lambda step: (abs(steps.index(step) - steps.index(effort)), steps.index(step)))
+    return min(
+        some,
+        key=lambda step: (
+            abs(steps.index(step) - steps.index(effort)),
+            steps.index(step),
+        ),
+    )
 
 
 def _field(effort: ReasoningEffort) -> JsonObject:
@@ -96,13 +109,20 @@ def _field(effort: ReasoningEffort) -> JsonObject:
 def _switch(effort: ReasoningEffort) -> JsonObject:
     """Use a switch and a field, as DeepSeek does; it maps efforts to its own."""
     thinks = effort is not ReasoningEffort.NONE
-    return {"thinking": {"type": "enabled"}, **_field(effort)} if thinks else {"thinking": {"type": "disabled"}}
+    return (
+        {"thinking": {"type": "enabled"}, **_field(effort)}
+        if thinks
+        else {"thinking": {"type": "disabled"}}
+    )
 
 
 def _template(effort: ReasoningEffort) -> JsonObject:
     """Use the field and the variables of the model's template, the only way of older servers."""
     thinks = effort is not ReasoningEffort.NONE
-    return {**_field(effort), "chat_template_kwargs": {"enable_thinking": thinks, "thinking": thinks}}
+    return {
+        **_field(effort),
+        "chat_template_kwargs": {"enable_thinking": thinks, "thinking": thinks},
+    }
 
 
 _EFFORT_STYLES: Final[Mapping[str, Callable[[ReasoningEffort], JsonObject]]] = {
@@ -157,7 +177,9 @@ class ServerProfile:
 
     def effort_fields(self, effort: ReasoningEffort) -> JsonObject:
         """Return the fields of a payload for an effort, or for the nearest one that the server knows."""
-        return _EFFORT_STYLES[self.effort_style](nearest_effort(effort, self.known_efforts))
+        return _EFFORT_STYLES[self.effort_style](
+            nearest_effort(effort, self.known_efforts)
+        )
 
     @property
     def host(self) -> str:
@@ -171,8 +193,12 @@ class ServerProfile:
         return images | {PDF} if self.accepts_pdfs else images
 
 
-_SERVERS: Final = read_data_file(Path(__file__).with_suffix(".toml"), dict[str, tuple[ServerProfile, ...]])["servers"]
-PROFILES: Final[Mapping[str, ServerProfile]] = {profile.id: profile for profile in _SERVERS}
+_SERVERS: Final = read_data_file(
+    Path(__file__).with_suffix(".toml"), dict[str, tuple[ServerProfile, ...]]
+)["servers"]
+PROFILES: Final[Mapping[str, ServerProfile]] = {
+    profile.id: profile for profile in _SERVERS
+}
 """By id, in display order."""
 OPENAI: Final = PROFILES["openai"]
 ANTHROPIC: Final = PROFILES["anthropic"]
@@ -195,4 +221,11 @@ def profile_at(base_url: str) -> ServerProfile:
     for profile in PROFILES.values():
         if profile.host and f".{host}".endswith(f".{profile.host}"):
             return profile
-    return next((profile for profile in PROFILES.values() if port is not None and profile.port == port), OTHER)
+    return next(
+        (
+            profile
+            for profile in PROFILES.values()
+            if port is not None and profile.port == port
+        ),
+        OTHER,
+    )

@@ -15,15 +15,26 @@ from ..conversation.summary import without_recalled_calls
 from ..conversation.window import shows_something
 from ..json.repair import repair_json
 from ..json.text import parse_json
-from ..messages import AssistantMessage, JsonValue, ToolResult, Transcript, UserMessage, canonical_json
+from ..messages import (
+    AssistantMessage,
+    JsonValue,
+    ToolResult,
+    Transcript,
+    UserMessage,
+    canonical_json,
+)
 from ..protocols import CompletionRequest
 from ..text import plain
 from ..wire.written_calls import WrittenCall
 
 _UNICODE_ESCAPE: Final = re.compile(r"(?<!\\)\\++u([0-9a-fA-F]{4})")
-_REFERENCE: Final = re.compile(r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z]{1,8});", re.IGNORECASE)
+_REFERENCE: Final = re.compile(
+    r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z]{1,8});", re.IGNORECASE
+)
 _FENCE: Final = re.compile(r"```\w*+")
-_IGNORED: Final = re.compile(r"""<\|"\|>|<escape>|(?<!\\)\\++[nrtbf]|[\s\\"'\u00ab\u00bb\u2018-\u201f]""")
+_IGNORED: Final = re.compile(
+    r"""<\|"\|>|<escape>|(?<!\\)\\++[nrtbf]|[\s\\"'\u00ab\u00bb\u2018-\u201f]"""
+)
 """Quotation marks in all forms, spaces and escapes."""
 _SEPARATOR: Final = re.compile(r"(?:\W|\barg_(?:key|value)\b)+")
 _BULLET: Final = re.compile(r"^[ \t]*+(?:[-*•]|\d{1,3}[.)])\s", re.MULTILINE)
@@ -50,9 +61,10 @@ class Quotations:
     def hold(self, call: WrittenCall) -> bool:
         """Return whether a call is a quotation.
 
-        Its text stands in the conversation, or the name of its tool does, and in the same message each argument beside
-        its value: in any notation and order, and as a part of longer text. In the turn with a picture or a document,
-        which cannot be compared, and in the next one, each written call counts as one.
+        Its text stands in the conversation, or the name of its tool does, and in the
+        same message each argument beside its value: in any notation and order, and as a
+        part of longer text. In the turn with a picture or a document, which cannot be
+        compared, and in the next one, each written call counts as one.
         """
         if shows_something(_latest_turns(self._request.transcript)):
             return True
@@ -69,7 +81,9 @@ class Quotations:
                 case ToolResult(synthetic=True):
                     pass  # the loop wrote it, and may name the call that it answers
                 case UserMessage(context=context):
-                    quotable.append(replace(message, context=without_recalled_calls(context)).prompt)
+                    quotable.append(
+                        replace(message, context=without_recalled_calls(context)).prompt
+                    )
                     quotable += [attachment.name for attachment in message.attachments]
                 case ToolResult(content=text) | AssistantMessage(text=text):
                     quotable.append(text)
@@ -107,27 +121,43 @@ class Quotations:
             return False
         short = _compact(call.name.rpartition(".")[2].rpartition("__")[2])
         name = _spaced(short) + " "
-        parts = [" ".join(("", *filter(None, map(_compacted, leaf)), "")) for leaf in leaves]
+        parts = [
+            " ".join(("", *filter(None, map(_compacted, leaf)), "")) for leaf in leaves
+        ]
         if not parts:
             return self._hold_bare(short)
-        return any(name in words and all(part in words for part in parts) for words in self._words)
+        return any(
+            name in words and all(part in words for part in parts)
+            for words in self._words
+        )
 
     def _hold_bare(self, name: str) -> bool:
         """Return whether the name of a tool stands somewhere as in a call, not only as a word: "Good night!"."""
         called = re.compile(_CALLED.replace("NAME", re.escape(name)))
-        return bool(name) and any(called.search(text) for text in (*self._texts, *self._joined))
+        return bool(name) and any(
+            called.search(text) for text in (*self._texts, *self._joined)
+        )
 
 
 def _latest_turns(transcript: Transcript) -> Transcript:
     """Return the current turn and the one before; a person may say several things in a row."""
-    worded = [isinstance(message, UserMessage) and bool(message.text or message.attachments) for message in transcript]
-    begins = [index for index, (before, now) in enumerate(pairwise((False, *worded))) if now and not before]
+    worded = [
+        isinstance(message, UserMessage) and bool(message.text or message.attachments)
+        for message in transcript
+    ]
+    begins = [
+        index
+        for index, (before, now) in enumerate(pairwise((False, *worded)))
+        if now and not before
+    ]
     return transcript[begins[-2] if len(begins) > 1 else 0 :]
 
 
 def _compact(text: str) -> str:
     """Return a text as it is compared: in small letters, unescaped, without spaces and quotation marks."""
-    text = _REFERENCE.sub(lambda reference: html.unescape(reference[0]), _FENCE.sub("`", text))
+    text = _REFERENCE.sub(
+        lambda reference: html.unescape(reference[0]), _FENCE.sub("`", text)
+    )
     text = _UNICODE_ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), text)
     text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return _IGNORED.sub("", plain(text))

@@ -1,7 +1,7 @@
 """Retries without a parameter that a model refuses, and other ways to ask: Anthropic's, and without tools or a stream.
 
-What helped is remembered for as long as the provider lives, and logged once. Sources: Claude API guides
-"Troubleshooting thinking", "Effort" and "Extended thinking".
+What helped is remembered for as long as the provider lives, and logged once. Sources:
+Claude API guides "Troubleshooting thinking", "Effort" and "Extended thinking".
 """
 
 import logging
@@ -26,7 +26,12 @@ _STATUSES: Final = frozenset({400, 404, 422, 500, 501})
 _MENTION: Final = r"([\"'`]?)(?<![\w.]){}(?![\w.]*\w)"
 """A name, perhaps quoted, that is not part of another."""
 
-OUTPUT_REFUSALS: Final = ("json_schema", "structured outputs", "structured output", "output_format")
+OUTPUT_REFUSALS: Final = (
+    "json_schema",
+    "structured outputs",
+    "structured output",
+    "output_format",
+)
 """Names of structured output in refusals, whatever the parameter is called."""
 
 _TOOLS: Final = "tools"
@@ -50,8 +55,9 @@ class RefusedParameters:
     ) -> None:
         """Never leave out the top-level fields in `required`.
 
-        `also_called` maps parameters (`think`, `reasoning.effort`) to other names in error messages. `adjustments` are
-        tried, each once, before a parameter is left out.
+        `also_called` maps parameters (`think`, `reasoning.effort`) to other names in
+        error messages. `adjustments` are tried, each once, before a parameter is left
+        out.
         """
         self.adjustments = adjustments
         self._model = model
@@ -63,7 +69,14 @@ class RefusedParameters:
     @property
     def tools_refusal(self) -> str:
         """The words in which the service refused tools, or the way they were sent; empty if it takes them."""
-        return next((found.string for adjustment, found in self._adjusted.items() if adjustment is WITHOUT_TOOLS), "")
+        return next(
+            (
+                found.string
+                for adjustment, found in self._adjusted.items()
+                if adjustment is WITHOUT_TOOLS
+            ),
+            "",
+        )
 
     def trial(self, payload: JsonObject) -> Trial:
         """Return a trial of a request, without what is known to be refused."""
@@ -90,7 +103,11 @@ class RefusedParameters:
         """Return the tool of `payload` whose schema a refusal does not accept; None if it names none."""
         if (found := WORDINGS["refused_tool"].search(text)) is None:
             return None
-        names = [path[1] for path, _ in _parameters(payload) if path[0] == _TOOLS and path[1:]]
+        names = [
+            path[1]
+            for path, _ in _parameters(payload)
+            if path[0] == _TOOLS and path[1:]
+        ]
         place = found["declaration"] or found["place"]
         name = found["name"] if place is None else next(iter(names[int(place) :]), None)
         return (_TOOLS, name) if name in names else None
@@ -98,13 +115,26 @@ class RefusedParameters:
     def remember(self, path: _Path, value: JsonValue) -> None:
         """Leave out a value of a parameter from now on."""
         level = logging.DEBUG if path in self._remembered else logging.WARNING
-        self._remembered.setdefault(path, deque(maxlen=_MOST_VALUES)).append(canonical_json(value))
-        _LOGGER.log(level, "%s refuses the parameter %s; it is left out from now on", self._model, ".".join(path))
+        self._remembered.setdefault(path, deque(maxlen=_MOST_VALUES)).append(
+            canonical_json(value)
+        )
+        _LOGGER.log(
+            level,
+            "%s refuses the parameter %s; it is left out from now on",
+            self._model,
+            ".".join(path),
+        )
 
-    def remember_adjustment(self, adjustment: Adjustment, refusal: re.Match[str]) -> None:
+    def remember_adjustment(
+        self, adjustment: Adjustment, refusal: re.Match[str]
+    ) -> None:
         """Apply an adjustment to all requests."""
         self._adjusted[adjustment] = refusal
-        _LOGGER.warning("%s does not take %s; it is asked in another way from now on", self._model, adjustment.what)
+        _LOGGER.warning(
+            "%s does not take %s; it is asked in another way from now on",
+            self._model,
+            adjustment.what,
+        )
 
 
 class Trial:
@@ -122,15 +152,26 @@ class Trial:
         """Adjust `payload` to a refusal, or remove the parameter that it names; False if neither is possible."""
         text = body.decode(errors="replace")
         for adjustment in self._refused.adjustments if status in _STATUSES else ():
-            refusal = None if adjustment in self._tried else adjustment.refusal.search(text)
-            if refusal is not None and (changed := adjustment.change(self.payload, refusal)) != self.payload:
+            refusal = (
+                None if adjustment in self._tried else adjustment.refusal.search(text)
+            )
+            if (
+                refusal is not None
+                and (changed := adjustment.change(self.payload, refusal))
+                != self.payload
+            ):
                 self.payload = changed
                 self._tried[adjustment] = refusal
                 return True
         path = None
         if status in _STATUSES:
-            path = self._refused.tool(self.payload, text) or self._refused.named(self.payload, body)
-        if path is None or sum(left == _TOOLS for (left, *_), _ in self._left_out) >= _MOST_TOOLS:
+            path = self._refused.tool(self.payload, text) or self._refused.named(
+                self.payload, body
+            )
+        if (
+            path is None
+            or sum(left == _TOOLS for (left, *_), _ in self._left_out) >= _MOST_TOOLS
+        ):
             return False
         self._left_out.append((path, dict(_parameters(self.payload))[path]))
         self.payload = _without(self.payload, path)
@@ -162,11 +203,17 @@ def _without(payload: JsonObject, path: _Path) -> JsonObject:
     field, *inner = path
     outer = payload.get(field)
     left: JsonValue = (
-        {name: outer[name] for name in outer if name != inner[0]} if inner and isinstance(outer, dict) else {}
+        {name: outer[name] for name in outer if name != inner[0]}
+        if inner and isinstance(outer, dict)
+        else {}
     )
     if inner and field == _TOOLS:
         left = [tool for tool in objects_in(outer) if _name_of(tool) != inner[0]]
-    return {name: left if name == field else value for name, value in payload.items() if left or name != field}
+    return {
+        name: left if name == field else value
+        for name, value in payload.items()
+        if left or name != field
+    }
 
 
 def _name_of(tool: JsonObject) -> str:
@@ -190,7 +237,11 @@ _LEAST_ANSWER: Final = 256
 _THOUGHTS: Final = frozenset({"thinking", "redacted_thinking"})
 
 ANTHROPIC_ALSO_CALLED: Final[Mapping[str, Collection[str]]] = {
-    "thinking": ("thinking.type.adaptive", "thinking.type.enabled", "thinking.type.disabled"),
+    "thinking": (
+        "thinking.type.adaptive",
+        "thinking.type.enabled",
+        "thinking.type.disabled",
+    ),
     "output_config.effort": ("effort",),
     "output_config.format": OUTPUT_REFUSALS,
 }
@@ -202,7 +253,8 @@ type _Change = Callable[[JsonObject, re.Match[str]], JsonObject]
 class Adjustment:
     """A change of the payload after a certain refusal.
 
-    There is no list of models: their rules for thinking differ by version, so each is asked in the newest way first.
+    There is no list of models: their rules for thinking differ by version, so each is
+    asked in the newest way first.
     """
 
     what: str
@@ -218,7 +270,11 @@ def _without_thoughts(payload: JsonObject, _: re.Match[str]) -> JsonObject:
     """Leave out thinking: it came from another model, or something before it has changed."""
     messages: list[JsonValue] = []
     for message in objects_in(payload.get("messages")):
-        content = [block for block in objects_in(message.get("content")) if block.get("type") not in _THOUGHTS]
+        content = [
+            block
+            for block in objects_in(message.get("content"))
+            if block.get("type") not in _THOUGHTS
+        ]
         messages.append({**message, "content": [*content]})
     changed: JsonObject = {**payload, "messages": messages}
     if _kind(payload) == "enabled":  # which requires the thinking that was left out
@@ -228,10 +284,22 @@ def _without_thoughts(payload: JsonObject, _: re.Match[str]) -> JsonObject:
 
 def _with_a_known_effort(payload: JsonObject, refusal: re.Match[str]) -> JsonObject:
     """Use the nearest effort that the refusal lists, else the nearest common one."""
-    listed = {effort for effort in ReasoningEffort if re.search(rf"\b{effort}\b", refusal["known"] or "")}
-    known = listed or {ReasoningEffort.LOW, ReasoningEffort.MEDIUM, ReasoningEffort.HIGH}
+    listed = {
+        effort
+        for effort in ReasoningEffort
+        if re.search(rf"\b{effort}\b", refusal["known"] or "")
+    }
+    known = listed or {
+        ReasoningEffort.LOW,
+        ReasoningEffort.MEDIUM,
+        ReasoningEffort.HIGH,
+    }
     effort = _effort(payload)
-    return payload if effort is None else _with_effort(payload, nearest_effort(effort, known))
+    return (
+        payload
+        if effort is None
+        else _with_effort(payload, nearest_effort(effort, known))
+    )
 
 
 def _with_least_thinking(payload: JsonObject, refusal: re.Match[str]) -> JsonObject:
@@ -252,8 +320,15 @@ def _with_a_budget(payload: JsonObject, _: re.Match[str]) -> JsonObject:
     limit = payload["max_tokens"]
     half = limit // 2 if isinstance(limit, int) else 0
     budget = min(_BUDGETS.get(effort or ReasoningEffort.HIGH, _LARGEST_BUDGET), half)
-    is_forced = _inner(payload, "tool_choice", "type") in ("any", "tool")  # which excludes a budget
-    if budget >= _LEAST_BUDGET and not is_forced and not _is_amid_unthought_calls(payload):
+    is_forced = _inner(payload, "tool_choice", "type") in (
+        "any",
+        "tool",
+    )  # which excludes a budget
+    if (
+        budget >= _LEAST_BUDGET
+        and not is_forced
+        and not _is_amid_unthought_calls(payload)
+    ):
         changed["thinking"] = {"type": "enabled", "budget_tokens": budget}
     return changed
 
@@ -262,27 +337,49 @@ def _with_fewer_tokens(payload: JsonObject, refusal: re.Match[str]) -> JsonObjec
     """Limit the answer to what the model can give."""
     limit = int(refusal["limit"])
     wanted = payload.get("max_tokens")
-    return {**payload, "max_tokens": limit} if isinstance(wanted, int) and wanted > limit > 0 else payload
+    return (
+        {**payload, "max_tokens": limit}
+        if isinstance(wanted, int) and wanted > limit > 0
+        else payload
+    )
 
 
 def _with_what_is_left(payload: JsonObject, refusal: re.Match[str]) -> JsonObject:
     """Limit the answer to the room beside the prompt, if that suffices."""
     room = int(refusal["window"]) - int(refusal["prompt"])
-    return {**payload, "max_tokens": room} if room >= _LEAST_ANSWER and _kind(payload) != "enabled" else payload
+    return (
+        {**payload, "max_tokens": room}
+        if room >= _LEAST_ANSWER and _kind(payload) != "enabled"
+        else payload
+    )
 
 
 def _without_cache(payload: JsonObject, _: re.Match[str]) -> JsonObject:
     """Set no cache breakpoints."""
-    return {name: _without_field(value, "cache_control") for name, value in payload.items()}
+    return {
+        name: _without_field(value, "cache_control") for name, value in payload.items()
+    }
 
 
 ANTHROPIC_ADJUSTMENTS: Final = (
-    Adjustment("the thinking of this conversation", WORDINGS["refused_thoughts"], _without_thoughts, lasting=False),
+    Adjustment(
+        "the thinking of this conversation",
+        WORDINGS["refused_thoughts"],
+        _without_thoughts,
+        lasting=False,
+    ),
     Adjustment("this effort", WORDINGS["refused_effort"], _with_a_known_effort),
-    Adjustment("to answer without thinking", WORDINGS["refused_silence"], _with_least_thinking),
+    Adjustment(
+        "to answer without thinking", WORDINGS["refused_silence"], _with_least_thinking
+    ),
     Adjustment("adaptive thinking", WORDINGS["refused_adaptive"], _with_a_budget),
     Adjustment("so long an answer", WORDINGS["refused_length"], _with_fewer_tokens),
-    Adjustment("so long an answer to this prompt", WORDINGS["refused_sum"], _with_what_is_left, lasting=False),
+    Adjustment(
+        "so long an answer to this prompt",
+        WORDINGS["refused_sum"],
+        _with_what_is_left,
+        lasting=False,
+    ),
     Adjustment("cache breakpoints", WORDINGS["refused_cache"], _without_cache),
 )
 
@@ -297,16 +394,23 @@ def _without_tools(payload: JsonObject, _: re.Match[str]) -> JsonObject:
     """Ask for words alone, and tell the model, which would otherwise report actions."""
     if "tools" not in payload:
         return payload
-    remaining = {name: value for name, value in payload.items() if name not in _TOOL_FIELDS}
+    remaining = {
+        name: value for name, value in payload.items() if name not in _TOOL_FIELDS
+    }
     if isinstance(instructions := remaining.get("instructions"), str):
         return {**remaining, "instructions": f"{instructions}\n\n{_NO_TOOLS}"}
     messages = objects_in(remaining.get("messages"))
     match messages[:1]:
         case [{"role": "system", "content": str(instructions)}]:
-            messages = [{"role": "system", "content": f"{instructions}\n\n{_NO_TOOLS}"}, *messages[1:]]
+            messages = [
+                {"role": "system", "content": f"{instructions}\n\n{_NO_TOOLS}"},
+                *messages[1:],
+            ]
         case _:  # perhaps there is no system role
             messages = in_turns([{"role": "user", "content": _NO_TOOLS}, *messages])
-    return {**remaining, "messages": [*messages]} if "messages" in remaining else remaining
+    return (
+        {**remaining, "messages": [*messages]} if "messages" in remaining else remaining
+    )
 
 
 def _with_fewer_tools(payload: JsonObject, refusal: re.Match[str]) -> JsonObject:
@@ -315,14 +419,18 @@ def _with_fewer_tools(payload: JsonObject, refusal: re.Match[str]) -> JsonObject
     while len(tools) > int(refusal["most"]) > 0:
         sources = [_name_of(tool).rpartition("__")[0] for tool in tools]
         [(largest, _)] = Counter(sources).most_common(1)
-        del tools[max(place for place, source in enumerate(sources) if source == largest)]
+        del tools[
+            max(place for place, source in enumerate(sources) if source == largest)
+        ]
     return {**payload, _TOOLS: [*tools]} if tools else payload
 
 
 def _in_turns(payload: JsonObject, _: re.Match[str]) -> JsonObject:
     """Have user and assistant alternate."""
     return (
-        {**payload, "messages": [*in_turns(objects_in(payload.get("messages")))]} if "messages" in payload else payload
+        {**payload, "messages": [*in_turns(objects_in(payload.get("messages")))]}
+        if "messages" in payload
+        else payload
     )
 
 
@@ -330,7 +438,10 @@ def _without_system(payload: JsonObject, refusal: re.Match[str]) -> JsonObject:
     """Put the instructions before the first words of the user."""
     match objects_in(payload.get("messages")):
         case [{"role": "system"} as instructions, *others]:
-            return _in_turns({**payload, "messages": [{**instructions, "role": "user"}, *others]}, refusal)
+            return _in_turns(
+                {**payload, "messages": [{**instructions, "role": "user"}, *others]},
+                refusal,
+            )
         case _:
             return payload
 
@@ -344,28 +455,43 @@ def _with_another_limit(payload: JsonObject, refusal: re.Match[str]) -> JsonObje
     """Limit the answer under the name that the service asks for, or the other one that is common."""
     known = next((name for name in _LIMITS if name in payload), "")
     name = refusal["instead"] or _LIMITS.get(known) or known
-    return {name if field == known else field: value for field, value in payload.items()}
+    return {
+        name if field == known else field: value for field, value in payload.items()
+    }
 
 
 def whole_answer(payload: JsonObject) -> JsonObject:
     """Return the request for a whole answer, which readers read as one chunk."""
-    return {**{name: value for name, value in payload.items() if name not in _OF_STREAMS}, "stream": False}
+    return {
+        **{name: value for name, value in payload.items() if name not in _OF_STREAMS},
+        "stream": False,
+    }
 
 
 _OF_STREAMS: Final = frozenset({"stream_options", "return_progress"})
-_LIMITS: Final = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens", "max_output_tokens": ""}
+_LIMITS: Final = {
+    "max_tokens": "max_completion_tokens",
+    "max_completion_tokens": "max_tokens",
+    "max_output_tokens": "",
+}
 """The names of the limit of an answer, with the one to try next, if there is one."""
 
 
 _TOOL_FIELDS: Final = frozenset({"tools", "tool_choice", "parallel_tool_calls"})
 WITHOUT_TOOLS: Final = Adjustment("tools", WORDINGS["tools_refused"], _without_tools)
 TOOL_ADJUSTMENTS: Final = (
-    Adjustment("tools in a stream", WORDINGS["tools_refused_in_stream"], _without_streaming),
+    Adjustment(
+        "tools in a stream", WORDINGS["tools_refused_in_stream"], _without_streaming
+    ),
     WITHOUT_TOOLS,
     Adjustment("so many tools", WORDINGS["refused_number"], _with_fewer_tools),
     Adjustment("a system message", WORDINGS["refused_system"], _without_system),
     Adjustment("messages in this order", WORDINGS["refused_order"], _in_turns),
-    Adjustment("the limit of an answer under this name", WORDINGS["refused_limit"], _with_another_limit),
+    Adjustment(
+        "the limit of an answer under this name",
+        WORDINGS["refused_limit"],
+        _with_another_limit,
+    ),
 )
 
 
@@ -386,15 +512,24 @@ def _effort(payload: JsonObject) -> ReasoningEffort | None:
 def _with_effort(payload: JsonObject, effort: ReasoningEffort | None) -> JsonObject:
     """Return the payload with an effort, None for none."""
     rest = _without(payload, ("output_config", "effort"))
-    return rest if effort is None else with_wishes(rest, {"output_config": {"effort": effort}})
+    return (
+        rest
+        if effort is None
+        else with_wishes(rest, {"output_config": {"effort": effort}})
+    )
 
 
 def _is_amid_unthought_calls(payload: JsonObject) -> bool:
     """Return whether the last results belong to calls without thinking: it cannot begin among them."""
-    contents = [objects_in(message.get("content")) for message in objects_in(payload.get("messages"))]
+    contents = [
+        objects_in(message.get("content"))
+        for message in objects_in(payload.get("messages"))
+    ]
     before, last = [[], [], *contents][-2:]
     has_results = any(block.get("type") == "tool_result" for block in last)
-    return has_results and all(block.get("type") not in _THOUGHTS for block in before[:1])
+    return has_results and all(
+        block.get("type") not in _THOUGHTS for block in before[:1]
+    )
 
 
 def _without_field(value: JsonValue, field: str) -> JsonValue:
@@ -402,7 +537,11 @@ def _without_field(value: JsonValue, field: str) -> JsonValue:
     if not isinstance(value, list):
         return value
     return [
-        {name: _without_field(inner, field) for name, inner in item.items() if name != field}
+        {
+            name: _without_field(inner, field)
+            for name, inner in item.items()
+            if name != field
+        }
         if isinstance(item, dict)
         else item
         for item in value

@@ -1,9 +1,10 @@
 """Requests to one service, at the address that a person typed, over the connections of a shared session.
 
-A request is sent once. It is repeated only without a parameter that was refused, or if it went out over a reused
-connection that the server may have closed at that moment (RFC 9112, 9.3.1): then it cannot have been processed. On a
-new connection, a request without an answer may have been processed, and a model that is asked twice costs twice. The
-body of an answer is read in slices, bounded in size and time.
+A request is sent once. It is repeated only without a parameter that was refused, or if
+it went out over a reused connection that the server may have closed at that moment (RFC
+9112, 9.3.1): then it cannot have been processed. On a new connection, a request without
+an answer may have been processed, and a model that is asked twice costs twice. The body
+of an answer is read in slices, bounded in size and time.
 """
 
 import asyncio
@@ -36,21 +37,26 @@ from ..messages import JsonObject
 from .failures import error_of_exception, error_of_response
 from .refused_parameters import RefusedParameters
 
-_FULL_ADDRESS: Final = re.compile("/(chat/completions|completions|messages|models|responses)$")
+_FULL_ADDRESS: Final = re.compile(
+    "/(chat/completions|completions|messages|models|responses)$"
+)
 _VERSION: Final = re.compile(r"/v\d[^/]*(/|$)")
 _AZURE_DEPLOYMENT: Final = "/openai/deployments/"
 """In addresses of Azure OpenAI that take a key in `api-key` alone. Its SDK sends both headers, too."""
 _LAST_VERSION: Final = re.compile(r"/v\d[^/]*$")
-_OLLAMA_API: Final = re.compile("/(api(/(chat|generate|tags|show))?|v1(/(chat/completions|models|responses))?)$")
+_OLLAMA_API: Final = re.compile(
+    "/(api(/(chat|generate|tags|show))?|v1(/(chat/completions|models|responses))?)$"
+)
 
 
 def api_root(base_url: str) -> URL:
     """Return the URL that `/chat/completions`, `/responses` and `/models` are added to.
 
-    `http://host:1234`, the same with `/v1`, with a slash at its end, or with `/chat/completions` pasted from a manual
-    all mean `http://host:1234/v1`. Without a version anywhere in the path, `/v1` is added; a full address that ends in
-    `/chat/completions` is used as it is. A query (`?api-version=...`) is kept. Raises `ProviderUnreachable` for
-    anything but an http or https address.
+    `http://host:1234`, the same with `/v1`, with a slash at its end, or with
+    `/chat/completions` pasted from a manual all mean `http://host:1234/v1`. Without a
+    version anywhere in the path, `/v1` is added; a full address that ends in
+    `/chat/completions` is used as it is. A query (`?api-version=...`) is kept. Raises
+    `ProviderUnreachable` for anything but an http or https address.
     """
     url = _parse_address(base_url)
     path = url.path.rstrip("/")
@@ -79,7 +85,8 @@ def server_root(base_url: str) -> URL:
 def ollama_root(base_url: str) -> URL:
     """Return the URL that Ollama's `/api/chat` is added to; see `api_root`.
 
-    The address of its API, or of its copy of OpenAI's (`http://host:11434/v1`), means the server.
+    The address of its API, or of its copy of OpenAI's (`http://host:11434/v1`), means
+    the server.
     """
     url = _parse_address(base_url)
     return url.with_path(_OLLAMA_API.sub("", url.path.rstrip("/")), keep_query=True)
@@ -91,7 +98,9 @@ def _parse_address(typed: str) -> URL:
     except ValueError:
         url = URL()
     if url.scheme not in {"http", "https"} or not url.host:
-        raise ProviderUnreachable("the address of the service is not a valid http:// or https:// address")
+        raise ProviderUnreachable(
+            "the address of the service is not a valid http:// or https:// address"
+        )
     return url
 
 
@@ -118,16 +127,24 @@ class Access:
     def target(self, path: str) -> tuple[URL, dict[str, str]]:
         """Return URL and headers of a path: relative to the server with a leading slash, else to the API.
 
-        Raises a `ProviderError` if the address is invalid or cannot be used with this key.
+        Raises a `ProviderError` if the address is invalid or cannot be used with this
+        key.
         """
         root = (server_root if path.startswith("/") else self.root_of)(self.base_url)
-        headers = {"Accept": "text/event-stream, application/x-ndjson, application/json", "Accept-Encoding": "identity"}
+        headers = {
+            "Accept": "text/event-stream, application/x-ndjson, application/json",
+            "Accept-Encoding": "identity",
+        }
         headers |= {"Content-Type": "application/json", **self.headers}
         if key := self.secret:
             if not key.isprintable():
-                raise ProviderRejectedKey("the key holds characters that cannot be sent")
+                raise ProviderRejectedKey(
+                    "the key holds characters that cannot be sent"
+                )
             if root.user or root.password:
-                raise ProviderRejectedKey("the address holds a user and a password: only they or a key can be sent")
+                raise ProviderRejectedKey(
+                    "the address holds a user and a password: only they or a key can be sent"
+                )
             headers[self.key_header] = self.key_prefix + key
             if _AZURE_DEPLOYMENT in root.path:
                 headers["api-key"] = key
@@ -154,8 +171,8 @@ _SLICE: Final = 16 * 1024
 class ResponseBody:
     """The body of a response. Close it.
 
-    Between two reads the connection is paused. Otherwise `aiohttp` would discard what it has received when the
-    connection breaks before the next read.
+    Between two reads the connection is paused. Otherwise `aiohttp` would discard what
+    it has received when the connection breaks before the next read.
     """
 
     def __init__(self, response: aiohttp.ClientResponse) -> None:
@@ -205,7 +222,9 @@ class ResponseBody:
         failure: Exception
         self._set_paused(paused=False)
         try:
-            async with asyncio.timeout_at(None if math.isinf(self._ends_at) else self._ends_at):
+            async with asyncio.timeout_at(
+                None if math.isinf(self._ends_at) else self._ends_at
+            ):
                 chunk = await self._response.content.readany()
         except RuntimeError:  # `aiohttp`, if its session was closed between two reads
             failure = aiohttp.ClientConnectionError("the connection was closed")
@@ -225,13 +244,17 @@ class ResponseBody:
                 return start
         return b""
 
-    async def read_text(self, start: bytes = b"", *, limit: int = _MAX_BODY_BYTES) -> str:
+    async def read_text(
+        self, start: bytes = b"", *, limit: int = _MAX_BODY_BYTES
+    ) -> str:
         """Return `start` and the rest as text. Raises a `ProviderError`, also for more than `limit` bytes."""
         body = bytearray(start)
         while chunk := await self.read():
             body += chunk
             if len(body) > limit:
-                raise ProviderReplyInvalid(f"the service sent an answer of more than {limit} bytes")
+                raise ProviderReplyInvalid(
+                    f"the service sent an answer of more than {limit} bytes"
+                )
         return body.decode(errors="replace")
 
     async def read_within(self, seconds: float) -> bytes:
@@ -298,9 +321,14 @@ class ServiceClient:
         self._target = cache(access.target)
         self._refused = refused
         self._timeout = aiohttp.ClientTimeout(
-            total=None, connect=limits.connect, sock_connect=limits.connect, sock_read=limits.between_bytes
+            total=None,
+            connect=limits.connect,
+            sock_connect=limits.connect,
+            sock_read=limits.between_bytes,
         )
-        self._unlimited = aiohttp.ClientTimeout(total=None, connect=limits.connect, sock_connect=limits.connect)
+        self._unlimited = aiohttp.ClientTimeout(
+            total=None, connect=limits.connect, sock_connect=limits.connect
+        )
 
     async def open(self, path: str, payload: JsonObject) -> ResponseBody:
         """Return the body of the answer to `POST path`, without parameters that the model refuses.
@@ -315,7 +343,9 @@ class ServiceClient:
                 return _body_of(response)
             error_body = await _error_body(response)
             refusal = self._refusal(response, error_body)
-            if _is_hopeless(refusal) or not trial.leave_out(response.status, error_body):
+            if _is_hopeless(refusal) or not trial.leave_out(
+                response.status, error_body
+            ):
                 raise refusal
 
     async def open_text(self, path: str, payload: JsonObject, limit: int) -> str:
@@ -323,16 +353,21 @@ class ServiceClient:
         with closing(await self.open(path, payload)) as body:
             return await body.read_text(limit=limit)
 
-    async def get_text(self, path: str, what: str, query: Mapping[str, str] | None = None) -> str:
+    async def get_text(
+        self, path: str, what: str, query: Mapping[str, str] | None = None
+    ) -> str:
         """Return the text at `GET path?query`; `what` names it in errors, as in "list of models".
 
-        Raises a `ProviderError`; `ProviderReplyInvalid` if there is nothing at this address.
+        Raises a `ProviderError`; `ProviderReplyInvalid` if there is nothing at this
+        address.
         """
         async with self._bounded():
             response = await self._send("GET", path, query=query)
             if response.status == HTTPStatus.NOT_FOUND:
                 response.close()
-                raise ProviderReplyInvalid(f"HTTP 404: the service has no {what} at this address")
+                raise ProviderReplyInvalid(
+                    f"HTTP 404: the service has no {what} at this address"
+                )
             return await self._text_of(response)
 
     async def post_text(self, path: str, payload: JsonObject) -> str:
@@ -343,16 +378,21 @@ class ServiceClient:
     async def prefill(self, path: str, payload: JsonObject) -> None:
         """Have the service process `POST path`, and wait until it begins to answer. The answer is discarded.
 
-        Raises a `ProviderError`. Cancellation closes the connection, so that the service can stop. The caller bounds
-        the time: nobody hears the silence of a service that reads for minutes.
+        Raises a `ProviderError`. Cancellation closes the connection, so that the
+        service can stop. The caller bounds the time: nobody hears the silence of a
+        service that reads for minutes.
         """
-        response = await self._send("POST", path, self._refused.trial(payload).payload, timeout=self._unlimited)
+        response = await self._send(
+            "POST", path, self._refused.trial(payload).payload, timeout=self._unlimited
+        )
         if not _succeeded(response):
             raise self._refusal(response, await _error_body(response))
         with closing(_body_of(response)) as body:
             while (await body.read_start()).startswith(b":"):
                 pass  # a comment, which llama.cpp sends every 30 seconds while it reads
-            await body.read_within(self.limits.after_finish)  # to its end, so that the connection can be reused
+            await body.read_within(
+                self.limits.after_finish
+            )  # to its end, so that the connection can be reused
 
     async def connect(self, path: str) -> None:
         """Open a connection for the next request, unless one is open, by `HEAD path`.
@@ -404,12 +444,19 @@ class ServiceClient:
             except aiohttp.ServerDisconnectedError, aiohttp.ClientOSError:
                 if not connection.reused:
                     raise
-            return await self._request(method, url, headers, body, _Connection(connection.timeout))
+            return await self._request(
+                method, url, headers, body, _Connection(connection.timeout)
+            )
         except (aiohttp.ClientError, OSError) as err:
             raise error_of_exception(err) from err
 
     async def _request(
-        self, method: str, url: URL, headers: Mapping[str, str], body: bytes | None, connection: _Connection
+        self,
+        method: str,
+        url: URL,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        connection: _Connection,
     ) -> aiohttp.ClientResponse:
         if self._session.closed:
             raise aiohttp.ClientConnectionError("the session is closed")
@@ -422,21 +469,29 @@ class ServiceClient:
             data=body if body is None or len(body) < _LARGE_BYTES else BytesIO(body),
             headers=headers,
             timeout=connection.timeout,
-            allow_redirects=False,  # a POST would become a GET, and the key would reach another host
+            # a POST would become a GET, and the key would reach another host
+            allow_redirects=False,
             trace_request_ctx=connection,
         )
 
     def _refusal(self, response: aiohttp.ClientResponse, body: bytes) -> ProviderError:
         retry_after = response.headers.get("Retry-After")
-        error = error_of_response(response.status, body, retry_after=retry_after, secret=self.secret)
-        if isinstance(error, ProviderReplyInvalid) and response.status < HTTPStatus.BAD_REQUEST:
+        error = error_of_response(
+            response.status, body, retry_after=retry_after, secret=self.secret
+        )
+        if (
+            isinstance(error, ProviderReplyInvalid)
+            and response.status < HTTPStatus.BAD_REQUEST
+        ):
             location = redirected_root(response.url, response.headers.get("Location"))
             error.location = "" if self.secret and self.secret in location else location
         return error
 
 
 async def _note_reuse(
-    _session: aiohttp.ClientSession, context: SimpleNamespace, _params: aiohttp.TraceConnectionReuseconnParams
+    _session: aiohttp.ClientSession,
+    context: SimpleNamespace,
+    _params: aiohttp.TraceConnectionReuseconnParams,
 ) -> None:
     connection: _Connection = context.trace_request_ctx
     connection.reused = True
@@ -463,14 +518,20 @@ def _body_of(response: aiohttp.ClientResponse) -> ResponseBody:
     body = ResponseBody(response)
     if _is_compressed(response):
         body.close()
-        raise ProviderReplyInvalid("the service sent a compressed answer, which was not asked for")
+        raise ProviderReplyInvalid(
+            "the service sent a compressed answer, which was not asked for"
+        )
     return body
 
 
 async def _error_body(response: aiohttp.ClientResponse) -> bytes:
     """Return the start of an error body, none if it is compressed, and close the response."""
     with closing(response):
-        return b"" if _is_compressed(response) else await ResponseBody(response).read_within(_ERROR_BODY_TIMEOUT)
+        return (
+            b""
+            if _is_compressed(response)
+            else await ResponseBody(response).read_within(_ERROR_BODY_TIMEOUT)
+        )
 
 
 def _is_hopeless(refusal: ProviderError) -> bool:
@@ -486,4 +547,6 @@ def _succeeded(response: aiohttp.ClientResponse) -> bool:
 
 
 def _is_compressed(response: aiohttp.ClientResponse) -> bool:
-    return response.headers.get("Content-Encoding", "identity").strip().casefold() not in {"", "identity"}
+    return response.headers.get(
+        "Content-Encoding", "identity"
+    ).strip().casefold() not in {"", "identity"}

@@ -1,7 +1,7 @@
 """Turns calls and reasoning that a model wrote as text into events.
 
-`wire/text_markup.py` finds the text of possible calls and `wire/written_calls.py` parses it; the offered tools decide
-here which of them are calls. Decision 7.
+`wire/text_markup.py` finds the text of possible calls and `wire/written_calls.py`
+parses it; the offered tools decide here which of them are calls. Decision 7.
 """
 
 import asyncio
@@ -86,11 +86,14 @@ class TextCalls:
 class TextCallReader:
     """Reads one message: returns its events without markup in their text.
 
-    A written call becomes a call if it names an offered tool. Text that can only be a call and names none becomes a
-    call too, so that the model gets an error result; it is text of the answer only where it quotes the conversation.
+    A written call becomes a call if it names an offered tool. Text that can only be a
+    call and names none becomes a call too, so that the model gets an error result; it
+    is text of the answer only where it quotes the conversation.
     """
 
-    def __init__(self, model: TextCalls, request: CompletionRequest, names: tuple[str, ...]) -> None:
+    def __init__(
+        self, model: TextCalls, request: CompletionRequest, names: tuple[str, ...]
+    ) -> None:
         """Tell `model` how the message begins; `names` are the spellings of the offered tools."""
         self._model = model
         self._request = request
@@ -125,7 +128,9 @@ class TextCallReader:
                 self._written = self._written or not text.isspace()
                 await self._pass_on(self._text.feed(text))
             case ReasoningDelta(text):
-                if self._began_in_thought and not self._written:  # the service tells reasoning apart
+                if (
+                    self._began_in_thought and not self._written
+                ):  # the service tells reasoning apart
                     self._began_in_thought = False
                     self._text = MarkupScanner(markers_for(self._names))
                 self._removed = self._removed or _SPACE
@@ -138,10 +143,18 @@ class TextCallReader:
             case CompletionResult(reason):
                 await self._end(cut=reason.is_cut)
                 began_unseen = self._text.thought_began_unseen
-                self._model.begins_in_thought = began_unseen or (self._began_in_thought and not self._draft)
-                self._model.known = self._model.known or (self._written and not reason.is_cut)
+                self._model.begins_in_thought = began_unseen or (
+                    self._began_in_thought and not self._draft
+                )
+                self._model.known = self._model.known or (
+                    self._written and not reason.is_cut
+                )
                 called = self._calls.any and not reason.is_cut
-                self._out.append(replace(event, finish_reason=FinishReason.TOOL_CALLS) if called else event)
+                self._out.append(
+                    replace(event, finish_reason=FinishReason.TOOL_CALLS)
+                    if called
+                    else event
+                )
             case ProviderSwitched() | PromptProgress():
                 self._out.append(event)
             case _:
@@ -179,7 +192,9 @@ class TextCallReader:
                 case PlainText(text):
                     await self._say(text)
                 case ReasoningText(text, draft, begins):
-                    self._draft = ("" if begins else self._draft) + (text if draft else "")
+                    self._draft = ("" if begins else self._draft) + (
+                        text if draft else ""
+                    )
                     self._draft = self._draft[:MAX_HELD_CHARACTERS]
                     self._removed = self._removed or _SPACE
                     await self._think(text)
@@ -218,12 +233,20 @@ class TextCallReader:
     async def _call(self, piece: CallText, *, cut: bool) -> None:
         await self._end_thought()
         worded = None if piece.certain else read_worded_call(piece.text, self._tool_of)
-        parsed = ReadText((worded,)) if worded else await self._read(piece, whole=piece.closed or not cut)
-        if not piece.certain and not (parsed.calls and all(self._is_meant(call) for call in parsed.calls)):
+        parsed = (
+            ReadText((worded,))
+            if worded
+            else await self._read(piece, whole=piece.closed or not cut)
+        )
+        if not piece.certain and not (
+            parsed.calls and all(self._is_meant(call) for call in parsed.calls)
+        ):
             if piece.closed or not _CUT_CALL.match(piece.text):
                 await self._say(piece.text)
             return
-        if not piece.addressed and not (parsed.calls and all(map(self._is_named, parsed.calls))):
+        if not piece.addressed and not (
+            parsed.calls and all(map(self._is_named, parsed.calls))
+        ):
             if self._is_data:
                 await self._say(piece.text)
                 return
@@ -244,7 +267,9 @@ class TextCallReader:
     async def _read(self, piece: CallText, *, whole: bool) -> ReadText:
         parsed = await read_aside(len(piece.text), read_calls, piece.text)
         name = parsed.rest.strip()
-        if piece.certain and whole and not parsed.calls and self._tool_of(name):  # GLM, for a call without arguments
+        if (
+            piece.certain and whole and not parsed.calls and self._tool_of(name)
+        ):  # GLM, for a call without arguments
             return ReadText((WrittenCall(name, "{}", source=f">{name}<"),))
         return parsed
 
@@ -253,13 +278,16 @@ class TextCallReader:
         length = len(call.arguments) + self._quotations.length
         if quoted := await read_aside(length, self._quotations.hold, call):
             _LOGGER.warning(
-                "The model wrote a call of %.64r that it quotes from the conversation: it is text", call.name
+                "The model wrote a call of %.64r that it quotes from the conversation: it is text",
+                call.name,
             )
         return quoted
 
     def _is_meant(self, call: WrittenCall) -> bool:
         """Return whether a call is meant. If the answer is a JSON object, only the name of a tool decides."""
-        return (call.unmistakable and not self._is_data) or self._tool_of(call.name) is not None
+        return (call.unmistakable and not self._is_data) or self._tool_of(
+            call.name
+        ) is not None
 
     def _is_named(self, call: WrittenCall) -> bool:
         """Return whether a call certainly names a tool, and not a device with the name of one."""
@@ -270,7 +298,9 @@ class TextCallReader:
 
     async def _think(self, text: str) -> None:
         """Look for calls in reasoning."""
-        self._thoughts = self._thoughts or MarkupScanner(markers_for(self._names, in_thoughts=True))
+        self._thoughts = self._thoughts or MarkupScanner(
+            markers_for(self._names, in_thoughts=True)
+        )
         await self._keep_calls(self._thoughts.feed(text))
 
     async def _end_thought(self) -> None:
@@ -282,7 +312,9 @@ class TextCallReader:
         for piece in pieces:
             if isinstance(piece, CallText):
                 for call in (await self._read(piece, whole=piece.closed)).calls:
-                    if len(self._thought_of) == _MAX_CALLS or not self._tool_of(call.name):
+                    if len(self._thought_of) == _MAX_CALLS or not self._tool_of(
+                        call.name
+                    ):
                         continue
                     if not await self._is_quoted(call):
                         self._thought_of[call] = None
@@ -301,9 +333,15 @@ class _Calls:
     def given(self, call: ToolCall, tool: ToolDefinition | None) -> list[ToolCallReady]:
         """Pass on a native call, unless it was written before."""
         self.any = True
-        return [] if self._is_repeated(call.name, call.arguments, tool, native=True) else [self._ready(call)]
+        return (
+            []
+            if self._is_repeated(call.name, call.arguments, tool, native=True)
+            else [self._ready(call)]
+        )
 
-    def written(self, call: WrittenCall, tool: ToolDefinition | None) -> list[ToolCallReady]:
+    def written(
+        self, call: WrittenCall, tool: ToolDefinition | None
+    ) -> list[ToolCallReady]:
         """Pass on a written call, unless it was a native one before."""
         if self._written == _MAX_CALLS:
             return []
@@ -311,10 +349,16 @@ class _Calls:
         if self._is_repeated(call.name, call.arguments, tool, native=False):
             return []
         self._written += 1
-        name = call.name if tool is None or plain_tool_name(call.name) == call.name else tool.name
+        name = (
+            call.name
+            if tool is None or plain_tool_name(call.name) == call.name
+            else tool.name
+        )
         return [self._ready(ToolCall("", name, call.arguments))]
 
-    def _is_repeated(self, name: str, arguments: str, tool: ToolDefinition | None, *, native: bool) -> bool:
+    def _is_repeated(
+        self, name: str, arguments: str, tool: ToolDefinition | None, *, native: bool
+    ) -> bool:
         """Return whether the call equals one of the other kind, of which each counts once."""
         key = (tool.name if tool else name, _canonical(arguments))
         is_repeated = self._alone[*key, not native] > 0

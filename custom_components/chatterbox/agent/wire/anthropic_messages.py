@@ -1,10 +1,12 @@
 """Anthropic's Messages format: requests to JSON, and replies, streamed or whole, to events.
 
-Sources: Claude API reference, "Create a message", "Streaming messages" and "Errors"; the guides "Handle tool calls",
-"Prompt caching", "Preserved thinking", "Stop reasons and fallback" and "Fine-grained tool streaming".
+Sources: Claude API reference, "Create a message", "Streaming messages" and "Errors";
+the guides "Handle tool calls", "Prompt caching", "Preserved thinking", "Stop reasons
+and fallback" and "Fine-grained tool streaming".
 
-Thinking is sent back within the turn it belongs to, where the service asks for it. Thinking of earlier turns is left
-out: the service would check that nothing before it has changed, and a window or directive of that time may be gone.
+Thinking is sent back within the turn it belongs to, where the service asks for it.
+Thinking of earlier turns is left out: the service would check that nothing before it
+has changed, and a window or directive of that time may be gone.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -77,23 +79,32 @@ _GAP: Final = "\n\n"
 
 
 def request_to_payload(
-    request: CompletionRequest, model: str, max_tokens: int, accepted: frozenset[str] = ATTACHMENTS
+    request: CompletionRequest,
+    model: str,
+    max_tokens: int,
+    accepted: frozenset[str] = ATTACHMENTS,
 ) -> JsonObject:
     """Return the body of `POST /messages`. `shown` are the MIME types of attachments that the model can read.
 
-    It has at most four cache breakpoints, the limit of the format: after the tools, after the instructions, and after
-    the last two user messages, so that the next request hits the end of this one. The directive follows them all.
+    It has at most four cache breakpoints, the limit of the format: after the tools,
+    after the instructions, and after the last two user messages, so that the next
+    request hits the end of this one. The directive follows them all.
     """
     payload: JsonObject = {"model": model, "max_tokens": max_tokens}
     if tools := _tools(request):
         payload["tools"] = tools
     if request.instructions.strip():
-        payload["system"] = [{"type": "text", "text": request.instructions, **_CACHE_HERE}]
+        payload["system"] = [
+            {"type": "text", "text": request.instructions, **_CACHE_HERE}
+        ]
     payload["messages"] = _messages(request, accepted)
     if (choice := _tool_choice(request)) is not None:
         payload["tool_choice"] = choice
     output = request.enforced_output(beside_tools=True)
-    if output is not None and (schema := strict_schema(output.schema, ANTHROPIC)) is not None:
+    if (
+        output is not None
+        and (schema := strict_schema(output.schema, ANTHROPIC)) is not None
+    ):
         payload["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
     payload["stream"] = True
     return payload
@@ -104,7 +115,10 @@ def _tools(request: CompletionRequest) -> list[JsonValue]:
     offered = [_tool(tool) for tool in request.tools]
     if not offered:
         called = {sendable_name(call.name) for call in _calls_of(request.transcript)}
-        offered = [{"name": name, "input_schema": {"type": "object"}} for name in sorted(called)]
+        offered = [
+            {"name": name, "input_schema": {"type": "object"}}
+            for name in sorted(called)
+        ]
     return [*offered[:-1], *[{**last, **_CACHE_HERE} for last in offered[-1:]]]
 
 
@@ -114,7 +128,11 @@ def _tool(tool: ToolDefinition) -> JsonObject:
         for keyword, value in (tool.short_parameters or tool.parameters).items()
         if keyword not in _REFUSED_AT_THE_TOP
     }
-    return {"name": tool.name, "description": tool.description, "input_schema": {"type": "object", **schema}}
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "input_schema": {"type": "object", **schema},
+    }
 
 
 def _calls_of(transcript: Transcript) -> Iterator[ToolCall]:
@@ -127,7 +145,11 @@ def _tool_choice(request: CompletionRequest) -> JsonValue:
     choice: ToolChoice = request.tool_choice
     if not request.tools:
         return {"type": "none"} if any(_calls_of(request.transcript)) else None
-    alone: JsonObject = {} if request.options.parallel_tool_calls else {"disable_parallel_tool_use": True}
+    alone: JsonObject = (
+        {}
+        if request.options.parallel_tool_calls
+        else {"disable_parallel_tool_use": True}
+    )
     match choice:
         case NamedTool(name):
             return {"type": "tool", "name": name, **alone}
@@ -144,7 +166,9 @@ def _tool_choice(request: CompletionRequest) -> JsonValue:
 def _messages(request: CompletionRequest, accepted: frozenset[str]) -> list[JsonValue]:
     """Return the messages, alternating and beginning with the user."""
     turns: list[tuple[str, list[JsonObject]]] = []
-    turns_after = sum(isinstance(message, UserMessage) for message in request.transcript)
+    turns_after = sum(
+        isinstance(message, UserMessage) for message in request.transcript
+    )
     for message in request.transcript:
         turns_after -= isinstance(message, UserMessage)
         role = "assistant" if isinstance(message, AssistantMessage) else "user"
@@ -164,7 +188,9 @@ def _messages(request: CompletionRequest, accepted: frozenset[str]) -> list[Json
     return [{"role": role, "content": [*blocks]} for role, blocks in turns]
 
 
-def _blocks(message: Message, accepted: frozenset[str], *, carry: bool) -> Iterator[JsonObject]:
+def _blocks(
+    message: Message, accepted: frozenset[str], *, carry: bool
+) -> Iterator[JsonObject]:
     match message:
         case UserMessage(attachments=attachments, prompt=prompt):
             for attachment in attachments:
@@ -181,14 +207,18 @@ def _blocks(message: Message, accepted: frozenset[str], *, carry: bool) -> Itera
             assert_never(message)
 
 
-def _assistant_blocks(message: AssistantMessage, *, carry: bool) -> Iterator[JsonObject]:
+def _assistant_blocks(
+    message: AssistantMessage, *, carry: bool
+) -> Iterator[JsonObject]:
     """Yield text, calls and carried blocks, each at its position; nothing for a message without text and calls."""
     text, calls = message.text, message.tool_calls
     if not text.strip() and not calls:
         return
     text_begin = call_begin = 0
     for carried in carried_by(message, FORMAT) if carry else ():
-        yield from _text_blocks(text[text_begin : carried.text], calls[call_begin : carried.calls])
+        yield from _text_blocks(
+            text[text_begin : carried.text], calls[call_begin : carried.calls]
+        )
         yield carried.block
         text_begin, call_begin = carried.text + carried.skip, carried.calls
     yield from _text_blocks(text[text_begin:], calls[call_begin:])
@@ -212,7 +242,10 @@ def _text(text: str) -> JsonObject:
 
 def _result(result: ToolResult) -> JsonObject:
     """Return a tool result. It may be empty, unless it is an error."""
-    block: JsonObject = {"type": "tool_result", "tool_use_id": sendable_call_id(result.call_id, _CALL_ID)}
+    block: JsonObject = {
+        "type": "tool_result",
+        "tool_use_id": sendable_call_id(result.call_id, _CALL_ID),
+    }
     if result.content.strip():
         block["content"] = result.content
     if result.is_error:
@@ -235,7 +268,11 @@ def _attachment(attachment: Attachment, accepted: frozenset[str]) -> JsonObject:
     mime_type = attachment.mime_type.lower().replace("image/jpg", "image/jpeg")
     if mime_type not in accepted & ATTACHMENTS:
         return _text(attachment_note(attachment))
-    source: JsonObject = {"type": "base64", "media_type": mime_type, "data": attachment.base64}
+    source: JsonObject = {
+        "type": "base64",
+        "media_type": mime_type,
+        "data": attachment.base64,
+    }
     if mime_type != PDF:
         return {"type": "image", "source": source}
     title: JsonObject = {"title": attachment.name} if attachment.name.strip() else {}
@@ -275,12 +312,22 @@ class _UsageReport(TokenCounts):
 
     cached_tokens: Annotated[Count, at("cache_read_input_tokens")] = None
     cache_creation_input_tokens: Count = None
-    reasoning_tokens: Annotated[Count, at("output_tokens_details.thinking_tokens")] = None
+    reasoning_tokens: Annotated[Count, at("output_tokens_details.thinking_tokens")] = (
+        None
+    )
 
     @override
     def usage(self) -> Usage:
-        counts = (self.input_tokens, self.cache_creation_input_tokens, self.cached_tokens)
-        return TokenCounts.usage(self.model_copy(update={"input_tokens": sum(count or 0 for count in counts)}))
+        counts = (
+            self.input_tokens,
+            self.cache_creation_input_tokens,
+            self.cached_tokens,
+        )
+        return TokenCounts.usage(
+            self.model_copy(
+                update={"input_tokens": sum(count or 0 for count in counts)}
+            )
+        )
 
 
 class _MessageStart(WireModel):
@@ -330,7 +377,9 @@ class _OpenBlock:
         self.signature.append(signature)
         self.length += len(thinking) + len(signature)
         if self.length > MAX_BLOCK_CHARACTERS:
-            raise ProviderReplyInvalid(f"the service sent a block of more than {MAX_BLOCK_CHARACTERS} characters")
+            raise ProviderReplyInvalid(
+                f"the service sent a block of more than {MAX_BLOCK_CHARACTERS} characters"
+            )
 
     def carried(self) -> CarriedBlock:
         """Return the complete block, as it is to be sent back."""
@@ -345,7 +394,9 @@ class _OpenBlock:
 class AnthropicReplyReader(ReplyReader):
     """Reads the events of a stream, or a whole message."""
 
-    def __init__(self, transcript: Transcript, new_id: Callable[[], str] = new_call_id) -> None:
+    def __init__(
+        self, transcript: Transcript, new_id: Callable[[], str] = new_call_id
+    ) -> None:
         """Keep the ids of new calls apart from those of `transcript`."""
         super().__init__(transcript, new_id)
         self._blocks: list[_OpenBlock] = []
@@ -369,7 +420,9 @@ class AnthropicReplyReader(ReplyReader):
                 yield from self._end_block(self._find(event.index))
             case "message_delta":
                 self._count(event.usage)
-                yield from self._end_message(event.delta.stop_reason if event.delta else None)
+                yield from self._end_message(
+                    event.delta.stop_reason if event.delta else None
+                )
             case "message_stop":
                 self.done = True
                 yield from self._end_message(_NO_REASON)
@@ -391,12 +444,20 @@ class AnthropicReplyReader(ReplyReader):
     def _count(self, report: _UsageReport | None) -> None:
         """Note token counts. They are running totals, so smaller values are ignored."""
         if report is not None:
-            totals = attrgetter("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
-            self._usage = Usage(*map(max, totals(self._usage), totals(report.usage()), strict=True))
+            totals = attrgetter(
+                "input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens"
+            )
+            self._usage = Usage(
+                *map(max, totals(self._usage), totals(report.usage()), strict=True)
+            )
 
-    def _begin(self, block: _ContentBlock, index: int | None) -> Iterator[ProviderEvent]:
+    def _begin(
+        self, block: _ContentBlock, index: int | None
+    ) -> Iterator[ProviderEvent]:
         if len(self._blocks) >= MAX_BLOCKS:
-            raise ProviderReplyInvalid(f"the service sent more than {MAX_BLOCKS} blocks in one message")
+            raise ProviderReplyInvalid(
+                f"the service sent more than {MAX_BLOCKS} blocks in one message"
+            )
         begun = _OpenBlock(block, self._text_length, self._calls_begun)
         self._blocks.append(begun)
         if index is not None:
@@ -415,11 +476,15 @@ class AnthropicReplyReader(ReplyReader):
         block = self._find(index)
         if block is None:
             if delta.partial_json:
-                raise ProviderReplyInvalid("the service sent a piece of a call that it had not begun")
+                raise ProviderReplyInvalid(
+                    "the service sent a piece of a call that it had not begun"
+                )
             return
         block.add(delta.thinking or "", delta.signature or "")
         if delta.partial_json and block.begun.type == "tool_use":
-            block.has_arguments = block.has_arguments or not delta.partial_json.isspace()
+            block.has_arguments = (
+                block.has_arguments or not delta.partial_json.isspace()
+            )
             yield from self._call(CallFragment(block.calls, "", "", delta.partial_json))
 
     def _find(self, index: int | None) -> _OpenBlock | None:
@@ -431,8 +496,14 @@ class AnthropicReplyReader(ReplyReader):
     def _end_block(self, block: _OpenBlock | None) -> Iterator[ProviderEvent]:
         """End a block. The arguments of a call came in pieces, else with its start."""
         if block is not None and not block.ended and block.begun.type == "tool_use":
-            arguments = "" if block.has_arguments or not block.begun.input else arguments_text(block.begun.input)
-            yield from self._call(CallFragment(block.calls, "", "", arguments, ended=True))
+            arguments = (
+                ""
+                if block.has_arguments or not block.begun.input
+                else arguments_text(block.begun.input)
+            )
+            yield from self._call(
+                CallFragment(block.calls, "", "", arguments, ended=True)
+            )
             block.ended = True
 
     def _end_message(self, reason: str | None) -> Iterator[ProviderEvent]:
@@ -445,7 +516,9 @@ class AnthropicReplyReader(ReplyReader):
         if not text:
             return
         if not (self._text_is_open or self._ends_with_space or text[0].isspace()):
-            carried = [block for block in self._blocks if block.begun.type in _CARRIED_TYPES]
+            carried = [
+                block for block in self._blocks if block.begun.type in _CARRIED_TYPES
+            ]
             if carried and carried[-1].text == self._text_length:
                 carried[-1].skip = len(_GAP)
             text = _GAP + text

@@ -1,8 +1,10 @@
 """Assembles tool calls that arrive in fragments: which fragment belongs to which call, and when a call is complete.
 
-A call is complete when its arguments are one JSON object. Two things delay it: an earlier call that is incomplete
-(calls keep the model's order), and an empty object at the very end, because some servers send `{}` first and the
-arguments after it. Calls that are incomplete at the end of the message are returned as they are; the loop answers them.
+A call is complete when its arguments are one JSON object. Two things delay it: an
+earlier call that is incomplete (calls keep the model's order), and an empty object at
+the very end, because some servers send `{}` first and the arguments after it. Calls
+that are incomplete at the end of the message are returned as they are; the loop answers
+them.
 """
 
 import re
@@ -13,7 +15,13 @@ from uuid import uuid4
 
 from ..errors import ProviderReplyInvalid
 from ..json.text import is_json_object
-from ..messages import MAX_CALL_LENGTH, AssistantMessage, JsonObject, ToolCall, Transcript
+from ..messages import (
+    MAX_CALL_LENGTH,
+    AssistantMessage,
+    JsonObject,
+    ToolCall,
+    Transcript,
+)
 from ..text import plain_arguments, sendable_text, without_tokens
 
 _MARKS: Final = re.compile(r"[\\\"'{}\[\]()]")
@@ -36,9 +44,13 @@ def new_call_id() -> str:
 class CallIds:
     """Hands out ids of calls that are unique in a conversation."""
 
-    def __init__(self, transcript: Transcript, new_id: Callable[[], str] = new_call_id) -> None:
+    def __init__(
+        self, transcript: Transcript, new_id: Callable[[], str] = new_call_id
+    ) -> None:
         """Reserve the ids of `transcript`."""
-        answers = (message for message in transcript if isinstance(message, AssistantMessage))
+        answers = (
+            message for message in transcript if isinstance(message, AssistantMessage)
+        )
         self._taken = {call.id for message in answers for call in message.tool_calls}
         self._new_id = new_id
 
@@ -88,15 +100,17 @@ class BracketFollower:
     def _see_quote(self, quote: str, before: str) -> None:
         if quote == self._quote:
             self._quote = ""
-        elif not self._quote and (quote == '"' or not before.isalnum()):  # no apostrophe
+        elif not self._quote and (
+            quote == '"' or not before.isalnum()
+        ):  # no apostrophe
             self._quote = quote
 
 
 class ObjectText:
     """Collects text until it is one complete JSON object; each character is scanned once.
 
-    Text beyond `MAX_CALL_LENGTH` is dropped but for one character: memory is bounded, and the length of the text
-    still shows why it is no object.
+    Text beyond `MAX_CALL_LENGTH` is dropped but for one character: memory is bounded,
+    and the length of the text still shows why it is no object.
     """
 
     def __init__(self) -> None:
@@ -123,7 +137,10 @@ class ObjectText:
     def is_repeated_in(self, text: str) -> bool:
         """Return whether a text is the beginning of an object that was collected so far, and perhaps more of it."""
         return (
-            not self.complete and text.startswith("{") and 0 < self._length <= len(text) and text.startswith(self.text)
+            not self.complete
+            and text.startswith("{")
+            and 0 < self._length <= len(text)
+            and text.startswith(self.text)
         )
 
     def add(self, text: str, start: int = 0) -> int:
@@ -137,7 +154,9 @@ class ObjectText:
             first = _NOT_SPACE.search(text, start)
             start = first.start() if first else len(text)
         within = text[: start + MAX_CALL_LENGTH + 1 - self._length]
-        end, closed = (len(text), False) if self._invalid else self._brackets.scan(within, start)
+        end, closed = (
+            (len(text), False) if self._invalid else self._brackets.scan(within, start)
+        )
         self._keep(text[start:end])
         if closed and not self._invalid:
             self.complete = is_json_object(self.text)
@@ -190,7 +209,9 @@ class _OpenCall:
     def is_noise(self) -> bool:
         """Return whether this is no call: a start that nothing followed, or the same arguments again."""
         text = self.arguments.text
-        return not (self.name or text) or (self.repeats is not None and self.repeats.arguments.text == text)
+        return not (self.name or text) or (
+            self.repeats is not None and self.repeats.arguments.text == text
+        )
 
 
 class CallAssembler:
@@ -208,7 +229,11 @@ class CallAssembler:
     @property
     def extras(self) -> dict[str, JsonObject]:
         """The `extra` of each returned call, by its id. It may come after the call is complete."""
-        return {call.call_id: call.extra for call in self._calls if call.call_id and call.extra}
+        return {
+            call.call_id: call.extra
+            for call in self._calls
+            if call.call_id and call.extra
+        }
 
     @property
     def any(self) -> bool:
@@ -218,7 +243,10 @@ class CallAssembler:
     @property
     def whole(self) -> bool:
         """Whether nothing is missing from any call."""
-        return all(call.arguments.complete or call.ended or call.is_noise() for call in self._calls)
+        return all(
+            call.arguments.complete or call.ended or call.is_noise()
+            for call in self._calls
+        )
 
     def add(self, fragments: Iterable[CallFragment]) -> list[ToolCall]:
         """Add the fragments of one chunk; return the calls that are complete now.
@@ -227,10 +255,14 @@ class CallAssembler:
         """
         self._chunks += 1
         for sent in fragments:
-            fragment = sent._replace(id=sendable_text(sent.id), name=sendable_text(sent.name)[:_MAX_NAME])
+            fragment = sent._replace(
+                id=sendable_text(sent.id), name=sendable_text(sent.name)[:_MAX_NAME]
+            )
             call = self._find(fragment)
             if call is None or (fragment.name and self._begins_another(call, fragment)):
-                call = self._open(_OpenCall(fragment.position, fragment.id, fragment.name))
+                call = self._open(
+                    _OpenCall(fragment.position, fragment.id, fragment.name)
+                )
             elif fragment.name != call.name:
                 call.name = (call.name + fragment.name)[:_MAX_NAME]
             call.wire_id = call.wire_id or fragment.id
@@ -251,7 +283,9 @@ class CallAssembler:
                 if call.index == fragment.position:
                     return call
             return None
-        if fragment.id and (same := [call for call in self._calls if call.wire_id == fragment.id]):
+        if fragment.id and (
+            same := [call for call in self._calls if call.wire_id == fragment.id]
+        ):
             return same[-1]
         return self._calls[-1] if self._calls else None
 
@@ -268,8 +302,8 @@ class CallAssembler:
     def _append(self, call: _OpenCall, text: str) -> _OpenCall:
         """Append text to a call, and return the last one: an object after a complete one is another of the same tool.
 
-        It replaces an empty object. Other text after a complete object is dropped. Some servers send with each fragment
-        what came before it.
+        It replaces an empty object. Other text after a complete object is dropped. Some
+        servers send with each fragment what came before it.
         """
         if call.arguments.is_repeated_in(text):
             call.arguments = ObjectText()
@@ -278,13 +312,19 @@ class CallAssembler:
             if call.arguments.is_empty_object and not call.released:
                 call.arguments = ObjectText()
             else:
-                call = self._open(_OpenCall(call.index, "", call.name, repeats=call, last_chunk=self._chunks))
+                call = self._open(
+                    _OpenCall(
+                        call.index, "", call.name, repeats=call, last_chunk=self._chunks
+                    )
+                )
             taken = call.arguments.add(text, start)
         return call
 
     def _open(self, call: _OpenCall) -> _OpenCall:
         if len(self._calls) >= MAX_CALLS:
-            raise ProviderReplyInvalid(f"the service sent more than {MAX_CALLS} calls in one message")
+            raise ProviderReplyInvalid(
+                f"the service sent more than {MAX_CALLS} calls in one message"
+            )
         self._calls.append(call)
         return call
 
@@ -293,7 +333,9 @@ class CallAssembler:
         while self._released < len(self._calls):
             call = self._calls[self._released]
             is_last = self._released + 1 == len(self._calls)
-            is_whole = call.arguments.complete and not (is_last and call.arguments.is_empty_object)
+            is_whole = call.arguments.complete and not (
+                is_last and call.arguments.is_empty_object
+            )
             if not (finished or is_whole or call.ended):
                 break
             self._released += 1
@@ -305,6 +347,10 @@ class CallAssembler:
     def _tool_call(self, call: _OpenCall) -> ToolCall:
         call.call_id = self._ids.unique(call.wire_id)
         text = call.arguments.text
-        if not call.arguments.complete and is_json_object(plain := plain_arguments(text)):
+        if not call.arguments.complete and is_json_object(
+            plain := plain_arguments(text)
+        ):
             text = plain
-        return ToolCall(call.call_id, call.name, "{}" if text.strip() in {"", "null"} else text)
+        return ToolCall(
+            call.call_id, call.name, "{}" if text.strip() in {"", "null"} else text
+        )

@@ -14,7 +14,8 @@ from ..messages import AssistantMessage, JsonObject, ProviderItem
 class CarriedBlock:
     """A block of a message that its service wants back unchanged, such as signed reasoning.
 
-    A service may check that a block stands where it stood, so each is stored with its position.
+    A service may check that a block stands where it stood, so each is stored with its
+    position.
     """
 
     block: JsonObject

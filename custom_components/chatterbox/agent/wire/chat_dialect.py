@@ -51,7 +51,11 @@ def in_turns(messages: Iterable[JsonObject]) -> list[JsonObject]:
         before = turns[-1]["role"] if turns else "system"
         match before, message["role"]:
             case ("user", "user") | ("assistant", "assistant"):
-                turns[-1] = {**turns[-1], **message, "content": _joined(turns[-1]["content"], message["content"])}
+                turns[-1] = {
+                    **turns[-1],
+                    **message,
+                    "content": _joined(turns[-1]["content"], message["content"]),
+                }
             case ("tool", "user"):
                 turns += [{"role": "assistant", "content": NO_ANSWER}, message]
             case ("system", "assistant"):

@@ -11,10 +11,22 @@ from ..messages import JsonObject, JsonValue
 from .reply_reader import Lenient, WireModel, at, parse_as
 
 _WINDOW_FIELDS: Final = (
-    *(("meta", "n_ctx"), ("top_provider", "context_length"), ("loaded_context_length",), ("max_model_len",)),
-    *(("context_length",), ("context_window",), ("max_context_length",), ("max_input_tokens",)),
+    *(
+        ("meta", "n_ctx"),
+        ("top_provider", "context_length"),
+        ("loaded_context_length",),
+        ("max_model_len",),
+    ),
+    *(
+        ("context_length",),
+        ("context_window",),
+        ("max_context_length",),
+        ("max_input_tokens",),
+    ),
 )
-_BARE_LIST: Final = BeforeValidator(lambda sent: {"data": sent} if sent and isinstance(sent, list) else sent)
+_BARE_LIST: Final = BeforeValidator(
+    lambda sent: {"data": sent} if sent and isinstance(sent, list) else sent
+)
 """Together sends the list without an object around it; an empty one may be anything."""
 _PAGE: Final[TypeAdapter[JsonObject]] = TypeAdapter(Annotated[JsonObject, _BARE_LIST])
 _TOKENS: Final[TypeAdapter[int | None]] = TypeAdapter(Lenient[PositiveInt])
@@ -23,14 +35,19 @@ _TOKENS: Final[TypeAdapter[int | None]] = TypeAdapter(Lenient[PositiveInt])
 def parse_context_window(text: str, model: str) -> int | None:
     """Return the context window that a page tells, about one model, several, or a server; None if it does not say.
 
-    Raises `ProviderReplyInvalid`. Sources: the documentation of vLLM and SGLang (`max_model_len`), OpenRouter and
-    Together (`context_length`), Groq (`context_window`), Mistral (`max_context_length`), Anthropic
-    (`max_input_tokens`), LM Studio's own interface (`loaded_context_length`) and llama.cpp (`meta.n_ctx` in its list,
-    and `/props`).
+    Raises `ProviderReplyInvalid`. Sources: the documentation of vLLM and SGLang
+    (`max_model_len`), OpenRouter and Together (`context_length`), Groq
+    (`context_window`), Mistral (`max_context_length`), Anthropic (`max_input_tokens`),
+    LM Studio's own interface (`loaded_context_length`) and llama.cpp (`meta.n_ctx` in
+    its list, and `/props`).
     """
     match parse_as(_PAGE, text, "a page about its models"):
         case {"data": list(listed)}:
-            models = [each for each in listed if isinstance(each, dict) and each.get("id") == model]
+            models = [
+                each
+                for each in listed
+                if isinstance(each, dict) and each.get("id") == model
+            ]
             return _window(models[0]) if models else None
         case {"default_generation_settings": {"n_ctx": tokens}}:
             return _TOKENS.validate_python(tokens)
@@ -41,7 +58,9 @@ def parse_context_window(text: str, model: str) -> int | None:
 def _window(model: JsonObject) -> int | None:
     """Return the context length in use; the maximum only where no smaller one can be configured."""
     for path in _WINDOW_FIELDS:
-        if path == ("max_context_length",) and model.get("state"):  # LM Studio may load the model with less
+        if path == ("max_context_length",) and model.get(
+            "state"
+        ):  # LM Studio may load the model with less
             continue
         value: JsonValue = model
         for name in path:
@@ -79,7 +98,11 @@ class _ListedModel(WireModel):
 
     def chat_model(self) -> ChatModel | None:
         """Return it as a model that one can talk to, None if it is for something else."""
-        uses_tools = None if self.supported_parameters is None else "tools" in self.supported_parameters
+        uses_tools = (
+            None
+            if self.supported_parameters is None
+            else "tools" in self.supported_parameters
+        )
         match self.capabilities:
             case {"completion_chat": False}:
                 return None
@@ -91,14 +114,20 @@ class _ListedModel(WireModel):
                 return None
             case _:
                 pass
-        return None if self.type == "embeddings" or not is_for_chat(self.name) else ChatModel(self.name, uses_tools)
+        return (
+            None
+            if self.type == "embeddings" or not is_for_chat(self.name)
+            else ChatModel(self.name, uses_tools)
+        )
 
 
 class _ModelList(WireModel):
     models: Annotated[list[Lenient[_ListedModel]], at("data", "models")]
 
 
-_MODEL_LIST: Final[TypeAdapter[_ModelList]] = TypeAdapter(Annotated[_ModelList, _BARE_LIST])
+_MODEL_LIST: Final[TypeAdapter[_ModelList]] = TypeAdapter(
+    Annotated[_ModelList, _BARE_LIST]
+)
 
 
 def is_for_chat(name: str) -> bool:
@@ -127,16 +156,23 @@ def _unfitness(model: ChatModel) -> tuple[int, int, str, str]:
     size = _BILLIONS.search(model.name)
     is_small = size is not None and float(size[1]) < _LEAST_BILLIONS
     by_name = 2 if is_small else 0 if _RECOMMENDED.search(model.name) else 1
-    return {True: 0, None: 1, False: 2}[model.uses_tools], by_name, model.name.casefold(), model.name
+    return (
+        {True: 0, None: 1, False: 2}[model.uses_tools],
+        by_name,
+        model.name.casefold(),
+        model.name,
+    )
 
 
 def parse_chat_models(text: str) -> list[ChatModel]:
     """Parse the same answer as `parse_model_list`: the models that one can talk to, the most useful first.
 
-    Raises `ProviderReplyInvalid`. Sources: the documentation of LM Studio's own interface, OpenRouter and
-    Mistral, and LocalAI's `list_capabilities.go`.
+    Raises `ProviderReplyInvalid`. Sources: the documentation of LM Studio's own
+    interface, OpenRouter and Mistral, and LocalAI's `list_capabilities.go`.
     """
-    return by_usefulness({model for each in _listed(text) if (model := each.chat_model())})
+    return by_usefulness(
+        {model for each in _listed(text) if (model := each.chat_model())}
+    )
 
 
 def parse_model_list(text: str) -> list[str]:
@@ -144,7 +180,10 @@ def parse_model_list(text: str) -> list[str]:
 
     Raises `ProviderReplyInvalid`.
     """
-    return sorted({model.name for model in _listed(text)}, key=lambda name: (name.casefold(), name))
+    return sorted(
+        {model.name for model in _listed(text)},
+        key=lambda name: (name.casefold(), name),
+    )
 
 
 def _listed(text: str) -> list[_ListedModel]:

@@ -1,9 +1,10 @@
 """Ollama's chat format: requests to JSON, and replies, streamed or whole, to events.
 
-Sources: Ollama's API documentation, "Generate a chat completion", "List local models", "Show model information", "List
-running models"; Home Assistant's `ollama` integration.
+Sources: Ollama's API documentation, "Generate a chat completion", "List local models",
+"Show model information", "List running models"; Home Assistant's `ollama` integration.
 
-Nothing volatile stands before the last message, so the prefix of a conversation stays cached.
+Nothing volatile stands before the last message, so the prefix of a conversation stays
+cached.
 """
 
 import json
@@ -55,8 +56,9 @@ def request_to_payload(
 ) -> JsonObject:
     """Return the body of `POST /api/chat`.
 
-    The format has no tool choice: calls are forbidden by offering no tools, and cannot be forced. Of the MIME types in
-    `attachments`, only images can be sent; a note replaces the rest.
+    The format has no tool choice: calls are forbidden by offering no tools, and cannot
+    be forced. Of the MIME types in `attachments`, only images can be sent; a note
+    replaces the rest.
     """
     payload: JsonObject = {"model": model, "stream": True}
     if request.tools and request.tool_choice is not ToolChoiceMode.NONE:
@@ -76,7 +78,9 @@ def _tool(tool: ToolDefinition) -> JsonValue:
     return {"type": "function", "function": function}
 
 
-def _messages(request: CompletionRequest, attachments: frozenset[str]) -> Iterator[JsonValue]:
+def _messages(
+    request: CompletionRequest, attachments: frozenset[str]
+) -> Iterator[JsonValue]:
     if request.instructions:
         yield {"role": "system", "content": request.instructions}
     for message in request.transcript:
@@ -96,15 +100,29 @@ def _message(message: Message, attachments: frozenset[str]) -> Iterator[JsonValu
             yield _assistant(message)
         case ToolResult(call_id=call_id, name=name, content=content):
             # Servers before 0.12 match by name and order instead of ids.
-            yield {"role": "tool", "tool_name": sendable_name(name), "tool_call_id": call_id, "content": content}
+            yield {
+                "role": "tool",
+                "tool_name": sendable_name(name),
+                "tool_call_id": call_id,
+                "content": content,
+            }
         case _:
             assert_never(message)
 
 
 def _user(message: UserMessage, attachments: frozenset[str]) -> JsonValue:
-    images = [each for each in message.attachments if each.mime_type in attachments & IMAGE_TYPES]
-    notes = [attachment_note(each) for each in message.attachments if each not in images]
-    written: JsonObject = {"role": "user", "content": "\n".join([*filter(None, [message.prompt]), *notes])}
+    images = [
+        each
+        for each in message.attachments
+        if each.mime_type in attachments & IMAGE_TYPES
+    ]
+    notes = [
+        attachment_note(each) for each in message.attachments if each not in images
+    ]
+    written: JsonObject = {
+        "role": "user",
+        "content": "\n".join([*filter(None, [message.prompt]), *notes]),
+    }
     if images:
         written["images"] = [each.base64 for each in images]
     return written
@@ -122,7 +140,10 @@ def _assistant(message: AssistantMessage) -> JsonValue:
 
 def _call(call: ToolCall) -> JsonValue:
     arguments: JsonValue = json.loads(sendable_arguments(call.arguments))
-    return {"id": call.id, "function": {"name": sendable_name(call.name), "arguments": arguments}}
+    return {
+        "id": call.id,
+        "function": {"name": sendable_name(call.name), "arguments": arguments},
+    }
 
 
 class _SentCall(WireModel):
@@ -178,7 +199,11 @@ class ModelDescription(WireModel):
         """The context length that the model was trained for; the server may be set to less."""
         info = self.model_info or {}
         length = info.get(f"{info.get('general.architecture')}.context_length")
-        return length if isinstance(length, int) and not isinstance(length, bool) and length > 0 else None
+        return (
+            length
+            if isinstance(length, int) and not isinstance(length, bool) and length > 0
+            else None
+        )
 
     @property
     def num_ctx(self) -> int | None:
@@ -198,7 +223,14 @@ def parse_running_window(text: str, model: str) -> int | None:
     Raises `ProviderReplyInvalid`.
     """
     running = parse_as(_RUNNING, text, "a list of running models").models
-    return next((each.context_length for each in running if each.name in {model, f"{model}:latest"}), None)
+    return next(
+        (
+            each.context_length
+            for each in running
+            if each.name in {model, f"{model}:latest"}
+        ),
+        None,
+    )
 
 
 def parse_model_description(text: str) -> ModelDescription:
@@ -223,12 +255,24 @@ class OllamaReplyReader(ReplyReader):
         for call in message.tool_calls or []:
             arguments = arguments_text(call.arguments)
             yield from self._call(
-                CallFragment(self._calls_begun, call.id or "", call.name or "", arguments, ended=True)
+                CallFragment(
+                    self._calls_begun,
+                    call.id or "",
+                    call.name or "",
+                    arguments,
+                    ended=True,
+                )
             )
             self._calls_begun += 1
-        if chunk.done and chunk.done_reason in _LOADS and not (self._text_length or self._calls_begun):
+        if (
+            chunk.done
+            and chunk.done_reason in _LOADS
+            and not (self._text_length or self._calls_begun)
+        ):
             raise ProviderBusy("the server loads or unloads its model", retry_after=1.0)
         if chunk.done:
             self.done = True
-            self._finish = chunk.done_reason or "stop"  # omitted by servers before 0.1.35
+            self._finish = (
+                chunk.done_reason or "stop"
+            )  # omitted by servers before 0.1.35
             self._usage = chunk.usage()

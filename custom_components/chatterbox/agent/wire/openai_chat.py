@@ -1,11 +1,12 @@
 """OpenAI's Chat Completions format: requests to JSON, and replies, streamed or whole, to events.
 
-Sources: OpenAI API reference, "Create chat completion", "The chat completion chunk object" and "Models". Signed
-reasoning: OpenRouter, "Preserving Reasoning Blocks" (`reasoning_details` of a message); Gemini API, "Thought
-signatures" (`extra_content` of a call). Other dialects are named where they are read.
+Sources: OpenAI API reference, "Create chat completion", "The chat completion chunk
+object" and "Models". Signed reasoning: OpenRouter, "Preserving Reasoning Blocks"
+(`reasoning_details` of a message); Gemini API, "Thought signatures" (`extra_content` of
+a call). Other dialects are named where they are read.
 
-A request is deterministic and has nothing volatile before its last message, so the prefix of a conversation stays
-cached.
+A request is deterministic and has nothing volatile before its last message, so the
+prefix of a conversation stays cached.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -63,12 +64,24 @@ def _details_text(details: Iterable[JsonObject]) -> str:
 
 def _continues(last: JsonObject, piece: JsonObject) -> bool:
     same = all(last.get(name) == piece.get(name) for name in ("type", "index"))
-    one_id = last.get("id") == piece.get("id") or None in {last.get("id"), piece.get("id")}
-    return same and one_id and any(isinstance(piece.get(name), str) or "signature" in piece for name in _TEXTS)
+    one_id = last.get("id") == piece.get("id") or None in {
+        last.get("id"),
+        piece.get("id"),
+    }
+    return (
+        same
+        and one_id
+        and any(
+            isinstance(piece.get(name), str) or "signature" in piece for name in _TEXTS
+        )
+    )
 
 
 def _joined(last: JsonObject, piece: JsonObject) -> JsonObject:
-    joined = {**last, **{name: value for name, value in piece.items() if value is not None}}
+    joined = {
+        **last,
+        **{name: value for name, value in piece.items() if value is not None},
+    }
     for name in _TEXTS:
         one, other = last.get(name), piece.get(name)
         if isinstance(one, str) and isinstance(other, str):
@@ -88,34 +101,60 @@ def request_to_payload(
 
     `output_beside_tools` allows tools and a structured output in one request.
     """
-    payload: JsonObject = {"model": model, "messages": _messages(request, dialect, accepted)}
+    payload: JsonObject = {
+        "model": model,
+        "messages": _messages(request, dialect, accepted),
+    }
     if request.tools:
         functions: list[JsonObject] = [
-            {"name": tool.name, "description": tool.description, "parameters": tool.short_parameters or tool.parameters}
+            {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": tool.short_parameters or tool.parameters,
+            }
             for tool in request.tools
         ]
-        payload["tools"] = [{"type": "function", "function": function} for function in functions]
-        if request.tool_choice is not ToolChoiceMode.AUTO:  # some servers refuse the default
+        payload["tools"] = [
+            {"type": "function", "function": function} for function in functions
+        ]
+        if (
+            request.tool_choice is not ToolChoiceMode.AUTO
+        ):  # some servers refuse the default
             payload["tool_choice"] = _tool_choice(request, dialect)
-        payload["parallel_tool_calls"] = request.options.parallel_tool_calls  # llama.cpp defaults to false
-    if request.output and (output := request.enforced_output(beside_tools=output_beside_tools)):
-        payload["response_format"] = {"type": "json_schema", "json_schema": openai_output(output)}
+        payload["parallel_tool_calls"] = (
+            request.options.parallel_tool_calls
+        )  # llama.cpp defaults to false
+    if request.output and (
+        output := request.enforced_output(beside_tools=output_beside_tools)
+    ):
+        payload["response_format"] = {
+            "type": "json_schema",
+            "json_schema": openai_output(output),
+        }
     payload["stream"] = True
     payload["stream_options"] = {"include_usage": True}
     return payload
 
 
-def _messages(request: CompletionRequest, dialect: ChatDialect, accepted: Collection[str]) -> list[JsonValue]:
+def _messages(
+    request: CompletionRequest, dialect: ChatDialect, accepted: Collection[str]
+) -> list[JsonValue]:
     messages: list[JsonObject] = []
     if request.instructions:
         messages.append({"role": "system", "content": request.instructions})
-    messages += [sent for message in request.transcript if (sent := _message(message, dialect, accepted)) is not None]
+    messages += [
+        sent
+        for message in request.transcript
+        if (sent := _message(message, dialect, accepted)) is not None
+    ]
     if request.directive:
         messages.append({"role": "user", "content": request.directive})
     return [*(in_turns(messages) if dialect.alternates else messages)]
 
 
-def _message(message: Message, dialect: ChatDialect, accepted: Collection[str]) -> JsonObject | None:
+def _message(
+    message: Message, dialect: ChatDialect, accepted: Collection[str]
+) -> JsonObject | None:
     """Return a message; None for an assistant message without text and calls."""
     match message:
         case UserMessage(attachments=attachments, prompt=prompt):
@@ -131,12 +170,16 @@ def _message(message: Message, dialect: ChatDialect, accepted: Collection[str]) 
             assert_never(message)
 
 
-def _content(text: str, attachments: Collection[Attachment], accepted: Collection[str]) -> JsonValue:
+def _content(
+    text: str, attachments: Collection[Attachment], accepted: Collection[str]
+) -> JsonValue:
     """Return text and attachments; plain text if no attachment can be sent, because every server accepts that."""
     if not attachments:
         return text
     if not any(attachment.mime_type in accepted for attachment in attachments):
-        return "\n\n".join([*([text] if text else []), *map(attachment_note, attachments)])
+        return "\n\n".join(
+            [*([text] if text else []), *map(attachment_note, attachments)]
+        )
     parts: list[JsonValue] = [{"type": "text", "text": text}] if text else []
     return parts + [_part(attachment, accepted) for attachment in attachments]
 
@@ -146,7 +189,13 @@ def _part(attachment: Attachment, accepted: Collection[str]) -> JsonValue:
         return {"type": "text", "text": attachment_note(attachment)}
     if attachment.mime_type in IMAGE_TYPES:
         return {"type": "image_url", "image_url": {"url": attachment.data_url}}
-    return {"type": "file", "file": {"filename": attachment.name or "attachment", "file_data": attachment.data_url}}
+    return {
+        "type": "file",
+        "file": {
+            "filename": attachment.name or "attachment",
+            "file_data": attachment.data_url,
+        },
+    }
 
 
 def _message_with_calls(message: AssistantMessage, dialect: ChatDialect) -> JsonObject:
@@ -154,8 +203,14 @@ def _message_with_calls(message: AssistantMessage, dialect: ChatDialect) -> Json
 
     `content: null` is accepted: servers send it with calls themselves.
     """
-    items = [item.data for item in message.provider_items if item.format == FORMAT] if dialect.returns_items else []
-    details = [detail for item in items for detail in objects_in(item.get("reasoning_details"))]
+    items = (
+        [item.data for item in message.provider_items if item.format == FORMAT]
+        if dialect.returns_items
+        else []
+    )
+    details = [
+        detail for item in items for detail in objects_in(item.get("reasoning_details"))
+    ]
     extras = {
         call_id: extra
         for item in items
@@ -168,14 +223,23 @@ def _message_with_calls(message: AssistantMessage, dialect: ChatDialect) -> Json
         written["reasoning_details"] = [*details]
     elif dialect.reasoning_field and (message.reasoning or dialect.needs_reasoning):
         written[dialect.reasoning_field] = message.reasoning
-    written["tool_calls"] = [_call(call, dialect, extras.get(call.id)) for call in message.tool_calls]
+    written["tool_calls"] = [
+        _call(call, dialect, extras.get(call.id)) for call in message.tool_calls
+    ]
     return written
 
 
 def _call(call: ToolCall, dialect: ChatDialect, extra: JsonObject | None) -> JsonObject:
     """Return a call, sanitized where services would refuse what the model wrote."""
-    function: JsonValue = {"name": sendable_name(call.name), "arguments": sendable_arguments(call.arguments)}
-    written: JsonObject = {"id": sendable_call_id(call.id, dialect.call_ids), "type": "function", "function": function}
+    function: JsonValue = {
+        "name": sendable_name(call.name),
+        "arguments": sendable_arguments(call.arguments),
+    }
+    written: JsonObject = {
+        "id": sendable_call_id(call.id, dialect.call_ids),
+        "type": "function",
+        "function": function,
+    }
     return written if extra is None else {**written, "extra_content": extra}
 
 
@@ -233,7 +297,10 @@ class _Delta(WireModel):
     def text(self) -> str:
         """Return the answer."""
         if isinstance(self.content, list):
-            return "".join(part if isinstance(part, str) else part.text or "" for part in self.content)
+            return "".join(
+                part if isinstance(part, str) else part.text or ""
+                for part in self.content
+            )
         return self.content or self.refusal or ""
 
     def reasoning_text(self) -> str:
@@ -241,9 +308,13 @@ class _Delta(WireModel):
         text = ""
         if isinstance(self.content, list):
             parts = [part for part in self.content if isinstance(part, _ContentPart)]
-            text = "".join(thought.text or "" for part in parts for thought in part.thinking or [])
+            text = "".join(
+                thought.text or "" for part in parts for thought in part.thinking or []
+            )
         text = text or self.reasoning_content or self.reasoning or ""
-        return text or (_details_text(self.reasoning_details) if self.reasoning_details else "")
+        return text or (
+            _details_text(self.reasoning_details) if self.reasoning_details else ""
+        )
 
 
 class _Choice(WireModel):
@@ -261,9 +332,13 @@ class _Choice(WireModel):
 class _UsageReport(TokenCounts):
     input_tokens: Annotated[Count, at("prompt_tokens")] = None
     output_tokens: Annotated[Count, at("completion_tokens")] = None
-    cached_tokens: Annotated[Count, at("prompt_tokens_details.cached_tokens", "prompt_cache_hit_tokens")] = None
+    cached_tokens: Annotated[
+        Count, at("prompt_tokens_details.cached_tokens", "prompt_cache_hit_tokens")
+    ] = None
     """The second is DeepSeek's name."""
-    reasoning_tokens: Annotated[Count, at("completion_tokens_details.reasoning_tokens")] = None
+    reasoning_tokens: Annotated[
+        Count, at("completion_tokens_details.reasoning_tokens")
+    ] = None
 
 
 class _Progress(WireModel):
@@ -291,10 +366,16 @@ class _Chunk(WireModel):
     def reported_error(self) -> JsonValue:
         """The failure that the service reports, else None. vLLM and gateways send it without `error` around it."""
         is_bare = self.code not in (None, "", 0, 200) and isinstance(self.message, str)
-        is_error = self.object == "error" or self.error_message or (is_bare and self.choices is None)
+        is_error = (
+            self.object == "error"
+            or self.error_message
+            or (is_bare and self.choices is None)
+        )
         if is_error and not self.error:
             return {"message": self.message, "type": self.type, "code": self.code}
-        return self.error or next((choice.error for choice in self.choices or [] if choice.error), None)
+        return self.error or next(
+            (choice.error for choice in self.choices or [] if choice.error), None
+        )
 
 
 _CHUNK: Final = TypeAdapter(_Chunk)
@@ -319,7 +400,9 @@ class ChatReplyReader(ReplyReader):
 
     _MAY_OMIT_LAST_LINE = True
 
-    def __init__(self, transcript: Transcript, new_id: Callable[[], str] = new_call_id) -> None:
+    def __init__(
+        self, transcript: Transcript, new_id: Callable[[], str] = new_call_id
+    ) -> None:
         """Keep the ids of new calls apart from those of `transcript`."""
         super().__init__(transcript, new_id)
         self._streams = False
@@ -341,13 +424,17 @@ class ChatReplyReader(ReplyReader):
         if chunk.usage is not None:
             self._usage = chunk.usage.usage()
         if chunk.prompt_progress is not None and not self._streams:
-            yield PromptProgress(chunk.prompt_progress.processed, chunk.prompt_progress.total)
+            yield PromptProgress(
+                chunk.prompt_progress.processed, chunk.prompt_progress.total
+            )
         for choice in chunk.choices or []:
             if place := choice.index or 0:
                 self._hold(place, choice)
             else:
                 yield from self._read_first(choice)
-            ends = [calls.finish for calls in self._beside.values()] or [self._own_finish]
+            ends = [calls.finish for calls in self._beside.values()] or [
+                self._own_finish
+            ]
             self._finish = "" if "" in ends else min(ends, key=_WHOLE.__contains__)
 
     def _read_first(self, choice: _Choice) -> Iterator[ProviderEvent]:
@@ -368,20 +455,24 @@ class ChatReplyReader(ReplyReader):
     def _hold(self, place: int, choice: _Choice) -> None:
         """Hold the calls of another choice until the reply ends, because the first one may still have its own.
 
-        GitHub Copilot has the calls of Claude beside its words, one a choice. A choice that begins with words is an
-        answer that was not requested.
+        GitHub Copilot has the calls of Claude beside its words, one a choice. A choice
+        that begins with words is an answer that was not requested.
         """
         part = choice.delta or choice.message
         if part is not None and place not in self._beside:
             if part.text():
                 self._speaking.add(place)
-            is_wanted = not (self._calls.any or self._own_finish == "stop" or place in self._speaking)
+            is_wanted = not (
+                self._calls.any or self._own_finish == "stop" or place in self._speaking
+            )
             if part.calls() and is_wanted:
                 self._beside[place] = _CallsBeside()
         if held := self._beside.get(place):
             if part is not None:
                 held.parts.append(part)
-                held.length += sum(len(arguments_text(call.arguments)) for call in part.calls())
+                held.length += sum(
+                    len(arguments_text(call.arguments)) for call in part.calls()
+                )
             held.finish = held.finish or choice.finish_reason or ""
 
     def _held(self) -> Iterator[ProviderEvent]:
@@ -432,7 +523,9 @@ class ChatReplyReader(ReplyReader):
 
     @override
     def _provider_items(self) -> Iterator[ProviderItem]:
-        data: JsonObject = {"reasoning_details": [*self._details]} if self._details else {}
+        data: JsonObject = (
+            {"reasoning_details": [*self._details]} if self._details else {}
+        )
         if self._calls.extras:
             data["extra_content"] = {**self._calls.extras}
         if data:

@@ -1,6 +1,7 @@
 """OpenAI's Images format: a prompt to JSON, and the answer to an image.
 
-Source: OpenAI API reference, "Create image"; Google's and LocalAI's pages on the same interface.
+Source: OpenAI API reference, "Create image"; Google's and LocalAI's pages on the same
+interface.
 """
 
 import binascii
@@ -33,7 +34,11 @@ _ANSWER: Final = TypeAdapter(_Answer)
 def request_to_payload(prompt: str, model: str) -> JsonObject:
     """Return the body of `POST /images/generations`: one image, not the address of one."""
     payload: JsonObject = {"model": model, "prompt": prompt, "n": 1}
-    return payload if model.startswith(_SENDS_PICTURES) else {**payload, "response_format": "b64_json"}
+    return (
+        payload
+        if model.startswith(_SENDS_PICTURES)
+        else {**payload, "response_format": "b64_json"}
+    )
 
 
 def parse_answer(text: str) -> Picture:
@@ -41,12 +46,18 @@ def parse_answer(text: str) -> Picture:
     answer = parse_as(_ANSWER, text, "a picture")
     encoded = answer.data[0].b64_json if answer.data else None
     if not encoded:
-        raise ProviderReplyInvalid("the service sent no picture, or only the address of one")
+        raise ProviderReplyInvalid(
+            "the service sent no picture, or only the address of one"
+        )
     try:
         data = b64decode(encoded, validate=True)
     except (binascii.Error, ValueError) as err:
-        raise ProviderReplyInvalid("the service sent a picture that cannot be decoded") from err
+        raise ProviderReplyInvalid(
+            "the service sent a picture that cannot be decoded"
+        ) from err
     if (mime_type := picture_type(data)) is None:
-        raise ProviderReplyInvalid("the service sent something that is no PNG, JPEG or WebP file")
+        raise ProviderReplyInvalid(
+            "the service sent something that is no PNG, JPEG or WebP file"
+        )
     usage = (answer.usage or TokenCounts()).usage()
     return Picture(data, mime_type, answer.data[0].revised_prompt, usage)

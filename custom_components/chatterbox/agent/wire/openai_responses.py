@@ -1,14 +1,17 @@
 """OpenAI's Responses format: requests to JSON, and replies, streamed or whole, to events.
 
-Sources: OpenAI API reference, "Create a model response" and "Streaming events", and its guides on reasoning and on
-conversation state; the OpenResponses specification, schema of 2026-04-24; recorded bytes of llama.cpp.
+Sources: OpenAI API reference, "Create a model response" and "Streaming events", and its
+guides on reasoning and on conversation state; the OpenResponses specification, schema
+of 2026-04-24; recorded bytes of llama.cpp.
 
-Nothing is stored at the service (`store: false`): each request holds the whole conversation, encrypted reasoning
-included, each item of it before the item that it led to. A request is deterministic and has nothing volatile before
-its last message, so the prefix of a conversation stays cached.
+Nothing is stored at the service (`store: false`): each request holds the whole
+conversation, encrypted reasoning included, each item of it before the item that it led
+to. A request is deterministic and has nothing volatile before its last message, so the
+prefix of a conversation stays cached.
 
-OpenAI locates each event by the index of its item and by the item's id. Other servers omit one of them, or end all
-items at the end of the stream; so an item is found by whatever is there.
+OpenAI locates each event by the index of its item and by the item's id. Other servers
+omit one of them, or end all items at the end of the stream; so an item is found by
+whatever is there.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -87,16 +90,25 @@ def request_to_payload(
 
     `output_beside_tools` allows tools and a structured output in one request.
     """
-    payload: JsonObject = {"model": model, "stream": True, "store": False, "include": ["reasoning.encrypted_content"]}
+    payload: JsonObject = {
+        "model": model,
+        "stream": True,
+        "store": False,
+        "include": ["reasoning.encrypted_content"],
+    }
     if request.instructions:
         payload["instructions"] = request.instructions
     if request.tools:
         payload["tools"] = [_tool(tool) for tool in request.tools]
-        payload["parallel_tool_calls"] = request.options.parallel_tool_calls  # llama.cpp defaults to false
+        payload["parallel_tool_calls"] = (
+            request.options.parallel_tool_calls
+        )  # llama.cpp defaults to false
     payload["input"] = list(_input(request, model, attachments))
     if request.tools and request.tool_choice is not ToolChoiceMode.AUTO:
         payload["tool_choice"] = _tool_choice(request)
-    if (output := request.enforced_output(beside_tools=output_beside_tools)) is not None:
+    if (
+        output := request.enforced_output(beside_tools=output_beside_tools)
+    ) is not None:
         payload["text"] = {"format": {"type": "json_schema", **openai_output(output)}}
     return payload
 
@@ -106,7 +118,9 @@ def without_carried_items(payload: JsonObject) -> JsonObject:
     match payload.get("input"):
         case list(items):
             plain: list[JsonValue] = [
-                item for item in items if isinstance(item, dict) and item.get("type") in _PLAIN_ITEMS
+                item
+                for item in items
+                if isinstance(item, dict) and item.get("type") in _PLAIN_ITEMS
             ]
             return {**payload, "input": plain}
         case _:
@@ -116,9 +130,14 @@ def without_carried_items(payload: JsonObject) -> JsonObject:
 def carried(item: JsonObject, model: str) -> JsonObject | None:
     """Return an item of a reply as a transcript stores it; None if it need not be sent back.
 
-    Reasoning that is neither encrypted nor in plain text would have to be stored at the service.
+    Reasoning that is neither encrypted nor in plain text would have to be stored at the
+    service.
     """
-    rest: JsonObject = {name: value for name, value in item.items() if name != "status" and value not in (None, "", [])}
+    rest: JsonObject = {
+        name: value
+        for name, value in item.items()
+        if name != "status" and value not in (None, "", [])
+    }
     if item.get("type") == "reasoning":
         if not rest.keys() & {"encrypted_content", "content"}:
             return None
@@ -126,21 +145,29 @@ def carried(item: JsonObject, model: str) -> JsonObject | None:
     return {"model": model, "item": rest}
 
 
-def _input(request: CompletionRequest, model: str, attachments: frozenset[str]) -> Iterator[JsonValue]:
+def _input(
+    request: CompletionRequest, model: str, attachments: frozenset[str]
+) -> Iterator[JsonValue]:
     for message in request.transcript:
         yield from _items(message, model, attachments)
     if request.directive:
         yield _said_by_user([_input_text(request.directive)])
 
 
-def _items(message: Message, model: str, attachments: frozenset[str]) -> Iterator[JsonObject]:
+def _items(
+    message: Message, model: str, attachments: frozenset[str]
+) -> Iterator[JsonObject]:
     match message:
         case UserMessage(attachments=files, prompt=prompt):
             yield _said_by_user(list(_parts(prompt, files, attachments)))
         case AssistantMessage():
             yield from _assistant_items(message, model)
         case ToolResult(call_id=call_id, content=content):
-            yield {"type": "function_call_output", "call_id": sendable_call_id(call_id, _CALL_ID), "output": content}
+            yield {
+                "type": "function_call_output",
+                "call_id": sendable_call_id(call_id, _CALL_ID),
+                "output": content,
+            }
         case _:
             assert_never(message)
 
@@ -149,16 +176,26 @@ def _said_by_user(parts: list[JsonValue]) -> JsonObject:
     return {"type": "message", "role": "user", "content": parts}
 
 
-def _parts(text: str, files: Sequence[Attachment], attachments: frozenset[str]) -> Iterator[JsonValue]:
+def _parts(
+    text: str, files: Sequence[Attachment], attachments: frozenset[str]
+) -> Iterator[JsonValue]:
     if text or not files:
         yield _input_text(text)
     for attachment in files:
         if attachment.mime_type not in attachments:
             yield _input_text(attachment_note(attachment))
         elif attachment.mime_type in IMAGE_TYPES:
-            yield {"type": "input_image", "image_url": attachment.data_url, "detail": "auto"}
+            yield {
+                "type": "input_image",
+                "image_url": attachment.data_url,
+                "detail": "auto",
+            }
         else:
-            yield {"type": "input_file", "filename": attachment.name or "document", "file_data": attachment.data_url}
+            yield {
+                "type": "input_file",
+                "filename": attachment.name or "document",
+                "file_data": attachment.data_url,
+            }
 
 
 def _input_text(text: str) -> JsonObject:
@@ -168,13 +205,16 @@ def _input_text(text: str) -> JsonObject:
 def _assistant_items(message: AssistantMessage, model: str) -> Iterator[JsonObject]:
     """Yield text, calls and carried items, each at its position.
 
-    Items of another model are left out, and so is reasoning that nothing follows, which services refuse.
+    Items of another model are left out, and so is reasoning that nothing follows, which
+    services refuse.
     """
     items: list[JsonObject] = []
     text, calls, phase = message.text, message.tool_calls, ""
     text_begin = call_begin = 0
     for block in carried_by(message, FORMAT):
-        items += _message_items(text[text_begin : block.text], calls[call_begin : block.calls], phase)
+        items += _message_items(
+            text[text_begin : block.text], calls[call_begin : block.calls], phase
+        )
         text_begin, call_begin = block.text + block.skip, block.calls
         match block.block:
             case {"item": {"type": "message", "phase": str(phase)}}:
@@ -189,7 +229,9 @@ def _assistant_items(message: AssistantMessage, model: str) -> Iterator[JsonObje
     yield from items
 
 
-def _message_items(text: str, calls: Sequence[ToolCall], phase: str) -> Iterator[JsonObject]:
+def _message_items(
+    text: str, calls: Sequence[ToolCall], phase: str
+) -> Iterator[JsonObject]:
     if text.strip():
         parts: JsonValue = [{"type": "output_text", "text": text}]
         item: JsonObject = {"type": "message", "role": "assistant", "content": parts}
@@ -268,7 +310,9 @@ def _gap_between(text: str, part: str) -> str:
 
 class _UsageReport(TokenCounts):
     cached_tokens: Annotated[Count, at("input_tokens_details.cached_tokens")] = None
-    reasoning_tokens: Annotated[Count, at("output_tokens_details.reasoning_tokens")] = None
+    reasoning_tokens: Annotated[Count, at("output_tokens_details.reasoning_tokens")] = (
+        None
+    )
 
 
 class _Response(WireModel):
@@ -311,7 +355,9 @@ class _StreamEvent(WireModel):
     def piece(self) -> str:
         """The text that the event adds. Raises `ProviderReplyInvalid` if it is none."""
         if not isinstance(self.delta, str):
-            raise ProviderReplyInvalid("the service sent an answer of the wrong shape, at delta")
+            raise ProviderReplyInvalid(
+                "the service sent an answer of the wrong shape, at delta"
+            )
         return self.delta
 
     @property
@@ -354,7 +400,12 @@ class _OpenItem:
 class ResponsesReplyReader(ReplyReader):
     """Reads the events of a stream, or a whole response."""
 
-    def __init__(self, transcript: Transcript, model: str, new_id: Callable[[], str] = new_call_id) -> None:
+    def __init__(
+        self,
+        transcript: Transcript,
+        model: str,
+        new_id: Callable[[], str] = new_call_id,
+    ) -> None:
         """Keep the ids of new calls apart from those of `transcript`; `model` is the one that answers."""
         super().__init__(transcript, new_id)
         self._model = model
@@ -383,17 +434,24 @@ class ResponsesReplyReader(ReplyReader):
                 yield from self._begin(event.item, event.output_index)
             case "response.output_text.delta" | "response.refusal.delta":
                 self._in_pieces = True
-                self._declines = self._declines or event.type == "response.refusal.delta"
+                self._declines = (
+                    self._declines or event.type == "response.refusal.delta"
+                )
                 index, item_id = event.output_index, event.item_id
                 message = self._locate(_MESSAGE, index, item_id, or_newest=True)
                 message = message or self._open(_MESSAGE, item_id, index)
                 yield from self._say(event.piece, message, event.content_index)
-            case "response.function_call_arguments.delta" | "response.function_call_arguments.done":
+            case (
+                "response.function_call_arguments.delta"
+                | "response.function_call_arguments.done"
+            ):
                 yield from self._add_arguments(event)
             case "response.output_item.done" if event.item:
                 yield from self._end(event.item, event.output_index, may_begin=True)
             case "response.completed" | "response.incomplete" if event.response:
-                yield from self._end_all(event.response, completed=event.type == "response.completed")
+                yield from self._end_all(
+                    event.response, completed=event.type == "response.completed"
+                )
             case str(kind) if kind in _REASONING_DELTAS:
                 yield from self._reasoning(event.piece)
             case "response.reasoning_summary_part.added" if event.summary_index:
@@ -402,11 +460,15 @@ class ResponsesReplyReader(ReplyReader):
                 pass
 
     def _begin(self, item: _OutputItem, index: int | None) -> Iterator[ProviderEvent]:
-        begun = self._locate(item.type, index, item.call_id, item.id) or self._open(item.type, item.id, index)
+        begun = self._locate(item.type, index, item.call_id, item.id) or self._open(
+            item.type, item.id, index
+        )
         if item.type == _CALL:
             yield from self._write_call(begun, item, "")
 
-    def _say(self, text: str, message: _OpenItem, part: int | None = None) -> Iterator[ProviderEvent]:
+    def _say(
+        self, text: str, message: _OpenItem, part: int | None = None
+    ) -> Iterator[ProviderEvent]:
         if not text:
             return
         if message is not self._speaking:
@@ -421,14 +483,20 @@ class ResponsesReplyReader(ReplyReader):
 
     def _add_arguments(self, event: _StreamEvent) -> Iterator[ProviderEvent]:
         """Add a piece or all of the arguments. Those of an unknown call are repeated at its end."""
-        if (call := self._locate(_CALL, event.output_index, event.item_id, or_newest=True)) is None:
+        if (
+            call := self._locate(
+                _CALL, event.output_index, event.item_id, or_newest=True
+            )
+        ) is None:
             return
         if event.type == "response.function_call_arguments.delta":
             yield from self._write_call(call, None, event.piece)
         elif not call.written:
             yield from self._write_call(call, None, arguments_text(event.arguments))
 
-    def _end(self, item: _OutputItem, index: int | None, *, may_begin: bool) -> Iterator[ProviderEvent]:
+    def _end(
+        self, item: _OutputItem, index: int | None, *, may_begin: bool
+    ) -> Iterator[ProviderEvent]:
         ended = self._locate(item.type, index, item.call_id, item.id)
         if ended is None:
             if not may_begin:
@@ -440,11 +508,15 @@ class ResponsesReplyReader(ReplyReader):
         parts = item.content if isinstance(item.content, list) else []
         self._declines = self._declines or any(part.refusal for part in parts)
         if item.type == _CALL:
-            yield from self._write_call(ended, item, "" if ended.written else arguments_text(item.arguments))
+            yield from self._write_call(
+                ended, item, "" if ended.written else arguments_text(item.arguments)
+            )
         elif item.type == _MESSAGE and not self._in_pieces:
             yield from self._say(item.text(), ended)
 
-    def _end_all(self, response: _Response, *, completed: bool) -> Iterator[ProviderEvent]:
+    def _end_all(
+        self, response: _Response, *, completed: bool
+    ) -> Iterator[ProviderEvent]:
         """End the response. Some servers list items here that the stream did not mention."""
         known = {item.type for item in self._items}
         for index, item in enumerate(response.output or []):
@@ -452,28 +524,42 @@ class ResponsesReplyReader(ReplyReader):
         yield from self._ready(self._calls.finish())
         if response.usage is not None:
             self._usage = response.usage.usage()
-        self._finish = "completed" if completed else response.incomplete_reason or "incomplete"
+        self._finish = (
+            "completed" if completed else response.incomplete_reason or "incomplete"
+        )
         self.done = True
 
-    def _write_call(self, call: _OpenItem, item: _OutputItem | None, arguments: str) -> Iterator[ProviderEvent]:
+    def _write_call(
+        self, call: _OpenItem, item: _OutputItem | None, arguments: str
+    ) -> Iterator[ProviderEvent]:
         if item is not None:
             call.call_id = call.call_id or item.call_id or item.id or ""
             call.name = call.name or item.name or ""
         call.written = call.written or bool(arguments)
-        yield from self._call(CallFragment(call.calls, call.call_id, call.name, arguments))
+        yield from self._call(
+            CallFragment(call.calls, call.call_id, call.name, arguments)
+        )
 
     def _open(self, kind: str, item_id: str | None, index: int | None) -> _OpenItem:
         if len(self._items) >= MAX_ITEMS:
-            raise ProviderReplyInvalid(f"the service sent more than {MAX_ITEMS} items in one reply")
-        item = _OpenItem(kind, item_id or "", index, self._text_length, self._calls_begun)
+            raise ProviderReplyInvalid(
+                f"the service sent more than {MAX_ITEMS} items in one reply"
+            )
+        item = _OpenItem(
+            kind, item_id or "", index, self._text_length, self._calls_begun
+        )
         self._items.append(item)
         self._calls_begun += kind == _CALL
         return item
 
-    def _locate(self, kind: str, index: int | None, *ids: str | None, or_newest: bool = False) -> _OpenItem | None:
+    def _locate(
+        self, kind: str, index: int | None, *ids: str | None, or_newest: bool = False
+    ) -> _OpenItem | None:
         """Return the item with one of the ids, else the open one at the index, else, without both, the newest one."""
         same = [item for item in reversed(self._items) if item.type == kind]
-        if (named := next((item for item in same if any(map(item.has_id, ids))), None)) is not None:
+        if (
+            named := next((item for item in same if any(map(item.has_id, ids))), None)
+        ) is not None:
             return named
         still_open = [item for item in same if item.whole is None]
         if index is not None:
@@ -489,6 +575,12 @@ class ResponsesReplyReader(ReplyReader):
             block = carried(item.whole.sent, self._model)
             if item.type == _MESSAGE:
                 before, phase = phase, item.whole.phase or ""
-                block = {"model": self._model, "item": {"type": _MESSAGE, "phase": phase}} if before or phase else None
+                block = (
+                    {"model": self._model, "item": {"type": _MESSAGE, "phase": phase}}
+                    if before or phase
+                    else None
+                )
             if block is not None:
-                yield CarriedBlock(block, item.text, item.calls, item.skip).as_item(FORMAT)
+                yield CarriedBlock(block, item.text, item.calls, item.skip).as_item(
+                    FORMAT
+                )

@@ -1,9 +1,9 @@
 """Schemas of structured outputs in the subset of JSON Schema that services accept.
 
-Unsupported parts are left out: the model reads the whole schema in its instructions, and the caller validates the
-answer.
-Sources: OpenAI's guide "Structured model outputs", "Supported schemas"; Claude API guide "Structured outputs", "JSON
-Schema limitations"; llama.cpp's grammar converter, which Ollama uses too.
+Unsupported parts are left out: the model reads the whole schema in its instructions,
+and the caller validates the answer. Sources: OpenAI's guide "Structured model outputs",
+"Supported schemas"; Claude API guide "Structured outputs", "JSON Schema limitations";
+llama.cpp's grammar converter, which Ollama uses too.
 """
 
 from dataclasses import dataclass
@@ -12,11 +12,46 @@ from typing import Final
 from ..messages import JsonObject, JsonValue
 from ..protocols import OutputFormat
 
-_FORMATS: Final = frozenset({"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"})
-_BOUNDS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems")
-_UNSUPPORTED: Final = frozenset({"$ref", "allOf", "not", "if", "prefixItems", "patternProperties", "dependentRequired"})
+_FORMATS: Final = frozenset(
+    {
+        "date-time",
+        "time",
+        "date",
+        "duration",
+        "email",
+        "hostname",
+        "ipv4",
+        "ipv6",
+        "uuid",
+    }
+)
+_BOUNDS: Final = (
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "minItems",
+    "maxItems",
+)
+_UNSUPPORTED: Final = frozenset(
+    {
+        "$ref",
+        "allOf",
+        "not",
+        "if",
+        "prefixItems",
+        "patternProperties",
+        "dependentRequired",
+    }
+)
 _NULL: Final[JsonObject] = {"type": "null"}
-_KINDS: Final = {str: "string", float: "number", int: "integer", bool: "boolean", type(None): "null"}
+_KINDS: Final = {
+    str: "string",
+    float: "number",
+    int: "integer",
+    bool: "boolean",
+    type(None): "null",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +92,8 @@ def plain_schema(schema: JsonObject) -> JsonObject:
     return {
         keyword: _plain(value)
         for keyword, value in schema.items()
-        if keyword != "pattern" or not isinstance(value, str)  # a field may have that name
+        if keyword != "pattern"
+        or not isinstance(value, str)  # a field may have that name
     }
 
 
@@ -74,21 +110,34 @@ def _plain(value: JsonValue) -> JsonValue:
 def _strict(schema: JsonValue, dialect: StrictDialect) -> JsonObject:
     if not isinstance(schema, dict) or not _UNSUPPORTED.isdisjoint(schema):
         raise _NotEnforceable
-    described: JsonObject = {"description": schema["description"]} if "description" in schema else {}
+    described: JsonObject = (
+        {"description": schema["description"]} if "description" in schema else {}
+    )
     choices = schema.get("anyOf", schema.get("oneOf"))
     if isinstance(choices, list) and "properties" not in schema:
         return {**described, "anyOf": [_strict(choice, dialect) for choice in choices]}
     if "enum" in schema or "const" in schema:
         listed = schema.get("enum", [schema.get("const")])
-        return {**described, **_strict_choice(listed if isinstance(listed, list) else [])}
+        return {
+            **described,
+            **_strict_choice(listed if isinstance(listed, list) else []),
+        }
     match schema.get("type"):
         case list(kinds):
-            return {**described, "anyOf": [_strict({**schema, "type": kind}, dialect) for kind in kinds]}
+            return {
+                **described,
+                "anyOf": [_strict({**schema, "type": kind}, dialect) for kind in kinds],
+            }
         case "object":
             return {**described, **_strict_object(schema, dialect)}
         case "array":
             items = _strict(schema.get("items"), dialect)
-            return {**described, "type": "array", "items": items, **_remaining(schema, dialect)}
+            return {
+                **described,
+                "type": "array",
+                "items": items,
+                **_remaining(schema, dialect),
+            }
         case str(kind) if kind in _KINDS.values():
             return {**described, "type": kind, **_remaining(schema, dialect)}
         case _:
@@ -98,26 +147,45 @@ def _strict(schema: JsonValue, dialect: StrictDialect) -> JsonObject:
 def _strict_object(schema: JsonObject, dialect: StrictDialect) -> JsonObject:
     properties, required = schema.get("properties"), schema.get("required", [])
     is_open = schema.get("additionalProperties", False) is not False
-    if not isinstance(properties, dict) or not isinstance(required, list) or is_open or "anyOf" in schema:
+    if (
+        not isinstance(properties, dict)
+        or not isinstance(required, list)
+        or is_open
+        or "anyOf" in schema
+    ):
         raise _NotEnforceable
     parts: JsonObject = {}
     for name, part in properties.items():
         strict = _strict(part, dialect)
-        parts[name] = strict if name in required or not dialect.all_required else _nullable(strict)
+        parts[name] = (
+            strict
+            if name in required or not dialect.all_required
+            else _nullable(strict)
+        )
     return {
         "type": "object",
         "properties": parts,
-        "required": [*parts] if dialect.all_required else [name for name in required if name in parts],
+        "required": [*parts]
+        if dialect.all_required
+        else [name for name in required if name in parts],
         "additionalProperties": False,
     }
 
 
 def _nullable(schema: JsonObject) -> JsonObject:
     """Return a schema that also accepts null, with its description at the top."""
-    inner = {keyword: value for keyword, value in schema.items() if keyword != "description"}
-    described: JsonObject = {"description": schema["description"]} if "description" in schema else {}
+    inner = {
+        keyword: value for keyword, value in schema.items() if keyword != "description"
+    }
+    described: JsonObject = (
+        {"description": schema["description"]} if "description" in schema else {}
+    )
     choices = inner.get("anyOf", [inner])
-    others = [choice for choice in choices if choice != _NULL] if isinstance(choices, list) else []
+    others = (
+        [choice for choice in choices if choice != _NULL]
+        if isinstance(choices, list)
+        else []
+    )
     return {**described, "anyOf": [*others, _NULL]}
 
 
@@ -129,13 +197,18 @@ def _strict_choice(values: list[JsonValue]) -> JsonObject:
     if not by_kind or "" in by_kind:
         raise _NotEnforceable
     groups: list[JsonObject] = [
-        _NULL if kind == "null" else {"type": kind, "enum": of_kind} for kind, of_kind in by_kind.items()
+        _NULL if kind == "null" else {"type": kind, "enum": of_kind}
+        for kind, of_kind in by_kind.items()
     ]
     return groups[0] if len(groups) == 1 else {"anyOf": [*groups]}
 
 
 def _remaining(schema: JsonObject, dialect: StrictDialect) -> JsonObject:
-    remaining: JsonObject = {keyword: schema[keyword] for keyword in _BOUNDS if dialect.bounds and keyword in schema}
+    remaining: JsonObject = {
+        keyword: schema[keyword]
+        for keyword in _BOUNDS
+        if dialect.bounds and keyword in schema
+    }
     if schema.get("type") == "string" and (form := schema.get("format")) in _FORMATS:
         remaining["format"] = form
     return remaining

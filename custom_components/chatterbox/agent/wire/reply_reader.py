@@ -1,8 +1,9 @@
 """Reads a reply of any wire format: its bytes to events of a stream, these to JSON, and that to events of a turn.
 
-A schema of a reply is strict where an answer could be lost (text, calls) and lenient where a server may be odd without
-harm (counts, indexes, reasoning): a lenient value that does not fit reads as not sent. Decoders of streams give the
-same result wherever the network has split the bytes.
+A schema of a reply is strict where an answer could be lost (text, calls) and lenient
+where a server may be odd without harm (counts, indexes, reasoning): a lenient value
+that does not fit reads as not sent. Decoders of streams give the same result wherever
+the network has split the bytes.
 """
 
 import json
@@ -30,8 +31,22 @@ from pydantic.fields import FieldInfo
 from pydantic_core.core_schema import CoreSchema, with_default_schema
 
 from ..errors import PromptTooLong, ProviderReplyInvalid, reply_cut
-from ..events import CompletionResult, ProviderEvent, ReasoningDelta, TextDelta, ToolCallReady
-from ..messages import FinishReason, JsonValue, ProviderItem, ToolCall, Transcript, Usage, canonical_json
+from ..events import (
+    CompletionResult,
+    ProviderEvent,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallReady,
+)
+from ..messages import (
+    FinishReason,
+    JsonValue,
+    ProviderItem,
+    ToolCall,
+    Transcript,
+    Usage,
+    canonical_json,
+)
 from ..text import read_data_file, sendable_text
 from .call_assembly import CallAssembler, CallFragment, CallIds, new_call_id
 
@@ -55,7 +70,8 @@ class ServerSentEvent(NamedTuple):
 class SSEDecoder:
     """Decodes an event stream (WHATWG HTML Living Standard, "Parsing an event stream").
 
-    `id` and `retry` are ignored: they serve reconnection, and a completion is never resumed.
+    `id` and `retry` are ignored: they serve reconnection, and a completion is never
+    resumed.
     """
 
     def __init__(self, max_event_bytes: int = _MAX_BYTES) -> None:
@@ -71,7 +87,8 @@ class SSEDecoder:
     def feed(self, chunk: bytes) -> Iterator[ServerSentEvent]:
         """Yield the events that `chunk` completes. Exhaust the iterator before the next call.
 
-        Raises `ProviderReplyInvalid` for an event beyond the bound; the decoder must not be used afterwards.
+        Raises `ProviderReplyInvalid` for an event beyond the bound; the decoder must
+        not be used afterwards.
         """
         if not chunk:
             return
@@ -89,14 +106,17 @@ class SSEDecoder:
     def end(self) -> ServerSentEvent | None:
         """Return the last event if no blank line ended it.
 
-        The standard drops such an event; servers that omit the last blank line expect it to count.
+        The standard drops such an event; servers that omit the last blank line expect
+        it to count.
         """
         line, self._line = self._line, bytearray()
         return (self._end_line(bytes(line)) if line else None) or self._dispatch()
 
     def _check_size(self, line_bytes: int) -> None:
         if self._data_bytes + line_bytes > self._max_event_bytes:
-            raise ProviderReplyInvalid(f"the stream holds an event of more than {self._max_event_bytes} bytes")
+            raise ProviderReplyInvalid(
+                f"the stream holds an event of more than {self._max_event_bytes} bytes"
+            )
 
     def _end_line(self, line: bytes) -> ServerSentEvent | None:
         """Take a complete line; return the event that it ends."""
@@ -121,7 +141,9 @@ class SSEDecoder:
     def _dispatch(self) -> ServerSentEvent | None:
         data, event_type = self._data, self._type
         self._data, self._data_bytes, self._type, self._at_start = [], 0, "", False
-        return ServerSentEvent(b"\n".join(data), event_type or "message") if data else None
+        return (
+            ServerSentEvent(b"\n".join(data), event_type or "message") if data else None
+        )
 
 
 class NDJSONDecoder(SSEDecoder):
@@ -138,7 +160,9 @@ _NOT_JSON = frozenset({"json_invalid", "string_unicode"})
 
 class _NoneUnlessValid:
     @classmethod
-    def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+    def __get_pydantic_core_schema__(
+        cls, source: object, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
         return with_default_schema(handler(source), default=None, on_error="default")
 
 
@@ -153,7 +177,8 @@ class WireModel(BaseModel, frozen=True, extra="ignore"):
 def parse_as[T](kind: TypeAdapter[T], sent: str | bytes, what: str) -> T:
     """Parse JSON, text or UTF-8, as `kind`; `what` names it in errors, as in "an answer".
 
-    Raises `ProviderReplyInvalid`, which says where the JSON is wrong and quotes none of it.
+    Raises `ProviderReplyInvalid`, which says where the JSON is wrong and quotes none of
+    it.
     """
     try:
         return kind.validate_json(sent)
@@ -166,7 +191,9 @@ def parse_as[T](kind: TypeAdapter[T], sent: str | bytes, what: str) -> T:
     except ValidationError as err:
         raise _wrong_shape(err, what) from None
     except ValueError, RecursionError:
-        raise ProviderReplyInvalid(f"the service sent {what} that is not JSON") from None
+        raise ProviderReplyInvalid(
+            f"the service sent {what} that is not JSON"
+        ) from None
 
 
 def _whole(digits: str) -> float:
@@ -175,13 +202,20 @@ def _whole(digits: str) -> float:
 
 
 def _wrong_shape(err: ValidationError, what: str) -> ProviderReplyInvalid:
-    where = ".".join(str(part) for part in err.errors(include_url=False)[0]["loc"]) or "its top level"
-    return ProviderReplyInvalid(f"the service sent {what} of the wrong shape, at {where}")
+    where = (
+        ".".join(str(part) for part in err.errors(include_url=False)[0]["loc"])
+        or "its top level"
+    )
+    return ProviderReplyInvalid(
+        f"the service sent {what} of the wrong shape, at {where}"
+    )
 
 
 def at(*paths: str) -> FieldInfo:
     """Annotate a field with the paths at which it is sent, such as `meta.n_ctx`; the first that is there counts."""
-    return FieldInfo(validation_alias=AliasChoices(*(AliasPath(*path.split(".")) for path in paths)))
+    return FieldInfo(
+        validation_alias=AliasChoices(*(AliasPath(*path.split(".")) for path in paths))
+    )
 
 
 def arguments_text(arguments: JsonValue) -> str:
@@ -201,7 +235,8 @@ _END_MARK: Final = "[done]"
 _FINISH_REASONS: Final = {
     reason: meaning
     for meaning, reasons in read_data_file(
-        Path(__file__).with_name("finish_reasons.toml"), dict[FinishReason, tuple[str, ...]]
+        Path(__file__).with_name("finish_reasons.toml"),
+        dict[FinishReason, tuple[str, ...]],
     ).items()
     for reason in reasons
 }
@@ -213,7 +248,9 @@ _MAX_PARTS: Final = 100_000
 _NO_COUNT: Final = 2**63
 """Stands for a figure that cannot be a count. No reply has so many tokens, so its usage is estimated."""
 
-type _NoCount = Annotated[int | None, BeforeValidator(lambda sent: None if sent is None else _NO_COUNT)]
+type _NoCount = Annotated[
+    int | None, BeforeValidator(lambda sent: None if sent is None else _NO_COUNT)
+]
 type Count = Annotated[NonNegativeInt | _NoCount, Field(union_mode="left_to_right")]
 
 
@@ -228,7 +265,12 @@ class TokenCounts(WireModel):
     def usage(self) -> Usage:
         """Return the counts; those that were not sent are zero."""
         cached = 0 if self.cached_tokens == _NO_COUNT else self.cached_tokens or 0
-        return Usage(self.input_tokens or 0, self.output_tokens or 0, cached, self.reasoning_tokens or 0)
+        return Usage(
+            self.input_tokens or 0,
+            self.output_tokens or 0,
+            cached,
+            self.reasoning_tokens or 0,
+        )
 
 
 class ReportedFailure(Exception):
@@ -243,15 +285,18 @@ class ReportedFailure(Exception):
 class ReplyReader(ABC):
     """Reads one reply. Used once.
 
-    A format reads one event at a time, yields what `_text`, `_reasoning` and `_call` make of it, and notes usage and
-    finish reason. All methods raise `ReportedFailure` or `ProviderReplyInvalid`.
+    A format reads one event at a time, yields what `_text`, `_reasoning` and `_call`
+    make of it, and notes usage and finish reason. All methods raise `ReportedFailure`
+    or `ProviderReplyInvalid`.
     """
 
     _DECODER: ClassVar = SSEDecoder
     _MAY_OMIT_LAST_LINE: ClassVar = False
     """Whether servers are known to omit the line end after the last event."""
 
-    def __init__(self, transcript: Transcript, new_id: Callable[[], str] = new_call_id) -> None:
+    def __init__(
+        self, transcript: Transcript, new_id: Callable[[], str] = new_call_id
+    ) -> None:
         """Keep the ids of new calls apart from those of `transcript`."""
         self.done = False
         """True once the service has said that nothing follows."""
@@ -290,23 +335,38 @@ class ReplyReader(ABC):
     def end(self) -> Iterator[ProviderEvent]:
         """Yield the remaining events, `CompletionResult` last. Called once, at the end of the reply.
 
-        Raises `ProviderReplyInvalid` if the reply was not finished, or ended for an unknown reason before its first
-        word, and `PromptTooLong` if the service stopped because the prompt left no room for an answer.
+        Raises `ProviderReplyInvalid` if the reply was not finished, or ended for an
+        unknown reason before its first word, and `PromptTooLong` if the service stopped
+        because the prompt left no room for an answer.
         """
         if self._MAY_OMIT_LAST_LINE and (event := self._decoder.end()) is not None:
-            with suppress(ProviderReplyInvalid):  # a truncated event: the earlier ones decide
+            with suppress(
+                ProviderReplyInvalid
+            ):  # a truncated event: the earlier ones decide
                 yield from self._read_event(event)
         if not self.finished:
-            raise reply_cut("the reply ended before the service said that it was finished")
+            raise reply_cut(
+                "the reply ended before the service said that it was finished"
+            )
         yield from self._last_calls()
         is_empty = not (self._text_length or self._has_calls)
         if self._finish.casefold() == WINDOW_FULL and is_empty:
-            raise PromptTooLong("the prompt leaves no room for an answer", self._usage.input_tokens or None)
+            raise PromptTooLong(
+                "the prompt leaves no room for an answer",
+                self._usage.input_tokens or None,
+            )
         if (reason := self._finish_reason()) is FinishReason.UNKNOWN:
             if is_empty:
-                raise ProviderReplyInvalid(f"the service ended an answer before its first word: {self._finish[:100]!r}")
-            _LOGGER.warning("The service ended an answer with an unknown finish reason: %.100r", self._finish)
-        yield CompletionResult(reason, self._usage, tuple(self._provider_items()), declines=self._declines)
+                raise ProviderReplyInvalid(
+                    f"the service ended an answer before its first word: {self._finish[:100]!r}"
+                )
+            _LOGGER.warning(
+                "The service ended an answer with an unknown finish reason: %.100r",
+                self._finish,
+            )
+        yield CompletionResult(
+            reason, self._usage, tuple(self._provider_items()), declines=self._declines
+        )
 
     @abstractmethod
     def _read(self, sent: str | bytes) -> Iterator[ProviderEvent]:
@@ -325,7 +385,9 @@ class ReplyReader(ABC):
         if data == DONE and not self.done:
             self.done = True
             yield from self._end_marked()
-        if self.done or not data or data.startswith(b":"):  # gateways send the comments of others as data
+        if (
+            self.done or not data or data.startswith(b":")
+        ):  # gateways send the comments of others as data
             return
         if event.type == "error":
             raise ReportedFailure(_error_report(data))
@@ -333,13 +395,19 @@ class ReplyReader(ABC):
 
     def _end_marked(self) -> Iterator[ProviderEvent]:
         """Take the end mark for a finish, if the service gave no reason and what it sent is whole."""
-        if not self._finish and self._calls.whole and (self._text_length or self._calls.any):
+        if (
+            not self._finish
+            and self._calls.whole
+            and (self._text_length or self._calls.any)
+        ):
             self._finish = _END_MARK
             yield from self._ready(self._calls.finish())
 
     def _read_json(self, sent: bytes) -> Iterator[ProviderEvent]:
         if sum(map(sent.count, (b"{", b"[", b","))) > _MAX_PARTS:
-            raise ProviderReplyInvalid(f"the service sent an answer of more than {_MAX_PARTS} parts")
+            raise ProviderReplyInvalid(
+                f"the service sent an answer of more than {_MAX_PARTS} parts"
+            )
         return self._read(sent)
 
     def _reasoning(self, text: str | None) -> Iterator[ProviderEvent]:

@@ -1,8 +1,8 @@
 """Splits a model's text while it arrives: text, reasoning, and possible calls.
 
-The table of markers, `text_markup.toml`, is collected from the chat templates of models and from what local servers
-pass through. The scanner holds back only what may still become a marker. How the text is divided into pieces does not
-change the result.
+The table of markers, `text_markup.toml`, is collected from the chat templates of models
+and from what local servers pass through. The scanner holds back only what may still
+become a marker. How the text is divided into pieces does not change the result.
 """
 
 import re
@@ -45,7 +45,11 @@ class OfferedName:
         """Return whether the text in a match is one of the names, or begins one where the whole text ends."""
         text = found[1].casefold()
         known = next((name for name in self.names if name >= text), "")
-        return known.startswith(text) if found.end(1) == len(found.string) else known == text
+        return (
+            known.startswith(text)
+            if found.end(1) == len(found.string)
+            else known == text
+        )
 
 
 type MarkerPart = str | OneOf | Run | OfferedName
@@ -61,17 +65,23 @@ class Opening:
         """Compile the pattern. `then` is a class of characters that has to follow and is not part of it."""
         patterns = [_patterns(part) for part in parts]
         whole = [one for one, _ in patterns]
-        begun = ["".join(whole[:index]) + start for index, (_, start) in enumerate(patterns)]
+        begun = [
+            "".join(whole[:index]) + start for index, (_, start) in enumerate(patterns)
+        ]
         if then:
             begun.append("".join(whole))
             whole.append(f"(?={then})")
-        at = next((at for at, part in enumerate(parts) if isinstance(part, OfferedName)), None)
+        at = next(
+            (at for at, part in enumerate(parts) if isinstance(part, OfferedName)), None
+        )
         self._name = None if at is None else parts[at]
         begun[:at] = [f"(?:{'|'.join(begun[:at])})"]
         self._whole = re.compile("".join(whole), re.IGNORECASE)
         self._begun = [re.compile(rf"{one}\Z", re.IGNORECASE) for one in begun]
 
-    def match(self, text: str, position: int) -> re.Match[str] | Literal["not yet"] | None:
+    def match(
+        self, text: str, position: int
+    ) -> re.Match[str] | Literal["not yet"] | None:
         """Match at `position`; `NOT_YET` if the text ends too early to decide."""
         found = self._whole.match(text, position)
         if found and self._is_named(found):
@@ -80,7 +90,9 @@ class Opening:
         return NOT_YET if any(one and self._is_named(one) for one in started) else None
 
     def _is_named(self, found: re.Match[str]) -> bool:
-        return not (isinstance(self._name, OfferedName) and found.re.groups) or self._name.is_in(found)
+        return not (
+            isinstance(self._name, OfferedName) and found.re.groups
+        ) or self._name.is_in(found)
 
 
 def _patterns(part: MarkerPart) -> tuple[str, str]:
@@ -139,9 +151,13 @@ class Kind(Enum):
 class Ends:
     """Where a region ends: after one of `closed_by`, or before one of `until`."""
 
-    def __init__(self, closed_by: Iterable[Opening] = (), until: Iterable[Opening] = ()) -> None:
+    def __init__(
+        self, closed_by: Iterable[Opening] = (), until: Iterable[Opening] = ()
+    ) -> None:
         """Take the marks; those of `until` belong to the next region."""
-        self._marks = [(mark, True) for mark in closed_by] + [(mark, False) for mark in until]
+        self._marks = [(mark, True) for mark in closed_by] + [
+            (mark, False) for mark in until
+        ]
 
     def find(self, text: str, start: int, *, final: bool) -> tuple[int, int] | None:
         """Return start and end of the end mark, None if there is none.
@@ -200,9 +216,14 @@ class Markers:
 
     def __init__(self, *markers: Marker) -> None:
         """Remember which markers begin with which characters."""
-        # More than the pieces of a long answer begin with: to try all markers at a piece takes twenty times as long.
+        # More than the pieces of a long answer begin with: to try all markers at a
+        # piece takes twenty times as long.
         self._starting = lru_cache(maxsize=1_024)(
-            lambda start: tuple(marker for marker in markers if marker.opening.match(start, 0) is not None)
+            lambda start: tuple(
+                marker
+                for marker in markers
+                if marker.opening.match(start, 0) is not None
+            )
         )
 
     def at(self, start: str, place: Place) -> list[Marker]:
@@ -231,9 +252,18 @@ class _Table:
 
 
 _TABLE: Final = read_data_file(Path(__file__).with_suffix(".toml"), _Table)
-_THOUGHT_STARTS: Final = (*(f"<{name}>" for name in _TABLE.thought_tags), *(start for start, _ in _TABLE.thought_marks))
+_THOUGHT_STARTS: Final = (
+    *(f"<{name}>" for name in _TABLE.thought_tags),
+    *(start for start, _ in _TABLE.thought_marks),
+)
 
-_SPECIAL: Final = Opening("<", OneOf(("|", "\uff5c")), Run(r"[^\s|\uff5c<>]", 40, 1), OneOf(("|", "\uff5c")), ">")
+_SPECIAL: Final = Opening(
+    "<",
+    OneOf(("|", "\uff5c")),
+    Run(r"[^\s|\uff5c<>]", 40, 1),
+    OneOf(("|", "\uff5c")),
+    ">",
+)
 """Any token of a chat template."""
 _MESSAGE_ENDS: Final = Opening(OneOf(_TABLE.message_ends))
 _FENCE_END: Final = Opening("```")
@@ -260,11 +290,16 @@ def _end_tag(name: str) -> Opening:
     return Opening(f"</{name}>")
 
 
-_THOUGHT_ENDS: Final = (*map(_end_tag, _TABLE.thought_tags), *(Opening(end) for _, end in _TABLE.thought_marks))
+_THOUGHT_ENDS: Final = (
+    *map(_end_tag, _TABLE.thought_tags),
+    *(Opening(end) for _, end in _TABLE.thought_marks),
+)
 
 
 def _thoughts() -> Iterator[Marker]:
-    yield Marker(Opening(OneOf(_THOUGHT_STARTS)), Region(Kind.THOUGHT, Ends(_THOUGHT_ENDS)))
+    yield Marker(
+        Opening(OneOf(_THOUGHT_STARTS)), Region(Kind.THOUGHT, Ends(_THOUGHT_ENDS))
+    )
     yield from (Marker(end, Region(Kind.THOUGHT_END)) for end in _THOUGHT_ENDS)
 
 
@@ -273,32 +308,58 @@ _BARS: Final = Run(r"[|\uff5c\u2016 ]", 4, 1)
 
 def _deepseek_calls() -> Iterator[Marker]:
     """Yield DeepSeek's own tags, `<|DSML|invoke name="…">`, with all bars that models write."""
-    invoke, end = Opening("<", _BARS, "dsml", _BARS, "invoke"), Opening("</", _BARS, "dsml", _BARS, "invoke>")
-    yield Marker(invoke, Region(Kind.CALL, Ends([end], [invoke, _MESSAGE_ENDS])), keeps_opening=True)
+    invoke, end = (
+        Opening("<", _BARS, "dsml", _BARS, "invoke"),
+        Opening("</", _BARS, "dsml", _BARS, "invoke>"),
+    )
+    yield Marker(
+        invoke,
+        Region(Kind.CALL, Ends([end], [invoke, _MESSAGE_ENDS])),
+        keeps_opening=True,
+    )
     around = Opening(OneOf(("<", "</")), _BARS, "dsml", _BARS, Run("[a-z_]", 20), ">")
     yield Marker(around, Region(Kind.TOKEN))
 
 
 def _certain_calls() -> Iterator[Marker]:
-    ends = [*(_end_tag(name) for name in _TABLE.call_tags), *(Opening(end) for _, end in _TABLE.call_marks)]
+    ends = [
+        *(_end_tag(name) for name in _TABLE.call_tags),
+        *(Opening(end) for _, end in _TABLE.call_marks),
+    ]
     tags = [_tag(name) for name in _TABLE.call_tags]
     marks = [Opening(start) for start, _ in _TABLE.call_marks]
     region = Region(Kind.CALL, Ends(ends, (*tags, *marks, _MESSAGE_ENDS)))
     yield from (Marker(opening, region) for opening in (*tags, *marks))
     for start, end in (("<function", "</function>"), ("<invoke", "</invoke>")):
         opening = Opening(start, OneOf(("=", " name=")))
-        one = Region(Kind.CALL, Ends([Opening(end)], (opening, *ends, *tags, *marks, _MESSAGE_ENDS)))
+        one = Region(
+            Kind.CALL,
+            Ends([Opening(end)], (opening, *ends, *tags, *marks, _MESSAGE_ENDS)),
+        )
         yield Marker(opening, one, keeps_opening=True)
         yield Marker(Opening(end), Region(Kind.TOKEN))
     yield from (Marker(end, Region(Kind.TOKEN)) for end in ends)
-    fenced = Opening("```", OneOf(("tool_code", "tool_call", "tool_calls", "function_call", "tool")), then=r"\W")
+    fenced = Opening(
+        "```",
+        OneOf(("tool_code", "tool_call", "tool_calls", "function_call", "tool")),
+        then=r"\W",
+    )
     yield Marker(fenced, Region(Kind.CALL, Ends([_FENCE_END])))
 
 
 def _noise() -> Iterator[Marker]:
     pairs = [*((_tag(name), _end_tag(name)) for name in _TABLE.noise_tags)]
     pairs += [(Opening(start), Opening(end)) for start, end in _TABLE.noise_marks]
-    pairs.append((Opening("```", OneOf(("tool_output", "tool_outputs", "tool_response")), then=r"\W"), _FENCE_END))
+    pairs.append(
+        (
+            Opening(
+                "```",
+                OneOf(("tool_output", "tool_outputs", "tool_response")),
+                then=r"\W",
+            ),
+            _FENCE_END,
+        )
+    )
     for start, end in pairs:
         yield Marker(start, Region(Kind.NOISE, Ends([end], [_MESSAGE_ENDS])))
         if end is not _FENCE_END:
@@ -306,7 +367,10 @@ def _noise() -> Iterator[Marker]:
     yield Marker(_end_tag("context"), Region(Kind.TOKEN))
     # A model that continues after its own message invents what others say.
     for turn, others, itself in _TABLE.turns:
-        yield Marker(Opening(turn, OneOf(others)), Region(Kind.NOISE, Ends(until=[Opening(turn, itself)])))
+        yield Marker(
+            Opening(turn, OneOf(others)),
+            Region(Kind.NOISE, Ends(until=[Opening(turn, itself)])),
+        )
 
 
 _QUOTES: Final = OneOf(("", '"', "'", "“", "”"))
@@ -326,10 +390,23 @@ _MODULES: Final = OneOf(("", "default_api.", "functions.", "tools."))
 def _maybe_calls(tools: OfferedName) -> Iterator[Marker]:
     balanced = Region(Kind.MAYBE_CALL)
     fenced = Region(Kind.MAYBE_CALL, Ends([_FENCE_END]))
-    python: tuple[MarkerPart, ...] = (Run(r"\[", 1), OneOf(("", "print(")), _MODULES, tools, "(")
+    python: tuple[MarkerPart, ...] = (
+        Run(r"\[", 1),
+        OneOf(("", "print(")),
+        _MODULES,
+        tools,
+        "(",
+    )
     yield Marker(Opening(*_JSON), balanced, keeps_opening=True)
-    yield Marker(Opening("[", _SPACE, _MODULES, tools, "("), balanced, keeps_opening=True)
-    for content in (_JSON, python, ("<", OneOf(_TABLE.call_tags), OneOf((">", "\n"))), ("<function=",)):
+    yield Marker(
+        Opening("[", _SPACE, _MODULES, tools, "("), balanced, keeps_opening=True
+    )
+    for content in (
+        _JSON,
+        python,
+        ("<", OneOf(_TABLE.call_tags), OneOf((">", "\n"))),
+        ("<function=",),
+    ):
         yield Marker(Opening(*_FENCE, *content), fenced, keeps_opening=True)
 
 
@@ -338,15 +415,32 @@ def _bare_calls(tools: OfferedName) -> Iterator[Marker]:
     balanced = Region(Kind.MAYBE_CALL)
     line = Region(Kind.MAYBE_CALL, Ends(until=[Opening("\n")]))
     called = OneOf(("", "call:"))
-    yield Marker(Opening(_MARKS, called, _MODULES, tools, _SPACE, then=r"\{"), balanced, keeps_opening=True)
-    yield Marker(Opening(_MARKS, _MODULES, tools, then=r"\("), balanced, keeps_opening=True)
-    yield Marker(Opening(OneOf(("", "call ", "calling ")), _MODULES, tools, " with "), line, keeps_opening=True)
-    yield Marker(Opening(tools, "[args]", _SPACE, then=r"\{"), balanced, keeps_opening=True)
+    yield Marker(
+        Opening(_MARKS, called, _MODULES, tools, _SPACE, then=r"\{"),
+        balanced,
+        keeps_opening=True,
+    )
+    yield Marker(
+        Opening(_MARKS, _MODULES, tools, then=r"\("), balanced, keeps_opening=True
+    )
+    yield Marker(
+        Opening(OneOf(("", "call ", "calling ")), _MODULES, tools, " with "),
+        line,
+        keeps_opening=True,
+    )
+    yield Marker(
+        Opening(tools, "[args]", _SPACE, then=r"\{"), balanced, keeps_opening=True
+    )
 
 
 def _channels() -> Iterator[Marker]:
-    header = Region(Kind.HEADER, Ends([Opening("<|message|>")], [Opening(OneOf(("<|end|>", "<|return|>")))]))
-    yield Marker(Opening(OneOf(("<|start|>", "<|channel|>"))), header, keeps_opening=True)
+    header = Region(
+        Kind.HEADER,
+        Ends([Opening("<|message|>")], [Opening(OneOf(("<|end|>", "<|return|>")))]),
+    )
+    yield Marker(
+        Opening(OneOf(("<|start|>", "<|channel|>"))), header, keeps_opening=True
+    )
 
 
 THOUGHT_OF_CHANNEL: Final = Region(Kind.THOUGHT, Ends((), [_MESSAGE_ENDS]))
@@ -370,25 +464,50 @@ def _stripped_channels(*, message_start: bool) -> Iterator[Marker]:
         then=r"\{",
     )
     json = OneOf(("", "json", " json"))
-    named = [Opening(assistant, _headers(*_CHANNELS)), Opening(assistant, then=_NOT_LOWER)]
+    named = [
+        Opening(assistant, _headers(*_CHANNELS)),
+        Opening(assistant, then=_NOT_LOWER),
+    ]
     draft = Region(Kind.DRAFT, Ends((), named))
     yield Marker(addressed, Region(Kind.CALL), keeps_opening=True)
     yield Marker(Opening(_headers("assistantanalysis")), draft)
-    yield Marker(Opening(assistant, _headers("commentary"), json, then=r"\{"), Region(Kind.MESSAGE))
-    yield Marker(Opening(_headers("assistantcommentary", "assistantfinal")), Region(Kind.MESSAGE))
+    yield Marker(
+        Opening(assistant, _headers("commentary"), json, then=r"\{"),
+        Region(Kind.MESSAGE),
+    )
+    yield Marker(
+        Opening(_headers("assistantcommentary", "assistantfinal")), Region(Kind.MESSAGE)
+    )
     yield Marker(named[1], draft)
     if message_start:
-        recipient = Opening(_headers("to="), _RECIPIENT, Run(r"[^{\n]", 40), _SPACE, then=r"\{")
+        recipient = Opening(
+            _headers("to="), _RECIPIENT, Run(r"[^{\n]", 40), _SPACE, then=r"\{"
+        )
         yield Marker(recipient, CALL_OF_CHANNEL, keeps_opening=True)
         yield Marker(Opening(_headers("analysis"), then=_NOT_LOWER), draft)
-        yield Marker(Opening(_headers("commentary"), json, then=r"\{"), Region(Kind.MESSAGE))
-        yield Marker(Opening(_headers("", "a"), _headers("commentary", "final"), then=_NOT_LOWER), Region(Kind.MESSAGE))
+        yield Marker(
+            Opening(_headers("commentary"), json, then=r"\{"), Region(Kind.MESSAGE)
+        )
+        yield Marker(
+            Opening(
+                _headers("", "a"), _headers("commentary", "final"), then=_NOT_LOWER
+            ),
+            Region(Kind.MESSAGE),
+        )
 
 
 def _comments() -> Iterator[Marker]:
     """Yield the start of arguments whose header names no tool."""
-    opening = Opening(OneOf(("", "json", "```json", "```")), _SPACE, "{", Run(r"\s", 40), then=r"[\"'“}]")
-    yield Marker(opening, Region(Kind.ARGUMENTS, Ends((), [_MESSAGE_ENDS])), keeps_opening=True)
+    opening = Opening(
+        OneOf(("", "json", "```json", "```")),
+        _SPACE,
+        "{",
+        Run(r"\s", 40),
+        then=r"[\"'“}]",
+    )
+    yield Marker(
+        opening, Region(Kind.ARGUMENTS, Ends((), [_MESSAGE_ENDS])), keeps_opening=True
+    )
 
 
 def _unseen_thoughts() -> Iterator[Marker]:
@@ -398,13 +517,21 @@ def _unseen_thoughts() -> Iterator[Marker]:
         Run(r"[,.:…\s\uff0c。]", 4),
         OneOf(("", "so ", "now ", "here ", "also ", "da ", "alors ")),
     )
-    yield Marker(Opening(*spoken, OneOf(_TABLE.first_words)), DRAFT_FROM_START, keeps_opening=True)
+    yield Marker(
+        Opening(*spoken, OneOf(_TABLE.first_words)),
+        DRAFT_FROM_START,
+        keeps_opening=True,
+    )
 
 
-_OF_CONTEXT: Final = Marker(Opening("<context>"), Region(Kind.NOISE, Ends([_end_tag("context")], [_MESSAGE_ENDS])))
+_OF_CONTEXT: Final = Marker(
+    Opening("<context>"),
+    Region(Kind.NOISE, Ends([_end_tag("context")], [_MESSAGE_ENDS])),
+)
 """The block before the words of a person, which a small model repeats."""
 _CUT_CALL: Final = Marker(
-    Opening('"type"', _SPACE, ":", _SPACE, '"function"'), Region(Kind.NOISE, Ends((), [_MESSAGE_ENDS]))
+    Opening('"type"', _SPACE, ":", _SPACE, '"function"'),
+    Region(Kind.NOISE, Ends((), [_MESSAGE_ENDS])),
 )
 """A written call without its beginning."""
 _AT_STARTS: Final = (
@@ -420,18 +547,33 @@ _UNSEEN_THOUGHTS: Final = _at(Place.MESSAGE_START, _unseen_thoughts())
 
 
 @lru_cache(maxsize=32)
-def markers_for(names: tuple[str, ...], *, in_thoughts: bool = False, may_begin_in_thought: bool = False) -> Markers:
+def markers_for(
+    names: tuple[str, ...],
+    *,
+    in_thoughts: bool = False,
+    may_begin_in_thought: bool = False,
+) -> Markers:
     """Return the markers of text, where tools of these names, in all spellings, are offered.
 
-    Without tools, only markup is taken for a call. In thoughts, there are only markers of calls. A message that
-    `may_begin_in_thought` does so if its first words speak for that.
+    Without tools, only markup is taken for a call. In thoughts, there are only markers
+    of calls. A message that `may_begin_in_thought` does so if its first words speak for
+    that.
     """
     tools = OfferedName(names)
-    bare, maybe = (_at(Place.LINE_START, _bare_calls(tools)), tuple(_maybe_calls(tools))) if names else ((), ())
+    bare, maybe = (
+        (_at(Place.LINE_START, _bare_calls(tools)), tuple(_maybe_calls(tools)))
+        if names
+        else ((), ())
+    )
     calls = (*bare, *_OF_CALLS, *maybe, *_TOKENS)
     if in_thoughts:
         return Markers(*calls)
-    return Markers(*_AT_STARTS, *(_UNSEEN_THOUGHTS if may_begin_in_thought else ()), *_OF_THOUGHTS, *calls)
+    return Markers(
+        *_AT_STARTS,
+        *(_UNSEEN_THOUGHTS if may_begin_in_thought else ()),
+        *_OF_THOUGHTS,
+        *calls,
+    )
 
 
 MAX_HELD_CHARACTERS: Final = 65_536
@@ -443,7 +585,9 @@ _SURELY_A_MARKER: Final = 4
 
 _PLACE: Final = re.compile(r"[<\[{`◁【\ue200\n]|(?<=[.!?…\"”)}\]])[aA]")
 _SENTENCE_ENDS: Final = '.!?…"”)}]'
-_HEADER: Final = re.compile(r"\A(?:<[^<>\n]*+>|assistant|analysis|commentary|final|to=\S*+|\s)*+", re.IGNORECASE)
+_HEADER: Final = re.compile(
+    r"\A(?:<[^<>\n]*+>|assistant|analysis|commentary|final|to=\S*+|\s)*+", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -547,7 +691,9 @@ class MarkupScanner:
             return self._find_opening(final=final)
         if region.ends is None:
             self._looked_at, closed = self._brackets.scan(self._held, self._looked_at)
-            return self._leave(region, self._looked_at, self._looked_at if closed else -1)
+            return self._leave(
+                region, self._looked_at, self._looked_at if closed else -1
+            )
         found = region.ends.find(self._held, self._looked_at, final=final)
         self._looked_at, end = found or (len(self._held), -1)
         return self._leave(region, self._looked_at, end)
@@ -558,7 +704,9 @@ class MarkupScanner:
             if self._held[self._at].isspace():
                 self._say_until(self._at + 1)
                 continue
-            for marker in self._markers.at(self._held[self._at : self._at + 2], self._place):
+            for marker in self._markers.at(
+                self._held[self._at : self._at + 2], self._place
+            ):
                 found = marker.opening.match(self._held, self._at)
                 if isinstance(found, re.Match):
                     self._open(marker, found)
@@ -573,14 +721,18 @@ class MarkupScanner:
         return False
 
     def _is_cut_marker(self, marker: Marker) -> bool:
-        by_itself = marker.region.kind is not Kind.MAYBE_CALL and self._held[self._at] in "<[◁"
+        by_itself = (
+            marker.region.kind is not Kind.MAYBE_CALL and self._held[self._at] in "<[◁"
+        )
         return by_itself and len(self._held) - self._at >= _SURELY_A_MARKER
 
     def _say_until(self, end: int) -> None:
         text = self._held[self._at : end]
         self._at = end
         self._say(text)
-        self._place = self._place & ~Place.SENTENCE_END if text.isspace() else Place.ANYWHERE
+        self._place = (
+            self._place & ~Place.SENTENCE_END if text.isspace() else Place.ANYWHERE
+        )
         _, newline, line = text.rpartition("\n")
         if newline and not line.strip():
             self._place |= Place.LINE_START
@@ -605,8 +757,12 @@ class MarkupScanner:
                 self._begin_message(found.group())
             case _:
                 start = found.start() if marker.keeps_opening else found.end()
-                bracketed = marker.region.ends is None and self._held[found.start()] in "[{"
-                self._enter(marker.region, start, found.start() if bracketed else found.end())
+                bracketed = (
+                    marker.region.ends is None and self._held[found.start()] in "[{"
+                )
+                self._enter(
+                    marker.region, start, found.start() if bracketed else found.end()
+                )
 
     def _begin_message(self, header: str) -> None:
         self._pieces.append(DroppedText(divides=True))
@@ -622,19 +778,28 @@ class MarkupScanner:
 
     def _leave(self, region: Region, start: int, end: int) -> bool:
         """Handle a region whose end mark is at `start` to `end`, -1 if it has not arrived."""
-        most = _MAX_HEADER_CHARACTERS if region.kind is Kind.HEADER else MAX_HELD_CHARACTERS
+        most = (
+            _MAX_HEADER_CHARACTERS
+            if region.kind is Kind.HEADER
+            else MAX_HELD_CHARACTERS
+        )
         flows = region.kind in {Kind.THOUGHT, Kind.DRAFT, Kind.NOISE}
         if not flows and start - self._at > most:
             self._give_up(region, self._at + most)
             return True
         if flows or end >= 0:
-            self._pass_on(region, self._held[self._at : end if region.kind is Kind.MAYBE_CALL else start])
+            self._pass_on(
+                region,
+                self._held[self._at : end if region.kind is Kind.MAYBE_CALL else start],
+            )
         if end < 0:
             self._at = start if flows else self._at
             return False
         if region.kind is Kind.DRAFT and end > start:  # it was reasoning after all
             self._pieces.append(ReasoningText("", begins=True))
-            self.thought_began_unseen = self.thought_began_unseen or region is DRAFT_FROM_START
+            self.thought_began_unseen = (
+                self.thought_began_unseen or region is DRAFT_FROM_START
+            )
         header = self._held[self._at : end] if region.kind is Kind.HEADER else ""
         if "to=" in header:
             self._enter(CALL_OF_CHANNEL, self._at, end)  # the header names the tool
@@ -660,7 +825,9 @@ class MarkupScanner:
     def _give_up(self, region: Region, end: int) -> None:
         """Stop holding a region that is too long: a certain call is dropped, anything else is text."""
         if region.kind in {Kind.CALL, Kind.ARGUMENTS}:
-            self._enter(Region(Kind.NOISE, region.ends or CALL_OF_CHANNEL.ends), end, end)
+            self._enter(
+                Region(Kind.NOISE, region.ends or CALL_OF_CHANNEL.ends), end, end
+            )
             return
         text = self._held[self._at : end]
         self._say(_without_header(text) if region.kind is Kind.HEADER else text)
@@ -672,7 +839,9 @@ class MarkupScanner:
 
 
 def _call_text(text: str, kind: Kind, *, closed: bool) -> CallText:
-    return CallText(text, kind is not Kind.MAYBE_CALL, closed, addressed=kind is not Kind.ARGUMENTS)
+    return CallText(
+        text, kind is not Kind.MAYBE_CALL, closed, addressed=kind is not Kind.ARGUMENTS
+    )
 
 
 def _without_header(text: str) -> str:

@@ -18,11 +18,14 @@ from .reply_reader import arguments_text
 _CUT: Final = "…"
 """Appended to arguments that are uncertain, so that they are invalid JSON."""
 
-_BARS: Final = re.compile(r"(?<=[</])[|\uff5c\u2016 ]{1,4}+dsml[|\uff5c\u2016 ]{1,4}+", re.IGNORECASE)
+_BARS: Final = re.compile(
+    r"(?<=[</])[|\uff5c\u2016 ]{1,4}+dsml[|\uff5c\u2016 ]{1,4}+", re.IGNORECASE
+)
 """Before the names of DeepSeek's tags."""
 _QUOTE_TOKEN: Final = re.compile(r'<\|"\|>|<escape>')
 
-# Every repetition below is possessive and every choice is decided by its first character: matching is linear.
+# Every repetition below is possessive and every choice is decided by its first
+# character: matching is linear.
 _LONGEST_NAME: Final = 128
 """Of a tool or a parameter; services allow 64."""
 _SEPARATOR: Final = (
@@ -30,7 +33,9 @@ _SEPARATOR: Final = (
     r"|</?(?:\w{1,40}+:)?+(?:tool|function)_?calls?\b(?:[^<>{]{0,60}+>)?+"
 )
 _BETWEEN_CALLS: Final = re.compile(rf"(?:{_SEPARATOR}|[\s,;>)\]}}`*])*+", re.IGNORECASE)
-_ADDRESS: Final = re.compile(r"\A(?:<[|\uff5c][^<>]{0,60}+>|(?!to=)[a-z]++|\s++){0,8}+to=", re.IGNORECASE)
+_ADDRESS: Final = re.compile(
+    r"\A(?:<[|\uff5c][^<>]{0,60}+>|(?!to=)[a-z]++|\s++){0,8}+to=", re.IGNORECASE
+)
 """Text before the name of a tool in a header of OpenAI's harmony format."""
 _TAGGED: Final = re.compile(
     rf"<(function|invoke)(?:=| name=)[\"']?+([^\"'<>\s\[{{(,]{{1,{_LONGEST_NAME}}}+)[\"']?+"
@@ -49,16 +54,42 @@ _NAMED: Final = re.compile(
     rf"(?:\s|{_SEPARATOR}|(?:json|code|analysis|commentary|final)\b)*+(?=\{{)",
     re.IGNORECASE,
 )
-_PYTHON: Final = re.compile(r"\[?+\s*+(?:print\s*+\(\s*+|\w++\s*+=\s*+)?([A-Za-z_][\w.]*+)\s*+\(")
+_PYTHON: Final = re.compile(
+    r"\[?+\s*+(?:print\s*+\(\s*+|\w++\s*+=\s*+)?([A-Za-z_][\w.]*+)\s*+\("
+)
 _KEYWORD: Final = re.compile(r"([A-Za-z_]\w*+)\s*+=\s*+")
-_NAME_IN_JSON: Final = re.compile(r"[\"'](?:name|tool|tool_name|function)[\"']\s*+:\s*+[\"']([\w.-]++)[\"']")
+_NAME_IN_JSON: Final = re.compile(
+    r"[\"'](?:name|tool|tool_name|function)[\"']\s*+:\s*+[\"']([\w.-]++)[\"']"
+)
 
 _DATA: Final = re.compile(r"[=:\"']")
 """Without any of these, a name with brackets is no call: "light(s)"."""
 
-_NAME_KEYS: Final = ("name", "tool_name", "function_name", "tool", "function", "recipient_name", "action")
-_ARGUMENTS_KEYS: Final = ("arguments", "parameters", "args", "params", "tool_input", "action_input", "input")
-_WRAPPING_KEYS: Final = ("function", "function_call", "tool_call", "tool_calls", "calls")
+_NAME_KEYS: Final = (
+    "name",
+    "tool_name",
+    "function_name",
+    "tool",
+    "function",
+    "recipient_name",
+    "action",
+)
+_ARGUMENTS_KEYS: Final = (
+    "arguments",
+    "parameters",
+    "args",
+    "params",
+    "tool_input",
+    "action_input",
+    "input",
+)
+_WRAPPING_KEYS: Final = (
+    "function",
+    "function_call",
+    "tool_call",
+    "tool_calls",
+    "calls",
+)
 _INERT_KEYS: Final = frozenset({"type", "id", "index"})
 
 
@@ -106,10 +137,23 @@ def read_calls(text: str) -> ReadText:
                 position = _skip(_BETWEEN_CALLS, text, end)
         if calls:
             return ReadText(tuple(calls), text[position:])
-    if named := _NAME_IN_JSON.search(text, start) or _NAMED.match(text, start) or _PYTHON.match(text, start):
+    if (
+        named := _NAME_IN_JSON.search(text, start)
+        or _NAMED.match(text, start)
+        or _PYTHON.match(text, start)
+    ):
         arguments = text[named.end() :]
         if _DATA.search(arguments):
-            return ReadText((WrittenCall(named[1], arguments + _CUT, unmistakable=False, source=text[start:]),))
+            return ReadText(
+                (
+                    WrittenCall(
+                        named[1],
+                        arguments + _CUT,
+                        unmistakable=False,
+                        source=text[start:],
+                    ),
+                )
+            )
     return ReadText(rest=text[start:])
 
 
@@ -120,15 +164,25 @@ def _skip(what: re.Pattern[str], text: str, position: int) -> int:
 
 def _read_tags(text: str, start: int) -> tuple[WrittenCall, ...]:
     """Parse `<function=NAME><parameter=KEY>VALUE</parameter></function>` and similar tags."""
-    if tagged := tuple(WrittenCall(one[2], _tagged_arguments(one[3]), source=one[0]) for one in _TAGGED.finditer(text)):
+    if tagged := tuple(
+        WrittenCall(one[2], _tagged_arguments(one[3]), source=one[0])
+        for one in _TAGGED.finditer(text)
+    ):
         return tagged
     pairs, name = _PAIRED.findall(text), _NAME.match(text, start)
-    return (WrittenCall(name[0], canonical_json(dict(pairs)), source=text[start:]),) if pairs and name else ()
+    return (
+        (WrittenCall(name[0], canonical_json(dict(pairs)), source=text[start:]),)
+        if pairs and name
+        else ()
+    )
 
 
 def _tagged_arguments(content: str) -> str:
     if parameters := _PARAMETER.findall(content):
-        values: JsonObject = {key.strip(): value.removeprefix("\n").removesuffix("\n") for key, value in parameters}
+        values: JsonObject = {
+            key.strip(): value.removeprefix("\n").removesuffix("\n")
+            for key, value in parameters
+        }
         return canonical_json(values)
     if not content.strip():
         return "{}"
@@ -151,9 +205,18 @@ def _calls_of(value: JsonValue) -> list[WrittenCall]:
         case list():
             return [call for item in value for call in _calls_of(item)]
         case dict():
-            wrapped = next((inner for key in _WRAPPING_KEYS if isinstance(inner := value.get(key), dict | list)), None)
+            wrapped = next(
+                (
+                    inner
+                    for key in _WRAPPING_KEYS
+                    if isinstance(inner := value.get(key), dict | list)
+                ),
+                None,
+            )
             if isinstance(wrapped, dict):  # the arguments may stand beside it
-                wrapped = {key: part for key, part in value.items() if key in _ARGUMENTS_KEYS} | wrapped
+                wrapped = {
+                    key: part for key, part in value.items() if key in _ARGUMENTS_KEYS
+                } | wrapped
             return [_call_of(value)] if wrapped is None else _calls_of(wrapped)
         case _:
             raise _NotInThisFormat
@@ -166,12 +229,20 @@ def _call_of(value: JsonObject) -> WrittenCall:
             break
     else:
         raise _NotInThisFormat
-    others = {other: part for other, part in value.items() if other != key and other not in _INERT_KEYS}
+    others = {
+        other: part
+        for other, part in value.items()
+        if other != key and other not in _INERT_KEYS
+    }
     given = [other for other in _ARGUMENTS_KEYS if other in others]
     if not given:
         return WrittenCall(name, canonical_json(others), unmistakable=False)
     arguments = others[given[0]]
-    exact = len(others) == 1 and given[0] in {"arguments", "parameters"} and isinstance(arguments, dict)
+    exact = (
+        len(others) == 1
+        and given[0] in {"arguments", "parameters"}
+        and isinstance(arguments, dict)
+    )
     return WrittenCall(name, arguments_text(arguments) or "{}", unmistakable=exact)
 
 
@@ -188,13 +259,17 @@ def _next_python(text: str, position: int) -> tuple[list[WrittenCall], int]:
     if not (found := _PYTHON.match(text, position)):
         raise _NotInThisFormat
     arguments, end = _python_arguments(text, found.end())
-    return [WrittenCall(found[1].removesuffix(".call"), arguments, unmistakable=False)], end
+    return [
+        WrittenCall(found[1].removesuffix(".call"), arguments, unmistakable=False)
+    ], end
 
 
 def _python_arguments(text: str, position: int) -> tuple[str, int]:
     """Parse the contents of parentheses: keywords or one object."""
     arguments: JsonObject = {}
-    while (position := skip_blank(text, position)) < len(text) and text[position] != ")":
+    while (position := skip_blank(text, position)) < len(text) and text[
+        position
+    ] != ")":
         keyword = _KEYWORD.match(text, position)
         value, position = read_value(text, keyword.end() if keyword else position)
         if keyword:
@@ -224,25 +299,42 @@ _QUOTED: Final = re.compile(r"""(["'`“])([^"'`“”]*)["'`”]""")
 _NO_VALUE: Final = re.compile(r"[=:{}<>\[\]\n\"`]")
 
 
-def read_worded_call(text: str, tool_of: Callable[[str], ToolDefinition | None]) -> WrittenCall | None:
+def read_worded_call(
+    text: str, tool_of: Callable[[str], ToolDefinition | None]
+) -> WrittenCall | None:
     """Return the call that a whole text is, half in words: `HassTurnOff(Lamp)`, `HassTurnOff with name Lamp`.
 
-    It names an offered tool as no sentence does, and nothing of it is left over. None for any other text.
+    It names an offered tool as no sentence does, and nothing of it is left over. None
+    for any other text.
     """
     found = _WORDED.fullmatch(text.strip())
-    if found is None or not _NO_WORD.search(found[1]) or (tool := tool_of(found[1])) is None:
+    if (
+        found is None
+        or not _NO_WORD.search(found[1])
+        or (tool := tool_of(found[1])) is None
+    ):
         return None
     properties = tool.parameters.get("properties")
     names = list(properties) if isinstance(properties, dict) else []
-    arguments = _by_place(found[2], names) if found[2] is not None else _by_name(found[3].rstrip(". "), names)
-    return WrittenCall(found[1], canonical_json(arguments), source=text) if arguments else None
+    arguments = (
+        _by_place(found[2], names)
+        if found[2] is not None
+        else _by_name(found[3].rstrip(". "), names)
+    )
+    return (
+        WrittenCall(found[1], canonical_json(arguments), source=text)
+        if arguments
+        else None
+    )
 
 
 def _by_place(text: str, names: list[str]) -> JsonObject:
     """Return the only argument, which has no name: that of a device, or the only one that the tool has."""
     value = _value(text)
     name = "name" if "name" in names else names[0] if len(names) == 1 else ""
-    is_placeholder = value in names or ("," in value and not _QUOTED.fullmatch(text.strip()))
+    is_placeholder = value in names or (
+        "," in value and not _QUOTED.fullmatch(text.strip())
+    )
     return {name: value} if name and value and not is_placeholder else {}
 
 
@@ -251,9 +343,18 @@ def _by_name(text: str, names: list[str]) -> JsonObject:
     if not names:
         return {}
     name = "|".join(map(re.escape, names))
-    before, *pairs = re.split(rf"(?:^|,? and |, *)(?:the )?[`\"']?({name})[`\"']?(?: *[:=] *| (?:is |of )?)", text)
-    arguments: JsonObject = {key: _value(value) for key, value in zip(pairs[::2], pairs[1::2], strict=True)}
-    return arguments if not before and all(arguments.values()) and len(arguments) * 2 == len(pairs) else {}
+    before, *pairs = re.split(
+        rf"(?:^|,? and |, *)(?:the )?[`\"']?({name})[`\"']?(?: *[:=] *| (?:is |of )?)",
+        text,
+    )
+    arguments: JsonObject = {
+        key: _value(value) for key, value in zip(pairs[::2], pairs[1::2], strict=True)
+    }
+    return (
+        arguments
+        if not before and all(arguments.values()) and len(arguments) * 2 == len(pairs)
+        else {}
+    )
 
 
 def _value(text: str) -> str:

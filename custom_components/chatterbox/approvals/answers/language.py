@@ -1,11 +1,13 @@
 """Loads the words for yes, no and numbers of all languages, and expands their sentence templates to phrases.
 
-Ten languages have files of their own; of the others, `other_languages.toml` and `cldr.toml` hold a yes, a no and the
-digits. In these, an answer is also read as an English one.
+Ten languages have files of their own; of the others, `other_languages.toml` and
+`cldr.toml` hold a yes, a no and the digits. In these, an answer is also read as an
+English one.
 
-Templates have the syntax of Home Assistant's sentences and are expanded by hassil: `[please]` may be left out,
-`(yes|yeah)` is one of both. `<it>` stands for the device in question: a word for it, or its name; `<action>` for what
-was asked for, as `actions` has it; `<order>` for those actions that never name the device: "ábrela". Capitals and
+Templates have the syntax of Home Assistant's sentences and are expanded by hassil:
+`[please]` may be left out, `(yes|yeah)` is one of both. `<it>` stands for the device in
+question: a word for it, or its name; `<action>` for what was asked for, as `actions`
+has it; `<order>` for those actions that never name the device: "ábrela". Capitals and
 punctuation do not matter.
 """
 
@@ -18,7 +20,14 @@ from typing import TYPE_CHECKING, Final
 
 from pydantic import BaseModel, ConfigDict
 
-from ...agent.text import MOST_COMPARED, base_language, contains_phrase, heard_words, read_language_files, spoken_words
+from ...agent.text import (
+    MOST_COMPARED,
+    base_language,
+    contains_phrase,
+    heard_words,
+    read_language_files,
+    spoken_words,
+)
 
 if TYPE_CHECKING:
     from hassil.expression import Sentence
@@ -133,12 +142,24 @@ WORDINGS: Final = read_language_files(_FOLDER / "languages", Wording)
 
 def _brief_wordings() -> Mapping[str, Wording]:
     """Read the languages without files of their own. The words of both files count, but the digits of only one."""
-    cldr, own = (tomllib.loads((_FOLDER / f"{name}.toml").read_text("utf-8")) for name in ("cldr", "other_languages"))
-    merged = {code: {**cldr.get(code, {}), **own.get(code, {})} for code in (*cldr, *own)}
+    cldr, own = (
+        tomllib.loads((_FOLDER / f"{name}.toml").read_text("utf-8"))
+        for name in ("cldr", "other_languages")
+    )
+    merged = {
+        code: {**cldr.get(code, {}), **own.get(code, {})} for code in (*cldr, *own)
+    }
     for code, fields in merged.items():
-        fields |= {key: [*cldr.get(code, {}).get(key, ()), *own.get(code, {}).get(key, ())] for key in ("yes", "no")}
+        fields |= {
+            key: [*cldr.get(code, {}).get(key, ()), *own.get(code, {}).get(key, ())]
+            for key in ("yes", "no")
+        }
         polite = fields.get("courtesies", ())
-        fields["numbers"] = {"digits": fields.pop("digits", ()), "before": polite, "after": polite}
+        fields["numbers"] = {
+            "digits": fields.pop("digits", ()),
+            "before": polite,
+            "after": polite,
+        }
     return {code: Wording.model_validate(fields) for code, fields in merged.items()}
 
 
@@ -155,16 +176,22 @@ def language_code(tag: str) -> str:
 def is_about_all(request: str, language: str) -> bool:
     """Return whether the words of a request are about all devices of a kind.
 
-    False in languages that are not known, and of a text that is longer than what people say.
+    False in languages that are not known, and of a text that is longer than what people
+    say.
     """
     wording = ALL_WORDINGS.get(language_code(language))
-    return wording is not None and len(request) <= MOST_COMPARED and _contains_any(request, wording.all)
+    return (
+        wording is not None
+        and len(request) <= MOST_COMPARED
+        and _contains_any(request, wording.all)
+    )
 
 
 def may_except(request: str, language: str) -> bool:
     """Return whether the words of a request may leave out a device.
 
-    True in languages that are not known, and of a text that is longer than what people say.
+    True in languages that are not known, and of a text that is longer than what people
+    say.
     """
     wording = ALL_WORDINGS.get(language_code(language))
     if wording is None or wording.is_brief or len(request) > MOST_COMPARED:
@@ -184,24 +211,37 @@ _words_of: Final = cache(heard_words)
 @cache
 def action_words(code: str, action: Action) -> frozenset[str]:
     """Return the words of a request for an action, without accents; none in a language without such words."""
-    templates = ALL_WORDINGS[code].actions.get(action, ()) if code in ALL_WORDINGS else ()
+    templates = (
+        ALL_WORDINGS[code].actions.get(action, ()) if code in ALL_WORDINGS else ()
+    )
     return frozenset(
-        word for phrase in phrases_of(templates, {"it": ["[x]"]}) for word in heard_words(" ".join(phrase))
+        word
+        for phrase in phrases_of(templates, {"it": ["[x]"]})
+        for word in heard_words(" ".join(phrase))
     ) - {"x"}
 
 
-def phrases_of(templates: Iterable[str], slots: Mapping[str, Iterable[str]] | None = None) -> frozenset[Phrase]:
+def phrases_of(
+    templates: Iterable[str], slots: Mapping[str, Iterable[str]] | None = None
+) -> frozenset[Phrase]:
     """Return every phrase that one of the templates stands for.
 
-    `slots` gives the templates that may stand in place of a name in angle brackets. A phrase with a slot that has none
-    is left out.
+    `slots` gives the templates that may stand in place of a name in angle brackets. A
+    phrase with a slot that has none is left out.
     """
     from hassil.expression import Alternative, Sentence  # noqa: PLC0415 - a fifth of a second, which few turns need
     from hassil.sample import sample_sentence  # noqa: PLC0415 - as above
 
     filled = {name: "|".join(fillings) for name, fillings in (slots or {}).items()}
-    rules = {name: _parsed(filled[name]) if filled.get(name) else Sentence(Alternative()) for name in _SLOTS}
-    sentences = (text for template in templates for text in sample_sentence(_parsed(template), expansion_rules=rules))
+    rules = {
+        name: _parsed(filled[name]) if filled.get(name) else Sentence(Alternative())
+        for name in _SLOTS
+    }
+    sentences = (
+        text
+        for template in templates
+        for text in sample_sentence(_parsed(template), expansion_rules=rules)
+    )
     return frozenset(words for text in sentences if (words := spoken_words(text)))
 
 

@@ -1,7 +1,8 @@
 """Understands the answer to a question such as "Unlock the front door?", without a model.
 
-Only a plain yes is a yes: it has to be understood from its first word to its last. A condition, an exception, a second
-request, another device or a doubt makes it something else. Answers are neither stored nor cached.
+Only a plain yes is a yes: it has to be understood from its first word to its last. A
+condition, an exception, a second request, another device or a doubt makes it something
+else. Answers are neither stored nor cached.
 """
 
 import re
@@ -66,7 +67,9 @@ class QuestionContext:
     def __post_init__(self) -> None:
         """Refuse names of several devices."""
         if self.several and (self.names or self.place):
-            raise ValueError("a yes that names one of several devices is no yes to all: give no names, and no place")
+            raise ValueError(
+                "a yes that names one of several devices is no yes to all: give no names, and no place"
+            )
 
 
 NOTHING_NAMED: Final = QuestionContext()
@@ -87,16 +90,24 @@ def prepare_answers(language: str, question: QuestionContext) -> None:
         _answer_phrases(code, question)
 
 
-def understand_answer(text: str, language: str, question: QuestionContext = NOTHING_NAMED) -> Meaning:
+def understand_answer(
+    text: str, language: str, question: QuestionContext = NOTHING_NAMED
+) -> Meaning:
     """Return what an answer means, in a language such as `de` or `pt-BR`.
 
     In a language that is not known, every answer is `OTHER`.
     """
     if len(text) > _MAX_CHARACTERS + len(question.repetition):
         return Meaning.OTHER
-    meanings = (_meaning(text, code, question) for code in languages_of_answers(language))
+    meanings = (
+        _meaning(text, code, question) for code in languages_of_answers(language)
+    )
     answer = next((one for one in meanings if one is not Meaning.OTHER), Meaning.OTHER)
-    return Meaning.OTHER if answer is not Meaning.OTHER and _means_neither(text, language) else answer
+    return (
+        Meaning.OTHER
+        if answer is not Meaning.OTHER and _means_neither(text, language)
+        else answer
+    )
 
 
 def begins_with_yes(text: str, language: str) -> bool:
@@ -104,7 +115,12 @@ def begins_with_yes(text: str, language: str) -> bool:
     words = heard_words(text)
     wordings = [ALL_WORDINGS[code] for code in languages_of_answers(language)]
     phrases = (_phrases(wording, wording.yes, {}) for wording in wordings)
-    begins = (heard_words(phrase[0]) for some in phrases for phrase in some if len(phrase) == 1)
+    begins = (
+        heard_words(phrase[0])
+        for some in phrases
+        for phrase in some
+        if len(phrase) == 1
+    )
     return any(words[: len(begin)] == begin for begin in begins)
 
 
@@ -113,24 +129,39 @@ def understand_choice(
 ) -> tuple[int, ...] | None:
     """Return the numbers of those options that an answer chooses; none if it may mean several, None if it chooses none.
 
-    An option is given by the words of its names, and of its room. All the words have to be understood. The question has
-    named the first `spoken` options: "the last one" means one of these.
+    An option is given by the words of its names, and of its room. All the words have to
+    be understood. The question has named the first `spoken` options: "the last one"
+    means one of these.
     """
-    found = (_choice(text, code, options, spoken) for code in languages_of_answers(language) or (_FALLBACK,))
+    found = (
+        _choice(text, code, options, spoken)
+        for code in languages_of_answers(language) or (_FALLBACK,)
+    )
     return next((one for one in found if one is not None), None)
 
 
-def _choice(text: str, code: str, options: Sequence[Sequence[frozenset[str]]], spoken: int) -> tuple[int, ...] | None:
+def _choice(
+    text: str, code: str, options: Sequence[Sequence[frozenset[str]]], spoken: int
+) -> tuple[int, ...] | None:
     """Return the options that an answer chooses in one language."""
     wording = ALL_WORDINGS[code]
     first, *rest = _MARK.split(text, maxsplit=1)
-    text = rest[0] if rest and heard_words(first) in _folded(wording.corrections) else text
+    text = (
+        rest[0] if rest and heard_words(first) in _folded(wording.corrections) else text
+    )
     if spoken_words(text, wording.folded) is None:
         return None
     known = [frozenset[str]().union(*names) for names in options]
     polite, around = _fillers(code)
     heard = heard_words(text.translate(character_map(wording.folded)))
-    while end := next((one for one in polite if heard[: len(one)] == one or heard[-len(one) :] == one), None):
+    while end := next(
+        (
+            one
+            for one in polite
+            if heard[: len(one)] == one or heard[-len(one) :] == one
+        ),
+        None,
+    ):
         heard = heard[len(end) :] if heard[: len(end)] == end else heard[: -len(end)]
     if len(options) == 2 and heard in _folded(wording.them):  # noqa: PLR2004  # "both", which is no word for more
         return (0, 1)
@@ -138,12 +169,24 @@ def _choice(text: str, code: str, options: Sequence[Sequence[frozenset[str]]], s
         if heard in _folded([template]):
             place = len(options) - 1 if number == len(wording.ordinals) - 1 else number
             return None if place >= len(options) else (place,) if place < spoken else ()
-    content = {word for word in heard if word not in around or any(word in words for words in known)}
+    content = {
+        word
+        for word in heard
+        if word not in around or any(word in words for words in known)
+    }
     for words_of in (content.intersection, partial(words_alike, content)):
-        meant = [number for number, words in enumerate(known) if content == words_of(words)]
+        meant = [
+            number for number, words in enumerate(known) if content == words_of(words)
+        ]
         if meant and content:
             exact = [number for number in meant if content in options[number]]
-            return tuple(meant) if len(meant) == 1 else tuple(exact) if len(exact) == 1 else ()
+            return (
+                tuple(meant)
+                if len(meant) == 1
+                else tuple(exact)
+                if len(exact) == 1
+                else ()
+            )
     return None
 
 
@@ -153,12 +196,20 @@ def _fillers(code: str) -> tuple[frozenset[Phrase], frozenset[str]]:
     wording = ALL_WORDINGS[code]
     polite = _folded((*wording.courtesies, *wording.yes))
     slots = {"name": ["x"], "place": ["x"]}
-    around = {word for phrase in _folded((*wording.named, *wording.placed, *wording.it), slots) for word in phrase}
+    around = {
+        word
+        for phrase in _folded((*wording.named, *wording.placed, *wording.it), slots)
+        for word in phrase
+    }
     return polite, frozenset(around - {"x"})
 
 
-def _folded(templates: Iterable[str], slots: Mapping[str, Iterable[str]] | None = None) -> frozenset[Phrase]:
-    return frozenset(heard_words(" ".join(phrase)) for phrase in phrases_of(templates, slots))
+def _folded(
+    templates: Iterable[str], slots: Mapping[str, Iterable[str]] | None = None
+) -> frozenset[Phrase]:
+    return frozenset(
+        heard_words(" ".join(phrase)) for phrase in phrases_of(templates, slots)
+    )
 
 
 def languages_of_answers(language: str) -> tuple[str, ...]:
@@ -171,14 +222,18 @@ def languages_of_answers(language: str) -> tuple[str, ...]:
 
 def _means_neither(text: str, language: str) -> bool:
     """Return True if an English answer means something else in a language."""
-    return spoken_words(text) in phrases_of(ALL_WORDINGS[language_code(language)].neither)
+    return spoken_words(text) in phrases_of(
+        ALL_WORDINGS[language_code(language)].neither
+    )
 
 
 def _meaning(text: str, code: str, question: QuestionContext) -> Meaning:
     """Return what an answer means in one language."""
     folded = ALL_WORDINGS[code].folded
     words = spoken_words(text, folded)
-    if words is None or len(words) > MAX_WORDS + len(spoken_words(question.repetition, folded) or ()):
+    if words is None or len(words) > MAX_WORDS + len(
+        spoken_words(question.repetition, folded) or ()
+    ):
         return Meaning.OTHER
     phrases = _answer_phrases(code, question)
     if phrases.agree(words):
@@ -213,7 +268,13 @@ class _AnswerPhrases:
         """Return True if the words are a plain no."""
         return self._lead(words, self.no, self.no, self.no_alone)
 
-    def _lead(self, words: Phrase, first: frozenset[Phrase], then: frozenset[Phrase], alone: frozenset[Phrase]) -> bool:
+    def _lead(
+        self,
+        words: Phrase,
+        first: frozenset[Phrase],
+        then: frozenset[Phrase],
+        alone: frozenset[Phrase],
+    ) -> bool:
         """Return True if all the words are a first phrase and others of `then`, or one phrase that stands alone."""
         polite = self.courtesies
         steps: tuple[_Step, ...] = (
@@ -227,7 +288,9 @@ class _AnswerPhrases:
         for start, end in combinations(range(len(words) + 1), 2):
             phrase = words[start:end]
             reached[end] |= {
-                after for before, phrases, after in steps if before in reached[start] and phrase in phrases
+                after
+                for before, phrases, after in steps
+                if before in reached[start] and phrase in phrases
             }
         return not reached[-1].isdisjoint((_ANSWERED, _FINISHED))
 
@@ -244,12 +307,22 @@ def _answer_phrases(language: str, question: QuestionContext) -> _AnswerPhrases:
     }
     one = (*wording.it, *wording.named)
     device = wording.them if question.several else one
-    agreeing = {**shared, "order": [action for action in actions if "<it>" not in action], "it": device}
+    agreeing = {
+        **shared,
+        "order": [action for action in actions if "<it>" not in action],
+        "it": device,
+    }
     declining = {**shared, "it": (*wording.them, *one)}
     yes = _phrases(wording, wording.yes, agreeing)
-    repeated = (*actions, *(wording.them if question.several else wording.named), *wording.placed)
+    repeated = (
+        *actions,
+        *(wording.them if question.several else wording.named),
+        *wording.placed,
+    )
     after_yes = yes | _phrases(wording, (*wording.after_yes, *repeated), agreeing)
-    if (whole := spoken_words(question.repetition, wording.folded)) and negations(language).isdisjoint(whole):
+    if (whole := spoken_words(question.repetition, wording.folded)) and negations(
+        language
+    ).isdisjoint(whole):
         after_yes |= {whole}
     return _AnswerPhrases(
         yes=yes,
@@ -261,13 +334,22 @@ def _answer_phrases(language: str, question: QuestionContext) -> _AnswerPhrases:
     )
 
 
-def _phrases(wording: Wording, templates: Iterable[str], slots: Mapping[str, Iterable[str]]) -> frozenset[Phrase]:
+def _phrases(
+    wording: Wording, templates: Iterable[str], slots: Mapping[str, Iterable[str]]
+) -> frozenset[Phrase]:
     """Return the phrases of templates, and the same without accents, as speech recognition may write them."""
     characters = character_map(wording.folded)
-    phrases = frozenset(tuple(word.translate(characters) for word in one) for one in phrases_of(templates, slots))
-    words = {word for phrase in phrases for word in phrase}.difference(wording.accents_matter)
+    phrases = frozenset(
+        tuple(word.translate(characters) for word in one)
+        for one in phrases_of(templates, slots)
+    )
+    words = {word for phrase in phrases for word in phrase}.difference(
+        wording.accents_matter
+    )
     plain = {word: fold(word) for word in words}
-    return phrases | {tuple(plain.get(word, word) for word in phrase) for phrase in phrases}
+    return phrases | {
+        tuple(plain.get(word, word) for word in phrase) for phrase in phrases
+    }
 
 
 def _usable_places(language: str, place: str) -> list[str]:
@@ -279,14 +361,20 @@ def _usable_names(language: str, names: Iterable[str]) -> list[str]:
     """Return the names except those that could be taken for a no or an action."""
     folded, actions = ALL_WORDINGS[language].folded, _requests(language)
     spoken = [words for name in names if (words := spoken_words(name, folded))]
-    return [" ".join(words) for words in spoken if words not in actions and negations(language).isdisjoint(words)]
+    return [
+        " ".join(words)
+        for words in spoken
+        if words not in actions and negations(language).isdisjoint(words)
+    ]
 
 
 @cache
 def _requests(language: str) -> frozenset[Phrase]:
     """Return the phrases that request an action."""
     wording = ALL_WORDINGS[language]
-    requests = [template for templates in wording.actions.values() for template in templates]
+    requests = [
+        template for templates in wording.actions.values() for template in templates
+    ]
     return phrases_of(requests, {"it": (*wording.it, *wording.them)})
 
 
@@ -294,4 +382,8 @@ def _requests(language: str) -> frozenset[Phrase]:
 def negations(language: str) -> frozenset[str]:
     """Return the words that say no on their own."""
     wording = ALL_WORDINGS[language]
-    return frozenset(phrase[0] for phrase in phrases_of((*wording.no, *wording.no_alone)) if len(phrase) == 1)
+    return frozenset(
+        phrase[0]
+        for phrase in phrases_of((*wording.no, *wording.no_alone))
+        if len(phrase) == 1
+    )

@@ -1,7 +1,8 @@
 """Detects text that may contain a PIN, so that it can be redacted. It is generous where `spoken_digits` is strict.
 
-Speech recognition writes "for seven one one", "4711?" and "viertausendsiebenhundertelf": none of them is compared with
-the PIN, and each of them reveals it. Nothing that was said is stored or cached.
+Speech recognition writes "for seven one one", "4711?" and
+"viertausendsiebenhundertelf": none of them is compared with the PIN, and each of them
+reveals it. Nothing that was said is stored or cached.
 """
 
 import re
@@ -14,7 +15,13 @@ from typing import Final
 from ...agent.text import HAN, fold, heard_answer
 from ...settings.pin_hash import SHORTEST_PIN
 from ..answers.language import ALL_WORDINGS, Phrase, language_code, phrases_of
-from ..answers.yes_or_no import NOTHING_NAMED, Meaning, QuestionContext, understand_answer, understood_language
+from ..answers.yes_or_no import (
+    NOTHING_NAMED,
+    Meaning,
+    QuestionContext,
+    understand_answer,
+    understood_language,
+)
 from .spoken_digits import known_numbers, spoken_digits, whole_digits
 
 _WORD: Final = re.compile(rf"[{HAN}]|\d+|[^\W\d_{HAN}]+")
@@ -25,33 +32,62 @@ _HARDLY_WEAK: Final = 3
 """So many weak number words, and no other words, are numbers: "one one one"."""
 
 
-def may_be_pin(text: str, tag: str, question: QuestionContext = NOTHING_NAMED, *, is_asked_for: bool) -> bool:
+def may_be_pin(
+    text: str,
+    tag: str,
+    question: QuestionContext = NOTHING_NAMED,
+    *,
+    is_asked_for: bool,
+) -> bool:
     """Return True if a PIN may be in a text; `asked` is what the question named.
 
-    If the question asked for a PIN, this is any text with a digit, with two numbers, or with little else than numbers;
-    otherwise only a number with a yes, a no or courtesies: "My PIN is 4711", not "Wake me at 12:30". In a language of
-    which not all numbers are known, any other answer to a question for the PIN may be one.
+    If the question asked for a PIN, this is any text with a digit, with two numbers, or
+    with little else than numbers; otherwise only a number with a yes, a no or
+    courtesies: "My PIN is 4711", not "Wake me at 12:30". In a language of which not all
+    numbers are known, any other answer to a question for the PIN may be one.
     """
     if len(text) > _MAX_CHARACTERS:
         return False
     language = understood_language(tag)
-    texts = {text, heard_answer(text, language)}  # what a recognizer has added hides no PIN
-    if any(_may_hold_number(one, language, question, is_asked_for=is_asked_for) for one in texts):
+    texts = {
+        text,
+        heard_answer(text, language),
+    }  # what a recognizer has added hides no PIN
+    if any(
+        _may_hold_number(one, language, question, is_asked_for=is_asked_for)
+        for one in texts
+    ):
         return True
     is_known_in_full = language == tag and not ALL_WORDINGS[language_code(tag)].is_brief
-    return is_asked_for and not is_known_in_full and understand_answer(text, language, question) is Meaning.OTHER
+    return (
+        is_asked_for
+        and not is_known_in_full
+        and understand_answer(text, language, question) is Meaning.OTHER
+    )
 
 
-def _may_hold_number(text: str, language: str, question: QuestionContext, *, is_asked_for: bool) -> bool:
+def _may_hold_number(
+    text: str, language: str, question: QuestionContext, *, is_asked_for: bool
+) -> bool:
     if understand_answer(text, language, question) is not Meaning.OTHER:
         return False
-    if spoken_digits(text, language, question) is not None or whole_digits(text, language) is not None:
+    if (
+        spoken_digits(text, language, question) is not None
+        or whole_digits(text, language) is not None
+    ):
         return True
     known = _vocabulary(language_code(language))
     found = _numbers_in(known.without_idioms(_words(text)), known)
-    is_long = found.digits >= SHORTEST_PIN or (found.has_large and (found.digits > 0 or len(found.numbers) > 1))
+    is_long = found.digits >= SHORTEST_PIN or (
+        found.has_large and (found.digits > 0 or len(found.numbers) > 1)
+    )
     if is_asked_for:
-        return is_long or found.are_mostly_numbers or found.certain > 1 or any(map(str.isdecimal, text))
+        return (
+            is_long
+            or found.are_mostly_numbers
+            or found.certain > 1
+            or any(map(str.isdecimal, text))
+        )
     return is_long and not found.others
 
 
@@ -113,7 +149,11 @@ class _Vocabulary:
     def number_at(self, words: Phrase, start: int) -> _Number | None:
         """Return the longest number that begins there."""
         if end := _longest(words, start, self.numbers):
-            return _Number(end, len(self.numbers[words[start:end]]), is_weak=words[start:end] in self.weak)
+            return _Number(
+                end,
+                len(self.numbers[words[start:end]]),
+                is_weak=words[start:end] in self.weak,
+            )
         word = "".join(words[start : start + 1])
         if word.isdecimal():
             return _Number(start + 1, len(word))
@@ -136,14 +176,15 @@ class _Vocabulary:
     def _is_number(self, words: Phrase, start: int, end: int) -> bool:
         """Return True if an idiom is part of a number because it stands beside another one: "四万一千"."""
         beside = [place for place in (start - 1, end) if 0 <= place < len(words)]
-        return all(self.number_at(words[:end], place) for place in range(start, end)) and any(
-            self.number_at(words, place) for place in beside
-        )
+        return all(
+            self.number_at(words[:end], place) for place in range(start, end)
+        ) and any(self.number_at(words, place) for place in beside)
 
     def _holds_number(self, word: str) -> bool:
         """Return True if a word for hundreds or thousands begins or ends with another number: "viertausend"."""
         return any(
-            len(number) == 1 and (word.startswith(number[0]) or word.endswith(number[0]))
+            len(number) == 1
+            and (word.startswith(number[0]) or word.endswith(number[0]))
             for number in self.numbers
             if not number[0].isdecimal()
         )
@@ -164,7 +205,9 @@ def _numbers_in(words: Phrase, known: _Vocabulary) -> _Numbers:
     return found
 
 
-def _longest(words: Phrase, start: int, phrases: Mapping[Phrase, str] | frozenset[Phrase]) -> int:
+def _longest(
+    words: Phrase, start: int, phrases: Mapping[Phrase, str] | frozenset[Phrase]
+) -> int:
     """Return the end of the longest phrase that begins at `start`; 0 if none does."""
     longest = max(map(len, phrases), default=0)
     ends = range(min(len(words), start + longest), start, -1)
@@ -180,13 +223,21 @@ def _words(text: str) -> Phrase:
 def _vocabulary(language: str) -> _Vocabulary:
     wording = ALL_WORDINGS[language]
     numbers = wording.numbers
-    answers = (*wording.yes, *wording.yes_alone, *wording.after_yes, *wording.no, *wording.no_alone)
+    answers = (
+        *wording.yes,
+        *wording.yes_alone,
+        *wording.after_yes,
+        *wording.no,
+        *wording.no_alone,
+    )
     return _Vocabulary(
         numbers=known_numbers(language).values,
         large=re.compile("|".join(translate(fold(word)) for word in numbers.large)),
         weak=_phrases(numbers.weak),
         idioms=_phrases(numbers.idioms),
-        courtesies=_phrases((*numbers.before, *numbers.after, *answers, *wording.courtesies)),
+        courtesies=_phrases(
+            (*numbers.before, *numbers.after, *answers, *wording.courtesies)
+        ),
     )
 
 

@@ -1,6 +1,7 @@
 """Limits the tries to say a PIN: after too many wrong ones, none is taken from a device for a while.
 
-The state is immutable and time is an argument; the caller stores each new state, so that the count survives a restart.
+The state is immutable and time is an argument; the caller stores each new state, so
+that the count survives a restart.
 """
 
 import math
@@ -46,31 +47,44 @@ class Tries:
 
     def seconds_locked(self, now: float) -> float:
         """Return the seconds until the device is unlocked: 0 if it is not locked, at most `LOCK_SECONDS`."""
-        return 0.0 if self.locked_until is None else min(max(self.locked_until - now, 0.0), LOCK_SECONDS)
+        return (
+            0.0
+            if self.locked_until is None
+            else min(max(self.locked_until - now, 0.0), LOCK_SECONDS)
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class PinGuard:
     """The tries at all devices.
 
-    A try counts from its beginning, and only success takes it back: two PINs at once, or a restart of Home Assistant in
-    between, gain nothing.
+    A try counts from its beginning, and only success takes it back: two PINs at once,
+    or a restart of Home Assistant in between, gain nothing.
     """
 
     tries: tuple[Tries, ...] = ()
 
     def begin_try(self, device: str, now: float) -> tuple[Self, Permission]:
         """Count a try. The new state has to be stored before a PIN is compared."""
-        known = (one for one in self.tries if one.device == device)  # several from two files
+        known = (
+            one for one in self.tries if one.device == device
+        )  # several from two files
         tries = max(known, key=lambda one: one.begun, default=Tries(device))
         others = (one for one in self.tries if one.device != device)
-        remaining = tuple(one for one in others if one.locked_until is None or one.seconds_locked(now))
+        remaining = tuple(
+            one for one in others if one.locked_until is None or one.seconds_locked(now)
+        )
         permission: Permission
         if seconds := tries.seconds_locked(now):
-            tries, permission = Tries(device, tries.begun, now + seconds), Locked(seconds)
+            tries, permission = (
+                Tries(device, tries.begun, now + seconds),
+                Locked(seconds),
+            )
         else:
             begun = 1 if tries.locked_until is not None else tries.begun + 1
-            tries = Tries(device, begun, now + LOCK_SECONDS if begun == MAX_TRIES else None)
+            tries = Tries(
+                device, begun, now + LOCK_SECONDS if begun == MAX_TRIES else None
+            )
             permission = Allowed(MAX_TRIES - begun)
         return type(self)((*remaining, tries)), permission
 
@@ -80,7 +94,10 @@ class PinGuard:
 
     def as_json(self) -> list[JsonValue]:
         """Return the tries as JSON. It reveals nothing about a PIN."""
-        return [{"device": one.device, "begun": one.begun, "locked_until": one.locked_until} for one in self.tries]
+        return [
+            {"device": one.device, "begun": one.begun, "locked_until": one.locked_until}
+            for one in self.tries
+        ]
 
     @classmethod
     def from_json(cls, stored: JsonValue) -> Self:
@@ -92,9 +109,15 @@ class PinGuard:
 
 def _tries(stored: JsonValue) -> Tries:
     match stored:
-        case {"device": str(device), "begun": int(begun), "locked_until": None | int() | float() as until}:
+        case {
+            "device": str(device),
+            "begun": int(begun),
+            "locked_until": None | int() | float() as until,
+        }:
             is_locked = until is not None and math.isfinite(until)
-            if (1 <= begun < MAX_TRIES and until is None) or (begun == MAX_TRIES and is_locked):
+            if (1 <= begun < MAX_TRIES and until is None) or (
+                begun == MAX_TRIES and is_locked
+            ):
                 return Tries(device, begun, until)
         case _:
             pass

@@ -1,7 +1,8 @@
 """Understands the digits of a spoken PIN: "four seven one one", "47 11", "double seven".
 
-Every word has to be understood, and in one way only: words that could be two different PINs are none, so that nobody
-loses a try to a misunderstanding. Nothing that was said is stored or cached.
+Every word has to be understood, and in one way only: words that could be two different
+PINs are none, so that nobody loses a try to a misunderstanding. Nothing that was said
+is stored or cached.
 """
 
 import re
@@ -36,15 +37,20 @@ _DIGITS: Final = frozenset("123456789")
 _TENS: Final = frozenset(f"{ten}0" for ten in range(2, 10))
 
 
-def spoken_digits(text: str, language: str, question: QuestionContext = NOTHING_NAMED) -> str | None:
+def spoken_digits(
+    text: str, language: str, question: QuestionContext = NOTHING_NAMED
+) -> str | None:
     """Return the digits of a PIN said in a language such as `de` or `pt-BR`, alone or with a yes around it.
 
-    Returns None if it is no PIN of `SHORTEST_PIN` to `LONGEST_PIN` digits, if any word is left over, or if it can be
-    read in two ways. `asked` is what the question named, so that the yes may repeat it.
+    Returns None if it is no PIN of `SHORTEST_PIN` to `LONGEST_PIN` digits, if any word
+    is left over, or if it can be read in two ways. `asked` is what the question named,
+    so that the yes may repeat it.
     """
     if len(text) > _MAX_CHARACTERS:
         return None
-    readings = (_digits_in(text, code, question) for code in languages_of_answers(language))
+    readings = (
+        _digits_in(text, code, question) for code in languages_of_answers(language)
+    )
     return next(filter(None, readings), None)
 
 
@@ -61,11 +67,20 @@ _AROUND_PIN: Final = frozenset(
 def whole_digits(text: str, language: str) -> str | None:
     """Return the digits of a PIN that was recognized between a few other words: "My pen is 4711".
 
-    Returns None if another word may mean anything, or if the digits are not written as one number or one by one.
+    Returns None if another word may mean anything, or if the digits are not written as
+    one number or one by one.
     """
-    codes, numbers = languages_of_answers(language), _WRITTEN.findall(in_ascii_digits(text))
+    codes, numbers = (
+        languages_of_answers(language),
+        _WRITTEN.findall(in_ascii_digits(text)),
+    )
     words = tuple(map(fold, _LETTERS.findall(text)))
-    if len(numbers) != 1 or len(words) > _MAX_OTHER_WORDS or not codes or _UNSURE.search(text):
+    if (
+        len(numbers) != 1
+        or len(words) > _MAX_OTHER_WORDS
+        or not codes
+        or _UNSURE.search(text)
+    ):
         return None
     if not _AROUND_PIN.issuperset(words):
         return None
@@ -75,7 +90,9 @@ def whole_digits(text: str, language: str) -> str | None:
 
 def _digits_in(text: str, language: str, question: QuestionContext) -> str | None:
     """Return the digits of a PIN said in one language."""
-    words = _words_and_pauses(in_ascii_digits(text) if ALL_WORDINGS[language].is_brief else text)
+    words = _words_and_pauses(
+        in_ascii_digits(text) if ALL_WORDINGS[language].is_brief else text
+    )
     if words is None or len(words) > _MAX_WORDS:
         return None
     surroundings = _Surroundings(known_numbers(language), language, question)
@@ -109,7 +126,11 @@ def known_numbers(language: str) -> KnownNumbers:
         for digit, word in enumerate(numbers.digits)
     ]
     return KnownNumbers(
-        values={phrase: digits for digits, template in templates for phrase in _phrases((template,))},
+        values={
+            phrase: digits
+            for digits, template in templates
+            for phrase in _phrases((template,))
+        },
         before=_phrases(numbers.before) | {()},
         after=_phrases(numbers.after) | {()},
     )
@@ -123,7 +144,12 @@ def _numbers(numbers: NumberWords) -> Iterator[tuple[int, str]]:
         yield ten * 10, ten_word
         for unit, word in enumerate(units, start=1):
             for compound in numbers.compounds:
-                yield ten * 10 + unit, compound.replace("<ten>", f"({ten_word})").replace("<unit>", f"({word})")
+                yield (
+                    ten * 10 + unit,
+                    compound.replace("<ten>", f"({ten_word})").replace(
+                        "<unit>", f"({word})"
+                    ),
+                )
     yield from numbers.irregular.items()
 
 
@@ -155,7 +181,11 @@ class _Surroundings:
 
     def cores(self, words: Phrase, plain: Phrase) -> Iterator[tuple[int, int]]:
         """Yield the start and end of the digits. `plain` are the same words without accents."""
-        ends = [end for end in range(len(words) + 1) if self._may_follow(words[end:], plain[end:])]
+        ends = [
+            end
+            for end in range(len(words) + 1)
+            if self._may_follow(words[end:], plain[end:])
+        ]
         for start in range(len(words)):
             if self._may_lead(words[:start], plain[:start]):
                 yield from ((start, end) for end in ends if end > start)
@@ -163,14 +193,16 @@ class _Surroundings:
     def _may_lead(self, words: Phrase, plain: Phrase) -> bool:
         """Return True if this is a yes and a courtesy, one of them, or nothing."""
         return any(
-            _spoken(plain[parted:]) in self.known.before and self._agrees(words[:parted], _spoken(plain[:parted])[-1:])
+            _spoken(plain[parted:]) in self.known.before
+            and self._agrees(words[:parted], _spoken(plain[:parted])[-1:])
             for parted in range(len(words) + 1)
         )
 
     def _may_follow(self, words: Phrase, plain: Phrase) -> bool:
         """Return True if this is a courtesy and a yes, one of them, or nothing."""
         return any(
-            _spoken(plain[:parted]) in self.known.after and self._agrees(words[parted:], _spoken(plain[parted:])[:1])
+            _spoken(plain[:parted]) in self.known.after
+            and self._agrees(words[parted:], _spoken(plain[parted:])[:1])
             for parted in range(len(words) + 1)
         )
 
@@ -180,7 +212,10 @@ class _Surroundings:
             return True
         if _value(nearest, self.known.values) is not None:
             return False
-        return understand_answer(" ".join(spoken), self.language, self.question) is Meaning.YES
+        return (
+            understand_answer(" ".join(spoken), self.language, self.question)
+            is Meaning.YES
+        )
 
 
 def _spoken(words: Phrase) -> Phrase:
@@ -191,14 +226,19 @@ def _spoken(words: Phrase) -> Phrase:
 def _readings(words: Phrase, values: Mapping[Phrase, str]) -> set[str]:
     """Return the PINs that the words can be read as.
 
-    Each reading splits the words into numbers. Two neighbors that could be one number have to be one: "forty seven" is
-    47, never 407.
+    Each reading splits the words into numbers. Two neighbors that could be one number
+    have to be one: "forty seven" is 47, never 407.
     """
     # per position, and per start of the number that ends there: the digits so far
-    endings: list[dict[int, set[str]]] = [{0: {""}}, *(dict[int, set[str]]() for _ in words)]
+    endings: list[dict[int, set[str]]] = [
+        {0: {""}},
+        *(dict[int, set[str]]() for _ in words),
+    ]
     for start, before in enumerate(endings[:-1]):
         if words[start] == _PAUSED:
-            endings[start + 1][start + 1] = {joined for heads in before.values() for joined in heads}
+            endings[start + 1][start + 1] = {
+                joined for heads in before.values() for joined in heads
+            }
             continue
         for end in range(start + 1, len(words) + 1):
             if (digits := _value(words[start:end], values)) is None:
@@ -211,7 +251,12 @@ def _readings(words: Phrase, values: Mapping[Phrase, str]) -> set[str]:
                 if len(joined + digits) <= LONGEST_PIN
             }
             endings[end].setdefault(start, set()).update(heads)
-    return {joined for whole in endings[-1].values() for joined in whole if len(joined) >= SHORTEST_PIN}
+    return {
+        joined
+        for whole in endings[-1].values()
+        for joined in whole
+        if len(joined) >= SHORTEST_PIN
+    }
 
 
 def _value(words: Phrase, values: Mapping[Phrase, str]) -> str | None:
@@ -225,4 +270,6 @@ def _make_one(first: Phrase, second: Phrase, values: Mapping[Phrase, str]) -> bo
     """Return True if two adjacent numbers are, or may be meant as, one: "forty seven", "forty 7"."""
     if not first:
         return False
-    return first + second in values or (second[0] in _DIGITS and values.get(first) in _TENS)
+    return first + second in values or (
+        second[0] in _DIGITS and values.get(first) in _TENS
+    )

@@ -1,6 +1,7 @@
 """One database: opened on first use, its errors translated, a damaged file put aside.
 
-Everything here blocks, so it must not run on an event loop. Any thread may read; one thread writes and closes.
+Everything here blocks, so it must not run on an event loop. Any thread may read; one
+thread writes and closes.
 """
 
 import os
@@ -39,7 +40,8 @@ _DATABASE_ENDINGS: Final = frozenset({".db", ".db3", ".sqlite", ".sqlite3"})
 """Only these are put aside when damaged; another file may have been named by mistake."""
 _FILE_SUFFIXES: Final = ("", "-wal", "-shm")
 _PRAGMAS: Final = (
-    "PRAGMA journal_mode=WAL",  # readers never wait for the writer, and a killed process loses nothing
+    # readers never wait for the writer, and a killed process loses nothing
+    "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=FULL",  # an acknowledged record survives a power failure
     "PRAGMA foreign_keys=ON",
     "PRAGMA secure_delete=ON",  # deleted content is overwritten
@@ -57,7 +59,11 @@ _SQLITE_ERRORS: Final = {
     sqlite3.SQLITE_NOTADB: Trouble.CORRUPT,
 }
 """By primary result code."""
-_SQLSTATES: Final = {"53100": Trouble.DISK_FULL, "25006": Trouble.READ_ONLY, "55P03": Trouble.LOCKED}
+_SQLSTATES: Final = {
+    "53100": Trouble.DISK_FULL,
+    "25006": Trouble.READ_ONLY,
+    "55P03": Trouble.LOCKED,
+}
 """Source: https://www.postgresql.org/docs/current/errcodes-appendix.html"""
 _TEXTS: Final = {
     Trouble.CANNOT_OPEN: "It cannot be opened. Check that its folder exists and may be written to.",
@@ -96,16 +102,21 @@ class Database:
     def begin(self, *, writes: bool = False) -> Iterator[Connection]:
         """Enter a transaction: committed when the block ends, rolled back when it raises.
 
-        A writing transaction has to say so, because SQLite waits for other processes only when it begins. Raises
-        StoreUnavailable or RecordRefused for errors of the database.
+        A writing transaction has to say so, because SQLite waits for other processes
+        only when it begins. Raises StoreUnavailable or RecordRefused for errors of the
+        database.
         """
         try:
             with self._open().connect() as connection:
-                connection.execution_options(begin="BEGIN IMMEDIATE" if writes else "BEGIN")
+                connection.execution_options(
+                    begin="BEGIN IMMEDIATE" if writes else "BEGIN"
+                )
                 with connection.begin():
                     yield connection
         except (SQLAlchemyError, UnicodeDecodeError) as err:
-            raise failure_of(err, self.where) from None  # its texts quote stored content
+            raise failure_of(
+                err, self.where
+            ) from None  # its texts quote stored content
         if writes and self._holds_deleted:
             self.shrink(waits=False)
 
@@ -120,16 +131,23 @@ class Database:
     def shrink(self, *, waits: bool = True) -> None:
         """Move the WAL into the file, so that deleted content is gone and the file becomes smaller.
 
-        With `waits`, it waits a little for readers. What cannot be done now is repeated after the next write.
+        With `waits`, it waits a little for readers. What cannot be done now is repeated
+        after the next write.
         """
         if not self.is_file:
             return
         self._holds_deleted = True
-        with suppress(SQLAlchemyError, StoreUnavailable), self._open().connect() as connection:
+        with (
+            suppress(SQLAlchemyError, StoreUnavailable),
+            self._open().connect() as connection,
+        ):
             if not waits:
-                connection.detach()  # closed afterwards, because the next line stays in force
+                # closed afterwards, because the next line stays in force
+                connection.detach()
                 connection.exec_driver_sql("PRAGMA busy_timeout=0")
-            checkpoint = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").all()
+            checkpoint = connection.exec_driver_sql(
+                "PRAGMA wal_checkpoint(TRUNCATE)"
+            ).all()
             self._holds_deleted = any(is_busy for is_busy, *_ in checkpoint)
 
     def close(self) -> None:
@@ -142,10 +160,16 @@ class Database:
     def put_aside(self) -> Path | None:
         """Rename a damaged file, so that a new one is created. Return its new path; None where it was not renamed.
 
-        All connections must be closed. If only the search index is damaged, it is rebuilt instead.
+        All connections must be closed. If only the search index is damaged, it is
+        rebuilt instead.
         """
         file = Path(self._path)
-        if not self.is_file or file.suffix not in _DATABASE_ENDINGS or not file.is_file() or self._repair_index():
+        if (
+            not self.is_file
+            or file.suffix not in _DATABASE_ENDINGS
+            or not file.is_file()
+            or self._repair_index()
+        ):
             return None
         self.close()
         stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
@@ -185,7 +209,12 @@ class Database:
                 self._engine = None
             if self._engine is None:
                 file = Path(self._path)
-                if self.is_file and not self._may_be_empty and file.is_file() and not file.stat().st_size:
+                if (
+                    self.is_file
+                    and not self._may_be_empty
+                    and file.is_file()
+                    and not file.stat().st_size
+                ):
                     raise _unavailable(Trouble.CORRUPT, self.where)
                 engine = self._create_engine()
                 try:
@@ -197,9 +226,17 @@ class Database:
                                 create_index(connection)
                 except Exception as err:  # noqa: BLE001  # no record is to blame for any of them
                     engine.dispose()
-                    failure = err if isinstance(err, StoreUnavailable) else failure_of(err, self.where)
+                    failure = (
+                        err
+                        if isinstance(err, StoreUnavailable)
+                        else failure_of(err, self.where)
+                    )
                     is_told = isinstance(failure, StoreUnavailable)
-                    raise failure if is_told else _unavailable(Trouble.OTHER, self.where, type(err).__name__) from None
+                    raise (
+                        failure
+                        if is_told
+                        else _unavailable(Trouble.OTHER, self.where, type(err).__name__)
+                    ) from None
                 self._engine = engine
                 self._opened_file = self._file_id()
             return self._engine
@@ -230,7 +267,9 @@ class Database:
             raise StoreUnavailable(Trouble.WRONG_URL, unknown) from None
         except ImportError as err:
             needed = f"needs the Python package {err.name}, which is not installed"
-            raise StoreUnavailable(Trouble.NO_DRIVER, f"The history in {self.where} {needed}.") from None
+            raise StoreUnavailable(
+                Trouble.NO_DRIVER, f"The history in {self.where} {needed}."
+            ) from None
         except ArgumentError, TypeError, ValueError:
             wrong = f"The parameters after the question mark of the address of {self.where} are invalid."
             raise StoreUnavailable(Trouble.WRONG_URL, wrong) from None
@@ -241,25 +280,38 @@ def failure_of(error: Exception, where: str) -> StoreUnavailable | RecordRefused
     """Translate an error of the database at `where`. Its own text is dropped: it may hold values or a password."""
     if isinstance(error, UnicodeDecodeError):
         return _unavailable(Trouble.CORRUPT, where)
-    # A plain StatementError did not reach the database: a value of the record cannot be stored.
+    # A plain StatementError did not reach the database: a value of the record cannot be
+    # stored.
     if isinstance(error, IntegrityError | DataError) or type(error) is StatementError:
-        return RecordRefused(f"The history in {where} does not accept a record ({type(error).__name__}).")
+        return RecordRefused(
+            f"The history in {where} does not accept a record ({type(error).__name__})."
+        )
     if not isinstance(error, DBAPIError):
         return _unavailable(Trouble.OTHER, where, type(error).__name__)
     code = getattr(error.orig, "sqlite_errorcode", None)
     if isinstance(code, int):
-        return _unavailable(_SQLITE_ERRORS.get(code & 0xFF, Trouble.OTHER), where, f"SQLite {code}")
-    if isinstance(error.orig, sqlite3.OperationalError):  # it has no code for text that is no UTF-8
+        return _unavailable(
+            _SQLITE_ERRORS.get(code & 0xFF, Trouble.OTHER), where, f"SQLite {code}"
+        )
+    if isinstance(
+        error.orig, sqlite3.OperationalError
+    ):  # it has no code for text that is no UTF-8
         return _unavailable(Trouble.CORRUPT, where)
     state = getattr(error.orig, "sqlstate", None) or getattr(error.orig, "pgcode", None)
-    is_gone = error.connection_invalidated or isinstance(error, OperationalError | InterfaceError)
-    trouble = _SQLSTATES.get(str(state), Trouble.SERVER_GONE if is_gone else Trouble.OTHER)
+    is_gone = error.connection_invalidated or isinstance(
+        error, OperationalError | InterfaceError
+    )
+    trouble = _SQLSTATES.get(
+        str(state), Trouble.SERVER_GONE if is_gone else Trouble.OTHER
+    )
     return _unavailable(trouble, where, state or type(error).__name__)
 
 
 def _unavailable(trouble: Trouble, where: str, code: str = "") -> StoreUnavailable:
     text = _TEXTS.get(trouble, f"It does not work as it should ({code}).")
-    return StoreUnavailable(trouble, f"The history in {where} cannot be used now. {text}")
+    return StoreUnavailable(
+        trouble, f"The history in {where} cannot be used now. {text}"
+    )
 
 
 def _parsed(address: str) -> URL:
@@ -271,14 +323,22 @@ def _parsed(address: str) -> URL:
         raise StoreUnavailable(Trouble.WRONG_URL, wrong) from None
     match url.get_backend_name():
         case "sqlite":
-            if url.database in (None, "", ":memory:") or url.query.get("mode") == "memory":
-                raise StoreUnavailable(Trouble.WRONG_URL, "The address of the history names no file.")
+            if (
+                url.database in (None, "", ":memory:")
+                or url.query.get("mode") == "memory"
+            ):
+                raise StoreUnavailable(
+                    Trouble.WRONG_URL, "The address of the history names no file."
+                )
         case "postgresql":
             if "@" in f"{url.host}{url.database}":
                 wrong = "Write an @ in the name or the password of the address of the history as %40."
                 raise StoreUnavailable(Trouble.WRONG_URL, wrong)
         case _:
-            raise StoreUnavailable(Trouble.UNSUPPORTED, "The history can be stored in SQLite or PostgreSQL only.")
+            raise StoreUnavailable(
+                Trouble.UNSUPPORTED,
+                "The history can be stored in SQLite or PostgreSQL only.",
+            )
     return url
 
 

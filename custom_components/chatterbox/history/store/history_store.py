@@ -1,7 +1,7 @@
 """The history: turns, audit records and responses that survive a restart.
 
-Writing never waits, never fails and never blocks the event loop. Reading runs in a thread, and includes records that
-wait to be stored.
+Writing never waits, never fails and never blocks the event loop. Reading runs in a
+thread, and includes records that wait to be stored.
 """
 
 import asyncio
@@ -16,7 +16,15 @@ from typing import Final
 from sqlalchemy import ColumnElement, Connection
 
 from .database import Database
-from .query import Found, FoundTurn, HistoryQuery, ListedTurn, Retention, Selection, TurnList
+from .query import (
+    Found,
+    FoundTurn,
+    HistoryQuery,
+    ListedTurn,
+    Retention,
+    Selection,
+    TurnList,
+)
 from .records import (
     Acknowledgement,
     Record,
@@ -52,7 +60,11 @@ _TIMEOUT: Final = 20.0
 """Seconds to wait for the database."""
 _FLUSH_TIMEOUT: Final = 0.2
 """Seconds that a search waits until waiting records are stored."""
-_EXPORTED: Final = (("turn", turns, 100), ("audit", audit, 100), ("response", responses, 5))
+_EXPORTED: Final = (
+    ("turn", turns, 100),
+    ("audit", audit, 100),
+    ("response", responses, 5),
+)
 """Kinds of records, and how many are read at once; responses may be large."""
 _LIMITS: Final = WriterLimits()
 
@@ -71,7 +83,8 @@ class HistoryStore:
     ) -> None:
         """Take an SQLAlchemy URL, such as `sqlite:////config/history.db`. Raises StoreUnavailable for an invalid one.
 
-        The writer thread calls `on_state` when the store goes down or up, drops a record or puts a damaged file aside.
+        The writer thread calls `on_state` when the store goes down or up, drops a
+        record or puts a damaged file aside.
         """
         self._database = Database(url)
         self._writer = HistoryWriter(self._database, on_state, limits)
@@ -102,24 +115,42 @@ class HistoryStore:
         """Store a record. Returns at once; `stored()` of the result waits until it is safe."""
         return self._writer.record(record)
 
-    async def turns(self, conversation_id: str, most: int | None = None) -> tuple[StoredTurn, ...]:
+    async def turns(
+        self, conversation_id: str, most: int | None = None
+    ) -> tuple[StoredTurn, ...]:
         """Return the turns of a conversation, or the last `most`, in the order in which they were recorded."""
-        return await self._newest_turns(Selection(conversation_id=conversation_id), most)
+        return await self._newest_turns(
+            Selection(conversation_id=conversation_id), most
+        )
 
     async def last_turn(self, selection: Selection, within: float) -> StoredTurn | None:
         """Return the latest selected turn.
 
-        None if it ended more than `within` seconds ago, or as far in the future, by a clock that was wrong.
+        None if it ended more than `within` seconds ago, or as far in the future, by a
+        clock that was wrong.
         """
         found = await self._newest_turns(selection, 1)
-        return found[0] if found and abs(self._clock() - found[0].ended_at) <= within else None
+        return (
+            found[0]
+            if found and abs(self._clock() - found[0].ended_at) <= within
+            else None
+        )
 
-    async def _newest_turns(self, selection: Selection, most: int | None) -> tuple[StoredTurn, ...]:
-        waiting = [turn for turn in self._writer.waiting(StoredTurn) if selection.includes(turn)]  # before it is stored
-        # Those that are stored meanwhile must not hide among the older ones that are left out.
+    async def _newest_turns(
+        self, selection: Selection, most: int | None
+    ) -> tuple[StoredTurn, ...]:
+        waiting = [
+            turn
+            for turn in self._writer.waiting(StoredTurn)
+            if selection.includes(turn)
+        ]  # before it is stored
+        # Those that are stored meanwhile must not hide among the older ones that are
+        # left out.
         limit = most + len(waiting) if most else None
         stored = await self._read(
-            lambda connection: select_newest(connection, turns, matching(turns, selection), turn_from_json, limit)
+            lambda connection: select_newest(
+                connection, turns, matching(turns, selection), turn_from_json, limit
+            )
         )
         found = {turn.id: turn for turn in (*stored.values(), *waiting)}
         return tuple(found.values())[-most if most else None :]
@@ -132,12 +163,16 @@ class HistoryStore:
         await self._flush()
         return await self._read(partial(find_turns, query=query))
 
-    async def listed_turns(self, query: TurnList) -> tuple[tuple[ListedTurn, ...], int | None]:
+    async def listed_turns(
+        self, query: TurnList
+    ) -> tuple[tuple[ListedTurn, ...], int | None]:
         """Return a page of turns, the newest first, with the first page also how many match. Waits as `search` does."""
         await self._flush()
         return await self._read(partial(list_turns, query=query))
 
-    async def turn(self, turn_id: str, people: frozenset[str] | None = None) -> FoundTurn | None:
+    async def turn(
+        self, turn_id: str, people: frozenset[str] | None = None
+    ) -> FoundTurn | None:
         """Return a turn of some people, or of anybody; None for an unknown one. Waits as `search` does."""
         await self._flush()
         return await self._read(partial(find_turn, turn_id=turn_id, people=people))
@@ -154,10 +189,16 @@ class HistoryStore:
 
     async def response(self, response_id: str) -> ResponseRecord | None:
         """Return the latest state of a response; None for an unknown one."""
-        if waiting := [one for one in self._writer.waiting(ResponseRecord) if one.id == response_id]:
+        if waiting := [
+            one for one in self._writer.waiting(ResponseRecord) if one.id == response_id
+        ]:
             return waiting[-1]
         where = responses.c.id == key_of(response_id)
-        found = await self._read(lambda connection: select_newest(connection, responses, where, response_from_json, 1))
+        found = await self._read(
+            lambda connection: select_newest(
+                connection, responses, where, response_from_json, 1
+            )
+        )
         return next(iter(found.values()), None)
 
     async def responses(
@@ -168,11 +209,19 @@ class HistoryStore:
         `newest` limits those that are stored already.
         """
         waiting = self._writer.waiting(ResponseRecord)  # before they are stored
-        where = matching(responses, Selection(conversation_id=conversation_id)) & _is_of(agents)
+        where = matching(
+            responses, Selection(conversation_id=conversation_id)
+        ) & _is_of(agents)
         stored = await self._read(
-            lambda connection: select_newest(connection, responses, where, response_from_json, newest)
+            lambda connection: select_newest(
+                connection, responses, where, response_from_json, newest
+            )
         )
-        theirs = (one for one in waiting if one.conversation_id == conversation_id and one.agent in agents)
+        theirs = (
+            one
+            for one in waiting
+            if one.conversation_id == conversation_id and one.agent in agents
+        )
         return tuple({one.id: one for one in (*stored.values(), *theirs)}.values())
 
     async def delete_response(self, response_id: str) -> int:
@@ -190,10 +239,18 @@ class HistoryStore:
         """
         return await self._delete(partial(delete_records, selection=selection))
 
-    async def prune(self, agent: str, retention: Retention, *, of_responses: bool = False) -> int:
+    async def prune(
+        self, agent: str, retention: Retention, *, of_responses: bool = False
+    ) -> int:
         """Delete turns and audit records, or responses, of an agent beyond its limits. Return how many were deleted."""
         tables = (responses,) if of_responses else (turns, audit)
-        work = partial(delete_beyond, tables=tables, agent=agent, retention=retention, now=self._clock())
+        work = partial(
+            delete_beyond,
+            tables=tables,
+            agent=agent,
+            retention=retention,
+            now=self._clock(),
+        )
         return await self._delete(work)
 
     async def last_end(self) -> int:
@@ -206,7 +263,13 @@ class HistoryStore:
         for kind, table, most in _EXPORTED:
             after: int | None = 0
             while after is not None:
-                page = partial(select_page, table=table, selection=selection, most=most, after=after)
+                page = partial(
+                    select_page,
+                    table=table,
+                    selection=selection,
+                    most=most,
+                    after=after,
+                )
                 found, after = await self._read(page)
                 for data in found:
                     yield stored_json({"kind": kind, **data})
@@ -220,7 +283,9 @@ class HistoryStore:
             return
         self.resume()
         self._resumed = resumed = threading.Event()
-        holding = self._writer.do(_no_work, self._database.shrink, partial(resumed.wait, at_most))
+        holding = self._writer.do(
+            _no_work, self._database.shrink, partial(resumed.wait, at_most)
+        )
         try:
             await self._finish(holding, self._timeout)
         except BaseException:  # nobody else would resume
@@ -232,7 +297,9 @@ class HistoryStore:
         self._resumed.set()
 
     async def _delete(self, work: Callable[[Connection], int]) -> int:
-        return await self._finish(self._writer.do(work, self._database.shrink), self._timeout)
+        return await self._finish(
+            self._writer.do(work, self._database.shrink), self._timeout
+        )
 
     async def _finish(self, answer: Future[int], seconds: float) -> int:
         try:
@@ -280,7 +347,9 @@ def _is_of(agents: Collection[str]) -> ColumnElement[bool]:
 
 
 def _slow(database: Database) -> StoreUnavailable:
-    return StoreUnavailable(Trouble.SLOW, f"The history in {database.where} does not answer in time.")
+    return StoreUnavailable(
+        Trouble.SLOW, f"The history in {database.where} does not answer in time."
+    )
 
 
 def _no_work(_connection: Connection) -> int:

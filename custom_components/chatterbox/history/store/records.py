@@ -1,8 +1,9 @@
 """Records of the store (turns, audit records, responses), their JSON, and their weight while they wait for it.
 
-Fields with their default value are left out, and `native` results always. Attachments of a turn are stored without
-their bytes, and read as a line in the context of their message. Attachments of a response keep their bytes; bytes that
-its input holds too are stored once.
+Fields with their default value are left out, and `native` results always. Attachments
+of a turn are stored without their bytes, and read as a line in the context of their
+message. Attachments of a response keep their bytes; bytes that its input holds too are
+stored once.
 """
 
 import asyncio
@@ -111,7 +112,8 @@ class Acknowledgement:
     def __init__(self) -> None:
         """Start without an outcome."""
         self._outcome = Future[bool]()
-        self._outcome.set_running_or_notify_cancel()  # a waiter that is cancelled does not cancel it for others
+        # a waiter that is cancelled does not cancel it for others
+        self._outcome.set_running_or_notify_cancel()
 
     async def stored(self, at_most: float | None = None) -> bool:
         """Wait until the record is stored (True) or given up (False), or `at_most` some seconds (False)."""
@@ -232,12 +234,20 @@ type Record = StoredTurn | AuditRecord | ResponseRecord
 
 def said_in(messages: Iterable[Message]) -> str:
     """Return the words of the user messages."""
-    return "\n".join(message.text for message in messages if isinstance(message, UserMessage) and message.text)
+    return "\n".join(
+        message.text
+        for message in messages
+        if isinstance(message, UserMessage) and message.text
+    )
 
 
 def answered_in(messages: Iterable[Message]) -> str:
     """Return the words of the assistant messages."""
-    return "\n".join(message.text for message in messages if isinstance(message, AssistantMessage) and message.text)
+    return "\n".join(
+        message.text
+        for message in messages
+        if isinstance(message, AssistantMessage) and message.text
+    )
 
 
 def values_in(value: JsonValue) -> Iterator[JsonValue]:
@@ -261,8 +271,15 @@ def weight_of(record: Record) -> int:
             return _WEIGHT_OF_RECORD
         case ResponseRecord():
             values = values_in([record.response, *record.input])
-            weight = sum(_WEIGHT_OF_VALUE + (len(one) if isinstance(one, str) else 0) for one in values)
-            return _WEIGHT_OF_RECORD + weight + sum(map(_weight_of_message, record.messages))
+            weight = sum(
+                _WEIGHT_OF_VALUE + (len(one) if isinstance(one, str) else 0)
+                for one in values
+            )
+            return (
+                _WEIGHT_OF_RECORD
+                + weight
+                + sum(map(_weight_of_message, record.messages))
+            )
         case _ as unreachable:
             assert_never(unreachable)
 
@@ -270,9 +287,16 @@ def weight_of(record: Record) -> int:
 def _weight_of_message(message: Message) -> int:
     match message:
         case UserMessage(text, attachments, context, omitted):
-            return len(text) + len(context) + len(omitted) + sum(len(attachment.data) for attachment in attachments)
+            return (
+                len(text)
+                + len(context)
+                + len(omitted)
+                + sum(len(attachment.data) for attachment in attachments)
+            )
         case AssistantMessage(text, reasoning, calls, _):
-            return len(text) + len(reasoning) + sum(len(call.arguments) for call in calls)
+            return (
+                len(text) + len(reasoning) + sum(len(call.arguments) for call in calls)
+            )
         case ToolResult():
             return len(message.content)
         case _ as unreachable:
@@ -335,7 +359,9 @@ def stored_json(value: JsonValue) -> str:
     """Write JSON that every database accepts: no NUL, no lone surrogates. NaN and infinity become null."""
     try:
         return orjson.dumps(value).decode()
-    except TypeError:  # a lone surrogate, an integer of more than 64 bits, or very deep nesting
+    except (
+        TypeError
+    ):  # a lone surrogate, an integer of more than 64 bits, or very deep nesting
         text = _ENCODER.encode(value)
         if "NaN" in text or "Infinity" in text:
             text = _ENCODER.encode(json.loads(text, parse_constant=_null))
@@ -359,7 +385,9 @@ def read_object(text: str) -> JsonObject:
 
 def turn_as_json(turn: StoredTurn) -> JsonObject:
     """Return a turn as JSON."""
-    data: JsonObject = _TURN.dump_python(turn, exclude={"messages"}, exclude_defaults=True)
+    data: JsonObject = _TURN.dump_python(
+        turn, exclude={"messages"}, exclude_defaults=True
+    )
     return data | {"messages": [_message_as_json(message) for message in turn.messages]}
 
 
@@ -382,8 +410,12 @@ def audit_from_json(data: JsonObject) -> AuditRecord:
 def response_as_json(record: ResponseRecord) -> JsonObject:
     """Return a response as JSON."""
     places = {payload: place for place, payload in enumerate(_payloads(record.input))}
-    data: JsonObject = _RESPONSE.dump_python(record, exclude={"messages"}, exclude_defaults=True)
-    return data | {"messages": [_message_as_json(message, places) for message in record.messages]}
+    data: JsonObject = _RESPONSE.dump_python(
+        record, exclude={"messages"}, exclude_defaults=True
+    )
+    return data | {
+        "messages": [_message_as_json(message, places) for message in record.messages]
+    }
 
 
 def response_from_json(data: JsonObject) -> ResponseRecord:
@@ -393,15 +425,23 @@ def response_from_json(data: JsonObject) -> ResponseRecord:
     return _read(_RESPONSE, data | {"messages": _messages_from_json(data, payloads)})
 
 
-def _message_as_json(message: Message, places: Mapping[str, int] | None = None) -> JsonObject:
+def _message_as_json(
+    message: Message, places: Mapping[str, int] | None = None
+) -> JsonObject:
     """Return a message as JSON, without the bytes that have a place in the input; without `places`, without any."""
-    data: JsonObject = _MESSAGE.dump_python(message, exclude={"attachments", "native"}, exclude_defaults=True)
+    data: JsonObject = _MESSAGE.dump_python(
+        message, exclude={"attachments", "native"}, exclude_defaults=True
+    )
     if isinstance(message, UserMessage) and message.attachments:
-        data["attachments"] = [_attachment_as_json(one, places) for one in message.attachments]
+        data["attachments"] = [
+            _attachment_as_json(one, places) for one in message.attachments
+        ]
     return {"role": _role_of(message)} | data
 
 
-def _attachment_as_json(attachment: Attachment, places: Mapping[str, int] | None) -> JsonObject:
+def _attachment_as_json(
+    attachment: Attachment, places: Mapping[str, int] | None
+) -> JsonObject:
     data = None if places is None else base64.b64encode(attachment.data).decode("ascii")
     place = places.get(data) if places and data else None
     stored = _StoredAttachment(
@@ -417,12 +457,17 @@ def _attachment_as_json(attachment: Attachment, places: Mapping[str, int] | None
 
 def _messages_from_json(data: JsonObject, payloads: Iterable[str]) -> Transcript:
     known = dict(enumerate(payloads))
-    return tuple(_message_from_json(message, known) for message in _read(_OBJECTS, data.get("messages")))
+    return tuple(
+        _message_from_json(message, known)
+        for message in _read(_OBJECTS, data.get("messages"))
+    )
 
 
 def _message_from_json(data: JsonObject, payloads: Mapping[int, str]) -> Message:
     """Read a stored message, whose attachments may be among the `payloads` of the input, or raise StoredJsonInvalid."""
-    message = _read(_MESSAGE, {key: value for key, value in data.items() if key != "attachments"})
+    message = _read(
+        _MESSAGE, {key: value for key, value in data.items() if key != "attachments"}
+    )
     if not isinstance(message, UserMessage):
         return message
     attachments: list[Attachment] = []
@@ -430,21 +475,33 @@ def _message_from_json(data: JsonObject, payloads: Mapping[int, str]) -> Message
     for one in _read(_STORED_ATTACHMENTS, data.get("attachments", [])):
         encoded = one.data if one.in_input is None else payloads.get(one.in_input, "?")
         if encoded is None:
-            context.append(f"Shown then, and not kept: {one.mime_type} {one.name}".rstrip())
+            context.append(
+                f"Shown then, and not kept: {one.mime_type} {one.name}".rstrip()
+            )
             continue
         try:
-            attachments.append(Attachment(one.mime_type, base64.b64decode(encoded, validate=True), one.name))
+            attachments.append(
+                Attachment(
+                    one.mime_type, base64.b64decode(encoded, validate=True), one.name
+                )
+            )
         except binascii.Error as err:
             raise StoredJsonInvalid("The bytes of an attachment are damaged.") from err
-    return UserMessage(message.text, tuple(attachments), "\n".join(context), message.omitted)
+    return UserMessage(
+        message.text, tuple(attachments), "\n".join(context), message.omitted
+    )
 
 
 def _read[T](adapter: TypeAdapter[T], data: object) -> T:
     try:
         return adapter.validate_python(data)
     except ValidationError as err:
-        first = err.errors(include_url=False, include_context=False, include_input=False)[0]
-        raise StoredJsonInvalid(f"{'.'.join(map(str, first['loc']))}: {first['type']}") from None
+        first = err.errors(
+            include_url=False, include_context=False, include_input=False
+        )[0]
+        raise StoredJsonInvalid(
+            f"{'.'.join(map(str, first['loc']))}: {first['type']}"
+        ) from None
 
 
 def _payloads(items: Iterable[JsonObject]) -> Iterator[str]:
@@ -452,7 +509,11 @@ def _payloads(items: Iterable[JsonObject]) -> Iterator[str]:
     for value in values_in([*items]):
         if isinstance(value, str) and len(value) >= _LONG:
             head, mark, data = value[:_LONG].partition(_BASE64_MARK)
-            yield value[len(head) + len(mark) :] if mark and head.startswith("data:") and data else value
+            yield (
+                value[len(head) + len(mark) :]
+                if mark and head.startswith("data:") and data
+                else value
+            )
 
 
 KEY_LENGTH: Final = 80
@@ -461,8 +522,16 @@ KEY_LENGTH: Final = 80
 def key_of(value: str) -> str:
     """Return a value for a column that is searched.
 
-    Values that a database would reject, cut or confuse with others are replaced by their hash.
+    Values that a database would reject, cut or confuse with others are replaced by
+    their hash.
     """
-    if len(value) <= KEY_LENGTH and value.isprintable() and value == value.strip() and not value.startswith("sha256:"):
+    if (
+        len(value) <= KEY_LENGTH
+        and value.isprintable()
+        and value == value.strip()
+        and not value.startswith("sha256:")
+    ):
         return value
-    return f"sha256:{hashlib.sha256(value.encode('utf-8', 'surrogatepass')).hexdigest()}"
+    return (
+        f"sha256:{hashlib.sha256(value.encode('utf-8', 'surrogatepass')).hexdigest()}"
+    )

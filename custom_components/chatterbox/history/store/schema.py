@@ -1,7 +1,8 @@
 """The tables, on SQLite and on PostgreSQL.
 
-A record is stored as one row, as JSON in `body`. The other columns only serve to select and sort rows. Rows are ordered
-by `seq`, the order in which they were stored, because a clock may be set back. Decision 26.
+A record is stored as one row, as JSON in `body`. The other columns only serve to select
+and sort rows. Rows are ordered by `seq`, the order in which they were stored, because a
+clock may be set back. Decision 26.
 """
 
 from typing import Final
@@ -35,14 +36,21 @@ _NUMBER: Final = BigInteger().with_variant(Integer, SQLITE)
 """SQLite counts up only in a column of this very type; both have 64 bits."""
 
 metadata: Final = MetaData()
-_schema: Final = Table("chatterbox_schema", metadata, Column("version", Integer, primary_key=True))
+_schema: Final = Table(
+    "chatterbox_schema", metadata, Column("version", Integer, primary_key=True)
+)
 
 
 def _where_known(table: Table, *columns: str) -> None:
     """Index the rows whose first of these columns is not NULL: the speaker at a satellite is often unknown."""
     is_known = table.c[columns[0]].is_not(None)
     name = f"{table.name}_{'_'.join(column for column in columns if column != 'seq')}"
-    Index(name, *(table.c[column] for column in columns), sqlite_where=is_known, postgresql_where=is_known)
+    Index(
+        name,
+        *(table.c[column] for column in columns),
+        sqlite_where=is_known,
+        postgresql_where=is_known,
+    )
 
 
 def _records(name: str, *extra: Column[bool]) -> Table:

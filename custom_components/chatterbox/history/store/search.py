@@ -1,8 +1,9 @@
 """Full text search in stored turns: their words, the index, the ranking.
 
-SQLite searches with FTS5, PostgreSQL with a `tsvector`. Both get the words as they are split here, because each would
-split them in its own way and leave out some. Case and accents are ignored. In scripts without spaces, such as Chinese,
-each character is a word, and characters that stand together in a query have to stand together in a turn.
+SQLite searches with FTS5, PostgreSQL with a `tsvector`. Both get the words as they are
+split here, because each would split them in its own way and leave out some. Case and
+accents are ignored. In scripts without spaces, such as Chinese, each character is a
+word, and characters that stand together in a query have to stand together in a turn.
 """
 
 import hashlib
@@ -56,7 +57,13 @@ _NAME: Final = "chatterbox_search"
 _VECTORS: Final = Table(
     _NAME,
     MetaData(),
-    Column("turn", BigInteger, ForeignKey(turns.c.seq, ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column(
+        "turn",
+        BigInteger,
+        ForeignKey(turns.c.seq, ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+    ),
     Column("words", TSVECTOR, nullable=False),
     Index(f"{_NAME}_words", "words", postgresql_using="gin"),
 )
@@ -65,20 +72,28 @@ _VECTORS: Final = Table(
 Source: https://www.postgresql.org/docs/current/datatype-textsearch.html
 """
 _FTS: Final = Table(
-    _NAME, MetaData(), Column("rowid", Integer, key="turn"), Column("person", Text), Column("words", Text)
+    _NAME,
+    MetaData(),
+    Column("rowid", Integer, key="turn"),
+    Column("person", Text),
+    Column("words", Text),
 )
 """The index in SQLite. The person is a word of its own, so that frequent words of others cost nothing.
 
 Source: https://sqlite.org/fts5.html
 """
 _CREATE_FTS: Final = (
-    text(f"CREATE VIRTUAL TABLE {_NAME} USING fts5(person, words, tokenize = 'ascii', prefix = '2')"),
+    text(
+        f"CREATE VIRTUAL TABLE {_NAME} USING fts5(person, words, tokenize = 'ascii', prefix = '2')"
+    ),
     text(
         f"CREATE TRIGGER {_NAME}_delete AFTER DELETE ON {turns.name} "  # noqa: S608  # names of ours
         f"BEGIN DELETE FROM {_NAME} WHERE rowid = old.seq; END"
     ),
 )
-_SECURE_DELETE: Final = text(f"INSERT INTO {_NAME} ({_NAME}, rank) VALUES ('secure-delete', :on)")  # noqa: S608  # a name of ours
+_SECURE_DELETE: Final = text(
+    f"INSERT INTO {_NAME} ({_NAME}, rank) VALUES ('secure-delete', :on)"  # noqa: S608  # a name of ours
+)
 _REBUILD: Final = text(f"INSERT INTO {_NAME} ({_NAME}) VALUES ('rebuild')")  # noqa: S608  # the same
 
 
@@ -125,22 +140,30 @@ def rebuild_index(connection: Connection) -> None:
     connection.execute(_REBUILD)
 
 
-def add_to_index(connection: Connection, turn: int, person: str, messages: Iterable[Message]) -> None:
+def add_to_index(
+    connection: Connection, turn: int, person: str, messages: Iterable[Message]
+) -> None:
     """Add a turn, by its `seq`, with the words of a person and of the answer. An unknown person is empty."""
     all_messages = tuple(messages)
     words = words_of(said_in(all_messages)) + words_of(answered_in(all_messages))
     if connection.dialect.name == POSTGRESQL:
-        vector = " ".join(f"'{word}':{position}" for position, word in enumerate(words, 1))
+        vector = " ".join(
+            f"'{word}':{position}" for position, word in enumerate(words, 1)
+        )
         connection.execute(insert(_VECTORS), {"turn": turn, "words": vector})
     else:
-        connection.execute(insert(_FTS), {"turn": turn, "person": _as_word(person), "words": " ".join(words)})
+        connection.execute(
+            insert(_FTS),
+            {"turn": turn, "person": _as_word(person), "words": " ".join(words)},
+        )
 
 
 @contextmanager
 def deleting_many(connection: Connection) -> Iterator[None]:
     """Speed up the deletion of many turns.
 
-    SQLite takes half a millisecond to remove one turn from the index without a trace; for many, the index is rebuilt.
+    SQLite takes half a millisecond to remove one turn from the index without a trace;
+    for many, the index is rebuilt.
     """
     if connection.dialect.name == POSTGRESQL:
         yield
@@ -161,26 +184,45 @@ def search_turns(connection: Connection, query: HistoryQuery) -> list[int]:
         true() if query.since is None else turns.c.at >= query.since,
         true() if query.until is None else turns.c.at <= query.until,
     )
-    where = and_(of_person, true() if query.agent is None else turns.c.agent == key_of(query.agent))
+    where = and_(
+        of_person,
+        true() if query.agent is None else turns.c.agent == key_of(query.agent),
+    )
     if not phrases:
-        chosen = select(turns.c.seq).where(where, _in_range(connection, query, of_person, turns.c.seq))
-        return list(connection.scalars(chosen.order_by(turns.c.seq.desc()).limit(query.most)))
+        chosen = select(turns.c.seq).where(
+            where, _in_range(connection, query, of_person, turns.c.seq)
+        )
+        return list(
+            connection.scalars(chosen.order_by(turns.c.seq.desc()).limit(query.most))
+        )
     turn = (_FTS if connection.dialect.name == SQLITE else _VECTORS).c.turn
     allowed = exists(select(turns.c.seq).where(turns.c.seq == turn, where))
     newest = (
-        select(turn).where(_in_range(connection, query, of_person, turn), allowed).order_by(turn.desc()).limit(_NEWEST)
+        select(turn)
+        .where(_in_range(connection, query, of_person, turn), allowed)
+        .order_by(turn.desc())
+        .limit(_NEWEST)
     )
     matches, score = _match(connection, query.person_id, phrases)
-    scores = dict(connection.execute(newest.where(matches).add_columns(score)).tuples().all())
+    scores = dict(
+        connection.execute(newest.where(matches).add_columns(score)).tuples().all()
+    )
     if not scores:  # the more of the phrases a turn has, and the rarer, the better
         for phrase in phrases:
-            found = connection.scalars(newest.where(_match(connection, query.person_id, (phrase,))[0])).all()
+            found = connection.scalars(
+                newest.where(_match(connection, query.person_id, (phrase,))[0])
+            ).all()
             scores |= {seq: scores.get(seq, 0.0) + 1 / len(found) for seq in found}
-    return sorted(scores, key=lambda seq: (scores[seq], seq), reverse=True)[: query.most]
+    return sorted(scores, key=lambda seq: (scores[seq], seq), reverse=True)[
+        : query.most
+    ]
 
 
 def _in_range(
-    connection: Connection, query: HistoryQuery, of_person: ColumnElement[bool], seq: ColumnElement[int]
+    connection: Connection,
+    query: HistoryQuery,
+    of_person: ColumnElement[bool],
+    seq: ColumnElement[int],
 ) -> ColumnElement[bool]:
     """Return the condition that a `seq` is between the first and the last of a person in the time of a query.
 
@@ -188,7 +230,9 @@ def _in_range(
     """
     if query.since is query.until is None:
         return true()
-    first, last = connection.execute(select(func.min(turns.c.seq), func.max(turns.c.seq)).where(of_person)).one()
+    first, last = connection.execute(
+        select(func.min(turns.c.seq), func.max(turns.c.seq)).where(of_person)
+    ).one()
     return seq.between(first, last)
 
 
@@ -206,14 +250,25 @@ def _match(
     """Return the condition for a row of the index that has all phrases, and its score. Without a person, of anybody."""
     if connection.dialect.name == POSTGRESQL:
         alternatives = (
-            f"({' <-> '.join(f"'{word}'" for word in one.words)}{':*' if one.is_prefix else ''})" for one in phrases
+            f"({' <-> '.join(f"'{word}'" for word in one.words)}{':*' if one.is_prefix else ''})"
+            for one in phrases
         )
         query = cast(" & ".join(alternatives), TSQUERY)
-        return _VECTORS.c.words.bool_op("@@")(query), func.ts_rank(_VECTORS.c.words, query, type_=Float)
-    quoted = (f'"{" ".join(one.words)}"{"*" if one.is_prefix else ""}' for one in phrases)
-    of_person = "" if person_id is None else f"person : {_as_word(key_of(person_id))} AND "
-    matches = literal_column(_NAME, Text).bool_op("MATCH")(f"{of_person}words : ({' AND '.join(quoted)})")
-    return matches, literal_column(f"-bm25({_NAME}, 0.0, 1.0)", Float)  # the person does not count
+        return _VECTORS.c.words.bool_op("@@")(query), func.ts_rank(
+            _VECTORS.c.words, query, type_=Float
+        )
+    quoted = (
+        f'"{" ".join(one.words)}"{"*" if one.is_prefix else ""}' for one in phrases
+    )
+    of_person = (
+        "" if person_id is None else f"person : {_as_word(key_of(person_id))} AND "
+    )
+    matches = literal_column(_NAME, Text).bool_op("MATCH")(
+        f"{of_person}words : ({' AND '.join(quoted)})"
+    )
+    return matches, literal_column(
+        f"-bm25({_NAME}, 0.0, 1.0)", Float
+    )  # the person does not count
 
 
 def _as_word(key: str) -> str:

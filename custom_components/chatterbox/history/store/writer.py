@@ -1,6 +1,7 @@
 """The thread that writes to the database: it takes records from any thread, stores them in batches, and retries.
 
-Callers never wait and never get an error; acknowledgements and the state of the store tell what became of a record.
+Callers never wait and never get an error; acknowledgements and the state of the store
+tell what became of a record.
 """
 
 import logging
@@ -66,7 +67,12 @@ class _Job:
 class HistoryWriter:
     """Writes records and does jobs in the order in which they arrive."""
 
-    def __init__(self, database: Database, on_state: Callable[[StoreState], None], limits: WriterLimits) -> None:
+    def __init__(
+        self,
+        database: Database,
+        on_state: Callable[[StoreState], None],
+        limits: WriterLimits,
+    ) -> None:
         """Prepare the thread; it calls `on_state` when the state changes, except for the number of waiting records."""
         self._database = database
         self._on_state = on_state
@@ -81,7 +87,9 @@ class HistoryWriter:
         self._is_closed = False
         self._state = StoreState()
         self._reported = self._state
-        self._thread = threading.Thread(target=self._run, name="chatterbox-history", daemon=True)
+        self._thread = threading.Thread(
+            target=self._run, name="chatterbox-history", daemon=True
+        )
 
     def start(self) -> None:
         """Start the thread."""
@@ -126,7 +134,8 @@ class HistoryWriter:
     ) -> Future[int]:
         """Do `work` in a transaction, after all records that wait now, and `after` without one.
 
-        The result is that of `work`, or StoreUnavailable if it was not done. `then` runs after the result is set.
+        The result is that of `work`, or StoreUnavailable if it was not done. `then`
+        runs after the result is set.
         """
         job = _Job(work, after, then)
         job.answer.set_running_or_notify_cancel()
@@ -141,7 +150,9 @@ class HistoryWriter:
     def waiting[T: Record](self, kind: type[T]) -> tuple[T, ...]:
         """Return the records of a kind that are not stored yet, in their order; a response may have two states."""
         with self._changed:
-            return tuple(one.record for one in self._pending() if isinstance(one.record, kind))
+            return tuple(
+                one.record for one in self._pending() if isinstance(one.record, kind)
+            )
 
     def _run(self) -> None:
         pause = self._limits.first_pause
@@ -165,7 +176,9 @@ class HistoryWriter:
     def _next(self) -> tuple[_Pending, ...] | _Job | None:
         """Wait for a batch or a job; None at the end. While the store is down, an empty batch tries to open it."""
         with self._changed:
-            self._changed.wait_for(lambda: self._queue or self._is_closing or self._state.trouble)
+            self._changed.wait_for(
+                lambda: self._queue or self._is_closing or self._state.trouble
+            )
             if self._is_closing and not self._queue:
                 return None
             while self._queue and len(self._batch) < _BATCH_SIZE:
@@ -188,9 +201,13 @@ class HistoryWriter:
                 self._store(work)
         except StoreUnavailable as err:
             self._database.close()
-            aside = self._database.put_aside() if err.trouble is Trouble.CORRUPT else None
+            aside = (
+                self._database.put_aside() if err.trouble is Trouble.CORRUPT else None
+            )
             with self._changed:
-                self._state = replace(self._state, trouble=err.trouble, message=str(err))
+                self._state = replace(
+                    self._state, trouble=err.trouble, message=str(err)
+                )
                 if aside is not None:
                     self._state = replace(self._state, put_aside=str(aside))
                 for one in self._queue:
@@ -232,7 +249,9 @@ class HistoryWriter:
                     self._store((one,))
                 return
             # The text of the error may quote the record.
-            _LOGGER.error("A record cannot be stored and is dropped (%s)", type(err).__name__)  # noqa: TRY400
+            _LOGGER.error(  # noqa: TRY400
+                "A record cannot be stored and is dropped (%s)", type(err).__name__
+            )
             with self._changed:
                 self._drop(batch[0])
         else:
@@ -242,19 +261,29 @@ class HistoryWriter:
     def _rest(self, pause: float) -> None:
         """Pause between retries; a job ends it."""
         with self._changed:
-            self._changed.wait_for(lambda: self._is_closing or any(isinstance(one, _Job) for one in self._queue), pause)
+            self._changed.wait_for(
+                lambda: (
+                    self._is_closing
+                    or any(isinstance(one, _Job) for one in self._queue)
+                ),
+                pause,
+            )
 
     def _give_up(self) -> None:
         """Give up everything that still waits."""
         with self._changed:
             self._is_closed = True
             self._left = tuple(one.record for one in self._pending())
-            self._state = replace(self._state, dropped=self._state.dropped + len(self._left))
+            self._state = replace(
+                self._state, dropped=self._state.dropped + len(self._left)
+            )
             for one in self._queue:
                 one.give_up(_closed())
             self._queue.clear()
             if self._state.trouble is None:
-                self._state = replace(self._state, trouble=Trouble.CLOSED, message=str(_closed()))
+                self._state = replace(
+                    self._state, trouble=Trouble.CLOSED, message=str(_closed())
+                )
 
     def _earlier(self, record: Record) -> _Pending | None:
         """Return the earlier state of a response, of the same time, that waits behind the last job."""
@@ -274,7 +303,9 @@ class HistoryWriter:
         """Drop what exceeds the limits: responses, which may be as heavy as hundreds of turns, before others."""
         waiting = [one for one in self._queue if isinstance(one, _Pending)]
         count, weight = len(waiting), sum(one.weight for one in waiting)
-        leaving = iter(sorted(waiting, key=lambda one: not isinstance(one.record, ResponseRecord)))
+        leaving = iter(
+            sorted(waiting, key=lambda one: not isinstance(one.record, ResponseRecord))
+        )
         while count > self._limits.records or weight > self._limits.bytes:
             one = next(leaving)
             count, weight = count - 1, weight - one.weight

@@ -111,7 +111,9 @@ class ResponseStore(Protocol):
     async def get(self, response_id: str) -> ResponseRecord | None:
         """Return a response of any user; None if it is not stored any more."""
 
-    async def chain(self, conversation_id: str, newest: int | None = None) -> Mapping[str, ResponseRecord]:
+    async def chain(
+        self, conversation_id: str, newest: int | None = None
+    ) -> Mapping[str, ResponseRecord]:
         """Return the responses of a chain or conversation, of all users, by id and in the order of their creation.
 
         With `newest`, about so many of the last ones. The oldest may have been deleted.
@@ -120,10 +122,13 @@ class ResponseStore(Protocol):
     async def delete(self, response_id: str) -> None:
         """Delete a response."""
 
-    async def conversation(self, conversation_id: str, caller: Caller) -> Transcript | None:
+    async def conversation(
+        self, conversation_id: str, caller: Caller
+    ) -> Transcript | None:
         """Return the caller's transcript of a conversation; empty for a new one, None for another user's.
 
-        Every call has its result, except calls of the last message that wait for a client.
+        Every call has its result, except calls of the last message that wait for a
+        client.
         """
 
 
@@ -142,11 +147,14 @@ class Backend(Protocol):
     def take(self, turn: TurnRequest) -> AsyncGenerator[BackendEvent]:
         """Take a turn: `ToolsOffered`, then the events of the loop, `TurnFinished` last.
 
-        Raises `ApiError` before the first event for an unknown label, tool or approval, and later if the agent is
-        changed or stopped meanwhile. Closing it ends the model call and all tools.
+        Raises `ApiError` before the first event for an unknown label, tool or approval,
+        and later if the agent is changed or stopped meanwhile. Closing it ends the
+        model call and all tools.
         """
 
-    async def compact(self, agent: str, transcript: Transcript, instructions: str) -> tuple[str, Usage]:
+    async def compact(
+        self, agent: str, transcript: Transcript, instructions: str
+    ) -> tuple[str, Usage]:
         """Return a summary of a conversation, and what it used. Raises `ApiError`."""
 
     def start(self, work: Coroutine[object, object, None], name: str) -> None:

@@ -1,6 +1,7 @@
 """Responses in the background: their tasks, and their events, which can be followed from any point.
 
-What has ended is kept for ten minutes, so that a client can resume its stream; after that there is what is stored.
+What has ended is kept for ten minutes, so that a client can resume its stream; after
+that there is what is stored.
 """
 
 import asyncio
@@ -88,12 +89,17 @@ class BackgroundRun:
     @property
     def record(self) -> ResponseRecord:
         """The response as it is now, and its input."""
-        return self._current if isinstance(self._current, ResponseRecord) else self._current.record
+        return (
+            self._current
+            if isinstance(self._current, ResponseRecord)
+            else self._current.record
+        )
 
     async def begun(self) -> JsonObject:
         """Wait for the first event, and return the response object of that time.
 
-        Raises the `ApiError` of a request that cannot be served. Cancelling this ends the response.
+        Raises the `ApiError` of a request that cannot be served. Cancelling this ends
+        the response.
         """
         try:
             await self._begun.wait()
@@ -110,7 +116,11 @@ class BackgroundRun:
         try:
             await self._create(run)
         except asyncio.CancelledError:
-            for event in run.stream.cancel() if self._is_cancelled else run.stream.fail(INTERRUPTED):
+            for event in (
+                run.stream.cancel()
+                if self._is_cancelled
+                else run.stream.fail(INTERRUPTED)
+            ):
                 self.log.add(event)
             if not self._is_cancelled:
                 raise
@@ -143,7 +153,9 @@ class BackgroundRun:
                 self.log.add(event)
 
     def _end(self) -> None:
-        is_running = isinstance(self._current, ResponseRun) and not self._current.stream.is_over
+        is_running = (
+            isinstance(self._current, ResponseRun) and not self._current.stream.is_over
+        )
         if self._task is not None and not self._is_cancelled and is_running:
             self._is_cancelled = True
             self._task.cancel()
@@ -161,7 +173,8 @@ class BackgroundResponses:
     async def start(self, run: ResponseRun) -> tuple[BackgroundRun, JsonObject]:
         """Start a response, and return it with its first response object.
 
-        Raises `ApiError` for a request that cannot be served, and for too many at once (429).
+        Raises `ApiError` for a request that cannot be served, and for too many at once
+        (429).
         """
         self.drop_ended()
         user_id, response_id = run.plan.turn.caller.user_id, run.plan.id

@@ -1,16 +1,23 @@
 """Schemas of request bodies, apart from tools and items.
 
-Fields that cannot be served are refused by name, so that no client relies on them, and so are unknown fields. Fields of
-vendors, `slug:name`, are ignored.
-Sources: OpenResponses specification, `CreateResponseBody` of 2026-04-24; OpenAI API reference, "Create a model
-response", as of its Python client 3.54.
+Fields that cannot be served are refused by name, so that no client relies on them, and
+so are unknown fields. Fields of vendors, `slug:name`, are ignored. Sources:
+OpenResponses specification, `CreateResponseBody` of 2026-04-24; OpenAI API reference,
+"Create a model response", as of its Python client 3.54.
 """
 
 import asyncio
 from collections.abc import Callable
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue as AnyJson, RootModel, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue as AnyJson,
+    RootModel,
+    ValidationError,
+)
 
 from ...agent.json.text import check_count, check_json, check_size, parse_json
 from ...agent.messages import JsonObject, JsonValue
@@ -40,17 +47,23 @@ type Includable = Literal[
     "web_search_call.results",
 ]
 """Values of `include`. All but the first belong to tools that do not exist here, or are always included."""
-type FunctionName = Annotated[str, Field(min_length=1, max_length=64, pattern="^[a-zA-Z0-9_-]+$")]
+type FunctionName = Annotated[
+    str, Field(min_length=1, max_length=64, pattern="^[a-zA-Z0-9_-]+$")
+]
 
 
 class Part(BaseModel):
     """Base of the parts of a body."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, allow_inf_nan=False
+    )
 
 
 class _Reasoning(Part):
-    effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None = None
+    effort: (
+        Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None
+    ) = None
     summary: ReasoningSummary | None = None
     generate_summary: ReasoningSummary | None = None
     """The old name of `summary`."""
@@ -124,8 +137,13 @@ class CreateBody(_Hints):
     stream: bool = False
     stream_options: _StreamOptions | None = None
     include: Annotated[list[Includable], Field(max_length=64)] = []
-    service_tier: Literal["auto", "default", "flex", "priority", "scale", "fast", "ultrafast"] | None = None
-    metadata: Annotated[dict[Short, Annotated[str, Field(max_length=512)]], Field(max_length=16)] = {}
+    service_tier: (
+        Literal["auto", "default", "flex", "priority", "scale", "fast", "ultrafast"]
+        | None
+    ) = None
+    metadata: Annotated[
+        dict[Short, Annotated[str, Field(max_length=512)]], Field(max_length=16)
+    ] = {}
     safety_identifier: Short | None = None
     prompt_cache_key: Short | None = None
     user: str | None = None
@@ -166,16 +184,22 @@ class BodyReader:
         if size < _LARGE:
             return parse()
         async with self._turn:
-            reading = asyncio.create_task(asyncio.to_thread(parse), name="chatterbox body")
+            reading = asyncio.create_task(
+                asyncio.to_thread(parse), name="chatterbox body"
+            )
             try:
                 await asyncio.wait({reading})
                 return reading.result()
             except asyncio.CancelledError:
-                await asyncio.wait({reading})  # a thread cannot be cancelled, and the next must not run beside it
+                await asyncio.wait(
+                    {reading}
+                )  # a thread cannot be cancelled, and the next must not run beside it
                 reading.exception()
                 raise
             finally:
-                del reading  # its error refers back to it: in a cycle, a refused body waits for the garbage collector
+                # its error refers back to it: in a cycle, a refused body waits for the
+                # garbage collector
+                del reading
 
 
 def parse_text(text: str) -> JsonValue:
@@ -185,7 +209,9 @@ def parse_text(text: str) -> JsonValue:
         value = parse_json(text, unique_names=True)
         check_size(value, _MOST_VALUES, _MOST_ENTRIES)
     except ValueError as error:
-        raise invalid(f"This is no JSON that can be used: {error}.", code="invalid_json") from error
+        raise invalid(
+            f"This is no JSON that can be used: {error}.", code="invalid_json"
+        ) from error
     return value
 
 
@@ -202,8 +228,16 @@ def parse_message(message: JsonValue) -> CreateBody:
     """Parse a WebSocket message that requests a response. Raises `ApiError`."""
     fields = _fields(message)
     if (kind := fields.pop("type", None)) != "response.create":
-        text = "There is no such event." if isinstance(kind, str) else "An event needs a type."
-        raise invalid(f"{text} Send events of the type 'response.create'.", "type", "invalid_value")
+        text = (
+            "There is no such event."
+            if isinstance(kind, str)
+            else "An event needs a type."
+        )
+        raise invalid(
+            f"{text} Send events of the type 'response.create'.",
+            "type",
+            "invalid_value",
+        )
     for name in _NOT_ON_SOCKETS:
         if fields.pop(name, None) is not None:
             text = f"'{name}' cannot be used over a WebSocket: every response is streamed, and none in the background."
@@ -216,16 +250,26 @@ def parse_part[T: BaseModel](model: type[T], value: JsonValue, place: str) -> T:
     try:
         return model.model_validate(value)
     except ValidationError as err:
-        first = err.errors(include_url=False, include_context=False, include_input=False)[0]
+        first = err.errors(
+            include_url=False, include_context=False, include_input=False
+        )[0]
         path = path_of(first["loc"])
         param = "metadata" if path.startswith("metadata.") else path_within(place, path)
         match first["type"]:
             case "extra_forbidden":
                 raise _unknown(param) from None
             case "missing":
-                raise invalid(f"Missing required parameter: '{param}'.", param, "missing_required_parameter") from None
+                raise invalid(
+                    f"Missing required parameter: '{param}'.",
+                    param,
+                    "missing_required_parameter",
+                ) from None
             case _:
-                raise invalid(f"Invalid value for '{param}': {first['msg']}.", param, "invalid_value") from None
+                raise invalid(
+                    f"Invalid value for '{param}': {first['msg']}.",
+                    param,
+                    "invalid_value",
+                ) from None
 
 
 def check_schemas(value: JsonValue, place: str) -> None:
@@ -242,7 +286,9 @@ def _unknown(param: str) -> ApiError:
 
 def unsupported(param: str, why: str) -> ApiError:
     """Return the error of a request for something that is not supported."""
-    return invalid(f"Unsupported parameter: '{param}'. {why}", param, "unsupported_parameter")
+    return invalid(
+        f"Unsupported parameter: '{param}'. {why}", param, "unsupported_parameter"
+    )
 
 
 def _fields(body: JsonValue) -> JsonObject:
@@ -256,5 +302,6 @@ def _fields(body: JsonValue) -> JsonObject:
     return {
         name: value
         for name, value in body.items()
-        if value is not None and (name == CLIENT_TOOLS_STATUS or not VENDOR_TYPE.fullmatch(name))
+        if value is not None
+        and (name == CLIENT_TOOLS_STATUS or not VENDOR_TYPE.fullmatch(name))
     }

@@ -44,7 +44,10 @@ class StoredResponses:
     async def find(self, caller: Caller, response_id: str) -> ResponseRecord | None:
         """Return a response of the caller; None if there is none."""
         for record in await self._from_all(lambda store: store.get(response_id)):
-            is_theirs = record.user_id == caller.user_id and record.response.get("object") == "response"
+            is_theirs = (
+                record.user_id == caller.user_id
+                and record.response.get("object") == "response"
+            )
             return record if is_theirs else None
         return None
 
@@ -58,10 +61,13 @@ class StoredResponses:
 
         await self._from_all(delete)
 
-    async def after_response(self, caller: Caller, previous_id: str, response_id: str) -> ConversationState:
+    async def after_response(
+        self, caller: Caller, previous_id: str, response_id: str
+    ) -> ConversationState:
         """Return the state that `response_id` continues, which names `previous_id`.
 
-        Raises `ApiError` for a response that does not exist (404), or that cannot be continued (400).
+        Raises `ApiError` for a response that does not exist (404), or that cannot be
+        continued (400).
         """
         line = await self._line(caller, previous_id)
         nearest, first = line[-1], line[0]
@@ -71,10 +77,14 @@ class StoredResponses:
         if first.conversation_id != first.id:
             line = (*await self._earlier_in_conversation(caller, first), *line)
         # A branch off a conversation is not part of it: it starts a chain of its own.
-        leaves_conversation = nearest.conversation_id == first.conversation_id != first.id
+        leaves_conversation = (
+            nearest.conversation_id == first.conversation_id != first.id
+        )
         shared = response_id if leaves_conversation else nearest.conversation_id
         transcript = tuple(message for record in line for message in record.messages)
-        return ConversationState(conversation_id=shared, transcript=transcript, before=line)
+        return ConversationState(
+            conversation_id=shared, transcript=transcript, before=line
+        )
 
     async def in_conversation(
         self, caller: Caller, store: ResponseStore | None, conversation_id: str
@@ -82,20 +92,33 @@ class StoredResponses:
         """Return the state of a conversation. Raises `ApiError` for another user's (404), or without a store (400)."""
         if store is None:
             raise invalid(
-                "This agent stores nothing, so it has no conversations. Send the input as items.", "conversation"
+                "This agent stores nothing, so it has no conversations. Send the input as items.",
+                "conversation",
             )
         transcript = await store.conversation(conversation_id, caller)
         if transcript is None:
-            raise not_found(f"Conversation '{conversation_id}' not found.", "conversation", "conversation_not_found")
+            raise not_found(
+                f"Conversation '{conversation_id}' not found.",
+                "conversation",
+                "conversation_not_found",
+            )
         records = await self.chain(caller, conversation_id, _MOST_REMEMBERED)
-        return ConversationState(conversation_id=conversation_id, transcript=transcript, before=_by_age(records))
+        return ConversationState(
+            conversation_id=conversation_id,
+            transcript=transcript,
+            before=_by_age(records),
+        )
 
     async def resolve(
-        self, caller: Caller, items: Sequence[JsonObject], before: Sequence[ResponseRecord]
+        self,
+        caller: Caller,
+        items: Sequence[JsonObject],
+        before: Sequence[ResponseRecord],
     ) -> tuple[JsonObject, ...]:
         """Return the items with references resolved; those to items of `before` are left out, as they are read anyway.
 
-        Raises `ApiError` (404) for a reference to an item that is not stored, or is another user's.
+        Raises `ApiError` (404) for a reference to an item that is not stored, or is
+        another user's.
         """
         known = {item.get("id") for record in before for item in items_of(record)}
         resolved: list[JsonObject] = []
@@ -108,7 +131,11 @@ class StoredResponses:
             elif (found := await self._item(caller, item_id)) is not None:
                 resolved.append(found)
             else:
-                raise not_found(f"Item with id '{item_id}' not found.", f"input[{index}].id", "item_not_found")
+                raise not_found(
+                    f"Item with id '{item_id}' not found.",
+                    f"input[{index}].id",
+                    "item_not_found",
+                )
         return tuple(resolved)
 
     async def _item(self, caller: Caller, item_id: str) -> JsonObject | None:
@@ -121,11 +148,17 @@ class StoredResponses:
         self, caller: Caller, conversation_id: str, newest: int | None = None
     ) -> Mapping[str, ResponseRecord]:
         """Return the caller's responses of a chain or conversation, or about so many of the newest, by id."""
-        chains = await self._from_all(lambda store: store.chain(conversation_id, newest))
+        chains = await self._from_all(
+            lambda store: store.chain(conversation_id, newest)
+        )
         records = (record for chain in chains for record in chain.values())
-        return {record.id: record for record in records if record.user_id == caller.user_id}
+        return {
+            record.id: record for record in records if record.user_id == caller.user_id
+        }
 
-    async def _from_all[T](self, ask: Callable[[ResponseStore], Awaitable[T | None]]) -> list[T]:
+    async def _from_all[T](
+        self, ask: Callable[[ResponseStore], Awaitable[T | None]]
+    ) -> list[T]:
         """Return what the stores have. An unreachable store matters only if no other has anything."""
         found: list[T] = []
         trouble: ApiError | None = None
@@ -147,7 +180,10 @@ class StoredResponses:
         wanted: str | None = last_id
         while wanted is not None:
             if wanted in line:
-                raise invalid(f"Response '{wanted}' precedes itself. Start a new conversation.", *_PREVIOUS)
+                raise invalid(
+                    f"Response '{wanted}' precedes itself. Start a new conversation.",
+                    *_PREVIOUS,
+                )
             if (record := known.get(wanted)) is None:
                 record = await self._required(caller, wanted, last_id)
                 known |= await self.chain(caller, record.conversation_id)
@@ -155,22 +191,32 @@ class StoredResponses:
             wanted = record.previous_response_id
         return tuple(reversed(line.values()))
 
-    async def _required(self, caller: Caller, wanted: str, last_id: str) -> ResponseRecord:
+    async def _required(
+        self, caller: Caller, wanted: str, last_id: str
+    ) -> ResponseRecord:
         if (record := await self.find(caller, wanted)) is not None:
             return record
         if wanted == last_id:
-            raise not_found(f"Previous response with id '{wanted}' not found.", *_PREVIOUS)
+            raise not_found(
+                f"Previous response with id '{wanted}' not found.", *_PREVIOUS
+            )
         text = f"Response '{last_id}' continues '{wanted}', which was deleted or is too old. Send the whole input."
         raise not_found(text, *_PREVIOUS)
 
-    async def _earlier_in_conversation(self, caller: Caller, first: ResponseRecord) -> tuple[ResponseRecord, ...]:
+    async def _earlier_in_conversation(
+        self, caller: Caller, first: ResponseRecord
+    ) -> tuple[ResponseRecord, ...]:
         """Return what a conversation held when one of its responses was created.
 
-        The items that a client added are only for the token that created the conversation.
+        The items that a client added are only for the token that created the
+        conversation.
         """
         chain = await self.chain(caller, first.conversation_id)
         made = chain.get(first.conversation_id)
-        counts = {*CONTINUABLE, *([None] if made and made.response.get("token") == caller.token else [])}
+        counts = {
+            *CONTINUABLE,
+            *([None] if made and made.response.get("token") == caller.token else []),
+        }
         return tuple(
             record
             for record in _by_age(chain)
@@ -184,7 +230,11 @@ def items_of(record: ResponseRecord) -> Iterable[JsonObject]:
     """Yield the input and output items of a response, without references."""
     yield from (item for item in record.input if item.get("type") != "item_reference")
     output = record.response.get("output")
-    yield from (item for item in output if isinstance(item, dict)) if isinstance(output, list) else ()
+    yield from (
+        (item for item in output if isinstance(item, dict))
+        if isinstance(output, list)
+        else ()
+    )
 
 
 def shown_response(record: ResponseRecord) -> JsonObject:

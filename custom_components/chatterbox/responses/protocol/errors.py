@@ -1,6 +1,7 @@
 """Errors of the Responses API: their JSON and HTTP status, and how failures of a model are reported to a client.
 
-Sources: OpenResponses specification 2026-04-24, "Errors"; OpenAI API reference, "Error codes".
+Sources: OpenResponses specification 2026-04-24, "Errors"; OpenAI API reference, "Error
+codes".
 """
 
 from collections.abc import Mapping
@@ -58,20 +59,36 @@ class ApiError(Exception):
     @property
     def payload(self) -> JsonObject:
         """The error object, as in bodies and events."""
-        return {"type": self.kind.value, "code": self.code, "message": self.message, "param": self.param}
+        return {
+            "type": self.kind.value,
+            "code": self.code,
+            "message": self.message,
+            "param": self.param,
+        }
 
 
-def invalid(message: str, param: str | None = None, code: str | None = None) -> ApiError:
+def invalid(
+    message: str, param: str | None = None, code: str | None = None
+) -> ApiError:
     """Return the error of a request that the client has to change (400)."""
     return ApiError(message, code=code, param=param)
 
 
-def not_found(message: str, param: str | None = None, code: str | None = "not_found") -> ApiError:
+def not_found(
+    message: str, param: str | None = None, code: str | None = "not_found"
+) -> ApiError:
     """Return the error of a request for something that does not exist, or belongs to another user (404)."""
-    return ApiError(message, status=404, kind=ErrorType.NOT_FOUND, code=code, param=param)
+    return ApiError(
+        message, status=404, kind=ErrorType.NOT_FOUND, code=code, param=param
+    )
 
 
-_TIMEOUT: Final = (503, ErrorType.MODEL, "model_timeout", "did not answer in time. Try again later")
+_TIMEOUT: Final = (
+    503,
+    ErrorType.MODEL,
+    "model_timeout",
+    "did not answer in time. Try again later",
+)
 _FAILURES: Final[Mapping[type[AgentError], tuple[int, ErrorType, str, str]]] = {
     CreditSpent: (
         429,
@@ -79,14 +96,51 @@ _FAILURES: Final[Mapping[type[AgentError], tuple[int, ErrorType, str, str]]] = {
         "insufficient_quota",
         "has no credit. Only its owner can change that",
     ),
-    ProviderBusy: (429, ErrorType.TOO_MANY_REQUESTS, "rate_limit_exceeded", "is busy. Try again later"),
-    **dict.fromkeys((ConnectTimeout, FirstTokenTimeout, BetweenTokensTimeout), _TIMEOUT),
-    ProviderUnreachable: (503, ErrorType.MODEL, "model_unreachable", "cannot be reached. Try again later"),
-    ProviderFailed: (503, ErrorType.MODEL, "model_failed", "reports an error. Try again later"),
-    ProviderRejectedKey: (502, ErrorType.MODEL, "model_access_denied", "rejects its key. Only its owner can change it"),
-    ModelNotFound: (502, ErrorType.MODEL, "model_not_found", "does not exist. Only its owner can change that"),
-    ProviderRejectedRequest: (502, ErrorType.MODEL, "model_rejected_request", "rejects the request"),
-    ProviderReplyInvalid: (502, ErrorType.MODEL, "model_reply_invalid", "sent an incomplete or invalid reply"),
+    ProviderBusy: (
+        429,
+        ErrorType.TOO_MANY_REQUESTS,
+        "rate_limit_exceeded",
+        "is busy. Try again later",
+    ),
+    **dict.fromkeys(
+        (ConnectTimeout, FirstTokenTimeout, BetweenTokensTimeout), _TIMEOUT
+    ),
+    ProviderUnreachable: (
+        503,
+        ErrorType.MODEL,
+        "model_unreachable",
+        "cannot be reached. Try again later",
+    ),
+    ProviderFailed: (
+        503,
+        ErrorType.MODEL,
+        "model_failed",
+        "reports an error. Try again later",
+    ),
+    ProviderRejectedKey: (
+        502,
+        ErrorType.MODEL,
+        "model_access_denied",
+        "rejects its key. Only its owner can change it",
+    ),
+    ModelNotFound: (
+        502,
+        ErrorType.MODEL,
+        "model_not_found",
+        "does not exist. Only its owner can change that",
+    ),
+    ProviderRejectedRequest: (
+        502,
+        ErrorType.MODEL,
+        "model_rejected_request",
+        "rejects the request",
+    ),
+    ProviderReplyInvalid: (
+        502,
+        ErrorType.MODEL,
+        "model_reply_invalid",
+        "sent an incomplete or invalid reply",
+    ),
 }
 """Status, type, code, and what the model behind an agent does."""
 
@@ -94,15 +148,20 @@ _FAILURES: Final[Mapping[type[AgentError], tuple[int, ErrorType, str, str]]] = {
 def as_api_error(failure: AgentError | ApiError | None) -> ApiError:
     """Return what a client is told of a failed turn.
 
-    A client must not learn the provider's key, account or address, so the messages are our own and quote nothing. A
-    failure without a name here counts as a bug.
+    A client must not learn the provider's key, account or address, so the messages are
+    our own and quote nothing. A failure without a name here counts as a bug.
     """
     match failure:
         case ApiError():
             return failure
         case BudgetSpent():
             message = f"What may be spent on the model behind this agent in one {failure.period} is spent."
-            return ApiError(message, status=429, kind=ErrorType.TOO_MANY_REQUESTS, code="insufficient_quota")
+            return ApiError(
+                message,
+                status=429,
+                kind=ErrorType.TOO_MANY_REQUESTS,
+                code="insufficient_quota",
+            )
         case PromptTooLong():
             message = "The conversation is too long for the model. Shorten it, or set `truncation` to `auto`."
             return invalid(message, "input", "context_length_exceeded")
@@ -110,9 +169,17 @@ def as_api_error(failure: AgentError | ApiError | None) -> ApiError:
             pass
     for kind, (status, error_type, code, does) in _FAILURES.items():
         if isinstance(failure, kind):
-            retry_after = failure.retry_after if isinstance(failure, ProviderBusy) else None
+            retry_after = (
+                failure.retry_after if isinstance(failure, ProviderBusy) else None
+            )
             message = f"The model behind this agent {does}."
-            return ApiError(message, status=status, kind=error_type, code=code, retry_after=retry_after)
+            return ApiError(
+                message,
+                status=status,
+                kind=error_type,
+                code=code,
+                retry_after=retry_after,
+            )
     return internal_error()
 
 

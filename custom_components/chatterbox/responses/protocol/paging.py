@@ -22,7 +22,11 @@ def read_number(query: Mapping[str, str], name: str) -> int | None:
 
 def page_of(items: Sequence[JsonObject], query: Mapping[str, str]) -> JsonObject:
     """Return the page of a list that a URL asks for, the newest first. Raises `ApiError` (400)."""
-    limit, order, after = read_number(query, "limit"), query.get("order"), query.get("after")
+    limit, order, after = (
+        read_number(query, "limit"),
+        query.get("order"),
+        query.get("after"),
+    )
     if limit is not None and not 1 <= limit <= _MOST_LISTED:
         raise invalid(f"limit must be from 1 to {_MOST_LISTED}.", "limit")
     if order not in {None, "asc", "desc"}:

@@ -9,10 +9,24 @@ from functools import partial
 from typing import Final
 
 from ...agent.events import Answer
-from ...agent.messages import AssistantMessage, JsonObject, ToolResult, Transcript, UserMessage
+from ...agent.messages import (
+    AssistantMessage,
+    JsonObject,
+    ToolResult,
+    Transcript,
+    UserMessage,
+)
 from ...agent.transcript import repair
 from ...history.store.records import ResponseRecord, weight_of
-from .backend import ApprovalDecisions, Backend, Caller, ModelInfo, ResponseStore, TurnRequest, TurnWishes
+from .backend import (
+    ApprovalDecisions,
+    Backend,
+    Caller,
+    ModelInfo,
+    ResponseStore,
+    TurnRequest,
+    TurnWishes,
+)
 from .body import BodyReader
 from .chains import ConversationState, StoredResponses, items_of
 from .conversations import ADDITION, Conversations, items_in
@@ -20,7 +34,13 @@ from .errors import ApiError, invalid, not_found
 from .items.encrypted_content import ContentCodec
 from .items.parts import InvalidItem
 from .items.reading import ParsedItems, parse_items
-from .items.schema import ApprovalResponseItem, NewId, item_ids, new_response_id, read_approval_request_id
+from .items.schema import (
+    ApprovalResponseItem,
+    NewId,
+    item_ids,
+    new_response_id,
+    read_approval_request_id,
+)
 from .request import CreateRequest, parse_input
 
 type Unstored = Mapping[str, ConversationState]
@@ -69,7 +89,11 @@ class Preparation:
     bodies: BodyReader
 
     async def plan(
-        self, caller: Caller, size: int, parse: Callable[[NewId], CreateRequest], unstored: Unstored = NOTHING_UNSTORED
+        self,
+        caller: Caller,
+        size: int,
+        parse: Callable[[NewId], CreateRequest],
+        unstored: Unstored = NOTHING_UNSTORED,
     ) -> Plan:
         """Return the plan of the response to a request: `parse` reads it from a body of a size. Raises `ApiError`."""
         response_id = new_response_id()
@@ -78,19 +102,30 @@ class Preparation:
         agent = find_model(self._backend, request.model)
         store = self._backend.store(agent.id) if agent.stores_responses else None
         if request.conversation_id is None:
-            state = await self.state(caller, request.previous_response_id, response_id, unstored)
+            state = await self.state(
+                caller, request.previous_response_id, response_id, unstored
+            )
         else:
-            if (made := await self._conversations.find(request.conversation_id, caller)) is not None:
+            if (
+                made := await self._conversations.find(request.conversation_id, caller)
+            ) is not None:
                 state = await self._after_items(request.conversation_id, made)
             else:
-                state = await self._stored.in_conversation(caller, store, request.conversation_id)
-            if not any(item["type"] == "function_call_output" for item in request.items):
-                # Without outputs, the conversation gives up the calls that it waits for: else it could not continue.
+                state = await self._stored.in_conversation(
+                    caller, store, request.conversation_id
+                )
+            if not any(
+                item["type"] == "function_call_output" for item in request.items
+            ):
+                # Without outputs, the conversation gives up the calls that it waits
+                # for: else it could not continue.
                 state = replace(state, transcript=repair(state.transcript))
         if sum(map(weight_of, state.before)) > _MOST_CONTINUED:
             text = "What came before is too long to be continued. Compact it, or start anew."
             raise invalid(text, "previous_response_id", "context_length_exceeded")
-        request = _with_store(request, None if request.previous_response_id in unstored else store)
+        request = _with_store(
+            request, None if request.previous_response_id in unstored else store
+        )
         parsed = _with_request(await self.parse(caller, size, request.items, state))
         return Plan(
             id=response_id,
@@ -103,11 +138,18 @@ class Preparation:
             new_id=new_id,
             now=self._clock,
             codec=self._codec,
-            listed=parsed.listed | listed_labels(item for record in state.before for item in items_of(record)),
+            listed=parsed.listed
+            | listed_labels(
+                item for record in state.before for item in items_of(record)
+            ),
         )
 
     async def state(
-        self, caller: Caller, previous_id: str | None, response_id: str, unstored: Unstored = NOTHING_UNSTORED
+        self,
+        caller: Caller,
+        previous_id: str | None,
+        response_id: str,
+        unstored: Unstored = NOTHING_UNSTORED,
     ) -> ConversationState:
         """Return the state that a response continues which names the one before it, or none."""
         if previous_id is None:
@@ -119,26 +161,48 @@ class Preparation:
             return await self._after_items(state.conversation_id, state.before)
         return state
 
-    async def _after_items(self, conversation_id: str, made: tuple[ResponseRecord, ...]) -> ConversationState:
+    async def _after_items(
+        self, conversation_id: str, made: tuple[ResponseRecord, ...]
+    ) -> ConversationState:
         """Return the state after the items of a conversation; calls without outputs wait for these."""
         items = items_in(made)
         try:
-            parsed = await self.bodies.read(sum(map(weight_of, made)), partial(parse_items, items, self._codec))
+            parsed = await self.bodies.read(
+                sum(map(weight_of, made)), partial(parse_items, items, self._codec)
+            )
         except InvalidItem as error:
             text = f"This conversation cannot be continued: {error.message} Create another one."
             raise invalid(text, "conversation", "invalid_value") from error
-        answered = {item.get("call_id") for item in items if item["type"] == "function_call_output"}
-        waiting = {item.get("call_id") for item in items if item["type"] == "function_call"} - answered
-        transcript = (one for one in parsed.messages if not (isinstance(one, ToolResult) and one.call_id in waiting))
-        return ConversationState(conversation_id=conversation_id, transcript=tuple(transcript), before=made)
+        answered = {
+            item.get("call_id")
+            for item in items
+            if item["type"] == "function_call_output"
+        }
+        waiting = {
+            item.get("call_id") for item in items if item["type"] == "function_call"
+        } - answered
+        transcript = (
+            one
+            for one in parsed.messages
+            if not (isinstance(one, ToolResult) and one.call_id in waiting)
+        )
+        return ConversationState(
+            conversation_id=conversation_id, transcript=tuple(transcript), before=made
+        )
 
     async def parse(
-        self, caller: Caller, size: int, items: tuple[JsonObject, ...], state: ConversationState
+        self,
+        caller: Caller,
+        size: int,
+        items: tuple[JsonObject, ...],
+        state: ConversationState,
     ) -> ParsedItems:
         """Translate the items that a client sends, in a body of a size, to continue a state. Raises `ApiError`."""
         if any(item["type"] == "item_reference" for item in items):
             items = await self._stored.resolve(caller, items, state.before)
-        return await self.bodies.read(size, partial(parse_input, items, self._codec, state.transcript))
+        return await self.bodies.read(
+            size, partial(parse_input, items, self._codec, state.transcript)
+        )
 
 
 def find_model(backend: Backend, model: str) -> ModelInfo:
@@ -155,18 +219,29 @@ def approval_decisions(
 ) -> ApprovalDecisions | None:
     """Return the decisions of a client; None without any. Raises `ApiError` (400) unless they answer one response.
 
-    Clients repeat answers that they have sent before (`answered`); these count only if there are no new ones.
+    Clients repeat answers that they have sent before (`answered`); these count only if
+    there are no new ones.
     """
-    new = [response for response in responses if response.approval_request_id not in answered]
+    new = [
+        response
+        for response in responses
+        if response.approval_request_id not in answered
+    ]
     pending_id: str | None = None
     decisions: dict[int, Answer] = {}
     for response in new or responses:
         if (request := read_approval_request_id(response.approval_request_id)) is None:
-            raise _invalid_approval(f"There is no approval request '{response.approval_request_id}'.")
+            raise _invalid_approval(
+                f"There is no approval request '{response.approval_request_id}'."
+            )
         if pending_id not in {None, request[0]}:
-            raise _invalid_approval("These answer approval requests of several responses. Answer one at a time.")
+            raise _invalid_approval(
+                "These answer approval requests of several responses. Answer one at a time."
+            )
         pending_id = request[0]
-        decisions.setdefault(request[1], Answer(response.approve, response.reason or ""))
+        decisions.setdefault(
+            request[1], Answer(response.approve, response.reason or "")
+        )
     return None if pending_id is None else ApprovalDecisions(pending_id, decisions)
 
 
@@ -182,34 +257,66 @@ def _with_store(request: CreateRequest, store: ResponseStore | None) -> CreateRe
             "A response in the background has to be stored, which this request or this agent does not allow.",
             "background",
         )
-    return request if is_stored else replace(request, store=False, echo={**request.echo, "store": False})
+    return (
+        request
+        if is_stored
+        else replace(request, store=False, echo={**request.echo, "store": False})
+    )
 
 
 def _with_request(parsed: ParsedItems) -> ParsedItems:
     """Ask for an answer to input that ends with an assistant message, as that of nested handoffs does.
 
-    Many services refuse such a conversation, or have the model continue its last sentence.
+    Many services refuse such a conversation, or have the model continue its last
+    sentence.
     """
-    if parsed.approvals or not parsed.messages or not isinstance(parsed.messages[-1], AssistantMessage):
+    if (
+        parsed.approvals
+        or not parsed.messages
+        or not isinstance(parsed.messages[-1], AssistantMessage)
+    ):
         return parsed
-    return replace(parsed, messages=(*parsed.messages, UserMessage("", context=_CONTINUE)))
+    return replace(
+        parsed, messages=(*parsed.messages, UserMessage("", context=_CONTINUE))
+    )
 
 
 def _turn(
-    request: CreateRequest, agent: ModelInfo, caller: Caller, state: ConversationState, parsed: ParsedItems
+    request: CreateRequest,
+    agent: ModelInfo,
+    caller: Caller,
+    state: ConversationState,
+    parsed: ParsedItems,
 ) -> TurnRequest:
     transcript = repair(state.transcript + parsed.messages)
-    answered = (item for record in state.before for item in record.input if item["type"] == "mcp_approval_response")
-    approval = approval_decisions(parsed.approvals, frozenset(str(item["approval_request_id"]) for item in answered))
-    if approval is None and (not transcript or isinstance(transcript[-1], AssistantMessage)):
-        raise invalid("There is nothing to answer: the input has to end with a user message or an output.", "input")
+    answered = (
+        item
+        for record in state.before
+        for item in record.input
+        if item["type"] == "mcp_approval_response"
+    )
+    approval = approval_decisions(
+        parsed.approvals,
+        frozenset(str(item["approval_request_id"]) for item in answered),
+    )
+    if approval is None and (
+        not transcript or isinstance(transcript[-1], AssistantMessage)
+    ):
+        raise invalid(
+            "There is nothing to answer: the input has to end with a user message or an output.",
+            "input",
+        )
     return TurnRequest(
         agent=agent.id,
         caller=caller,
         conversation_id=state.conversation_id,
         transcript=transcript,
-        added=None if request.previous_response_id is None and request.conversation_id is None else parsed.messages,
-        instructions="\n\n".join(filter(None, (request.instructions, parsed.instructions))),
+        added=None
+        if request.previous_response_id is None and request.conversation_id is None
+        else parsed.messages,
+        instructions="\n\n".join(
+            filter(None, (request.instructions, parsed.instructions))
+        ),
         approval=approval,
         may_store=request.store,
         **{field.name: getattr(request, field.name) for field in fields(TurnWishes)},
@@ -218,5 +325,11 @@ def _turn(
 
 def listed_labels(items: Iterable[JsonObject]) -> frozenset[str]:
     """Return the server labels whose tools are listed in items. A list that failed is sent again."""
-    lists = (item for item in items if item.get("type") == "mcp_list_tools" and item.get("error") is None)
-    return frozenset(label for item in lists if isinstance(label := item.get("server_label"), str))
+    lists = (
+        item
+        for item in items
+        if item.get("type") == "mcp_list_tools" and item.get("error") is None
+    )
+    return frozenset(
+        label for item in lists if isinstance(label := item.get("server_label"), str)
+    )

@@ -1,13 +1,20 @@
 """Requests for responses and compactions, parsed from their body. Errors name items of the `input` by their index.
 
-Sources: OpenResponses specification, schema of 2026-04-24, and its `ResponseResource` for the echo.
+Sources: OpenResponses specification, schema of 2026-04-24, and its `ResponseResource`
+for the echo.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ...agent.messages import AssistantMessage, JsonObject, JsonValue, ToolResult, Transcript
+from ...agent.messages import (
+    AssistantMessage,
+    JsonObject,
+    JsonValue,
+    ToolResult,
+    Transcript,
+)
 from ...agent.protocols import AnswerOptions, OutputFormat, ReasoningEffort, Verbosity
 from ...agent.transcript import open_calls
 from .backend import TurnWishes
@@ -32,8 +39,23 @@ from .items.schema import CUT_OFF, NewId, complete_item, path_within, shown_call
 from .tools import RequestedTools, read_tool_choice, read_tools
 
 _ECHOED: Final = {
-    *("model", "instructions", "previous_response_id", "parallel_tool_calls", "max_tool_calls", "max_output_tokens"),
-    *("presence_penalty", "frequency_penalty", "top_logprobs", "truncation", "store", "background", "metadata"),
+    *(
+        "model",
+        "instructions",
+        "previous_response_id",
+        "parallel_tool_calls",
+        "max_tool_calls",
+        "max_output_tokens",
+    ),
+    *(
+        "presence_penalty",
+        "frequency_penalty",
+        "top_logprobs",
+        "truncation",
+        "store",
+        "background",
+        "metadata",
+    ),
     *("safety_identifier", "prompt_cache_key"),
 }
 """Fields of a body that its response repeats as they are."""
@@ -74,7 +96,9 @@ def read_socket_create(message: JsonValue, new_id: NewId) -> CreateRequest:
     return replace(_create(parse_message(message), new_id), stream=True)
 
 
-def read_compact(body: JsonValue, new_id: NewId) -> tuple[CompactBody, tuple[JsonObject, ...]]:
+def read_compact(
+    body: JsonValue, new_id: NewId
+) -> tuple[CompactBody, tuple[JsonObject, ...]]:
     """Read the body of `POST /responses/compact`, and its input as complete items. Raises `ApiError`."""
     parsed = parse_body(CompactBody, body)
     return parsed, read_input(parsed.input, new_id)
@@ -83,8 +107,16 @@ def read_compact(body: JsonValue, new_id: NewId) -> tuple[CompactBody, tuple[Jso
 def _create(body: CreateBody, new_id: NewId) -> CreateRequest:
     _check_combinations(body)
     conversation_id = _conversation_id(body.conversation)
-    if body.input is None and body.previous_response_id is None and conversation_id is None:
-        raise invalid("There is nothing to answer: send an input.", "input", "missing_required_parameter")
+    if (
+        body.input is None
+        and body.previous_response_id is None
+        and conversation_id is None
+    ):
+        raise invalid(
+            "There is nothing to answer: send an input.",
+            "input",
+            "missing_required_parameter",
+        )
     check_schemas([*(body.tools or ())], "tools")
     if wanted := body.text.format:
         check_schemas(wanted.schema_, "text.format.schema")
@@ -119,9 +151,15 @@ def _check_combinations(body: CreateBody) -> None:
         text = "'previous_response_id' and 'conversation' cannot be used together."
         raise invalid(text, "previous_response_id", "mutually_exclusive_parameters")
     if body.stream_options is not None and not body.stream:
-        raise invalid("'stream_options' is for streamed responses only.", "stream_options", "invalid_value")
+        raise invalid(
+            "'stream_options' is for streamed responses only.",
+            "stream_options",
+            "invalid_value",
+        )
     if body.stream_options is not None and body.stream_options.include_obfuscation:
-        raise unsupported("stream_options.include_obfuscation", "Events are not padded.")
+        raise unsupported(
+            "stream_options.include_obfuscation", "Events are not padded."
+        )
     for name in ("presence_penalty", "frequency_penalty", "top_logprobs"):
         if getattr(body, name):
             raise unsupported(name, "Only 0 can be served.")
@@ -158,23 +196,37 @@ def _output(wanted: TextFormat | None) -> OutputFormat | None:
         if value is None:
             text = f"Missing required parameter: '{place}.{name}'."
             raise invalid(text, f"{place}.{name}", "missing_required_parameter")
-    described: JsonObject = {} if wanted.description is None else {"description": wanted.description}
+    described: JsonObject = (
+        {} if wanted.description is None else {"description": wanted.description}
+    )
     schema: JsonObject = {**_ANY_OBJECT, **described, **(wanted.schema_ or {})}
     if schema["type"] != "object":
-        raise invalid("The schema has to describe an object.", f"{place}.schema", "invalid_value")
+        raise invalid(
+            "The schema has to describe an object.", f"{place}.schema", "invalid_value"
+        )
     return OutputFormat(wanted.name or "", schema)
 
 
-def _echo(body: CreateBody, tools: RequestedTools, tool_choice: JsonValue, conversation_id: str | None) -> JsonObject:
+def _echo(
+    body: CreateBody,
+    tools: RequestedTools,
+    tool_choice: JsonValue,
+    conversation_id: str | None,
+) -> JsonObject:
     """Return the fields of a response that repeat its request, with defaults. Secrets are not among them."""
-    conversation: JsonObject = {} if conversation_id is None else {"conversation": {"id": conversation_id}}
+    conversation: JsonObject = (
+        {} if conversation_id is None else {"conversation": {"id": conversation_id}}
+    )
     return {
         **body.model_dump(include=_ECHOED),
         **body.model_dump(include={*HINTS}, exclude_none=True),
         "tools": [*tools.echo],
         "tool_choice": tool_choice,
         "text": _echo_text(body),
-        "reasoning": {"effort": body.reasoning.effort, "summary": body.reasoning_summary},
+        "reasoning": {
+            "effort": body.reasoning.effort,
+            "summary": body.reasoning_summary,
+        },
         "temperature": 1.0 if body.temperature is None else body.temperature,
         "top_p": 1.0 if body.top_p is None else body.top_p,
         "service_tier": "default",
@@ -189,7 +241,9 @@ def _echo_text(body: CreateBody) -> JsonObject:
     if wanted is not None and wanted.type == "json_schema":
         about: JsonObject = {"name": wanted.name, "description": wanted.description}
         shape |= {**about, "schema": None, "strict": wanted.strict is True}
-    verbosity: JsonObject = {"verbosity": body.text.verbosity} if body.text.verbosity else {}
+    verbosity: JsonObject = (
+        {"verbosity": body.text.verbosity} if body.text.verbosity else {}
+    )
     return {"format": shape, **verbosity}
 
 
@@ -208,14 +262,18 @@ def read_input(value: JsonValue, new_id: NewId) -> tuple[JsonObject, ...]:
             return (complete_item({"role": "user", "content": value}, new_id),)
         case list():
             _check_size(value)
-            items = tuple(_completed(item, index, new_id) for index, item in enumerate(value))
+            items = tuple(
+                _completed(item, index, new_id) for index, item in enumerate(value)
+            )
             _check_unique(items)
             return items
         case _:
             raise invalid("The input has to be a string or a list of items.", _INPUT)
 
 
-def parse_input(items: Sequence[JsonObject], codec: ContentCodec, history: Transcript = ()) -> ParsedItems:
+def parse_input(
+    items: Sequence[JsonObject], codec: ContentCodec, history: Transcript = ()
+) -> ParsedItems:
     """Translate items whose references are resolved. Raises `ApiError`, also where calls and outputs do not match."""
     _check_outputs(history, items)
     try:
@@ -233,15 +291,30 @@ def _completed(item: JsonValue, index: int, new_id: NewId) -> JsonObject:
 
 def _at(err: InvalidItem, place: str) -> ApiError:
     param = path_within(place, err.path)
-    return invalid(f"Invalid value for '{param}': {err.message}", param, "invalid_value")
+    return invalid(
+        f"Invalid value for '{param}': {err.message}", param, "invalid_value"
+    )
 
 
 def _check_size(items: Sequence[JsonValue]) -> None:
     if len(items) > _MAX_ITEMS:
-        raise invalid(f"There are more than {_MAX_ITEMS} items. Continue an earlier response instead.", _INPUT)
-    contents = [item.get("content", item.get("output")) for item in items if isinstance(item, dict)]
-    if sum(len(content) for content in contents if isinstance(content, list)) > _MAX_PARTS:
-        raise invalid(f"The items have more than {_MAX_PARTS} parts together. Send fewer and longer ones.", _INPUT)
+        raise invalid(
+            f"There are more than {_MAX_ITEMS} items. Continue an earlier response instead.",
+            _INPUT,
+        )
+    contents = [
+        item.get("content", item.get("output"))
+        for item in items
+        if isinstance(item, dict)
+    ]
+    if (
+        sum(len(content) for content in contents if isinstance(content, list))
+        > _MAX_PARTS
+    ):
+        raise invalid(
+            f"The items have more than {_MAX_PARTS} parts together. Send fewer and longer ones.",
+            _INPUT,
+        )
 
 
 def _check_unique(items: tuple[JsonObject, ...]) -> None:
@@ -251,28 +324,42 @@ def _check_unique(items: tuple[JsonObject, ...]) -> None:
         place = f"{_INPUT}[{index}]"
         if (item_id := str(item["id"])) in ids:
             raise invalid(
-                f"Duplicate item found with id {item_id}. Give each item an id of its own, or none.", f"{place}.id"
+                f"Duplicate item found with id {item_id}. Give each item an id of its own, or none.",
+                f"{place}.id",
             )
         ids.add(item_id)
         if item["type"] == "mcp_approval_response":
             if (request_id := str(item["approval_request_id"])) in answered:
-                text, code = f"The approval request {request_id} is answered twice.", "approval_continuation_invalid"
+                text, code = (
+                    f"The approval request {request_id} is answered twice.",
+                    "approval_continuation_invalid",
+                )
                 raise invalid(text, f"{place}.approval_request_id", code)
             answered.add(request_id)
 
 
 def _check_outputs(history: Transcript, items: Sequence[JsonObject]) -> None:
     """Check that every function call of the history and the input has one output; one that was cut off needs none."""
-    answered = {shown_call_id(message.call_id) for message in history if isinstance(message, ToolResult)}
+    answered = {
+        shown_call_id(message.call_id)
+        for message in history
+        if isinstance(message, ToolResult)
+    }
     waiting = _waiting_calls(history, items)
     for index, item in enumerate(items):
         if item["type"] != "function_call_output":
             continue
         call_id, place = str(item["call_id"]), f"{_INPUT}[{index}].call_id"
         if call_id in answered:
-            raise invalid(f"There is more than one output of the function call with call_id {call_id}.", place)
+            raise invalid(
+                f"There is more than one output of the function call with call_id {call_id}.",
+                place,
+            )
         if call_id not in waiting:
-            raise invalid(f"No tool call found for function call output with call_id {call_id}.", _INPUT)
+            raise invalid(
+                f"No tool call found for function call output with call_id {call_id}.",
+                _INPUT,
+            )
         answered.add(call_id)
     for call_id, needs_output in waiting.items():
         if needs_output and call_id not in answered:
@@ -282,13 +369,18 @@ def _check_outputs(history: Transcript, items: Sequence[JsonObject]) -> None:
 def _waiting_calls(history: Transcript, items: Sequence[JsonObject]) -> dict[str, bool]:
     """Return the ids of calls that may have an output in the input, and whether each needs one."""
     messages = (message for message in history if isinstance(message, AssistantMessage))
-    known = {shown_call_id(call.id) for message in messages for call in message.tool_calls}
+    known = {
+        shown_call_id(call.id) for message in messages for call in message.tool_calls
+    }
     waiting = {shown_call_id(call.id): True for call in open_calls(history)}
     for index, item in enumerate(items):
         if (call_id := transcript_call_id(item)) is None:
             continue
         if call_id in known:
-            raise invalid(f"There is more than one call with the call_id {call_id}.", f"{_INPUT}[{index}]")
+            raise invalid(
+                f"There is more than one call with the call_id {call_id}.",
+                f"{_INPUT}[{index}]",
+            )
         known.add(call_id)
         if item["type"] == "function_call":
             waiting[call_id] = item.get("status") != CUT_OFF

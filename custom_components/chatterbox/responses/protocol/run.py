@@ -1,7 +1,7 @@
 """Creates one response: takes its turn, streams its events, and stores it.
 
-Sources: OpenResponses specification 2026-04-24, "Streaming", `ResponseResource`; OpenAI API reference, "The response
-object".
+Sources: OpenResponses specification 2026-04-24, "Streaming", `ResponseResource`; OpenAI
+API reference, "The response object".
 """
 
 import logging
@@ -13,7 +13,15 @@ from typing import Final
 
 from ...agent.errors import AgentError, traceback_without_words
 from ...agent.events import PromptReplaced, StopReason, TurnFinished, UsageReported
-from ...agent.messages import AssistantMessage, JsonObject, JsonValue, ToolResult, Transcript, Usage, UserMessage
+from ...agent.messages import (
+    AssistantMessage,
+    JsonObject,
+    JsonValue,
+    ToolResult,
+    Transcript,
+    Usage,
+    UserMessage,
+)
 from ...agent.transcript import TranscriptRecorder
 from ...history.store.records import ResponseRecord
 from .backend import Backend, BackendEvent, ToolsOffered
@@ -50,21 +58,40 @@ class ResponseStatus(StrEnum):
         """Type of the last event of a response that ends so. The API has none for cancelled ones."""
         if self.is_whole:
             return "response.completed"
-        return "response.failed" if self is ResponseStatus.FAILED else "response.incomplete"
+        return (
+            "response.failed"
+            if self is ResponseStatus.FAILED
+            else "response.incomplete"
+        )
 
 
-def end_status(reason: StopReason, *, pauses_for_functions: bool) -> tuple[ResponseStatus, str | None]:
+def end_status(
+    reason: StopReason, *, pauses_for_functions: bool
+) -> tuple[ResponseStatus, str | None]:
     """Return the status of a response whose turn ended so, and the reason why it is incomplete."""
     match reason:
-        case StopReason.COMPLETED | StopReason.NOT_DONE | StopReason.PROMPT_DENIED | StopReason.APPROVAL_REQUIRED:
+        case (
+            StopReason.COMPLETED
+            | StopReason.NOT_DONE
+            | StopReason.PROMPT_DENIED
+            | StopReason.APPROVAL_REQUIRED
+        ):
             return ResponseStatus.COMPLETED, None
         case StopReason.CLIENT_TOOLS:
-            return ResponseStatus.REQUIRES_ACTION if pauses_for_functions else ResponseStatus.COMPLETED, None
+            return (
+                ResponseStatus.REQUIRES_ACTION
+                if pauses_for_functions
+                else ResponseStatus.COMPLETED,
+                None,
+            )
         case StopReason.PROVIDER_FAILED:
             return ResponseStatus.FAILED, None
         case _:
             is_length = reason is StopReason.LENGTH
-            return ResponseStatus.INCOMPLETE, "max_output_tokens" if is_length else reason.value
+            return (
+                ResponseStatus.INCOMPLETE,
+                "max_output_tokens" if is_length else reason.value,
+            )
 
 
 def usage_json(usage: Usage) -> JsonObject:
@@ -74,7 +101,10 @@ def usage_json(usage: Usage) -> JsonObject:
     """
     return {
         "input_tokens": usage.input_tokens,
-        "input_tokens_details": {"cached_tokens": usage.cached_tokens, "cache_write_tokens": 0},
+        "input_tokens_details": {
+            "cached_tokens": usage.cached_tokens,
+            "cache_write_tokens": 0,
+        },
         "output_tokens": usage.output_tokens,
         "output_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
         "total_tokens": usage.input_tokens + usage.output_tokens,
@@ -84,8 +114,8 @@ def usage_json(usage: Usage) -> JsonObject:
 class ResponseStream:
     """Translates the events of a turn into streaming events: `begin`, then `feed` each event, or `fail`, or `cancel`.
 
-    A state machine without I/O. Each method returns the events to send. Exactly one terminal event is sent, and nothing
-    after it, whatever is fed.
+    A state machine without I/O. Each method returns the events to send. Exactly one
+    terminal event is sent, and nothing after it, whatever is fed.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -121,7 +151,9 @@ class ResponseStream:
             "completed_at": self._completed_at,
             "status": self._status.value,
             "incomplete_details": {"reason": reason} if reason else None,
-            "error": {"code": error.code or error.kind.value, "message": error.message} if error else None,
+            "error": {"code": error.code or error.kind.value, "message": error.message}
+            if error
+            else None,
             "output": [*self._events.items],
             "usage": usage_json(self._usage) if self.is_over else None,
         }
@@ -134,14 +166,19 @@ class ResponseStream:
     @property
     def messages(self) -> Transcript:
         """The messages of the turn so far; every call but those of the client has its result."""
-        return self._recorder.interrupted() if self._messages is None else self._messages
+        return (
+            self._recorder.interrupted() if self._messages is None else self._messages
+        )
 
     def begin(self, *, queued: bool = False) -> list[JsonObject]:
         """Announce the response. One that is queued is in progress from the first event that is fed."""
         if queued:
             self._status = ResponseStatus.QUEUED
         self._events.write("response.created", response=self.resource)
-        self._events.write("response.queued" if queued else "response.in_progress", response=self.resource)
+        self._events.write(
+            "response.queued" if queued else "response.in_progress",
+            response=self.resource,
+        )
         return self._events.fetch()
 
     def feed(self, event: BackendEvent) -> list[JsonObject]:
@@ -183,10 +220,17 @@ class ResponseStream:
         pauses = self._plan.request.pauses_for_functions
         status, reason = end_status(end.stop_reason, pauses_for_functions=pauses)
         self._items.end(end, is_whole=status.is_whole)
-        self._end(status, reason, as_api_error(end.error) if status is ResponseStatus.FAILED else None)
+        self._end(
+            status,
+            reason,
+            as_api_error(end.error) if status is ResponseStatus.FAILED else None,
+        )
 
     def _break_off(
-        self, status: ResponseStatus, reason: str | None = None, error: ApiError | None = None
+        self,
+        status: ResponseStatus,
+        reason: str | None = None,
+        error: ApiError | None = None,
     ) -> list[JsonObject]:
         if self.is_over:
             return []
@@ -196,7 +240,9 @@ class ResponseStream:
         self._end(status, reason, error)
         return self._events.fetch()
 
-    def _end(self, status: ResponseStatus, reason: str | None, error: ApiError | None) -> None:
+    def _end(
+        self, status: ResponseStatus, reason: str | None, error: ApiError | None
+    ) -> None:
         self._status, self._incomplete_reason, self.error = status, reason, error
         if status is ResponseStatus.COMPLETED:
             self._completed_at = int(self._plan.now())
@@ -225,7 +271,10 @@ class ResponseRun:
         plan, turn = self.plan, self.plan.turn
         messages, items = plan.messages, plan.request.items
         if (words := self.stream.prompt) is not None:
-            messages, items = replace_words(messages, words), replace_sent_words(items, words)
+            messages, items = (
+                replace_words(messages, words),
+                replace_sent_words(items, words),
+            )
         return ResponseRecord(
             id=plan.id,
             agent=turn.agent,
@@ -242,7 +291,8 @@ class ResponseRun:
     async def events(self) -> AsyncGenerator[JsonObject]:
         """Take the turn, and yield the streaming events. The response is stored before its terminal event.
 
-        Raises `ApiError` before the first event; later failures are events. Closing it ends the turn.
+        Raises `ApiError` before the first event; later failures are events. Closing it
+        ends the turn.
         """
         async with aclosing(self._backend.take(self.plan.turn)) as turn:
             offered = await anext(turn)
@@ -263,7 +313,11 @@ class ResponseRun:
                 ending += self._break_off(error)
         if not self.stream.is_over:
             ending += self._break_off(RuntimeError("a turn ended without telling how"))
-        if self.failure is None or self.plan.request.stream or self.plan.request.background:
+        if (
+            self.failure is None
+            or self.plan.request.stream
+            or self.plan.request.background
+        ):
             await self.save()
         for event in ending:
             yield event
@@ -276,7 +330,9 @@ class ResponseRun:
     def _break_off(self, error: Exception) -> list[JsonObject]:
         if isinstance(error, AgentError | ApiError):
             return self.stream.fail(as_api_error(error))
-        _LOGGER.error("Response %s failed: %s", self.plan.id, traceback_without_words(error))
+        _LOGGER.error(
+            "Response %s failed: %s", self.plan.id, traceback_without_words(error)
+        )
         return self.stream.fail(as_api_error(None))
 
 
@@ -289,29 +345,43 @@ def replace_words(messages: Transcript, words: str) -> Transcript:
             return messages
 
 
-def replace_sent_words(items: tuple[JsonObject, ...], words: str) -> tuple[JsonObject, ...]:
+def replace_sent_words(
+    items: tuple[JsonObject, ...], words: str
+) -> tuple[JsonObject, ...]:
     """Return input items with other words in the one that the turn begins with. Images and files are kept."""
     for roles in _ROLES:
         for index in range(len(items) - 1, -1, -1):
             if items[index].get("role") in roles:
-                changed: JsonObject = {**items[index], "content": _with_words(items[index].get("content"), words)}
+                changed: JsonObject = {
+                    **items[index],
+                    "content": _with_words(items[index].get("content"), words),
+                }
                 return (*items[:index], changed, *items[index + 1 :])
     return items
 
 
 def _with_words(content: JsonValue, words: str) -> JsonValue:
     parts = content if isinstance(content, list) else []
-    others = [part for part in parts if isinstance(part, dict) and part.get("type") != "input_text"]
+    others = [
+        part
+        for part in parts
+        if isinstance(part, dict) and part.get("type") != "input_text"
+    ]
     return [{"type": "input_text", "text": words}, *others]
 
 
 def _in_order(messages: Transcript) -> Transcript:
     """Return messages with the results at their end in the order of the calls."""
     calls = [one.tool_calls for one in messages if isinstance(one, AssistantMessage)]
-    places = {call.id: place for of_message in calls for place, call in enumerate(of_message)}
+    places = {
+        call.id: place for of_message in calls for place, call in enumerate(of_message)
+    }
     results: list[ToolResult] = []
     for message in reversed(messages):
         if not isinstance(message, ToolResult):
             break
         results.append(message)
-    return (*messages[: len(messages) - len(results)], *sorted(results, key=lambda result: places[result.call_id]))
+    return (
+        *messages[: len(messages) - len(results)],
+        *sorted(results, key=lambda result: places[result.call_id]),
+    )

@@ -1,10 +1,12 @@
 """The Responses API: a body and a caller in, JSON or events out. HTTP and Home Assistant are outside of it.
 
-Every method raises `ApiError` for a request that cannot be served. Events may raise it in place of the first one; later
-failures are events. Without streaming, the same events are collected.
+Every method raises `ApiError` for a request that cannot be served. Events may raise it
+in place of the first one; later failures are events. Without streaming, the same events
+are collected.
 
-A response that is not in the background lives as long as its request: closing its events, or cancelling `create`, ends
-the turn, and the response is not stored. What its tools have done stays recorded in the home.
+A response that is not in the background lives as long as its request: closing its
+events, or cancelling `create`, ends the turn, and the response is not stored. What its
+tools have done stays recorded in the home.
 """
 
 import time
@@ -36,7 +38,9 @@ _FLAGS: Final = {"true": True, "1": True, "false": False, "0": False, "": False}
 class ResponsesService:
     """Serves the Responses API for the agents of a backend. `query` holds the parameters of a URL as they were sent."""
 
-    def __init__(self, backend: Backend, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, backend: Backend, *, clock: Callable[[], float] = time.time
+    ) -> None:
         """Serve a backend. The clock returns seconds since the epoch."""
         self._backend = backend
         self._clock = clock
@@ -45,11 +49,17 @@ class ResponsesService:
         self._background = BackgroundResponses(backend, clock)
         bodies = BodyReader()
         self.conversations = Conversations(backend, self._stored, bodies, clock)
-        self._preparation = Preparation(backend, self._stored, self.conversations, self._codec, clock, bodies)
+        self._preparation = Preparation(
+            backend, self._stored, self.conversations, self._codec, clock, bodies
+        )
 
-    async def create(self, body: str, caller: Caller) -> JsonObject | AsyncGenerator[JsonObject]:
+    async def create(
+        self, body: str, caller: Caller
+    ) -> JsonObject | AsyncGenerator[JsonObject]:
         """Create a response; return it, or its events if they are streamed."""
-        plan = await self._preparation.plan(caller, len(body), lambda new_id: read_create(parse_text(body), new_id))
+        plan = await self._preparation.plan(
+            caller, len(body), lambda new_id: read_create(parse_text(body), new_id)
+        )
         run = ResponseRun(self._backend, plan)
         if plan.request.background:
             background, first = await self._background.start(run)
@@ -67,11 +77,20 @@ class ResponsesService:
         self, response_id: str, caller: Caller, query: Mapping[str, str]
     ) -> JsonObject | AsyncGenerator[JsonObject]:
         """Return a response; with `stream`, the events of one that is or was in the background."""
-        is_streamed, starting_after = _flag(query, "stream"), read_number(query, "starting_after")
+        is_streamed, starting_after = (
+            _flag(query, "stream"),
+            read_number(query, "starting_after"),
+        )
         if starting_after is not None and not is_streamed:
-            raise invalid("starting_after is for streams: add stream=true.", "starting_after")
+            raise invalid(
+                "starting_after is for streams: add stream=true.", "starting_after"
+            )
         if (background := self._background.find(caller, response_id)) is not None:
-            return background.log.follow(starting_after) if is_streamed else background.record.response
+            return (
+                background.log.follow(starting_after)
+                if is_streamed
+                else background.record.response
+            )
         record = await self._required(caller, response_id)
         if is_streamed:
             raise invalid(
@@ -97,13 +116,21 @@ class ResponsesService:
             return background.record.response
         resource = shown_response(await self._required(caller, response_id))
         if resource.get("background") is not True:
-            raise invalid("Only a response in the background can be cancelled. Close the request to end this one.")
+            raise invalid(
+                "Only a response in the background can be cancelled. Close the request to end this one."
+            )
         return resource
 
-    async def input_items(self, response_id: str, caller: Caller, query: Mapping[str, str]) -> JsonObject:
+    async def input_items(
+        self, response_id: str, caller: Caller, query: Mapping[str, str]
+    ) -> JsonObject:
         """Return a page of the input of a response: `limit`, `order`, `after`."""
         background = self._background.find(caller, response_id)
-        record = background.record if background is not None else await self._required(caller, response_id)
+        record = (
+            background.record
+            if background is not None
+            else await self._required(caller, response_id)
+        )
         return page_of(record.input, query)
 
     async def compact(self, body: str, caller: Caller) -> JsonObject:
@@ -111,27 +138,47 @@ class ResponsesService:
         response_id = new_response_id()
         new_id = item_ids(response_id)
         bodies, size = self._preparation.bodies, len(body)
-        request, items = await bodies.read(size, lambda: read_compact(parse_text(body), new_id))
+        request, items = await bodies.read(
+            size, lambda: read_compact(parse_text(body), new_id)
+        )
         agent = find_model(self._backend, request.model)
-        state = await self._preparation.state(caller, request.previous_response_id, response_id)
+        state = await self._preparation.state(
+            caller, request.previous_response_id, response_id
+        )
         parsed = await self._preparation.parse(caller, size, items, state)
         transcript = repair(state.transcript + parsed.messages)
         if not transcript:
-            raise invalid("There is nothing to compact: send an input, or a previous_response_id.", "input")
-        instructions = "\n\n".join(filter(None, (request.instructions, parsed.instructions)))
+            raise invalid(
+                "There is nothing to compact: send an input, or a previous_response_id.",
+                "input",
+            )
+        instructions = "\n\n".join(
+            filter(None, (request.instructions, parsed.instructions))
+        )
         text, usage = await self._backend.compact(agent.id, transcript, instructions)
-        encrypted = encode_summary(text, has_outside_content=has_outside_content(transcript), codec=self._codec)
+        encrypted = encode_summary(
+            text, has_outside_content=has_outside_content(transcript), codec=self._codec
+        )
         return {
             "id": response_id,
             "object": "response.compaction",
             "created_at": int(self._clock()),
-            "output": [{"type": "compaction", "id": new_id("cmp"), "encrypted_content": encrypted}],
+            "output": [
+                {
+                    "type": "compaction",
+                    "id": new_id("cmp"),
+                    "encrypted_content": encrypted,
+                }
+            ],
             "usage": usage_json(usage),
         }
 
     def models(self) -> JsonObject:
         """Return the agents as a list of models."""
-        return {"object": "list", "data": [_as_model(info) for info in self._backend.agents()]}
+        return {
+            "object": "list",
+            "data": [_as_model(info) for info in self._backend.agents()],
+        }
 
     def model(self, model_id: str) -> JsonObject:
         """Return an agent as a model."""
@@ -144,11 +191,20 @@ class ResponsesService:
     async def _required(self, caller: Caller, response_id: str) -> ResponseRecord:
         if (record := await self._stored.find(caller, response_id)) is not None:
             return record
-        raise not_found(f"Response with id '{response_id}' not found.", "response_id", "response_not_found")
+        raise not_found(
+            f"Response with id '{response_id}' not found.",
+            "response_id",
+            "response_not_found",
+        )
 
 
 def _as_model(info: ModelInfo) -> JsonObject:
-    return {"id": info.id, "object": "model", "created": info.created_at, "owned_by": "chatterbox"}
+    return {
+        "id": info.id,
+        "object": "model",
+        "created": info.created_at,
+        "owned_by": "chatterbox",
+    }
 
 
 def _flag(query: Mapping[str, str], name: str) -> bool:

@@ -1,6 +1,7 @@
 """The WebSocket mode of the Responses API: the requests of one connection, answered one after the other.
 
-Source: OpenResponses specification 2026-04-24, "WebSocket transport"; OpenAI API reference, `response.create`.
+Source: OpenResponses specification 2026-04-24, "WebSocket transport"; OpenAI API
+reference, `response.create`.
 """
 
 import asyncio
@@ -26,7 +27,9 @@ _IMPLIED: Final = {"stream": True, "background": False, "generate": True}
 class SocketSession:
     """The requests of one connection."""
 
-    def __init__(self, backend: Backend, preparation: Preparation, caller: Caller) -> None:
+    def __init__(
+        self, backend: Backend, preparation: Preparation, caller: Caller
+    ) -> None:
         """Start without an earlier response."""
         self._backend = backend
         self._preparation = preparation
@@ -43,19 +46,30 @@ class SocketSession:
         async with self._turn:
             stream_id: JsonObject = {}
             try:
-                message = await self._preparation.bodies.read(len(text), partial(_fields, text))
+                message = await self._preparation.bodies.read(
+                    len(text), partial(_fields, text)
+                )
                 stream_id = _pop_stream_id(message)
                 async with aclosing(self._events(message, len(text))) as events:
                     async for event in events:
                         yield {**event, **stream_id}
             except ApiError as error:
-                yield {"type": "error", "status": error.status, "error": error.payload, **stream_id}
+                yield {
+                    "type": "error",
+                    "status": error.status,
+                    "error": error.payload,
+                    **stream_id,
+                }
 
-    async def _events(self, message: JsonObject, size: int) -> AsyncGenerator[JsonObject]:
+    async def _events(
+        self, message: JsonObject, size: int
+    ) -> AsyncGenerator[JsonObject]:
         """Yield the events of a response. One that fails also forgets the response that it would have continued."""
         previous_id = str(message.get("previous_response_id"))
         try:
-            plan = await self._preparation.plan(self._caller, size, partial(read_socket_create, message), self._latest)
+            plan = await self._preparation.plan(
+                self._caller, size, partial(read_socket_create, message), self._latest
+            )
             run = ResponseRun(self._backend, plan)
             async with aclosing(run.events()) as events:
                 async for event in events:
@@ -67,15 +81,24 @@ class SocketSession:
             self._latest.pop(previous_id, None)
         elif plan.store is None:
             state, record = plan.state, run.record
-            transcript, before = state.transcript + record.messages, (*state.before, record)
-            self._latest = {plan.id: replace(state, transcript=transcript, before=before)}
+            transcript, before = (
+                state.transcript + record.messages,
+                (*state.before, record),
+            )
+            self._latest = {
+                plan.id: replace(state, transcript=transcript, before=before)
+            }
 
 
 def _fields(text: str) -> JsonObject:
     """Return the fields of a message without implied ones. Raises `ApiError` (400)."""
     if not isinstance(message := parse_text(text), dict):
         raise invalid("A message has to be a JSON object.")
-    return {name: value for name, value in message.items() if name not in _IMPLIED or value is not _IMPLIED[name]}
+    return {
+        name: value
+        for name, value in message.items()
+        if name not in _IMPLIED or value is not _IMPLIED[name]
+    }
 
 
 def _pop_stream_id(message: JsonObject) -> JsonObject:

@@ -1,8 +1,8 @@
 """The tools and the tool choice of a request: their values, and how they are read and echoed.
 
 A tool of a server elsewhere, and with it every secret, is refused. Decision 22.
-Sources: OpenResponses specification, `FunctionToolParam` and `ToolChoiceParam` of 2026-04-24; OpenAI API reference,
-"MCP tool".
+Sources: OpenResponses specification, `FunctionToolParam` and `ToolChoiceParam` of
+2026-04-24; OpenAI API reference, "MCP tool".
 """
 
 from collections.abc import Sequence
@@ -17,10 +17,18 @@ from .errors import ApiError, invalid
 
 _TOOLS: Final = "tools"
 _CHOICE: Final = "tool_choice"
-_REMOTE_FIELDS: Final = ("server_url", "connector_id", "tunnel_id", "authorization", "headers")
+_REMOTE_FIELDS: Final = (
+    "server_url",
+    "connector_id",
+    "tunnel_id",
+    "authorization",
+    "headers",
+)
 _ECHOED: Final = {"type", "name", "description", "parameters", "strict"}
 """Fields of a function that a response repeats."""
-_KINDS: Final = "'function' for your own, 'mcp' with a server_label for those of the home"
+_KINDS: Final = (
+    "'function' for your own, 'mcp' with a server_label for those of the home"
+)
 
 
 class ToolFilter(Part):
@@ -109,7 +117,9 @@ class _Function(_Tool):
     @property
     def definition(self) -> ToolDefinition:
         nothing: JsonObject = {"type": "object", "properties": {}}
-        return ToolDefinition(self.name, self.description or "", self.parameters or nothing, client=True)
+        return ToolDefinition(
+            self.name, self.description or "", self.parameters or nothing, client=True
+        )
 
 
 class _Names(RootModel[list[str]]):
@@ -172,18 +182,30 @@ def read_tools(tools: Sequence[JsonValue] | None) -> RequestedTools:
                 echo.append(echoed)
             case _:
                 raise _unknown_type(tool, place, _KINDS)
-    return RequestedTools(tuple(functions.values()), tuple(hosted.values()), tuple(echo))
+    return RequestedTools(
+        tuple(functions.values()), tuple(hosted.values()), tuple(echo)
+    )
 
 
-def read_tool_choice(choice: JsonValue, tools: RequestedTools) -> tuple[RequestedToolChoice, JsonValue]:
+def read_tool_choice(
+    choice: JsonValue, tools: RequestedTools
+) -> tuple[RequestedToolChoice, JsonValue]:
     """Return the value of `tool_choice`, and its echo. Raises `ApiError`, also for a tool that was not requested."""
     match choice:
         case None:
             return ToolChoiceMode.AUTO, ToolChoiceMode.AUTO.value
         case str() if choice in ToolChoiceMode:
             mode = ToolChoiceMode(choice)
-            if mode is ToolChoiceMode.REQUIRED and not tools.functions and tools.hosted == ():
-                raise invalid("Tool choice 'required' needs tools that can be called.", _CHOICE, "invalid_value")
+            if (
+                mode is ToolChoiceMode.REQUIRED
+                and not tools.functions
+                and tools.hosted == ()
+            ):
+                raise invalid(
+                    "Tool choice 'required' needs tools that can be called.",
+                    _CHOICE,
+                    "invalid_value",
+                )
             return mode, mode.value
         case str():
             modes = ", ".join(f"'{mode}'" for mode in ToolChoiceMode)
@@ -191,11 +213,20 @@ def read_tool_choice(choice: JsonValue, tools: RequestedTools) -> tuple[Requeste
             raise invalid(text, _CHOICE, "invalid_value")
         case {"type": "allowed_tools"}:
             allowed = parse_part(_AllowedTools, choice, _CHOICE)
-            places = [f"{_CHOICE}.tools[{index}]" for index in range(len(allowed.tools))]
-            refs = [_reference(tool, tools, place) for tool, place in zip(allowed.tools, places, strict=True)]
+            places = [
+                f"{_CHOICE}.tools[{index}]" for index in range(len(allowed.tools))
+            ]
+            refs = [
+                _reference(tool, tools, place)
+                for tool, place in zip(allowed.tools, places, strict=True)
+            ]
             mode = ToolChoiceMode(allowed.mode or ToolChoiceMode.AUTO)
             echoes = [ref.model_dump(exclude_none=True) for ref in refs]
-            echo: JsonObject = {"type": "allowed_tools", "mode": mode.value, "tools": [*echoes]}
+            echo: JsonObject = {
+                "type": "allowed_tools",
+                "mode": mode.value,
+                "tools": [*echoes],
+            }
             return AllowedTools(tuple(refs), mode), echo
         case dict():
             ref = _reference(choice, tools, _CHOICE)
@@ -214,12 +245,16 @@ def _reference(value: JsonValue, tools: RequestedTools, place: str) -> ToolRef:
             return function
         case {"type": "mcp"}:
             ref = parse_part(HostedToolRef, value, place)
-            if tools.hosted is not None and not any(one.server_label == ref.server_label for one in tools.hosted):
+            if tools.hosted is not None and not any(
+                one.server_label == ref.server_label for one in tools.hosted
+            ):
                 text = f"There is no server_label '{ref.server_label}' among the tools."
                 raise invalid(text, f"{place}.server_label", "invalid_value")
             return ref
         case _:
-            raise _unknown_type(value, place, "'function' with a name, 'mcp' with a server_label")
+            raise _unknown_type(
+                value, place, "'function' with a name, 'mcp' with a server_label"
+            )
 
 
 def _hosted_tools(tool: JsonObject, place: str) -> tuple[HostedTools, JsonObject]:
@@ -227,17 +262,31 @@ def _hosted_tools(tool: JsonObject, place: str) -> tuple[HostedTools, JsonObject
         if tool.get(name) not in (None, {}):
             why = "Only tools of this home can be used, by the server_label alone."
             raise unsupported(f"{place}.{name}", why)
-    sent = parse_part(_Mcp, {name: value for name, value in tool.items() if name not in _REMOTE_FIELDS}, place)
+    sent = parse_part(
+        _Mcp,
+        {name: value for name, value in tool.items() if name not in _REMOTE_FIELDS},
+        place,
+    )
     allowed = _allowed(sent.allowed_tools, f"{place}.allowed_tools")
-    approval, asks_otherwise = _approval(sent.require_approval, f"{place}.require_approval")
+    approval, asks_otherwise = _approval(
+        sent.require_approval, f"{place}.require_approval"
+    )
     label, always, never = sent.server_label, approval.always, approval.never
-    hosted = HostedTools(server_label=label, allowed=allowed, always=always, never=never, asks_otherwise=asks_otherwise)
+    hosted = HostedTools(
+        server_label=label,
+        allowed=allowed,
+        always=always,
+        never=never,
+        asks_otherwise=asks_otherwise,
+    )
     echo: JsonObject = {
         "type": "mcp",
         "server_label": sent.server_label,
         "server_description": sent.server_description,
         "allowed_tools": sent.allowed_tools,
-        "require_approval": "always" if sent.require_approval is None else sent.require_approval,
+        "require_approval": "always"
+        if sent.require_approval is None
+        else sent.require_approval,
         "headers": None,
     }
     return hosted, echo
@@ -259,7 +308,9 @@ def _approval(value: JsonValue, place: str) -> tuple[_Approval, bool]:
         case None | "always" | "never":
             return _Approval(), value != "never"
         case str():
-            raise invalid("Expected 'always', 'never' or an object.", place, "invalid_value")
+            raise invalid(
+                "Expected 'always', 'never' or an object.", place, "invalid_value"
+            )
         case _:
             return parse_part(_Approval, value, place), True
 
@@ -267,4 +318,8 @@ def _approval(value: JsonValue, place: str) -> tuple[_Approval, bool]:
 def _unknown_type(tool: JsonValue, place: str, kinds: str) -> ApiError:
     if not isinstance(tool, dict):
         return invalid("Expected an object.", place, "invalid_value")
-    return invalid(f"Tools of this type are not supported; supported are {kinds}.", f"{place}.type", "invalid_value")
+    return invalid(
+        f"Tools of this type are not supported; supported are {kinds}.",
+        f"{place}.type",
+        "invalid_value",
+    )

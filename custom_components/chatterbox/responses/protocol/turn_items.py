@@ -1,8 +1,9 @@
 """Turns the events of a turn into output items, and writes these as streaming events.
 
-Items come one after the other, in the order in which a client can read them: each is done before the next one is added.
-Sources: OpenResponses specification 2026-04-24, "Streaming"; OpenAI API reference, "MCP tool call", "MCP list tools",
-"MCP approval request", and their streaming events.
+Items come one after the other, in the order in which a client can read them: each is
+done before the next one is added. Sources: OpenResponses specification 2026-04-24,
+"Streaming"; OpenAI API reference, "MCP tool call", "MCP list tools", "MCP approval
+request", and their streaming events.
 """
 
 from collections import deque
@@ -99,7 +100,9 @@ class ItemWriter:
     def done(self, item: JsonObject) -> None:
         """Complete the item; it must not be changed afterwards."""
         self._events.items.append(item)
-        self._events.write("response.output_item.done", output_index=self._index, item=item)
+        self._events.write(
+            "response.output_item.done", output_index=self._index, item=item
+        )
 
 
 class TextItems:
@@ -157,7 +160,9 @@ class TextItems:
     def add_encrypted(self, encrypted_content: str) -> None:
         """Write a reasoning item with encrypted content."""
         self.close()
-        self._events.place(reasoning_item(self._new_id("rs"), encrypted_content=encrypted_content))
+        self._events.place(
+            reasoning_item(self._new_id("rs"), encrypted_content=encrypted_content)
+        )
 
 
 class _Message:
@@ -167,18 +172,28 @@ class _Message:
         self._pieces: list[str] = []
         self._begun = begun_message_item(item_id, phase)
         self._item = ItemWriter(events, self._begun)
-        self._item.write("response.content_part.added", content_index=0, part=output_text(""))
+        self._item.write(
+            "response.content_part.added", content_index=0, part=output_text("")
+        )
 
     def add(self, text: str) -> None:
         self._pieces.append(text)
-        self._item.write("response.output_text.delta", content_index=0, delta=text, logprobs=[])
+        self._item.write(
+            "response.output_text.delta", content_index=0, delta=text, logprobs=[]
+        )
 
     def close(self, *, is_whole: bool) -> None:
         text = "".join(self._pieces)
-        self._item.write("response.output_text.done", content_index=0, text=text, logprobs=[])
-        self._item.write("response.content_part.done", content_index=0, part=output_text(text))
+        self._item.write(
+            "response.output_text.done", content_index=0, text=text, logprobs=[]
+        )
+        self._item.write(
+            "response.content_part.done", content_index=0, part=output_text(text)
+        )
         status = "completed" if is_whole else "incomplete"
-        self._item.done({**self._begun, "status": status, "content": [output_text(text)]})
+        self._item.done(
+            {**self._begun, "status": status, "content": [output_text(text)]}
+        )
 
 
 class _Reasoning:
@@ -188,16 +203,28 @@ class _Reasoning:
         self._id = item_id
         self._pieces: list[str] = []
         self._item = ItemWriter(events, reasoning_item(item_id))
-        self._item.write("response.reasoning_summary_part.added", summary_index=0, part=summary_text(""))
+        self._item.write(
+            "response.reasoning_summary_part.added",
+            summary_index=0,
+            part=summary_text(""),
+        )
 
     def add(self, text: str) -> None:
         self._pieces.append(text)
-        self._item.write("response.reasoning_summary_text.delta", summary_index=0, delta=text)
+        self._item.write(
+            "response.reasoning_summary_text.delta", summary_index=0, delta=text
+        )
 
     def close(self) -> None:
         text = "".join(self._pieces)
-        self._item.write("response.reasoning_summary_text.done", summary_index=0, text=text)
-        self._item.write("response.reasoning_summary_part.done", summary_index=0, part=summary_text(text))
+        self._item.write(
+            "response.reasoning_summary_text.done", summary_index=0, text=text
+        )
+        self._item.write(
+            "response.reasoning_summary_part.done",
+            summary_index=0,
+            part=summary_text(text),
+        )
         self._item.done(reasoning_item(self._id, text))
 
 
@@ -205,10 +232,17 @@ class McpCall:
     """A call of a hosted tool, from its start to its result."""
 
     def __init__(
-        self, events: EventWriter, item_id: str, server_label: str, call: ToolCall, approval_request_id: str | None
+        self,
+        events: EventWriter,
+        item_id: str,
+        server_label: str,
+        call: ToolCall,
+        approval_request_id: str | None,
     ) -> None:
         """Add the call with its arguments, and the id of its approval request if it had one."""
-        self._as_item = partial(mcp_call_item, item_id, server_label, call, request_id=approval_request_id)
+        self._as_item = partial(
+            mcp_call_item, item_id, server_label, call, request_id=approval_request_id
+        )
         self._item = ItemWriter(events, {**self._as_item(), "arguments": ""})
         self._item.write("response.mcp_call.in_progress")
         if call.arguments:
@@ -217,7 +251,9 @@ class McpCall:
 
     def close(self, result: ToolResult) -> None:
         """Complete the call with its result."""
-        self._item.write(f"response.mcp_call.{'failed' if result.is_error else 'completed'}")
+        self._item.write(
+            f"response.mcp_call.{'failed' if result.is_error else 'completed'}"
+        )
         self._item.done(self._as_item(result))
 
 
@@ -231,10 +267,19 @@ def write_function_call(events: EventWriter, item_id: str, call: ToolCall) -> No
 
 
 def write_tool_list(
-    events: EventWriter, item_id: str, server_label: str, tools: Sequence[ToolDefinition], failure: str | None
+    events: EventWriter,
+    item_id: str,
+    server_label: str,
+    tools: Sequence[ToolDefinition],
+    failure: str | None,
 ) -> None:
     """Write the hosted tools of a label, or why there are none at the moment."""
-    begun: JsonObject = {"type": "mcp_list_tools", "id": item_id, "server_label": server_label, "tools": []}
+    begun: JsonObject = {
+        "type": "mcp_list_tools",
+        "id": item_id,
+        "server_label": server_label,
+        "tools": [],
+    }
     item = ItemWriter(events, begun)
     item.write("response.mcp_list_tools.in_progress")
     if failure is not None:
@@ -313,7 +358,9 @@ class CallQueue:
         if self._open is None and (result is not None or call.id in self.started):
             approved = self._approved.get(call.id)
             label = self.labels.get(call.name, OWN_LABEL)
-            self._open = McpCall(self._events, self._new_id("mcp"), label, call, approved)
+            self._open = McpCall(
+                self._events, self._new_id("mcp"), label, call, approved
+            )
         if self._open is None or result is None:
             return False
         self._open.close(result)
@@ -323,7 +370,9 @@ class CallQueue:
     def _is_hidden(self, call: ToolCall) -> bool:
         """Return whether a refused call is only told to the model: a client with functions would try to run it."""
         request = self._plan.request
-        is_listed = call.name in self.labels and request.tool_choice is not ToolChoiceMode.NONE
+        is_listed = (
+            call.name in self.labels and request.tool_choice is not ToolChoiceMode.NONE
+        )
         return bool(request.functions) and not is_listed and call.id not in self.started
 
     def _note_approvals(self, pending_id: str, calls: list[ToolCall]) -> None:
@@ -402,26 +451,41 @@ class TurnItems:
 
     def break_off(self, transcript: Transcript) -> None:
         """Complete the items of a turn that has no end. The transcript has a result for every call."""
-        for calls in (one.tool_calls for one in transcript if isinstance(one, AssistantMessage)):
+        for calls in (
+            one.tool_calls for one in transcript if isinstance(one, AssistantMessage)
+        ):
             self._calls.expect(calls)
-        self._calls.results |= {one.call_id: one for one in transcript if isinstance(one, ToolResult)}
+        self._calls.results |= {
+            one.call_id: one for one in transcript if isinstance(one, ToolResult)
+        }
         self._write_held(self._phase_of(COMMENTARY))
         self._texts.close(is_whole=not self._calls.is_empty)
         self._calls.write()
 
     def _list_tools(self, offered: ToolsOffered) -> None:
         self._calls.question = offered.question
-        labels = reversed([*offered.tools.items()])  # of two tools with one name, the first is the one that is called
-        self._calls.labels = {tool.name: label for label, tools in labels for tool in tools}
+        labels = reversed(
+            [*offered.tools.items()]
+        )  # of two tools with one name, the first is the one that is called
+        self._calls.labels = {
+            tool.name: label for label, tools in labels for tool in tools
+        }
         for hosted in self._request.hosted or ():
             label = hosted.server_label
             if label not in self._plan.listed:
-                tools, failure = offered.tools.get(label, ()), offered.failures.get(label)
-                write_tool_list(self._events, self._plan.new_id("mcpl"), label, tools, failure)
+                tools, failure = (
+                    offered.tools.get(label, ()),
+                    offered.failures.get(label),
+                )
+                write_tool_list(
+                    self._events, self._plan.new_id("mcpl"), label, tools, failure
+                )
 
     def _add_reasoning(self, text: str) -> None:
         """Write requested reasoning. A message that goes back to its provider must not be split in two."""
-        is_in_message = self._texts.has_open_message and self._request.include_encrypted_reasoning
+        is_in_message = (
+            self._texts.has_open_message and self._request.include_encrypted_reasoning
+        )
         if self._request.reasoning_summary is not None and not is_in_message:
             self._texts.add_reasoning(text)
 
@@ -450,7 +514,8 @@ class TurnItems:
     def _finish_call(self, event: ToolFinished) -> None:
         if event.awaits_approval:
             self._calls.hidden.add(event.result.call_id)
-            self._provider_items = ()  # they belong to a message that is not written as a whole
+            # they belong to a message that is not written as a whole
+            self._provider_items = ()
         else:
             self._calls.results[event.result.call_id] = event.result
         self._write_calls()
@@ -470,7 +535,9 @@ class TurnItems:
         for index, pending_call in enumerate(pending.calls):
             label = self._calls.labels.get(pending_call.call.name, OWN_LABEL)
             request_id = approval_request_id(pending.id, index)
-            self._events.place(approval_request_item(request_id, label, pending_call.call))
+            self._events.place(
+                approval_request_item(request_id, label, pending_call.call)
+            )
 
     def _phase_of(self, phase: str) -> str | None:
         """Return the phase for structured output, which has to be told from commentary."""

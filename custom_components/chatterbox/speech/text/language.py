@@ -45,7 +45,9 @@ class Dates(_LanguageTable):
     def text(self, day: date) -> str:
         """Return a date in words."""
         number = self.first_day if day.day == 1 else str(day.day)
-        return self.pattern.format(day=number, month=self.months.split()[day.month - 1], year=day.year)
+        return self.pattern.format(
+            day=number, month=self.months.split()[day.month - 1], year=day.year
+        )
 
 
 class Ordinals(_LanguageTable):
@@ -98,7 +100,8 @@ class WrittenOut(_LanguageTable):
 class StatementPatterns(_LanguageTable):
     """Regular expressions for clauses, without regard to capitals and accents.
 
-    `<verbs>` stands for one of the `verbs`. Patterns are searched, those of `fillers` describe a whole clause.
+    `<verbs>` stands for one of the `verbs`. Patterns are searched, those of `fillers`
+    describe a whole clause.
     """
 
     verbs: str
@@ -129,7 +132,9 @@ class Language(_LanguageTable):
 LANGUAGES: Final = read_language_files(Path(__file__).with_name("languages"), Language)
 """By language code (ISO 639-1). Read at import, which Home Assistant does in an executor."""
 
-UNITS: Final = read_data_file(Path(__file__).with_name("units.toml"), dict[str, dict[str, dict[str, str]]])
+UNITS: Final = read_data_file(
+    Path(__file__).with_name("units.toml"), dict[str, dict[str, dict[str, str]]]
+)
 """By language code, the words for the symbol of a unit by plural category."""
 
 _LARGEST_NUMBER: Final = 100
@@ -141,12 +146,17 @@ _COUNTED_OTHERWISE: Final = {"fr": ("fr_CH", "fr_BE")}
 def number_words(language: str) -> Mapping[str, int]:
     """Return the numbers from zero up to a hundred in words, with and without accents: "twenty one" is 21.
 
-    The words come from Unicode CLDR, by `unicode_rbnf`, with which Home Assistant reads numbers, too. `language` is the
-    code of one of the `LANGUAGES`.
+    The words come from Unicode CLDR, by `unicode_rbnf`, with which Home Assistant reads
+    numbers, too. `language` is the code of one of the `LANGUAGES`.
     """
-    engines, values = map(RbnfEngine.for_language, (language, *_COUNTED_OTHERWISE.get(language, ()))), dict[str, int]()
+    engines, values = (
+        map(RbnfEngine.for_language, (language, *_COUNTED_OTHERWISE.get(language, ()))),
+        dict[str, int](),
+    )
     for engine, value in product(engines, range(_LARGEST_NUMBER + 1)):
-        for text in engine.format_number(value, FormatPurpose.CARDINAL).text_by_ruleset.values():
+        for text in engine.format_number(
+            value, FormatPurpose.CARDINAL
+        ).text_by_ruleset.values():
             form = text.lower().replace("-", " ")
             values |= {form: value, fold(form): value}
     return values

@@ -1,6 +1,7 @@
 """The words of a text, the phrases that begin at each of them, and the likeliest ways to cover all words with spans.
 
-In a phrase, `[...]` may be left out, `(a|b)` is one of several, and `<...>` stands for words of a kind or for a rule.
+In a phrase, `[...]` may be left out, `(a|b)` is one of several, and `<...>` stands for
+words of a kind or for a rule.
 """
 
 import re
@@ -13,7 +14,9 @@ from typing import Final, NamedTuple, Protocol
 from ...agent.text import HAN, fold
 
 _PIECE: Final = re.compile(r"[\[\]()|]|<\w+>|[^\[\]()|<]+")
-_WORD: Final = re.compile(rf"\d+|[{HAN}]|[^\W\d_{HAN}]+|(?!(?<=[^\W\d_])-[^\W\d_])[^\w\s'\u2019]")
+_WORD: Final = re.compile(
+    rf"\d+|[{HAN}]|[^\W\d_{HAN}]+|(?!(?<=[^\W\d_])-[^\W\d_])[^\w\s'\u2019]"
+)
 """A number, a word or a sign; each character of a script without spaces is a word."""
 
 
@@ -25,10 +28,13 @@ class Token(NamedTuple):
     end: int
 
 
-def text_tokens(text: str, pattern: re.Pattern[str] = _WORD, *, keep_accents: bool = False) -> list[Token]:
+def text_tokens(
+    text: str, pattern: re.Pattern[str] = _WORD, *, keep_accents: bool = False
+) -> list[Token]:
     """Return the tokens of a text, each of which a pattern describes."""
     return [
-        Token(fold(found[0], keep_accents=keep_accents), found.start(), found.end()) for found in pattern.finditer(text)
+        Token(fold(found[0], keep_accents=keep_accents), found.start(), found.end())
+        for found in pattern.finditer(text)
     ]
 
 
@@ -45,7 +51,9 @@ class PhraseTree[Value]:
         node = self
         for piece in phrase:
             is_slot = len(piece) > 1 and piece[0] == "<"
-            node = (node.slots if is_slot else node.words).setdefault(piece.strip("<>") or piece, PhraseTree())
+            node = (node.slots if is_slot else node.words).setdefault(
+                piece.strip("<>") or piece, PhraseTree()
+            )
         if value not in node.values:
             node.values.append(value)
 
@@ -55,7 +63,9 @@ class PhraseTree[Value]:
             for way in _ways(deque(_PIECE.findall(text)), rules):
                 self.add(way, value)
 
-    def found(self, words: Sequence[str], start: int, form: Callable[[str], str] = str) -> Iterator[tuple[int, Value]]:
+    def found(
+        self, words: Sequence[str], start: int, form: Callable[[str], str] = str
+    ) -> Iterator[tuple[int, Value]]:
         """Yield the ends and meanings of the phrases that begin at a word; `form` returns the form of words there."""
         node = self
         for end in range(start, len(words)):
@@ -102,14 +112,23 @@ class _Span(Protocol):
 
 
 def coverings[Span: _Span](
-    length: int, spans_at: Callable[[int], Iterable[Span]], cost: Callable[[Span], float], most: int
+    length: int,
+    spans_at: Callable[[int], Iterable[Span]],
+    cost: Callable[[Span], float],
+    most: int,
 ) -> Sequence[tuple[float, tuple[Span, ...]]]:
     """Return at most that many ways to cover a sequence, each with its cost; the cheapest come first.
 
     A span begins where the last one ends. Dynamic programming, never greedily.
     """
-    best: list[list[tuple[float, tuple[Span, ...]]]] = [[] for _ in range(length)] + [[(0.0, ())]]
+    best: list[list[tuple[float, tuple[Span, ...]]]] = [[] for _ in range(length)] + [
+        [(0.0, ())]
+    ]
     for start in range(length - 1, -1, -1):
-        ways = ((cost(span) + rest, (span, *more)) for span in spans_at(start) for rest, more in best[span.end])
+        ways = (
+            (cost(span) + rest, (span, *more))
+            for span in spans_at(start)
+            for rest, more in best[span.end]
+        )
         best[start] = nsmallest(most, ways, key=lambda way: way[0])
     return best[0]

@@ -78,7 +78,13 @@ async def speakable_in_pieces(text: str, speech: SpeechFilter) -> str:
 class SpeechFilter:
     """Filters one answer. Pass all pieces to `feed` in order, then call `finish`."""
 
-    def __init__(self, language: str, tools: Iterable[str] = (), names: Iterable[str] = (), pause: str = "") -> None:
+    def __init__(
+        self,
+        language: str,
+        tools: Iterable[str] = (),
+        names: Iterable[str] = (),
+        pause: str = "",
+    ) -> None:
         """Insert words in `language`, a BCP 47 tag. The names of `tools` are not spoken, however they are written.
 
         `names` are spoken as they are. `pause` replaces the space between sentences.
@@ -129,7 +135,9 @@ class SpeechFilter:
         self._sentences.end()
         if self._written and not self._sentences.has_words:
             self._sentences.space()
-            self._sentences.speak(self._phrases.unreadable if self._unreadable else self._phrases.okay)
+            self._sentences.speak(
+                self._phrases.unreadable if self._unreadable else self._phrases.okay
+            )
         return spoken + self._sentences.finish()
 
     def _take_number(self, word: Word) -> None:
@@ -156,7 +164,9 @@ class SpeechFilter:
     def _take_space(self, space: str) -> None:
         if space == "\n":
             self._end_tag()
-            self._skipped_until = _COMMENT_END if self._skipped_until == _COMMENT_END else ""
+            self._skipped_until = (
+                _COMMENT_END if self._skipped_until == _COMMENT_END else ""
+            )
             self._sentences.end_line()
         elif self._begun_tag:
             self._space_after_tag = bool(space)
@@ -204,23 +214,33 @@ class SpeechFilter:
             before = text
             text = without_tools(_without_comments(text), self._tools)
             text = spoken_dates(decode(text), self._language)
-            if _SPACE.search(text) or (_SEPARATOR.search(text) and not has_address(text)):
+            if _SPACE.search(text) or (
+                _SEPARATOR.search(text) and not has_address(text)
+            ):
                 self._take_parts(text, before_space=before_space)
                 return
             text = self._cut(text)
             if sources := _SOURCES.search(text):
                 text, self._skipped_until = text[: sources.start()], "]"
             is_last = not before_space or self._before.endswith((".", "!", "?"))
-            if is_last and not self._sentences.at_line_start and _REFERENCE.fullmatch(f"{text}:"):
+            if (
+                is_last
+                and not self._sentences.at_line_start
+                and _REFERENCE.fullmatch(f"{text}:")
+            ):
                 text = ""
             if text == "*" and before_space and self._sentences.multiplies():
                 return
-            text, target, _ = without_targets(self._sentences.begin_line(text)).partition(_TARGET_START)
+            text, target, _ = without_targets(
+                self._sentences.begin_line(text)
+            ).partition(_TARGET_START)
             self._skipped_until = ")" if target else self._skipped_until
             self._unreadable = self._unreadable or bool(target) or has_address(text)
             text = without_marks(text, self._phrases.link)
         self._before = text
-        if begins_with != "&" and not text.startswith(begins_with):  # an entity stands for a character
+        if begins_with != "&" and not text.startswith(
+            begins_with
+        ):  # an entity stands for a character
             self._sentences.speak("")  # markup was removed
         self._sentences.speak(text)
 
@@ -238,7 +258,9 @@ class SpeechFilter:
         text, comment, _ = text.partition(_COMMENT_START)
         self._skipped_until = _COMMENT_END if comment else self._skipped_until
         begins = len(text)
-        while (at := text.rfind("<", 0, begins)) >= 0 and _BEGUN_TAG.fullmatch(text, at, begins):
+        while (at := text.rfind("<", 0, begins)) >= 0 and _BEGUN_TAG.fullmatch(
+            text, at, begins
+        ):
             begins = at
         if begins < len(text):
             self._begun_tag, self._space_after_tag = text[begins:], False
@@ -259,9 +281,15 @@ def _without_object(text: str) -> str:
         value = parse_json(text.strip())
     except ValueError:
         return text
-    values = [part for part in value.values() if part] if isinstance(value, dict) else []
+    values = (
+        [part for part in value.values() if part] if isinstance(value, dict) else []
+    )
     texts = [part for part in values if isinstance(part, str)]
-    is_plain = len(texts) == 1 and " " in texts[0] and not any(isinstance(part, dict | list) for part in values)
+    is_plain = (
+        len(texts) == 1
+        and " " in texts[0]
+        and not any(isinstance(part, dict | list) for part in values)
+    )
     return texts[0] if is_plain else text
 
 
@@ -296,7 +324,10 @@ class WordStream:
         start = 0
         for boundary in _BOUNDARY.finditer(self.begun):
             character = boundary.group()
-            yield from self._end(self.begun[start : boundary.start()], character if character.isspace() else "")
+            yield from self._end(
+                self.begun[start : boundary.start()],
+                character if character.isspace() else "",
+            )
             if not character.isspace():
                 yield Word(character)
             start = boundary.end()
@@ -340,23 +371,30 @@ _LONGEST_QUESTION: Final = 4_000
 _COURTESIES_AT_MOST: Final = 3
 _WORDS_AT_MOST: Final = 40
 _CHOICE: Final = re.compile("\\s*(?:[-*+•\u2013]|\\d{1,2}[.)])\\s")
-_COURTESY: Final = {code: re.compile("|".join(language.courtesies)) for code, language in LANGUAGES.items()}
+_COURTESY: Final = {
+    code: re.compile("|".join(language.courtesies))
+    for code, language in LANGUAGES.items()
+}
 
 
 def asks_back(text: str, language: str, spoken: str | None = None) -> bool:
     """Return True if an answer ends with a question, its choices, or a question and a courtesy ("Just let me know.").
 
-    `language` is a BCP 47 tag; courtesies are known in ten languages. `spoken` is the result of `speakable`, if the
-    caller has it.
+    `language` is a BCP 47 tag; courtesies are known in ten languages. `spoken` is the
+    result of `speakable`, if the caller has it.
     """
     if _MAY_ASK.search(text) is None:
         return False  # most answers
-    marks = QUESTION_MARKS + (";" if base_language(language) in _SEMICOLON_LANGUAGES else "")
+    marks = QUESTION_MARKS + (
+        ";" if base_language(language) in _SEMICOLON_LANGUAGES else ""
+    )
     text = text[-_LONGEST_QUESTION:]
     if spoken is None:
         spoken = speakable(text, language)
     spoken = spoken[-_LONGEST_QUESTION:]
-    return _ends_with_question(spoken, language, marks) or _ends_with_choices(text, language, marks)
+    return _ends_with_question(spoken, language, marks) or _ends_with_choices(
+        text, language, marks
+    )
 
 
 def _ends_with_question(spoken: str, language: str, marks: str) -> bool:
@@ -366,9 +404,16 @@ def _ends_with_question(spoken: str, language: str, marks: str) -> bool:
         end = spoken[len(spoken.rstrip(_OTHER_MARKS + marks)) :]
         if any(mark in end for mark in marks):
             return True
-        begin = max((found.end() for found in _NEXT_SENTENCE.finditer(spoken)), default=0)
+        begin = max(
+            (found.end() for found in _NEXT_SENTENCE.finditer(spoken)), default=0
+        )
         last = spoken[begin:].casefold().replace("\u2019", "'")
-        if not begin or courtesy is None or not courtesy.match(last) or len(last.split()) > _WORDS_AT_MOST:
+        if (
+            not begin
+            or courtesy is None
+            or not courtesy.match(last)
+            or len(last.split()) > _WORDS_AT_MOST
+        ):
             return False
         spoken = spoken[:begin].rstrip(_CLOSERS)
     return False
@@ -381,4 +426,6 @@ def _ends_with_choices(text: str, language: str, marks: str) -> bool:
     while lines and _CHOICE.match(lines[-1]):
         lines.pop()
         choices += 1
-    return bool(choices) and _ends_with_question(speakable("\n".join(lines), language), language, marks)
+    return bool(choices) and _ends_with_question(
+        speakable("\n".join(lines), language), language, marks
+    )

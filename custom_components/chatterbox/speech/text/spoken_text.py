@@ -1,8 +1,9 @@
 """Spoken text: phrases and dates by language, words without what only the eye reads, and sentences built from them.
 
-Voices cut a stream of text into sentences by themselves (`sentence_stream`), and speak each when it is whole. They take
-"3. Dezember" for two sentences, and "Plan B. The" for one that may go on: `Pronunciation` writes out the one, and ends
-the other with an empty line.
+Voices cut a stream of text into sentences by themselves (`sentence_stream`), and speak
+each when it is whole. They take "3. Dezember" for two sentences, and "Plan B. The" for
+one that may go on: `Pronunciation` writes out the one, and ends the other with an empty
+line.
 """
 
 import html
@@ -43,11 +44,19 @@ def _spoken_date(found: re.Match[str], dates: Dates) -> str:
         day = date.fromisoformat(found[1])
     except ValueError:  # not a date
         return found.group()
-    return f"{dates.text(day)}{dates.before_time}{found[2]}" if found[2] else dates.text(day)
+    return (
+        f"{dates.text(day)}{dates.before_time}{found[2]}"
+        if found[2]
+        else dates.text(day)
+    )
 
 
-_DECIMALS: Final = read_data_file(Path(__file__).with_name("decimals.toml"), dict[str, tuple[str, ...]])
-_NUMBER_PATTERN: Final = r"(?<![\w.,:/])(\d{1,6}+\.\d{1,2}+(?:[-\u2013]\d{1,6}+\.\d{1,2}+)?)"
+_DECIMALS: Final = read_data_file(
+    Path(__file__).with_name("decimals.toml"), dict[str, tuple[str, ...]]
+)
+_NUMBER_PATTERN: Final = (
+    r"(?<![\w.,:/])(\d{1,6}+\.\d{1,2}+(?:[-\u2013]\d{1,6}+\.\d{1,2}+)?)"
+)
 _UNIT_PATTERN: Final = rf"(?:{'|'.join(_DECIMALS['units'])})(?![\w'\u2019])"
 _DECIMAL_OF_UNIT: Final = re.compile(_NUMBER_PATTERN + "(?=" + _UNIT_PATTERN + ")")
 _DECIMAL: Final = re.compile(_NUMBER_PATTERN + r"\Z")
@@ -78,18 +87,24 @@ def with_decimal_comma(word: str, after: str = "") -> str:
     return pattern.sub(lambda found: found[0].replace(".", ","), word)
 
 
-_ENTITY: Final = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z][A-Za-z\d]{1,31});")
+_ENTITY: Final = re.compile(
+    r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z][A-Za-z\d]{1,31});"
+)
 _ESCAPE: Final = re.compile(r"\\+([!-/:-@\[-`{-~]|$)")
 _TAG: Final = re.compile(r"</?([A-Za-z][\w:-]*)/?>")
 _REPLACEMENTS: Final = {
     kind: {name: text for text, names in texts.items() for name in names.split()}
-    for kind, texts in read_data_file(Path(__file__).with_name("markup.toml"), dict[str, dict[str, str]]).items()
+    for kind, texts in read_data_file(
+        Path(__file__).with_name("markup.toml"), dict[str, dict[str, str]]
+    ).items()
 }
 """By the name of a tag, and by that of a command of LaTeX."""
 _OF_TAGS: Final = _REPLACEMENTS["tags"]
 _COMMANDS: Final = _REPLACEMENTS["commands"]
 
-_ARROW: Final = re.compile("[\u21d2\u2794\u279c\u27a1\u27f6\u27f9]\ufe0f?|(?<!\\S)[-=]>(?!\\S)")
+_ARROW: Final = re.compile(
+    "[\u21d2\u2794\u279c\u27a1\u27f6\u27f9]\ufe0f?|(?<!\\S)[-=]>(?!\\S)"
+)
 _EMOJI: Final = re.compile(
     "[\U0001f000-\U0001faff\u2500-\u27bf\u2b00-\u2bff\u231a\u231b\u2328\u23cf\u23e9-\u23fa\u24c2\u2139\u3030\u303d"
     "\u3297\u3299][\u200d\ufe00-\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]*|[\ufe00-\ufe0f\u20e3]"
@@ -118,7 +133,9 @@ _CITATION: Final = re.compile(
     r"|\[(?:citation|ref|source):\d{1,3}\]|\[\^[^\[\]\s]{1,40}\]|\[[xX]\](?!\()|\(\[[\w.-]{1,80}\]\([^()\s]++\)\)"
 )
 _TARGET: Final = re.compile(r"\]\((?:[^()\s]|\([^()\s]*\))*\)|\]\[[^\[\]\s]*\]")
-_ADDRESS: Final = re.compile(r"<?(?:(?:https?|ftp)://|www\.|mailto:|data:\w+/)[^\s<>\"]*>?", re.IGNORECASE)
+_ADDRESS: Final = re.compile(
+    r"<?(?:(?:https?|ftp)://|www\.|mailto:|data:\w+/)[^\s<>\"]*>?", re.IGNORECASE
+)
 _AFTER_ADDRESS: Final = ".,;:!?)]}'*_…»”\u2019|"
 _STARS: Final = re.compile(r"(?<![\d)*²³])\*++|(?<!\*)\*++(?![\d(])")
 """Stars but for a multiplication sign."""
@@ -144,11 +161,17 @@ _SUPERSCRIPTS: Final = str.maketrans("0123456789+-", "⁰¹²³⁴⁵⁶⁷⁸�
 def decode(word: str) -> str:
     """Resolve entities, escapes, LaTeX and tags, and remove emoji; the result may contain whitespace.
 
-    All arrows become `→`, table cells begin with a bar, and the names of tools become words.
+    All arrows become `→`, table cells begin with a bar, and the names of tools become
+    words.
     """
-    word = _INVISIBLE.sub("", _ENTITY.sub(lambda found: html.unescape(found.group()), word))
+    word = _INVISIBLE.sub(
+        "", _ENTITY.sub(lambda found: html.unescape(found.group()), word)
+    )
     word = _LITERAL_BREAK.sub("\n", word)
-    word = _TAG.sub(lambda tag: _OF_TAGS.get(tag[1].casefold(), ""), _ESCAPE.sub(r"\1", _without_latex(word)))
+    word = _TAG.sub(
+        lambda tag: _OF_TAGS.get(tag[1].casefold(), ""),
+        _ESCAPE.sub(r"\1", _without_latex(word)),
+    )
     word = _HYPHEN.sub("-", _EMOJI.sub("", _SHORTCODE.sub("", _ARROW.sub("→", word))))
     word = _TOOL.sub(lambda tool: _NEW_WORD.sub(" ", tool[1]).lower(), word)
     return found[1] if (found := _EMOTICON.fullmatch(word)) else word
@@ -217,13 +240,21 @@ def _without_latex(word: str) -> str:
     word = _BEGIN.sub("", _FORMULA.sub(r"\1", _DELIMITER.sub("", word)))
     if "\\" in word and not _PATH.match(word):
         word = _COMMAND.sub(
-            lambda found: _COMMANDS.get(found[1], found[0]), _FRACTION.sub(r"\1/\2", _THIN_SPACE.sub(" ", word))
+            lambda found: _COMMANDS.get(found[1], found[0]),
+            _FRACTION.sub(r"\1/\2", _THIN_SPACE.sub(" ", word)),
         )
-    word = _LOWERED.sub(r"\1", _RAISED.sub(lambda found: (found[1] or found[2]).translate(_SUPERSCRIPTS), word))
+    word = _LOWERED.sub(
+        r"\1",
+        _RAISED.sub(
+            lambda found: (found[1] or found[2]).translate(_SUPERSCRIPTS), word
+        ),
+    )
     return _BRACES.sub("", _END.sub("", word))
 
 
-_CHINESE: Final = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
+_CHINESE: Final = re.compile(
+    "[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
+)
 _HEADING: Final = re.compile(r"#{1,6}$|#{2,}")
 _BULLET: Final = re.compile("[-*+·\u2013—]$|[‣◦▪]")
 _QUOTE: Final = re.compile(r">+")
@@ -274,10 +305,16 @@ _OPENERS: Final = "\"'“„«\u201a\u2018(¿¡["
 _TAIL: Final = ".,;:!?…" + _CLOSERS
 _LETTER_UNITS: Final = "WVh"
 """Units of one letter that may follow a number without a space: "5G" and "4K" are names."""
-_SYMBOLS_OF_UNITS: Final = sorted({symbol for table in UNITS.values() for symbol in table}, key=len, reverse=True)
+_SYMBOLS_OF_UNITS: Final = sorted(
+    {symbol for table in UNITS.values() for symbol in table}, key=len, reverse=True
+)
 _ATTACHED: Final = re.compile(
     r"(?<![\w.,])(\d++(?:[.,]\d++)?)("
-    + "|".join(re.escape(one) for one in _SYMBOLS_OF_UNITS if len(one) > 1 or one in _LETTER_UNITS or not one.isascii())
+    + "|".join(
+        re.escape(one)
+        for one in _SYMBOLS_OF_UNITS
+        if len(one) > 1 or one in _LETTER_UNITS or not one.isascii()
+    )
     + r")(?![\w/²³°])"
 )
 _TELLING: Final = frozenset("/°℃℉²³µ")
@@ -298,19 +335,29 @@ _NO_RULES: Final = WrittenOut()
 
 
 @lru_cache(maxsize=16)
-def _phrases_of(language: str, names: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str], int]:
+def _phrases_of(
+    language: str, names: tuple[str, ...]
+) -> tuple[frozenset[str], frozenset[str], int]:
     """Return folded names, the beginnings of names and abbreviations of several words, and the most words of one."""
     known = LANGUAGES.get(language)
     rules = known.written_out if known else _NO_RULES
     keys = (*rules.abbreviations, *rules.final, *map(str.casefold, names))
-    begun = {key[:at] for key in keys for at, character in enumerate(key) if character == " "}
-    return frozenset(map(str.casefold, names)), frozenset(begun), max((key.count(" ") + 1 for key in keys), default=1)
+    begun = {
+        key[:at] for key in keys for at, character in enumerate(key) if character == " "
+    }
+    return (
+        frozenset(map(str.casefold, names)),
+        frozenset(begun),
+        max((key.count(" ") + 1 for key in keys), default=1),
+    )
 
 
 @lru_cache(maxsize=16)
 def _starters(words: str) -> re.Pattern[str]:
     """Return a pattern for the beginning of a sentence; a letter with a full stop is none."""
-    either = "|".join(word if word[-1] == "'" else rf"{word}(?![\w.])" for word in words.split())
+    either = "|".join(
+        word if word[-1] == "'" else rf"{word}(?![\w.])" for word in words.split()
+    )
     return re.compile(either or r"(?!)")
 
 
@@ -320,7 +367,9 @@ class Pronunciation:
     A word waits only where the next one counts.
     """
 
-    def __init__(self, language: str, names: tuple[str, ...] = (), pause: str = "") -> None:
+    def __init__(
+        self, language: str, names: tuple[str, ...] = (), pause: str = ""
+    ) -> None:
         """Leave `names` as they are, and put `pause` between sentences instead of what is there."""
         code = base_language(language)
         self.rules = LANGUAGES[code].written_out if code in LANGUAGES else _NO_RULES
@@ -362,15 +411,22 @@ class Pronunciation:
     def _speak_first(self, *, is_last: bool = False) -> bool:
         """Speak the first held words that belong together; False to wait for the next one."""
         begun = self._joined(len(self._held)).lstrip(_OPENERS)
-        if not is_last and not self._begun.isdisjoint((begun, begun.casefold(), _uncapital(begun))):
+        if not is_last and not self._begun.isdisjoint(
+            (begun, begun.casefold(), _uncapital(begun))
+        ):
             return False
         gap, first = self._held[0]
         following = [word for _, word in self._held[1:]] + [""]
         if not (following[0] or is_last) and self._needs_next(first, gap):
             return False
         counts = range(min(len(self._held), self._most), 0, -1)
-        found = ((count, self._phrase(self._joined(count), gap, following[count - 1])) for count in counts)
-        count, phrase = next(((count, phrase) for count, phrase in found if phrase), (1, None))
+        found = (
+            (count, self._phrase(self._joined(count), gap, following[count - 1]))
+            for count in counts
+        )
+        count, phrase = next(
+            ((count, phrase) for count, phrase in found if phrase), (1, None)
+        )
         words, dot = phrase or (self._word(first, gap, following[0]), False)
         self._out.append(self._separated(gap, first) + words)
         self._before = words if words.strip(_CLOSERS) else self._before + words
@@ -379,7 +435,9 @@ class Pronunciation:
         return True
 
     def _joined(self, count: int) -> str:
-        return self._held[0][1] + "".join(gap + word for gap, word in self._held[1:count])
+        return self._held[0][1] + "".join(
+            gap + word for gap, word in self._held[1:count]
+        )
 
     def _needs_next(self, text: str, gap: str) -> bool:
         """Return whether the words for a text depend on the next one."""
@@ -390,25 +448,41 @@ class Pronunciation:
             return self.rules.ordinals is not None or body == "1" or self._begins(gap)
         if self._ends_item(text, gap):
             return True
-        return not tail and (_MONEY.fullmatch(body) is not None or bool(_known(body, self.rules.numbered)))
+        return not tail and (
+            _MONEY.fullmatch(body) is not None
+            or bool(_known(body, self.rules.numbered))
+        )
 
     def _phrase(self, text: str, gap: str, following: str) -> tuple[str, bool] | None:
         """Return the words for a name or an abbreviation, and whether its full stop may end a sentence."""
         lead, body, tail = _parts(text)
         if not {body.casefold(), f"{body}.".casefold()}.isdisjoint(self._names):
             return text.replace(". ", f".{_JOINER} "), False
-        if tail[:1] == "." and (found := self._abbreviation(f"{body}.", gap, following)):
+        if tail[:1] == "." and (
+            found := self._abbreviation(f"{body}.", gap, following)
+        ):
             return lead + found[0] + tail[1:], found[1] and tail == "."
         found = self._abbreviation(body, gap, following)
         return (lead + found[0] + tail, False) if found else None
 
-    def _abbreviation(self, key: str, gap: str, following: str) -> tuple[str, bool] | None:
-        rules, number = self.rules, _LAST_NUMBER.search(self._before) if gap == " " else None
+    def _abbreviation(
+        self, key: str, gap: str, following: str
+    ) -> tuple[str, bool] | None:
+        rules, number = (
+            self.rules,
+            _LAST_NUMBER.search(self._before) if gap == " " else None,
+        )
         if number and (words := _known(key, rules.amounts)):
             return self._unit(words, number[0]) or words, True
         is_answer = key == "No." and self._begins(gap)
-        numbered = rules.numbered if any(map(str.isdigit, following[:2])) and not is_answer else {}
-        if words := numbered.get(f"{self._before.casefold()} {key}") or _known(key, numbered):
+        numbered = (
+            rules.numbered
+            if any(map(str.isdigit, following[:2])) and not is_answer
+            else {}
+        )
+        if words := numbered.get(f"{self._before.casefold()} {key}") or _known(
+            key, numbered
+        ):
             return words, False
         if words := _known(key, rules.abbreviations):
             return words, False
@@ -425,7 +499,10 @@ class Pronunciation:
 
     def _written_out(self, body: str, gap: str, following: str) -> str:
         """Return the words for a number, a unit or an id; empty for any other word."""
-        rules, number = self.rules, _LAST_NUMBER.search(self._before) if gap in ("", " ") else None
+        rules, number = (
+            self.rules,
+            _LAST_NUMBER.search(self._before) if gap in ("", " ") else None,
+        )
         is_date = gap == " " and self._before.casefold() in rules.date_words.split()
         if body in rules.fractions and not (number or is_date):
             return rules.fractions[body]
@@ -449,7 +526,11 @@ class Pronunciation:
         return self._form(forms, number) if forms else ""
 
     def _form(self, forms: Mapping[str, str], number: str) -> str:
-        category = next(name for pattern, name in self.rules.plurals if re.fullmatch(pattern, number))
+        category = next(
+            name
+            for pattern, name in self.rules.plurals
+            if re.fullmatch(pattern, number)
+        )
         return forms.get(category, forms["other"])
 
     def _money(self, sign: str, whole: str, cents: str | None) -> str:
@@ -460,17 +541,25 @@ class Pronunciation:
 
     def _number(self, gap: str, body: str, following: str) -> str:
         """Return a number with a full stop, which is an ordinal, that of a list item, or the end of a sentence."""
-        ordinals, next_word = self.rules.ordinals, following.lstrip(_OPENERS).rstrip(_TAIL)
+        ordinals, next_word = (
+            self.rules.ordinals,
+            following.lstrip(_OPENERS).rstrip(_TAIL),
+        )
         before = self._before.casefold() if gap == " " else ""
         begins = self._begins(gap)
         may_be_date = _is_ordinal(next_word) and following.endswith(".") and not begins
         is_date, self._in_date = self._in_date, False
         if ordinals and (is_date or may_be_date or following[0].isupper()):
-            around = before in ordinals.before.split() or next_word in ordinals.after.split()
+            around = (
+                before in ordinals.before.split() or next_word in ordinals.after.split()
+            )
             if is_date or around:
                 self._in_date = may_be_date
                 word = self._ordinal(ordinals, int(body), f"{before} {next_word}")
-                is_last = next_word not in ordinals.after.split() and self._starts_sentence(following)
+                is_last = (
+                    next_word not in ordinals.after.split()
+                    and self._starts_sentence(following)
+                )
                 return (word.capitalize() if begins else word) + "." * is_last
         if next_word == "FC" or may_be_date:
             return body
@@ -482,7 +571,11 @@ class Pronunciation:
         words = ordinals.words.split()
         if not 0 < number <= len(words):
             return str(number)
-        return words[number - 1] + next(ending for pattern, ending in ordinals.endings if re.fullmatch(pattern, around))
+        return words[number - 1] + next(
+            ending
+            for pattern, ending in ordinals.endings
+            if re.fullmatch(pattern, around)
+        )
 
     def _separated(self, gap: str, text: str) -> str:
         """Return what separates a text from the one before: between sentences, the pause."""
@@ -493,12 +586,16 @@ class Pronunciation:
             return ": " if is_number_of_item else gap[0] + (self._pause or gap[1:])
         if has_dot:
             capital = self.rules.capitals_start and text.lstrip(_OPENERS)[:1].isupper()
-            ends = gap == "\n" or (gap == " " and (capital or self._starts_sentence(text)))
+            ends = gap == "\n" or (
+                gap == " " and (capital or self._starts_sentence(text))
+            )
         elif gap == "":
             ends = self._before[-1:] in _CHINESE_ENDS and text[0] not in _CLOSERS
         else:
             ends = gap == "\n" or self._ends_before(text)
-        self._is_first = ends or not self._before or (text == "1" and self._before.endswith(":"))
+        self._is_first = (
+            ends or not self._before or (text == "1" and self._before.endswith(":"))
+        )
         space = self._pause if ends and self._pause else gap.replace("\n", " ")
         return f".{space}" if has_dot and ends else space
 
@@ -508,7 +605,11 @@ class Pronunciation:
 
     def _begins(self, gap: str) -> bool:
         """Return whether a number after a gap begins a sentence."""
-        return not self._before or gap in (". ", "。", "\n") or (gap == " " and self._ends_before("1"))
+        return (
+            not self._before
+            or gap in (". ", "。", "\n")
+            or (gap == " " and self._ends_before("1"))
+        )
 
     def _ends_before(self, text: str) -> bool:
         """Return whether a sentence has ended before a text."""
@@ -518,10 +619,17 @@ class Pronunciation:
         if _INITIALS.fullmatch(last.rpartition(" ")[2].lstrip(_OPENERS)):
             return self._starts_sentence(text)
         first = text.lstrip(_OPENERS)[:1]
-        return text[0] in "¿¡" or first.isdigit() or (first.isalpha() and not first.islower())
+        return (
+            text[0] in "¿¡"
+            or first.isdigit()
+            or (first.isalpha() and not first.islower())
+        )
 
     def _starts_sentence(self, text: str) -> bool:
-        starters, first = _starters(self.rules.starters), text.lstrip(_OPENERS).replace("\u2019", "'")
+        starters, first = (
+            _starters(self.rules.starters),
+            text.lstrip(_OPENERS).replace("\u2019", "'"),
+        )
         return text[0] in "¿¡" or starters.match(first) is not None
 
 
@@ -535,7 +643,10 @@ def names_in_other_words(names: Iterable[str], language: str) -> tuple[str, ...]
     return tuple(
         name
         for name in names
-        if (_MAY_CHANGE.search(name) or any(_known(word, rules.abbreviations) for word in name.split()))
+        if (
+            _MAY_CHANGE.search(name)
+            or any(_known(word, rules.abbreviations) for word in name.split())
+        )
         and _in_words(name, language) != name
     )
 
@@ -631,14 +742,20 @@ class SentenceBuilder:
 
     def multiplies(self) -> bool:
         """Return True if a single star is a multiplication sign; it is spoken before the next word."""
-        self._line.operator = self._line.spoken and self._space and (self._end.isalnum() or self._end == ")")
+        self._line.operator = (
+            self._line.spoken
+            and self._space
+            and (self._end.isalnum() or self._end == ")")
+        )
         return self._line.operator
 
     def separate(self, mark: str) -> None:
         """End a table cell, or the part before an arrow or a dot; a line that begins with one stands alone."""
         self.end()
         self._line.is_row = self._line.is_row or mark == "|"
-        self._line.stands_alone = self._line.stands_alone or self._line.is_row or not self._line.spoken
+        self._line.stands_alone = (
+            self._line.stands_alone or self._line.is_row or not self._line.spoken
+        )
         self._line.separator = self._line.spoken
 
     def answer(self, word: str) -> None:
@@ -683,7 +800,9 @@ class SentenceBuilder:
             return comma if self._last not in _PAUSES else " "
         if self._line.operator:
             return " * "
-        closes = word[0] in _CLOSERS and (self._end.isalnum() or self._end in _HUGS_THE_WORD_BEFORE)
+        closes = word[0] in _CLOSERS and (
+            self._end.isalnum() or self._end in _HUGS_THE_WORD_BEFORE
+        )
         if self._removed and (closes or word[0] in _HUGS_THE_WORD_BEFORE):
             return ""
         return " " if self._space else ""
@@ -693,7 +812,11 @@ class SentenceBuilder:
         gap = "" if is_chinese else " "
         if self._last in _PAUSES:
             return "\n" if gap and self._last in _SENTENCE_ENDS else gap
-        in_a_sentence = self._break is _Break.LINE and not self._line.stands_alone and word[0].islower()
+        in_a_sentence = (
+            self._break is _Break.LINE
+            and not self._line.stands_alone
+            and word[0].islower()
+        )
         if in_a_sentence:
             return " "
         return "。" if is_chinese else ". "

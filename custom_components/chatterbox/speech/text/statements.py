@@ -1,7 +1,9 @@
 """Reads an answer of a model clause by clause: whether it reports an action, cannot act, announces one, or asks.
 
-Only what is worded plainly counts: a clause that no pattern describes is `Statement.OTHER`, so that a reason is not
-taken for a report. `languages/<language>.toml` has the patterns; an answer may also be in English. Decision 44.
+Only what is worded plainly counts: a clause that no pattern describes is
+`Statement.OTHER`, so that a reason is not taken for a report.
+`languages/<language>.toml` has the patterns; an answer may also be in English. Decision
+44.
 """
 
 import re
@@ -61,13 +63,17 @@ class AnswerContent:
     @property
     def ends_with_announcement(self) -> bool:
         """Whether nothing follows what was announced, and nobody is asked for anything first."""
-        return not (self.asks or self.has_conditions) and self.statements[-1:] == (Statement.ANNOUNCEMENT,)
+        return not (self.asks or self.has_conditions) and self.statements[-1:] == (
+            Statement.ANNOUNCEMENT,
+        )
 
 
 def answer_content(answer: str, request: str, language: str) -> AnswerContent:
     """Return what an answer to a request says. `language` is a BCP 47 tag; in others than ten, English is known."""
     if len(answer) > _LONGEST:
-        return AnswerContent((Statement.OTHER,), asks=asks_back(answer, language), has_reservations=True)
+        return AnswerContent(
+            (Statement.OTHER,), asks=asks_back(answer, language), has_reservations=True
+        )
     about = _content_words(fold(request))
     codes = dict.fromkeys((base_language(language), "en"))
     known = [LANGUAGES[code].statements for code in codes if code in LANGUAGES]
@@ -81,8 +87,15 @@ def answer_content(answer: str, request: str, language: str) -> AnswerContent:
         has_reservations = has_reservations or any(
             _compiled(one.verbs, one.reservations).search(clause) for one in known
         )
-        has_conditions = has_conditions or any(_compiled(one.verbs, one.conditions).search(clause) for one in known)
-        statements.append(next((one for one in meanings if one and one is not Statement.OTHER), Statement.OTHER))
+        has_conditions = has_conditions or any(
+            _compiled(one.verbs, one.conditions).search(clause) for one in known
+        )
+        statements.append(
+            next(
+                (one for one in meanings if one and one is not Statement.OTHER),
+                Statement.OTHER,
+            )
+        )
     return AnswerContent(tuple(statements), asks, has_reservations, has_conditions)
 
 
@@ -96,10 +109,14 @@ def _clauses(answer: str) -> Iterator[tuple[str, bool]]:
 
 def _content_words(folded: str) -> frozenset[str]:
     words = heard_words(folded)
-    return frozenset(word for word in words if len(word) > _SHORT_WORD or re.match(f"[{HAN}]", word))
+    return frozenset(
+        word for word in words if len(word) > _SHORT_WORD or re.match(f"[{HAN}]", word)
+    )
 
 
-def _statement(patterns: StatementPatterns, clause: str, request: frozenset[str]) -> Statement | None:
+def _statement(
+    patterns: StatementPatterns, clause: str, request: frozenset[str]
+) -> Statement | None:
     """Return what a clause says; None for a filler."""
     if _compiled(patterns.verbs, patterns.fillers).fullmatch(clause):
         return None
@@ -109,9 +126,16 @@ def _statement(patterns: StatementPatterns, clause: str, request: frozenset[str]
         return Statement.CANNOT
     if (state := _compiled(patterns.verbs, patterns.states).search(clause)) is not None:
         subject = _content_words(state["subject"])
-        is_meant = bool(subject & request) or state["subject"] in fold(patterns.pronouns).split()
+        is_meant = (
+            bool(subject & request)
+            or state["subject"] in fold(patterns.pronouns).split()
+        )
         return Statement.STATE if is_meant else Statement.OTHER
-    return Statement.DONE if _compiled(patterns.verbs, patterns.done).search(clause) else Statement.OTHER
+    return (
+        Statement.DONE
+        if _compiled(patterns.verbs, patterns.done).search(clause)
+        else Statement.OTHER
+    )
 
 
 @cache

@@ -1,6 +1,7 @@
 """Finds the words for times in a sentence: phrases of known kinds, which cover it by dynamic programming.
 
-The phrases of a language are in `time_words/<language>.toml`. Decision 52 tells which libraries were weighed.
+The phrases of a language are in `time_words/<language>.toml`. Decision 52 tells which
+libraries were weighed.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +18,9 @@ from .language import LANGUAGES, number_words
 from .phrases import PhraseTree, Token, coverings, divided, text_tokens
 
 type SunEvent = Literal["sunrise", "sunset"]
-type _Unit = Literal["second", "minute", "hour", "day", "week", "fortnight", "month", "year"]
+type _Unit = Literal[
+    "second", "minute", "hour", "day", "week", "fortnight", "month", "year"
+]
 type SpokenUnit = Literal["second", "minute", "hour", "day", "week"]
 type PhraseKind = Literal[
     "clock",
@@ -63,7 +66,11 @@ class Amount:
 
     def __add__(self, more: Amount) -> Amount:
         """Return both together."""
-        return Amount(self.months + more.months, self.days + more.days, self.seconds + more.seconds)
+        return Amount(
+            self.months + more.months,
+            self.days + more.days,
+            self.seconds + more.seconds,
+        )
 
 
 _UNITS: Final[Mapping[_Unit, Amount]] = {
@@ -118,8 +125,8 @@ class _Table(BaseModel):
 class Spoken(_Table):
     """How a time is said.
 
-    The templates have these fields: hour, hour12, minute, word (that of `hour12`), period, weekday, month, day, count,
-    amount, time.
+    The templates have these fields: hour, hour12, minute, word (that of `hour12`),
+    period, weekday, month, day, count, amount, time.
     """
 
     full_hour: str
@@ -148,7 +155,8 @@ class Spoken(_Table):
 class _Words(_Table):
     """The words of a language for times, without regard to capitals, accents and apostrophes.
 
-    Phrases are divided by commas. After "~", one is no time by itself: "evening" may be a part of a name.
+    Phrases are divided by commas. After "~", one is no time by itself: "evening" may be
+    a part of a name.
     """
 
     ends: str = ""
@@ -184,17 +192,19 @@ class _Words(_Table):
     """Parts of phrases, by the names that stand for them there."""
     phrases: Mapping[PhraseKind, Mapping[str, str]]
     """Phrases by kind, and by value: days from today, weeks or months from this one, the minutes of a time or those to
-    add to the hour of a clock time, whether the sun is before or after (-1, 1), the doubt about a weekday (1 if it may
-    be that of the next week, 2 if it may be each one), the month and day of a date, or its days from Easter, or how
-    something comes again."""
+    add to the hour of a clock time, whether the sun is before or after (-1, 1), the
+    doubt about a weekday (1 if it may be that of the next week, 2 if it may be each
+    one), the month and day of a date, or its days from Easter, or how something comes
+    again."""
     around: Mapping[PhraseKind, str]
     """Words without a time of their own.
 
-    `vague`: of which nobody knows here which time they mean. `of`: that mean nothing alone, and may begin a time:
-    prepositions. `article`: that begin none. `which`: the same before what nobody knows here, which they tell from
-    others: "next". `bound`: that make a time another one: until, except. `joint`: between two times, either of which
-    may be meant. `not`: before a time that is not meant. `but`: before the one that is, after that.
-    `someday`: a day that nobody knows here, beside a time."""
+    `vague`: of which nobody knows here which time they mean. `of`: that mean nothing
+    alone, and may begin a time: prepositions. `article`: that begin none. `which`: the
+    same before what nobody knows here, which they tell from others: "next". `bound`:
+    that make a time another one: until, except. `joint`: between two times, either of
+    which may be meant. `not`: before a time that is not meant. `but`: before the one
+    that is, after that. `someday`: a day that nobody knows here, beside a time."""
     topics: str
     """A `<time>` among words that make it a part of a text: "about tomorrow"."""
     spoken: Spoken
@@ -253,14 +263,26 @@ class Grammar:
         found = list[Token]()
         for token in text_tokens(text):
             word, start, end = token
-            cut = next((len(one) for one in self.ends if word.endswith(one) and word[: -len(one)] in self.whole), 0)
+            cut = next(
+                (
+                    len(one)
+                    for one in self.ends
+                    if word.endswith(one) and word[: -len(one)] in self.whole
+                ),
+                0,
+            )
             if cut:
-                found += [Token(word[:-cut], start, end - cut), Token(word[-cut:], end - cut, end)]
+                found += [
+                    Token(word[:-cut], start, end - cut),
+                    Token(word[-cut:], end - cut, end),
+                ]
             else:
                 found.append(token)
         return found
 
-    def read(self, tokens: Sequence[Token], *, is_whole: bool) -> Sequence[Sequence[TimePhrase]]:
+    def read(
+        self, tokens: Sequence[Token], *, is_whole: bool
+    ) -> Sequence[Sequence[TimePhrase]]:
         """Return the ways to divide words into phrases, the likeliest first; if `is_whole`, without any others."""
         sentence = _Sentence(self, tokens)
 
@@ -269,12 +291,18 @@ class Grammar:
             if not is_whole:
                 yield TimePhrase(start, start + 1, "word")
 
-        return [phrases for _, phrases in coverings(len(tokens), spans, _cost, _MOST_WAYS)]
+        return [
+            phrases for _, phrases in coverings(len(tokens), spans, _cost, _MOST_WAYS)
+        ]
 
     def topics_in(self, tokens: Sequence[Token]) -> set[SlotValue]:
         """Return the starts of times, which have the sign of a slot, that are a part of a text."""
         sentence, starts = _Sentence(self, tokens), range(len(tokens))
-        return {slots["time"] for start in starts for _, _, slots in sentence.matches(self.topics, start)}
+        return {
+            slots["time"]
+            for start in starts
+            for _, _, slots in sentence.matches(self.topics, start)
+        }
 
 
 def _cost(phrase: TimePhrase) -> float:
@@ -297,7 +325,9 @@ class _Sentence:
             return
         for end, meaning, slots in self.matches(self._grammar.phrases, start):
             if not self._is_cut(end):
-                yield TimePhrase(start, end, meaning.kind, meaning.value, meaning.is_weak, slots)
+                yield TimePhrase(
+                    start, end, meaning.kind, meaning.value, meaning.is_weak, slots
+                )
 
     def _is_cut(self, end: int) -> bool:
         """Return whether a number goes on after a phrase, or has a unit that is none of time."""
@@ -308,7 +338,9 @@ class _Sentence:
             is_close = self._tokens[end].end == self._tokens[end + 1].start
             return is_close and last.isdecimal() and following[1].isdecimal()
         is_number = last.isdecimal() or any(self._named("cardinal", end - 1))
-        return following[0] in _NUMBER_SIGNS or (is_number and any(self._named("unit", end)))
+        return following[0] in _NUMBER_SIGNS or (
+            is_number and any(self._named("unit", end))
+        )
 
     def matches[Value](
         self,
@@ -320,7 +352,9 @@ class _Sentence:
         for value in node.values:
             yield at, value, slots
         start = self._after_comma(at)
-        if start < len(self._words) and (following := node.words.get(self._words[start])):
+        if start < len(self._words) and (
+            following := node.words.get(self._words[start])
+        ):
             yield from self.matches(following, start + 1, slots)
         for name, after in node.slots.items():
             for end, filled in self._fill(name, at):
@@ -338,7 +372,9 @@ class _Sentence:
                 yield at, ""
             case "word" if self._words[at : at + 1] and self._words[at].isalpha():
                 yield at + 1, ""
-            case "day_name" if self._words[at : at + 1] and self._words[at][1:].endswith(self._grammar.day_ends):
+            case "day_name" if self._words[at : at + 1] and self._words[at][
+                1:
+            ].endswith(self._grammar.day_ends):
                 yield at + 1, ""
             case "time" if self._words[at : at + 1] == [TIME]:
                 yield at + 1, float(self._tokens[at].start)
@@ -360,34 +396,52 @@ class _Sentence:
 
     def _after_comma(self, at: int) -> int:
         """Return where words go on, which may be after a comma."""
-        return at + 1 if self._words[at : at + 1] == [","] and at + 1 < len(self._words) else at
+        return (
+            at + 1
+            if self._words[at : at + 1] == [","] and at + 1 < len(self._words)
+            else at
+        )
 
     def _numbers(self, at: int) -> Iterator[tuple[int, SlotValue]]:
         """Yield the numbers of amounts: in digits, with a fraction, or in words."""
         yield from self._named("number", at)
         match self._words[at : at + 3]:
-            case [whole, *others] if whole.isdecimal() and len(whole) <= _LONGEST_NUMBER:
+            case [whole, *others] if (
+                whole.isdecimal() and len(whole) <= _LONGEST_NUMBER
+            ):
                 yield at + 1, float(whole)
                 match others:
-                    case ["." | ",", part] if part.isdecimal() and len(part) <= _LONGEST_FRACTION:
+                    case ["." | ",", part] if (
+                        part.isdecimal() and len(part) <= _LONGEST_FRACTION
+                    ):
                         yield at + 3, float(f"{whole}.{part}")
                     case _:
                         pass
             case _:
                 pass
 
-    def _weekdays(self, name: str, at: int, before: frozenset[int]) -> Iterator[tuple[int, frozenset[int]]]:
+    def _weekdays(
+        self, name: str, at: int, before: frozenset[int]
+    ) -> Iterator[tuple[int, frozenset[int]]]:
         """Yield several weekdays: "Monday, Wednesday and Friday"."""
-        for end, value in (*self._fill(name, at), *(self._fill("weekday", at) if before and name != "weekday" else ())):
+        for end, value in (
+            *self._fill(name, at),
+            *(self._fill("weekday", at) if before and name != "weekday" else ()),
+        ):
             if isinstance(value, frozenset) and not value & before:
                 yield end, (days := before | value)
                 following = end
-                while following < len(self._words) and self._words[following] in self._grammar.between:
+                while (
+                    following < len(self._words)
+                    and self._words[following] in self._grammar.between
+                ):
                     following += 1
                 if following > end or self._words[end - 1][-1] >= _HAN:
                     yield from self._weekdays(name, following, days)
 
-    def _amounts(self, at: int, before: Amount = Amount(), pieces: int = 0) -> Iterator[tuple[int, Amount]]:
+    def _amounts(
+        self, at: int, before: Amount = Amount(), pieces: int = 0
+    ) -> Iterator[tuple[int, Amount]]:
         """Yield a length of time: "two hours and ten minutes"."""
         if at >= len(self._words) or pieces == _MOST_PIECES:
             return
@@ -399,7 +453,9 @@ class _Sentence:
                     more = Amount(seconds=60.0 * (value or 0))
             if more is not None:
                 yield end, before + more
-                is_joined = end < len(self._words) and self._words[end] in self._grammar.joins
+                is_joined = (
+                    end < len(self._words) and self._words[end] in self._grammar.joins
+                )
                 yield from self._amounts(end + is_joined, before + more, pieces + 1)
 
 
@@ -409,7 +465,9 @@ def _amount(number: float, unit: Amount) -> Amount | None:
         return None
     if unit.days and not number.is_integer():
         return Amount(seconds=number * unit.days * _DAY_IN_SECONDS)
-    return Amount(int(number * unit.months), int(number * unit.days), number * unit.seconds)
+    return Amount(
+        int(number * unit.months), int(number * unit.days), number * unit.seconds
+    )
 
 
 def _ordinal_words(tag: str) -> Mapping[str, int]:
@@ -420,7 +478,11 @@ def _ordinal_words(tag: str) -> Mapping[str, int]:
             texts = engine.format_number(value, FormatPurpose.ORDINAL).text_by_ruleset
         except ValueError:  # this language has none
             return found
-        found |= {text: value for text in texts.values() if not any(letter.isdigit() for letter in text)}
+        found |= {
+            text: value
+            for text in texts.values()
+            if not any(letter.isdigit() for letter in text)
+        }
     return found
 
 
@@ -428,23 +490,42 @@ def _ordinal_words(tag: str) -> Mapping[str, int]:
 def grammar(tag: str) -> Grammar:
     """Return the phrases of a language that has words."""
     words = WORDS[tag]
-    phrases, topics, amounts = PhraseTree[_Meaning](), PhraseTree[bool](), PhraseTree[float | None]()
+    phrases, topics, amounts = (
+        PhraseTree[_Meaning](),
+        PhraseTree[bool](),
+        PhraseTree[float | None](),
+    )
     for kind, values in words.phrases.items():
         for value, texts in values.items():
             for text in divided(texts):
-                phrases.add_all(text.removeprefix("~"), _Meaning(kind, value, text.startswith("~")), words.rules)
+                phrases.add_all(
+                    text.removeprefix("~"),
+                    _Meaning(kind, value, text.startswith("~")),
+                    words.rules,
+                )
     phrases.add_all("<year> - <monthnumber> - <mday>", _Meaning("date"), {})
     phrases.add_all("[at] t <hour> : <mm> [: <number>]", _Meaning("clock", "T"), {})
     for kind, texts in words.around.items():
         phrases.add_all(texts, _Meaning(kind, is_weak=True), words.rules)
     topics.add_all(words.topics, value=True, rules=words.rules)
-    about, or_so, half = (one.replace(",", "|") for one in (words.about, words.or_so, words.half))
+    about, or_so, half = (
+        one.replace(",", "|") for one in (words.about, words.or_so, words.half)
+    )
     amounts.add_all(f"[{about}]<number> <unit>[{or_so}]", 0, {})
-    amounts.add_all(f"[{about}]<number> ({half}) <unit>, <number> <unit> ({half})", 0.5, {})
+    amounts.add_all(
+        f"[{about}]<number> ({half}) <unit>, <number> <unit> ({half})", 0.5, {}
+    )
     for minutes, texts in words.amounts.items():
-        amounts.add_all(f"[{about}]({texts.replace(',', '|')})[{or_so}]", minutes, words.rules)
+        amounts.add_all(
+            f"[{about}]({texts.replace(',', '|')})[{or_so}]", minutes, words.rules
+        )
     joins = words.around["joint"].partition(",")[0], words.spoken.join.replace("{}", "")
-    days = [*words.weekdays, *words.repeated, *words.phrases["day"].values(), *words.phrases["weekday"].values()]
+    days = [
+        *words.weekdays,
+        *words.repeated,
+        *words.phrases["day"].values(),
+        *words.phrases["weekday"].values(),
+    ]
     return Grammar(
         phrases,
         topics,
@@ -465,11 +546,22 @@ def _folded(*texts: str) -> frozenset[str]:
 def _names(words: _Words, tag: str) -> Mapping[str, PhraseTree[SlotValue]]:
     """Return the words for what slots stand for."""
     cardinals = [(text, float(number)) for text, number in number_words(tag).items()]
-    ordinals = [(text, float(number)) for text, number in {**_ordinal_words(tag), **words.ordinals}.items()]
+    ordinals = [
+        (text, float(number))
+        for text, number in {**_ordinal_words(tag), **words.ordinals}.items()
+    ]
     days, ends = _digits(1, _DAYS), words.ordinal_ends.replace(",", "|")
     ordinals += [(f"{text} ({ends})", number) for text, number in days] if ends else []
-    hours = [*_digits(0, _MIDNIGHT), *words.hours.items(), *_within(2, _MIDNIGHT, cardinals)]  # "one" may be an article
-    counted = [(text, number) for text, number in cardinals if number != 1 or text in words.hours]  # "um 18 Uhr ein"
+    hours = [
+        *_digits(0, _MIDNIGHT),
+        *words.hours.items(),
+        *_within(2, _MIDNIGHT, cardinals),
+    ]  # "one" may be an article
+    counted = [
+        (text, number)
+        for text, number in cardinals
+        if number != 1 or text in words.hours
+    ]  # "um 18 Uhr ein"
     minutes = [*_digits(0, _SIXTY - 1), *_within(0, _SIXTY - 1, counted)]
     months = zip(LANGUAGES[tag].dates.months.split(), words.months, strict=True)
     tables: Mapping[str, Sequence[tuple[str, SlotValue]]] = {
@@ -478,19 +570,33 @@ def _names(words: _Words, tag: str) -> Mapping[str, PhraseTree[SlotValue]]:
         "hour": [(text, _hours(text, int(hour))) for text, hour in hours],
         "past": minutes,
         "to": minutes,
-        "mm": [(text, number) for text, number in _digits(0, _SIXTY - 1) if len(text) > 1],
+        "mm": [
+            (text, number) for text, number in _digits(0, _SIXTY - 1) if len(text) > 1
+        ],
         "day": [*days, *_within(1, _DAYS, [*cardinals, *ordinals])],
         "mday": days,
         "monthnumber": _digits(1, _MONTHS),
         "year": [(str(year), float(year)) for year in _YEARS],
         "ordinal": _within(1, _DAYS, ordinals),
         "nth": _within(_LAST, _WEEKS, ordinals),
-        "weekday": [(texts, frozenset({day})) for day, texts in enumerate(words.weekdays)],
-        "repeated": [(texts, frozenset({day})) for day, texts in enumerate(words.repeated)],
-        "month": [(text, float(at)) for at, texts in enumerate(months, start=1) for text in texts],
+        "weekday": [
+            (texts, frozenset({day})) for day, texts in enumerate(words.weekdays)
+        ],
+        "repeated": [
+            (texts, frozenset({day})) for day, texts in enumerate(words.repeated)
+        ],
+        "month": [
+            (text, float(at))
+            for at, texts in enumerate(months, start=1)
+            for text in texts
+        ],
         "unit": [(texts, _UNITS[unit]) for unit, texts in words.units.items()],
         "period": [(texts, period) for period, texts in words.periods.items()],
-        "meridiem": [(texts, period) for period, texts in words.periods.items() if period in {"am", "pm"}],
+        "meridiem": [
+            (texts, period)
+            for period, texts in words.periods.items()
+            if period in {"am", "pm"}
+        ],
         "sun": [(texts, event) for event, texts in words.sun.items()],
     }
     found: dict[str, PhraseTree[SlotValue]] = {}
@@ -503,10 +609,16 @@ def _names(words: _Words, tag: str) -> Mapping[str, PhraseTree[SlotValue]]:
 
 def _digits(least: int, most: int) -> list[tuple[str, float]]:
     """Return numbers in one or two digits."""
-    return [(text, float(number)) for number in range(least, most + 1) for text in (str(number), f"{number:02}")]
+    return [
+        (text, float(number))
+        for number in range(least, most + 1)
+        for text in (str(number), f"{number:02}")
+    ]
 
 
-def _within(least: int, most: int, numbers: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
+def _within(
+    least: int, most: int, numbers: Sequence[tuple[str, float]]
+) -> list[tuple[str, float]]:
     return [(text, number) for text, number in numbers if least <= number <= most]
 
 

@@ -1,7 +1,7 @@
 """Resolves words for a time, such as "at half past six", and says a time back.
 
-The words are divided into phrases (`time_phrases.py`), these make the parts of one time, and the next time that has all
-of them is meant.
+The words are divided into phrases (`time_phrases.py`), these make the parts of one
+time, and the next time that has all of them is meant.
 """
 
 import re
@@ -31,7 +31,9 @@ from .time_phrases import (
     grammar,
 )
 
-_REPETITION: Final = r"^(?:|day|workday|week|month|year|[1-9]\d? (?:days|weeks)|[0-6](?:,[0-6])+)$"
+_REPETITION: Final = (
+    r"^(?:|day|workday|week|month|year|[1-9]\d? (?:days|weeks)|[0-6](?:,[0-6])+)$"
+)
 type Repetition = Annotated[str, StringConstraints(pattern=_REPETITION)]
 """How a time comes again: as one of these words, each so many days or weeks, or on several weekdays, Monday being 0."""
 type SunTimes = Callable[[SunEvent, date], datetime | None]
@@ -73,7 +75,13 @@ _PERIODS: Final[Mapping[str, tuple[int, int, tuple[int, ...]]]] = {
     "night": (17 * _HOUR, 30 * _HOUR, (22 * _HOUR, _DAY)),
 }
 """The minutes at which a part of the day begins and ends, and those that it means alone: the first that is to come."""
-_HALVES: Final = {"dawn": "am", "morning": "am", "afternoon": "pm", "evening": "pm", "night": "pm"}
+_HALVES: Final = {
+    "dawn": "am",
+    "morning": "am",
+    "afternoon": "pm",
+    "evening": "pm",
+    "night": "pm",
+}
 """The halves of the day that may be said together with its parts."""
 APART: Final = " / "
 """Between times that are not understood together."""
@@ -92,10 +100,16 @@ _MANY: Final = 100
 """Days or weeks from which on nothing comes again."""
 _FORMS: Final = {"one": 0, "few": 1}
 """Places of the forms by plural category. All others are the last one."""
-_BETWEEN: Final[frozenset[PhraseKind]] = frozenset({"of", "article", "which", "joint", "bound", "not", "but", "pause"})
+_BETWEEN: Final[frozenset[PhraseKind]] = frozenset(
+    {"of", "article", "which", "joint", "bound", "not", "but", "pause"}
+)
 """Kinds of phrases that are only a part of a time between others."""
-_DIVIDING: Final[frozenset[PhraseKind]] = frozenset({"joint", "bound", "not", "but", "pause"})
-_UNCLEAR: Final[frozenset[PhraseKind]] = frozenset({"vague", "someday", "which", "bound", "joint", "not", "but"})
+_DIVIDING: Final[frozenset[PhraseKind]] = frozenset(
+    {"joint", "bound", "not", "but", "pause"}
+)
+_UNCLEAR: Final[frozenset[PhraseKind]] = frozenset(
+    {"vague", "someday", "which", "bound", "joint", "not", "but"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,17 +173,25 @@ class _Parts:
     @property
     def has_day(self) -> bool:
         """Whether a day was named."""
-        return bool(self.weekdays) or any(getattr(self, name) is not None for name in _OF_DAYS)
+        return bool(self.weekdays) or any(
+            getattr(self, name) is not None for name in _OF_DAYS
+        )
 
     @property
     def names_days_only(self) -> bool:
         """Whether days were named without a time of day."""
-        return bool(self.has_day or self.every) and not (self.readings or self.sun or self.period or self.delay)
+        return bool(self.has_day or self.every) and not (
+            self.readings or self.sun or self.period or self.delay
+        )
 
     @property
     def names_time_only(self) -> bool:
         """Whether a time of day was named without days."""
-        return bool(self.readings or self.sun) and not (self.has_day or self.every) and self.delay is None
+        return (
+            bool(self.readings or self.sun)
+            and not (self.has_day or self.every)
+            and self.delay is None
+        )
 
 
 _OF_DAYS: Final = ("day", "week", "month", "on", "month_day", "mday", "easter")
@@ -196,8 +218,9 @@ def resolve_time(
 ) -> Moment | None:
     """Return the time that words mean; None for the past, for over a year ahead, and for words that are no time.
 
-    `now` is in the zone of the home. ISO dates and times are understood, too. What is `moved` keeps its day and its
-    repetition if words name a time of day alone that is to come, and its time of day if they name none.
+    `now` is in the zone of the home. ISO dates and times are understood, too. What is
+    `moved` keeps its day and its repetition if words name a time of day alone that is
+    to come, and its time of day if they name none.
     """
     moment = None
     if _ISO.fullmatch(text := words.strip()) and "T" in text.upper():
@@ -209,8 +232,15 @@ def resolve_time(
         moment = Moment(due, "", is_sure=True)
     parts = _read(words, language) if moment is None else None
     if parts and not parts.is_unresolved:
-        moment = (_moment(_moved(parts, moved), now, sun) if moved else None) or _moment(parts, now, sun)
-    return moment if moment and timedelta() < moment.due.astimezone(UTC) - now.astimezone(UTC) <= FURTHEST else None
+        moment = (
+            _moment(_moved(parts, moved), now, sun) if moved else None
+        ) or _moment(parts, now, sun)
+    return (
+        moment
+        if moment
+        and timedelta() < moment.due.astimezone(UTC) - now.astimezone(UTC) <= FURTHEST
+        else None
+    )
 
 
 def names_days(words: str, language: str) -> bool:
@@ -229,12 +259,16 @@ def _read(words: str, language: str) -> _Parts | None:
     """Return the parts of words that are a time as a whole in a language, or else in English."""
     for tag in dict.fromkeys((base_language(language), FALLBACK)):
         ways = [_parts_of(phrases) for phrases in _divided(words, tag)[1]]
-        if parts := next((one for one in ways if one != _CONFLICT), ways[0] if ways else None):
+        if parts := next(
+            (one for one in ways if one != _CONFLICT), ways[0] if ways else None
+        ):
             return parts if parts != _NOTHING else None
     return None
 
 
-def _divided(words: str, tag: str, *, is_whole: bool = True) -> tuple[Sequence[Token], Sequence[Sequence[TimePhrase]]]:
+def _divided(
+    words: str, tag: str, *, is_whole: bool = True
+) -> tuple[Sequence[Token], Sequence[Sequence[TimePhrase]]]:
     """Return the tokens of words and the ways to divide them into phrases; none of words that are too many."""
     if tag not in WORDS or len(words) > MOST_UNDERSTOOD:
         return (), ()
@@ -250,14 +284,22 @@ def parts_of_time(words: str, language: str) -> Sequence[str]:
         return [words]
     runs, parts = [list[TimePhrase]()], _NOTHING
     for phrase in phrases:
-        more = _NOTHING if phrase.kind in {"of", "article"} else _part_of(phrase) or _NOTHING
+        more = (
+            _NOTHING
+            if phrase.kind in {"of", "article"}
+            else _part_of(phrase) or _NOTHING
+        )
         together = None if phrase.kind in _DIVIDING else _together(parts, more)
         parts = more if together is None else together
         if together is None:
             runs.append([])
         if phrase.kind not in _DIVIDING:
             runs[-1].append(phrase)
-    return [words[tokens[run[0].start].start : tokens[run[-1].end - 1].end] for run in runs if run]
+    return [
+        words[tokens[run[0].start].start : tokens[run[-1].end - 1].end]
+        for run in runs
+        if run
+    ]
 
 
 def has_bound(words: str, language: str) -> bool:
@@ -276,19 +318,34 @@ class _Span:
     is_strong: bool
 
 
-def times_in(sentence: str, language: str, *, joined: bool = False) -> Sequence[TimeInSentence]:
+def times_in(
+    sentence: str, language: str, *, joined: bool = False
+) -> Sequence[TimeInSentence]:
     """Return the times in a sentence, the longest first.
 
-    If `joined`, days and a later time of day ("every day ... at six") are a time as well, before those that it joins.
-    All of several times are one, too, which is the last and is not understood.
+    If `joined`, days and a later time of day ("every day ... at six") are a time as
+    well, before those that it joins. All of several times are one, too, which is the
+    last and is not understood.
     """
     spans, times = _spans(sentence, base_language(language)), list[TimeInSentence]()
-    pairs = [two for two in pairwise(spans) if joined and two[0].parts.names_days_only and two[1].parts.names_time_only]
-    singles = [(span,) for span in sorted(spans, key=lambda span: span.start - span.end)]
-    groups = [(" ", some) for some in (*pairs, *singles)] + ([(APART, (*spans,))] if joined and len(spans) > 1 else [])
+    pairs = [
+        two
+        for two in pairwise(spans)
+        if joined and two[0].parts.names_days_only and two[1].parts.names_time_only
+    ]
+    singles = [
+        (span,) for span in sorted(spans, key=lambda span: span.start - span.end)
+    ]
+    groups = [(" ", some) for some in (*pairs, *singles)] + (
+        [(APART, (*spans,))] if joined and len(spans) > 1 else []
+    )
     for gap, some in groups:
         words = gap.join(sentence[span.start : span.end] for span in some)
-        times.append(TimeInSentence(words, _without(sentence, some), is_alone=len(some) == len(spans)))
+        times.append(
+            TimeInSentence(
+                words, _without(sentence, some), is_alone=len(some) == len(spans)
+            )
+        )
     return times
 
 
@@ -298,15 +355,28 @@ def _spans(sentence: str, tag: str) -> Sequence[_Span]:
     readings = [_spans_of(one, tokens) for one in ways]
     likeliest = readings[0] if readings else []
     places = [(span.start, span.end) for span in likeliest]
-    alike = (one for one in readings if [(span.start, span.end) for span in one] == places)
-    found = next((one for one in alike if all(span.parts != _CONFLICT for span in one)), likeliest)
+    alike = (
+        one for one in readings if [(span.start, span.end) for span in one] == places
+    )
+    found = next(
+        (one for one in alike if all(span.parts != _CONFLICT for span in one)),
+        likeliest,
+    )
     if not any(span.is_strong for span in found):
         return []
     starts = {span.start for span in found}
-    left = (token for token in tokens if not any(span.start < token.start < span.end for span in found))
-    marked = [token._replace(word=TIME) if token.start in starts else token for token in left]
+    left = (
+        token
+        for token in tokens
+        if not any(span.start < token.start < span.end for span in found)
+    )
+    marked = [
+        token._replace(word=TIME) if token.start in starts else token for token in left
+    ]
     topics = grammar(tag).topics_in(marked)
-    first = next((span.start for span in found if span.start not in topics), len(sentence))
+    first = next(
+        (span.start for span in found if span.start not in topics), len(sentence)
+    )
     return [span for span in found if span.start not in topics or span.start < first]
 
 
@@ -314,21 +384,44 @@ def _spans_of(phrases: Sequence[TimePhrase], tokens: Sequence[Token]) -> list[_S
     """Return the times of a sentence that is divided into phrases, and days that are none by themselves."""
     found, run = list[_Span](), list[TimePhrase]()
     for at, phrase in enumerate((*phrases, TimePhrase(0, 0, "word"))):
-        beside = {one.kind for one in (*phrases[at - 1 : at], *phrases[at + 1 : at + 2])}
-        is_bare = phrase.is_weak and phrase.kind in {"clock", "sun"} and not beside & {"joint", "bound", "not", "but"}
+        beside = {
+            one.kind for one in (*phrases[at - 1 : at], *phrases[at + 1 : at + 2])
+        }
+        is_bare = (
+            phrase.is_weak
+            and phrase.kind in {"clock", "sun"}
+            and not beside & {"joint", "bound", "not", "but"}
+        )
         if phrase.kind != "word" and not is_bare:
             run.append(phrase)
             continue
         if some := _trimmed(run):
             parts = _parts_of(some)
             if parts.is_unresolved:
-                some = run[next(at for at, one in enumerate(run) if one.kind != "pause") : run.index(some[-1]) + 1]
+                some = run[
+                    next(
+                        at for at, one in enumerate(run) if one.kind != "pause"
+                    ) : run.index(some[-1]) + 1
+                ]
             is_telling = any(
-                not one.is_weak or (one.kind == "vague" and one.end - one.start >= _TELLING) for one in some
+                not one.is_weak
+                or (one.kind == "vague" and one.end - one.start >= _TELLING)
+                for one in some
             )
             is_strong = is_telling or some[0].kind in {"of", "which", "bound", "joint"}
-            if is_strong or parts.weekdays or any(one.kind == "someday" for one in some):
-                found.append(_Span(tokens[some[0].start].start, tokens[some[-1].end - 1].end, parts, is_strong))
+            if (
+                is_strong
+                or parts.weekdays
+                or any(one.kind == "someday" for one in some)
+            ):
+                found.append(
+                    _Span(
+                        tokens[some[0].start].start,
+                        tokens[some[-1].end - 1].end,
+                        parts,
+                        is_strong,
+                    )
+                )
         run = []
     return found
 
@@ -339,10 +432,15 @@ def _trimmed(run: Sequence[TimePhrase]) -> Sequence[TimePhrase]:
     if not inner:
         return ()
     start, is_vague = inner[0], run[inner[0]].kind == "vague"
-    leading = {"bound", "of", "article", "which"} | ({"not"} if any(one.kind == "but" for one in run) else set())
+    leading = {"bound", "of", "article", "which"} | (
+        {"not"} if any(one.kind == "but" for one in run) else set()
+    )
     while start and run[start - 1].kind in leading:
         start -= 1
-    while not is_vague and run[start].kind in {"of", "article"}:  # "at the tomorrow" is no time, "on my birthday" is
+    while not is_vague and run[start].kind in {
+        "of",
+        "article",
+    }:  # "at the tomorrow" is no time, "on my birthday" is
         start += 1
     return run[start : inner[-1] + 1]
 
@@ -364,10 +462,18 @@ def _parts_of(phrases: Sequence[TimePhrase]) -> _Parts:
             if (together := _together(parts, more)) is None:
                 return _CONFLICT
             parts = together
-    is_loose = bool(parts.delay and not parts.delay.seconds and parts.weekdays)  # "in two weeks on Monday"
-    is_open = parts.month is not None and parts.mday is None and parts.nth is None  # "next month"
-    is_after = parts.plus is not None and not parts.has_day  # "an hour after the meeting"
-    return _UNRESOLVED if is_loose or is_open or is_after or _lacks_day(parts) else parts
+    is_loose = bool(
+        parts.delay and not parts.delay.seconds and parts.weekdays
+    )  # "in two weeks on Monday"
+    is_open = (
+        parts.month is not None and parts.mday is None and parts.nth is None
+    )  # "next month"
+    is_after = (
+        parts.plus is not None and not parts.has_day
+    )  # "an hour after the meeting"
+    return (
+        _UNRESOLVED if is_loose or is_open or is_after or _lacks_day(parts) else parts
+    )
 
 
 def _lacks_day(parts: _Parts) -> bool:
@@ -388,9 +494,14 @@ def _lacks_day(parts: _Parts) -> bool:
 def _part_of(phrase: TimePhrase) -> _Parts | None:
     """Return what one phrase means; None for a time that does not exist."""
     slots, value = phrase.slots, phrase.value
-    amount, period = _slot(slots, Amount, "amount"), _slot(slots, str, "period", "meridiem") or ""
+    amount, period = (
+        _slot(slots, Amount, "amount"),
+        _slot(slots, str, "period", "meridiem") or "",
+    )
     parts = _Parts(
-        weekdays=_slot(slots, frozenset, "weekday", "weekdays", "repeated_weekdays") or frozenset(), period=period
+        weekdays=_slot(slots, frozenset, "weekday", "weekdays", "repeated_weekdays")
+        or frozenset(),
+        period=period,
     )
     match phrase.kind:
         case "clock" | "time":
@@ -401,12 +512,20 @@ def _part_of(phrase: TimePhrase) -> _Parts | None:
         case "every":
             return _repeated(parts, slots, value)
         case "delay":
-            return replace(parts, delay=amount) if amount and _is_delay(amount, value) else None
+            return (
+                replace(parts, delay=amount)
+                if amount and _is_delay(amount, value)
+                else None
+            )
         case "plus":
             return replace(parts, plus=amount or Amount(days=int(value)))
         case "sun":
             event: SunEvent = "sunrise" if slots["sun"] == "sunrise" else "sunset"
-            distance = timedelta(days=amount.days, seconds=amount.seconds) if amount else timedelta()
+            distance = (
+                timedelta(days=amount.days, seconds=amount.seconds)
+                if amount
+                else timedelta()
+            )
             return replace(parts, sun=(event, int(value) * distance))
         case _:
             return _plain_part(parts, phrase)
@@ -414,7 +533,9 @@ def _part_of(phrase: TimePhrase) -> _Parts | None:
 
 def _slot[T](slots: TimeSlots, kind: type[T], *names: str) -> T | None:
     """Return the value of a kind in the first slot of a name that has one."""
-    return next((value for name in names if isinstance(value := slots.get(name), kind)), None)
+    return next(
+        (value for name in names if isinstance(value := slots.get(name), kind)), None
+    )
 
 
 def _plain_part(parts: _Parts, phrase: TimePhrase) -> _Parts:
@@ -466,23 +587,40 @@ def _dated(parts: _Parts, slots: TimeSlots, value: str) -> _Parts | None:
 
 def _repeated(parts: _Parts, slots: TimeSlots, value: str) -> _Parts | None:
     """Return how something comes again: on all weekdays `except` some, on `several`, or each `amount`."""
-    amount, days, nth = _slot(slots, Amount, "amount"), parts.weekdays, _slot(slots, float, "nth")
+    amount, days, nth = (
+        _slot(slots, Amount, "amount"),
+        parts.weekdays,
+        _slot(slots, float, "nth"),
+    )
     count = int(_slot(slots, float, "number", "ordinal") or 0)
     match value:
         case "week" | "several" if len(days) > 1:
             return _on_weekdays(parts, days)
         case "except" | "weekend":
             return _on_weekdays(parts, _EVERY_DAY - days if days else _WEEKEND)
-        case "amount" if amount and not (amount.months or amount.seconds) and 1 < amount.days < _MANY:
+        case "amount" if (
+            amount and not (amount.months or amount.seconds) and 1 < amount.days < _MANY
+        ):
             weeks, rest = divmod(amount.days, _WEEK)
-            return replace(parts, every=f"{amount.days} days" if rest or weeks == 1 else f"{weeks} weeks")
+            return replace(
+                parts,
+                every=f"{amount.days} days" if rest or weeks == 1 else f"{weeks} weeks",
+            )
         case "days" | "weeks" if 1 < count < _MANY:
             return replace(parts, every=f"{count} {value}")
         case "unknown" | "several" | "amount" | "days" | "weeks":
             return None
         case "month" | "year":
-            dated = _dated(parts, slots, "") if {"day", "mday", "ordinal"} & {*slots} else parts
-            return replace(dated, every=value, nth=None if nth is None else int(nth)) if dated else None
+            dated = (
+                _dated(parts, slots, "")
+                if {"day", "mday", "ordinal"} & {*slots}
+                else parts
+            )
+            return (
+                replace(dated, every=value, nth=None if nth is None else int(nth))
+                if dated
+                else None
+            )
         case _:
             return replace(parts, every=value)
 
@@ -493,7 +631,11 @@ def _on_weekdays(parts: _Parts, weekdays: frozenset[int]) -> _Parts:
 
 def _together(parts: _Parts, more: _Parts) -> _Parts | None:
     """Return the parts of two phrases as those of one time; None if they do not fit."""
-    if (dated := more.delay) and not dated.seconds and (parts.day is not None or len(parts.weekdays) == 1):
+    if (
+        (dated := more.delay)
+        and not dated.seconds
+        and (parts.day is not None or len(parts.weekdays) == 1)
+    ):
         more = replace(more, delay=None, plus=dated)  # "on Monday in a week"
     changes = dict[str, object]()
     for one in fields(_Parts):
@@ -502,7 +644,9 @@ def _together(parts: _Parts, more: _Parts) -> _Parts | None:
             continue
         if one.name == "period" and old == _HALVES.get(new):
             old = none
-        if old not in {none, new} or (old == new and one.name not in {"every", "week", "period"}):
+        if old not in {none, new} or (
+            old == new and one.name not in {"every", "week", "period"}
+        ):
             return None
         changes[one.name] = new
     if parts.weekdays | more.weekdays and (parts.day, more.day) != (None, None):
@@ -513,7 +657,9 @@ def _together(parts: _Parts, more: _Parts) -> _Parts | None:
 def _readings(slots: TimeSlots, minutes: str, *, has_hour: bool) -> tuple[int, ...]:
     """Return the minutes of the day that a clock time means: two if its half is open, none if it is no time."""
     hours = _slot(slots, tuple, "hour") or (0,)
-    past, to, written = (int(_slot(slots, float, one) or 0) for one in ("past", "to", "mm"))
+    past, to, written = (
+        int(_slot(slots, float, one) or 0) for one in ("past", "to", "mm")
+    )
     if minutes == _ISO_CLOCK:
         hours, minutes = hours[:1], "0"
     found = tuple(hour * _HOUR + int(minutes) + past + written - to for hour in hours)
@@ -522,8 +668,14 @@ def _readings(slots: TimeSlots, minutes: str, *, has_hour: bool) -> tuple[int, .
 
 def _without(sentence: str, spans: Sequence[_Span]) -> str:
     """Return a sentence without some times and the pauses beside them."""
-    starts, ends = (0, *(span.end for span in spans)), (*(span.start for span in spans), len(sentence))
-    pieces, rest = [sentence[start:end] for start, end in zip(starts, ends, strict=True)], ""
+    starts, ends = (
+        (0, *(span.end for span in spans)),
+        (*(span.start for span in spans), len(sentence)),
+    )
+    pieces, rest = (
+        [sentence[start:end] for start, end in zip(starts, ends, strict=True)],
+        "",
+    )
     for piece in (*(piece.rstrip("'’") for piece in pieces[:-1]), pieces[-1]):  # noqa: RUF001
         plain = piece.strip(" ,，")  # noqa: RUF001 Chinese comma
         rest += f" {plain}" if rest and plain and plain[0] not in ".!?" else plain
@@ -543,7 +695,9 @@ def _moment(parts: _Parts, now: datetime, sun: SunTimes) -> Moment | None:
         return Moment(_local(due, now), "", is_sure=True) if not parts.has_day else None
     readings, future = _fitting_readings(parts), set[datetime]()
     for on in _dates(parts, now.date()):
-        future.update(one for one in _times_on(on, parts, readings, now, sun) if one > now)
+        future.update(
+            one for one in _times_on(on, parts, readings, now, sun) if one > now
+        )
         if len(future) >= _ENOUGH:
             break
     times = sorted(future)
@@ -555,14 +709,20 @@ def _moment(parts: _Parts, now: datetime, sun: SunTimes) -> Moment | None:
     is_sure = _is_sure(parts, readings, due, now, is_only=len(times) == 1)
     names_hour = bool(parts.readings) and not _may_be_another_day(parts, due, now)
     other = (
-        times[1].astimezone(now.tzinfo) if len(parts.readings) > 1 and len(readings) > 1 and len(times) > 1 else None
+        times[1].astimezone(now.tzinfo)
+        if len(parts.readings) > 1 and len(readings) > 1 and len(times) > 1
+        else None
     )
-    return Moment(due, parts.every, is_sure, names_hour, other if not parts.every else None)
+    return Moment(
+        due, parts.every, is_sure, names_hour, other if not parts.every else None
+    )
 
 
 def _after(delay: Amount, now: datetime) -> datetime:
     """Return the time after an amount of days of 24 hours and seconds."""
-    return (now.astimezone(UTC) + timedelta(days=delay.days, seconds=delay.seconds)).astimezone(now.tzinfo)
+    return (
+        now.astimezone(UTC) + timedelta(days=delay.days, seconds=delay.seconds)
+    ).astimezone(now.tzinfo)
 
 
 def _later(day: date, amount: Amount) -> date:
@@ -575,7 +735,9 @@ def _later(day: date, amount: Amount) -> date:
     return first + timedelta(days=min(day.day, last) - 1 + amount.days)
 
 
-def _times_on(on: date, parts: _Parts, readings: Sequence[int], now: datetime, sun: SunTimes) -> Iterator[datetime]:
+def _times_on(
+    on: date, parts: _Parts, readings: Sequence[int], now: datetime, sun: SunTimes
+) -> Iterator[datetime]:
     """Yield the times of a day that are meant."""
     if parts.sun is None:
         midnight = datetime.combine(on, time())
@@ -600,11 +762,19 @@ def _moved(parts: _Parts, moment: Moment) -> _Parts:
         remaining = ""
     parts = replace(parts, every=parts.every or remaining)
     with_time = replace(parts, readings=(due,))
-    parts = with_time if not (parts.readings or parts.sun) and _fitting_readings(with_time) else parts
+    parts = (
+        with_time
+        if not (parts.readings or parts.sun) and _fitting_readings(with_time)
+        else parts
+    )
     if names_days:
         return parts
-    near = tuple(minutes for minutes in parts.readings if abs(minutes - due) <= _NEAR_IN_MINUTES)
-    parts = replace(parts, readings=near if len(near) == 1 and not parts.period else parts.readings)
+    near = tuple(
+        minutes for minutes in parts.readings if abs(minutes - due) <= _NEAR_IN_MINUTES
+    )
+    parts = replace(
+        parts, readings=near if len(near) == 1 and not parts.period else parts.readings
+    )
     match moment.every:
         case "":
             return replace(parts, on=on)
@@ -617,7 +787,11 @@ def _moved(parts: _Parts, moment: Moment) -> _Parts:
         case every if "," in every:
             return replace(parts, weekdays=frozenset(map(int, every.split(","))))
         case every:
-            return parts if every.endswith("days") else replace(parts, weekdays=frozenset({on.weekday()}))
+            return (
+                parts
+                if every.endswith("days")
+                else replace(parts, weekdays=frozenset({on.weekday()}))
+            )
 
 
 def _fitting_readings(parts: _Parts) -> Sequence[int]:
@@ -627,14 +801,18 @@ def _fitting_readings(parts: _Parts) -> Sequence[int]:
     begin, end, usual = _PERIODS[parts.period]
     if not parts.readings:
         return usual
-    shifted = {minutes + days * _DAY for minutes in parts.readings for days in (-1, 0, 1)}
+    shifted = {
+        minutes + days * _DAY for minutes in parts.readings for days in (-1, 0, 1)
+    }
     return sorted(minutes for minutes in shifted if begin <= minutes < end)
 
 
 def _dates(parts: _Parts, today: date) -> Iterator[date]:
     """Yield the days that a time may fall on. Its minutes may reach into the next day: yesterday counts, too."""
     plus = parts.plus or Amount()
-    base = _later(today, parts.delay) if parts.delay and not parts.delay.seconds else None
+    base = (
+        _later(today, parts.delay) if parts.delay and not parts.delay.seconds else None
+    )
     for days in range(-1, FURTHEST.days + 1):
         on = today + timedelta(days=days)
         if base is not None and on != base:
@@ -663,7 +841,11 @@ def _fits(parts: _Parts, on: date, today: date) -> bool:
         parts.mday is None or on.day == parts.mday,
         parts.easter is None or on == _easter(on.year) + timedelta(days=parts.easter),
         parts.nth
-        in {None, (on.day - 1) // _WEEK + 1, _LAST if (on + timedelta(days=_WEEK)).month != on.month else None},
+        in {
+            None,
+            (on.day - 1) // _WEEK + 1,
+            _LAST if (on + timedelta(days=_WEEK)).month != on.month else None,
+        },
         parts.every != "workday" or on.weekday() < _WORKDAYS,
     )
     return all(named)
@@ -672,7 +854,13 @@ def _fits(parts: _Parts, on: date, today: date) -> bool:
 def _easter(year: int) -> date:
     """Return Easter Sunday, by the Gregorian computus of Meeus, Jones and Butcher."""
     century, rest = divmod(year, 100)
-    epact = (19 * (year % 19) + century - century // 4 - (century - (century + 8) // 25 + 1) // 3 + 15) % 30
+    epact = (
+        19 * (year % 19)
+        + century
+        - century // 4
+        - (century - (century + 8) // 25 + 1) // 3
+        + 15
+    ) % 30
     weekday = (32 + 2 * (century % 4) + 2 * (rest // 4) - epact - rest % 4) % 7
     late = (year % 19 + 11 * epact + 22 * weekday) // 451
     month, day = divmod(epact + weekday - 7 * late + 114, 31)
@@ -683,7 +871,14 @@ def _monday(day: date) -> date:
     return day - timedelta(days=day.weekday())
 
 
-def _is_sure(parts: _Parts, readings: Sequence[int], due: datetime, now: datetime, *, is_only: bool) -> bool:
+def _is_sure(
+    parts: _Parts,
+    readings: Sequence[int],
+    due: datetime,
+    now: datetime,
+    *,
+    is_only: bool,
+) -> bool:
     """Return whether people can only have meant this of all times that fit their words."""
     is_today = parts.day == 0 and parts.plus is None
     if parts.is_about or _may_be_another_day(parts, due, now):
@@ -691,13 +886,19 @@ def _is_sure(parts: _Parts, readings: Sequence[int], due: datetime, now: datetim
     if parts.sun:
         return True
     if not parts.readings:
-        return bool(parts.period) and due.hour * _HOUR + due.minute == readings[0] % _DAY
+        return (
+            bool(parts.period) and due.hour * _HOUR + due.minute == readings[0] % _DAY
+        )
     if len(readings) == 1:
         return readings[0] < _DAY or is_today or not parts.has_day
     if is_today and is_only:
         return True
     if parts.every or (parts.has_day and not is_today) or parts.delay:
-        return readings[0] >= _NOON and due.hour * _HOUR + due.minute == readings[0] and not parts.every
+        return (
+            readings[0] >= _NOON
+            and due.hour * _HOUR + due.minute == readings[0]
+            and not parts.every
+        )
     wait = due.astimezone(UTC) - now.astimezone(UTC)
     return wait <= _NEAR and (due.hour >= _WAKING or wait <= _NEAR_AT_NIGHT)
 
@@ -711,12 +912,18 @@ def _may_be_another_day(parts: _Parts, due: datetime, now: datetime) -> bool:
     if is_open or parts.plus:
         return False
     is_this_week = due.isocalendar()[:2] == now.isocalendar()[:2]
-    return due.date() == now.date() or parts.doubt > 1 or (parts.doubt == 1 and is_this_week)
+    return (
+        due.date() == now.date()
+        or parts.doubt > 1
+        or (parts.doubt == 1 and is_this_week)
+    )
 
 
 def _local(wall: datetime, now: datetime) -> datetime:
     """Return the time at which clocks show this, or later where they skip it; the first one that is to come of two."""
-    both = [wall.replace(tzinfo=now.tzinfo, fold=fold).astimezone(UTC) for fold in (0, 1)]
+    both = [
+        wall.replace(tzinfo=now.tzinfo, fold=fold).astimezone(UTC) for fold in (0, 1)
+    ]
     return next((one for one in both if one > now), both[0]).astimezone(now.tzinfo)
 
 
@@ -733,7 +940,9 @@ def recurs_on(day: date, first: date, every: Repetition) -> bool:
         case "week":
             return day.weekday() == first.weekday()
         case "month" | "year":
-            return day.day == first.day and (every == "month" or day.month == first.month)
+            return day.day == first.day and (
+                every == "month" or day.month == first.month
+            )
         case _ if step := _step(every):
             return (day - first) % step == timedelta()
         case _:
@@ -748,34 +957,62 @@ def pause_after(every: Repetition) -> timedelta:
 def _step(every: Repetition) -> timedelta:
     """Return the time between two of what comes each so many days or weeks; none for other ways."""
     count, _, unit = every.partition(" ")
-    return timedelta(days=int(count) * (_WEEK if unit == "weeks" else 1)) if unit else timedelta()
+    return (
+        timedelta(days=int(count) * (_WEEK if unit == "weeks" else 1))
+        if unit
+        else timedelta()
+    )
 
 
 def exact_words(moment: Moment) -> str:
     """Return words that mean a moment in every language."""
     if not moment.every:
         return moment.due.isoformat()
-    fields = _fields(moment.due, moment.every, FALLBACK) | {"time": f"at {_ISO_CLOCK}{moment.due:%H:%M}"}
+    fields = _fields(moment.due, moment.every, FALLBACK) | {
+        "time": f"at {_ISO_CLOCK}{moment.due:%H:%M}"
+    }
     return _every_template(moment.every, FALLBACK).format_map(fields)
 
 
 def spoken_time(
-    due: datetime, *, now: datetime, language: str, every: Repetition = "", has_distance: bool = True
+    due: datetime,
+    *,
+    now: datetime,
+    language: str,
+    every: Repetition = "",
+    has_distance: bool = True,
 ) -> str:
     """Return a time in words: "At six this evening, in 47 minutes". It `has_distance` if that is less than a day."""
-    tag, due, wait = _spoken_language(language), due.astimezone(now.tzinfo), due.astimezone(UTC) - now.astimezone(UTC)
+    tag, due, wait = (
+        _spoken_language(language),
+        due.astimezone(now.tzinfo),
+        due.astimezone(UTC) - now.astimezone(UTC),
+    )
     words, is_near = WORDS[tag].spoken, wait < timedelta(days=1)
     if wait.total_seconds() < _SOON and not every:
         return _capitalized(words.soon.format(_distance(tag, wait)))
     fields = _fields(due, every, tag)
     template = _every_template(every, tag) if every else _once_template(words, due, now)
     clock = (words.time if due.minute else words.full_hour).format_map(fields)
-    clock = clock.replace(*words.one) if due.hour == 1 and not due.minute and words.one[0] else clock
-    if due.hour == due.minute == 0 and every in {"", "day", "workday"} and (is_near or every):
-        template, clock = template.partition("{time}")[0] + "{time}" if every else "{time}", words.midnight
+    clock = (
+        clock.replace(*words.one)
+        if due.hour == 1 and not due.minute and words.one[0]
+        else clock
+    )
+    if (
+        due.hour == due.minute == 0
+        and every in {"", "day", "workday"}
+        and (is_near or every)
+    ):
+        template, clock = (
+            template.partition("{time}")[0] + "{time}" if every else "{time}",
+            words.midnight,
+        )
     text = template.format_map(fields | {"time": clock})
     return _capitalized(
-        words.delay.format(text, _distance(tag, wait)) if has_distance and is_near and not every else text
+        words.delay.format(text, _distance(tag, wait))
+        if has_distance and is_near and not every
+        else text
     )
 
 
@@ -786,30 +1023,46 @@ def _spoken_language(language: str) -> str:
 
 def _fields(due: datetime, every: Repetition, tag: str) -> dict[str, int | str]:
     """Return the fields of templates but the time; `word` is that of `hour12`."""
-    words, hour12, (count, _, unit) = WORDS[tag].spoken, due.hour % 12 or 12, every.partition(" ")
+    words, hour12, (count, _, unit) = (
+        WORDS[tag].spoken,
+        due.hour % 12 or 12,
+        every.partition(" "),
+    )
     return {
         "hour": due.hour,
         "hour12": hour12,
         "minute": due.minute,
-        "word": next(word for word, number in number_words(tag).items() if number == hour12),
+        "word": next(
+            word for word, number in number_words(tag).items() if number == hour12
+        ),
         "period": words.periods.split()[due.hour // 6],
         "weekday": _weekday_names(words, due.weekday(), every),
         "month": LANGUAGES[tag].dates.months.split()[due.month - 1],
         "day": due.day,
         "count": count,
-        "amount": _counted(tag, "day" if unit == "days" else "week", int(count)) if unit else "",
+        "amount": _counted(tag, "day" if unit == "days" else "week", int(count))
+        if unit
+        else "",
     }
 
 
 def _once_template(words: Spoken, due: datetime, now: datetime) -> str:
     days = (due.date() - now.date()).days
-    return (words.today, words.tomorrow)[days] if days <= 1 else words.weekday if days < _WEEK else words.date
+    return (
+        (words.today, words.tomorrow)[days]
+        if days <= 1
+        else words.weekday
+        if days < _WEEK
+        else words.date
+    )
 
 
 def _every_template(every: Repetition, tag: str) -> str:
     """Return how a time that comes again is said."""
     templates, (count, _, unit) = WORDS[tag].spoken.every, every.partition(" ")
-    each_second, _, others = templates.get(unit or every, templates["week"]).partition("|")
+    each_second, _, others = templates.get(unit or every, templates["week"]).partition(
+        "|"
+    )
     return each_second if count == "2" or not others else others
 
 
@@ -819,7 +1072,10 @@ def _weekday_names(words: Spoken, weekday: int, every: Repetition) -> str:
     names = ((is_weekly and words.every_weekdays) or words.weekdays).split()
     days = [int(day) for day in every.split(",")] if "," in every else [weekday]
     first, *more = (names[day] for day in days)
-    *others, last = (first.replace("_", " "), *(name.rpartition("_")[2] for name in more))
+    *others, last = (
+        first.replace("_", " "),
+        *(name.rpartition("_")[2] for name in more),
+    )
     return words.join.format(", ".join(others), last) if others else last
 
 
@@ -840,14 +1096,25 @@ def _distance(tag: str, wait: timedelta) -> str:
 
 def _counted(tag: str, unit: SpokenUnit, count: int) -> str:
     """Return a number of units in words."""
-    written_out, forms = LANGUAGES[tag].written_out, WORDS[tag].spoken.units[unit].split("|")
-    plural = next(plural for pattern, plural in written_out.plurals if re.fullmatch(pattern, str(count)))
+    written_out, forms = (
+        LANGUAGES[tag].written_out,
+        WORDS[tag].spoken.units[unit].split("|"),
+    )
+    plural = next(
+        plural
+        for pattern, plural in written_out.plurals
+        if re.fullmatch(pattern, str(count))
+    )
     return f"{count}{written_out.gap}{forms[_FORMS.get(plural, len(forms) - 1)]}"
 
 
 def spoken_weekday(day: date, language: str) -> str:
     """Return the name of the weekday of a date."""
-    return _capitalized(WORDS[_spoken_language(language)].spoken.weekdays.split()[day.weekday()].replace("_", " "))
+    return _capitalized(
+        WORDS[_spoken_language(language)]
+        .spoken.weekdays.split()[day.weekday()]
+        .replace("_", " ")
+    )
 
 
 def spoken_date(day: date, language: str) -> str:

@@ -25,7 +25,9 @@ _MAX_NAMES: Final = 100
 _MAX_ARGUMENT: Final = 1_000
 """Characters of an argument that are read."""
 _NO_ARGUMENTS: Final = f"Give {_WORDS}, {_AREA} or {_DOMAIN}, or several of these."
-_NOTHING: Final = "Nothing like that is there. Other words may find it, or its room or domain alone."
+_NOTHING: Final = (
+    "Nothing like that is there. Other words may find it, or its room or domain alone."
+)
 
 
 class _UnknownName(Exception):
@@ -35,36 +37,53 @@ class _UnknownName(Exception):
 async def _async_find(call: OwnCall) -> ToolAnswer:
     """Find entities by words, area and domain."""
     arguments = call.arguments
-    words, area, domain = (str(arguments.get(name) or "").strip()[:_MAX_ARGUMENT] for name in (_WORDS, _AREA, _DOMAIN))
+    words, area, domain = (
+        str(arguments.get(name) or "").strip()[:_MAX_ARGUMENT]
+        for name in (_WORDS, _AREA, _DOMAIN)
+    )
     if not words and not area and not domain:
         return error_answer(_NO_ARGUMENTS)
     index = await async_get_entity_index(call.hass, call.language)
     try:
-        among = _in_domain(index.home, _in_area(call.hass, index, area), domain.casefold())
+        among = _in_domain(
+            index.home, _in_area(call.hass, index, area), domain.casefold()
+        )
     except _UnknownName as error:
         return error_answer(str(error))
     return _answer(index.home, index.fitting(words, among) if words else among)
 
 
-def _in_area(hass: HomeAssistant, index: EntityIndex, area: str) -> Sequence[ExposedEntity]:
+def _in_area(
+    hass: HomeAssistant, index: EntityIndex, area: str
+) -> Sequence[ExposedEntity]:
     """Return the entities in an area or on a floor, or all of them if none is given."""
     home = index.home
     if not area:
         return home.entities
     places = {known.key for known in places_named(hass, area, "area", "floor")}
-    found = {room.area_id for room in home.rooms if not places.isdisjoint({room.area_id, room.floor_id})}
+    found = {
+        room.area_id
+        for room in home.rooms
+        if not places.isdisjoint({room.area_id, room.floor_id})
+    }
     if not (found := found or {*index.named_rooms(area)}):
         filled = [room.name for room in home.rooms if home.by_room.get(room.area_id)]
-        raise _UnknownName(f"There is no area {quoted(area)}. {_listed('areas', filled)}")
+        raise _UnknownName(
+            f"There is no area {quoted(area)}. {_listed('areas', filled)}"
+        )
     return [entity for entity in home.entities if entity.area_id in found]
 
 
-def _in_domain(home: Home, entities: Sequence[ExposedEntity], domain: str) -> Sequence[ExposedEntity]:
+def _in_domain(
+    home: Home, entities: Sequence[ExposedEntity], domain: str
+) -> Sequence[ExposedEntity]:
     if not domain:
         return entities
     domains = sorted({entity.domain for entity in home.entities})
     if domain not in domains:
-        raise _UnknownName(f"There is no domain {quoted(domain)}. {_listed('domains', domains)}")
+        raise _UnknownName(
+            f"There is no domain {quoted(domain)}. {_listed('domains', domains)}"
+        )
     return [entity for entity in entities if entity.domain == domain]
 
 
@@ -79,9 +98,20 @@ def _answer(home: Home, entities: Sequence[ExposedEntity]) -> ToolAnswer:
     for entity in entities[:MAX_FOUND]:
         place: JsonObject = {"area": rooms[entity.area_id]} if entity.area_id else {}
         also: JsonObject = {"also": list(entity.names[1:])} if entity.names[1:] else {}
-        found.append({"name": entity.names[0] if entity.names else "", **also, **place, "domain": entity.domain})
+        found.append(
+            {
+                "name": entity.names[0] if entity.names else "",
+                **also,
+                **place,
+                "domain": entity.domain,
+            }
+        )
     more = len(entities) - len(found)
-    note = f"There are {more} more. Give more of {_WORDS}, {_AREA} and {_DOMAIN} to narrow it down." if more else ""
+    note = (
+        f"There are {more} more. Give more of {_WORDS}, {_AREA} and {_DOMAIN} to narrow it down."
+        if more
+        else ""
+    )
     note = note or ("" if found else _NOTHING)
     return ToolAnswer({"found": found, **({"note": note} if note else {})})
 
@@ -93,7 +123,10 @@ FIND: Final = OwnTool(
         "names, areas and domains, but no states.",
         parameters(
             {
-                _WORDS: ("string", "What it is called, or what it is, in the language of the names in this home."),
+                _WORDS: (
+                    "string",
+                    "What it is called, or what it is, in the language of the names in this home.",
+                ),
                 _AREA: ("string", "Name of a room or a floor."),
                 _DOMAIN: ("string", "Such as light, cover or sensor."),
             }
@@ -102,5 +135,6 @@ FIND: Final = OwnTool(
     ),
     run=_async_find,
     needs=attrgetter("home_is_large"),
-    label=LLM_API_ASSIST,  # whoever allows the tools of Assist needs it to name entities
+    # whoever allows the tools of Assist needs it to name entities
+    label=LLM_API_ASSIST,
 )

@@ -1,7 +1,7 @@
 """The tool that tells every agent of the home about the weather.
 
-Only numbers and Home Assistant's own words are passed on: conditions and units of a weather service that Home Assistant
-does not know are left out.
+Only numbers and Home Assistant's own words are passed on: conditions and units of a
+weather service that Home Assistant does not know are left out.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,8 +11,16 @@ from math import isfinite
 from typing import Final, NamedTuple, cast
 
 from homeassistant.components import weather
-from homeassistant.components.weather import DOMAIN as WEATHER_DOMAIN, SERVICE_GET_FORECASTS
-from homeassistant.const import ATTR_ENTITY_ID, ATTR_SUPPORTED_FEATURES, PERCENTAGE, STATE_UNAVAILABLE
+from homeassistant.components.weather import (
+    DOMAIN as WEATHER_DOMAIN,
+    SERVICE_GET_FORECASTS,
+)
+from homeassistant.const import (
+    ATTR_ENTITY_ID,
+    ATTR_SUPPORTED_FEATURES,
+    PERCENTAGE,
+    STATE_UNAVAILABLE,
+)
 from homeassistant.core import HomeAssistant, State
 from homeassistant.helpers import intent
 from homeassistant.helpers.llm import LLMContext, async_get_match_preferences
@@ -22,7 +30,16 @@ from homeassistant.util.json import JsonObjectType
 from ...agent.messages import JsonObject, JsonValue, ToolDefinition
 from ...effects.intents import Naming
 from ...home.entity_matches import areas_of_entities, exposed_names, matching_states
-from .own_tool import READS, OwnCall, OwnTool, SharedWith, ToolAnswer, error_answer, own_name, parameters
+from .own_tool import (
+    READS,
+    OwnCall,
+    OwnTool,
+    SharedWith,
+    ToolAnswer,
+    error_answer,
+    own_name,
+    parameters,
+)
 
 MAX_DAYS: Final = 7
 MAX_HOURS: Final = 24
@@ -45,14 +62,22 @@ class _Kind(NamedTuple):
 
 
 _KINDS: Final = {
-    ForecastKind.DAILY: _Kind(weather.WeatherEntityFeature.FORECAST_DAILY, timedelta(days=1), MAX_DAYS),
-    ForecastKind.TWICE_DAILY: _Kind(
-        weather.WeatherEntityFeature.FORECAST_TWICE_DAILY, timedelta(hours=12), 2 * MAX_DAYS
+    ForecastKind.DAILY: _Kind(
+        weather.WeatherEntityFeature.FORECAST_DAILY, timedelta(days=1), MAX_DAYS
     ),
-    ForecastKind.HOURLY: _Kind(weather.WeatherEntityFeature.FORECAST_HOURLY, timedelta(hours=1), MAX_HOURS),
+    ForecastKind.TWICE_DAILY: _Kind(
+        weather.WeatherEntityFeature.FORECAST_TWICE_DAILY,
+        timedelta(hours=12),
+        2 * MAX_DAYS,
+    ),
+    ForecastKind.HOURLY: _Kind(
+        weather.WeatherEntityFeature.FORECAST_HOURLY, timedelta(hours=1), MAX_HOURS
+    ),
 }
 _CONDITIONS: Final = frozenset(
-    value for name, value in vars(weather).items() if name.startswith("ATTR_CONDITION_") and isinstance(value, str)
+    value
+    for name, value in vars(weather).items()
+    if name.startswith("ATTR_CONDITION_") and isinstance(value, str)
 )
 _QUANTITIES: Final = {
     "temperature": 1,
@@ -70,7 +95,9 @@ _QUANTITIES: Final = {
     "uv_index": 0,
 }
 """The reported attributes in order, with their decimal places."""
-_LEFT_OUT_OF_FORECASTS: Final = frozenset({"dew_point", "pressure", "visibility", "cloud_coverage"})
+_LEFT_OUT_OF_FORECASTS: Final = frozenset(
+    {"dew_point", "pressure", "visibility", "cloud_coverage"}
+)
 _COMPASS: Final = ("N", "NE", "E", "SE", "S", "SW", "W", "NW")
 
 
@@ -81,7 +108,11 @@ class _WeatherError(Exception):
 async def _async_get_forecast(call: OwnCall) -> ToolAnswer:
     """Answer a question about the weather."""
     hass, llm_context = call.hass, call.llm_context
-    given = {key: str(value) for key, value in call.arguments.items() if not intent.is_blank_slot_value(value)}
+    given = {
+        key: str(value)
+        for key, value in call.arguments.items()
+        if not intent.is_blank_slot_value(value)
+    }
     try:
         state = _find_weather(hass, llm_context, given.get("name"), given.get("area"))
         kind = _choose_kind(state, given.get("forecast"))
@@ -96,30 +127,60 @@ async def _async_get_forecast(call: OwnCall) -> ToolAnswer:
     }
     if kind is not None:
         forecast = await _async_forecast(hass, llm_context, state, kind)
-        data |= {"forecast_kind": kind.value, "forecast": forecast_rows(forecast, kind, now)}
+        data |= {
+            "forecast_kind": kind.value,
+            "forecast": forecast_rows(forecast, kind, now),
+        }
     return ToolAnswer(data)
 
 
-def _find_weather(hass: HomeAssistant, llm_context: LLMContext, name: str | None, area: str | None) -> State:
+def _find_weather(
+    hass: HomeAssistant, llm_context: LLMContext, name: str | None, area: str | None
+) -> State:
     """Return the weather entity, or of several the one nearest to the device of the speaker."""
     constraints = intent.MatchTargetsConstraints(
-        name=name, area_name=area, domains={WEATHER_DOMAIN}, assistant=llm_context.assistant, allow_duplicate_names=True
+        name=name,
+        area_name=area,
+        domains={WEATHER_DOMAIN},
+        assistant=llm_context.assistant,
+        allow_duplicate_names=True,
     )
-    matched = sorted(matching_states(hass, constraints), key=lambda state: (state.name.casefold(), state.entity_id))
+    matched = sorted(
+        matching_states(hass, constraints),
+        key=lambda state: (state.name.casefold(), state.entity_id),
+    )
     if states := [state for state in matched if state.state != STATE_UNAVAILABLE]:
         return _nearest(hass, llm_context, states)
     if matched:
-        raise _WeatherError("The weather is not available at the moment. Say so, and do not ask again now.")
-    description = " ".join(filter(None, [f"called '{name}'" if name else "", f"in the area '{area}'" if area else ""]))
+        raise _WeatherError(
+            "The weather is not available at the moment. Say so, and do not ask again now."
+        )
+    description = " ".join(
+        filter(
+            None,
+            [
+                f"called '{name}'" if name else "",
+                f"in the area '{area}'" if area else "",
+            ],
+        )
+    )
     names = ", ".join(exposed_names(hass, llm_context.assistant, {WEATHER_DOMAIN}))
     raise _WeatherError(
         f"There is no weather entity {description}. There are: {names}. Without name and area it is the home's."
     )
 
 
-def _nearest(hass: HomeAssistant, llm_context: LLMContext, states: list[State]) -> State:
-    near, areas = async_get_match_preferences(hass, llm_context).area_id, areas_of_entities(hass)
-    return next((state for state in states if near and areas.get(state.entity_id) == near), states[0])
+def _nearest(
+    hass: HomeAssistant, llm_context: LLMContext, states: list[State]
+) -> State:
+    near, areas = (
+        async_get_match_preferences(hass, llm_context).area_id,
+        areas_of_entities(hass),
+    )
+    return next(
+        (state for state in states if near and areas.get(state.entity_id) == near),
+        states[0],
+    )
 
 
 def _choose_kind(state: State, wanted: str | None) -> ForecastKind | None:
@@ -132,8 +193,14 @@ def _choose_kind(state: State, wanted: str | None) -> ForecastKind | None:
     if wanted == ForecastKind.DAILY and ForecastKind.TWICE_DAILY in kinds:
         return ForecastKind.TWICE_DAILY
     other = ForecastKind.DAILY if wanted == ForecastKind.HOURLY else ForecastKind.HOURLY
-    has_other = other in kinds or (other is ForecastKind.DAILY and ForecastKind.TWICE_DAILY in kinds)
-    instead = f"Ask for the {other.value} one." if has_other else "Leave 'forecast' out to get the current weather."
+    has_other = other in kinds or (
+        other is ForecastKind.DAILY and ForecastKind.TWICE_DAILY in kinds
+    )
+    instead = (
+        f"Ask for the {other.value} one."
+        if has_other
+        else "Leave 'forecast' out to get the current weather."
+    )
     raise _WeatherError(f"{state.name} has no {wanted} forecast. {instead}")
 
 
@@ -155,7 +222,11 @@ async def _async_forecast(
 def supported_kinds(state: State) -> tuple[ForecastKind, ...]:
     """Return the kinds of forecast that a weather entity supports, the most useful first."""
     features: object = state.attributes.get(ATTR_SUPPORTED_FEATURES)
-    return tuple(kind for kind in _KINDS if isinstance(features, int) and features & _KINDS[kind].feature)
+    return tuple(
+        kind
+        for kind in _KINDS
+        if isinstance(features, int) and features & _KINDS[kind].feature
+    )
 
 
 def current_conditions(state: State) -> JsonObject:
@@ -163,17 +234,26 @@ def current_conditions(state: State) -> JsonObject:
     return _report({**state.attributes, "condition": state.state}, _QUANTITIES)
 
 
-def forecast_rows(forecast: Sequence[Mapping[str, object]], kind: ForecastKind, now: datetime) -> list[JsonValue]:
+def forecast_rows(
+    forecast: Sequence[Mapping[str, object]], kind: ForecastKind, now: datetime
+) -> list[JsonValue]:
     """Report the future part of a forecast in local time, at most 7 days or 24 hours."""
     quantities = [name for name in _QUANTITIES if name not in _LEFT_OUT_OF_FORECASTS]
     rows: list[JsonValue] = []
     for entry in forecast:
-        begin = dt_util.parse_datetime(written) if isinstance(written := entry.get("datetime"), str) else None
+        begin = (
+            dt_util.parse_datetime(written)
+            if isinstance(written := entry.get("datetime"), str)
+            else None
+        )
         if begin is None or not _is_ahead(begin := dt_util.as_local(begin), kind, now):
             continue
         row = _report(entry, quantities)
         if "templow" in row:
-            row = {{"temperature": "high", "templow": "low"}.get(name, name): value for name, value in row.items()}
+            row = {
+                {"temperature": "high", "templow": "low"}.get(name, name): value
+                for name, value in row.items()
+            }
         rows.append({"when": _when(begin, kind, is_day=entry.get("is_daytime")), **row})
     return rows[: _KINDS[kind].max_rows]
 
@@ -185,12 +265,21 @@ def units(state: State) -> JsonObject:
         unit: object = state.attributes.get(attribute)
         if isinstance(unit, str) and unit in valid:
             named[attribute.removesuffix("_unit")] = unit
-    return {**named, "humidity": PERCENTAGE, "precipitation_probability": PERCENTAGE, "cloud_coverage": PERCENTAGE}
+    return {
+        **named,
+        "humidity": PERCENTAGE,
+        "precipitation_probability": PERCENTAGE,
+        "cloud_coverage": PERCENTAGE,
+    }
 
 
-def _report(values: Mapping[str, object], quantities: Sequence[str] | Mapping[str, int]) -> JsonObject:
+def _report(
+    values: Mapping[str, object], quantities: Sequence[str] | Mapping[str, int]
+) -> JsonObject:
     report: JsonObject = {}
-    if (condition := values.get("condition")) in _CONDITIONS and isinstance(condition, str):
+    if (condition := values.get("condition")) in _CONDITIONS and isinstance(
+        condition, str
+    ):
         report["condition"] = condition
     for name in quantities:
         if (number := _rounded(values.get(name), _QUANTITIES[name])) is not None:
@@ -201,7 +290,11 @@ def _report(values: Mapping[str, object], quantities: Sequence[str] | Mapping[st
 
 
 def _rounded(value: object, digits: int) -> int | float | None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, (int, float))
+        or not isfinite(value)
+    ):
         return None
     rounded = round(float(value), digits)
     return int(rounded) if rounded.is_integer() else rounded
@@ -247,11 +340,15 @@ GET_FORECAST: Final = OwnTool(
                 "area": ("string", "Its area"),
             }
         ),
-        READS,  # not open-world: the numbers come from elsewhere, but they cannot carry instructions to the model
+        # not open-world: the numbers come from elsewhere, but they cannot carry
+        # instructions to the model
+        READS,
     ),
     run=_async_get_forecast,
     calls_action=True,
     shared=SharedWith(
-        frozenset({WEATHER_DOMAIN}), "Get weather forecast", Naming(("name", "area"), frozenset({WEATHER_DOMAIN}))
+        frozenset({WEATHER_DOMAIN}),
+        "Get weather forecast",
+        Naming(("name", "area"), frozenset({WEATHER_DOMAIN})),
     ),
 )

@@ -1,6 +1,7 @@
 """The type of a tool of our own: all that is known of it, from its definition to the sentence that confirms it.
 
-A tool that changes something, and does not say what, is judged as one that may do any harm: it needs a yes.
+A tool that changes something, and does not say what, is judged as one that may do any
+harm: it needs a yes.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -24,7 +25,9 @@ _NOBODY: Final = (
 _AUTOMATION: Final = "Only a person who speaks for themself can use this. No automation and no script can."
 
 _NO_SETTINGS: Final = AgentSettings()
-READS: Final = ToolAnnotations(read_only=True, destructive=False, idempotent=True, open_world=False)
+READS: Final = ToolAnnotations(
+    read_only=True, destructive=False, idempotent=True, open_world=False
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +147,9 @@ class OwnTool:
     def annotated(self) -> Annotated:
         """Return the effects that are known without those that it declares."""
         own = self.definition.annotations
-        return Annotated(own if own.read_only else replace(own, destructive=True, open_world=True))
+        return Annotated(
+            own if own.read_only else replace(own, destructive=True, open_world=True)
+        )
 
 
 def own_name(name: str) -> str:
@@ -152,7 +157,9 @@ def own_name(name: str) -> str:
     return f"{DOMAIN}__{name}"
 
 
-def parameters(properties: Mapping[str, tuple[str, str, *tuple[str, ...]]], *required: str) -> JsonObject:
+def parameters(
+    properties: Mapping[str, tuple[str, str, *tuple[str, ...]]], *required: str
+) -> JsonObject:
     """Return a JSON Schema for properties given by type, description, which may be empty, and any choices."""
     return {
         "type": "object",

@@ -1,7 +1,7 @@
 """The tool that tells what was: when something last happened, for how long, how cold it got, how much was used.
 
-It reads what Home Assistant records of exposed entities. An answer is words and durations, not rows.
-Decision 53.
+It reads what Home Assistant records of exposed entities. An answer is words and
+durations, not rows. Decision 53.
 """
 
 import asyncio
@@ -18,7 +18,12 @@ from homeassistant.components.homeassistant import async_should_expose
 from homeassistant.components.sensor import ATTR_STATE_CLASS
 from homeassistant.const import ATTR_DEVICE_CLASS, ATTR_UNIT_OF_MEASUREMENT
 from homeassistant.core import HomeAssistant, State
-from homeassistant.helpers import device_registry as dr, entity_registry as er, intent, llm
+from homeassistant.helpers import (
+    device_registry as dr,
+    entity_registry as er,
+    intent,
+    llm,
+)
 from homeassistant.util import dt as dt_util
 
 from ...agent.messages import JsonObject, JsonValue, ToolDefinition
@@ -41,7 +46,16 @@ from ...internals.recorder import (
     records,
 )
 from ...speech.sentences import async_get_sentences
-from .own_tool import READS, OwnCall, OwnTool, SharedWith, ToolAnswer, error_answer, own_name, parameters
+from .own_tool import (
+    READS,
+    OwnCall,
+    OwnTool,
+    SharedWith,
+    ToolAnswer,
+    error_answer,
+    own_name,
+    parameters,
+)
 from .past_states import (
     NO_VALUES,
     Numbers,
@@ -54,7 +68,14 @@ from .past_states import (
     recorded_value,
     spans,
 )
-from .period import InvalidTime, Period, PeriodName, earlier_periods, named_period, written_period
+from .period import (
+    InvalidTime,
+    Period,
+    PeriodName,
+    earlier_periods,
+    named_period,
+    written_period,
+)
 
 TOOL_NAME: Final = own_name("get_past")
 _TIMEOUT: Final = 1.0
@@ -65,7 +86,9 @@ _MOST_TOLD: Final = 8
 _MOST_IN_FULL: Final = 3
 _MOST_TIMES: Final = 5
 _IN_ALL: Final = ("before, to the same time", "before, in all")
-_DETAILS: Final = frozenset({"earlier times", "for", "latest", "until", "when", "before", *_IN_ALL})
+_DETAILS: Final = frozenset(
+    {"earlier times", "for", "latest", "until", "when", "before", *_IN_ALL}
+)
 """Parts of what is told of one thing that are left out beside many others."""
 _MOST_NAMES: Final = 12
 _LATEST: Final = 20
@@ -74,7 +97,10 @@ _TEMPERATURE: Final = "temperature"
 _ENERGY: Final = frozenset({"energy", "gas", "water"})
 _METERS: Final = frozenset({"total", "total_increasing"})
 """State classes."""
-_ATTRIBUTES: Final[Mapping[str, str]] = {"weather": "temperature", "climate": "current_temperature"}
+_ATTRIBUTES: Final[Mapping[str, str]] = {
+    "weather": "temperature",
+    "climate": "current_temperature",
+}
 _CONTACTS: Final = frozenset({"door", "garage_door", "opening", "window"})
 _PRESENCE: Final = frozenset({"device_tracker", "person", "zone"})
 """Domains of which nothing is told unless a rule allows it, and only if they alone are meant."""
@@ -131,7 +157,9 @@ async def _async_tell_past(call: OwnCall) -> ToolAnswer:
     return ToolAnswer(_answer(question, list(answers.values()), left_out))
 
 
-async def _async_each[T](states: Sequence[State], find: Callable[[State], Awaitable[T]]) -> Mapping[str, T]:
+async def _async_each[T](
+    states: Sequence[State], find: Callable[[State], Awaitable[T]]
+) -> Mapping[str, T]:
     """Return what is found of entities by id, as far as there is time; nothing of one with too many states."""
     found: dict[str, T] = {}
     with suppress(TimeoutError):
@@ -151,7 +179,10 @@ def _question(call: OwnCall) -> _Question:
     earlier: list[Period] = []
     if name in PeriodName:
         begin, end = named_period(PeriodName(name), now)
-        period, earlier = Period(begin, min(end, now)), earlier_periods(PeriodName(name), now)
+        period, earlier = (
+            Period(begin, min(end, now)),
+            earlier_periods(PeriodName(name), now),
+        )
     elif written:
         try:
             period = written_period(written, now)
@@ -163,7 +194,9 @@ def _question(call: OwnCall) -> _Question:
 async def _async_selected(call: OwnCall, question: _Question) -> list[State]:
     """Return the exposed entities that a question is about. Raises `_NoAnswer` for none."""
     hass, assistant = call.hass, call.llm_context.assistant
-    name, area = (str(call.arguments.get(slot) or "").strip() for slot in ("name", "area"))
+    name, area = (
+        str(call.arguments.get(slot) or "").strip() for slot in ("name", "area")
+    )
     if not name and not area and not question.kind:
         raise _NoAnswer(_NOTHING_NAMED)
     domains, classes = (None, None) if name else _kinds(hass, assistant, question.kind)
@@ -177,20 +210,32 @@ async def _async_selected(call: OwnCall, question: _Question) -> list[State]:
     states = matching(area or None, None) or (matching(None, area) if area else [])
     if not states and name:
         states = [
-            one for one in await _async_of_device(hass, name) if async_should_expose(hass, assistant, one.entity_id)
+            one
+            for one in await _async_of_device(hass, name)
+            if async_should_expose(hass, assistant, one.entity_id)
         ]
     elif question.kind in _ENERGY and not name and not area:
         _, home = await async_consumption(hass)
         states = [state for state in states if state.entity_id in home] or states
     if user := await _async_user(call):
-        states = [one for one in states if user.permissions.check_entity(one.entity_id, POLICY_READ)]
+        states = [
+            one
+            for one in states
+            if user.permissions.check_entity(one.entity_id, POLICY_READ)
+        ]
     others = [one for one in states if one.domain not in _PRESENCE]
     if others or call.llm_context.platform != DOMAIN:  # no rule holds for other agents
         states = others
     if not states:
         raise _NoAnswer(_nothing_called(hass, assistant, name, area, question.kind))
-    contacts = [contact for one in states for contact in _contacts(hass, assistant, one, question.word)]
-    return sorted(contacts or states, key=lambda state: (state.name.casefold(), state.entity_id))
+    contacts = [
+        contact
+        for one in states
+        for contact in _contacts(hass, assistant, one, question.word)
+    ]
+    return sorted(
+        contacts or states, key=lambda state: (state.name.casefold(), state.entity_id)
+    )
 
 
 async def _async_user(call: OwnCall) -> User | None:
@@ -199,7 +244,9 @@ async def _async_user(call: OwnCall) -> User | None:
     return await call.hass.auth.async_get_user(user_id) if user_id else None
 
 
-def _kinds(hass: HomeAssistant, assistant: str, kind: str) -> tuple[set[str] | None, set[str] | None]:
+def _kinds(
+    hass: HomeAssistant, assistant: str, kind: str
+) -> tuple[set[str] | None, set[str] | None]:
     """Return the domain or the device class that a kind is. Raises `_NoAnswer` for one of which nothing is exposed."""
     if not kind:
         return None, None
@@ -213,38 +260,74 @@ def _kinds(hass: HomeAssistant, assistant: str, kind: str) -> tuple[set[str] | N
             return None, {written}
         if written in domains:
             return {written}, None
-    raise _NoAnswer(f"There is no kind {quoted(kind)}. There are: {listed(sorted(domains | home.device_classes))}.")
+    raise _NoAnswer(
+        f"There is no kind {quoted(kind)}. There are: {listed(sorted(domains | home.device_classes))}."
+    )
 
 
 async def _async_of_device(hass: HomeAssistant, name: str) -> list[State]:
     """Return the entities of the devices with a name, or the meter that the energy dashboard calls so."""
     wanted, registry = compared(name), er.async_get(hass)
-    devices = [one.id for one in dr.async_get(hass).devices if compared(one.name_by_user or one.name or "") == wanted]
-    found = [entry.entity_id for device in devices for entry in er.async_entries_for_device(registry, device)]
+    devices = [
+        one.id
+        for one in dr.async_get(hass).devices
+        if compared(one.name_by_user or one.name or "") == wanted
+    ]
+    found = [
+        entry.entity_id
+        for device in devices
+        for entry in er.async_entries_for_device(registry, device)
+    ]
     meters, _ = await async_consumption(hass)
     found += [meter for meter, called in meters.items() if compared(called) == wanted]
-    return [state for entity_id in dict.fromkeys(found) if (state := hass.states.get(entity_id))]
+    return [
+        state
+        for entity_id in dict.fromkeys(found)
+        if (state := hass.states.get(entity_id))
+    ]
 
 
-def _contacts(hass: HomeAssistant, assistant: str, state: State, word: str) -> list[State]:
+def _contacts(
+    hass: HomeAssistant, assistant: str, state: State, word: str
+) -> list[State]:
     """Return the contacts of a door for a question about a lock that is about whether the door was open."""
     if state.domain != "lock" or not word.lower().startswith(("open", "clos", "shut")):
         return []
     registry = er.async_get(hass)
     entry = registry.async_get(state.entity_id)
-    siblings = er.async_entries_for_device(registry, entry.device_id) if entry and entry.device_id else []
-    found = (hass.states.get(one.entity_id) for one in siblings if async_should_expose(hass, assistant, one.entity_id))
-    return [one for one in found if one and one.attributes.get(ATTR_DEVICE_CLASS) in _CONTACTS]
+    siblings = (
+        er.async_entries_for_device(registry, entry.device_id)
+        if entry and entry.device_id
+        else []
+    )
+    found = (
+        hass.states.get(one.entity_id)
+        for one in siblings
+        if async_should_expose(hass, assistant, one.entity_id)
+    )
+    return [
+        one
+        for one in found
+        if one and one.attributes.get(ATTR_DEVICE_CLASS) in _CONTACTS
+    ]
 
 
-def _nothing_called(hass: HomeAssistant, assistant: str, name: str, area: str, kind: str) -> str:
+def _nothing_called(
+    hass: HomeAssistant, assistant: str, name: str, area: str, kind: str
+) -> str:
     parts = [
         f"called {quoted(name)}" if name else "",
         f"in {quoted(area)}" if area else "",
         f"of the kind {kind}" if kind else "",
     ]
     words = {*heard_words(name)}
-    alike = [one for one in exposed_names(hass, assistant) if words & {*heard_words(one)}][:_MOST_NAMES] if name else []
+    alike = (
+        [one for one in exposed_names(hass, assistant) if words & {*heard_words(one)}][
+            :_MOST_NAMES
+        ]
+        if name
+        else []
+    )
     hint = f" Similar: {listed(alike)}." if alike else ""
     return f"There is nothing {' '.join(filter(None, parts))}.{hint}"
 
@@ -258,17 +341,29 @@ async def _async_tell(question: _Question, state: State) -> JsonObject:
     words = await async_state_words(question.hass, state.entity_id, question.language)
     if question.period is None:
         return {"name": state.name, **await _async_last(question, state, words)}
-    return {"name": state.name, **await _async_times(question, question.period, state, words)}
+    return {
+        "name": state.name,
+        **await _async_times(question, question.period, state, words),
+    }
 
 
 def _unit(question: _Question, state: State) -> str | None:
     """Return the unit of an entity whose state, or the asked attribute of which, is a number; None for others."""
     if state.domain == "weather" or (
-        state.domain == "climate" and question.kind.lower() == _TEMPERATURE and not question.word
+        state.domain == "climate"
+        and question.kind.lower() == _TEMPERATURE
+        and not question.word
     ):
-        return str(state.attributes.get("temperature_unit") or question.hass.config.units.temperature_unit)
+        return str(
+            state.attributes.get("temperature_unit")
+            or question.hass.config.units.temperature_unit
+        )
     unit: object = state.attributes.get(ATTR_UNIT_OF_MEASUREMENT)
-    if unit is None and ATTR_STATE_CLASS not in state.attributes and state.domain not in _NUMBERS:
+    if (
+        unit is None
+        and ATTR_STATE_CLASS not in state.attributes
+        and state.domain not in _NUMBERS
+    ):
         return None
     return str(unit or "")
 
@@ -276,24 +371,37 @@ def _unit(question: _Question, state: State) -> str | None:
 async def _async_used(question: _Question, state: State) -> JsonObject:
     """Return the growth of a meter, and that of the period before."""
     unit = str(state.attributes.get(ATTR_UNIT_OF_MEASUREMENT) or "")
-    period = question.period or Period(dt_util.start_of_local_day(question.now), question.now)
+    period = question.period or Period(
+        dt_util.start_of_local_day(question.now), question.now
+    )
     growth = [
-        (await async_statistics(question.hass, state.entity_id, one.begin, one.end)).get("change")
+        (
+            await async_statistics(question.hass, state.entity_id, one.begin, one.end)
+        ).get("change")
         for one in (period, *question.earlier)
     ]
-    written = [_quantity(value, unit) if value is not None else "not known" for value in growth]
-    return {"used" if period is question.period else "used today": written[0], **_earlier(written[1:])}
+    written = [
+        _quantity(value, unit) if value is not None else "not known" for value in growth
+    ]
+    return {
+        "used" if period is question.period else "used today": written[0],
+        **_earlier(written[1:]),
+    }
 
 
 def _earlier(written: Sequence[str]) -> JsonObject:
     """Return the values of the period before: to the same time and in all, or of one that is over."""
-    return dict(zip(_IN_ALL if len(written) > 1 else ("before",), written, strict=False))
+    return dict(
+        zip(_IN_ALL if len(written) > 1 else ("before",), written, strict=False)
+    )
 
 
 async def _async_values(question: _Question, state: State) -> JsonObject:
     """Return the lowest, the highest and the average value."""
     unit = _unit(question, state) or ""
-    period = question.period or Period(dt_util.start_of_local_day(question.now), question.now)
+    period = question.period or Period(
+        dt_util.start_of_local_day(question.now), question.now
+    )
     found = await _async_numbers(question, state, period)
     if found is None:
         return {"values": "not known for that time"}
@@ -304,20 +412,38 @@ async def _async_values(question: _Question, state: State) -> JsonObject:
     }
 
 
-async def _async_numbers(question: _Question, state: State, period: Period) -> Numbers | None:
+async def _async_numbers(
+    question: _Question, state: State, period: Period
+) -> Numbers | None:
     hass, entity_id = question.hass, state.entity_id
     attribute = _ATTRIBUTES.get(state.domain)
-    extremes = {} if attribute else await async_statistics(hass, entity_id, period.begin, period.end)
+    extremes = (
+        {}
+        if attribute
+        else await async_statistics(hass, entity_id, period.begin, period.end)
+    )
     lowest, highest, average = (extremes.get(name) for name in ("min", "max", "mean"))
-    hours = await async_hours(hass, entity_id, period.begin, period.end) if lowest is not None else ()
+    hours = (
+        await async_hours(hass, entity_id, period.begin, period.end)
+        if lowest is not None
+        else ()
+    )
     if hours and lowest is not None and highest is not None and average is not None:
-        at_lowest, at_highest = min(hours, key=lambda row: row[1]), max(hours, key=lambda row: row[2])
+        at_lowest, at_highest = (
+            min(hours, key=lambda row: row[1]),
+            max(hours, key=lambda row: row[2]),
+        )
         return Numbers((at_lowest[0], lowest), (at_highest[0], highest), average)
-    rows = await async_states(hass, entity_id, period.begin, period.end, with_attributes=attribute is not None)
+    rows = await async_states(
+        hass, entity_id, period.begin, period.end, with_attributes=attribute is not None
+    )
 
     def summed_up() -> Numbers | None:
         values = [
-            (max(one.last_updated, period.begin), number_in(one.attributes.get(attribute) if attribute else one.state))
+            (
+                max(one.last_updated, period.begin),
+                number_in(one.attributes.get(attribute) if attribute else one.state),
+            )
             for one in rows
         ]
         return numbers(values, period.end)
@@ -325,14 +451,22 @@ async def _async_numbers(question: _Question, state: State, period: Period) -> N
     return await hass.async_add_executor_job(summed_up)
 
 
-async def _async_spans(question: _Question, state: State, begin: datetime, end: datetime) -> list[Span]:
+async def _async_spans(
+    question: _Question, state: State, begin: datetime, end: datetime
+) -> list[Span]:
     """Return the spans of an entity in a period, up to its present state."""
     is_climate = state.domain == "climate"
-    rows = await async_states(question.hass, state.entity_id, begin, end, with_attributes=is_climate)
-    return await question.hass.async_add_executor_job(spans, _with_present(rows, state, end), begin, end)
+    rows = await async_states(
+        question.hass, state.entity_id, begin, end, with_attributes=is_climate
+    )
+    return await question.hass.async_add_executor_job(
+        spans, _with_present(rows, state, end), begin, end
+    )
 
 
-def _with_present(rows: Sequence[State], state: State, end: datetime) -> Sequence[State]:
+def _with_present(
+    rows: Sequence[State], state: State, end: datetime
+) -> Sequence[State]:
     """Add the present state, which the recorder writes some seconds later."""
     is_newer = not rows or state.last_updated > rows[-1].last_updated
     return [*rows, state] if is_newer and state.last_updated < end else rows
@@ -352,10 +486,16 @@ class _Last(NamedTuple):
     """All states that it had in that time."""
 
 
-async def _async_find_last(question: _Question, state: State, words: StateWords) -> _Last:
+async def _async_find_last(
+    question: _Question, state: State, words: StateWords
+) -> _Last:
     """Find when an entity was last in the state that is asked about, or last changed."""
     since, now = question.kept_since, question.now
-    rows = [] if state.domain == "climate" else await async_last_states(question.hass, state.entity_id, since, _LATEST)
+    rows = (
+        []
+        if state.domain == "climate"
+        else await async_last_states(question.hass, state.entity_id, since, _LATEST)
+    )
     found = spans(_with_present(rows, state, now), since, now, is_start_known=False)
     values = _asked_about(question, state, words, found)
     latest = _latest(found, values)
@@ -365,17 +505,23 @@ async def _async_find_last(question: _Question, state: State, words: StateWords)
         latest = _latest(found, values)
     is_all = latest is None and any(span.value in values for span in found)
     known_since = found[0].begin if found else now
-    return _Last(values, latest, known_since, is_all, frozenset(span.value for span in found))
+    return _Last(
+        values, latest, known_since, is_all, frozenset(span.value for span in found)
+    )
 
 
-def _asked_about(question: _Question, state: State, words: StateWords, found: Iterable[Span]) -> frozenset[str]:
+def _asked_about(
+    question: _Question, state: State, words: StateWords, found: Iterable[Span]
+) -> frozenset[str]:
     """Return the states that a question means; without a word, the present one."""
     if not question.word:
         return frozenset({state.state, recorded_value(state)})
     return words.meant(question.word, {span.value for span in found})
 
 
-async def _async_last(question: _Question, state: State, words: StateWords) -> JsonObject:
+async def _async_last(
+    question: _Question, state: State, words: StateWords
+) -> JsonObject:
     """Return when an entity was last in the state that is asked about, or last changed, and its present state."""
     last, now = await _async_find_last(question, state, words), question.now
     if not last.values:
@@ -385,18 +531,30 @@ async def _async_last(question: _Question, state: State, words: StateWords) -> J
     label = f"last {question.word.lower() or value}"
     if (span := last.span) is None:
         since = _time(last.known_since, now)
-        known = f"{since} or before; it has been so since" if last.is_all else f"not since {since}; before is not known"
+        known = (
+            f"{since} or before; it has been so since"
+            if last.is_all
+            else f"not since {since}; before is not known"
+        )
         return {label: known, **present}
     until = {} if span.end >= now else {"until": _time(span.end, now)}
     by = await _async_author(question.hass, state.entity_id, span.begin)
     begin = f"{_time(span.begin, now)}, {_length(now - span.begin)} ago"
-    return {label: begin, **until, "for": _length(span.length), **({"by": by} if by else {}), **present}
+    return {
+        label: begin,
+        **until,
+        "for": _length(span.length),
+        **({"by": by} if by else {}),
+        **present,
+    }
 
 
 def _never_so(word: str, words: StateWords, seen: Iterable[str]) -> JsonObject:
     """Return the answer about a state that an entity never has, with those that it has."""
     known = sorted({words.name(value) for value in {*words.names, *seen} - NO_VALUES})
-    return {"error": f"It is never {quoted(word)}. Its states are: {listed(known[:_MOST_NAMES])}."}
+    return {
+        "error": f"It is never {quoted(word)}. Its states are: {listed(known[:_MOST_NAMES])}."
+    }
 
 
 def _latest(found: Sequence[Span], values: frozenset[str]) -> Span | None:
@@ -409,7 +567,12 @@ async def _async_author(hass: HomeAssistant, entity_id: str, when: datetime) -> 
     """Return the name of the person, the automation or the script that made a change; empty if it is not known."""
     cause, state = await async_cause(hass, entity_id, when), hass.states.get(entity_id)
     is_unchanged = state is not None and state.last_updated == state.last_changed
-    if state and is_unchanged and not any(cause) and abs(state.last_changed - when) < _SAME_MOMENT:
+    if (
+        state
+        and is_unchanged
+        and not any(cause)
+        and abs(state.last_changed - when) < _SAME_MOMENT
+    ):
         cause = cause._replace(user_id=state.context.user_id)
     user = await hass.auth.async_get_user(cause.user_id) if cause.user_id else None
     if user and not user.system_generated and user.name:
@@ -417,16 +580,24 @@ async def _async_author(hass: HomeAssistant, entity_id: str, when: datetime) -> 
     return cause.name or ""
 
 
-async def _async_times(question: _Question, period: Period, state: State, words: StateWords) -> JsonObject:
+async def _async_times(
+    question: _Question, period: Period, state: State, words: StateWords
+) -> JsonObject:
     """Return how often and for how long an entity was in the state that is asked about, or in each of its states."""
     first = min((period.begin, *(one.begin for one in question.earlier)))
     found = await _async_spans(question, state, first, period.end)
     # A span that goes on before the period may owe its gaps to either.
-    inside = await _async_spans(question, state, period.begin, period.end) if question.earlier else found
+    inside = (
+        await _async_spans(question, state, period.begin, period.end)
+        if question.earlier
+        else found
+    )
     if not (inside := _clipped(inside, period)):
         return {"states": "not known for that time"}
     is_known = inside[0].begin - period.begin < _RESOLUTION
-    since: JsonObject = {} if is_known else {"known since": _time(inside[0].begin, question.now)}
+    since: JsonObject = (
+        {} if is_known else {"known since": _time(inside[0].begin, question.now)}
+    )
     if (gap := _gap(inside, period)) >= _RESOLUTION:
         since["not known for"] = _length(gap)
     if not question.word:
@@ -440,12 +611,23 @@ async def _async_times(question: _Question, period: Period, state: State, words:
         return {label: _NEVER, **since}
     total = _total(times)
     entered = sum(not span.begins_before for span in times)
-    listed_times: list[JsonValue] = [_span(span, question.now) for span in times[-_MOST_TIMES:]]
-    more = {"earlier times": len(times) - len(listed_times)} if len(times) > len(listed_times) else {}
-    before = [_length(_total(list(changes_to(_clipped(found, one), values)))) for one in question.earlier]
+    listed_times: list[JsonValue] = [
+        _span(span, question.now) for span in times[-_MOST_TIMES:]
+    ]
+    more = (
+        {"earlier times": len(times) - len(listed_times)}
+        if len(times) > len(listed_times)
+        else {}
+    )
+    before = [
+        _length(_total(list(changes_to(_clipped(found, one), values))))
+        for one in question.earlier
+    ]
     return {
         label: _length(total),
-        "times": entered if entered == len(times) else f"{entered}, and it was so from the beginning",
+        "times": entered
+        if entered == len(times)
+        else f"{entered}, and it was so from the beginning",
         "when": listed_times,
         **more,
         **_earlier(before),
@@ -453,15 +635,23 @@ async def _async_times(question: _Question, period: Period, state: State, words:
     }
 
 
-def _all_states(question: _Question, inside: Sequence[Span], words: StateWords) -> JsonObject:
+def _all_states(
+    question: _Question, inside: Sequence[Span], words: StateWords
+) -> JsonObject:
     lengths: dict[str, timedelta] = {}
     for span in inside:
         lengths[span.value] = lengths.get(span.value, timedelta()) + span.length
-    totals = sorted(lengths, key=lambda value: lengths[value], reverse=True)[:_MOST_TIMES]
-    latest: list[JsonValue] = [
-        f"{words.name(span.value)} {_span(span, question.now)}" for span in inside[-_MOST_TIMES:]
+    totals = sorted(lengths, key=lambda value: lengths[value], reverse=True)[
+        :_MOST_TIMES
     ]
-    return {**{words.name(value): _length(lengths[value]) for value in totals}, "latest": latest}
+    latest: list[JsonValue] = [
+        f"{words.name(span.value)} {_span(span, question.now)}"
+        for span in inside[-_MOST_TIMES:]
+    ]
+    return {
+        **{words.name(value): _length(lengths[value]) for value in totals},
+        "latest": latest,
+    }
 
 
 def _clipped(found: Iterable[Span], period: Period) -> list[Span]:
@@ -477,28 +667,51 @@ def _total(times: Iterable[Span]) -> timedelta:
     return sum((span.length for span in times), timedelta())
 
 
-def _answer(question: _Question, answers: Sequence[JsonObject], left_out: Sequence[str]) -> JsonObject:
+def _answer(
+    question: _Question, answers: Sequence[JsonObject], left_out: Sequence[str]
+) -> JsonObject:
     """Return the whole answer."""
     period, now = question.period, question.now
-    time: JsonObject = {"time": f"{_time(period.begin, now)} to {_time(period.end, now)}"} if period else {}
+    time: JsonObject = (
+        {"time": f"{_time(period.begin, now)} to {_time(period.end, now)}"}
+        if period
+        else {}
+    )
     never = [one for one in answers if one.get(question.word.lower()) == _NEVER]
-    rest = [one for one in answers if one not in never] if len(answers) > 1 else list(answers)
+    rest = (
+        [one for one in answers if one not in never]
+        if len(answers) > 1
+        else list(answers)
+    )
     notes = (
         [f"Not {question.word.lower()}: {_names([str(one['name']) for one in never])}."]
         if len(answers) > 1 and never
         else []
     )
     if len(rest) > _MOST_TOLD:
-        notes.append(f"And {_names([str(one['name']) for one in rest[_MOST_TOLD:]])}: ask about them by name.")
+        notes.append(
+            f"And {_names([str(one['name']) for one in rest[_MOST_TOLD:]])}: ask about them by name."
+        )
     if left_out:
         notes.append(f"Left out, since it would take too long: {_names(left_out)}.")
-    if period and period.begin < question.kept_since and any({"used", "lowest"}.isdisjoint(one) for one in answers):
+    if (
+        period
+        and period.begin < question.kept_since
+        and any({"used", "lowest"}.isdisjoint(one) for one in answers)
+    ):
         notes.append(
             f"States are kept for {days_kept(question.hass)} days, so what was before that is not known. Say so."
         )
     if len(rest) > _MOST_IN_FULL:
-        rest = [{key: value for key, value in one.items() if key not in _DETAILS} for one in rest]
-    return {**time, "found": [*rest[:_MOST_TOLD]], **({"note": " ".join(notes)} if notes else {})}
+        rest = [
+            {key: value for key, value in one.items() if key not in _DETAILS}
+            for one in rest
+        ]
+    return {
+        **time,
+        "found": [*rest[:_MOST_TOLD]],
+        **({"note": " ".join(notes)} if notes else {}),
+    }
 
 
 def _names(names: Sequence[str]) -> str:
@@ -528,7 +741,9 @@ def _time(when: datetime, now: datetime) -> str:
 
 def _span(span: Span, now: datetime) -> str:
     begin, end = _time(span.begin, now), _time(span.end, now)
-    is_same_day = dt_util.as_local(span.begin).date() == dt_util.as_local(span.end).date()
+    is_same_day = (
+        dt_util.as_local(span.begin).date() == dt_util.as_local(span.end).date()
+    )
     end = f"{dt_util.as_local(span.end):%H:%M}" if is_same_day else end
     return f"{begin} to {'now' if span.end >= now else end}"
 
@@ -540,7 +755,9 @@ async def _async_effects(call: OwnCall) -> Annotated:
     except InvalidTime, _NoAnswer:
         states = []
     presence = frozenset(
-        EntityAction(one.entity_id, f"{one.domain}.get_past") for one in states if one.domain in _PRESENCE
+        EntityAction(one.entity_id, f"{one.domain}.get_past")
+        for one in states
+        if one.domain in _PRESENCE
     )
     return Annotated(READS, Touches(presence))
 
@@ -585,33 +802,59 @@ class _Telling:
     async def async_last(self) -> str:
         """Return when one of the entities was last so."""
         found = await _async_each(self.states, self._async_last_of)
-        lasts = [(last, state) for state in self.states if (last := found.get(state.entity_id)) and last.values]
+        lasts = [
+            (last, state)
+            for state in self.states
+            if (last := found.get(state.entity_id)) and last.values
+        ]
         begun = [(span, state) for last, state in lasts if (span := last.span)]
         if not begun:
             if not lasts:
                 return ""
             last, state = max(lasts, key=lambda one: one[0].is_all)
-            key, since = "always" if last.is_all else "never_since", self._time(last.known_since)
+            key, since = (
+                "always" if last.is_all else "never_since",
+                self._time(last.known_since),
+            )
             return await self._async_told(key, state, last.values, time=since)
         span, state = max(begun, key=lambda one: one[0].begin)
-        key, time = "since" if span.end >= self.question.now else "last", self._time(span.begin)
-        answer = await self._async_told(key, state, {span.value}, time=time, duration=self._length(span.length))
+        key, time = (
+            "since" if span.end >= self.question.now else "last",
+            self._time(span.begin),
+        )
+        answer = await self._async_told(
+            key, state, {span.value}, time=time, duration=self._length(span.length)
+        )
         by = await _async_author(self.question.hass, state.entity_id, span.begin)
         return f"{answer} {self._sentence('by', by=by)}" if by else answer
 
     async def async_lengths(self, period: Period, *, is_whether: bool) -> str:
         """Return for how long each entity was so; if the question was whether one was, only of those that were."""
         found = await _async_each(self.states, partial(self._async_length_of, period))
-        lengths = [(one.name, *length) for one in self.states if (length := found.get(one.entity_id))]
+        lengths = [
+            (one.name, *length)
+            for one in self.states
+            if (length := found.get(one.entity_id))
+        ]
         if not (known := [one for one in lengths if one[2] < period.end]):
             return ""
-        times = [f"{name} {self._length(length)}" for name, length, *_ in known if length]
+        times = [
+            f"{name} {self._length(length)}" for name, length, *_ in known if length
+        ]
         never = [name for name, length, *_ in known if not length]
-        gaps = [f"{name} {self._length(gap)}" for name, *_, gap in lengths if gap >= _RESOLUTION]
+        gaps = [
+            f"{name} {self._length(gap)}"
+            for name, *_, gap in lengths
+            if gap >= _RESOLUTION
+        ]
         # Those of a night are told: for some people, it begins earlier.
-        hours = f" ({period.begin:%H:%M}-{period.end:%H:%M})" if period.begin.hour else ""
+        hours = (
+            f" ({period.begin:%H:%M}-{period.end:%H:%M})" if period.begin.hour else ""
+        )
         if is_whether:
-            answer = self._sentence("yes" if times else "no", entities=f"{_names(times or never)}{hours}")
+            answer = self._sentence(
+                "yes" if times else "no", entities=f"{_names(times or never)}{hours}"
+            )
         else:
             answer = f"{_names([*times, *(f'{name} {self.sentences["past_never"]}' for name in never)])}{hours}."
         left_out = [one.name for one in self.states if one.entity_id not in found]
@@ -619,26 +862,45 @@ class _Telling:
         gap = self._sentence("gap", entities=_names(gaps)) if gaps else ""
         since = max(begin for _, _, begin, _ in known)
         is_known = since - period.begin < _RESOLUTION
-        known_since = "" if is_known else self._sentence("known_since", time=self._time(since))
+        known_since = (
+            "" if is_known else self._sentence("known_since", time=self._time(since))
+        )
         return " ".join(filter(None, (answer, known_since, gap, rest)))
 
     async def _async_last_of(self, state: State) -> _Last:
-        return await _async_find_last(self.question, state, await self._async_words(state))
+        return await _async_find_last(
+            self.question, state, await self._async_words(state)
+        )
 
-    async def _async_length_of(self, period: Period, state: State) -> tuple[timedelta, datetime, timedelta] | None:
+    async def _async_length_of(
+        self, period: Period, state: State
+    ) -> tuple[timedelta, datetime, timedelta] | None:
         """Return for how long an entity was so, since when that is known, and for how long it is not known after that.
 
-        If it is not known at all, that is since the end. Return None for one that is never so.
+        If it is not known at all, that is since the end. Return None for one that is
+        never so.
         """
-        found = _clipped(await _async_spans(self.question, state, period.begin, period.end), period)
-        values = (await self._async_words(state)).meant(self.question.word, {span.value for span in found})
+        found = _clipped(
+            await _async_spans(self.question, state, period.begin, period.end), period
+        )
+        values = (await self._async_words(state)).meant(
+            self.question.word, {span.value for span in found}
+        )
         begin = found[0].begin if found else period.end
-        return (_total(changes_to(found, values)), begin, _gap(found, period)) if values else None
+        return (
+            (_total(changes_to(found, values)), begin, _gap(found, period))
+            if values
+            else None
+        )
 
     async def _async_words(self, state: State) -> StateWords:
-        return await async_state_words(self.question.hass, state.entity_id, self.question.language)
+        return await async_state_words(
+            self.question.hass, state.entity_id, self.question.language
+        )
 
-    async def _async_told(self, key: str, state: State, values: Collection[str], **rest: str | int) -> str:
+    async def _async_told(
+        self, key: str, state: State, values: Collection[str], **rest: str | int
+    ) -> str:
         name = (await self._async_words(state)).spoken(min(values))
         return self._sentence(key, name=state.name, state=name, **rest)
 
@@ -681,7 +943,19 @@ GET_PAST: Final = OwnTool(
     run=_async_tell_past,
     effects=_async_effects,
     shared=SharedWith(
-        frozenset({"binary_sensor", "climate", "cover", "light", "lock", "media_player", "sensor", "switch", "vacuum"}),
+        frozenset(
+            {
+                "binary_sensor",
+                "climate",
+                "cover",
+                "light",
+                "lock",
+                "media_player",
+                "sensor",
+                "switch",
+                "vacuum",
+            }
+        ),
         "Get the past",
         Naming(("name", "area")),
         component="recorder",

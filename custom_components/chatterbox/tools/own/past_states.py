@@ -1,6 +1,7 @@
 """Recorded states of one entity as spans of time, and the words by which people call its states.
 
-A row that a restart has written is no change, and `unavailable` and `unknown` are no values.
+A row that a restart has written is no change, and `unavailable` and `unknown` are no
+values.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,9 +22,30 @@ HVAC_ACTION: Final = "hvac_action"
 _STEM: Final = 4
 """Letters with which a state and a form of it begin alike: "open" and "opened"."""
 _AT_REST: Final = frozenset(
-    {"closed", "docked", "idle", "locked", "not_home", "off", "paused", "returning", "standby", "stopped"}
+    {
+        "closed",
+        "docked",
+        "idle",
+        "locked",
+        "not_home",
+        "off",
+        "paused",
+        "returning",
+        "standby",
+        "stopped",
+    }
 )
-_RUNNING: Final = frozenset({"climate", "humidifier", "media_player", "vacuum", "water_heater", "lawn_mower", "fan"})
+_RUNNING: Final = frozenset(
+    {
+        "climate",
+        "humidifier",
+        "media_player",
+        "vacuum",
+        "water_heater",
+        "lawn_mower",
+        "fan",
+    }
+)
 """Domains whose entities are "on" while they are in any state but those at rest."""
 _ON: Final = "on"
 _SWITCHED: Final = {"open": _ON, "closed": "off"}
@@ -51,19 +73,35 @@ class Span:
             return None
         known = min(self.length, last - first)
         return replace(
-            self, begin=first, end=last, length=known, begins_before=self.begins_before or first > self.begin
+            self,
+            begin=first,
+            end=last,
+            length=known,
+            begins_before=self.begins_before or first > self.begin,
         )
 
 
 def recorded_value(state: State) -> str:
     """Return what an entity did: for one that heats or cools, whether it does, else its state."""
-    is_climate = state.entity_id.startswith("climate.")  # a recorded state has no domain
-    if is_climate and state.state not in NO_VALUES and (action := state.attributes.get(HVAC_ACTION)):
+    is_climate = state.entity_id.startswith(
+        "climate."
+    )  # a recorded state has no domain
+    if (
+        is_climate
+        and state.state not in NO_VALUES
+        and (action := state.attributes.get(HVAC_ACTION))
+    ):
         return str(action)
     return state.state
 
 
-def spans(states: Iterable[State], begin: datetime, end: datetime, *, is_start_known: bool = True) -> list[Span]:
+def spans(
+    states: Iterable[State],
+    begin: datetime,
+    end: datetime,
+    *,
+    is_start_known: bool = True,
+) -> list[Span]:
     """Return the spans of states in the order of time, up to `end`.
 
     If `is_start_known`, the first state may be the one at `begin`, which began before.
@@ -108,7 +146,9 @@ class Numbers:
     average: float
 
 
-def numbers(rows: Sequence[tuple[datetime, float | None]], end: datetime) -> Numbers | None:
+def numbers(
+    rows: Sequence[tuple[datetime, float | None]], end: datetime
+) -> Numbers | None:
     """Return the extremes of values, each of which holds until the next one; None without any."""
     ends = [*(when for when, _ in rows[1:]), end]
     known = [
@@ -119,7 +159,11 @@ def numbers(rows: Sequence[tuple[datetime, float | None]], end: datetime) -> Num
     if not known:
         return None
     share = sum(seconds for *_, seconds in known)
-    average = sum(value * seconds for _, value, seconds in known) / share if share else known[0][1]
+    average = (
+        sum(value * seconds for _, value, seconds in known) / share
+        if share
+        else known[0][1]
+    )
     lowest, highest = (pick(known, key=lambda row: row[1])[:2] for pick in (min, max))
     return Numbers(lowest, highest, average)
 
@@ -144,11 +188,17 @@ class StateWords:
     def name(self, value: str) -> str:
         """Return the English name of a state."""
         names = self.names.get(value)
-        return names[-1].lower() if names else clipped(value.replace("_", " "), _MOST_CHARACTERS).lower()
+        return (
+            names[-1].lower()
+            if names
+            else clipped(value.replace("_", " "), _MOST_CHARACTERS).lower()
+        )
 
     def spoken(self, value: str) -> str:
         """Return the name of a state in the speaker's language."""
-        return next(iter(self.names.get(value, (clipped(value, _MOST_CHARACTERS),)))).lower()
+        return next(
+            iter(self.names.get(value, (clipped(value, _MOST_CHARACTERS),)))
+        ).lower()
 
     def meant(self, word: str, seen: Iterable[str]) -> frozenset[str]:
         """Return the states that a word means, of those that are known or have been `seen`; none if it means none."""
@@ -156,18 +206,31 @@ class StateWords:
         exact = {value for value in known if wanted in self._forms(value)}
         if wanted == _ON and self.domain in _RUNNING:
             return frozenset(exact | (known - _AT_REST))
-        found = exact or {value for value in known if any(_is_alike(wanted, one) for one in self._forms(value))}
-        return self.meant(_SWITCHED[wanted], seen) if not found and wanted in _SWITCHED else frozenset(found)
+        found = exact or {
+            value
+            for value in known
+            if any(_is_alike(wanted, one) for one in self._forms(value))
+        }
+        return (
+            self.meant(_SWITCHED[wanted], seen)
+            if not found and wanted in _SWITCHED
+            else frozenset(found)
+        )
 
     def _forms(self, value: str) -> frozenset[str]:
-        return frozenset(fold(form) for form in (value, value.replace("_", " "), *self.names.get(value, ())))
+        return frozenset(
+            fold(form)
+            for form in (value, value.replace("_", " "), *self.names.get(value, ()))
+        )
 
 
 def _is_alike(word: str, other: str) -> bool:
     return len(word) >= _STEM and len(other) >= _STEM and word[:_STEM] == other[:_STEM]
 
 
-async def async_state_words(hass: HomeAssistant, entity_id: str, language: str) -> StateWords:
+async def async_state_words(
+    hass: HomeAssistant, entity_id: str, language: str
+) -> StateWords:
     """Return the names of the states of an entity."""
     domain, entry, state = (
         entity_id.partition(".")[0],
@@ -177,15 +240,21 @@ async def async_state_words(hass: HomeAssistant, entity_id: str, language: str) 
     kind = (state.attributes.get(ATTR_DEVICE_CLASS) if state else None) or "_"
     prefixes = [f"component.{domain}.entity_component.{kind}.state."]
     if domain == "climate":
-        prefixes.append(f"component.climate.entity_component._.state_attributes.{HVAC_ACTION}.state.")
+        prefixes.append(
+            f"component.climate.entity_component._.state_attributes.{HVAC_ACTION}.state."
+        )
     names: dict[str, list[str]] = {}
     for one in dict.fromkeys((language, "en")):
-        texts = dict(await async_get_translations(hass, one, "entity_component", [domain]))
+        texts = dict(
+            await async_get_translations(hass, one, "entity_component", [domain])
+        )
         if entry and entry.translation_key:
             own = f"component.{entry.platform}.entity.{domain}.{entry.translation_key}.state."
             texts |= await async_get_translations(hass, one, "entity", [entry.platform])
             prefixes = [*dict.fromkeys((*prefixes, own))]
         for key, text in texts.items():
-            if prefix := next((prefix for prefix in prefixes if key.startswith(prefix)), None):
+            if prefix := next(
+                (prefix for prefix in prefixes if key.startswith(prefix)), None
+            ):
                 names.setdefault(key.removeprefix(prefix), []).append(text)
     return StateWords(domain, names)

@@ -56,7 +56,9 @@ def named_period(name: PeriodName, now: datetime) -> Period:
             return Period(evening, datetime.combine(today, _NIGHT_ENDS, zone))
         case PeriodName.THIS_NIGHT:
             evening = datetime.combine(today, _NIGHT_BEGINS, now.tzinfo)
-            return named_period(PeriodName.LAST_NIGHT, now + _DAY if now >= evening else now)
+            return named_period(
+                PeriodName.LAST_NIGHT, now + _DAY if now >= evening else now
+            )
         case PeriodName.THIS_WEEK | PeriodName.LAST_WEEK:
             monday = today - today.weekday() * _DAY
             first = monday if name is PeriodName.THIS_WEEK else monday - 7 * _DAY
@@ -76,9 +78,17 @@ def earlier_periods(name: PeriodName, now: datetime) -> list[Period]:
     """Return the period before the one that a name means. If that goes on: up to the same time, and the whole one."""
     period = named_period(name, now)
     if now >= period.end:
-        return [named_period(PeriodName.LAST_NIGHT if name is PeriodName.THIS_NIGHT else name, period.begin)]
+        return [
+            named_period(
+                PeriodName.LAST_NIGHT if name is PeriodName.THIS_NIGHT else name,
+                period.begin,
+            )
+        ]
     before = named_period(name, period.begin - _RESOLUTION)
-    return [Period(before.begin, min(before.end, before.begin + (now - period.begin))), before]
+    return [
+        Period(before.begin, min(before.end, before.begin + (now - period.begin))),
+        before,
+    ]
 
 
 def written_period(text: str, now: datetime) -> Period:
@@ -108,10 +118,16 @@ def moment(written: JsonValue, *, is_end: bool) -> datetime | None:
                 return dt_util.start_of_local_day(day + _DAY) - _RESOLUTION
             return dt_util.start_of_local_day(day)
         parsed = datetime.fromisoformat(text)
-        parsed = parsed if parsed.tzinfo else parsed.replace(tzinfo=dt_util.get_default_time_zone())
+        parsed = (
+            parsed
+            if parsed.tzinfo
+            else parsed.replace(tzinfo=dt_util.get_default_time_zone())
+        )
         return dt_util.as_local(dt_util.utc_from_timestamp(parsed.timestamp()))
     except (ValueError, OverflowError, OSError) as error:
-        raise InvalidTime("Times are written like 2026-11-22 or 2026-11-22T18:00.") from error
+        raise InvalidTime(
+            "Times are written like 2026-11-22 or 2026-11-22T18:00."
+        ) from error
 
 
 def _of_days(first: date, after: date) -> Period:

@@ -30,9 +30,14 @@ own_tools: Final = singleton(HassKey[list[OwnTool]](f"{DOMAIN}_own_tools"))(
 """Returns the registered tools. One that is added is offered, judged and audited from then on."""
 
 
-def offered_to(hass: HomeAssistant, settings: AgentSettings, *, home_is_large: bool = False) -> tuple[OwnTool, ...]:
+def offered_to(
+    hass: HomeAssistant, settings: AgentSettings, *, home_is_large: bool = False
+) -> tuple[OwnTool, ...]:
     """Return those of our tools that an agent has for itself. `home_is_large` is explained at `TurnTools`."""
-    own, agent = [tool for tool in own_tools(hass) if tool.shared is None], Offered(settings, home_is_large)
+    own, agent = (
+        [tool for tool in own_tools(hass) if tool.shared is None],
+        Offered(settings, home_is_large),
+    )
     return tuple([tool for tool in own if tool.needs is None or tool.needs(agent)])
 
 
@@ -41,7 +46,9 @@ def can_act(offered: Offered) -> bool:
     return bool(offered.settings.llm_apis) or not offered.settings.model
 
 
-def with_own_tools(offered: Sequence[ToolDefinition], own: Collection[OwnTool]) -> tuple[ToolDefinition, ...]:
+def with_own_tools(
+    offered: Sequence[ToolDefinition], own: Collection[OwnTool]
+) -> tuple[ToolDefinition, ...]:
     """Add the agent's own tools to those that are `offered`, sorted by name. They replace others of the same name."""
     tools = {tool.name: tool for tool in (*offered, *(one.definition for one in own))}
     return tuple(tools[name] for name in sorted(tools)) if own else tuple(offered)
@@ -65,7 +72,13 @@ class OwnDispatcher:
     def call(self, arguments: JsonObject) -> OwnCall:
         """Return a call of a tool in this turn."""
         return OwnCall(
-            self.hass, self.llm_context, arguments, self.settings, self.agent, self.speaker, self.satellite_id
+            self.hass,
+            self.llm_context,
+            arguments,
+            self.settings,
+            self.agent,
+            self.speaker,
+            self.satellite_id,
         )
 
     def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:  # noqa: ARG002 demanded by the protocol
@@ -82,7 +95,10 @@ class OwnDispatcher:
         answer = await self.tools[call.name].run(own)
         native = _native(answer, own.language)
         return ToolOutcome(
-            result_content(native), is_error=answer.is_error, native=native, open_world=answer.open_world
+            result_content(native),
+            is_error=answer.is_error,
+            native=native,
+            open_world=answer.open_world,
         )
 
 
@@ -93,7 +109,12 @@ class SharedTool(llm.Tool):
 
     def __init__(self, tool: OwnTool, shared: SharedWith) -> None:
         """Describe a tool, whose arguments Home Assistant knows as a schema of its own."""
-        self.tool, self.shared, self.title, annotations = tool, shared, shared.title, tool.definition.annotations
+        self.tool, self.shared, self.title, annotations = (
+            tool,
+            shared,
+            shared.title,
+            tool.definition.annotations,
+        )
         self.name, self.description = tool.definition.name, tool.definition.description
         self.parameters = from_openapi(tool.definition.parameters)
         self.annotations = llm.ToolAnnotations(
@@ -105,11 +126,20 @@ class SharedTool(llm.Tool):
 
     @override
     async def async_call(
-        self, hass: HomeAssistant, tool_input: llm.ToolInput, llm_context: llm.LLMContext
+        self,
+        hass: HomeAssistant,
+        tool_input: llm.ToolInput,
+        llm_context: llm.LLMContext,
     ) -> llm.ToolResult:
         """Run the tool with the arguments that are not blank."""
-        given = {key: value for key, value in tool_input.tool_args.items() if not intent.is_blank_slot_value(value)}
-        return _native(await self.tool.run(OwnCall(hass, llm_context, self.parameters(given))))
+        given = {
+            key: value
+            for key, value in tool_input.tool_args.items()
+            if not intent.is_blank_slot_value(value)
+        }
+        return _native(
+            await self.tool.run(OwnCall(hass, llm_context, self.parameters(given)))
+        )
 
 
 def _native(answer: ToolAnswer, language: str = "") -> llm.ToolResult:
@@ -117,8 +147,13 @@ def _native(answer: ToolAnswer, language: str = "") -> llm.ToolResult:
         return llm.ToolResult(answer.data, error=answer.is_error)
     response = intent.IntentResponse(language=language)
     if answer.is_error:
-        reported, unnamed = llm.IntentResponseDict(answer.data), intent.IntentResponseTargetType.CUSTOM
-        response.async_set_results([], [FailedTarget("", unnamed, reason=answer.speech)])
+        reported, unnamed = (
+            llm.IntentResponseDict(answer.data),
+            intent.IntentResponseTargetType.CUSTOM,
+        )
+        response.async_set_results(
+            [], [FailedTarget("", unnamed, reason=answer.speech)]
+        )
         reported.original = response
         return llm.ToolResult(reported, error=True)
     response.async_set_speech(answer.speech)

@@ -1,7 +1,7 @@
 """The tool that searches the earlier conversations of an agent with the speaker.
 
-A person finds only their own words to this agent. An answer is marked as open-world if a conversation contained outside
-content.
+A person finds only their own words to this agent. An answer is marked as open-world if
+a conversation contained outside content.
 """
 
 import asyncio
@@ -17,7 +17,16 @@ from ...const import DOMAIN
 from ...history.store.query import Found, HistoryQuery
 from ...history.store.records import StoreUnavailable
 from ...history.stores import async_get_histories
-from .own_tool import READS, OwnCall, OwnTool, ToolAnswer, error_answer, known_person, own_name, parameters
+from .own_tool import (
+    READS,
+    OwnCall,
+    OwnTool,
+    ToolAnswer,
+    error_answer,
+    known_person,
+    own_name,
+    parameters,
+)
 from .period import InvalidTime, moment
 
 _WORDS: Final = "words"
@@ -28,7 +37,9 @@ _TIMEOUT: Final = 2.0
 """Seconds, while a person waits for the answer."""
 _MAX_DAYS: Final = 36_500
 _UNAVAILABLE: Final = "Earlier conversations cannot be searched at the moment. Say so."
-_NOTHING: Final = "Nothing like that was found. Other words, or another time, may find it."
+_NOTHING: Final = (
+    "Nothing like that was found. Other words, or another time, may find it."
+)
 _NOT_STORED: Final = "Conversations with you are not kept any more: that is switched off in your settings."
 
 
@@ -51,13 +62,18 @@ async def async_search_history(
         return error_answer(_UNAVAILABLE)
     try:
         async with asyncio.timeout(timeout):
-            return _answer(await store.search(query), is_stored=call.settings.keep_history)
+            return _answer(
+                await store.search(query), is_stored=call.settings.keep_history
+            )
     except TimeoutError, StoreUnavailable:
         return error_answer(_UNAVAILABLE)
 
 
 def _query(agent: str, person: str, arguments: JsonObject) -> HistoryQuery:
-    since = [moment(arguments.get(_SINCE), is_end=False), _days_ago(arguments.get(_DAYS))]
+    since = [
+        moment(arguments.get(_SINCE), is_end=False),
+        _days_ago(arguments.get(_DAYS)),
+    ]
     until = moment(arguments.get(_UNTIL), is_end=True)
     return HistoryQuery(
         words=str(arguments.get(_WORDS) or ""),
@@ -71,15 +87,22 @@ def _query(agent: str, person: str, arguments: JsonObject) -> HistoryQuery:
 def _answer(found: Sequence[Found], *, is_stored: bool) -> ToolAnswer:
     turns: list[JsonValue] = [
         {
-            "when": dt_util.as_local(dt_util.utc_from_timestamp(turn.at)).strftime("%A, %Y-%m-%d %H:%M"),
+            "when": dt_util.as_local(dt_util.utc_from_timestamp(turn.at)).strftime(
+                "%A, %Y-%m-%d %H:%M"
+            ),
             "person_said": turn.words,
             "you_answered": turn.answered,
         }
         for turn in found
     ]
-    note = " ".join(filter(None, ("" if turns else _NOTHING, "" if is_stored else _NOT_STORED)))
+    note = " ".join(
+        filter(None, ("" if turns else _NOTHING, "" if is_stored else _NOT_STORED))
+    )
     has_outside_content = any(turn.has_outside_content for turn in found)
-    return ToolAnswer({"found": turns, **({"note": note} if note else {})}, open_world=has_outside_content)
+    return ToolAnswer(
+        {"found": turns, **({"note": note} if note else {})},
+        open_world=has_outside_content,
+    )
 
 
 def _days_ago(days: JsonValue) -> datetime | None:
@@ -98,10 +121,19 @@ SEARCH_HISTORY: Final = OwnTool(
         "words, a time, or both.",
         parameters(
             {
-                _WORDS: ("string", "A few words that were said, in the language in which they were said."),
+                _WORDS: (
+                    "string",
+                    "A few words that were said, in the language in which they were said.",
+                ),
                 _DAYS: ("integer", "Only the last so many days; 1 is today."),
-                _SINCE: ("string", "Only from this day or moment on, in local time: 2026-11-22 or 2026-11-22T18:00."),
-                _UNTIL: ("string", "Only up to this day or moment, written like since; a day counts to its end."),
+                _SINCE: (
+                    "string",
+                    "Only from this day or moment on, in local time: 2026-11-22 or 2026-11-22T18:00.",
+                ),
+                _UNTIL: (
+                    "string",
+                    "Only up to this day or moment, written like since; a day counts to its end.",
+                ),
             }
         ),
         READS,

@@ -1,7 +1,7 @@
 """Demo home: a home file becomes floors, areas, devices and entities that behave like real devices.
 
-It serves the demo and the tests and is no part of the release. Every action takes effect at once, nothing happens by
-itself, and nothing leaves the process.
+It serves the demo and the tests and is no part of the release. Every action takes
+effect at once, nothing happens by itself, and nothing leaves the process.
 """
 
 import time
@@ -43,13 +43,17 @@ def _record_earlier_states(hass: HomeAssistant, home: Home) -> None:
     for entity in home.entities:
         if hass.states.get(entity.id) is None:
             for minutes, state in entity.was:
-                hass.states.async_set(entity.id, state, timestamp=time.time() - minutes * 60)
+                hass.states.async_set(
+                    entity.id, state, timestamp=time.time() - minutes * 60
+                )
             hass.states.async_remove(entity.id)
 
 
 async def async_unload_entry(hass: HomeAssistant, entry: DemoHouseConfigEntry) -> bool:
     """Take the entities away; floors, areas and devices stay for the next setup."""
-    return await hass.config_entries.async_unload_platforms(entry, _platforms(entry.runtime_data))
+    return await hass.config_entries.async_unload_platforms(
+        entry, _platforms(entry.runtime_data)
+    )
 
 
 def _read_home(data: Mapping[str, JsonValue]) -> Home:

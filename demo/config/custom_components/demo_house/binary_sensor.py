@@ -10,10 +10,15 @@ from .home_information import HomeBinarySensor
 
 
 async def async_setup_entry(
-    _hass: HomeAssistant, entry: DemoHouseConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
+    _hass: HomeAssistant,
+    entry: DemoHouseConfigEntry,
+    async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add the binary sensors of the home."""
-    async_add_entities(DemoBinarySensor(entry, sensor) for sensor in entry.runtime_data.entities_of(HomeBinarySensor))
+    async_add_entities(
+        DemoBinarySensor(entry, sensor)
+        for sensor in entry.runtime_data.entities_of(HomeBinarySensor)
+    )
 
 
 class DemoBinarySensor(DemoHouseEntity, BinarySensorEntity):

@@ -12,10 +12,15 @@ from .home_information import HomeButton
 
 
 async def async_setup_entry(
-    _hass: HomeAssistant, entry: DemoHouseConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
+    _hass: HomeAssistant,
+    entry: DemoHouseConfigEntry,
+    async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add the buttons of the home."""
-    async_add_entities(DemoButton(entry, button) for button in entry.runtime_data.entities_of(HomeButton))
+    async_add_entities(
+        DemoButton(entry, button)
+        for button in entry.runtime_data.entities_of(HomeButton)
+    )
 
 
 class DemoButton(DemoHouseEntity, ButtonEntity):

@@ -19,15 +19,22 @@ from . import DemoHouseConfigEntry
 from .entity import DemoHouseEntity
 from .home_appliances import HomeClimate
 
-_NATIVE: Final = "native_" if hasattr(ClimateEntity, "native_target_temperature") else ""
+_NATIVE: Final = (
+    "native_" if hasattr(ClimateEntity, "native_target_temperature") else ""
+)
 """Part of the names of temperatures since Home Assistant 2026.11."""
 
 
 async def async_setup_entry(
-    _hass: HomeAssistant, entry: DemoHouseConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
+    _hass: HomeAssistant,
+    entry: DemoHouseConfigEntry,
+    async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add the climate devices of the home."""
-    async_add_entities(DemoClimate(entry, climate) for climate in entry.runtime_data.entities_of(HomeClimate))
+    async_add_entities(
+        DemoClimate(entry, climate)
+        for climate in entry.runtime_data.entities_of(HomeClimate)
+    )
 
 
 class DemoClimate(DemoHouseEntity, ClimateEntity):
@@ -38,8 +45,14 @@ class DemoClimate(DemoHouseEntity, ClimateEntity):
         super().__init__(entry, climate)
         self._attr_hvac_mode = climate.state
         self._attr_hvac_modes = list(climate.hvac_modes)
-        self._current, self._target = climate.current_temperature, climate.target_temperature
-        self._low, self._high = climate.target_temperature_low, climate.target_temperature_high
+        self._current, self._target = (
+            climate.current_temperature,
+            climate.target_temperature,
+        )
+        self._low, self._high = (
+            climate.target_temperature_low,
+            climate.target_temperature_high,
+        )
         setattr(self, f"_attr_{_NATIVE}temperature_unit", climate.temperature_unit)
         self._take_temperatures()
         self._attr_target_temperature_step = climate.target_temperature_step
@@ -53,7 +66,12 @@ class DemoClimate(DemoHouseEntity, ClimateEntity):
         self._attr_preset_modes = list(climate.preset_modes)
         self._attr_supported_features = _features(climate)
         self._mode_when_on = next(
-            (mode for mode in (climate.state, *climate.hvac_modes) if mode is not HVACMode.OFF), HVACMode.HEAT
+            (
+                mode
+                for mode in (climate.state, *climate.hvac_modes)
+                if mode is not HVACMode.OFF
+            ),
+            HVACMode.HEAT,
         )
 
     @property
@@ -118,8 +136,15 @@ class DemoClimate(DemoHouseEntity, ClimateEntity):
         self.async_write_ha_state()
 
     def _take_temperatures(self) -> None:
-        names = ("current_temperature", "target_temperature", "target_temperature_low", "target_temperature_high")
-        for name, value in zip(names, (self._current, self._target, self._low, self._high), strict=True):
+        names = (
+            "current_temperature",
+            "target_temperature",
+            "target_temperature_low",
+            "target_temperature_high",
+        )
+        for name, value in zip(
+            names, (self._current, self._target, self._low, self._high), strict=True
+        ):
             setattr(self, f"_attr_{_NATIVE}{name}", value)
 
     def _action_towards_target(self, mode: HVACMode | None) -> HVACAction | None:
@@ -142,7 +167,8 @@ def _features(climate: HomeClimate) -> ClimateEntityFeature:
         features |= ClimateEntityFeature.TURN_ON | ClimateEntityFeature.TURN_OFF
     given = {
         ClimateEntityFeature.TARGET_TEMPERATURE: climate.target_temperature is not None,
-        ClimateEntityFeature.TARGET_TEMPERATURE_RANGE: climate.target_temperature_low is not None,
+        ClimateEntityFeature.TARGET_TEMPERATURE_RANGE: climate.target_temperature_low
+        is not None,
         ClimateEntityFeature.TARGET_HUMIDITY: climate.target_humidity is not None,
         ClimateEntityFeature.FAN_MODE: bool(climate.fan_modes),
         ClimateEntityFeature.PRESET_MODE: bool(climate.preset_modes),

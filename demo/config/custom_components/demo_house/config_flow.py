@@ -16,7 +16,9 @@ class DemoHouseConfigFlow(ConfigFlow, domain=DOMAIN):
     """Asks for the path of a home file, and takes only one that describes a home."""
 
     @override
-    async def async_step_user(self, user_input: dict[str, str] | None = None) -> ConfigFlowResult:
+    async def async_step_user(
+        self, user_input: dict[str, str] | None = None
+    ) -> ConfigFlowResult:
         """Ask for the home file until there is one that can be built."""
         problem = ""
         if user_input is not None:
@@ -27,7 +29,9 @@ class DemoHouseConfigFlow(ConfigFlow, domain=DOMAIN):
             except (HomeFileError, OSError) as error:
                 problem = str(error)
             else:
-                return self.async_create_entry(title="Demo house", data={CONF_HOME_FILE: path})
+                return self.async_create_entry(
+                    title="Demo house", data={CONF_HOME_FILE: path}
+                )
         return self.async_show_form(
             step_id="user",
             data_schema=self.add_suggested_values_to_schema(_FORM, user_input),

@@ -2,7 +2,12 @@
 
 from typing import Any, override
 
-from homeassistant.components.cover import ATTR_POSITION, ATTR_TILT_POSITION, CoverEntity, CoverEntityFeature
+from homeassistant.components.cover import (
+    ATTR_POSITION,
+    ATTR_TILT_POSITION,
+    CoverEntity,
+    CoverEntityFeature,
+)
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 
@@ -15,10 +20,14 @@ _OPEN = 100
 
 
 async def async_setup_entry(
-    _hass: HomeAssistant, entry: DemoHouseConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
+    _hass: HomeAssistant,
+    entry: DemoHouseConfigEntry,
+    async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add the covers of the home."""
-    async_add_entities(DemoCover(entry, cover) for cover in entry.runtime_data.entities_of(HomeCover))
+    async_add_entities(
+        DemoCover(entry, cover) for cover in entry.runtime_data.entities_of(HomeCover)
+    )
 
 
 class DemoCover(DemoHouseEntity, CoverEntity):
@@ -29,9 +38,13 @@ class DemoCover(DemoHouseEntity, CoverEntity):
         super().__init__(entry, cover)
         self._attr_device_class = cover.device_class
         self._attr_supported_features = cover.supported_features
-        self._reports_position = CoverEntityFeature.SET_POSITION in cover.supported_features
+        self._reports_position = (
+            CoverEntityFeature.SET_POSITION in cover.supported_features
+        )
         position = cover.current_position
-        self._move(position if position is not None else _OPEN if cover.state else _CLOSED)
+        self._move(
+            position if position is not None else _OPEN if cover.state else _CLOSED
+        )
         self._attr_current_cover_tilt_position = cover.current_tilt_position
 
     @override

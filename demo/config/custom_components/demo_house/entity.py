@@ -25,7 +25,10 @@ class DemoHouseEntity(Entity):
         if device is None:
             self._attr_name: str | None = entity.name
             return
-        # Home Assistant puts the device's name before the entity's, which therefore is only what follows it.
+        # Home Assistant puts the device's name before the entity's, which therefore is
+        # only what follows it.
         self._attr_has_entity_name = True
         self._attr_name = entity.name.removeprefix(device.name).strip() or None
-        self._attr_device_info = DeviceInfo(identifiers={device_identifier(entry.entry_id, device.id)})
+        self._attr_device_info = DeviceInfo(
+            identifiers={device_identifier(entry.entry_id, device.id)}
+        )

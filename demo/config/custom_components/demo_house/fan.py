@@ -15,10 +15,14 @@ _FULL = 100
 
 
 async def async_setup_entry(
-    _hass: HomeAssistant, entry: DemoHouseConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
+    _hass: HomeAssistant,
+    entry: DemoHouseConfigEntry,
+    async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add the fans of the home."""
-    async_add_entities(DemoFan(entry, fan) for fan in entry.runtime_data.entities_of(HomeFan))
+    async_add_entities(
+        DemoFan(entry, fan) for fan in entry.runtime_data.entities_of(HomeFan)
+    )
 
 
 class DemoFan(DemoHouseEntity, FanEntity):
@@ -27,7 +31,11 @@ class DemoFan(DemoHouseEntity, FanEntity):
     def __init__(self, entry: DemoHouseConfigEntry, fan: HomeFan) -> None:
         """Take the state of the home file; a fan without a speed runs at full speed."""
         super().__init__(entry, fan)
-        self._attr_supported_features = fan.supported_features | FanEntityFeature.TURN_ON | FanEntityFeature.TURN_OFF
+        self._attr_supported_features = (
+            fan.supported_features
+            | FanEntityFeature.TURN_ON
+            | FanEntityFeature.TURN_OFF
+        )
         self._attr_speed_count = fan.speed_count
         self._attr_oscillating = fan.oscillating
         self._attr_current_direction = fan.direction
@@ -37,12 +45,19 @@ class DemoFan(DemoHouseEntity, FanEntity):
         self._attr_percentage = self._speed_when_on if fan.state else _STILL
 
     @override
-    async def async_turn_on(self, percentage: int | None = None, preset_mode: str | None = None, **kwargs: Any) -> None:
+    async def async_turn_on(
+        self,
+        percentage: int | None = None,
+        preset_mode: str | None = None,
+        **kwargs: Any,
+    ) -> None:
         """Turn on, at the speed or in the mode that is asked for."""
         if preset_mode is not None:
             await self.async_set_preset_mode(preset_mode)
         else:
-            await self.async_set_percentage(self._speed_when_on if percentage is None else percentage)
+            await self.async_set_percentage(
+                self._speed_when_on if percentage is None else percentage
+            )
 
     @override
     async def async_turn_off(self, **kwargs: Any) -> None:

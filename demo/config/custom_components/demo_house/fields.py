@@ -55,7 +55,9 @@ def _features_reader[FlagT: IntFlag](kind: type[FlagT]) -> Callable[[object], Fl
         for name in written if isinstance(written, list) else [written]:
             member = kind.__members__.get(str(name).rpartition(".")[2].upper())
             if member is None:
-                raise ValueError(f"{name!r} is no {kind.__name__}; there are {', '.join(kind.__members__)}")
+                raise ValueError(
+                    f"{name!r} is no {kind.__name__}; there are {', '.join(kind.__members__)}"
+                )
             features |= member
         return features
 

@@ -1,15 +1,24 @@
 """The home file: floors, areas, devices and entities of one home, read from YAML and checked.
 
-Knows the format; must not know how Home Assistant is told about it. The format is that of the homes in
-allenporter/home-assistant-datasets, extended by floors and aliases. What an entity may say beyond its name and
-its place depends on its kind: `home_appliances.py`, `home_information.py`.
+Knows the format; must not know how Home Assistant is told about it. The format is that
+of the homes in allenporter/home-assistant-datasets, extended by floors and aliases.
+What an entity may say beyond its name and its place depends on its kind:
+`home_appliances.py`, `home_information.py`.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Self
 
 import yaml
-from pydantic import Discriminator, Field, JsonValue, Tag, TypeAdapter, ValidationError, model_validator
+from pydantic import (
+    Discriminator,
+    Field,
+    JsonValue,
+    Tag,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
 
 from .fields import Written
 from .home_appliances import (
@@ -111,7 +120,9 @@ class Home(Written):
     devices: tuple[Device, ...] = ()
     entities: tuple[AnyHomeEntity, ...] = Field(min_length=1)
 
-    def entities_of[EntityT: HomeEntity](self, kind: type[EntityT]) -> Iterator[EntityT]:
+    def entities_of[EntityT: HomeEntity](
+        self, kind: type[EntityT]
+    ) -> Iterator[EntityT]:
         """Yield the entities of one kind, in the order of the file."""
         return (entity for entity in self.entities if isinstance(entity, kind))
 
@@ -149,8 +160,9 @@ class Home(Written):
 def read_home(text: str, setup: Mapping[str, JsonValue] | None = None) -> Home:
     """Read a home from the text of its file, with `setup` merged into it.
 
-    `setup` maps an entity id of the file to what differs there: `{"state": …, "attributes": {…}}`, both optional.
-    Raises `HomeFileError` when the outcome is not a home.
+    `setup` maps an entity id of the file to what differs there: `{"state": …,
+    "attributes": {…}}`, both optional. Raises `HomeFileError` when the outcome is not a
+    home.
     """
     try:
         written = yaml.load(text, yaml.CSafeLoader)
@@ -175,26 +187,40 @@ _SETUP = TypeAdapter(dict[str, _SetUpEntity])
 _WRITTEN_HOME = TypeAdapter(dict[str, list[dict[str, object]]])
 
 
-def _merged(written: object, setup: Mapping[str, JsonValue]) -> dict[str, list[dict[str, object]]]:
+def _merged(
+    written: object, setup: Mapping[str, JsonValue]
+) -> dict[str, list[dict[str, object]]]:
     try:
         home = _WRITTEN_HOME.validate_python(written)
         differing = _SETUP.validate_python(dict(setup))
     except ValidationError as error:
         raise HomeFileError("; ".join(_sentences(error))) from error
-    if unknown := differing.keys() - {str(entity.get("id")) for entity in home.get("entities", [])}:
-        raise HomeFileError(f"the setup names entities that the home has not: {', '.join(sorted(unknown))}")
-    entities = [_merged_entity(entity, differing.get(str(entity.get("id")))) for entity in home.get("entities", [])]
+    if unknown := differing.keys() - {
+        str(entity.get("id")) for entity in home.get("entities", [])
+    }:
+        raise HomeFileError(
+            f"the setup names entities that the home has not: {', '.join(sorted(unknown))}"
+        )
+    entities = [
+        _merged_entity(entity, differing.get(str(entity.get("id"))))
+        for entity in home.get("entities", [])
+    ]
     return home | {"entities": entities}
 
 
-def _merged_entity(entity: dict[str, object], differing: _SetUpEntity | None) -> dict[str, object]:
+def _merged_entity(
+    entity: dict[str, object], differing: _SetUpEntity | None
+) -> dict[str, object]:
     if differing is None:
         return entity
     attributes = entity.get("attributes")
     return (
         entity
         | ({} if differing.state is None else {"state": differing.state})
-        | {"attributes": (attributes if isinstance(attributes, dict) else {}) | (differing.attributes or {})}
+        | {
+            "attributes": (attributes if isinstance(attributes, dict) else {})
+            | (differing.attributes or {})
+        }
     )
 
 

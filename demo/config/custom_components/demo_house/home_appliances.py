@@ -1,7 +1,8 @@
 """The fields of a home file for entities that switch, move, heat, play and clean.
 
-Knows the attributes of Home Assistant's entity platforms; must not know how an entity behaves: that is the part of
-the platform module. In the file, what is not the same for all kinds stands under `attributes:`.
+Knows the attributes of Home Assistant's entity platforms; must not know how an entity
+behaves: that is the part of the platform module. In the file, what is not the same for
+all kinds stands under `attributes:`.
 """
 
 from typing import Annotated, Literal
@@ -11,7 +12,11 @@ from homeassistant.components.cover import CoverDeviceClass, CoverEntityFeature
 from homeassistant.components.fan import FanEntityFeature
 from homeassistant.components.light import ColorMode, LightEntityFeature
 from homeassistant.components.lock import LockEntityFeature, LockState
-from homeassistant.components.media_player import MediaPlayerDeviceClass, MediaPlayerEntityFeature, MediaPlayerState
+from homeassistant.components.media_player import (
+    MediaPlayerDeviceClass,
+    MediaPlayerEntityFeature,
+    MediaPlayerState,
+)
 from homeassistant.components.switch import SwitchDeviceClass
 from homeassistant.components.vacuum import VacuumActivity, VacuumEntityFeature
 from homeassistant.components.valve import ValveDeviceClass, ValveEntityFeature
@@ -48,9 +53,9 @@ class HomeCover(HomeEntity):
 
     state: IsOpen = False
     device_class: Named[CoverDeviceClass] | None = None
-    supported_features: Annotated[CoverEntityFeature, features_of(CoverEntityFeature)] = (
-        CoverEntityFeature.OPEN | CoverEntityFeature.CLOSE
-    )
+    supported_features: Annotated[
+        CoverEntityFeature, features_of(CoverEntityFeature)
+    ] = CoverEntityFeature.OPEN | CoverEntityFeature.CLOSE
     current_position: Percentage | None = None
     current_tilt_position: Percentage | None = None
 
@@ -59,7 +64,9 @@ class HomeFan(HomeEntity):
     """A fan; `percentage` is its speed when it is on."""
 
     state: bool = False
-    supported_features: Annotated[FanEntityFeature, features_of(FanEntityFeature)] = FanEntityFeature(0)
+    supported_features: Annotated[FanEntityFeature, features_of(FanEntityFeature)] = (
+        FanEntityFeature(0)
+    )
     percentage: Percentage | None = None
     speed_count: int = 100
     oscillating: bool = False
@@ -74,7 +81,9 @@ class HomeLight(HomeEntity):
     state: bool | None = None
     supported_color_modes: frozenset[Named[ColorMode]] = frozenset({ColorMode.ONOFF})
     color_mode: Named[ColorMode] | None = None
-    supported_features: Annotated[LightEntityFeature, features_of(LightEntityFeature)] = LightEntityFeature(0)
+    supported_features: Annotated[
+        LightEntityFeature, features_of(LightEntityFeature)
+    ] = LightEntityFeature(0)
     brightness: Annotated[int, Field(ge=0, le=255)] | None = None
     color_temp_kelvin: int | None = None
     min_color_temp_kelvin: int = 2000
@@ -92,7 +101,9 @@ class HomeLock(HomeEntity):
     """A lock; with a `code` it opens for nobody who does not say it."""
 
     state: Named[LockState] = LockState.LOCKED
-    supported_features: Annotated[LockEntityFeature, features_of(LockEntityFeature)] = LockEntityFeature(0)
+    supported_features: Annotated[LockEntityFeature, features_of(LockEntityFeature)] = (
+        LockEntityFeature(0)
+    )
     code: str | None = None
 
 
@@ -109,9 +120,9 @@ class HomeMediaPlayer(HomeEntity):
 
     state: Named[MediaPlayerState] = MediaPlayerState.OFF
     device_class: Named[MediaPlayerDeviceClass] | None = None
-    supported_features: Annotated[MediaPlayerEntityFeature, features_of(MediaPlayerEntityFeature)] = (
-        MediaPlayerEntityFeature(0)
-    )
+    supported_features: Annotated[
+        MediaPlayerEntityFeature, features_of(MediaPlayerEntityFeature)
+    ] = MediaPlayerEntityFeature(0)
     volume_level: Annotated[float, Field(ge=0, le=1)] = 0.5
     is_volume_muted: bool | None = None
     media_track: Annotated[int, Field(ge=1)] = 1
@@ -134,8 +145,12 @@ def _activity_of_off(written: object) -> object:
 class HomeVacuum(HomeEntity):
     """A vacuum robot; one that is `off` stands idle."""
 
-    state: Annotated[Named[VacuumActivity], BeforeValidator(_activity_of_off)] = VacuumActivity.DOCKED
-    supported_features: Annotated[VacuumEntityFeature, features_of(VacuumEntityFeature)] = VacuumEntityFeature(0)
+    state: Annotated[Named[VacuumActivity], BeforeValidator(_activity_of_off)] = (
+        VacuumActivity.DOCKED
+    )
+    supported_features: Annotated[
+        VacuumEntityFeature, features_of(VacuumEntityFeature)
+    ] = VacuumEntityFeature(0)
     fan_speed: str | None = None
     fan_speed_list: tuple[str, ...] = ()
 
@@ -145,8 +160,8 @@ class HomeValve(HomeEntity):
 
     state: IsOpen = False
     device_class: Named[ValveDeviceClass] | None = None
-    supported_features: Annotated[ValveEntityFeature, features_of(ValveEntityFeature)] = (
-        ValveEntityFeature.OPEN | ValveEntityFeature.CLOSE
-    )
+    supported_features: Annotated[
+        ValveEntityFeature, features_of(ValveEntityFeature)
+    ] = ValveEntityFeature.OPEN | ValveEntityFeature.CLOSE
     reports_position: bool = False
     current_position: Percentage | None = None

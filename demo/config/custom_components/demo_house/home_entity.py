@@ -27,7 +27,9 @@ class HomeEntity(Written):
     @classmethod
     def _lift_attributes(cls, written: object) -> object:
         """Let `attributes:` be a part of the file's looks only."""
-        if not isinstance(written, dict) or not isinstance(attributes := written.get("attributes"), dict):
+        if not isinstance(written, dict) or not isinstance(
+            attributes := written.get("attributes"), dict
+        ):
             return written
         rest = {key: value for key, value in written.items() if key != "attributes"}
         if both := rest.keys() & attributes.keys():

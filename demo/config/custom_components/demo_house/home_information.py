@@ -1,7 +1,8 @@
 """The fields of a home file for entities that measure, inform, list and set: sensors, weather, lists, scenes, settings.
 
-Knows the attributes of Home Assistant's entity platforms; must not know how an entity behaves: that is the part of
-the platform module. In the file, what is not the same for all kinds stands under `attributes:`.
+Knows the attributes of Home Assistant's entity platforms; must not know how an entity
+behaves: that is the part of the platform module. In the file, what is not the same for
+all kinds stands under `attributes:`.
 """
 
 from datetime import date, datetime
@@ -12,7 +13,12 @@ from homeassistant.components.button import ButtonDeviceClass
 from homeassistant.components.number import NumberDeviceClass
 from homeassistant.components.sensor import SensorDeviceClass, SensorStateClass
 from homeassistant.components.todo import TodoItemStatus, TodoListEntityFeature
-from homeassistant.const import UnitOfPrecipitationDepth, UnitOfPressure, UnitOfSpeed, UnitOfTemperature
+from homeassistant.const import (
+    UnitOfPrecipitationDepth,
+    UnitOfPressure,
+    UnitOfSpeed,
+    UnitOfTemperature,
+)
 from pydantic import BeforeValidator, Field, JsonValue
 
 from .fields import Named, Percentage, Written, features_of
@@ -81,7 +87,9 @@ def _item_of_text(written: object) -> object:
 class HomeTodoList(HomeEntity):
     """A to-do or shopping list; an item is a text, or a summary with more."""
 
-    supported_features: Annotated[TodoListEntityFeature, features_of(TodoListEntityFeature)] = TodoListEntityFeature(0)
+    supported_features: Annotated[
+        TodoListEntityFeature, features_of(TodoListEntityFeature)
+    ] = TodoListEntityFeature(0)
     todo_items: tuple[Annotated[ListItem, BeforeValidator(_item_of_text)], ...] = ()
 
 

@@ -35,10 +35,14 @@ _MODE_OF_COLOR = {
 
 
 async def async_setup_entry(
-    _hass: HomeAssistant, entry: DemoHouseConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
+    _hass: HomeAssistant,
+    entry: DemoHouseConfigEntry,
+    async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add the lights of the home."""
-    async_add_entities(DemoLight(entry, light) for light in entry.runtime_data.entities_of(HomeLight))
+    async_add_entities(
+        DemoLight(entry, light) for light in entry.runtime_data.entities_of(HomeLight)
+    )
 
 
 class DemoLight(DemoHouseEntity, LightEntity):
@@ -47,7 +51,9 @@ class DemoLight(DemoHouseEntity, LightEntity):
     def __init__(self, entry: DemoHouseConfigEntry, light: HomeLight) -> None:
         """Take the state of the home file."""
         super().__init__(entry, light)
-        self._attr_is_on = bool(light.brightness) if light.state is None else light.state
+        self._attr_is_on = (
+            bool(light.brightness) if light.state is None else light.state
+        )
         self._attr_supported_color_modes = set(light.supported_color_modes)
         self._attr_color_mode = light.color_mode or min(light.supported_color_modes)
         self._attr_supported_features = light.supported_features

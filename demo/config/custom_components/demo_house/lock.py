@@ -15,10 +15,14 @@ from .home_appliances import HomeLock
 
 
 async def async_setup_entry(
-    _hass: HomeAssistant, entry: DemoHouseConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
+    _hass: HomeAssistant,
+    entry: DemoHouseConfigEntry,
+    async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add the locks of the home."""
-    async_add_entities(DemoLock(entry, lock) for lock in entry.runtime_data.entities_of(HomeLock))
+    async_add_entities(
+        DemoLock(entry, lock) for lock in entry.runtime_data.entities_of(HomeLock)
+    )
 
 
 class DemoLock(DemoHouseEntity, LockEntity):
@@ -53,7 +57,9 @@ class DemoLock(DemoHouseEntity, LockEntity):
 
     def _check(self, code: str | None) -> None:
         if self._code is not None and code != self._code:
-            raise ServiceValidationError(translation_domain=DOMAIN, translation_key="wrong_code")
+            raise ServiceValidationError(
+                translation_domain=DOMAIN, translation_key="wrong_code"
+            )
 
     def _show(self, state: LockState) -> None:
         self._attr_is_locked = state is LockState.LOCKED

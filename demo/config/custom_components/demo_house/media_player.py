@@ -20,10 +20,15 @@ from .home_appliances import HomeMediaPlayer, Track
 
 
 async def async_setup_entry(
-    _hass: HomeAssistant, entry: DemoHouseConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
+    _hass: HomeAssistant,
+    entry: DemoHouseConfigEntry,
+    async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add the media players of the home."""
-    async_add_entities(DemoMediaPlayer(entry, player) for player in entry.runtime_data.entities_of(HomeMediaPlayer))
+    async_add_entities(
+        DemoMediaPlayer(entry, player)
+        for player in entry.runtime_data.entities_of(HomeMediaPlayer)
+    )
 
 
 class DemoMediaPlayer(DemoHouseEntity, MediaPlayerEntity):
@@ -98,7 +103,9 @@ class DemoMediaPlayer(DemoHouseEntity, MediaPlayerEntity):
         self.async_write_ha_state()
 
     @override
-    async def async_play_media(self, media_type: MediaType | str, media_id: str, **kwargs: Any) -> None:
+    async def async_play_media(
+        self, media_type: MediaType | str, media_id: str, **kwargs: Any
+    ) -> None:
         """Play what is asked for: one of its tracks, or anything else under its id."""
         for number, track in enumerate(self._tracks, start=1):
             if track.title == media_id:
@@ -112,7 +119,13 @@ class DemoMediaPlayer(DemoHouseEntity, MediaPlayerEntity):
     @override
     async def async_search_media(self, query: SearchMediaQuery) -> SearchMedia:
         """Find the tracks whose title, artist or album has the words of the query, without those of "some music"."""
-        words = set(query.search_query.casefold().split()) - {"some", "any", "music", "song", "songs"}
+        words = set(query.search_query.casefold().split()) - {
+            "some",
+            "any",
+            "music",
+            "song",
+            "songs",
+        }
         return SearchMedia(
             result=[
                 BrowseMedia(
@@ -124,7 +137,11 @@ class DemoMediaPlayer(DemoHouseEntity, MediaPlayerEntity):
                     can_expand=False,
                 )
                 for track in self._tracks
-                if all(word in f"{track.title} {track.artist or ''} {track.album or ''}".casefold() for word in words)
+                if all(
+                    word
+                    in f"{track.title} {track.artist or ''} {track.album or ''}".casefold()
+                    for word in words
+                )
             ]
         )
 
@@ -134,7 +151,9 @@ class DemoMediaPlayer(DemoHouseEntity, MediaPlayerEntity):
 
     def _put_on(self, number: int) -> None:
         """Take the track with this number, counted round from 1."""
-        self._track = (number - 1) % len(self._tracks) + 1 if self._tracks else max(number, 1)
+        self._track = (
+            (number - 1) % len(self._tracks) + 1 if self._tracks else max(number, 1)
+        )
         self._attr_media_track = self._track
         if self._tracks:
             self._show(self._tracks[self._track - 1])

@@ -12,10 +12,15 @@ from .home_information import HomeNumber
 
 
 async def async_setup_entry(
-    _hass: HomeAssistant, entry: DemoHouseConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
+    _hass: HomeAssistant,
+    entry: DemoHouseConfigEntry,
+    async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add the numbers of the home."""
-    async_add_entities(DemoNumber(entry, number) for number in entry.runtime_data.entities_of(HomeNumber))
+    async_add_entities(
+        DemoNumber(entry, number)
+        for number in entry.runtime_data.entities_of(HomeNumber)
+    )
 
 
 class DemoNumber(DemoHouseEntity, NumberEntity):

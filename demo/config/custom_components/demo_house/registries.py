@@ -1,6 +1,7 @@
 """Writes a home into Home Assistant's registries: floors, areas, devices, then what concerns its entities.
 
-Knows the registries; must not know any kind of entity. What the home file says replaces what the registries said.
+Knows the registries; must not know any kind of entity. What the home file says replaces
+what the registries said.
 """
 
 from homeassistant.components.conversation import DOMAIN as ASSIST
@@ -25,7 +26,10 @@ def device_identifier(entry_id: str, device_id: str) -> tuple[str, str]:
 def create_places_and_devices(hass: HomeAssistant, entry_id: str, home: Home) -> None:
     """Create the floors, areas and devices of a home; those that are there by name or identifier are updated."""
     floor_ids = {floor.id: _floor(hass, floor).floor_id for floor in home.floors}
-    area_ids = {area.id: _area(hass, area, floor_ids.get(area.floor or "")).id for area in home.areas}
+    area_ids = {
+        area.id: _area(hass, area, floor_ids.get(area.floor or "")).id
+        for area in home.areas
+    }
     devices = dr.async_get(hass)
     for device in home.devices:
         entry = devices.async_get_or_create(
@@ -50,14 +54,18 @@ def introduce_entities(hass: HomeAssistant, home: Home) -> None:
         if entity.area and not (device and device.area == entity.area):
             area = areas.async_get_area_by_name(area_names[entity.area])
         entities.async_update_entity(
-            entity.id, aliases=[er.COMPUTED_NAME, *entity.aliases], area_id=area.id if area else None
+            entity.id,
+            aliases=[er.COMPUTED_NAME, *entity.aliases],
+            area_id=area.id if area else None,
         )
         async_expose_entity(hass, ASSIST, entity.id, entity.exposed)
 
 
 def _floor(hass: HomeAssistant, floor: Floor) -> fr.FloorEntry:
     floors = fr.async_get(hass)
-    entry = floors.async_get_floor_by_name(floor.name) or floors.async_create(floor.name, level=floor.level)
+    entry = floors.async_get_floor_by_name(floor.name) or floors.async_create(
+        floor.name, level=floor.level
+    )
     return floors.async_update(entry.floor_id, aliases=set(floor.aliases))
 
 

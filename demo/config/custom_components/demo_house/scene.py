@@ -14,10 +14,14 @@ from .home_information import HomeScene
 
 
 async def async_setup_entry(
-    _hass: HomeAssistant, entry: DemoHouseConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
+    _hass: HomeAssistant,
+    entry: DemoHouseConfigEntry,
+    async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add the scenes of the home."""
-    async_add_entities(DemoScene(entry, scene) for scene in entry.runtime_data.entities_of(HomeScene))
+    async_add_entities(
+        DemoScene(entry, scene) for scene in entry.runtime_data.entities_of(HomeScene)
+    )
 
 
 class DemoScene(DemoHouseEntity, Scene):
@@ -26,7 +30,9 @@ class DemoScene(DemoHouseEntity, Scene):
     def __init__(self, entry: DemoHouseConfigEntry, scene: HomeScene) -> None:
         """Take the states of the home file."""
         super().__init__(entry, scene)
-        self._states = [_state(entity_id, written) for entity_id, written in scene.entities.items()]
+        self._states = [
+            _state(entity_id, written) for entity_id, written in scene.entities.items()
+        ]
 
     @override
     async def async_activate(self, **kwargs: Any) -> None:

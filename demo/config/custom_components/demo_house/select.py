@@ -12,10 +12,15 @@ from .home_information import HomeSelect
 
 
 async def async_setup_entry(
-    _hass: HomeAssistant, entry: DemoHouseConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
+    _hass: HomeAssistant,
+    entry: DemoHouseConfigEntry,
+    async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add the choices of the home."""
-    async_add_entities(DemoSelect(entry, select) for select in entry.runtime_data.entities_of(HomeSelect))
+    async_add_entities(
+        DemoSelect(entry, select)
+        for select in entry.runtime_data.entities_of(HomeSelect)
+    )
 
 
 class DemoSelect(DemoHouseEntity, SelectEntity):

@@ -10,10 +10,15 @@ from .home_information import HomeSensor
 
 
 async def async_setup_entry(
-    _hass: HomeAssistant, entry: DemoHouseConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
+    _hass: HomeAssistant,
+    entry: DemoHouseConfigEntry,
+    async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add the sensors of the home."""
-    async_add_entities(DemoSensor(entry, sensor) for sensor in entry.runtime_data.entities_of(HomeSensor))
+    async_add_entities(
+        DemoSensor(entry, sensor)
+        for sensor in entry.runtime_data.entities_of(HomeSensor)
+    )
 
 
 class DemoSensor(DemoHouseEntity, SensorEntity):

@@ -12,10 +12,15 @@ from .home_appliances import HomeSwitch
 
 
 async def async_setup_entry(
-    _hass: HomeAssistant, entry: DemoHouseConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
+    _hass: HomeAssistant,
+    entry: DemoHouseConfigEntry,
+    async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add the switches of the home."""
-    async_add_entities(DemoSwitch(entry, switch) for switch in entry.runtime_data.entities_of(HomeSwitch))
+    async_add_entities(
+        DemoSwitch(entry, switch)
+        for switch in entry.runtime_data.entities_of(HomeSwitch)
+    )
 
 
 class DemoSwitch(DemoHouseEntity, SwitchEntity):

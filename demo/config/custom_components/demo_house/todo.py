@@ -14,10 +14,15 @@ from .home_information import HomeTodoList
 
 
 async def async_setup_entry(
-    _hass: HomeAssistant, entry: DemoHouseConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
+    _hass: HomeAssistant,
+    entry: DemoHouseConfigEntry,
+    async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add the lists of the home."""
-    async_add_entities(DemoTodoList(entry, todo) for todo in entry.runtime_data.entities_of(HomeTodoList))
+    async_add_entities(
+        DemoTodoList(entry, todo)
+        for todo in entry.runtime_data.entities_of(HomeTodoList)
+    )
 
 
 class DemoTodoList(DemoHouseEntity, TodoListEntity):
@@ -29,7 +34,11 @@ class DemoTodoList(DemoHouseEntity, TodoListEntity):
         self._attr_supported_features = todo.supported_features
         self._items = [
             TodoItem(
-                uid=str(number), summary=item.summary, status=item.status, due=item.due, description=item.description
+                uid=str(number),
+                summary=item.summary,
+                status=item.status,
+                due=item.due,
+                description=item.description,
             )
             for number, item in enumerate(todo.todo_items, start=1)
         ]
@@ -57,17 +66,23 @@ class DemoTodoList(DemoHouseEntity, TodoListEntity):
         self._write()
 
     @override
-    async def async_move_todo_item(self, uid: str, previous_uid: str | None = None) -> None:
+    async def async_move_todo_item(
+        self, uid: str, previous_uid: str | None = None
+    ) -> None:
         """Put an item after another one, or first."""
         item = self._items.pop(self._index(uid))
-        self._items.insert(0 if previous_uid is None else self._index(previous_uid) + 1, item)
+        self._items.insert(
+            0 if previous_uid is None else self._index(previous_uid) + 1, item
+        )
         self._write()
 
     def _index(self, uid: str | None) -> int:
         for index, item in enumerate(self._items):
             if item.uid == uid:
                 return index
-        raise ServiceValidationError(translation_domain=DOMAIN, translation_key="no_such_item")
+        raise ServiceValidationError(
+            translation_domain=DOMAIN, translation_key="no_such_item"
+        )
 
     def _write(self) -> None:
         # Home Assistant caches the property until the attribute is set anew.

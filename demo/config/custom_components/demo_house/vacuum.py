@@ -12,10 +12,15 @@ from .home_appliances import HomeVacuum
 
 
 async def async_setup_entry(
-    _hass: HomeAssistant, entry: DemoHouseConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
+    _hass: HomeAssistant,
+    entry: DemoHouseConfigEntry,
+    async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add the vacuum robots of the home."""
-    async_add_entities(DemoVacuum(entry, vacuum) for vacuum in entry.runtime_data.entities_of(HomeVacuum))
+    async_add_entities(
+        DemoVacuum(entry, vacuum)
+        for vacuum in entry.runtime_data.entities_of(HomeVacuum)
+    )
 
 
 class DemoVacuum(DemoHouseEntity, StateVacuumEntity):

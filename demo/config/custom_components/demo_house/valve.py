@@ -15,10 +15,14 @@ _OPEN = 100
 
 
 async def async_setup_entry(
-    _hass: HomeAssistant, entry: DemoHouseConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
+    _hass: HomeAssistant,
+    entry: DemoHouseConfigEntry,
+    async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add the valves of the home."""
-    async_add_entities(DemoValve(entry, valve) for valve in entry.runtime_data.entities_of(HomeValve))
+    async_add_entities(
+        DemoValve(entry, valve) for valve in entry.runtime_data.entities_of(HomeValve)
+    )
 
 
 class DemoValve(DemoHouseEntity, ValveEntity):
@@ -31,7 +35,9 @@ class DemoValve(DemoHouseEntity, ValveEntity):
         self._attr_reports_position = valve.reports_position
         self._attr_supported_features = valve.supported_features
         position = valve.current_position if valve.reports_position else None
-        self._move(position if position is not None else _OPEN if valve.state else _CLOSED)
+        self._move(
+            position if position is not None else _OPEN if valve.state else _CLOSED
+        )
 
     @override
     async def async_open_valve(self) -> None:
@@ -55,4 +61,6 @@ class DemoValve(DemoHouseEntity, ValveEntity):
 
     def _move(self, position: int) -> None:
         self._attr_is_closed = position == _CLOSED
-        self._attr_current_valve_position = position if self._attr_reports_position else None
+        self._attr_current_valve_position = (
+            position if self._attr_reports_position else None
+        )

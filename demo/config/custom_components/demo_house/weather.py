@@ -4,7 +4,11 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import override
 
-from homeassistant.components.weather import Forecast, WeatherEntity, WeatherEntityFeature
+from homeassistant.components.weather import (
+    Forecast,
+    WeatherEntity,
+    WeatherEntityFeature,
+)
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers.entity_platform import AddConfigEntryEntitiesCallback
 from homeassistant.util import dt as dt_util
@@ -18,10 +22,15 @@ _HOUR = timedelta(hours=1)
 
 
 async def async_setup_entry(
-    _hass: HomeAssistant, entry: DemoHouseConfigEntry, async_add_entities: AddConfigEntryEntitiesCallback
+    _hass: HomeAssistant,
+    entry: DemoHouseConfigEntry,
+    async_add_entities: AddConfigEntryEntitiesCallback,
 ) -> None:
     """Add the weather of the home."""
-    async_add_entities(DemoWeather(entry, weather) for weather in entry.runtime_data.entities_of(HomeWeather))
+    async_add_entities(
+        DemoWeather(entry, weather)
+        for weather in entry.runtime_data.entities_of(HomeWeather)
+    )
 
 
 class DemoWeather(DemoHouseEntity, WeatherEntity):
@@ -56,10 +65,18 @@ class DemoWeather(DemoHouseEntity, WeatherEntity):
     @override
     async def async_forecast_hourly(self) -> list[Forecast]:
         """Return the forecast of the hours from this one on."""
-        return list(_forecasts(self._hourly, dt_util.now().replace(minute=0, second=0, microsecond=0), _HOUR))
+        return list(
+            _forecasts(
+                self._hourly,
+                dt_util.now().replace(minute=0, second=0, microsecond=0),
+                _HOUR,
+            )
+        )
 
 
-def _forecasts(items: Iterable[ForecastItem], start: datetime, step: timedelta) -> Iterable[Forecast]:
+def _forecasts(
+    items: Iterable[ForecastItem], start: datetime, step: timedelta
+) -> Iterable[Forecast]:
     for number, item in enumerate(items):
         yield Forecast(
             datetime=(start + number * step).isoformat(),

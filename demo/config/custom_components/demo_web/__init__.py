@@ -25,7 +25,9 @@ async def async_setup(hass: HomeAssistant, _config: ConfigType) -> bool:
 
 class _WebAPI(llm.API):
     @override
-    async def async_get_api_instance(self, llm_context: llm.LLMContext) -> llm.APIInstance:
+    async def async_get_api_instance(
+        self, llm_context: llm.LLMContext
+    ) -> llm.APIInstance:
         return llm.APIInstance(self, "", llm_context, [_SearchTool()])
 
 
@@ -33,12 +35,19 @@ class _SearchTool(llm.Tool):
     name = "search_web"
     description = "Searches the web and returns the text of the best page."
     parameters = vol.Schema({vol.Required("query"): cv.string})
-    annotations = llm.ToolAnnotations(read_only=True, destructive=False, idempotent=True)
+    annotations = llm.ToolAnnotations(
+        read_only=True, destructive=False, idempotent=True
+    )
     integration = DOMAIN
 
     @override
     async def async_call(
-        self, hass: HomeAssistant, tool_input: llm.ToolInput, llm_context: llm.LLMContext
+        self,
+        hass: HomeAssistant,
+        tool_input: llm.ToolInput,
+        llm_context: llm.LLMContext,
     ) -> llm.ToolResult:
         """Return the only page, whatever is searched for."""
-        return llm.ToolResult({"url": "https://recipes.example/pancakes", "text": _PAGE})
+        return llm.ToolResult(
+            {"url": "https://recipes.example/pancakes", "text": _PAGE}
+        )

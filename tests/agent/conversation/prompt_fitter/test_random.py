@@ -5,7 +5,11 @@ from itertools import pairwise
 
 from hypothesis import given, settings, strategies as st
 
-from custom_components.chatterbox.agent.conversation.prompt_fitter import Allowance, ContextWindow, PromptFitter
+from custom_components.chatterbox.agent.conversation.prompt_fitter import (
+    Allowance,
+    ContextWindow,
+    PromptFitter,
+)
 from custom_components.chatterbox.agent.conversation.token_estimate import TokenEstimate
 from custom_components.chatterbox.agent.errors import PromptTooLong
 from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent
@@ -22,7 +26,13 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
-from tests.agent.conversation.transcripts import ask, growth, last_turn, request_tokens, transcripts
+from tests.agent.conversation.transcripts import (
+    ask,
+    growth,
+    last_turn,
+    request_tokens,
+    transcripts,
+)
 from tests.agent.turns import assert_valid
 
 TOOL = ToolDefinition("look", "Looks at something. " * 20, {"type": "object"})
@@ -44,15 +54,26 @@ class Model:
         tokens = request_tokens(request, self.estimate)
         if tokens > self.reads:
             self.refused += 1
-            raise PromptTooLong("no", *((tokens, self.reads) if self.tells else (None, None)))
+            raise PromptTooLong(
+                "no", *((tokens, self.reads) if self.tells else (None, None))
+            )
         self.accepted.append(request)
         yield CompletionResult(FinishReason.STOP, Usage(tokens, 1))
 
 
-async def answers(model: Model, fitter: PromptFitter, transcript: Transcript, summary: Summary | None = None) -> bool:
+async def answers(
+    model: Model,
+    fitter: PromptFitter,
+    transcript: Transcript,
+    summary: Summary | None = None,
+) -> bool:
     """Ask once; return whether there was an answer."""
     try:
-        await ask(model, fitter, CompletionRequest(INSTRUCTIONS, transcript, (TOOL,), summary=summary))
+        await ask(
+            model,
+            fitter,
+            CompletionRequest(INSTRUCTIONS, transcript, (TOOL,), summary=summary),
+        )
     except PromptTooLong:
         return False
     return True
@@ -61,7 +82,12 @@ async def answers(model: Model, fitter: PromptFitter, transcript: Transcript, su
 @settings(max_examples=60)
 @given(
     transcripts(),
-    st.builds(Model, st.sampled_from([1_100, 2_048, 4_096, 40_000]), st.floats(0.6, 2.0), tells=st.booleans()),
+    st.builds(
+        Model,
+        st.sampled_from([1_100, 2_048, 4_096, 40_000]),
+        st.floats(0.6, 2.0),
+        tells=st.booleans(),
+    ),
     st.integers(50, 4_000),
     st.none() | st.builds(Summary, st.text(max_size=200), st.integers(0, 40)),
 )
@@ -77,7 +103,9 @@ async def test_any_window_sent_is_valid_and_readable(
             assert type(sent[-1]) is type(messages[-1])
 
             earlier = sent[: last_turn(sent)]
-            assert sum(map(TokenEstimate().of_message, earlier)) <= history / fitter.estimate.scale + len(earlier)
+            assert sum(
+                map(TokenEstimate().of_message, earlier)
+            ) <= history / fitter.estimate.scale + len(earlier)
         else:  # not even the last turn can be read
             assert len(model.accepted) == before
 
@@ -87,11 +115,18 @@ def turns(lengths: list[int]) -> list[Transcript]:
     messages: list[Message] = []
     requests: list[Transcript] = []
     for number, length in enumerate(lengths):
-        messages.append(UserMessage(f"Question {number}? " + "word " * (length // 4), context="It is noon."))
+        messages.append(
+            UserMessage(
+                f"Question {number}? " + "word " * (length // 4), context="It is noon."
+            )
+        )
         requests.append(tuple(messages))
         if number % 2:
             call = ToolCall(f"call-{number}", "look", '{"at":"sky"}')
-            messages += [AssistantMessage(tool_calls=(call,)), ToolResult(call.id, "look", "dark " * length)]
+            messages += [
+                AssistantMessage(tool_calls=(call,)),
+                ToolResult(call.id, "look", "dark " * length),
+            ]
         messages.append(AssistantMessage("word " * length))
     return requests
 
@@ -102,7 +137,9 @@ def turns(lengths: list[int]) -> list[Transcript]:
     st.sampled_from([16_384, 32_768, 200_000]),
     st.floats(1.0, 1.6),
 )
-async def test_nine_of_ten_turns_begin_as_the_one_before(lengths: list[int], reads: int, scale: float) -> None:
+async def test_nine_of_ten_turns_begin_as_the_one_before(
+    lengths: list[int], reads: int, scale: float
+) -> None:
     model = Model(reads, scale)
     fitter = PromptFitter(ContextWindow(reads))
     requested = turns(lengths)

@@ -13,8 +13,13 @@ def test_a_prompt_is_all_its_parts() -> None:
     assert size.share == 0.5
 
 
-@given(st.builds(PromptSize, PARTS, PARTS, PARTS, st.integers(1, 10**6), PARTS), st.integers(1, 10**7))
-def test_parts_are_scaled_to_what_the_service_counted(size: PromptSize, tokens: int) -> None:
+@given(
+    st.builds(PromptSize, PARTS, PARTS, PARTS, st.integers(1, 10**6), PARTS),
+    st.integers(1, 10**7),
+)
+def test_parts_are_scaled_to_what_the_service_counted(
+    size: PromptSize, tokens: int
+) -> None:
     reported = size.as_reported(tokens)
     if not size.prompt:
         assert reported is size

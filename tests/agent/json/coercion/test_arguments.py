@@ -24,7 +24,9 @@ SCHEMA: JsonObject = {
 }
 
 
-@pytest.mark.parametrize("text", ["", "  \n", "{}", "null", '""', '"{}"', '"null"', '" "'])
+@pytest.mark.parametrize(
+    "text", ["", "  \n", "{}", "null", '""', '"{}"', '"null"', '" "']
+)
 def test_no_arguments_can_be_written_in_many_ways(text: str) -> None:
     """Invariant 29."""
     assert read_arguments(text, SCHEMA) == {}
@@ -62,10 +64,16 @@ def test_what_has_one_reading_is_read(text: str, arguments: JsonObject) -> None:
         ('"\\"lamp\\""', 'must be one JSON object, got "lamp"'),
         ('{"n": 1e999}', "not a number that can be used"),
         ('{"name": "\\ud83d"}', "lone surrogate"),
-        ('{"brightness": bright}', "brightness: expected integer (minimum 0, maximum 100)"),
+        (
+            '{"brightness": bright}',
+            "brightness: expected integer (minimum 0, maximum 100)",
+        ),
         ('{"name": true}', "name: expected string, got true"),
         ('{"name": big lamp}', "not valid JSON"),
-        ('{"brightness": "bright"}', "brightness: expected integer (minimum 0, maximum 100)"),
+        (
+            '{"brightness": "bright"}',
+            "brightness: expected integer (minimum 0, maximum 100)",
+        ),
     ],
 )
 def test_what_has_none_is_refused_in_words_for_the_model(text: str, words: str) -> None:
@@ -107,7 +115,10 @@ def test_a_parameter_that_is_another_one_is_refused(text: str, unknown: str) -> 
 
 
 def test_a_name_that_may_mean_several_parameters_means_none() -> None:
-    schema: JsonObject = {"properties": {"position": {}, "percentage": {}, "class": {}}, "additionalProperties": False}
+    schema: JsonObject = {
+        "properties": {"position": {}, "percentage": {}, "class": {}},
+        "additionalProperties": False,
+    }
 
     assert read_arguments('{"classes": "a"}', schema) == {"class": "a"}
     with pytest.raises(Unfit, match=r"^level is not a parameter"):
@@ -136,20 +147,26 @@ def test_a_tool_that_wants_no_object_cannot_be_called() -> None:
 
 
 @given(objects_that_fit())
-def test_arguments_that_fit_are_read_as_they_are(pair: tuple[JsonObject, JsonObject]) -> None:
+def test_arguments_that_fit_are_read_as_they_are(
+    pair: tuple[JsonObject, JsonObject],
+) -> None:
     schema, arguments = pair
     assert read_arguments(canonical_json(arguments), schema) == arguments
 
 
 @given(st.text() | json_values().map(canonical_json), objects_that_fit())
-def test_any_text_is_read_once_and_for_all_or_refused(text: str, pair: tuple[JsonObject, JsonObject]) -> None:
+def test_any_text_is_read_once_and_for_all_or_refused(
+    text: str, pair: tuple[JsonObject, JsonObject]
+) -> None:
     schema, _ = pair
     with suppress(Unfit):
         recorded = canonical_json(read_arguments(text, schema))
         assert canonical_json(read_arguments(recorded, schema)) == recorded
 
 
-@pytest.mark.parametrize("text", ['{"name": "A", "name": "B"}', "{'name': 'A', 'name': 'B'}"])
+@pytest.mark.parametrize(
+    "text", ['{"name": "A", "name": "B"}', "{'name': 'A', 'name': 'B'}"]
+)
 def test_arguments_that_give_a_parameter_twice_are_refused(text: str) -> None:
     with pytest.raises(Unfit, match="not valid JSON"):
         parse_arguments(text)

@@ -45,9 +45,16 @@ def runnable(number: int) -> OpenCall:
     return Runnable(ToolCall(f"r{number}", "light_on", f'{{"n":{number}0}}'), LIGHT, {})
 
 
-@pytest.mark.parametrize(("used", "open_now", "runs"), [(0, 2, True), (2, 0, True), (1, 2, False), (3, 0, False)])
-def test_calls_that_ran_and_calls_that_will_count_together(used: int, open_now: int, *, runs: bool) -> None:
-    state = replace(STATE, tool_calls=used, open_calls=tuple(runnable(n) for n in range(open_now)))
+@pytest.mark.parametrize(
+    ("used", "open_now", "runs"),
+    [(0, 2, True), (2, 0, True), (1, 2, False), (3, 0, False)],
+)
+def test_calls_that_ran_and_calls_that_will_count_together(
+    used: int, open_now: int, *, runs: bool
+) -> None:
+    state = replace(
+        STATE, tool_calls=used, open_calls=tuple(runnable(n) for n in range(open_now))
+    )
 
     call = judge_call(state, CALL)
 
@@ -58,14 +65,22 @@ def test_calls_that_ran_and_calls_that_will_count_together(used: int, open_now: 
 
 def test_calls_that_do_not_run_leave_the_budget_alone() -> None:
     client = ClientCall(ToolCall("c", "show_page", "{}"))
-    state = replace(STATE, tool_calls=2, open_calls=(client, judge_call(STATE, replace(CALL, name="x"))))
+    state = replace(
+        STATE,
+        tool_calls=2,
+        open_calls=(client, judge_call(STATE, replace(CALL, name="x"))),
+    )
 
     assert isinstance(judge_call(state, CALL), Runnable)
 
 
 def test_a_call_that_waits_for_a_yes_has_its_place_in_the_budget() -> None:
-    assert isinstance(judge_call(replace(STATE, tool_calls=1, open_calls=(WAITING,)), CALL), Runnable)
-    assert "used up" in refusal(judge_call(replace(STATE, tool_calls=2, open_calls=(WAITING,)), CALL))
+    assert isinstance(
+        judge_call(replace(STATE, tool_calls=1, open_calls=(WAITING,)), CALL), Runnable
+    )
+    assert "used up" in refusal(
+        judge_call(replace(STATE, tool_calls=2, open_calls=(WAITING,)), CALL)
+    )
 
 
 @pytest.mark.parametrize(
@@ -83,7 +98,9 @@ def test_where_no_tool_may_run_none_does(state: TurnState) -> None:
         assert len(call.call.arguments) == 1_000
 
 
-def test_ids_are_kept_apart_from_those_of_the_history_the_turn_and_the_message() -> None:
+def test_ids_are_kept_apart_from_those_of_the_history_the_turn_and_the_message() -> (
+    None
+):
     """Invariant 6."""
     history: Transcript = (
         UserMessage("Hi"),
@@ -94,24 +111,39 @@ def test_ids_are_kept_apart_from_those_of_the_history_the_turn_and_the_message()
     state = replace(
         STATE,
         turn=replace(TURN, history=history),
-        messages=(UserMessage("Light!"), earlier, ToolResult("earlier", "light_on", "")),
+        messages=(
+            UserMessage("Light!"),
+            earlier,
+            ToolResult("earlier", "light_on", ""),
+        ),
         open_calls=(runnable(1),),
     )
 
-    ids = {judge_call(state, replace(CALL, id=given)).call.id for given in ("old", "earlier", "r1", "", "i" * 65)}
+    ids = {
+        judge_call(state, replace(CALL, id=given)).call.id
+        for given in ("old", "earlier", "r1", "", "i" * 65)
+    }
 
     assert len(ids) == 1, "made up from the state alone"
     assert not ids & {"old", "earlier", "r1", ""}
-    assert all(len(one) == 9 and one.isalnum() for one in ids), "the one form that every service takes"
+    assert all(len(one) == 9 and one.isalnum() for one in ids), (
+        "the one form that every service takes"
+    )
     assert judge_call(state, replace(CALL, id="fresh")).call.id == "fresh"
     assert judge_call(state, replace(CALL, id="i" * 64)).call.id == "i" * 64
 
 
 def test_a_made_up_id_that_is_taken_is_not_used() -> None:
     made_up = judge_call(STATE, replace(CALL, id="")).call.id
-    state = replace(STATE, open_calls=(Runnable(ToolCall(made_up, "light_on", '{"n":7}'), LIGHT, {}),))
+    state = replace(
+        STATE,
+        open_calls=(Runnable(ToolCall(made_up, "light_on", '{"n":7}'), LIGHT, {}),),
+    )
     second = judge_call(state, replace(CALL, id="")).call.id
-    state = replace(STATE, open_calls=(Runnable(ToolCall(second, "light_on", '{"n":7}'), LIGHT, {}),))
+    state = replace(
+        STATE,
+        open_calls=(Runnable(ToolCall(second, "light_on", '{"n":7}'), LIGHT, {}),),
+    )
     assert judge_call(state, replace(CALL, id="")).call.id not in {second, ""}
 
 
@@ -129,9 +161,13 @@ def test_a_call_of_the_open_message_that_will_not_run_changes_nothing() -> None:
     again = replace(CALL, id="b")
 
     for idle in (unheard_of, client):
-        assert isinstance(judge_call(replace(STATE, open_calls=(first, idle)), again), Resolved)
+        assert isinstance(
+            judge_call(replace(STATE, open_calls=(first, idle)), again), Resolved
+        )
     for changing in (runnable(1), WAITING):
-        assert isinstance(judge_call(replace(STATE, open_calls=(first, changing)), again), Runnable)
+        assert isinstance(
+            judge_call(replace(STATE, open_calls=(first, changing)), again), Runnable
+        )
 
 
 ASKED = PendingCall(CALL, "It is risky.")
@@ -149,14 +185,24 @@ def test_an_approved_call_runs_as_it_was_asked_under_a_new_id() -> None:
     ("decision", "expired", "words"),
     [
         (NO, False, "the person said no."),
-        (Answer(approved=False, reason="Not at night."), False, "the person said no. Not at night."),
-        (Answer(approved=False, reason="Not at night."), True, "the person said no. Not at night."),
+        (
+            Answer(approved=False, reason="Not at night."),
+            False,
+            "the person said no. Not at night.",
+        ),
+        (
+            Answer(approved=False, reason="Not at night."),
+            True,
+            "the person said no. Not at night.",
+        ),
         (YES, True, "no yes came in time"),
         (None, True, "no yes came in time"),
         (None, False, "no yes was given"),
     ],
 )
-def test_without_a_yes_in_time_a_call_does_not_run(decision: Answer | None, words: str, *, expired: bool) -> None:
+def test_without_a_yes_in_time_a_call_does_not_run(
+    decision: Answer | None, words: str, *, expired: bool
+) -> None:
     assert words in refusal(decide_call(STATE, ASKED, decision, expired=expired))
 
 
@@ -166,12 +212,27 @@ def test_without_a_yes_in_time_a_call_does_not_run(decision: Answer | None, word
         replace(TURN, tools=()),
         replace(TURN, tools=(tool("garden__light_on"),)),
         replace(TURN, tools=(tool("LIGHT_ON"),)),
-        replace(TURN, tools=(tool("light_on", parameters={"properties": {"n": {"type": "string"}}}),)),
-        replace(TURN, tools=(tool("light_on", client=True),), guards_client_calls=False),
+        replace(
+            TURN,
+            tools=(
+                tool("light_on", parameters={"properties": {"n": {"type": "string"}}}),
+            ),
+        ),
+        replace(
+            TURN, tools=(tool("light_on", client=True),), guards_client_calls=False
+        ),
         replace(TURN, allowed_tools=frozenset()),
         replace(TURN, tool_choice=ToolChoiceMode.NONE),
     ],
-    ids=["vanished", "other prefix", "other case", "other schema", "the client's now", "not allowed", "none wanted"],
+    ids=[
+        "vanished",
+        "other prefix",
+        "other case",
+        "other schema",
+        "the client's now",
+        "not allowed",
+        "none wanted",
+    ],
 )
 def test_a_yes_holds_only_for_the_very_call_that_was_asked(turn: Turn) -> None:
     call = decide_call(replace(STATE, turn=turn), ASKED, YES, expired=False)
@@ -195,7 +256,10 @@ def history(*later: Transcript) -> Transcript:
 
 def came_anew(call: ToolCall) -> Transcript:
     """Return a later message with one call."""
-    return (AssistantMessage(tool_calls=(call,)), ToolResult(call.id, call.name, "done"))
+    return (
+        AssistantMessage(tool_calls=(call,)),
+        ToolResult(call.id, call.name, "done"),
+    )
 
 
 @pytest.mark.parametrize(
@@ -210,7 +274,16 @@ def came_anew(call: ToolCall) -> Transcript:
         (came_anew(replace(CALL, id="b")), True),
         ((), True),
     ],
-    ids=["asked", "asked in words", "other arguments", "other tool", "ran since", "ran before", "not here", "empty"],
+    ids=[
+        "asked",
+        "asked in words",
+        "other arguments",
+        "other tool",
+        "ran since",
+        "ran before",
+        "not here",
+        "empty",
+    ],
 )
 def test_a_yes_holds_once(past: Transcript, *, runs: bool) -> None:
     state = replace(STATE, turn=replace(TURN, history=past))

@@ -17,9 +17,14 @@ def test_every_ending_has_words(reason: StopReason) -> None:
 
 
 def test_without_an_answer_each_tool_is_named_once() -> None:
-    assert PlainComposer().compose(StopReason.COMPLETED, (ON, LOOK, ON), None) == "Done: light_on, look."
+    assert (
+        PlainComposer().compose(StopReason.COMPLETED, (ON, LOOK, ON), None)
+        == "Done: light_on, look."
+    )
 
 
 def test_tools_come_before_the_ending_and_the_error_after_it() -> None:
-    text = PlainComposer().compose(StopReason.PROVIDER_FAILED, (ON,), ProviderUnreachable("no route"))
+    text = PlainComposer().compose(
+        StopReason.PROVIDER_FAILED, (ON,), ProviderUnreachable("no route")
+    )
     assert text == "Done: light_on. The model could not be reached. (no route)"

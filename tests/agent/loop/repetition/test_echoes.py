@@ -22,7 +22,10 @@ def passed(text: str, words: str = "Turn on the light", size: int = 1) -> str:
 
 
 def test_context_that_earlier_messages_hold_is_no_answer_either() -> None:
-    assert echoed_lines((UserMessage("Turn on the light", omitted=CONTEXT),)) == {AREAS, TIMERS}
+    assert echoed_lines((UserMessage("Turn on the light", omitted=CONTEXT),)) == {
+        AREAS,
+        TIMERS,
+    }
 
 
 @pytest.mark.parametrize("size", [1, 7, 1_000])
@@ -64,7 +67,15 @@ def test_a_conversation_without_words_has_no_echo() -> None:
 
 async def test_a_model_that_only_echoes_is_asked_once_more_and_then_heard() -> None:
     provider = ScriptedProvider(say(TIMERS), say(TIMERS))
-    turn = Turn("Turn on the light", tools=(tool("light_on"),), context=CONTEXT, checks_answer=True)
+    turn = Turn(
+        "Turn on the light",
+        tools=(tool("light_on"),),
+        context=CONTEXT,
+        checks_answer=True,
+    )
 
-    assert spoken(await collect(AgenticLoop(provider, ScriptedDispatcher()), turn)) == TIMERS
+    assert (
+        spoken(await collect(AgenticLoop(provider, ScriptedDispatcher()), turn))
+        == TIMERS
+    )
     assert len(provider.requests) == 2

@@ -7,11 +7,26 @@ from hypothesis import given, settings, strategies as st
 from custom_components.chatterbox.agent.events import Answer, PendingApproval
 from custom_components.chatterbox.agent.loop.loop import AgenticLoop
 from custom_components.chatterbox.agent.loop.turn import Turn
-from custom_components.chatterbox.agent.messages import JsonObject, ToolCall, Transcript, UserMessage
+from custom_components.chatterbox.agent.messages import (
+    JsonObject,
+    ToolCall,
+    Transcript,
+    UserMessage,
+)
 from custom_components.chatterbox.agent.protocols import Ask, Deny, Rewrite
 from custom_components.chatterbox.agent.transcript import TranscriptRecorder
 from tests.agent.turns import assert_valid, collect, finished, results
-from tests.support.doubles import NO, YES, Line, ScriptedDispatcher, ScriptedHooks, ScriptedProvider, call, say, tool
+from tests.support.doubles import (
+    NO,
+    YES,
+    Line,
+    ScriptedDispatcher,
+    ScriptedHooks,
+    ScriptedProvider,
+    call,
+    say,
+    tool,
+)
 
 type Opinion = Deny | Ask | Rewrite[JsonObject] | None
 type Opinions = dict[str, tuple[Opinion, Opinion]]
@@ -22,13 +37,19 @@ NAMES = ["unlock", "disarm", "open"]
 TURN = Turn("Go!", tools=tuple(tool(name) for name in NAMES))
 CALLS = [ToolCall(name, name, '{"door":0}') for name in NAMES]
 
-ASKS = st.builds(Ask, st.sampled_from(["", "Sure?"]), st.sampled_from(["", "a", "b", r"a\nb", "a\nb"]))
+ASKS = st.builds(
+    Ask,
+    st.sampled_from(["", "Sure?"]),
+    st.sampled_from(["", "a", "b", r"a\nb", "a\nb"]),
+)
 REWRITES = st.sampled_from([Rewrite[JsonObject]({"door": door}) for door in (0, 1)])
 OPINION = st.none() | ASKS | ASKS | ASKS | REWRITES | st.just(Deny("Never."))
 HOOK = st.fixed_dictionaries(dict.fromkeys(NAMES, st.tuples(OPINION, OPINION)))
 HOOKS = st.lists(HOOK, min_size=3, max_size=3)
 YES_OR_NO = st.sampled_from([YES, YES, YES, NO])
-ANSWERS = st.lists(st.tuples(HOOKS, st.dictionaries(st.sampled_from(NAMES), YES_OR_NO)), max_size=4)
+ANSWERS = st.lists(
+    st.tuples(HOOKS, st.dictionaries(st.sampled_from(NAMES), YES_OR_NO)), max_size=4
+)
 
 
 @dataclass(frozen=True)
@@ -78,12 +99,21 @@ def agreed(door: int, opinions: list[Opinion]) -> Fate:
     if any(isinstance(one, Deny | Rewrite) for one in opinions):
         return None
     asks = [one for one in opinions if isinstance(one, Ask)]
-    return Waits(door, frozenset(one.terms for one in asks if one.terms)) if asks else Runs(door)
+    return (
+        Waits(door, frozenset(one.terms for one in asks if one.terms))
+        if asks
+        else Runs(door)
+    )
 
 
-def fate_of_approved(opinions: list[tuple[Opinion, Opinion]], pending_calls: Waits) -> Fate:
+def fate_of_approved(
+    opinions: list[tuple[Opinion, Opinion]], pending_calls: Waits
+) -> Fate:
     """Return what becomes of a call that got a yes to what was asked."""
-    match now := agreed(pending_calls.door, [without_rewrites(by_door[pending_calls.door]) for by_door in opinions]):
+    match now := agreed(
+        pending_calls.door,
+        [without_rewrites(by_door[pending_calls.door]) for by_door in opinions],
+    ):
         case Waits(door, terms):
             return now if terms - pending_calls.terms else Runs(door)
         case _:
@@ -113,12 +143,15 @@ class Home:
 
         return ScriptedHooks(before=before, approved=approved)
 
-    async def take(self, turn: Turn, fates: dict[str, Fate], *script: list[Line]) -> PendingApproval | None:
+    async def take(
+        self, turn: Turn, fates: dict[str, Fate], *script: list[Line]
+    ) -> PendingApproval | None:
         """Take a turn that decides about these calls; return its question."""
         ran_before = len(self.dispatcher.finished)
         provider = ScriptedProvider(*script, say("Done."))
         events = await collect(
-            AgenticLoop(provider, self.dispatcher, hooks=self.hooks), replace(turn, history=self.history)
+            AgenticLoop(provider, self.dispatcher, hooks=self.hooks),
+            replace(turn, history=self.history),
         )
         recorder = TranscriptRecorder()
         recorder.append(UserMessage(turn.user_text or ""))
@@ -129,15 +162,31 @@ class Home:
 
         waiting = {name: one for name, one in fates.items() if isinstance(one, Waits)}
         pending = finished(events).pending
-        pending_calls = {pending_call.call.name: pending_call for pending_call in pending.calls} if pending else {}
+        pending_calls = (
+            {pending_call.call.name: pending_call for pending_call in pending.calls}
+            if pending
+            else {}
+        )
         assert pending_calls.keys() == waiting.keys()
-        assert all(bool(pending_calls[name].terms) == bool(one.terms) for name, one in waiting.items())
-        assert all(pending_calls[name].call.arguments == f'{{"door":{one.door}}}' for name, one in waiting.items())
-        assert sorted((one.name, one.arguments) for one in self.dispatcher.finished[ran_before:]) == sorted(
-            (name, f'{{"door":{one.door}}}') for name, one in fates.items() if isinstance(one, Runs)
+        assert all(
+            bool(pending_calls[name].terms) == bool(one.terms)
+            for name, one in waiting.items()
+        )
+        assert all(
+            pending_calls[name].call.arguments == f'{{"door":{one.door}}}'
+            for name, one in waiting.items()
+        )
+        assert sorted(
+            (one.name, one.arguments) for one in self.dispatcher.finished[ran_before:]
+        ) == sorted(
+            (name, f'{{"door":{one.door}}}')
+            for name, one in fates.items()
+            if isinstance(one, Runs)
         )
         assert [result.name for result in results(events)] == [*fates]
-        assert len(provider.requests) == len(script) + (not waiting), "a question comes before the model"
+        assert len(provider.requests) == len(script) + (not waiting), (
+            "a question comes before the model"
+        )
         return pending
 
     def of(self, name: str) -> list[tuple[Opinion, Opinion]]:
@@ -147,8 +196,14 @@ class Home:
 
 def by_id(pending: PendingApproval, decisions: Decisions) -> Decisions:
     """Return decisions about tools as decisions about calls."""
-    pending_calls = {pending_call.call.name: pending_call.call.id for pending_call in pending.calls}
-    return {pending_calls[name]: decision for name, decision in decisions.items() if name in pending_calls}
+    pending_calls = {
+        pending_call.call.name: pending_call.call.id for pending_call in pending.calls
+    }
+    return {
+        pending_calls[name]: decision
+        for name, decision in decisions.items()
+        if name in pending_calls
+    }
 
 
 @settings(max_examples=200)
@@ -164,20 +219,32 @@ async def test_a_yes_runs_what_it_was_given_to(
         if pending is None:
             break
         home.opinions = now
-        approved = [name for name in fates if (words := decisions.get(name)) and words.approved]
-        pending_calls = {name: one for name, one in fates.items() if isinstance(one, Waits)}
+        approved = [
+            name for name in fates if (words := decisions.get(name)) and words.approved
+        ]
+        pending_calls = {
+            name: one for name, one in fates.items() if isinstance(one, Waits)
+        }
         fates = {
             name: fate_of_approved(home.of(name), one) if name in approved else None
             for name, one in pending_calls.items()
         }
         content = [
             *home.hooks[0].approved_calls,
-            *((name, {"door": one.door}) for name, one in pending_calls.items() if name in approved),
+            *(
+                (name, {"door": one.door})
+                for name, one in pending_calls.items()
+                if name in approved
+            ),
         ]
         answer = replace(pending, answers=by_id(pending, decisions))
 
-        pending = await home.take(replace(TURN, user_text="Yes", approval=answer), fates)
+        pending = await home.take(
+            replace(TURN, user_text="Yes", approval=answer), fates
+        )
 
-        assert home.hooks[0].approved_calls == content, "what was not approved is not shown"
+        assert home.hooks[0].approved_calls == content, (
+            "what was not approved is not shown"
+        )
     ran = [one.name for one in home.dispatcher.finished]
     assert len(ran) == len(set(ran)), "once"

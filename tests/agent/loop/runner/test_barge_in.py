@@ -33,7 +33,14 @@ from custom_components.chatterbox.agent.messages import (
 from custom_components.chatterbox.agent.protocols import Ask, Hooks
 from custom_components.chatterbox.agent.transcript import TranscriptRecorder
 from tests.agent.turns import assert_valid
-from tests.support.doubles import Line, ScriptedDispatcher, ScriptedProvider, never, say, tool
+from tests.support.doubles import (
+    Line,
+    ScriptedDispatcher,
+    ScriptedProvider,
+    never,
+    say,
+    tool,
+)
 
 
 async def moment(_: object = None) -> None:
@@ -62,7 +69,9 @@ class SlowHooks(Hooks):
         await moment()
 
     @override
-    async def pre_tool_use(self, tool: ToolDefinition, arguments: JsonObject) -> Ask | None:
+    async def pre_tool_use(
+        self, tool: ToolDefinition, arguments: JsonObject
+    ) -> Ask | None:
         await moment()
         return Ask("It is risky.") if tool.name == "unlock" else None
 
@@ -96,7 +105,12 @@ def message(*names: str, text: str = "") -> list[Line]:
         lines += [TextDelta(text), moment]
     for name in names:
         number = name.removesuffix("*")
-        lines += [ToolCallReady(ToolCall(f"{number}-{len(lines)}", number, f'{{"n":{len(lines)}}}')), moment]
+        lines += [
+            ToolCallReady(
+                ToolCall(f"{number}-{len(lines)}", number, f'{{"n":{len(lines)}}}')
+            ),
+            moment,
+        ]
     return [*lines, CompletionResult(FinishReason.TOOL_CALLS)]
 
 
@@ -108,32 +122,65 @@ class Scene:
     script: tuple[list[Line], ...]
     hooks: tuple[Hooks, ...] = (SlowHooks(),)
 
-    def start(self) -> tuple[AsyncGenerator[TurnEvent], ScriptedProvider, ScriptedDispatcher]:
+    def start(
+        self,
+    ) -> tuple[AsyncGenerator[TurnEvent], ScriptedProvider, ScriptedDispatcher]:
         """Begin the turn anew."""
         provider = ScriptedProvider(*self.script)
-        bodies = {"light_on": work, "fan_on": work, "look": work, "unlock": work, "fail": trouble}
+        bodies = {
+            "light_on": work,
+            "fan_on": work,
+            "look": work,
+            "unlock": work,
+            "fail": trouble,
+        }
         dispatcher = ScriptedDispatcher(dict(bodies), lambda name, _: frozenset({name}))
-        return AgenticLoop(provider, dispatcher, hooks=self.hooks).stream(self.turn), provider, dispatcher
+        return (
+            AgenticLoop(provider, dispatcher, hooks=self.hooks).stream(self.turn),
+            provider,
+            dispatcher,
+        )
 
 
 TURN = Turn("Go!", tools=TOOLS)
-PENDING = PendingApproval("q", (PendingCall(ToolCall("u", "unlock", "{}"), "risky"),), time.time() + 3600, 1, 0)
+PENDING = PendingApproval(
+    "q",
+    (PendingCall(ToolCall("u", "unlock", "{}"), "risky"),),
+    time.time() + 3600,
+    1,
+    0,
+)
 SCENES = {
     "many calls": Scene(
         TURN,
         (
-            message("look", "light_on", "fan_on", "unheard_of", "fail", text="One moment."),
+            message(
+                "look", "light_on", "fan_on", "unheard_of", "fail", text="One moment."
+            ),
             message("look", "light_on"),
             say("Done."),
         ),
     ),
-    "held speech": Scene(TURN, (message("look", "light_on", text="One moment."), say("Done.")), (SlowCensor(),)),
-    "a question": Scene(TURN, (message("look", "unlock", "light_on", text="One moment."),)),
+    "held speech": Scene(
+        TURN,
+        (message("look", "light_on", text="One moment."), say("Done.")),
+        (SlowCensor(),),
+    ),
+    "a question": Scene(
+        TURN, (message("look", "unlock", "light_on", text="One moment."),)
+    ),
     "a yes": Scene(
-        replace(TURN, user_text="Yes", approval=replace(PENDING, answers={"u": Answer(approved=True)})),
+        replace(
+            TURN,
+            user_text="Yes",
+            approval=replace(PENDING, answers={"u": Answer(approved=True)}),
+        ),
         (message("light_on"), say("Done.")),
     ),
-    "the client's tools": Scene(replace(TURN, tools=(*TOOLS, PAGE)), (message("look", "show_page", text="Look:"),)),
+    "the client's tools": Scene(
+        replace(TURN, tools=(*TOOLS, PAGE)),
+        (message("look", "show_page", text="Look:"),),
+    ),
     "a bound": Scene(
         replace(TURN, limits=Limits(max_iterations=2, max_tool_calls=2)),
         (message("look", "light_on", "fan_on"), message("light_on", text="Well,")),
@@ -141,16 +188,26 @@ SCENES = {
 }
 
 
-def check(recorder: TranscriptRecorder, provider: ScriptedProvider, dispatcher: ScriptedDispatcher) -> None:
+def check(
+    recorder: TranscriptRecorder,
+    provider: ScriptedProvider,
+    dispatcher: ScriptedDispatcher,
+) -> None:
     """Check that what was left is in order."""
     end = recorder.interrupted()
     assert_valid(end)
-    results = {message.call_id: message for message in end if isinstance(message, ToolResult)}
+    results = {
+        message.call_id: message for message in end if isinstance(message, ToolResult)
+    }
     for call in dispatcher.started:
         if call.id in results:
-            assert not results[call.id].synthetic, f"{call} ran, and the transcript says that it did not"
+            assert not results[call.id].synthetic, (
+                f"{call} ran, and the transcript says that it did not"
+            )
             outside = call.name in {"look", "fail"}
-            assert results[call.id].open_world == outside, f"it is not said where the result of {call} is from"
+            assert results[call.id].open_world == outside, (
+                f"it is not said where the result of {call} is from"
+            )
     assert (provider.open_streams, dispatcher.running) == (0, 0)
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
@@ -175,7 +232,11 @@ async def test_a_turn_may_be_left_at_every_event(scene: Scene) -> None:
     assert left_at > 8, "a rich turn has many events"
 
 
-async def listen(events: AsyncGenerator[TurnEvent], recorder: TranscriptRecorder, pause: bool) -> None:  # noqa: FBT001 two listeners in one
+async def listen(
+    events: AsyncGenerator[TurnEvent],
+    recorder: TranscriptRecorder,
+    pause: bool,  # noqa: FBT001 two listeners in one
+) -> None:
     """Follow a turn, quickly or with a pause at each event."""
     async with aclosing(events):
         async for event in events:
@@ -186,7 +247,9 @@ async def listen(events: AsyncGenerator[TurnEvent], recorder: TranscriptRecorder
 
 @pytest.mark.parametrize("pause", [False, True], ids=["eager", "slow"])
 @pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES.keys())
-async def test_a_listener_may_be_cancelled_at_every_moment(scene: Scene, *, pause: bool) -> None:
+async def test_a_listener_may_be_cancelled_at_every_moment(
+    scene: Scene, *, pause: bool
+) -> None:
     moments, finished = 0, False
     while not finished:
         events, provider, dispatcher = scene.start()
@@ -211,12 +274,18 @@ async def test_a_listener_may_be_cancelled_while_something_hangs(hanging: str) -
             await never()
 
     stream: list[Line] = [never] if hanging == "stream" else []
-    provider = ScriptedProvider([ToolCallReady(ToolCall("1", "look", "{}")), *stream, *say("")])
+    provider = ScriptedProvider(
+        [ToolCallReady(ToolCall("1", "look", "{}")), *stream, *say("")]
+    )
     dispatcher = ScriptedDispatcher({"look": never if hanging == "tool" else work})
     hooks = [Hanging()] if hanging == "hook" else []
     recorder = TranscriptRecorder()
     listener = asyncio.create_task(
-        listen(AgenticLoop(provider, dispatcher, hooks=hooks).stream(TURN), recorder, pause=False)
+        listen(
+            AgenticLoop(provider, dispatcher, hooks=hooks).stream(TURN),
+            recorder,
+            pause=False,
+        )
     )
     for _ in range(50):
         await moment()

@@ -30,9 +30,22 @@ from custom_components.chatterbox.agent.messages import (
     ToolOutcome,
     ToolResult,
 )
-from custom_components.chatterbox.agent.protocols import CompletionRequest, Hooks, LeavableProvider
+from custom_components.chatterbox.agent.protocols import (
+    CompletionRequest,
+    Hooks,
+    LeavableProvider,
+)
 from tests.agent.turns import collect, finished, results, run_other_tasks, spoken
-from tests.support.doubles import Gate, Line, ScriptedDispatcher, ScriptedProvider, call, never, say, tool
+from tests.support.doubles import (
+    Gate,
+    Line,
+    ScriptedDispatcher,
+    ScriptedProvider,
+    call,
+    never,
+    say,
+    tool,
+)
 from tests.support.loop_clock import LoopClock
 
 pytestmark = pytest.mark.usefixtures("loop_clock")
@@ -53,7 +66,8 @@ async def test_no_inference_is_made_above_the_bound(bound: int) -> None:
     dispatcher = ScriptedDispatcher()
 
     events = await collect(
-        AgenticLoop(provider, dispatcher), replace(TURN, limits=Limits(max_iterations=bound, max_tool_calls=100))
+        AgenticLoop(provider, dispatcher),
+        replace(TURN, limits=Limits(max_iterations=bound, max_tool_calls=100)),
     )
 
     assert len(provider.requests) == bound
@@ -65,14 +79,21 @@ async def test_only_the_last_inference_is_told_to_answer_without_tools() -> None
     """Invariant 18."""
     provider = ScriptedProvider(call(light(1)), call(light(2)), say("Both are on."))
 
-    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), replace(TURN, limits=Limits(max_iterations=3)))
+    events = await collect(
+        AgenticLoop(provider, ScriptedDispatcher()),
+        replace(TURN, limits=Limits(max_iterations=3)),
+    )
 
     assert [request.tool_choice for request in provider.requests] == [
         ToolChoiceMode.AUTO,
         ToolChoiceMode.AUTO,
         ToolChoiceMode.NONE,
     ]
-    assert [bool(request.directive) for request in provider.requests] == [False, False, True]
+    assert [bool(request.directive) for request in provider.requests] == [
+        False,
+        False,
+        True,
+    ]
     assert provider.requests[2].tools == provider.requests[0].tools
     assert finished(events).stop_reason is StopReason.COMPLETED
     assert finished(events).text == "Both are on."
@@ -80,13 +101,24 @@ async def test_only_the_last_inference_is_told_to_answer_without_tools() -> None
 
 async def test_the_bound_of_tools_counts_calls_and_not_rounds() -> None:
     """Invariant 18."""
-    provider = ScriptedProvider(call(*(light(n) for n in range(5))), say("Three are on."))
+    provider = ScriptedProvider(
+        call(*(light(n) for n in range(5))), say("Three are on.")
+    )
     dispatcher = ScriptedDispatcher()
 
-    events = await collect(AgenticLoop(provider, dispatcher), replace(TURN, limits=Limits(max_tool_calls=3)))
+    events = await collect(
+        AgenticLoop(provider, dispatcher),
+        replace(TURN, limits=Limits(max_tool_calls=3)),
+    )
 
     assert len(dispatcher.finished) == 3
-    assert [result.is_error for result in results(events)] == [False, False, False, True, True]
+    assert [result.is_error for result in results(events)] == [
+        False,
+        False,
+        False,
+        True,
+        True,
+    ]
     assert "used up" in results(events)[4].content
     assert provider.requests[1].tool_choice is ToolChoiceMode.NONE
     assert provider.requests[1].directive
@@ -98,7 +130,9 @@ async def test_the_deadline_ends_all_tools_that_run() -> None:
     provider = ScriptedProvider(call(light(1), ToolCall("l", "look", "{}"), light(2)))
     dispatcher = ScriptedDispatcher({"light_on": never}, lambda _, __: frozenset())
 
-    events = await collect(AgenticLoop(provider, dispatcher), replace(TURN, limits=Limits(deadline=1)))
+    events = await collect(
+        AgenticLoop(provider, dispatcher), replace(TURN, limits=Limits(deadline=1))
+    )
 
     assert dispatcher.running == 0
     assert [result.is_error for result in results(events)] == [True, True, True]
@@ -109,7 +143,10 @@ async def test_the_deadline_ends_all_tools_that_run() -> None:
 async def test_calls_that_had_no_time_to_start_are_said_not_to_have_run() -> None:
     provider = ScriptedProvider([ToolCallReady(light(1)), never])
 
-    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), replace(TURN, limits=Limits(deadline=0.3)))
+    events = await collect(
+        AgenticLoop(provider, ScriptedDispatcher()),
+        replace(TURN, limits=Limits(deadline=0.3)),
+    )
 
     [result] = results(events)
     assert result.content == "Not run: the turn ended first."
@@ -130,9 +167,14 @@ class Hasty(LeavableProvider):
         yield CompletionResult(FinishReason.STOP)
 
 
-async def test_the_deadline_ends_an_answer_that_nobody_has_to_wait_for(loop_clock: LoopClock) -> None:
+async def test_the_deadline_ends_an_answer_that_nobody_has_to_wait_for(
+    loop_clock: LoopClock,
+) -> None:
     model = Hasty(loop_clock)
-    events = await collect(AgenticLoop(model, ScriptedDispatcher()), replace(TURN, limits=Limits(deadline=2)))
+    events = await collect(
+        AgenticLoop(model, ScriptedDispatcher()),
+        replace(TURN, limits=Limits(deadline=2)),
+    )
 
     assert finished(events).stop_reason is StopReason.DEADLINE
     assert spoken(events).startswith("so 0 so 1 ")
@@ -141,10 +183,13 @@ async def test_the_deadline_ends_an_answer_that_nobody_has_to_wait_for(loop_cloc
 async def test_a_result_that_is_there_at_the_deadline_is_kept() -> None:
     looked = Gate()
     looked.opened.set()
-    provider = ScriptedProvider([ToolCallReady(ToolCall("l", "look", "{}")), looked.reached.wait, never])
+    provider = ScriptedProvider(
+        [ToolCallReady(ToolCall("l", "look", "{}")), looked.reached.wait, never]
+    )
 
     events = await collect(
-        AgenticLoop(provider, ScriptedDispatcher({"look": looked})), replace(TURN, limits=Limits(deadline=1))
+        AgenticLoop(provider, ScriptedDispatcher({"look": looked})),
+        replace(TURN, limits=Limits(deadline=1)),
     )
 
     [result] = results(events)
@@ -153,13 +198,20 @@ async def test_a_result_that_is_there_at_the_deadline_is_kept() -> None:
 
 
 async def test_one_tool_may_take_only_its_time() -> None:
-    provider = ScriptedProvider(call(light(1), ToolCall("l", "look", "{}")), say("The light did not answer."))
+    provider = ScriptedProvider(
+        call(light(1), ToolCall("l", "look", "{}")), say("The light did not answer.")
+    )
     dispatcher = ScriptedDispatcher({"light_on": never})
 
-    events = await collect(AgenticLoop(provider, dispatcher), replace(TURN, limits=Limits(tool_timeout=2)))
+    events = await collect(
+        AgenticLoop(provider, dispatcher), replace(TURN, limits=Limits(tool_timeout=2))
+    )
 
     slow, quick = results(events)
-    assert slow.content == "light_on did not finish within 2 seconds. It may still take effect."
+    assert (
+        slow.content
+        == "light_on did not finish within 2 seconds. It may still take effect."
+    )
     assert slow.is_error
     assert not quick.is_error
     assert finished(events).stop_reason is StopReason.COMPLETED
@@ -179,7 +231,9 @@ async def test_a_tool_that_ignores_its_cancellation_holds_nobody_up() -> None:
     provider = ScriptedProvider(call(light(1), light(2)), say("They hang."))
     dispatcher = ScriptedDispatcher({"light_on": stubborn}, lambda _, __: frozenset())
 
-    events = await collect(AgenticLoop(provider, dispatcher), replace(TURN, limits=Limits(tool_timeout=2)))
+    events = await collect(
+        AgenticLoop(provider, dispatcher), replace(TURN, limits=Limits(tool_timeout=2))
+    )
 
     assert [result.is_error for result in results(events)] == [True, True]
     assert finished(events).text == "They hang."
@@ -187,7 +241,9 @@ async def test_a_tool_that_ignores_its_cancellation_holds_nobody_up() -> None:
     await asyncio.wait(asyncio.all_tasks() - {asyncio.current_task()})
 
 
-async def test_a_model_that_ignores_its_cancellation_holds_nobody_up(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_model_that_ignores_its_cancellation_holds_nobody_up(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     release = asyncio.Event()
 
     async def stubborn() -> None:
@@ -197,7 +253,10 @@ async def test_a_model_that_ignores_its_cancellation_holds_nobody_up(caplog: pyt
 
     provider = ScriptedProvider([TextDelta("It is"), stubborn])
 
-    events = await collect(AgenticLoop(provider, ScriptedDispatcher()), replace(TURN, limits=Limits(deadline=0.5)))
+    events = await collect(
+        AgenticLoop(provider, ScriptedDispatcher()),
+        replace(TURN, limits=Limits(deadline=0.5)),
+    )
 
     assert finished(events).stop_reason is StopReason.DEADLINE
     assert "provider ignores its cancellation" in caplog.text
@@ -236,17 +295,30 @@ class Sleepy(Hooks):
 
 @pytest.mark.parametrize("query", ["prompt", "before", "after", "speech"])
 async def test_the_deadline_ends_hooks_too(query: str) -> None:
-    provider = ScriptedProvider([TextDelta("Hm."), ToolCallReady(light(1)), CompletionResult(FinishReason.TOOL_CALLS)])
+    provider = ScriptedProvider(
+        [
+            TextDelta("Hm."),
+            ToolCallReady(light(1)),
+            CompletionResult(FinishReason.TOOL_CALLS),
+        ]
+    )
     loop = AgenticLoop(provider, ScriptedDispatcher(), hooks=[Sleepy(query)])
 
-    events = await collect(loop, replace(TURN, limits=Limits(deadline=2, tool_timeout=1_000)))
+    events = await collect(
+        loop, replace(TURN, limits=Limits(deadline=2, tool_timeout=1_000))
+    )
 
-    assert finished(events).stop_reason in {StopReason.DEADLINE, StopReason.PROMPT_DENIED}
+    assert finished(events).stop_reason in {
+        StopReason.DEADLINE,
+        StopReason.PROMPT_DENIED,
+    }
     assert all(result.is_error for result in results(events))
 
 
 async def test_a_hook_may_take_no_longer_than_a_tool() -> None:
-    loop = AgenticLoop(ScriptedProvider(), ScriptedDispatcher(), hooks=[Sleepy("prompt")])
+    loop = AgenticLoop(
+        ScriptedProvider(), ScriptedDispatcher(), hooks=[Sleepy("prompt")]
+    )
 
     events = await collect(loop, replace(TURN, limits=Limits(tool_timeout=2)))
 
@@ -262,7 +334,11 @@ class Reader(Hooks):
 
 
 async def test_words_that_are_there_at_the_deadline_are_still_read_and_spoken() -> None:
-    loop = AgenticLoop(ScriptedProvider([TextDelta("It is dark."), never]), ScriptedDispatcher(), hooks=[Reader()])
+    loop = AgenticLoop(
+        ScriptedProvider([TextDelta("It is dark."), never]),
+        ScriptedDispatcher(),
+        hooks=[Reader()],
+    )
 
     events = await collect(loop, replace(TURN, limits=Limits(deadline=0.5)))
 
@@ -288,9 +364,13 @@ async def test_a_stream_that_cannot_be_closed_is_a_failure_of_its_model() -> Non
 
 async def test_a_call_that_reads_is_not_waited_for_when_its_model_fails() -> None:
     look = ToolCall("l", "look", "{}")
-    provider = ScriptedProvider([ToolCallReady(look), run_other_tasks, ProviderUnreachable("gone")])
+    provider = ScriptedProvider(
+        [ToolCallReady(look), run_other_tasks, ProviderUnreachable("gone")]
+    )
     dispatcher = ScriptedDispatcher({"look": never})
-    events = await collect(AgenticLoop(provider, dispatcher), replace(TURN, limits=Limits(deadline=1e6)))
+    events = await collect(
+        AgenticLoop(provider, dispatcher), replace(TURN, limits=Limits(deadline=1e6))
+    )
     assert "Cut off" in results(events)[0].content
     assert dispatcher.running == 0
     assert finished(events).stop_reason is StopReason.PROVIDER_FAILED
@@ -300,28 +380,50 @@ async def test_a_call_that_reads_is_not_waited_for_when_its_model_fails() -> Non
     ("limits", "inferences", "bound"),
     [
         (Limits(max_iterations=1), [call(light(1))], "max_iterations"),
-        (Limits(max_iterations=2), [call(light(1)), say("It is on.")], "max_iterations"),
-        (Limits(max_tool_calls=1), [call(light(1), light(2)), say("One is on.")], "max_tool_calls"),
+        (
+            Limits(max_iterations=2),
+            [call(light(1)), say("It is on.")],
+            "max_iterations",
+        ),
+        (
+            Limits(max_tool_calls=1),
+            [call(light(1), light(2)), say("One is on.")],
+            "max_tool_calls",
+        ),
         (Limits(deadline=0.1), [[ToolCallReady(light(1)), never]], "deadline"),
         (Limits(), [say("The light is", FinishReason.LENGTH)], "length"),
     ],
 )
 async def test_a_bound_that_is_reached_is_logged_as_a_warning(
-    limits: Limits, inferences: list[list[Line]], bound: str, caplog: pytest.LogCaptureFixture
+    limits: Limits,
+    inferences: list[list[Line]],
+    bound: str,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    await collect(AgenticLoop(ScriptedProvider(*inferences), ScriptedDispatcher()), replace(TURN, limits=limits))
+    await collect(
+        AgenticLoop(ScriptedProvider(*inferences), ScriptedDispatcher()),
+        replace(TURN, limits=limits),
+    )
 
     [record] = [record for record in caplog.records if "A turn ended" in record.message]
     assert record.levelno == logging.WARNING
     assert record.message.endswith(f"at its bound {bound}")
 
 
-async def test_each_turn_is_one_line_in_the_log_of_who_looks_for_faults(caplog: pytest.LogCaptureFixture) -> None:
-    loop = AgenticLoop(ScriptedProvider(call(light(1), light(2)), say("They are on.")), ScriptedDispatcher())
+async def test_each_turn_is_one_line_in_the_log_of_who_looks_for_faults(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    loop = AgenticLoop(
+        ScriptedProvider(call(light(1), light(2)), say("They are on.")),
+        ScriptedDispatcher(),
+    )
 
     with caplog.at_level(logging.DEBUG, "custom_components.chatterbox.agent.loop"):
         await collect(loop, TURN)
 
     [record] = [record for record in caplog.records if "A turn ended" in record.message]
     assert record.levelno == logging.DEBUG
-    assert re.fullmatch(r"A turn ended as completed after 2 inferences, 2 tool calls and \d+\.\d s", record.message)
+    assert re.fullmatch(
+        r"A turn ended as completed after 2 inferences, 2 tool calls and \d+\.\d s",
+        record.message,
+    )

@@ -4,7 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from custom_components.chatterbox.agent.errors import MaxIterationsExceeded, ProviderReplyInvalid, ProviderUnreachable
+from custom_components.chatterbox.agent.errors import (
+    MaxIterationsExceeded,
+    ProviderReplyInvalid,
+    ProviderUnreachable,
+)
 from custom_components.chatterbox.agent.events import (
     CompletionResult,
     MessageDone,
@@ -27,7 +31,15 @@ from custom_components.chatterbox.agent.messages import (
 )
 from tests.agent.loop.loop_tools import LIGHT, LOCK, ON, SHOW, TURN, UNLOCK
 from tests.agent.turns import collect, finished, results, spoken
-from tests.support.doubles import Line, ScriptedDispatcher, ScriptedProvider, asks_for, call, say, tool
+from tests.support.doubles import (
+    Line,
+    ScriptedDispatcher,
+    ScriptedProvider,
+    asks_for,
+    call,
+    say,
+    tool,
+)
 
 
 async def test_what_the_provider_streams_is_passed_on_as_it_comes() -> None:
@@ -58,16 +70,24 @@ async def test_text_beside_calls_is_kept_for_the_model() -> None:
     assert finished(events).text == "It is on."
 
 
-async def test_every_inference_gets_the_same_instructions_and_the_same_sorted_tools() -> None:
+async def test_every_inference_gets_the_same_instructions_and_the_same_sorted_tools() -> (
+    None
+):
     tools = (tool("b"), tool("a"), tool("c"))
     provider = ScriptedProvider(call(ToolCall("1", "a", "{}")), say("Done."))
-    turn = Turn("Go", instructions="Be brief.", tools=tools, allowed_tools=frozenset({"a"}))
+    turn = Turn(
+        "Go", instructions="Be brief.", tools=tools, allowed_tools=frozenset({"a"})
+    )
 
     await collect(AgenticLoop(provider, ScriptedDispatcher()), turn)
 
     first, second = provider.requests
     assert [one.name for one in first.tools] == ["a", "b", "c"]
-    assert (first.tools, first.instructions) == (second.tools, second.instructions) == (first.tools, "Be brief.")
+    assert (
+        (first.tools, first.instructions)
+        == (second.tools, second.instructions)
+        == (first.tools, "Be brief.")
+    )
     assert (first.directive, second.directive) == ("", "")
     assert second.transcript[: len(first.transcript)] == first.transcript
 
@@ -75,19 +95,25 @@ async def test_every_inference_gets_the_same_instructions_and_the_same_sorted_to
 async def test_what_holds_at_the_moment_and_what_is_shown_come_with_the_words() -> None:
     photo = Attachment("image/png", b"photo")
     provider = ScriptedProvider(call(ON), say("Done."))
-    turn = replace(TURN, instructions="Be brief.", context="It is noon.", attachments=(photo,))
+    turn = replace(
+        TURN, instructions="Be brief.", context="It is noon.", attachments=(photo,)
+    )
 
     await collect(AgenticLoop(provider, ScriptedDispatcher()), turn)
 
     words = UserMessage("Light!", (photo,), "It is noon.")
     assert words.prompt == "It is noon.\n\nLight!"
     assert [request.transcript[0] for request in provider.requests] == [words, words]
-    assert {(request.instructions, request.directive) for request in provider.requests} == {("Be brief.", "")}
+    assert {
+        (request.instructions, request.directive) for request in provider.requests
+    } == {("Be brief.", "")}
 
 
 async def test_what_holds_at_the_moment_follows_where_a_turn_brings_no_words() -> None:
     provider = ScriptedProvider(say("Done."))
-    turn = replace(TURN, user_text=None, history=(UserMessage("Light!"),), context="It is noon.")
+    turn = replace(
+        TURN, user_text=None, history=(UserMessage("Light!"),), context="It is noon."
+    )
 
     await collect(AgenticLoop(provider, ScriptedDispatcher()), turn)
 
@@ -96,13 +122,20 @@ async def test_what_holds_at_the_moment_follows_where_a_turn_brings_no_words() -
 
 
 @pytest.mark.parametrize("choice", [ToolChoiceMode.REQUIRED, NamedTool("light_on")])
-async def test_a_forced_choice_holds_for_the_first_inference(choice: ToolChoiceMode | NamedTool) -> None:
+async def test_a_forced_choice_holds_for_the_first_inference(
+    choice: ToolChoiceMode | NamedTool,
+) -> None:
     """Invariant 23."""
     provider = ScriptedProvider(call(ON), say("On."))
 
-    await collect(AgenticLoop(provider, ScriptedDispatcher()), replace(TURN, tool_choice=choice))
+    await collect(
+        AgenticLoop(provider, ScriptedDispatcher()), replace(TURN, tool_choice=choice)
+    )
 
-    assert [request.tool_choice for request in provider.requests] == [choice, ToolChoiceMode.AUTO]
+    assert [request.tool_choice for request in provider.requests] == [
+        choice,
+        ToolChoiceMode.AUTO,
+    ]
 
 
 async def test_a_whole_answer_is_the_collected_stream() -> None:
@@ -140,7 +173,9 @@ async def test_a_whole_answer_of_a_model_that_is_not_there_is_its_error() -> Non
 async def test_a_whole_answer_tells_what_was_done_before_the_model_was_gone() -> None:
     provider = ScriptedProvider(call(ON), [ProviderReplyInvalid("cut")])
 
-    assert "light_on" in await AgenticLoop(provider, ScriptedDispatcher()).run("Light!", tools=[LIGHT])
+    assert "light_on" in await AgenticLoop(provider, ScriptedDispatcher()).run(
+        "Light!", tools=[LIGHT]
+    )
 
 
 async def test_two_turns_of_one_loop_know_nothing_of_each_other() -> None:
@@ -154,41 +189,64 @@ async def test_two_turns_of_one_loop_know_nothing_of_each_other() -> None:
     assert len(dispatcher.finished) == 2
     assert provider.requests[2].transcript == (UserMessage("Light!"),)
     ends = [finished(first), finished(second)]
-    assert [(end.usage, end.iterations, len(end.tool_results)) for end in ends] == [(Usage(20, 10), 2, 1)] * 2
+    assert [(end.usage, end.iterations, len(end.tool_results)) for end in ends] == [
+        (Usage(20, 10), 2, 1)
+    ] * 2
     assert all(isinstance(end, TurnFinished) for end in ends)
 
 
 async def test_blank_lines_before_an_answer_are_not_spoken() -> None:
     provider = ScriptedProvider(
-        [TextDelta("\n"), TextDelta("\n  It"), TextDelta("\nis."), CompletionResult(FinishReason.STOP)]
+        [
+            TextDelta("\n"),
+            TextDelta("\n  It"),
+            TextDelta("\nis."),
+            CompletionResult(FinishReason.STOP),
+        ]
     )
     events = await collect(AgenticLoop(provider, ScriptedDispatcher()), Turn("Hi"))
 
-    assert [event.text for event in events if isinstance(event, TextDelta)] == ["It", "\nis."]
+    assert [event.text for event in events if isinstance(event, TextDelta)] == [
+        "It",
+        "\nis.",
+    ]
 
 
-async def test_beside_a_call_of_the_caller_nothing_runs_and_the_model_may_call_again() -> None:
+async def test_beside_a_call_of_the_caller_nothing_runs_and_the_model_may_call_again() -> (
+    None
+):
     """Invariant 22."""
     look, show = ToolCall("l", "look", "{}"), replace(SHOW, arguments='{ "n" : 1 }')
     dispatcher = ScriptedDispatcher()
-    provider = ScriptedProvider(call(look, ON, show, UNLOCK, replace(ON, id="x", name="unheard_of")))
+    provider = ScriptedProvider(
+        call(look, ON, show, UNLOCK, replace(ON, id="x", name="unheard_of"))
+    )
     tools = (*TURN.tools, tool("look", read_only=True))
     turn = replace(TURN, tools=tools, guards_client_calls=False)
 
-    events = await collect(AgenticLoop(provider, dispatcher, hooks=[asks_for("unlock")]), turn)
+    events = await collect(
+        AgenticLoop(provider, dispatcher, hooks=[asks_for("unlock")]), turn
+    )
 
     assert dispatcher.started == []
     assert finished(events).client_calls == (show,), "as it was written"
-    refused = {result.call_id: "Call it again" in result.content for result in results(events)}
+    refused = {
+        result.call_id: "Call it again" in result.content for result in results(events)
+    }
     assert refused == {look.id: True, ON.id: True, UNLOCK.id: True, "x": False}
 
 
 async def test_the_caller_may_be_called_when_the_home_may_no_more() -> None:
     """Invariants 18, 19."""
-    provider = ScriptedProvider(call(ON), call(replace(ON, id="x", arguments='{"n":1}')), call(SHOW))
+    provider = ScriptedProvider(
+        call(ON), call(replace(ON, id="x", arguments='{"n":1}')), call(SHOW)
+    )
     dispatcher = ScriptedDispatcher()
 
-    events = await collect(AgenticLoop(provider, dispatcher), replace(TURN, limits=Limits(max_tool_calls=1)))
+    events = await collect(
+        AgenticLoop(provider, dispatcher),
+        replace(TURN, limits=Limits(max_tool_calls=1)),
+    )
 
     assert [one.id for one in dispatcher.finished] == [ON.id]
     assert ["used up" in result.content for result in results(events)] == [False, True]

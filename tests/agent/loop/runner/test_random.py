@@ -5,7 +5,10 @@ from itertools import pairwise
 
 from hypothesis import given, settings, strategies as st
 
-from custom_components.chatterbox.agent.conversation.own_words import as_models_read, without_declined
+from custom_components.chatterbox.agent.conversation.own_words import (
+    as_models_read,
+    without_declined,
+)
 from custom_components.chatterbox.agent.errors import ProviderUnreachable
 from custom_components.chatterbox.agent.events import (
     Answer,
@@ -31,12 +34,27 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
     UserMessage,
 )
-from custom_components.chatterbox.agent.protocols import AnswerOptions, Ask, Deny, Rewrite
+from custom_components.chatterbox.agent.protocols import (
+    AnswerOptions,
+    Ask,
+    Deny,
+    Rewrite,
+)
 from custom_components.chatterbox.agent.transcript import TranscriptRecorder, repair
 from tests.agent.turns import assert_valid, collect, finished
-from tests.support.doubles import Line, ScriptedDispatcher, ScriptedHooks, ScriptedProvider, tool
+from tests.support.doubles import (
+    Line,
+    ScriptedDispatcher,
+    ScriptedHooks,
+    ScriptedProvider,
+    tool,
+)
 
-NUMBER: JsonObject = {"type": "object", "properties": {"n": {"type": "integer"}}, "additionalProperties": False}
+NUMBER: JsonObject = {
+    "type": "object",
+    "properties": {"n": {"type": "integer"}},
+    "additionalProperties": False,
+}
 YES = Answer(approved=True)
 TOOLS = (
     tool("home__on", parameters=NUMBER),
@@ -68,27 +86,46 @@ CALLS = st.builds(
         ToolCall,
         st.sampled_from(["", "1", "2", "3"]),
         st.sampled_from([*NAMES, "on", "LOOK", "unheard_of"]),
-        st.sampled_from(["{}", "", '{"n":1}', '{"n":"1"}', '{"n": ""}', "{", "[]", '{"n":"x"}']),
+        st.sampled_from(
+            ["{}", "", '{"n":1}', '{"n":"1"}', '{"n": ""}', "{", "[]", '{"n":"x"}']
+        ),
     ),
 )
 PIECES = st.one_of(
-    CALLS, CALLS, st.sampled_from(["It is on.", "\n", " "]).map(TextDelta), st.just(ReasoningDelta("Hm."))
+    CALLS,
+    CALLS,
+    st.sampled_from(["It is on.", "\n", " "]).map(TextDelta),
+    st.just(ReasoningDelta("Hm.")),
 )
 ENDS = st.one_of(
-    st.builds(CompletionResult, st.sampled_from(FinishReason), st.builds(Usage, st.integers(0, 9), st.integers(0, 9))),
+    st.builds(
+        CompletionResult,
+        st.sampled_from(FinishReason),
+        st.builds(Usage, st.integers(0, 9), st.integers(0, 9)),
+    ),
     st.builds(CompletionResult, st.sampled_from(FinishReason)),
     st.just(ProviderUnreachable("gone")),
     st.none(),
 )
 INFERENCES = st.tuples(st.lists(PIECES, max_size=5), ENDS)
 DECISIONS: st.SearchStrategy[Decision] = st.sampled_from(
-    [None, None, None, Deny("No."), Ask("Sure?", "a"), Ask("", "b"), Rewrite({"n": "1"}), Rewrite({"n": "x"})]
+    [
+        None,
+        None,
+        None,
+        Deny("No."),
+        Ask("Sure?", "a"),
+        Ask("", "b"),
+        Rewrite({"n": "1"}),
+        Rewrite({"n": "x"}),
+    ]
 )
 OPINIONS: st.SearchStrategy[Opinion] = st.sampled_from(
     [None, None, Deny("Not now."), Ask("Sure?", "a"), Ask("Sure?", "b"), Ask("Sure?")]
 )
 BY_HOOK = st.tuples(
-    st.dictionaries(st.sampled_from(NAMES), DECISIONS), st.dictionaries(st.sampled_from(NAMES), OPINIONS)
+    st.dictionaries(st.sampled_from(NAMES), DECISIONS),
+    st.dictionaries(st.sampled_from(NAMES), OPINIONS),
 )
 ANSWERS = st.sampled_from([YES, YES, Answer(approved=False, reason="No."), None])
 
@@ -97,7 +134,9 @@ ANSWERS = st.sampled_from([YES, YES, Answer(approved=False, reason="No."), None]
 class Script:
     """The events of one turn."""
 
-    inferences: list[tuple[list[TurnEvent], CompletionResult | ProviderUnreachable | None]]
+    inferences: list[
+        tuple[list[TurnEvent], CompletionResult | ProviderUnreachable | None]
+    ]
     limits: Limits
     choice: ToolChoiceMode | NamedTool
     allowed: frozenset[str] | None
@@ -111,15 +150,25 @@ class Script:
 
     def provider(self) -> ScriptedProvider:
         """Return a provider that fails the test when it is asked too often."""
-        return ScriptedProvider(*(self._lines(pieces, end) for pieces, end in self.inferences))
-
-    def hook(self, now: dict[str, Decision], later: dict[str, Opinion]) -> ScriptedHooks:
-        """Return a hook that decides so."""
-        return ScriptedHooks(
-            prompt=lambda _: self.prompt, before=lambda name, _: now.get(name), approved=lambda name, _: later.get(name)
+        return ScriptedProvider(
+            *(self._lines(pieces, end) for pieces, end in self.inferences)
         )
 
-    def _lines(self, pieces: list[TurnEvent], end: CompletionResult | ProviderUnreachable | None) -> list[Line]:
+    def hook(
+        self, now: dict[str, Decision], later: dict[str, Opinion]
+    ) -> ScriptedHooks:
+        """Return a hook that decides so."""
+        return ScriptedHooks(
+            prompt=lambda _: self.prompt,
+            before=lambda name, _: now.get(name),
+            approved=lambda name, _: later.get(name),
+        )
+
+    def _lines(
+        self,
+        pieces: list[TurnEvent],
+        end: CompletionResult | ProviderUnreachable | None,
+    ) -> list[Line]:
         ids: set[str] = set()
         lines: list[Line] = []
         for piece in pieces:
@@ -141,8 +190,16 @@ def scripts(draw: st.DrawFn) -> Script:
     bound = draw(st.integers(1, 4))
     return Script(
         inferences=draw(st.lists(INFERENCES, min_size=bound, max_size=bound)),  # type: ignore[arg-type]  # pieces are events
-        limits=Limits(bound, draw(st.integers(1, 4)), max_output_tokens=draw(st.none() | st.integers(16, 60))),
-        choice=draw(st.sampled_from([ToolChoiceMode.AUTO, *ToolChoiceMode, NamedTool("home__on")])),
+        limits=Limits(
+            bound,
+            draw(st.integers(1, 4)),
+            max_output_tokens=draw(st.none() | st.integers(16, 60)),
+        ),
+        choice=draw(
+            st.sampled_from(
+                [ToolChoiceMode.AUTO, *ToolChoiceMode, NamedTool("home__on")]
+            )
+        ),
         allowed=draw(st.none() | st.frozensets(st.sampled_from(NAMES))),
         hooks=draw(st.lists(BY_HOOK, max_size=2)),
         prompt=draw(st.sampled_from([None, None, Rewrite("Please!"), Deny("No.")])),
@@ -165,7 +222,8 @@ class Conversation:
         turn = self._turn(script)
         provider = script.provider()
         dispatcher = ScriptedDispatcher(
-            {"home__fails": fails, "home__off": refuses}, lambda name, _: None if name == "home__off" else frozenset()
+            {"home__fails": fails, "home__off": refuses},
+            lambda name, _: None if name == "home__off" else frozenset(),
         )
         hooks = [script.hook(now, later) for now, later in script.hooks]
         events = await collect(AgenticLoop(provider, dispatcher, hooks=hooks), turn)
@@ -186,18 +244,34 @@ class Conversation:
         )
         if self.last and self.last.pending:
             ids = [pending_call.call.id for pending_call in self.last.pending.calls]
-            decisions = {call_id: answer for call_id, answer in zip(ids, script.answers, strict=False) if answer}
+            decisions = {
+                call_id: answer
+                for call_id, answer in zip(ids, script.answers, strict=False)
+                if answer
+            }
             words = "Yes" if script.speaks else None
-            return replace(turn, user_text=words, approval=replace(self.last.pending, answers=decisions))
+            return replace(
+                turn,
+                user_text=words,
+                approval=replace(self.last.pending, answers=decisions),
+            )
         if self.last and self.last.client_calls and script.brings_results:
-            results = tuple(ToolResult(call.id, call.name, "shown") for call in self.last.client_calls)
+            results = tuple(
+                ToolResult(call.id, call.name, "shown")
+                for call in self.last.client_calls
+            )
             return replace(turn, user_text=None, history=self.history + results)
         return turn
 
-    def _fold(self, turn: Turn, events: list[TurnEvent], provider: ScriptedProvider) -> None:
+    def _fold(
+        self, turn: Turn, events: list[TurnEvent], provider: ScriptedProvider
+    ) -> None:
         """Fold the events as a surface does; every request has to be the beginning of what comes out."""
         recorder = TranscriptRecorder()
-        words = next((event.text for event in events if isinstance(event, PromptReplaced)), turn.user_text)
+        words = next(
+            (event.text for event in events if isinstance(event, PromptReplaced)),
+            turn.user_text,
+        )
         if words is not None:
             recorder.append(UserMessage(words))
         for event in events:
@@ -212,13 +286,20 @@ class Conversation:
             assert [one.name for one in request.tools] == sorted(NAMES)
         for request in provider.requests[1:]:
             is_asked_again = request.transcript == provider.requests[0].transcript
-            assert is_asked_again or request.tool_choice in {ToolChoiceMode.AUTO, ToolChoiceMode.NONE}
+            assert is_asked_again or request.tool_choice in {
+                ToolChoiceMode.AUTO,
+                ToolChoiceMode.NONE,
+            }
         assert all(not request.directive for request in provider.requests[:-2])
         self.history = whole
         assert_valid(repair(self.history))
 
     def _check_wishes(
-        self, turn: Turn, provider: ScriptedProvider, dispatcher: ScriptedDispatcher, end: TurnFinished
+        self,
+        turn: Turn,
+        provider: ScriptedProvider,
+        dispatcher: ScriptedDispatcher,
+        end: TurnFinished,
     ) -> None:
         sent = [request.options.max_output_tokens for request in provider.requests]
         bound = turn.limits.max_output_tokens
@@ -235,12 +316,21 @@ class Conversation:
     def _check_what_ran(self, turn: Turn, dispatcher: ScriptedDispatcher) -> None:
         ran = dispatcher.started
         assert dispatcher.running == 0
-        assert all(turn.allowed_tools is None or call.name in turn.allowed_tools for call in ran)
+        assert all(
+            turn.allowed_tools is None or call.name in turn.allowed_tools
+            for call in ran
+        )
         assert turn.tool_choice is not ToolChoiceMode.NONE or not ran
-        changes = [(call.name, call.arguments) for call in ran if call.name not in {"home__look", "home__next"}]
+        changes = [
+            (call.name, call.arguments)
+            for call in ran
+            if call.name not in {"home__look", "home__next"}
+        ]
         again = [one for one, other in pairwise(changes) if one == other]
         between = [call for call in ran if call.name == "home__next"]
-        assert not again or between, "only something that was changed since makes a second time meant"
+        assert not again or between, (
+            "only something that was changed since makes a second time meant"
+        )
         assert all(call.arguments in {"{}", '{"n":1}'} for call in ran)
 
 

@@ -1,7 +1,8 @@
 """The Messages format, from the service's side.
 
-Source: Claude API reference, "Create a message" and "List models"; the guides "Streaming messages", "Handle tool
-calls", "Thinking", "Prompt caching", "Vision", "PDF support"; "Errors".
+Source: Claude API reference, "Create a message" and "List models"; the guides
+"Streaming messages", "Handle tool calls", "Thinking", "Prompt caching", "Vision", "PDF
+support"; "Errors".
 """
 
 import json
@@ -17,10 +18,15 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
-from custom_components.chatterbox.agent.providers.anthropic_messages import AnthropicMessagesProvider
+from custom_components.chatterbox.agent.providers.anthropic_messages import (
+    AnthropicMessagesProvider,
+)
 from custom_components.chatterbox.agent.providers.http_provider import HTTPProvider
 from custom_components.chatterbox.agent.providers.profiles import ModelOptions
-from custom_components.chatterbox.agent.wire.anthropic_messages import AnthropicReplyReader, request_to_payload
+from custom_components.chatterbox.agent.wire.anthropic_messages import (
+    AnthropicReplyReader,
+    request_to_payload,
+)
 
 from .dialect import KEY, MODEL, Answer, Refusal
 
@@ -54,11 +60,18 @@ class AnthropicMessagesDialect:
     )
 
     length: ClassVar[tuple[str, ...]] = ("max_tokens",)
-    medium_effort: ClassVar[JsonObject] = {"thinking": {"type": "adaptive"}, "output_config": {"effort": "medium"}}
+    medium_effort: ClassVar[JsonObject] = {
+        "thinking": {"type": "adaptive"},
+        "output_config": {"effort": "medium"},
+    }
     low_verbosity: ClassVar[JsonObject] = {}
-    single_calls: ClassVar[JsonObject] = {"tool_choice": {"type": "auto", "disable_parallel_tool_use": True}}
+    single_calls: ClassVar[JsonObject] = {
+        "tool_choice": {"type": "auto", "disable_parallel_tool_use": True}
+    }
     output_beside_tools: ClassVar[bool] = True
-    output_refusal: ClassVar[str] = "output_config.format: structured outputs are not supported by this model"
+    output_refusal: ClassVar[str] = (
+        "output_config.format: structured outputs are not supported by this model"
+    )
 
     provider_class: ClassVar[type[HTTPProvider]] = AnthropicMessagesProvider
 
@@ -85,7 +98,10 @@ class AnthropicMessagesDialect:
             "stop_sequence": None,
             "usage": usage,
         }
-        end: JsonObject = {"stop_reason": STOP_REASONS[answer.finish], "stop_sequence": None}
+        end: JsonObject = {
+            "stop_reason": STOP_REASONS[answer.finish],
+            "stop_sequence": None,
+        }
         final_usage: JsonObject = {
             "output_tokens": answer.usage.output_tokens,
             "output_tokens_details": {"thinking_tokens": answer.usage.reasoning_tokens},
@@ -107,16 +123,35 @@ class AnthropicMessagesDialect:
         return _event("error", error={"type": "overloaded_error", "message": message})
 
     def render_error(self, status: int, message: str) -> bytes:
-        kind = {404: "not_found_error", 429: "rate_limit_error", 529: "overloaded_error"}.get(status, "api_error")
+        kind = {
+            404: "not_found_error",
+            429: "rate_limit_error",
+            529: "overloaded_error",
+        }.get(status, "api_error")
         return json.dumps(
-            {"type": "error", "error": {"type": kind, "message": message}, "request_id": "req_1"}
+            {
+                "type": "error",
+                "error": {"type": kind, "message": message},
+                "request_id": "req_1",
+            }
         ).encode()
 
     def model_list(self, names: Sequence[str]) -> bytes:
         models = [
-            {"type": "model", "id": name, "display_name": name, "created_at": "2026-09-22T00:00:00Z"} for name in names
+            {
+                "type": "model",
+                "id": name,
+                "display_name": name,
+                "created_at": "2026-09-22T00:00:00Z",
+            }
+            for name in names
         ]
-        page = {"data": models, "has_more": False, "first_id": names[0], "last_id": names[-1]}
+        page = {
+            "data": models,
+            "has_more": False,
+            "first_id": names[0],
+            "last_id": names[-1],
+        }
         return json.dumps(page).encode()
 
     def reported(self, usage: Usage) -> Usage:
@@ -137,8 +172,16 @@ class AnthropicMessagesDialect:
         return [[role, block] for role, block in _roles_and_blocks(payload["messages"])]
 
     def items(self) -> tuple[ProviderItem, ...]:
-        block: JsonObject = {"type": "thinking", "thinking": "Two things are wanted.", "signature": SIGNATURE}
-        return (ProviderItem("anthropic_messages", {"block": block, "text": 0, "calls": 0, "skip": 0}),)
+        block: JsonObject = {
+            "type": "thinking",
+            "thinking": "Two things are wanted.",
+            "signature": SIGNATURE,
+        }
+        return (
+            ProviderItem(
+                "anthropic_messages", {"block": block, "text": 0, "calls": 0, "skip": 0}
+            ),
+        )
 
     def strict_output(self) -> JsonObject:
         schema: JsonObject = {
@@ -154,13 +197,21 @@ class AnthropicMessagesDialect:
 
     def expected_conversation(self) -> JsonObject:
         """Return the payload. Thinking of an earlier turn may be left out, and is: what stood before it may be gone."""
-        light: JsonObject = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+        light: JsonObject = {
+            "type": "object",
+            "properties": {"name": {"type": "string"}},
+            "required": ["name"],
+        }
         nothing: JsonObject = {"type": "object", "properties": {}}
         return {
             "model": MODEL,
             "max_tokens": 8192,
             "tools": [
-                {"name": "turn_on", "description": "Turns things on.", "input_schema": light},
+                {
+                    "name": "turn_on",
+                    "description": "Turns things on.",
+                    "input_schema": light,
+                },
                 {
                     "name": "weather",
                     "description": "Tells the weather.",
@@ -170,19 +221,36 @@ class AnthropicMessagesDialect:
             ],
             "system": [{"type": "text", "text": "Be brief.", "cache_control": CACHE}],
             "messages": [
-                {"role": "user", "content": [_text("Turn on the light, and what's the weather?")]},
+                {
+                    "role": "user",
+                    "content": [_text("Turn on the light, and what's the weather?")],
+                },
                 {
                     "role": "assistant",
                     "content": [
                         _text("One moment."),
-                        {"type": "tool_use", "id": "call00001", "name": "turn_on", "input": {"name": "Früh 💡"}},
-                        {"type": "tool_use", "id": "call00002", "name": "weather", "input": {}},
+                        {
+                            "type": "tool_use",
+                            "id": "call00001",
+                            "name": "turn_on",
+                            "input": {"name": "Früh 💡"},
+                        },
+                        {
+                            "type": "tool_use",
+                            "id": "call00002",
+                            "name": "weather",
+                            "input": {},
+                        },
                     ],
                 },
                 {
                     "role": "user",
                     "content": [
-                        {"type": "tool_result", "tool_use_id": "call00001", "content": '{"done":true}'},
+                        {
+                            "type": "tool_result",
+                            "tool_use_id": "call00001",
+                            "content": '{"done":true}',
+                        },
                         {
                             "type": "tool_result",
                             "tool_use_id": "call00002",
@@ -193,30 +261,73 @@ class AnthropicMessagesDialect:
                 },
                 {
                     "role": "assistant",
-                    "content": [{"type": "tool_use", "id": "call00003", "name": "weather", "input": {}}],
+                    "content": [
+                        {
+                            "type": "tool_use",
+                            "id": "call00003",
+                            "name": "weather",
+                            "input": {},
+                        }
+                    ],
                 },
                 {
                     "role": "user",
                     "content": [
-                        {"type": "tool_result", "tool_use_id": "call00003", "content": "sunny", "cache_control": CACHE}
+                        {
+                            "type": "tool_result",
+                            "tool_use_id": "call00003",
+                            "content": "sunny",
+                            "cache_control": CACHE,
+                        }
                     ],
                 },
                 {"role": "assistant", "content": [_text("It is on.")]},
-                {"role": "user", "content": [{**_text("Thanks"), "cache_control": CACHE}, _text("Answer now.")]},
+                {
+                    "role": "user",
+                    "content": [
+                        {**_text("Thanks"), "cache_control": CACHE},
+                        _text("Answer now."),
+                    ],
+                },
             ],
             "stream": True,
         }
 
     def expected_round_trip(self) -> list[JsonValue]:
-        thinking: JsonObject = {"type": "thinking", "thinking": "Two things are wanted.", "signature": SIGNATURE}
+        thinking: JsonObject = {
+            "type": "thinking",
+            "thinking": "Two things are wanted.",
+            "signature": SIGNATURE,
+        }
         return [
             ["user", _text("Hi")],
             ["assistant", thinking],
             ["assistant", _text("One moment.")],
-            ["assistant", {"type": "tool_use", "id": "call00001", "name": "turn_on", "input": {"name": "hall"}}],
-            ["assistant", {"type": "tool_use", "id": "call00002", "name": "weather", "input": {}}],
-            ["user", {"type": "tool_result", "tool_use_id": "call00001", "content": '{"done":true}'}],
-            ["user", {"type": "tool_result", "tool_use_id": "call00002", "content": "sunny"}],
+            [
+                "assistant",
+                {
+                    "type": "tool_use",
+                    "id": "call00001",
+                    "name": "turn_on",
+                    "input": {"name": "hall"},
+                },
+            ],
+            [
+                "assistant",
+                {"type": "tool_use", "id": "call00002", "name": "weather", "input": {}},
+            ],
+            [
+                "user",
+                {
+                    "type": "tool_result",
+                    "tool_use_id": "call00001",
+                    "content": '{"done":true}',
+                },
+            ],
+            [
+                "user",
+                {"type": "tool_result", "tool_use_id": "call00002", "content": "sunny"},
+            ],
         ]
 
     def expected_attachments(self) -> JsonValue:
@@ -244,10 +355,26 @@ def _event(kind: str, **fields: JsonValue) -> bytes:
 def _blocks(answer: Answer) -> Iterator[bytes]:
     blocks = [*_thinking(answer.reasoning), *_text_events(answer.text)]
     for call in answer.calls:
-        begun: JsonObject = {"type": "tool_use", "id": call.id, "name": call.name, "input": {}}
+        begun: JsonObject = {
+            "type": "tool_use",
+            "id": call.id,
+            "name": call.name,
+            "input": {},
+        }
         arguments = "" if call.arguments == "{}" else call.arguments
-        pieces = ["", *(arguments[place : place + 5] for place in range(0, len(arguments), 5))]
-        blocks.append((begun, [{"type": "input_json_delta", "partial_json": piece} for piece in pieces]))
+        pieces = [
+            "",
+            *(arguments[place : place + 5] for place in range(0, len(arguments), 5)),
+        ]
+        blocks.append(
+            (
+                begun,
+                [
+                    {"type": "input_json_delta", "partial_json": piece}
+                    for piece in pieces
+                ],
+            )
+        )
     for index, (begun, deltas) in enumerate(blocks):
         yield _event("content_block_start", index=index, content_block=begun)
         for delta in deltas:
@@ -257,14 +384,18 @@ def _blocks(answer: Answer) -> Iterator[bytes]:
 
 def _thinking(pieces: Sequence[str]) -> Iterator[tuple[JsonObject, list[JsonObject]]]:
     if pieces:
-        deltas: list[JsonObject] = [{"type": "thinking_delta", "thinking": piece} for piece in pieces]
+        deltas: list[JsonObject] = [
+            {"type": "thinking_delta", "thinking": piece} for piece in pieces
+        ]
         yield (
             {"type": "thinking", "thinking": "", "signature": ""},
             [*deltas, {"type": "signature_delta", "signature": SIGNATURE}],
         )
 
 
-def _text_events(pieces: Sequence[str]) -> Iterator[tuple[JsonObject, list[JsonObject]]]:
+def _text_events(
+    pieces: Sequence[str],
+) -> Iterator[tuple[JsonObject, list[JsonObject]]]:
     if pieces:
         yield _text(""), [{"type": "text_delta", "text": piece} for piece in pieces]
 
@@ -276,6 +407,13 @@ def _roles_and_blocks(messages: JsonValue) -> Iterator[tuple[JsonValue, JsonValu
             case {"role": role, "content": [*blocks]}:
                 for block in blocks:
                     assert isinstance(block, dict)
-                    yield role, {name: value for name, value in block.items() if name != "cache_control"}
+                    yield (
+                        role,
+                        {
+                            name: value
+                            for name, value in block.items()
+                            if name != "cache_control"
+                        },
+                    )
             case _:
                 raise AssertionError(message)

@@ -11,14 +11,23 @@ from custom_components.chatterbox.agent.messages import (
     ToolResult,
     UserMessage,
 )
-from custom_components.chatterbox.agent.protocols import CompletionRequest, ReasoningEffort
+from custom_components.chatterbox.agent.protocols import (
+    CompletionRequest,
+    ReasoningEffort,
+)
 from custom_components.chatterbox.agent.providers.profiles import ModelOptions
 
 from .dialect import Answer
 
-LIGHT: JsonObject = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+LIGHT: JsonObject = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}},
+    "required": ["name"],
+}
 TURN_ON = ToolDefinition("turn_on", "Turns things on.", LIGHT)
-WEATHER = ToolDefinition("weather", "Tells the weather.", {"type": "object", "properties": {}})
+WEATHER = ToolDefinition(
+    "weather", "Tells the weather.", {"type": "object", "properties": {}}
+)
 FOREIGN = ProviderItem("another_format", {"id": "of another provider"})
 
 
@@ -31,11 +40,16 @@ def conversation(*items: ProviderItem) -> CompletionRequest:
             AssistantMessage(
                 "One moment.",
                 "Two things are wanted.",
-                (ToolCall("call00001", "turn_on", '{"name":"Früh 💡"}'), ToolCall("call00002", "weather", "{}")),
+                (
+                    ToolCall("call00001", "turn_on", '{"name":"Früh 💡"}'),
+                    ToolCall("call00002", "weather", "{}"),
+                ),
                 (FOREIGN, *items),
             ),
             ToolResult("call00001", "turn_on", '{"done":true}', native=object()),
-            ToolResult("call00002", "weather", "the weather is not known", is_error=True),
+            ToolResult(
+                "call00002", "weather", "the weather is not known", is_error=True
+            ),
             AssistantMessage("", "", (ToolCall("call00003", "weather", "{}"),)),
             ToolResult("call00003", "weather", "sunny"),
             AssistantMessage("It is on."),
@@ -48,7 +62,10 @@ def conversation(*items: ProviderItem) -> CompletionRequest:
 
 LAMPS: JsonObject = {
     "type": "object",
-    "properties": {"lamps": {"type": "integer", "minimum": 0}, "note": {"type": "string"}},
+    "properties": {
+        "lamps": {"type": "integer", "minimum": 0},
+        "note": {"type": "string"},
+    },
     "required": ["lamps"],
     "additionalProperties": False,
 }
@@ -65,7 +82,11 @@ STRICT_LAMPS: JsonObject = {
 FREE: JsonObject = {"type": "object", "properties": {"any": {}}}
 
 OPTIONS = ModelOptions(
-    temperature=0.5, top_p=0.9, max_tokens=300, reasoning_effort=ReasoningEffort.LOW, extra={"custom": {"a": [1]}}
+    temperature=0.5,
+    top_p=0.9,
+    max_tokens=300,
+    reasoning_effort=ReasoningEffort.LOW,
+    extra={"custom": {"a": [1]}},
 )
 
 SHOWN = UserMessage(
@@ -80,7 +101,10 @@ SHOWN = UserMessage(
 ROUND_TRIP = Answer(
     text=("One ", "moment."),
     reasoning=("Two things ", "are wanted."),
-    calls=(ToolCall("call00001", "turn_on", '{"name":"hall"}'), ToolCall("call00002", "weather", "{}")),
+    calls=(
+        ToolCall("call00001", "turn_on", '{"name":"hall"}'),
+        ToolCall("call00002", "weather", "{}"),
+    ),
     finish=FinishReason.TOOL_CALLS,
 )
 ROUND_TRIP_RESULTS = {"turn_on": '{"done":true}', "weather": "sunny"}

@@ -1,7 +1,7 @@
 """A wire format as the contract sees it: how a service of its kind would answer, and what it wants to be sent.
 
-A dialect plays the service. It must be written after the service's documentation or its recorded bytes, never with the
-code that it tests.
+A dialect plays the service. It must be written after the service's documentation or its
+recorded bytes, never with the code that it tests.
 """
 
 from collections.abc import Sequence

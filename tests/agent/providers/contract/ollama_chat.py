@@ -1,7 +1,7 @@
 """Ollama's own chat format, from the service's side.
 
-Source: Ollama's API documentation, "Chat request (Streaming)", "Chat request (With history, with tools)", "List local
-models", "Errors".
+Source: Ollama's API documentation, "Chat request (Streaming)", "Chat request (With
+history, with tools)", "List local models", "Errors".
 """
 
 import json
@@ -16,11 +16,17 @@ from custom_components.chatterbox.agent.messages import (
     Transcript,
     Usage,
 )
-from custom_components.chatterbox.agent.protocols import CompletionRequest, ReasoningEffort
+from custom_components.chatterbox.agent.protocols import (
+    CompletionRequest,
+    ReasoningEffort,
+)
 from custom_components.chatterbox.agent.providers.http_provider import HTTPProvider
 from custom_components.chatterbox.agent.providers.ollama_chat import OllamaChatProvider
 from custom_components.chatterbox.agent.providers.profiles import ModelOptions
-from custom_components.chatterbox.agent.wire.ollama_chat import OllamaReplyReader, request_to_payload
+from custom_components.chatterbox.agent.wire.ollama_chat import (
+    OllamaReplyReader,
+    request_to_payload,
+)
 
 from .conversation import FREE, LAMPS
 from .dialect import KEY, MODEL, Answer, Refusal, SystemMessageFirst
@@ -78,7 +84,10 @@ class OllamaChatDialect(SystemMessageFirst):
         return json.dumps({"error": message}).encode()
 
     def model_list(self, names: Sequence[str]) -> bytes:
-        models = [{"name": name, "model": name, "size": 1, "details": {"family": "llama"}} for name in names]
+        models = [
+            {"name": name, "model": name, "size": 1, "details": {"family": "llama"}}
+            for name in names
+        ]
         return json.dumps({"models": models}).encode()
 
     def reported(self, usage: Usage) -> Usage:
@@ -97,29 +106,62 @@ class OllamaChatDialect(SystemMessageFirst):
         return {"format": FREE}
 
     def expected_conversation(self) -> JsonObject:
-        light: JsonObject = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+        light: JsonObject = {
+            "type": "object",
+            "properties": {"name": {"type": "string"}},
+            "required": ["name"],
+        }
         nothing: JsonObject = {"type": "object", "properties": {}}
         return {
             "model": MODEL,
             "stream": True,
             "truncate": False,
             "tools": [
-                _function({"name": "turn_on", "description": "Turns things on.", "parameters": light}),
-                _function({"name": "weather", "description": "Tells the weather.", "parameters": nothing}),
+                _function(
+                    {
+                        "name": "turn_on",
+                        "description": "Turns things on.",
+                        "parameters": light,
+                    }
+                ),
+                _function(
+                    {
+                        "name": "weather",
+                        "description": "Tells the weather.",
+                        "parameters": nothing,
+                    }
+                ),
             ],
             "messages": [
                 {"role": "system", "content": "Be brief."},
-                {"role": "user", "content": "Turn on the light, and what's the weather?"},
+                {
+                    "role": "user",
+                    "content": "Turn on the light, and what's the weather?",
+                },
                 {
                     "role": "assistant",
                     "content": "One moment.",
                     "thinking": "Two things are wanted.",
                     "tool_calls": [
-                        {"id": "call00001", "function": {"name": "turn_on", "arguments": {"name": "Früh 💡"}}},
-                        {"id": "call00002", "function": {"name": "weather", "arguments": {}}},
+                        {
+                            "id": "call00001",
+                            "function": {
+                                "name": "turn_on",
+                                "arguments": {"name": "Früh 💡"},
+                            },
+                        },
+                        {
+                            "id": "call00002",
+                            "function": {"name": "weather", "arguments": {}},
+                        },
                     ],
                 },
-                {"role": "tool", "tool_name": "turn_on", "tool_call_id": "call00001", "content": '{"done":true}'},
+                {
+                    "role": "tool",
+                    "tool_name": "turn_on",
+                    "tool_call_id": "call00001",
+                    "content": '{"done":true}',
+                },
                 {
                     "role": "tool",
                     "tool_name": "weather",
@@ -129,9 +171,19 @@ class OllamaChatDialect(SystemMessageFirst):
                 {
                     "role": "assistant",
                     "content": "",
-                    "tool_calls": [{"id": "call00003", "function": {"name": "weather", "arguments": {}}}],
+                    "tool_calls": [
+                        {
+                            "id": "call00003",
+                            "function": {"name": "weather", "arguments": {}},
+                        }
+                    ],
                 },
-                {"role": "tool", "tool_name": "weather", "tool_call_id": "call00003", "content": "sunny"},
+                {
+                    "role": "tool",
+                    "tool_name": "weather",
+                    "tool_call_id": "call00003",
+                    "content": "sunny",
+                },
                 {"role": "assistant", "content": "It is on."},
                 {"role": "user", "content": "Thanks"},
                 {"role": "user", "content": "Answer now."},
@@ -146,12 +198,28 @@ class OllamaChatDialect(SystemMessageFirst):
                 "content": "One moment.",
                 "thinking": "Two things are wanted.",
                 "tool_calls": [
-                    {"id": "call00001", "function": {"name": "turn_on", "arguments": {"name": "hall"}}},
-                    {"id": "call00002", "function": {"name": "weather", "arguments": {}}},
+                    {
+                        "id": "call00001",
+                        "function": {"name": "turn_on", "arguments": {"name": "hall"}},
+                    },
+                    {
+                        "id": "call00002",
+                        "function": {"name": "weather", "arguments": {}},
+                    },
                 ],
             },
-            {"role": "tool", "tool_name": "turn_on", "tool_call_id": "call00001", "content": '{"done":true}'},
-            {"role": "tool", "tool_name": "weather", "tool_call_id": "call00002", "content": "sunny"},
+            {
+                "role": "tool",
+                "tool_name": "turn_on",
+                "tool_call_id": "call00001",
+                "content": '{"done":true}',
+            },
+            {
+                "role": "tool",
+                "tool_name": "weather",
+                "tool_call_id": "call00002",
+                "content": "sunny",
+            },
         ]
 
     def expected_attachments(self) -> JsonValue:
@@ -165,7 +233,11 @@ class OllamaChatDialect(SystemMessageFirst):
         }
 
     def expected_options(self) -> JsonObject:
-        return {"options": {"temperature": 0.5, "top_p": 0.9, "num_predict": 300}, "think": "low", "custom": {"a": [1]}}
+        return {
+            "options": {"temperature": 0.5, "top_p": 0.9, "num_predict": 300},
+            "think": "low",
+            "custom": {"a": [1]},
+        }
 
 
 def _function(function: JsonObject) -> JsonObject:
@@ -178,8 +250,18 @@ def _chunks(answer: Answer) -> Iterator[JsonObject]:
     for piece in answer.text:
         yield _chunk({"role": "assistant", "content": piece})
     for index, call in enumerate(answer.calls):
-        function: JsonObject = {"index": index, "name": call.name, "arguments": json.loads(call.arguments)}
-        yield _chunk({"role": "assistant", "content": "", "tool_calls": [{"id": call.id, "function": function}]})
+        function: JsonObject = {
+            "index": index,
+            "name": call.name,
+            "arguments": json.loads(call.arguments),
+        }
+        yield _chunk(
+            {
+                "role": "assistant",
+                "content": "",
+                "tool_calls": [{"id": call.id, "function": function}],
+            }
+        )
     yield {
         **_chunk({"role": "assistant", "content": ""}),
         "done": True,
@@ -194,7 +276,12 @@ def _chunks(answer: Answer) -> Iterator[JsonObject]:
 
 
 def _chunk(message: JsonObject) -> JsonObject:
-    return {"model": MODEL, "created_at": "2026-08-04T08:52:19.385406455Z", "message": message, "done": False}
+    return {
+        "model": MODEL,
+        "created_at": "2026-08-04T08:52:19.385406455Z",
+        "message": message,
+        "done": False,
+    }
 
 
 def _line(chunk: JsonObject) -> bytes:

@@ -1,6 +1,7 @@
 """Chat Completions, from the service's side.
 
-Source: OpenAI API reference, "Create chat completion", "The chat completion chunk object", "List models".
+Source: OpenAI API reference, "Create chat completion", "The chat completion chunk
+object", "List models".
 """
 
 import json
@@ -19,12 +20,20 @@ from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.providers.http_provider import HTTPProvider
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
 from custom_components.chatterbox.agent.providers.profiles import ModelOptions
-from custom_components.chatterbox.agent.wire.openai_chat import ChatReplyReader, request_to_payload
+from custom_components.chatterbox.agent.wire.openai_chat import (
+    ChatReplyReader,
+    request_to_payload,
+)
 
 from .conversation import FREE, STRICT_LAMPS
 from .dialect import KEY, MODEL, Answer, Refusal, SystemMessageFirst
 
-SIGNED: JsonObject = {"type": "reasoning.encrypted", "data": "c2lnbmVk", "id": "r1", "index": 0}
+SIGNED: JsonObject = {
+    "type": "reasoning.encrypted",
+    "data": "c2lnbmVk",
+    "id": "r1",
+    "index": 0,
+}
 
 
 class OpenAIChatDialect(SystemMessageFirst):
@@ -72,9 +81,14 @@ class OpenAIChatDialect(SystemMessageFirst):
             "prompt_tokens": answer.usage.input_tokens,
             "completion_tokens": answer.usage.output_tokens,
             "prompt_tokens_details": {"cached_tokens": answer.usage.cached_tokens},
-            "completion_tokens_details": {"reasoning_tokens": answer.usage.reasoning_tokens},
+            "completion_tokens_details": {
+                "reasoning_tokens": answer.usage.reasoning_tokens
+            },
         }
-        chunks += [_chunk({}, finish=answer.finish.value), {**_chunk({}), "choices": [], "usage": usage}]
+        chunks += [
+            _chunk({}, finish=answer.finish.value),
+            {**_chunk({}), "choices": [], "usage": usage},
+        ]
         events = [json.dumps(chunk, ensure_ascii=False) for chunk in chunks]
         return b"".join(f"data: {event}\n\n".encode() for event in [*events, "[DONE]"])
 
@@ -86,10 +100,22 @@ class OpenAIChatDialect(SystemMessageFirst):
         return f"data: {json.dumps(error)}\n\n".encode()
 
     def render_error(self, status: int, message: str) -> bytes:
-        return json.dumps({"error": {"message": message, "type": "error", "param": None, "code": status}}).encode()
+        return json.dumps(
+            {
+                "error": {
+                    "message": message,
+                    "type": "error",
+                    "param": None,
+                    "code": status,
+                }
+            }
+        ).encode()
 
     def model_list(self, names: Sequence[str]) -> bytes:
-        models = [{"id": name, "object": "model", "created": 1, "owned_by": "me"} for name in names]
+        models = [
+            {"id": name, "object": "model", "created": 1, "owned_by": "me"}
+            for name in names
+        ]
         return json.dumps({"object": "list", "data": models}).encode()
 
     def reported(self, usage: Usage) -> Usage:
@@ -112,23 +138,49 @@ class OpenAIChatDialect(SystemMessageFirst):
     def expected_conversation(self) -> JsonObject:
         weather: JsonObject = {"name": "weather", "arguments": "{}"}
         calls: list[JsonValue] = [
-            {"id": "call00001", "type": "function", "function": {"name": "turn_on", "arguments": '{"name":"Früh 💡"}'}},
+            {
+                "id": "call00001",
+                "type": "function",
+                "function": {"name": "turn_on", "arguments": '{"name":"Früh 💡"}'},
+            },
             {"id": "call00002", "type": "function", "function": weather},
         ]
-        light: JsonObject = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+        light: JsonObject = {
+            "type": "object",
+            "properties": {"name": {"type": "string"}},
+            "required": ["name"],
+        }
         nothing: JsonObject = {"type": "object", "properties": {}}
         return {
             "model": MODEL,
             "messages": [
                 {"role": "system", "content": "Be brief."},
-                {"role": "user", "content": "Turn on the light, and what's the weather?"},
-                {"role": "assistant", "content": "One moment.", "reasoning_details": [SIGNED], "tool_calls": calls},
-                {"role": "tool", "tool_call_id": "call00001", "content": '{"done":true}'},
-                {"role": "tool", "tool_call_id": "call00002", "content": "the weather is not known"},
+                {
+                    "role": "user",
+                    "content": "Turn on the light, and what's the weather?",
+                },
+                {
+                    "role": "assistant",
+                    "content": "One moment.",
+                    "reasoning_details": [SIGNED],
+                    "tool_calls": calls,
+                },
+                {
+                    "role": "tool",
+                    "tool_call_id": "call00001",
+                    "content": '{"done":true}',
+                },
+                {
+                    "role": "tool",
+                    "tool_call_id": "call00002",
+                    "content": "the weather is not known",
+                },
                 {
                     "role": "assistant",
                     "content": None,
-                    "tool_calls": [{"id": "call00003", "type": "function", "function": weather}],
+                    "tool_calls": [
+                        {"id": "call00003", "type": "function", "function": weather}
+                    ],
                 },
                 {"role": "tool", "tool_call_id": "call00003", "content": "sunny"},
                 {"role": "assistant", "content": "It is on."},
@@ -136,8 +188,20 @@ class OpenAIChatDialect(SystemMessageFirst):
                 {"role": "user", "content": "Answer now."},
             ],
             "tools": [
-                _function({"name": "turn_on", "description": "Turns things on.", "parameters": light}),
-                _function({"name": "weather", "description": "Tells the weather.", "parameters": nothing}),
+                _function(
+                    {
+                        "name": "turn_on",
+                        "description": "Turns things on.",
+                        "parameters": light,
+                    }
+                ),
+                _function(
+                    {
+                        "name": "weather",
+                        "description": "Tells the weather.",
+                        "parameters": nothing,
+                    }
+                ),
             ],
             "parallel_tool_calls": True,
             "stream": True,
@@ -169,14 +233,23 @@ class OpenAIChatDialect(SystemMessageFirst):
             "role": "user",
             "content": [
                 {"type": "text", "text": "What is this?"},
-                {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw=="}},
+                {
+                    "type": "image_url",
+                    "image_url": {"url": "data:image/png;base64,iVBORw=="},
+                },
                 {"type": "text", "text": pdf},
                 {"type": "text", "text": noise},
             ],
         }
 
     def expected_options(self) -> JsonObject:
-        return {"temperature": 0.5, "top_p": 0.9, "max_tokens": 300, "reasoning_effort": "low", "custom": {"a": [1]}}
+        return {
+            "temperature": 0.5,
+            "top_p": 0.9,
+            "max_tokens": 300,
+            "reasoning_effort": "low",
+            "custom": {"a": [1]},
+        }
 
 
 def _function(function: JsonObject) -> JsonObject:
@@ -191,7 +264,11 @@ def _deltas(answer: Answer) -> Iterator[JsonObject]:
         yield {"content": piece}
     for index, call in enumerate(answer.calls):
         opening: JsonObject = {"name": call.name, "arguments": ""}
-        yield {"tool_calls": [{"index": index, "id": call.id, "type": "function", "function": opening}]}
+        yield {
+            "tool_calls": [
+                {"index": index, "id": call.id, "type": "function", "function": opening}
+            ]
+        }
         for start in range(0, len(call.arguments), 5):
             more: JsonObject = {"arguments": call.arguments[start : start + 5]}
             yield {"tool_calls": [{"index": index, "function": more}]}

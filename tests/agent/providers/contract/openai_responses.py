@@ -1,7 +1,7 @@
 """The Responses API, from the service's side.
 
-Source: OpenAI API reference, "Create a model response" and "Streaming events", and its guide on encrypted reasoning;
-the OpenResponses specification.
+Source: OpenAI API reference, "Create a model response" and "Streaming events", and its
+guide on encrypted reasoning; the OpenResponses specification.
 """
 
 import json
@@ -17,11 +17,19 @@ from custom_components.chatterbox.agent.messages import (
     Transcript,
     Usage,
 )
-from custom_components.chatterbox.agent.protocols import CompletionRequest, ReasoningEffort
+from custom_components.chatterbox.agent.protocols import (
+    CompletionRequest,
+    ReasoningEffort,
+)
 from custom_components.chatterbox.agent.providers.http_provider import HTTPProvider
-from custom_components.chatterbox.agent.providers.openai_responses import OpenAIResponsesProvider
+from custom_components.chatterbox.agent.providers.openai_responses import (
+    OpenAIResponsesProvider,
+)
 from custom_components.chatterbox.agent.providers.profiles import ModelOptions
-from custom_components.chatterbox.agent.wire.openai_responses import ResponsesReplyReader, request_to_payload
+from custom_components.chatterbox.agent.wire.openai_responses import (
+    ResponsesReplyReader,
+    request_to_payload,
+)
 
 from .conversation import FREE, STRICT_LAMPS
 from .dialect import KEY, MODEL, Answer, Refusal
@@ -49,7 +57,9 @@ class OpenAIResponsesDialect:
     carries_call_ids: ClassVar[bool] = True
     has_json_arguments: ClassVar[bool] = False
     can_forbid_calls: ClassVar[bool] = True
-    finish_reasons: ClassVar[frozenset[FinishReason]] = frozenset(FinishReason) - {FinishReason.REPETITION}
+    finish_reasons: ClassVar[frozenset[FinishReason]] = frozenset(FinishReason) - {
+        FinishReason.REPETITION
+    }
     refusal: ClassVar[Refusal] = Refusal(
         ModelOptions(temperature=0.5, reasoning_effort=ReasoningEffort.MINIMAL),
         ("reasoning", "effort"),
@@ -76,22 +86,49 @@ class OpenAIResponsesDialect:
 
     def render(self, answer: Answer) -> bytes:
         events = [*_opening(), *_output(answer), _ending(answer)]
-        return b"".join(_event(event, number) for number, event in enumerate(events)) + b"data: [DONE]\n\n"
+        return (
+            b"".join(_event(event, number) for number, event in enumerate(events))
+            + b"data: [DONE]\n\n"
+        )
 
     def finished_after(self, stream: bytes) -> int:
         return len(stream) - len(b"data: [DONE]\n\n")
 
     def render_failure(self, message: str) -> bytes:
-        error: JsonObject = {"type": "error", "code": "server_error", "message": message, "param": None}
+        error: JsonObject = {
+            "type": "error",
+            "code": "server_error",
+            "message": message,
+            "param": None,
+        }
         failed: JsonObject = {"code": "server_error", "message": message}
-        response: JsonObject = {"status": "failed", "error": failed, "output": [], "usage": None}
-        return _event(error, 7) + _event({"type": "response.failed", "response": response}, 8)
+        response: JsonObject = {
+            "status": "failed",
+            "error": failed,
+            "output": [],
+            "usage": None,
+        }
+        return _event(error, 7) + _event(
+            {"type": "response.failed", "response": response}, 8
+        )
 
     def render_error(self, status: int, message: str) -> bytes:
-        return json.dumps({"error": {"message": message, "type": "error", "param": None, "code": status}}).encode()
+        return json.dumps(
+            {
+                "error": {
+                    "message": message,
+                    "type": "error",
+                    "param": None,
+                    "code": status,
+                }
+            }
+        ).encode()
 
     def model_list(self, names: Sequence[str]) -> bytes:
-        models = [{"id": name, "object": "model", "created": 1, "owned_by": "me"} for name in names]
+        models = [
+            {"id": name, "object": "model", "created": 1, "owned_by": "me"}
+            for name in names
+        ]
         return json.dumps({"object": "list", "data": models}).encode()
 
     def reported(self, usage: Usage) -> Usage:
@@ -110,16 +147,42 @@ class OpenAIResponsesDialect:
 
     def items(self) -> tuple[ProviderItem, ...]:
         block: JsonObject = {"model": MODEL, "item": _REASONING}
-        return (ProviderItem("openai_responses", {"block": block, "text": 0, "calls": 0, "skip": 0}),)
+        return (
+            ProviderItem(
+                "openai_responses", {"block": block, "text": 0, "calls": 0, "skip": 0}
+            ),
+        )
 
     def strict_output(self) -> JsonObject:
-        return {"text": {"format": {"type": "json_schema", "name": "lamps", "schema": STRICT_LAMPS, "strict": True}}}
+        return {
+            "text": {
+                "format": {
+                    "type": "json_schema",
+                    "name": "lamps",
+                    "schema": STRICT_LAMPS,
+                    "strict": True,
+                }
+            }
+        }
 
     def free_output(self) -> JsonObject:
-        return {"text": {"format": {"type": "json_schema", "name": "lamps", "schema": FREE, "strict": False}}}
+        return {
+            "text": {
+                "format": {
+                    "type": "json_schema",
+                    "name": "lamps",
+                    "schema": FREE,
+                    "strict": False,
+                }
+            }
+        }
 
     def expected_conversation(self) -> JsonObject:
-        light: JsonObject = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+        light: JsonObject = {
+            "type": "object",
+            "properties": {"name": {"type": "string"}},
+            "required": ["name"],
+        }
         nothing: JsonObject = {"type": "object", "properties": {}}
         return {
             "model": MODEL,
@@ -128,8 +191,20 @@ class OpenAIResponsesDialect:
             "include": ["reasoning.encrypted_content"],
             "instructions": "Be brief.",
             "tools": [
-                _function({"name": "turn_on", "description": "Turns things on.", "parameters": light}),
-                _function({"name": "weather", "description": "Tells the weather.", "parameters": nothing}),
+                _function(
+                    {
+                        "name": "turn_on",
+                        "description": "Turns things on.",
+                        "parameters": light,
+                    }
+                ),
+                _function(
+                    {
+                        "name": "weather",
+                        "description": "Tells the weather.",
+                        "parameters": nothing,
+                    }
+                ),
             ],
             "parallel_tool_calls": True,
             "input": [
@@ -165,8 +240,16 @@ class OpenAIResponsesDialect:
             "role": "user",
             "content": [
                 {"type": "input_text", "text": "What is this?"},
-                {"type": "input_image", "image_url": "data:image/png;base64,iVBORw==", "detail": "auto"},
-                {"type": "input_file", "filename": "bill.pdf", "file_data": "data:application/pdf;base64,JVBERi0xLjc="},
+                {
+                    "type": "input_image",
+                    "image_url": "data:image/png;base64,iVBORw==",
+                    "detail": "auto",
+                },
+                {
+                    "type": "input_file",
+                    "filename": "bill.pdf",
+                    "file_data": "data:application/pdf;base64,JVBERi0xLjc=",
+                },
                 {
                     "type": "input_text",
                     "text": "[A file of type audio/wav named noise.wav was attached here."
@@ -190,15 +273,28 @@ def _function(function: JsonObject) -> JsonObject:
 
 
 def _user(text: str) -> JsonObject:
-    return {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
+    return {
+        "type": "message",
+        "role": "user",
+        "content": [{"type": "input_text", "text": text}],
+    }
 
 
 def _assistant(text: str) -> JsonObject:
-    return {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}
+    return {
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "output_text", "text": text}],
+    }
 
 
 def _call(call_id: str, name: str, arguments: str) -> JsonObject:
-    return {"type": "function_call", "call_id": call_id, "name": name, "arguments": arguments}
+    return {
+        "type": "function_call",
+        "call_id": call_id,
+        "name": name,
+        "arguments": arguments,
+    }
 
 
 def _result(call_id: str, output: str) -> JsonObject:
@@ -212,7 +308,12 @@ def _event(event: JsonObject, number: int) -> bytes:
 
 def _opening() -> Iterator[JsonObject]:
     for status in ("created", "in_progress"):
-        response: JsonObject = {"id": "resp_1", "object": "response", "status": "in_progress", "output": []}
+        response: JsonObject = {
+            "id": "resp_1",
+            "object": "response",
+            "status": "in_progress",
+            "output": [],
+        }
         yield {"type": f"response.{status}", "response": response}
 
 
@@ -231,26 +332,61 @@ def _output(answer: Answer) -> Iterator[JsonObject]:
 def _reasoning(pieces: Sequence[str], index: int) -> Iterator[JsonObject]:
     place: JsonObject = {"item_id": "rs_1", "output_index": index, "summary_index": 0}
     part: JsonObject = {"type": "summary_text", "text": "".join(pieces)}
-    item: JsonObject = {"id": "rs_1", "type": "reasoning", "summary": [], "encrypted_content": "gA"}
+    item: JsonObject = {
+        "id": "rs_1",
+        "type": "reasoning",
+        "summary": [],
+        "encrypted_content": "gA",
+    }
     whole: JsonObject = {**item, "summary": [part], "encrypted_content": "gAAA"}
     yield {"type": "response.output_item.added", "output_index": index, "item": item}
-    yield {"type": "response.reasoning_summary_part.added", **place, "part": {"type": "summary_text", "text": ""}}
+    yield {
+        "type": "response.reasoning_summary_part.added",
+        **place,
+        "part": {"type": "summary_text", "text": ""},
+    }
     for piece in pieces:
         yield {"type": "response.reasoning_summary_text.delta", **place, "delta": piece}
-    yield {"type": "response.reasoning_summary_text.done", **place, "text": part["text"]}
+    yield {
+        "type": "response.reasoning_summary_text.done",
+        **place,
+        "text": part["text"],
+    }
     yield {"type": "response.reasoning_summary_part.done", **place, "part": part}
     yield {"type": "response.output_item.done", "output_index": index, "item": whole}
 
 
 def _message(pieces: Sequence[str], index: int) -> Iterator[JsonObject]:
     place: JsonObject = {"item_id": "msg_1", "output_index": index, "content_index": 0}
-    part: JsonObject = {"type": "output_text", "text": "".join(pieces), "annotations": [], "logprobs": []}
-    item: JsonObject = {"id": "msg_1", "type": "message", "role": "assistant", "status": "in_progress", "content": []}
+    part: JsonObject = {
+        "type": "output_text",
+        "text": "".join(pieces),
+        "annotations": [],
+        "logprobs": [],
+    }
+    item: JsonObject = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "status": "in_progress",
+        "content": [],
+    }
     yield {"type": "response.output_item.added", "output_index": index, "item": item}
     yield {"type": "response.content_part.added", **place, "part": {**part, "text": ""}}
     for piece in pieces:
-        yield {"type": "response.output_text.delta", **place, "delta": piece, "logprobs": [], "obfuscation": "x7"}
-    yield {"type": "response.output_text.done", **place, "text": part["text"], "logprobs": []}
+        yield {
+            "type": "response.output_text.delta",
+            **place,
+            "delta": piece,
+            "logprobs": [],
+            "obfuscation": "x7",
+        }
+    yield {
+        "type": "response.output_text.done",
+        **place,
+        "text": part["text"],
+        "logprobs": [],
+    }
     yield {"type": "response.content_part.done", **place, "part": part}
     whole: JsonObject = {**item, "status": "completed", "content": [part]}
     yield {"type": "response.output_item.done", "output_index": index, "item": whole}
@@ -258,12 +394,25 @@ def _message(pieces: Sequence[str], index: int) -> Iterator[JsonObject]:
 
 def _function_call(call: ToolCall, index: int) -> Iterator[JsonObject]:
     place: JsonObject = {"item_id": f"fc_{index}", "output_index": index}
-    item: JsonObject = {"id": f"fc_{index}", "status": "in_progress", **_call(call.id, call.name, "")}
+    item: JsonObject = {
+        "id": f"fc_{index}",
+        "status": "in_progress",
+        **_call(call.id, call.name, ""),
+    }
     yield {"type": "response.output_item.added", "output_index": index, "item": item}
     for start in range(0, len(call.arguments), 7):
         piece = call.arguments[start : start + 7]
-        yield {"type": "response.function_call_arguments.delta", **place, "delta": piece, "obfuscation": "q"}
-    yield {"type": "response.function_call_arguments.done", **place, "arguments": call.arguments}
+        yield {
+            "type": "response.function_call_arguments.delta",
+            **place,
+            "delta": piece,
+            "obfuscation": "q",
+        }
+    yield {
+        "type": "response.function_call_arguments.done",
+        **place,
+        "arguments": call.arguments,
+    }
     whole: JsonObject = {**item, "status": "completed", "arguments": call.arguments}
     yield {"type": "response.output_item.done", "output_index": index, "item": whole}
 
@@ -282,8 +431,14 @@ def _ending(answer: Answer) -> JsonObject:
         "object": "response",
         "status": status,
         "error": None,
-        "incomplete_details": {"reason": _INCOMPLETE[answer.finish]} if status == "incomplete" else None,
-        "output": [event["item"] for event in _output(answer) if event["type"] == "response.output_item.done"],
+        "incomplete_details": {"reason": _INCOMPLETE[answer.finish]}
+        if status == "incomplete"
+        else None,
+        "output": [
+            event["item"]
+            for event in _output(answer)
+            if event["type"] == "response.output_item.done"
+        ],
         "usage": usage,
     }
     return {"type": f"response.{status}", "response": response}

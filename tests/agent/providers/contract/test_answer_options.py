@@ -6,9 +6,23 @@ from dataclasses import replace
 import aiohttp
 import pytest
 
-from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, NamedTool, ToolChoice, ToolChoiceMode
-from custom_components.chatterbox.agent.protocols import NO_WISHES, AnswerOptions, ReasoningEffort, Verbosity
-from custom_components.chatterbox.agent.providers.profiles import DEFAULT_OPTIONS, ModelOptions
+from custom_components.chatterbox.agent.messages import (
+    JsonObject,
+    JsonValue,
+    NamedTool,
+    ToolChoice,
+    ToolChoiceMode,
+)
+from custom_components.chatterbox.agent.protocols import (
+    NO_WISHES,
+    AnswerOptions,
+    ReasoningEffort,
+    Verbosity,
+)
+from custom_components.chatterbox.agent.providers.profiles import (
+    DEFAULT_OPTIONS,
+    ModelOptions,
+)
 from tests.support.servers.raw_http import raw_http_server
 
 from .conversation import TURN_ON
@@ -36,13 +50,18 @@ async def sent(
 
 
 async def added(
-    dialect: Dialect, session: aiohttp.ClientSession, wishes: AnswerOptions, owners: ModelOptions = DEFAULT_OPTIONS
+    dialect: Dialect,
+    session: aiohttp.ClientSession,
+    wishes: AnswerOptions,
+    owners: ModelOptions = DEFAULT_OPTIONS,
 ) -> JsonObject:
     """Return what wishes change of a request."""
     without = await sent(dialect, session, NO_WISHES, owners)
     payload = await sent(dialect, session, wishes, owners)
     assert without.keys() <= payload.keys()
-    return {name: value for name, value in payload.items() if value != without.get(name)}
+    return {
+        name: value for name, value in payload.items() if value != without.get(name)
+    }
 
 
 def at(payload: JsonObject, path: tuple[str, ...]) -> JsonValue:
@@ -53,7 +72,9 @@ def at(payload: JsonObject, path: tuple[str, ...]) -> JsonValue:
     return value
 
 
-async def test_a_wish_goes_before_what_the_owner_has_set(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+async def test_a_wish_goes_before_what_the_owner_has_set(
+    dialect: Dialect, session: aiohttp.ClientSession
+) -> None:
     changed = await added(dialect, session, WARMER, OWNERS)
     expected: JsonObject = {"temperature": 0.75, "top_p": 0.96}
     if dialect.name == "ollama_chat":
@@ -61,38 +82,65 @@ async def test_a_wish_goes_before_what_the_owner_has_set(dialect: Dialect, sessi
     assert changed == expected
 
 
-async def test_the_owners_options_apply_without_a_wish(dialect: Dialect, session: aiohttp.ClientSession) -> None:
-    assert await added(dialect, session, AnswerOptions(max_output_tokens=300), OWNERS) == {}
+async def test_the_owners_options_apply_without_a_wish(
+    dialect: Dialect, session: aiohttp.ClientSession
+) -> None:
+    assert (
+        await added(dialect, session, AnswerOptions(max_output_tokens=300), OWNERS)
+        == {}
+    )
 
 
-@pytest.mark.parametrize(("owners", "wished", "message"), [(None, 200, 200), (100, 200, 100), (300, 200, 200)])
+@pytest.mark.parametrize(
+    ("owners", "wished", "message"),
+    [(None, 200, 200), (100, 200, 100), (300, 200, 200)],
+)
 async def test_the_shorter_of_two_lengths_applies(
-    dialect: Dialect, session: aiohttp.ClientSession, owners: int | None, wished: int, message: int
+    dialect: Dialect,
+    session: aiohttp.ClientSession,
+    owners: int | None,
+    wished: int,
+    message: int,
 ) -> None:
     """Invariant 16."""
-    payload = await sent(dialect, session, AnswerOptions(max_output_tokens=wished), ModelOptions(max_tokens=owners))
+    payload = await sent(
+        dialect,
+        session,
+        AnswerOptions(max_output_tokens=wished),
+        ModelOptions(max_tokens=owners),
+    )
     assert at(payload, dialect.length) == message
 
 
-async def test_an_answer_may_be_longer_than_where_nobody_says(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+async def test_an_answer_may_be_longer_than_where_nobody_says(
+    dialect: Dialect, session: aiohttp.ClientSession
+) -> None:
     payload = await sent(dialect, session, AnswerOptions(max_output_tokens=50_000))
     assert at(payload, dialect.length) == 50_000
 
 
-async def test_how_long_to_think(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+async def test_how_long_to_think(
+    dialect: Dialect, session: aiohttp.ClientSession
+) -> None:
     wishes = AnswerOptions(reasoning_effort=ReasoningEffort.MEDIUM)
     assert await added(dialect, session, wishes) == dialect.medium_effort
     owners = ModelOptions(reasoning_effort=ReasoningEffort.LOW)
     payload = await sent(dialect, session, wishes, owners)
-    assert {name: payload[name] for name in dialect.medium_effort} == dialect.medium_effort
+    assert {
+        name: payload[name] for name in dialect.medium_effort
+    } == dialect.medium_effort
 
 
-async def test_how_much_to_say(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+async def test_how_much_to_say(
+    dialect: Dialect, session: aiohttp.ClientSession
+) -> None:
     wishes = AnswerOptions(verbosity=Verbosity.LOW)
     assert await added(dialect, session, wishes) == dialect.low_verbosity
 
 
-async def test_one_call_at_a_time(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+async def test_one_call_at_a_time(
+    dialect: Dialect, session: aiohttp.ClientSession
+) -> None:
     """Invariant 31."""
     wishes = AnswerOptions(parallel_tool_calls=False)
     assert await added(dialect, session, wishes) == dialect.single_calls
@@ -102,13 +150,19 @@ async def test_one_call_at_a_time(dialect: Dialect, session: aiohttp.ClientSessi
     ("choice", "words"),
     [
         (ToolChoiceMode.REQUIRED, {"type": "any", "disable_parallel_tool_use": True}),
-        (NamedTool("turn_on"), {"type": "tool", "name": "turn_on", "disable_parallel_tool_use": True}),
+        (
+            NamedTool("turn_on"),
+            {"type": "tool", "name": "turn_on", "disable_parallel_tool_use": True},
+        ),
         (ToolChoiceMode.NONE, {"type": "none"}),
     ],
     ids=["required", "named", "none"],
 )
 async def test_one_call_at_a_time_beside_a_choice(
-    dialect: Dialect, session: aiohttp.ClientSession, choice: ToolChoice, words: JsonObject
+    dialect: Dialect,
+    session: aiohttp.ClientSession,
+    choice: ToolChoice,
+    words: JsonObject,
 ) -> None:
     """Invariants 23, 31."""
     wishes = AnswerOptions(parallel_tool_calls=False)

@@ -6,9 +6,21 @@ from dataclasses import replace
 import aiohttp
 import pytest
 
-from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolChoiceMode, UserMessage
-from custom_components.chatterbox.agent.protocols import CompletionRequest, OutputFormat, ReasoningEffort
-from custom_components.chatterbox.agent.providers.profiles import DEFAULT_OPTIONS, ModelOptions
+from custom_components.chatterbox.agent.messages import (
+    JsonObject,
+    JsonValue,
+    ToolChoiceMode,
+    UserMessage,
+)
+from custom_components.chatterbox.agent.protocols import (
+    CompletionRequest,
+    OutputFormat,
+    ReasoningEffort,
+)
+from custom_components.chatterbox.agent.providers.profiles import (
+    DEFAULT_OPTIONS,
+    ModelOptions,
+)
 from tests.support.doubles import tool
 from tests.support.servers.raw_http import raw_http_server
 
@@ -37,11 +49,20 @@ async def sent_shape(
 ) -> JsonObject:
     """Return what a request says about the shape of its answer."""
     async with raw_http_server(answered(dialect, DATA)) as server:
-        assert text_of(await collect(provider_of(dialect, server, session, options=options), request)) == '{"lamps":3}'
+        assert (
+            text_of(
+                await collect(
+                    provider_of(dialect, server, session, options=options), request
+                )
+            )
+            == '{"lamps":3}'
+        )
         return shape_of(server.requests[-1].body)
 
 
-async def test_a_shape_is_enforced(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+async def test_a_shape_is_enforced(
+    dialect: Dialect, session: aiohttp.ClientSession
+) -> None:
     assert await sent_shape(dialect, session, ASKED) == dialect.strict_output()
     assert await sent_shape(dialect, session, replace(ASKED, output=None)) == {}
 
@@ -54,20 +75,33 @@ async def test_a_shape_that_cannot_be_guaranteed_is_said_as_far_as_it_goes(
     assert await sent_shape(dialect, session, request) == dialect.free_output()
 
 
-async def test_tools_can_be_called_before_the_answer(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+async def test_tools_can_be_called_before_the_answer(
+    dialect: Dialect, session: aiohttp.ClientSession
+) -> None:
     free = replace(ASKED, tools=(tool("look"),))
     last = replace(free, tool_choice=ToolChoiceMode.NONE)
 
-    assert await sent_shape(dialect, session, free) == (dialect.strict_output() if dialect.output_beside_tools else {})
+    assert await sent_shape(dialect, session, free) == (
+        dialect.strict_output() if dialect.output_beside_tools else {}
+    )
     assert await sent_shape(dialect, session, last) == dialect.strict_output()
 
 
-async def test_other_wishes_stay(dialect: Dialect, session: aiohttp.ClientSession) -> None:
-    wishes = await sent_shape(dialect, session, ASKED, ModelOptions(reasoning_effort=ReasoningEffort.LOW))
+async def test_other_wishes_stay(
+    dialect: Dialect, session: aiohttp.ClientSession
+) -> None:
+    wishes = await sent_shape(
+        dialect, session, ASKED, ModelOptions(reasoning_effort=ReasoningEffort.LOW)
+    )
 
     match dialect.name:
         case "anthropic_messages":
-            assert wishes == {"output_config": {**_object(dialect.strict_output()["output_config"]), "effort": "low"}}
+            assert wishes == {
+                "output_config": {
+                    **_object(dialect.strict_output()["output_config"]),
+                    "effort": "low",
+                }
+            }
         case _:
             assert wishes == dialect.strict_output()
 
@@ -77,14 +111,24 @@ def _object(value: JsonValue) -> JsonObject:
     return value
 
 
-@pytest.mark.parametrize("words", ["its own", "This model does not support structured outputs."])
+@pytest.mark.parametrize(
+    "words", ["its own", "This model does not support structured outputs."]
+)
 async def test_a_service_that_refuses_a_shape_is_asked_without(
     dialect: Dialect, session: aiohttp.ClientSession, words: str
 ) -> None:
-    refusal = refused(dialect, 400, dialect.output_refusal if words == "its own" else words)
-    async with raw_http_server(refusal, answered(dialect, DATA), answered(dialect, DATA)) as server:
+    refusal = refused(
+        dialect, 400, dialect.output_refusal if words == "its own" else words
+    )
+    async with raw_http_server(
+        refusal, answered(dialect, DATA), answered(dialect, DATA)
+    ) as server:
         provider = provider_of(dialect, server, session)
         assert text_of(await collect(provider, ASKED)) == '{"lamps":3}'
         await collect(provider, ASKED)
 
-    assert [shape_of(request.body) for request in server.requests] == [dialect.strict_output(), {}, {}]
+    assert [shape_of(request.body) for request in server.requests] == [
+        dialect.strict_output(),
+        {},
+        {},
+    ]

@@ -7,7 +7,11 @@ from collections.abc import Callable, Iterator
 import pytest
 from pydantic import JsonValue
 
-from custom_components.chatterbox.agent.events import ProviderEvent, TextDelta, ToolCallReady
+from custom_components.chatterbox.agent.events import (
+    ProviderEvent,
+    TextDelta,
+    ToolCallReady,
+)
 from custom_components.chatterbox.agent.json.text import parse_json
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall
 from custom_components.chatterbox.speech.text import SpeechFilter
@@ -32,21 +36,32 @@ def as_json(value: JsonValue) -> str:
 
 
 def in_python(name: str, arguments: JsonObject) -> str:
-    return f"{name}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"
+    return (
+        f"{name}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"
+    )
 
 
 def in_elements(arguments: JsonObject, element: str) -> str:
-    texts = {key: value if isinstance(value, str) else as_json(value) for key, value in arguments.items()}
+    texts = {
+        key: value if isinstance(value, str) else as_json(value)
+        for key, value in arguments.items()
+    }
     return "".join(element.format(key=key, value=value) for key, value in texts.items())
 
 
 EXACT: dict[str, Format] = {
     "Hermes": lambda name, args: f"<tool_call>\n{as_object(name, args)}\n</tool_call>",
-    "a tag, as recorded": lambda name, args: f"<tool>\n{as_object(name, args)}\n</tool>",
+    "a tag, as recorded": lambda name, args: (
+        f"<tool>\n{as_object(name, args)}\n</tool>"
+    ),
     "Mistral": lambda name, args: f"[TOOL_CALLS][{as_object(name, args)}]</s>",
     "Mistral, named": lambda name, args: f"[TOOL_CALLS]{name}[ARGS]{as_json(args)}</s>",
-    "Llama, bare": lambda name, args: f'{{"name": "{name}", "parameters": {as_json(args)}}}',
-    "Llama, python tag": lambda name, args: f"<|python_tag|>{as_object(name, args)}<|eom_id|>",
+    "Llama, bare": lambda name, args: (
+        f'{{"name": "{name}", "parameters": {as_json(args)}}}'
+    ),
+    "Llama, python tag": lambda name, args: (
+        f"<|python_tag|>{as_object(name, args)}<|eom_id|>"
+    ),
     "Llama 3.1": lambda name, args: f"<function={name}>{as_json(args)}</function>",
     "Llama 4": lambda name, args: f"[{in_python(name, args)}]",
     "Gemma": lambda name, args: f"```tool_code\nprint({in_python(name, args)})\n```",
@@ -55,7 +70,9 @@ EXACT: dict[str, Format] = {
         f"<|start|>assistant<|channel|>commentary to=functions.{name} <|constrain|>json<|message|>"
         f"{as_json(args)}<|call|><|start|>assistant<|channel|>final<|message|>"
     ),
-    "LM Studio": lambda name, args: f"[TOOL_REQUEST]{as_object(name, args)}[END_TOOL_REQUEST]",
+    "LM Studio": lambda name, args: (
+        f"[TOOL_REQUEST]{as_object(name, args)}[END_TOOL_REQUEST]"
+    ),
     "Phi": lambda name, args: f"<|tool_call|>[{as_object(name, args)}]<|/tool_call|>",
     "Kimi": lambda name, args: (
         f"<|tool_calls_section_begin|><|tool_call_begin|>functions.{name}:0<|tool_call_argument_begin|>"
@@ -101,7 +118,9 @@ def test_every_recorded_call_in_every_format(written: str) -> None:
 
             ((name, arguments),) = heard.calls
             assert name in {call.name, TOOLS[call.name]}
-            assert arguments_of(arguments, written) == arguments_of(as_json(call.args), written), text
+            assert arguments_of(arguments, written) == arguments_of(
+                as_json(call.args), written
+            ), text
             assert re.sub(r"\s+", " ", heard.text.strip()) == f"{BEFORE} {AFTER}", text
 
 
@@ -110,7 +129,10 @@ def arguments_of(text: str, written: str) -> JsonValue:
     assert isinstance(value, dict)
     if written in EXACT:
         return value
-    return {key: part if isinstance(part, str) else as_json(part) for key, part in value.items()}
+    return {
+        key: part if isinstance(part, str) else as_json(part)
+        for key, part in value.items()
+    }
 
 
 def recorded(words: RecordedMessage, pieces: list[str]) -> list[ProviderEvent]:
@@ -139,7 +161,9 @@ def hear_again(before: Heard, lines: list[ProviderEvent]) -> Heard:
 
 
 def meant(heard: Heard) -> tuple[list[tuple[str, JsonValue]], str]:
-    return [(name, parse_json(arguments)) for name, arguments in heard.calls], letters(heard.text)
+    return [(name, parse_json(arguments)) for name, arguments in heard.calls], letters(
+        heard.text
+    )
 
 
 def expected(case: HardCase, number: int) -> tuple[list[tuple[str, JsonValue]], str]:
@@ -153,14 +177,26 @@ def letters(text: str) -> str:
 
 
 def test_recorded_answers_are_said_the_same_in_whatever_pieces() -> None:
-    texts = {message.content for run in read_runs() for message in run.asst if message.content}
-    texts |= {message.content for case in CASES for message in case.asst if message.content}
+    texts = {
+        message.content
+        for run in read_runs()
+        for message in run.asst
+        if message.content
+    }
+    texts |= {
+        message.content for case in CASES for message in case.asst if message.content
+    }
     assert len(texts) > 400
 
     for text in texts:
         sentence = spoken([text])
         for size in (1, 3):
-            assert spoken([text[start : start + size] for start in range(0, len(text), size)]) == sentence, text
+            assert (
+                spoken(
+                    [text[start : start + size] for start in range(0, len(text), size)]
+                )
+                == sentence
+            ), text
 
 
 def spoken(pieces: list[str]) -> str:

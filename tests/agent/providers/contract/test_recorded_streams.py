@@ -1,7 +1,8 @@
 """However a recorded stream is cut, the same is said, thought and called.
 
-Every stream under `tests/fixtures` is found by itself: its name begins with that of its wire format, as in
-`chat-text.sse`. Where nobody has recorded a format, or calls in it, the contract's dialects play the service.
+Every stream under `tests/fixtures` is found by itself: its name begins with that of its
+wire format, as in `chat-text.sse`. Where nobody has recorded a format, or calls in it,
+the contract's dialects play the service.
 """
 
 from collections.abc import Iterator
@@ -9,7 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent, ReasoningDelta, TextDelta
+from custom_components.chatterbox.agent.events import (
+    CompletionResult,
+    ProviderEvent,
+    ReasoningDelta,
+    TextDelta,
+)
 from custom_components.chatterbox.agent.messages import FinishReason, ToolCall
 from custom_components.chatterbox.speech.text import SpeechFilter
 from tests.agent.providers.contract.dialect import Answer, Dialect
@@ -27,11 +33,16 @@ FORMATS = {
 }
 BY_NAME = {dialect.name: dialect for dialect in DIALECTS}
 
-RECORDED = sorted(path.relative_to(FIXTURES) for path in FIXTURES.rglob("*") if path.suffix in ENDINGS)
+RECORDED = sorted(
+    path.relative_to(FIXTURES) for path in FIXTURES.rglob("*") if path.suffix in ENDINGS
+)
 EVERYTHING = Answer(
     text=("Grüß 💡 **dich**. ", '<tool_call>{"name":', ' "dance"}</tool_call>Fertig.'),
     reasoning=("Hm, ", "früh."),
-    calls=(ToolCall("call00001", "turn_on", '{"name":"Küche 💡"}'), ToolCall("call00002", "weather", "{}")),
+    calls=(
+        ToolCall("call00001", "turn_on", '{"name":"Küche 💡"}'),
+        ToolCall("call00002", "weather", "{}"),
+    ),
     finish=FinishReason.TOOL_CALLS,
 )
 PLAYED = [f"{dialect.name}, played" for dialect in DIALECTS]
@@ -45,7 +56,11 @@ def dialect_of(name: str) -> Dialect:
 
 
 def bytes_of(name: str) -> bytes:
-    return dialect_of(name).render(EVERYTHING) if name in PLAYED else (FIXTURES / name).read_bytes()
+    return (
+        dialect_of(name).render(EVERYTHING)
+        if name in PLAYED
+        else (FIXTURES / name).read_bytes()
+    )
 
 
 def read(name: str, pieces: list[bytes]) -> list[ProviderEvent]:
@@ -57,13 +72,21 @@ def cuts_in_two(stream: bytes) -> Iterator[list[bytes]]:
     """Yield pieces until each byte was the last of one, and no line is cut twice: a decoder keeps no more than one."""
     size = max(map(len, stream.split(b"\n"))) + 2
     for first in range(1, size + 1):
-        yield [stream[:first], *(stream[start : start + size] for start in range(first, len(stream), size))]
+        yield [
+            stream[:first],
+            *(
+                stream[start : start + size]
+                for start in range(first, len(stream), size)
+            ),
+        ]
 
 
 def test_every_recorded_stream_has_a_format() -> None:
     assert RECORDED
     for path in RECORDED:
-        assert path.name.partition("-")[0] in FORMATS, f"name {path} after its format: one of {', '.join(FORMATS)}"
+        assert path.name.partition("-")[0] in FORMATS, (
+            f"name {path} after its format: one of {', '.join(FORMATS)}"
+        )
     assert {*FORMATS.values()} == BY_NAME.keys()
 
 
@@ -92,15 +115,21 @@ def test_every_cut_of_what_is_said_gives_the_same_speech_and_calls(name: str) ->
 def with_text_in(pieces: list[str], events: list[ProviderEvent]) -> list[ProviderEvent]:
     """Return the events with their text in other pieces, all after the reasoning and before the calls."""
     before = [event for event in events if isinstance(event, ReasoningDelta)]
-    after = [event for event in events if not isinstance(event, ReasoningDelta | TextDelta)]
+    after = [
+        event for event in events if not isinstance(event, ReasoningDelta | TextDelta)
+    ]
     return [*before, *map(TextDelta, pieces), *after]
 
 
-def heard_and_spoken(events: list[ProviderEvent]) -> tuple[str, str, str, list[tuple[str, str]], FinishReason]:
+def heard_and_spoken(
+    events: list[ProviderEvent],
+) -> tuple[str, str, str, list[tuple[str, str]], FinishReason]:
     """Return what comes of events through the recogniser of calls, and what the speech filter says of it."""
     heard = hear(*events)
     speech = SpeechFilter("en")
-    spoken = "".join(speech.feed(character) for character in heard.text) + speech.finish()
+    spoken = (
+        "".join(speech.feed(character) for character in heard.text) + speech.finish()
+    )
     return heard.text, spoken, heard.thought, heard.calls, heard.finish
 
 
@@ -119,7 +148,9 @@ def test_a_recorded_call_in_text() -> None:
     assert heard.finish is FinishReason.TOOL_CALLS
 
 
-@pytest.mark.parametrize("name", ["chat-text.sse", "chat-length.sse", "responses-text.sse"])
+@pytest.mark.parametrize(
+    "name", ["chat-text.sse", "chat-length.sse", "responses-text.sse"]
+)
 def test_recorded_streams_without_markup_stay_as_they_are(name: str) -> None:
     as_sent = Heard()
     for event in recorded(name):
@@ -130,10 +161,20 @@ def test_recorded_streams_without_markup_stay_as_they_are(name: str) -> None:
 
 def test_played_streams_become_calls_and_speech() -> None:
     for name in PLAYED:
-        words, spoken, thought, calls, finish = heard_and_spoken(read(name, [bytes_of(name)]))
+        words, spoken, thought, calls, finish = heard_and_spoken(
+            read(name, [bytes_of(name)])
+        )
 
-        assert (words, spoken, thought) == ("Grüß 💡 **dich**. Fertig.", "Grüß dich. Fertig.", "Hm, früh.")
-        assert calls == [("dance", "{}"), ("turn_on", '{"name":"Küche 💡"}'), ("weather", "{}")]
+        assert (words, spoken, thought) == (
+            "Grüß 💡 **dich**. Fertig.",
+            "Grüß dich. Fertig.",
+            "Hm, früh.",
+        )
+        assert calls == [
+            ("dance", "{}"),
+            ("turn_on", '{"name":"Küche 💡"}'),
+            ("weather", "{}"),
+        ]
         assert finish is FinishReason.TOOL_CALLS
 
 

@@ -13,11 +13,25 @@ from custom_components.chatterbox.agent.events import (
     TextDelta,
     ToolCallReady,
 )
-from custom_components.chatterbox.agent.messages import AssistantMessage, FinishReason, ToolCall, Usage
+from custom_components.chatterbox.agent.messages import (
+    AssistantMessage,
+    FinishReason,
+    ToolCall,
+    Usage,
+)
 from tests.support.servers.raw_http import raw_http_server
 
 from .dialect import Answer, Dialect
-from .service import answered, arrivals, calls_of, collect, provider_of, read, reasoning_of, text_of
+from .service import (
+    answered,
+    arrivals,
+    calls_of,
+    collect,
+    provider_of,
+    read,
+    reasoning_of,
+    text_of,
+)
 
 ON = ToolCall("call00001", "turn_on", '{"name":"Küche 💡","area":{"floor":[1,2]}}')
 OFF = ToolCall("call00002", "turn_off", '{"name":"hall","last":"marker"}')
@@ -28,9 +42,18 @@ ANSWERS = {
     "reasoning": Answer(text=("Yes.",), reasoning=("The user ", "asks: für 💡")),
     "one call": Answer(calls=(ON,), finish=FinishReason.TOOL_CALLS),
     "several calls": Answer(calls=(ON, OFF, BARE), finish=FinishReason.TOOL_CALLS),
-    "same call twice": Answer(calls=(BARE, ToolCall("call00004", "weather", "{}")), finish=FinishReason.TOOL_CALLS),
+    "same call twice": Answer(
+        calls=(BARE, ToolCall("call00004", "weather", "{}")),
+        finish=FinishReason.TOOL_CALLS,
+    ),
     "call without arguments": Answer(calls=(BARE,), finish=FinishReason.TOOL_CALLS),
-    "everything": Answer(("One ", "moment."), ("Hm", "."), (ON, BARE), FinishReason.TOOL_CALLS, Usage(90, 20, 64, 8)),
+    "everything": Answer(
+        ("One ", "moment."),
+        ("Hm", "."),
+        (ON, BARE),
+        FinishReason.TOOL_CALLS,
+        Usage(90, 20, 64, 8),
+    ),
     "empty": Answer(),
 }
 
@@ -61,11 +84,18 @@ def assert_says(events: list[ProviderEvent], answer: Answer, dialect: Dialect) -
     assert last.usage == dialect.reported(answer.usage)
 
 
-async def test_an_answer_arrives(dialect: Dialect, answer: Answer, session: aiohttp.ClientSession) -> None:
+async def test_an_answer_arrives(
+    dialect: Dialect, answer: Answer, session: aiohttp.ClientSession
+) -> None:
     async with raw_http_server(answered(dialect, answer)) as server:
-        assert_says(await collect(provider_of(dialect, server, session)), answer, dialect)
+        assert_says(
+            await collect(provider_of(dialect, server, session)), answer, dialect
+        )
 
-    assert (server.requests[0].method, server.requests[0].target) == ("POST", dialect.completion_target)
+    assert (server.requests[0].method, server.requests[0].target) == (
+        "POST",
+        dialect.completion_target,
+    )
 
 
 @pytest.mark.parametrize("reason", FinishReason)
@@ -76,10 +106,16 @@ def test_finish_reasons(dialect: Dialect, reason: FinishReason) -> None:
     calls = (ON,) if reason is FinishReason.TOOL_CALLS else ()
     stream = dialect.render(Answer(text=("Hi",), calls=calls, finish=reason))
 
-    assert_says(read(dialect.reader(()), [stream]), Answer(("Hi",), calls=calls, finish=reason), dialect)
+    assert_says(
+        read(dialect.reader(()), [stream]),
+        Answer(("Hi",), calls=calls, finish=reason),
+        dialect,
+    )
 
 
-def test_a_message_that_ran_out_of_tokens_says_so_beside_its_calls(dialect: Dialect) -> None:
+def test_a_message_that_ran_out_of_tokens_says_so_beside_its_calls(
+    dialect: Dialect,
+) -> None:
     stream = dialect.render(Answer(calls=(ON,), finish=FinishReason.LENGTH))
 
     last = read(dialect.reader(()), [stream])[-1]
@@ -96,19 +132,25 @@ def test_usage(dialect: Dialect, usage: Usage) -> None:
     assert last.usage == dialect.reported(usage)
 
 
-@pytest.mark.parametrize("usage", [Usage(10**8, 3), Usage(7, 10**8), Usage(10**8, 10**8, 960, 10**8)])
+@pytest.mark.parametrize(
+    "usage", [Usage(10**8, 3), Usage(7, 10**8), Usage(10**8, 10**8, 960, 10**8)]
+)
 async def test_impossible_counts_are_replaced_by_an_estimate(
     dialect: Dialect, usage: Usage, session: aiohttp.ClientSession
 ) -> None:
-    async with raw_http_server(answered(dialect, Answer(("Hi",), usage=usage))) as server:
+    async with raw_http_server(
+        answered(dialect, Answer(("Hi",), usage=usage))
+    ) as server:
         events = await collect(provider_of(dialect, server, session))
 
     counted = events[-1].usage if isinstance(events[-1], CompletionResult) else Usage()
     assert counted.is_estimated
     assert 0 < counted.input_tokens < len(server.requests[0].body)
-    assert (counted.output_tokens, counted.cached_tokens, counted.reasoning_tokens) == (0, 0, 0), (
-        "the loop counts these"
-    )
+    assert (counted.output_tokens, counted.cached_tokens, counted.reasoning_tokens) == (
+        0,
+        0,
+        0,
+    ), "the loop counts these"
 
 
 def ends(stream: bytes, whole: int) -> list[int]:
@@ -119,11 +161,15 @@ def ends(stream: bytes, whole: int) -> list[int]:
     return [
         length
         for length in range(len(stream) + 1)
-        if length >= whole - 40 or length % 11 == 0 or b"\n" in stream[max(length - 3, 0) : length + 3]
+        if length >= whole - 40
+        or length % 11 == 0
+        or b"\n" in stream[max(length - 3, 0) : length + 3]
     ]
 
 
-def test_an_end_at_any_byte_is_a_failure_until_the_message_is_whole(dialect: Dialect, answer: Answer) -> None:
+def test_an_end_at_any_byte_is_a_failure_until_the_message_is_whole(
+    dialect: Dialect, answer: Answer
+) -> None:
     """Invariant 59."""
     stream = dialect.render(answer)
     whole = dialect.finished_after(stream)
@@ -147,21 +193,33 @@ def test_an_end_at_any_byte_is_a_failure_until_the_message_is_whole(dialect: Dia
 
 def end_mark(dialect: Dialect) -> bytes:
     """Return `[DONE]` as a stream of this format would hold it."""
-    return b"\n\ndata: [DONE]\n\n" if "event-stream" in dialect.content_type else b"\n[DONE]\n"
+    return (
+        b"\n\ndata: [DONE]\n\n"
+        if "event-stream" in dialect.content_type
+        else b"\n[DONE]\n"
+    )
 
 
 @pytest.mark.parametrize("sentence", ["text", "one call", "several calls"])
-def test_an_end_mark_after_a_whole_message_is_a_finish(dialect: Dialect, sentence: str) -> None:
+def test_an_end_mark_after_a_whole_message_is_a_finish(
+    dialect: Dialect, sentence: str
+) -> None:
     """Invariant 59."""
     stream = dialect.render(ANSWERS[sentence])
     unfinished = dialect.finished_after(stream) - 1
-    last = [place for place, event in arrivals(dialect, stream[:unfinished]) if not isinstance(event, ReasoningDelta)]
+    last = [
+        place
+        for place, event in arrivals(dialect, stream[:unfinished])
+        if not isinstance(event, ReasoningDelta)
+    ]
     reader = dialect.reader(())
 
     events = read(reader, [stream[: last[-1]] + end_mark(dialect)])
 
     assert text_of(events) == "".join(ANSWERS[sentence].text)
-    assert [call.name for call in calls_of(events)] == [call.name for call in ANSWERS[sentence].calls][: len(last)]
+    assert [call.name for call in calls_of(events)] == [
+        call.name for call in ANSWERS[sentence].calls
+    ][: len(last)]
     assert isinstance(end := events[-1], CompletionResult)
     assert end.finish_reason is ANSWERS[sentence].finish
     assert reader.finished
@@ -169,9 +227,16 @@ def test_an_end_mark_after_a_whole_message_is_a_finish(dialect: Dialect, sentenc
 
 def test_an_end_mark_alone_is_no_finish(dialect: Dialect) -> None:
     for sent in (b"", dialect.render(Answer(reasoning=("Hm.",)))):
-        thought = [place for place, event in arrivals(dialect, sent) if isinstance(event, ReasoningDelta)]
+        thought = [
+            place
+            for place, event in arrivals(dialect, sent)
+            if isinstance(event, ReasoningDelta)
+        ]
         with pytest.raises(ProviderReplyInvalid):
-            read(dialect.reader(()), [sent[: max(thought, default=0)] + end_mark(dialect)])
+            read(
+                dialect.reader(()),
+                [sent[: max(thought, default=0)] + end_mark(dialect)],
+            )
 
 
 def test_a_reply_that_is_over_says_so(dialect: Dialect) -> None:
@@ -196,7 +261,11 @@ def test_words_arrive_as_soon_as_they_are_sent(dialect: Dialect) -> None:
 def test_a_call_goes_out_before_the_next_one_is_written(dialect: Dialect) -> None:
     stream = dialect.render(Answer(calls=(ON, OFF), finish=FinishReason.TOOL_CALLS))
 
-    ready = [place for place, event in arrivals(dialect, stream) if isinstance(event, ToolCallReady)]
+    ready = [
+        place
+        for place, event in arrivals(dialect, stream)
+        if isinstance(event, ToolCallReady)
+    ]
 
     assert ready[0] < stream.index(b"turn_off")
 
@@ -206,6 +275,8 @@ def test_ids_are_kept_apart_from_those_of_the_conversation(dialect: Dialect) -> 
     stream = dialect.render(Answer(calls=(BARE,), finish=FinishReason.TOOL_CALLS))
     [first] = calls_of(read(dialect.reader(()), [stream]))
 
-    [second] = calls_of(read(dialect.reader((AssistantMessage(tool_calls=(first,)),)), [stream]))
+    [second] = calls_of(
+        read(dialect.reader((AssistantMessage(tool_calls=(first,)),)), [stream])
+    )
 
     assert second.id != first.id

@@ -10,17 +10,41 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from custom_components.chatterbox.agent.errors import ProviderError, ProviderReplyInvalid, ProviderUnreachable
-from custom_components.chatterbox.agent.events import CompletionResult, ProviderEvent, ReasoningDelta, TextDelta
+from custom_components.chatterbox.agent.errors import (
+    ProviderError,
+    ProviderReplyInvalid,
+    ProviderUnreachable,
+)
+from custom_components.chatterbox.agent.events import (
+    CompletionResult,
+    ProviderEvent,
+    ReasoningDelta,
+    TextDelta,
+)
 from custom_components.chatterbox.agent.messages import FinishReason, ToolCall
 from custom_components.chatterbox.agent.protocols import AnswerOptions
 from custom_components.chatterbox.agent.providers.service_client import TimeLimits
 from tests.agent.turns import run_other_tasks
 from tests.support.servers.certificate import self_signed
-from tests.support.servers.raw_http import Ending, RawHTTPServer, RawReply, raw_http_server
+from tests.support.servers.raw_http import (
+    Ending,
+    RawHTTPServer,
+    RawReply,
+    raw_http_server,
+)
 
 from .dialect import KEY, MODEL, Answer, Dialect
-from .service import HI, answered, arrivals, calls_of, collect, provider_of, streamed, text_of, until_finished
+from .service import (
+    HI,
+    answered,
+    arrivals,
+    calls_of,
+    collect,
+    provider_of,
+    streamed,
+    text_of,
+    until_finished,
+)
 
 WORDS = Answer(text=("One ", "two ", "three ", "four."))
 
@@ -39,7 +63,9 @@ class _Conversation:
         self.proceed.set()
         await self.reply.sent.wait()
 
-    async def text_until(self, error: type[ProviderError], match: str | None = None) -> str:
+    async def text_until(
+        self, error: type[ProviderError], match: str | None = None
+    ) -> str:
         """Return the text that comes before a failure."""
         heard: list[ProviderEvent] = []
 
@@ -55,8 +81,15 @@ class _Conversation:
 def _pieces(dialect: Dialect, answer: Answer = WORDS) -> list[bytes]:
     """Return a stream, cut after each of its words."""
     stream = dialect.render(answer)
-    ends = [place for place, event in arrivals(dialect, stream) if isinstance(event, TextDelta | ReasoningDelta)]
-    return [stream[begin:end] for begin, end in zip([0, *ends], [*ends, len(stream)], strict=True)]
+    ends = [
+        place
+        for place, event in arrivals(dialect, stream)
+        if isinstance(event, TextDelta | ReasoningDelta)
+    ]
+    return [
+        stream[begin:end]
+        for begin, end in zip([0, *ends], [*ends, len(stream)], strict=True)
+    ]
 
 
 @asynccontextmanager
@@ -73,13 +106,19 @@ async def _conversation(
     reply = replace(streamed(dialect, pieces, ending), held={2: proceed})
     async with raw_http_server(reply, tls=tls) as server:
         base_url = f"{'https' if tls else 'http'}://127.0.0.1:{server.port}"
-        provider = dialect.provider_class(session, base_url, MODEL, KEY, limits or TimeLimits())
+        provider = dialect.provider_class(
+            session, base_url, MODEL, KEY, limits or TimeLimits()
+        )
         async with aclosing(provider.stream(HI)) as events:
             yield _Conversation(server, reply, proceed, events)
 
 
-async def test_words_are_passed_on_as_they_arrive(dialect: Dialect, session: aiohttp.ClientSession) -> None:
-    async with _conversation(dialect, session, _pieces(dialect), Ending.KEEP) as message:
+async def test_words_are_passed_on_as_they_arrive(
+    dialect: Dialect, session: aiohttp.ClientSession
+) -> None:
+    async with _conversation(
+        dialect, session, _pieces(dialect), Ending.KEEP
+    ) as message:
         assert await anext(message.events) == TextDelta("One ")
         message.proceed.set()
         assert text_of([event async for event in message.events]) == "two three four."
@@ -89,22 +128,33 @@ async def test_words_are_passed_on_as_they_arrive(dialect: Dialect, session: aio
 async def test_events_before_a_broken_connection_are_passed_on(
     dialect: Dialect, session: aiohttp.ClientSession, ending: Ending
 ) -> None:
-    async with _conversation(dialect, session, _pieces(dialect)[:-1], ending) as message:
+    async with _conversation(
+        dialect, session, _pieces(dialect)[:-1], ending
+    ) as message:
         assert await anext(message.events) == TextDelta("One ")
         await message.send_the_rest()
         assert await message.text_until(ProviderError) == "two three four."
 
 
-async def test_events_before_a_silence_are_passed_on(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+async def test_events_before_a_silence_are_passed_on(
+    dialect: Dialect, session: aiohttp.ClientSession
+) -> None:
     limits = TimeLimits(between_bytes=0.3)
 
-    async with _conversation(dialect, session, _pieces(dialect)[:-1], Ending.WAIT, limits=limits) as message:
+    async with _conversation(
+        dialect, session, _pieces(dialect)[:-1], Ending.WAIT, limits=limits
+    ) as message:
         assert await anext(message.events) == TextDelta("One ")
         await message.send_the_rest()
-        assert await message.text_until(ProviderUnreachable, "in time") == "two three four."
+        assert (
+            await message.text_until(ProviderUnreachable, "in time")
+            == "two three four."
+        )
 
 
-async def test_words_before_a_reported_failure_are_passed_on(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+async def test_words_before_a_reported_failure_are_passed_on(
+    dialect: Dialect, session: aiohttp.ClientSession
+) -> None:
     pieces = [*_pieces(dialect)[:-1], dialect.render_failure("boom")]
 
     async with _conversation(dialect, session, pieces, Ending.KEEP) as message:
@@ -116,7 +166,9 @@ async def test_words_before_a_reported_failure_are_passed_on(dialect: Dialect, s
 async def test_a_session_that_is_closed_amid_an_answer_is_a_failure_of_the_service(
     dialect: Dialect, session: aiohttp.ClientSession
 ) -> None:
-    async with _conversation(dialect, session, _pieces(dialect)[:1], Ending.WAIT) as message:
+    async with _conversation(
+        dialect, session, _pieces(dialect)[:1], Ending.WAIT
+    ) as message:
         assert await anext(message.events) == TextDelta("One ")
         await session.close()
         assert await message.text_until(ProviderUnreachable) == ""
@@ -124,17 +176,23 @@ async def test_a_session_that_is_closed_amid_an_answer_is_a_failure_of_the_servi
 
 @pytest.mark.usefixtures("socket_enabled")
 @pytest.mark.parametrize("ending", [Ending.KEEP, Ending.CLOSE])
-async def test_over_an_encrypted_connection_nothing_is_lost(dialect: Dialect, tmp_path: Path, ending: Ending) -> None:
+async def test_over_an_encrypted_connection_nothing_is_lost(
+    dialect: Dialect, tmp_path: Path, ending: Ending
+) -> None:
     pieces = _pieces(dialect)[: None if ending is Ending.KEEP else -1]
 
     async with (
         aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=False)) as session,
-        _conversation(dialect, session, pieces, ending, tls=self_signed(tmp_path)) as message,
+        _conversation(
+            dialect, session, pieces, ending, tls=self_signed(tmp_path)
+        ) as message,
     ):
         assert await anext(message.events) == TextDelta("One ")
         await message.send_the_rest()
         if ending is Ending.KEEP:
-            assert text_of([event async for event in message.events]) == "two three four."
+            assert (
+                text_of([event async for event in message.events]) == "two three four."
+            )
         else:
             assert await message.text_until(ProviderError) == "two three four."
 
@@ -144,7 +202,9 @@ async def test_a_slow_reader_of_a_whole_answer_holds_up_nobody_else(
 ) -> None:
     proceed = asyncio.Event()
     head, *body = streamed(dialect, [dialect.render(WORDS)]).pieces
-    reply = RawReply([head, b"".join(body)], Ending.KEEP, held={1: proceed})  # its end comes with its first words
+    reply = RawReply(
+        [head, b"".join(body)], Ending.KEEP, held={1: proceed}
+    )  # its end comes with its first words
     async with raw_http_server(reply) as server:
         provider = provider_of(dialect, server, session)
         async with aclosing(provider.stream(HI)) as slow:
@@ -152,7 +212,9 @@ async def test_a_slow_reader_of_a_whole_answer_holds_up_nobody_else(
             await server.arrived.wait()
             await run_other_tasks()  # so that the head is read by then
             proceed.set()
-            assert await first == TextDelta("One two three four.")  # what arrives together is one event
+            assert await first == TextDelta(
+                "One two three four."
+            )  # what arrives together is one event
             assert text_of(await collect(provider)) == "One two three four."
 
     assert server.connections == 1
@@ -162,26 +224,38 @@ async def test_an_answer_that_becomes_too_long_is_cut_and_calls_nothing(
     dialect: Dialect, session: aiohttp.ClientSession
 ) -> None:
     request = replace(HI, options=AnswerOptions(max_characters=1_000))
-    long = Answer(("a" * 800,), ("b" * 300,), (ToolCall("call00001", "light_on", "{}"),), FinishReason.TOOL_CALLS)
+    long = Answer(
+        ("a" * 800,),
+        ("b" * 300,),
+        (ToolCall("call00001", "light_on", "{}"),),
+        FinishReason.TOOL_CALLS,
+    )
 
     async with raw_http_server(answered(dialect, long)) as server:
         events = await collect(provider_of(dialect, server, session), request)
 
-    parsed = [event.text for event in events if isinstance(event, TextDelta | ReasoningDelta)]
+    parsed = [
+        event.text for event in events if isinstance(event, TextDelta | ReasoningDelta)
+    ]
     assert 300 < len("".join(parsed)) <= 1_000
     assert max(map(len, parsed)) <= 512
     assert calls_of(events) == []
     assert events[-1] == CompletionResult(FinishReason.LENGTH)
 
 
-async def test_arguments_count_as_a_part_of_the_answer(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+async def test_arguments_count_as_a_part_of_the_answer(
+    dialect: Dialect, session: aiohttp.ClientSession
+) -> None:
     request = replace(HI, options=AnswerOptions(max_characters=1_000))
     call = ToolCall("call00001", "light_on", '{"name": "%s"}' % ("a" * 400))
     fits = Answer(("b" * 500,), calls=(call,), finish=FinishReason.TOOL_CALLS)
     too_long = replace(fits, text=("b" * 600,))
 
     async with raw_http_server(answered(dialect, fits)) as server:
-        assert len(calls_of(await collect(provider_of(dialect, server, session), request))) == 1
+        assert (
+            len(calls_of(await collect(provider_of(dialect, server, session), request)))
+            == 1
+        )
     async with raw_http_server(answered(dialect, too_long)) as server:
         events = await collect(provider_of(dialect, server, session), request)
 
@@ -197,9 +271,13 @@ async def test_a_stream_of_too_many_bytes_is_cut_after_what_was_said(
     lines = [b" " * 65_535 + b"\n"] * 260
     first = _pieces(dialect)[0]
 
-    async with raw_http_server(streamed(dialect, [first, *lines], Ending.CLOSE)) as server:
+    async with raw_http_server(
+        streamed(dialect, [first, *lines], Ending.CLOSE)
+    ) as server:
         events = await collect(provider_of(dialect, server, session))
-    async with raw_http_server(streamed(dialect, [b": nothing\n\n", *lines], Ending.CLOSE)) as server:
+    async with raw_http_server(
+        streamed(dialect, [b": nothing\n\n", *lines], Ending.CLOSE)
+    ) as server:
         with pytest.raises(ProviderReplyInvalid):
             await collect(provider_of(dialect, server, session))
 
@@ -213,7 +291,9 @@ async def test_bytes_after_a_finished_answer_take_nothing_from_it(
     stream = dialect.render(WORDS)
     finished = until_finished(dialect, stream)
 
-    async with raw_http_server(streamed(dialect, [finished, *[b" " * 65_535 + b"\n"] * 260], Ending.CLOSE)) as server:
+    async with raw_http_server(
+        streamed(dialect, [finished, *[b" " * 65_535 + b"\n"] * 260], Ending.CLOSE)
+    ) as server:
         events = await collect(provider_of(dialect, server, session))
 
     assert text_of(events) == "One two three four."

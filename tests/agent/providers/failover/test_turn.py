@@ -4,17 +4,33 @@ import asyncio
 from dataclasses import replace
 
 from custom_components.chatterbox.agent.errors import ProviderUnreachable
-from custom_components.chatterbox.agent.events import ProviderSwitched, StopReason, TurnEvent
+from custom_components.chatterbox.agent.events import (
+    ProviderSwitched,
+    StopReason,
+    TurnEvent,
+)
 from custom_components.chatterbox.agent.loop.loop import AgenticLoop
 from custom_components.chatterbox.agent.loop.turn import Turn
-from custom_components.chatterbox.agent.messages import JsonObject, ToolCall, ToolOutcome, ToolResult
+from custom_components.chatterbox.agent.messages import (
+    JsonObject,
+    ToolCall,
+    ToolOutcome,
+    ToolResult,
+)
 from custom_components.chatterbox.agent.providers.failover import FailoverProvider
-from custom_components.chatterbox.agent.providers.managed_provider import CircuitBreaker, ManagedProvider
+from custom_components.chatterbox.agent.providers.managed_provider import (
+    CircuitBreaker,
+    ManagedProvider,
+)
 from tests.agent.providers.manual_clock import ManualClock
 from tests.agent.turns import collect, finished, spoken
 from tests.support.doubles import ScriptedDispatcher, ScriptedProvider, call, say, tool
 
-LIGHT, LOOK, SENTENCE = tool("light_on"), tool("look", read_only=True), tool("process_sentence")
+LIGHT, LOOK, SENTENCE = (
+    tool("light_on"),
+    tool("look", read_only=True),
+    tool("process_sentence"),
+)
 TURN = Turn("Light on!", tools=(LIGHT, LOOK, SENTENCE))
 ON = ToolCall("a", "light_on", "{}")
 SAID = ToolCall("b", "process_sentence", '{"sentence":"Light on!"}')
@@ -34,13 +50,17 @@ class Home:
                 model,
                 CircuitBreaker(clock=clock),
                 retries=False,
-                tools=lambda tools: tuple(tool for tool in tools if tool.name != SENTENCE.name),
+                tools=lambda tools: tuple(
+                    tool for tool in tools if tool.name != SENTENCE.name
+                ),
             ),
             ManagedProvider(
                 "fallback",
                 fallback,
                 CircuitBreaker(clock=clock),
-                tools=lambda tools: tuple(tool for tool in tools if tool.name == SENTENCE.name),
+                tools=lambda tools: tuple(
+                    tool for tool in tools if tool.name == SENTENCE.name
+                ),
             ),
         ]
         self.loop = AgenticLoop(FailoverProvider(self.managed, clock), self.dispatcher)
@@ -58,13 +78,17 @@ def switches(events: list[TurnEvent]) -> list[ProviderSwitched]:
 
 
 async def test_when_the_model_is_down_the_fallback_acts_with_its_own_tool() -> None:
-    home = Home(ScriptedProvider([DOWN]), ScriptedProvider(call(SAID), say("Turned on.")))
+    home = Home(
+        ScriptedProvider([DOWN]), ScriptedProvider(call(SAID), say("Turned on."))
+    )
 
     events = await home.take()
 
     assert finished(events).stop_reason is StopReason.COMPLETED
     assert spoken(events) == "Turned on."
-    assert switches(events) == [ProviderSwitched("fallback", "model: ProviderUnreachable")]
+    assert switches(events) == [
+        ProviderSwitched("fallback", "model: ProviderUnreachable")
+    ]
     assert home.dispatcher.started == [SAID]
     assert [request.tools for request in home.fallback.requests] == [(SENTENCE,)] * 2
     assert [request.tools for request in home.model.requests] == [(LIGHT, LOOK)]
@@ -72,19 +96,31 @@ async def test_when_the_model_is_down_the_fallback_acts_with_its_own_tool() -> N
 
 async def test_a_model_cannot_call_a_tool_that_only_another_provider_may_see() -> None:
     home = Home(
-        ScriptedProvider(call(SAID), call(replace(SAID, name="PROCESS_SENTENCE")), say("I cannot.")), ScriptedProvider()
+        ScriptedProvider(
+            call(SAID), call(replace(SAID, name="PROCESS_SENTENCE")), say("I cannot.")
+        ),
+        ScriptedProvider(),
     )
 
     events = await home.take()
 
     assert spoken(events) == "I cannot."
     assert home.dispatcher.started == []
-    result = [message.content for message in home.model.requests[-1].transcript if isinstance(message, ToolResult)]
+    result = [
+        message.content
+        for message in home.model.requests[-1].transcript
+        if isinstance(message, ToolResult)
+    ]
     assert len(result) == 2
-    assert all("There is no tool" in text and "Tools: light_on, look." in text for text in result)
+    assert all(
+        "There is no tool" in text and "Tools: light_on, look." in text
+        for text in result
+    )
 
 
-async def test_a_model_that_fails_after_its_action_is_asked_no_more_and_nobody_repeats_it() -> None:
+async def test_a_model_that_fails_after_its_action_is_asked_no_more_and_nobody_repeats_it() -> (
+    None
+):
     home = Home(ScriptedProvider(call(ON), [DOWN]), ScriptedProvider())
 
     events = await home.take()
@@ -98,7 +134,9 @@ async def test_a_model_that_fails_after_its_action_is_asked_no_more_and_nobody_r
     assert not home.fallback.requests
 
 
-async def test_a_model_that_acted_is_asked_for_the_words_although_its_circuit_is_open() -> None:
+async def test_a_model_that_acted_is_asked_for_the_words_although_its_circuit_is_open() -> (
+    None
+):
     home = Home(ScriptedProvider(call(ON), say("It is on.")), ScriptedProvider())
 
     async def turn_on(_: JsonObject) -> ToolOutcome:
@@ -126,9 +164,13 @@ async def test_a_model_that_is_cancelled_by_somebody_else_is_answered_for() -> N
 
 
 async def test_nothing_is_asked_again_after_a_change() -> None:
-    home = Home(ScriptedProvider(call(ON), [DOWN], say("Never asked.")), ScriptedProvider())
+    home = Home(
+        ScriptedProvider(call(ON), [DOWN], say("Never asked.")), ScriptedProvider()
+    )
     home.managed[0] = replace(home.managed[0], retries=True)
-    home.loop = AgenticLoop(FailoverProvider(home.managed, ManualClock()), home.dispatcher)
+    home.loop = AgenticLoop(
+        FailoverProvider(home.managed, ManualClock()), home.dispatcher
+    )
 
     events = await home.take()
 

@@ -8,30 +8,69 @@ from dataclasses import replace
 import aiohttp
 import pytest
 
-from custom_components.chatterbox.agent.errors import FirstTokenTimeout, ProviderError, ProviderRejectedRequest
-from custom_components.chatterbox.agent.messages import JsonObject, ToolDefinition, UserMessage
-from custom_components.chatterbox.agent.protocols import CompletionRequest, ReasoningEffort
+from custom_components.chatterbox.agent.errors import (
+    FirstTokenTimeout,
+    ProviderError,
+    ProviderRejectedRequest,
+)
+from custom_components.chatterbox.agent.messages import (
+    JsonObject,
+    ToolDefinition,
+    UserMessage,
+)
+from custom_components.chatterbox.agent.protocols import (
+    CompletionRequest,
+    ReasoningEffort,
+)
 from custom_components.chatterbox.agent.providers.http_provider import HTTPProvider
-from custom_components.chatterbox.agent.providers.profiles import LLAMA_CPP, ModelOptions
+from custom_components.chatterbox.agent.providers.profiles import (
+    LLAMA_CPP,
+    ModelOptions,
+)
 from custom_components.chatterbox.agent.providers.service_client import TimeLimits
 from tests.agent.providers.contract.dialect import Dialect
 from tests.agent.providers.contract.dialects import DIALECTS
-from tests.agent.providers.contract.service import HELLO, answered, collect, provider_of, streamed
-from tests.support.servers.raw_http import Ending, RawHTTPServer, RawReply, raw_http_server, reply
+from tests.agent.providers.contract.service import (
+    HELLO,
+    answered,
+    collect,
+    provider_of,
+    streamed,
+)
+from tests.support.servers.raw_http import (
+    Ending,
+    RawHTTPServer,
+    RawReply,
+    raw_http_server,
+    reply,
+)
 
 REQUEST = CompletionRequest(
-    "Be brief.", (UserMessage("Hi"),), (ToolDefinition("light_on", "Light.", {"type": "object", "properties": {}}),)
+    "Be brief.",
+    (UserMessage("Hi"),),
+    (ToolDefinition("light_on", "Light.", {"type": "object", "properties": {}}),),
 )
-WISHES = ModelOptions(temperature=0.5, max_tokens=500, reasoning_effort=ReasoningEffort.HIGH)
+WISHES = ModelOptions(
+    temperature=0.5, max_tokens=500, reasoning_effort=ReasoningEffort.HIGH
+)
 LIMITS = TimeLimits(connect=5, between_bytes=5, after_finish=0.1)
-pytestmark = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
-CACHING, FREE_OF_CACHE = (replace(LLAMA_CPP, caches_prefix=caches) for caches in (True, False))
+pytestmark = pytest.mark.parametrize(
+    "dialect", DIALECTS, ids=lambda dialect: dialect.name
+)
+CACHING, FREE_OF_CACHE = (
+    replace(LLAMA_CPP, caches_prefix=caches) for caches in (True, False)
+)
 
 
 def _provider(
-    dialect: Dialect, server: RawHTTPServer, session: aiohttp.ClientSession, options: ModelOptions = WISHES
+    dialect: Dialect,
+    server: RawHTTPServer,
+    session: aiohttp.ClientSession,
+    options: ModelOptions = WISHES,
 ) -> HTTPProvider:
-    return provider_of(dialect, server, session, options=options, limits=LIMITS, profile=CACHING)
+    return provider_of(
+        dialect, server, session, options=options, limits=LIMITS, profile=CACHING
+    )
 
 
 def _payloads(server: RawHTTPServer) -> list[JsonObject]:
@@ -55,16 +94,22 @@ async def test_prefilling_sends_the_later_request_but_for_the_length_of_the_answ
             assert isinstance(payload[name], dict)
         shortened, whole = shortened[name], whole[name]  # type: ignore[assignment]  # just seen to be objects
     assert (shortened.pop(last), whole.pop(last)) == (1, 500)
-    later.pop("return_progress", None)  # a server that told of its progress would begin its answer at once
+    later.pop(
+        "return_progress", None
+    )  # a server that told of its progress would begin its answer at once
     assert ahead == later
 
 
-async def test_the_answer_is_short_whatever_the_owner_wants(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+async def test_the_answer_is_short_whatever_the_owner_wants(
+    dialect: Dialect, session: aiohttp.ClientSession
+) -> None:
     name, *inside = dialect.length
     extras: list[JsonObject] = [{}, {name: {inside[0]: 900} if inside else 900}]
     for extra in extras:
         async with raw_http_server(answered(dialect, HELLO)) as server:
-            await _provider(dialect, server, session, ModelOptions(extra=extra)).prefill(REQUEST)
+            await _provider(
+                dialect, server, session, ModelOptions(extra=extra)
+            ).prefill(REQUEST)
 
             (payload,) = _payloads(server)
         assert payload[name] == ({inside[0]: 1} if inside else 1)
@@ -74,7 +119,9 @@ async def test_where_nothing_is_kept_only_a_connection_is_opened(
     dialect: Dialect, session: aiohttp.ClientSession
 ) -> None:
     async with raw_http_server(reply(b""), answered(dialect, HELLO)) as server:
-        provider = provider_of(dialect, server, session, limits=LIMITS, profile=FREE_OF_CACHE)
+        provider = provider_of(
+            dialect, server, session, limits=LIMITS, profile=FREE_OF_CACHE
+        )
         await provider.prefill(REQUEST)
         await collect(provider, REQUEST)
 
@@ -83,14 +130,20 @@ async def test_where_nothing_is_kept_only_a_connection_is_opened(
 
 
 @pytest.mark.parametrize("status", [401, 404, 405, 500])
-async def test_any_answer_is_a_connection(dialect: Dialect, session: aiohttp.ClientSession, status: int) -> None:
+async def test_any_answer_is_a_connection(
+    dialect: Dialect, session: aiohttp.ClientSession, status: int
+) -> None:
     async with raw_http_server(reply(b"", status=status)) as server:
         await _provider(dialect, server, session).connect()
 
-        assert [(request.method, request.body) for request in server.requests] == [("HEAD", b"")]
+        assert [(request.method, request.body) for request in server.requests] == [
+            ("HEAD", b"")
+        ]
 
 
-async def test_a_server_that_is_not_there_is_told(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+async def test_a_server_that_is_not_there_is_told(
+    dialect: Dialect, session: aiohttp.ClientSession
+) -> None:
     async with raw_http_server() as server:
         provider = _provider(dialect, server, session)
     for ahead in (provider.prefill(REQUEST), provider.connect()):
@@ -98,13 +151,19 @@ async def test_a_server_that_is_not_there_is_told(dialect: Dialect, session: aio
             await ahead
 
 
-@pytest.mark.parametrize("pieces", [[], [b" "]], ids=["before the headers", "before the answer"])
+@pytest.mark.parametrize(
+    "pieces", [[], [b" "]], ids=["before the headers", "before the answer"]
+)
 async def test_a_cancelled_prefill_closes_its_connection(
     dialect: Dialect, session: aiohttp.ClientSession, pieces: list[bytes]
 ) -> None:
-    waiting = streamed(dialect, pieces, Ending.WAIT) if pieces else RawReply([], Ending.WAIT)
+    waiting = (
+        streamed(dialect, pieces, Ending.WAIT) if pieces else RawReply([], Ending.WAIT)
+    )
     async with raw_http_server(waiting) as server:
-        ahead = asyncio.create_task(_provider(dialect, server, session).prefill(REQUEST))
+        ahead = asyncio.create_task(
+            _provider(dialect, server, session).prefill(REQUEST)
+        )
         await server.arrived.wait()
         ahead.cancel()
         with suppress(asyncio.CancelledError):
@@ -113,15 +172,22 @@ async def test_a_cancelled_prefill_closes_its_connection(
         await server.left.wait()
 
 
-@pytest.mark.parametrize("comments", [[], [b":\n\n", b": ping\n\n"]], ids=["silent", "with comments"])
+@pytest.mark.parametrize(
+    "comments", [[], [b":\n\n", b": ping\n\n"]], ids=["silent", "with comments"]
+)
 async def test_a_server_that_reads_for_longer_than_a_turn_waits_is_waited_for(
     dialect: Dialect, session: aiohttp.ClientSession, comments: list[bytes]
 ) -> None:
     has_read = asyncio.Event()
     slow = streamed(dialect, [*comments, dialect.render(HELLO)])
-    slow, limits = replace(slow, held={len(comments): has_read}), TimeLimits(0.1, 0.1, after_finish=0.01)
+    slow, limits = (
+        replace(slow, held={len(comments): has_read}),
+        TimeLimits(0.1, 0.1, after_finish=0.01),
+    )
     async with raw_http_server(slow, RawReply([], Ending.WAIT)) as server:
-        provider = provider_of(dialect, server, session, options=WISHES, limits=limits, profile=CACHING)
+        provider = provider_of(
+            dialect, server, session, options=WISHES, limits=limits, profile=CACHING
+        )
         ahead = asyncio.create_task(provider.prefill(REQUEST))
         await server.arrived.wait()
         with pytest.raises(FirstTokenTimeout):
@@ -133,7 +199,9 @@ async def test_a_server_that_reads_for_longer_than_a_turn_waits_is_waited_for(
     assert was_waiting
 
 
-async def test_a_server_that_does_not_stop_is_left(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+async def test_a_server_that_does_not_stop_is_left(
+    dialect: Dialect, session: aiohttp.ClientSession
+) -> None:
     endless = streamed(dialect, [dialect.render(HELLO)[:20]], Ending.REPEAT)
     async with raw_http_server(endless) as server:
         await _provider(dialect, server, session).prefill(REQUEST)
@@ -141,10 +209,14 @@ async def test_a_server_that_does_not_stop_is_left(dialect: Dialect, session: ai
         await server.left.wait()
 
 
-async def test_a_refusal_teaches_nothing(dialect: Dialect, session: aiohttp.ClientSession) -> None:
+async def test_a_refusal_teaches_nothing(
+    dialect: Dialect, session: aiohttp.ClientSession
+) -> None:
     name = ".".join(dialect.length)
     body = dialect.render_error(400, f"'{name}' must be at least 16")
-    async with raw_http_server(reply(body, status=400), answered(dialect, HELLO)) as server:
+    async with raw_http_server(
+        reply(body, status=400), answered(dialect, HELLO)
+    ) as server:
         provider = _provider(dialect, server, session)
         with pytest.raises(ProviderRejectedRequest):
             await provider.prefill(REQUEST)

@@ -4,7 +4,13 @@ from typing import override
 
 import pytest
 from hypothesis import settings, strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from custom_components.chatterbox.agent.errors import (
     ConnectTimeout,
@@ -68,8 +74,14 @@ def test_failures_in_a_row_open_it(circuit: Circuit) -> None:
     assert circuit.breaker.seconds_until_probe == 10
 
 
-@pytest.mark.parametrize("error", [ProviderRejectedKey("no"), ModelNotFound("gone"), CreditSpent("pay")], ids=repr)
-def test_a_permanent_error_opens_it_at_once(circuit: Circuit, error: ProviderError) -> None:
+@pytest.mark.parametrize(
+    "error",
+    [ProviderRejectedKey("no"), ModelNotFound("gone"), CreditSpent("pay")],
+    ids=repr,
+)
+def test_a_permanent_error_opens_it_at_once(
+    circuit: Circuit, error: ProviderError
+) -> None:
     circuit.fail(1, error)
     assert circuit.breaker.state is OPEN
 
@@ -92,7 +104,9 @@ def test_after_the_cool_down_one_request_passes(circuit: Circuit) -> None:
     circuit.admit()
 
 
-def test_a_probe_whose_request_is_refused_shows_that_the_service_is_up(circuit: Circuit) -> None:
+def test_a_probe_whose_request_is_refused_shows_that_the_service_is_up(
+    circuit: Circuit,
+) -> None:
     circuit.open()
     circuit.clock.advance(10)
 
@@ -101,7 +115,9 @@ def test_a_probe_whose_request_is_refused_shows_that_the_service_is_up(circuit: 
     assert (circuit.breaker.state, circuit.breaker.failures) == (CLOSED, 0)
 
 
-def test_each_failed_probe_makes_the_next_wait_longer_up_to_a_bound(circuit: Circuit) -> None:
+def test_each_failed_probe_makes_the_next_wait_longer_up_to_a_bound(
+    circuit: Circuit,
+) -> None:
     circuit.open()
     waits = []
     for _ in range(4):
@@ -118,7 +134,9 @@ def test_each_failed_probe_makes_the_next_wait_longer_up_to_a_bound(circuit: Cir
     assert circuit.breaker.seconds_until_probe == 10
 
 
-@pytest.mark.parametrize(("retry_after", "wait"), [(None, 10), (3.0, 10), (20.0, 20), (3600.0, 35)], ids=repr)
+@pytest.mark.parametrize(
+    ("retry_after", "wait"), [(None, 10), (3.0, 10), (20.0, 20), (3600.0, 35)], ids=repr
+)
 def test_a_service_that_names_a_time_is_left_alone_for_it(
     circuit: Circuit, retry_after: float | None, wait: float
 ) -> None:
@@ -134,7 +152,9 @@ def test_a_failure_found_elsewhere_opens_it_at_once(circuit: Circuit) -> None:
     assert circuit.breaker.seconds_until_probe == 10
 
 
-def test_it_opens_for_no_longer_than_at_first_once_it_was_whole_again(circuit: Circuit) -> None:
+def test_it_opens_for_no_longer_than_at_first_once_it_was_whole_again(
+    circuit: Circuit,
+) -> None:
     circuit.open()
     circuit.clock.advance(10)
     circuit.fail()
@@ -145,7 +165,9 @@ def test_it_opens_for_no_longer_than_at_first_once_it_was_whole_again(circuit: C
     assert circuit.breaker.seconds_until_probe == 10
 
 
-def test_a_server_that_refuses_connections_is_asked_until_it_is_there_again(circuit: Circuit) -> None:
+def test_a_server_that_refuses_connections_is_asked_until_it_is_there_again(
+    circuit: Circuit,
+) -> None:
     refused = ProviderUnreachable("nothing listens")
     refused.is_refused = True
     circuit.fail(4, refused)
@@ -156,7 +178,9 @@ def test_a_server_that_refuses_connections_is_asked_until_it_is_there_again(circ
     assert circuit.breaker.state is CLOSED
 
 
-def test_a_server_that_no_longer_refuses_connections_is_left_alone_while_it_fails(circuit: Circuit) -> None:
+def test_a_server_that_no_longer_refuses_connections_is_left_alone_while_it_fails(
+    circuit: Circuit,
+) -> None:
     refused = ProviderUnreachable("nothing listens")
     refused.is_refused = True
     circuit.fail(3, refused)
@@ -166,7 +190,9 @@ def test_a_server_that_no_longer_refuses_connections_is_left_alone_while_it_fail
     assert circuit.breaker.admit() is None
 
 
-def test_an_open_circuit_stays_open_for_longer_when_it_is_found_out_anew(circuit: Circuit) -> None:
+def test_an_open_circuit_stays_open_for_longer_when_it_is_found_out_anew(
+    circuit: Circuit,
+) -> None:
     circuit.open()
     circuit.clock.advance(10)
     circuit.fail()
@@ -218,7 +244,9 @@ class Traffic(RuleBasedStateMachine):
     def a_turn_asks(self) -> None:
         state, probe_under_way = self.breaker.state, self.probe is not None
         permit = self.breaker.admit()
-        assert (permit is not None) == (state is CLOSED or (state is HALF_OPEN and not probe_under_way))
+        assert (permit is not None) == (
+            state is CLOSED or (state is HALF_OPEN and not probe_under_way)
+        )
         if permit is not None:
             self.under_way.append(permit)
             if state is HALF_OPEN:
@@ -239,25 +267,40 @@ class Traffic(RuleBasedStateMachine):
     @precondition(lambda self: self.under_way)
     @rule(data=st.data(), retry_after=st.none() | st.floats(0, 100))
     def a_request_fails(self, data: st.DataObject, retry_after: float | None) -> None:
-        state, failures, wait = self.breaker.state, self.breaker.failures, self.breaker.seconds_until_probe
+        state, failures, wait = (
+            self.breaker.state,
+            self.breaker.failures,
+            self.breaker.seconds_until_probe,
+        )
         permit = self._take(data)
-        permit.failed(DOWN if retry_after is None else ProviderBusy("slow down", retry_after))
+        permit.failed(
+            DOWN if retry_after is None else ProviderBusy("slow down", retry_after)
+        )
         assert self.breaker.failures == failures + 1
         if permit is self.probe:
             self.probe = None
             assert self.breaker.state is OPEN
-            assert self.breaker.seconds_until_probe >= min(2 * POLICY.cool_down, POLICY.longest_cool_down)
+            assert self.breaker.seconds_until_probe >= min(
+                2 * POLICY.cool_down, POLICY.longest_cool_down
+            )
         elif state is CLOSED:
             opens = failures + 1 >= POLICY.failures
             assert self.breaker.state is (OPEN if opens else CLOSED)
             assert not opens or self.breaker.seconds_until_probe >= POLICY.cool_down
         else:
-            assert (self.breaker.state, self.breaker.seconds_until_probe) == (state, wait)
+            assert (self.breaker.state, self.breaker.seconds_until_probe) == (
+                state,
+                wait,
+            )
 
     @precondition(lambda self: self.under_way)
     @rule(data=st.data(), refused=st.booleans())
     def a_request_tells_nothing(self, data: st.DataObject, *, refused: bool) -> None:
-        before = self.breaker.state, self.breaker.failures, self.breaker.seconds_until_probe
+        before = (
+            self.breaker.state,
+            self.breaker.failures,
+            self.breaker.seconds_until_probe,
+        )
         permit = self._take(data)
         with permit:
             if refused:
@@ -265,7 +308,11 @@ class Traffic(RuleBasedStateMachine):
         if permit is self.probe:
             self.probe = None
             before = (CLOSED, 0, 0) if refused else before
-        assert (self.breaker.state, self.breaker.failures, self.breaker.seconds_until_probe) == before
+        assert (
+            self.breaker.state,
+            self.breaker.failures,
+            self.breaker.seconds_until_probe,
+        ) == before
 
     @rule()
     def somebody_else_finds_out(self) -> None:
@@ -306,4 +353,6 @@ class Traffic(RuleBasedStateMachine):
 
 
 def test_random_traffic_keeps_the_rules() -> None:
-    run_state_machine_as_test(Traffic, settings=settings(max_examples=100, stateful_step_count=30))
+    run_state_machine_as_test(
+        Traffic, settings=settings(max_examples=100, stateful_step_count=30)
+    )

@@ -32,7 +32,10 @@ from custom_components.chatterbox.agent.providers.service_client import (
         ("https://host/v1beta/openai/", "https://host/v1beta/openai"),
         ("https://host/api/paas/v4", "https://host/api/paas/v4"),
         ("https://host/chat/completions", "https://host"),
-        ("https://host/openai/x/chat/completions?api-version=1", "https://host/openai/x?api-version=1"),
+        (
+            "https://host/openai/x/chat/completions?api-version=1",
+            "https://host/openai/x?api-version=1",
+        ),
         ("http://[::1]:8080", "http://[::1]:8080/v1"),
         ("http://home/vault", "http://home/vault/v1"),
     ],
@@ -45,7 +48,10 @@ def test_addresses(typed: str, root: str) -> None:
     ("typed", "root"),
     [
         ("https://models.github.ai/inference/", "https://models.github.ai/inference"),
-        ("https://host/openai/deployments/x?api-version=1", "https://host/openai/deployments/x?api-version=1"),
+        (
+            "https://host/openai/deployments/x?api-version=1",
+            "https://host/openai/deployments/x?api-version=1",
+        ),
         ("https://host", "https://host"),
         ("https://host/api/v4", "https://host/api/v4"),
         ("https://host/chat/completions", "https://host"),
@@ -89,7 +95,12 @@ def test_addresses_of_servers(typed: str, root: str) -> None:
 
 
 @pytest.mark.parametrize("root_of", [api_root, ollama_root, server_root])
-@pytest.mark.parametrize("typed", ["", "host:8080", "ftp://host", "http://", "http://host:99999", "my server"])
-def test_an_invalid_address_is_refused(typed: str, root_of: Callable[[str], URL]) -> None:
+@pytest.mark.parametrize(
+    "typed",
+    ["", "host:8080", "ftp://host", "http://", "http://host:99999", "my server"],
+)
+def test_an_invalid_address_is_refused(
+    typed: str, root_of: Callable[[str], URL]
+) -> None:
     with pytest.raises(ProviderUnreachable, match="not a valid http"):
         root_of(typed)

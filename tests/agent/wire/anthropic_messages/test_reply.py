@@ -37,16 +37,27 @@ from custom_components.chatterbox.agent.wire.anthropic_messages import (
 from tests.agent.json_values import json_values
 from tests.agent.wire.encoding import sse
 
-START: JsonObject = {"type": "message_start", "message": {"role": "assistant", "content": [], "usage": {}}}
+START: JsonObject = {
+    "type": "message_start",
+    "message": {"role": "assistant", "content": [], "usage": {}},
+}
 STOP: JsonObject = {"type": "message_stop"}
 
 
 def begin(index: int, kind: str, **fields: JsonValue) -> JsonObject:
-    return {"type": "content_block_start", "index": index, "content_block": {"type": kind, **fields}}
+    return {
+        "type": "content_block_start",
+        "index": index,
+        "content_block": {"type": kind, **fields},
+    }
 
 
 def add(index: int, kind: str, **fields: JsonValue) -> JsonObject:
-    return {"type": "content_block_delta", "index": index, "delta": {"type": f"{kind}_delta", **fields}}
+    return {
+        "type": "content_block_delta",
+        "index": index,
+        "delta": {"type": f"{kind}_delta", **fields},
+    }
 
 
 def end(index: int) -> JsonObject:
@@ -54,11 +65,19 @@ def end(index: int) -> JsonObject:
 
 
 def finish(reason: JsonValue = "end_turn", **usage: JsonValue) -> JsonObject:
-    return {"type": "message_delta", "delta": {"stop_reason": reason, "stop_sequence": None}, "usage": {**usage}}
+    return {
+        "type": "message_delta",
+        "delta": {"stop_reason": reason, "stop_sequence": None},
+        "usage": {**usage},
+    }
 
 
 def text(index: int, *pieces: str) -> list[JsonObject]:
-    return [begin(index, "text", text=""), *(add(index, "text", text=piece) for piece in pieces), end(index)]
+    return [
+        begin(index, "text", text=""),
+        *(add(index, "text", text=piece) for piece in pieces),
+        end(index),
+    ]
 
 
 def thinking(index: int, *pieces: str, signature: str = "sig") -> list[JsonObject]:
@@ -78,9 +97,14 @@ def call(index: int, call_id: str, name: str, *pieces: str) -> list[JsonObject]:
     ]
 
 
-def read(events: Iterable[JsonObject], transcript: Transcript = ()) -> list[ProviderEvent]:
+def read(
+    events: Iterable[JsonObject], transcript: Transcript = ()
+) -> list[ProviderEvent]:
     reader = AnthropicReplyReader(transcript, lambda: "new")
-    return [*(ours for event in events for ours in reader.feed(sse(event))), *reader.end()]
+    return [
+        *(ours for event in events for ours in reader.feed(sse(event))),
+        *reader.end(),
+    ]
 
 
 def result_of(events: Iterable[JsonObject]) -> CompletionResult:
@@ -93,8 +117,12 @@ def ready(call_id: str, name: str, arguments: str) -> ToolCallReady:
     return ToolCallReady(ToolCall(call_id, name, arguments))
 
 
-def item(block: JsonObject, text: int = 0, calls: int = 0, skip: int = 0) -> ProviderItem:
-    return ProviderItem(FORMAT, {"block": block, "text": text, "calls": calls, "skip": skip})
+def item(
+    block: JsonObject, text: int = 0, calls: int = 0, skip: int = 0
+) -> ProviderItem:
+    return ProviderItem(
+        FORMAT, {"block": block, "text": text, "calls": calls, "skip": skip}
+    )
 
 
 DONE = CompletionResult(FinishReason.STOP)
@@ -105,15 +133,36 @@ CALLED = CompletionResult(FinishReason.TOOL_CALLS)
     ("events", "ours"),
     [
         pytest.param(
-            [START, *text(0, "Hel", "lo"), finish(), STOP], [TextDelta("Hel"), TextDelta("lo"), DONE], id="text"
+            [START, *text(0, "Hel", "lo"), finish(), STOP],
+            [TextDelta("Hel"), TextDelta("lo"), DONE],
+            id="text",
         ),
         pytest.param([finish(), STOP], [DONE], id="nothing at all"),
         pytest.param([STOP], [DONE], id="an end without a reason"),
-        pytest.param([*text(0, "Hi"), STOP], [TextDelta("Hi"), DONE], id="text and an end without a reason"),
-        pytest.param([begin(0, "text", text="Hi"), finish()], [TextDelta("Hi"), DONE], id="text that came at once"),
-        pytest.param([add(0, "text", text="Hi"), finish()], [TextDelta("Hi"), DONE], id="text that never began"),
         pytest.param(
-            [{"type": "ping"}, *text(0, "Hi"), {"type": "ping"}, {"type": "new_event", "delta": {}}, {}, finish()],
+            [*text(0, "Hi"), STOP],
+            [TextDelta("Hi"), DONE],
+            id="text and an end without a reason",
+        ),
+        pytest.param(
+            [begin(0, "text", text="Hi"), finish()],
+            [TextDelta("Hi"), DONE],
+            id="text that came at once",
+        ),
+        pytest.param(
+            [add(0, "text", text="Hi"), finish()],
+            [TextDelta("Hi"), DONE],
+            id="text that never began",
+        ),
+        pytest.param(
+            [
+                {"type": "ping"},
+                *text(0, "Hi"),
+                {"type": "ping"},
+                {"type": "new_event", "delta": {}},
+                {},
+                finish(),
+            ],
             [TextDelta("Hi"), DONE],
             id="pings and events of later versions",
         ),
@@ -123,7 +172,12 @@ CALLED = CompletionResult(FinishReason.TOOL_CALLS)
             id="text in two blocks",
         ),
         pytest.param(
-            [begin(0, "text"), add(0, "citations", citation={"url": "x"}), add(0, "text", text="Hi"), finish()],
+            [
+                begin(0, "text"),
+                add(0, "citations", citation={"url": "x"}),
+                add(0, "text", text="Hi"),
+                finish(),
+            ],
             [TextDelta("Hi"), DONE],
             id="citations",
         ),
@@ -132,7 +186,9 @@ CALLED = CompletionResult(FinishReason.TOOL_CALLS)
                 begin(0, "server_tool_use", id="s", name="web_search", input={}),
                 add(0, "input_json", partial_json='{"q":1}'),
                 end(0),
-                begin(1, "web_search_tool_result", content=[{"type": "web_search_result"}]),
+                begin(
+                    1, "web_search_tool_result", content=[{"type": "web_search_result"}]
+                ),
                 end(1),
                 *text(2, "Hi"),
                 finish(),
@@ -146,8 +202,18 @@ CALLED = CompletionResult(FinishReason.TOOL_CALLS)
             id="call",
         ),
         pytest.param(
-            [*text(0, "I do."), *call(1, "a", "on", '{"x":1}'), *call(2, "b", "now"), finish("tool_use")],
-            [TextDelta("I do."), ready("a", "on", '{"x":1}'), ready("b", "now", "{}"), CALLED],
+            [
+                *text(0, "I do."),
+                *call(1, "a", "on", '{"x":1}'),
+                *call(2, "b", "now"),
+                finish("tool_use"),
+            ],
+            [
+                TextDelta("I do."),
+                ready("a", "on", '{"x":1}'),
+                ready("b", "now", "{}"),
+                CALLED,
+            ],
             id="text and two calls",
         ),
         pytest.param(
@@ -164,12 +230,20 @@ CALLED = CompletionResult(FinishReason.TOOL_CALLS)
             id="calls woven into one another",
         ),
         pytest.param(
-            [begin(0, "tool_use", id="a", name="on", input={"x": 1}), end(0), finish("tool_use")],
+            [
+                begin(0, "tool_use", id="a", name="on", input={"x": 1}),
+                end(0),
+                finish("tool_use"),
+            ],
             [ready("a", "on", '{"x":1}'), CALLED],
             id="arguments that came whole",
         ),
         pytest.param(
-            [begin(0, "tool_use", id="a", name="on"), add(0, "input_json", partial_json="{}"), finish("tool_use")],
+            [
+                begin(0, "tool_use", id="a", name="on"),
+                add(0, "input_json", partial_json="{}"),
+                finish("tool_use"),
+            ],
             [ready("a", "on", "{}"), CALLED],
             id="call that never ended",
         ),
@@ -179,7 +253,9 @@ CALLED = CompletionResult(FinishReason.TOOL_CALLS)
             id="call that was cut",
         ),
         pytest.param(
-            [*call(0, "a", "on", " \n"), finish("tool_use")], [ready("a", "on", "{}"), CALLED], id="blank arguments"
+            [*call(0, "a", "on", " \n"), finish("tool_use")],
+            [ready("a", "on", "{}"), CALLED],
+            id="blank arguments",
         ),
         pytest.param(
             [*call(0, "", "größe 💡", "{}"), finish()],
@@ -187,7 +263,9 @@ CALLED = CompletionResult(FinishReason.TOOL_CALLS)
             id="no id, and a name that nobody accepts",
         ),
         pytest.param(
-            [*call(0, "a", "on<|channel|>commentary", "{}"), finish()], [ready("a", "on", "{}"), CALLED], id="a token"
+            [*call(0, "a", "on<|channel|>commentary", "{}"), finish()],
+            [ready("a", "on", "{}"), CALLED],
+            id="a token",
         ),
         pytest.param(
             [*thinking(0, "hm", ", so"), *text(1, "Hi"), finish()],
@@ -196,13 +274,29 @@ CALLED = CompletionResult(FinishReason.TOOL_CALLS)
                 ReasoningDelta(", so"),
                 TextDelta("Hi"),
                 CompletionResult(
-                    FinishReason.STOP, Usage(), (item({"type": "thinking", "thinking": "hm, so", "signature": "sig"}),)
+                    FinishReason.STOP,
+                    Usage(),
+                    (
+                        item(
+                            {
+                                "type": "thinking",
+                                "thinking": "hm, so",
+                                "signature": "sig",
+                            }
+                        ),
+                    ),
                 ),
             ],
             id="thinking",
         ),
         pytest.param(
-            [*thinking(0), begin(1, "redacted_thinking", data="Ems="), end(1), *text(2, "Hi"), finish()],
+            [
+                *thinking(0),
+                begin(1, "redacted_thinking", data="Ems="),
+                end(1),
+                *text(2, "Hi"),
+                finish(),
+            ],
             [
                 TextDelta("Hi"),
                 CompletionResult(
@@ -217,11 +311,20 @@ CALLED = CompletionResult(FinishReason.TOOL_CALLS)
             id="thinking that is not shown",
         ),
         pytest.param(
-            [begin(0, "thinking", thinking="hm"), end(0), add(7, "thinking", thinking="lost"), finish()],
+            [
+                begin(0, "thinking", thinking="hm"),
+                end(0),
+                add(7, "thinking", thinking="lost"),
+                finish(),
+            ],
             [
                 ReasoningDelta("hm"),
                 ReasoningDelta("lost"),
-                CompletionResult(FinishReason.STOP, Usage(), (item({"type": "thinking", "thinking": "hm"}),)),
+                CompletionResult(
+                    FinishReason.STOP,
+                    Usage(),
+                    (item({"type": "thinking", "thinking": "hm"}),),
+                ),
             ],
             id="thinking that nobody signed, and some of no block",
         ),
@@ -233,18 +336,32 @@ def test_events(events: list[JsonObject], ours: Sequence[ProviderEvent]) -> None
 
 def test_blocks_without_an_index_follow_one_another() -> None:
     events = [*call(0, "a", "on", '{"x":1}'), *call(1, "b", "off", '{"y":1}'), finish()]
-    without = [{name: value for name, value in event.items() if name != "index"} for event in events]
+    without = [
+        {name: value for name, value in event.items() if name != "index"}
+        for event in events
+    ]
 
-    assert read(without) == [ready("a", "on", '{"x":1}'), ready("b", "off", '{"y":1}'), CALLED]
+    assert read(without) == [
+        ready("a", "on", '{"x":1}'),
+        ready("b", "off", '{"y":1}'),
+        CALLED,
+    ]
 
 
 def test_blocks_that_all_have_the_same_index_are_kept_apart() -> None:
     events = [*call(0, "a", "on", '{"x":1}'), *call(0, "b", "off", '{"y":1}'), finish()]
 
-    assert read(events) == [ready("a", "on", '{"x":1}'), ready("b", "off", '{"y":1}'), CALLED]
+    assert read(events) == [
+        ready("a", "on", '{"x":1}'),
+        ready("b", "off", '{"y":1}'),
+        CALLED,
+    ]
 
 
-@pytest.mark.parametrize("event", [end(0), {"type": "content_block_stop"}, add(0, "signature", signature="x")])
+@pytest.mark.parametrize(
+    "event",
+    [end(0), {"type": "content_block_stop"}, add(0, "signature", signature="x")],
+)
 def test_an_end_of_nothing_is_nothing(event: JsonObject) -> None:
     assert read([event, finish()]) == [DONE]
 
@@ -278,10 +395,18 @@ def test_all_tokens_are_counted_and_totals_only_grow() -> None:
             }
         },
     }
-    end_of_message = finish(output_tokens=40, output_tokens_details={"thinking_tokens": 30}, input_tokens=None)
+    end_of_message = finish(
+        output_tokens=40,
+        output_tokens_details={"thinking_tokens": 30},
+        input_tokens=None,
+    )
 
-    assert result_of([start, *text(0, "Hi"), end_of_message]).usage == Usage(2105, 40, 2000, 30)
-    assert result_of([start, finish(input_tokens=7, cache_read_input_tokens=0)]).usage == Usage(2105, 1, 2000, 0)
+    assert result_of([start, *text(0, "Hi"), end_of_message]).usage == Usage(
+        2105, 40, 2000, 30
+    )
+    assert result_of(
+        [start, finish(input_tokens=7, cache_read_input_tokens=0)]
+    ).usage == Usage(2105, 1, 2000, 0)
 
 
 def test_a_whole_message() -> None:
@@ -303,7 +428,9 @@ def test_a_whole_message() -> None:
         ready("a", "on", '{"x":1}'),
         ready("b", "now", "{}"),
         CompletionResult(
-            FinishReason.TOOL_CALLS, Usage(5, 9), (item({"type": "thinking", "thinking": "hm", "signature": "sig"}),)
+            FinishReason.TOOL_CALLS,
+            Usage(5, 9),
+            (item({"type": "thinking", "thinking": "hm", "signature": "sig"}),),
         ),
     ]
 
@@ -342,7 +469,13 @@ def test_blocks_beyond_all_bounds_are_a_failure() -> None:
 
 
 def test_texts_with_something_in_between_are_kept_apart() -> None:
-    sentence = [*text(0, "One moment."), *thinking(1, "hm"), *text(2, "It is", " on."), *text(3, "\nBye."), finish()]
+    sentence = [
+        *text(0, "One moment."),
+        *thinking(1, "hm"),
+        *text(2, "It is", " on."),
+        *text(3, "\nBye."),
+        finish(),
+    ]
 
     events = read(sentence)
     assert events[:-1] == [
@@ -354,7 +487,9 @@ def test_texts_with_something_in_between_are_kept_apart() -> None:
     ]
 
 
-@pytest.mark.parametrize(("first", "second"), [("One moment. ", "It is on."), ("One moment.", "\nIt is on.")])
+@pytest.mark.parametrize(
+    ("first", "second"), [("One moment. ", "It is on."), ("One moment.", "\nIt is on.")]
+)
 def test_texts_that_are_apart_already_stay_as_they_are(first: str, second: str) -> None:
     events = read([*text(0, first), *thinking(1, "hm"), *text(2, second), finish()])
 
@@ -362,19 +497,34 @@ def test_texts_that_are_apart_already_stay_as_they_are(first: str, second: str) 
 
 
 def test_a_call_in_between_keeps_texts_apart_too() -> None:
-    sentence = [*thinking(0, "hm"), *text(1, "Now."), *call(2, "a", "on", "{}"), *text(3, "Done."), finish()]
+    sentence = [
+        *thinking(0, "hm"),
+        *text(1, "Now."),
+        *call(2, "a", "on", "{}"),
+        *text(3, "Done."),
+        finish(),
+    ]
 
     assert TextDelta("\n\nDone.") in read(sentence)
-    assert result_of(sentence).provider_items == (item({"type": "thinking", "thinking": "hm", "signature": "sig"}),)
+    assert result_of(sentence).provider_items == (
+        item({"type": "thinking", "thinking": "hm", "signature": "sig"}),
+    )
 
 
 THINKING_BLOCKS = st.builds(
-    lambda thought, signature: {"type": "thinking", "thinking": thought, "signature": signature},
+    lambda thought, signature: {
+        "type": "thinking",
+        "thinking": thought,
+        "signature": signature,
+    },
     st.text(max_size=5),
     st.text(min_size=1, max_size=5),
-) | st.builds(lambda data: {"type": "redacted_thinking", "data": data}, st.text(max_size=5))
+) | st.builds(
+    lambda data: {"type": "redacted_thinking", "data": data}, st.text(max_size=5)
+)
 TEXT_BLOCKS = st.builds(
-    lambda words: {"type": "text", "text": words}, st.text(max_size=5).filter(lambda words: bool(words.strip()))
+    lambda words: {"type": "text", "text": words},
+    st.text(max_size=5).filter(lambda words: bool(words.strip())),
 )
 
 
@@ -383,18 +533,31 @@ def assistant_contents(draw: st.DrawFn) -> list[JsonObject]:
     """Blocks as models write them: thinking anywhere, texts never side by side, calls at the end."""
     content: list[JsonObject] = []
     for _ in range(draw(st.integers(0, 3))):
-        content += draw(st.lists(THINKING_BLOCKS, min_size=min(1, len(content)), max_size=2))
+        content += draw(
+            st.lists(THINKING_BLOCKS, min_size=min(1, len(content)), max_size=2)
+        )
         content.append(draw(TEXT_BLOCKS))
     for number in range(draw(st.integers(1, 3))):
         content += draw(st.lists(THINKING_BLOCKS, max_size=2))
-        content.append({"type": "tool_use", "id": f"toolu_{number}", "name": "on", "input": {"x": number}})
+        content.append(
+            {
+                "type": "tool_use",
+                "id": f"toolu_{number}",
+                "name": "on",
+                "input": {"x": number},
+            }
+        )
     return content
 
 
 @given(assistant_contents())
 def test_a_message_goes_back_as_it_came(content: list[JsonObject]) -> None:
-    *events, result = read([{"type": "message", "content": [*content], "stop_reason": "tool_use"}])
-    sentence = "".join(event.text for event in events if isinstance(event, TextDelta)).lstrip()
+    *events, result = read(
+        [{"type": "message", "content": [*content], "stop_reason": "tool_use"}]
+    )
+    sentence = "".join(
+        event.text for event in events if isinstance(event, TextDelta)
+    ).lstrip()
     calls = tuple(event.call for event in events if isinstance(event, ToolCallReady))
     assert isinstance(result, CompletionResult)
     message = AssistantMessage(sentence, "", calls, result.provider_items)
@@ -411,7 +574,11 @@ def test_a_message_goes_back_as_it_came(content: list[JsonObject]) -> None:
 def as_words(content: JsonValue) -> list[JsonValue]:
     """Forgive what cannot be heard: space before the very first word."""
     assert isinstance(content, list)
-    texts = [place for place, block in enumerate(content) if isinstance(block, dict) and block["type"] == "text"]
+    texts = [
+        place
+        for place, block in enumerate(content)
+        if isinstance(block, dict) and block["type"] == "text"
+    ]
     return [
         {"type": "text", "text": str(block["text"]).lstrip()}
         if place in texts[:1] and isinstance(block, dict)
@@ -420,7 +587,19 @@ def as_words(content: JsonValue) -> list[JsonValue]:
     ]
 
 
-@given(st.lists(st.builds(dict, type=json_values(), index=json_values(), delta=json_values(), usage=json_values())))
-def test_whatever_is_sent_is_an_answer_or_one_of_our_errors(events: list[JsonObject]) -> None:
+@given(
+    st.lists(
+        st.builds(
+            dict,
+            type=json_values(),
+            index=json_values(),
+            delta=json_values(),
+            usage=json_values(),
+        )
+    )
+)
+def test_whatever_is_sent_is_an_answer_or_one_of_our_errors(
+    events: list[JsonObject],
+) -> None:
     with suppress(ProviderReplyInvalid):
         assert isinstance(result_of(events), CompletionResult)

@@ -20,7 +20,9 @@ from custom_components.chatterbox.agent.messages import (
 from custom_components.chatterbox.agent.protocols import CompletionRequest
 from custom_components.chatterbox.agent.wire.ollama_chat import request_to_payload
 
-TURN_ON = ToolDefinition("turn_on", "Turns things on.", {"type": "object", "properties": {}})
+TURN_ON = ToolDefinition(
+    "turn_on", "Turns things on.", {"type": "object", "properties": {}}
+)
 PICTURE = Attachment("image/png", b"\x89PNG", "door.png")
 
 
@@ -31,59 +33,95 @@ def messages(*transcript: Message) -> list[JsonObject]:
 
 
 def test_the_smallest_request_as_bytes() -> None:
-    payload = request_to_payload(CompletionRequest("", (UserMessage("Grüß dich"),)), "m")
+    payload = request_to_payload(
+        CompletionRequest("", (UserMessage("Grüß dich"),)), "m"
+    )
 
     assert payload_to_bytes(payload).decode() == (
         '{"model":"m","stream":true,"messages":[{"role":"user","content":"Grüß dich"}]}'
     )
 
 
-@pytest.mark.parametrize("choice", [ToolChoiceMode.AUTO, ToolChoiceMode.REQUIRED, NamedTool("turn_on")])
+@pytest.mark.parametrize(
+    "choice", [ToolChoiceMode.AUTO, ToolChoiceMode.REQUIRED, NamedTool("turn_on")]
+)
 def test_tools_are_offered(choice: ToolChoice) -> None:
-    payload = request_to_payload(CompletionRequest("", (UserMessage("Hi"),), (TURN_ON,), choice), "m")
+    payload = request_to_payload(
+        CompletionRequest("", (UserMessage("Hi"),), (TURN_ON,), choice), "m"
+    )
 
-    function: JsonValue = {"name": "turn_on", "description": "Turns things on.", "parameters": TURN_ON.parameters}
+    function: JsonValue = {
+        "name": "turn_on",
+        "description": "Turns things on.",
+        "parameters": TURN_ON.parameters,
+    }
     assert payload["tools"] == [{"type": "function", "function": function}]
 
 
 def test_calls_are_forbidden_by_offering_no_tools() -> None:
-    request = CompletionRequest("", (UserMessage("Hi"),), (TURN_ON,), ToolChoiceMode.NONE)
+    request = CompletionRequest(
+        "", (UserMessage("Hi"),), (TURN_ON,), ToolChoiceMode.NONE
+    )
 
     assert "tools" not in request_to_payload(request, "m")
 
 
 def test_an_assistant_message_without_words_or_calls_is_left_out() -> None:
-    assert messages(UserMessage("Hi"), AssistantMessage("", "hm"), UserMessage("Hello?")) == [
+    assert messages(
+        UserMessage("Hi"), AssistantMessage("", "hm"), UserMessage("Hello?")
+    ) == [
         {"role": "user", "content": "Hi"},
         {"role": "user", "content": "Hello?"},
     ]
 
 
-def test_thoughts_go_back_with_the_calls_that_they_led_to_and_with_nothing_else() -> None:
+def test_thoughts_go_back_with_the_calls_that_they_led_to_and_with_nothing_else() -> (
+    None
+):
     call = ToolCall("a", "turn_on", "{}")
-    plain, calling = messages(AssistantMessage("Hi.", "hm"), AssistantMessage("", "so", (call,)))
+    plain, calling = messages(
+        AssistantMessage("Hi.", "hm"), AssistantMessage("", "so", (call,))
+    )
 
     assert plain == {"role": "assistant", "content": "Hi."}
     assert calling["thinking"] == "so"
 
 
 @pytest.mark.parametrize(
-    ("written", "sent"), [('{"a":[1,null]}', {"a": [1, None]}), ("", {}), ("{", {}), ("[1]", {}), ('{"a":NaN}', {})]
+    ("written", "sent"),
+    [
+        ('{"a":[1,null]}', {"a": [1, None]}),
+        ("", {}),
+        ("{", {}),
+        ("[1]", {}),
+        ('{"a":NaN}', {}),
+    ],
 )
 def test_arguments_are_sent_as_an_object(written: str, sent: JsonObject) -> None:
-    [message] = messages(AssistantMessage(tool_calls=(ToolCall("a", "light.turn_on", written),)))
+    [message] = messages(
+        AssistantMessage(tool_calls=(ToolCall("a", "light.turn_on", written),))
+    )
 
-    assert message["tool_calls"] == [{"id": "a", "function": {"name": "light_turn_on", "arguments": sent}}]
+    assert message["tool_calls"] == [
+        {"id": "a", "function": {"name": "light_turn_on", "arguments": sent}}
+    ]
 
 
 def test_a_result_names_its_tool_as_the_call_did() -> None:
     assert messages(ToolResult("a", "light.turn_on", "done", is_error=True)) == [
-        {"role": "tool", "tool_name": "light_turn_on", "tool_call_id": "a", "content": "done"}
+        {
+            "role": "tool",
+            "tool_name": "light_turn_on",
+            "tool_call_id": "a",
+            "content": "done",
+        }
     ]
 
 
 def test_pictures_need_no_words() -> None:
-    assert messages(UserMessage("", (PICTURE,))) == [{"role": "user", "content": "", "images": ["iVBORw=="]}]
+    assert messages(UserMessage("", (PICTURE,))) == [
+        {"role": "user", "content": "", "images": ["iVBORw=="]}
+    ]
 
 
 @pytest.mark.parametrize("attachments", [frozenset[str](), frozenset({"image/jpeg"})])

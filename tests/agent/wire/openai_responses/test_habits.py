@@ -5,9 +5,15 @@ from dataclasses import dataclass
 
 from hypothesis import assume, given, settings, strategies as st
 
-from custom_components.chatterbox.agent.events import ProviderEvent, TextDelta, ToolCallReady
+from custom_components.chatterbox.agent.events import (
+    ProviderEvent,
+    TextDelta,
+    ToolCallReady,
+)
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall
-from custom_components.chatterbox.agent.wire.openai_responses import ResponsesReplyReader
+from custom_components.chatterbox.agent.wire.openai_responses import (
+    ResponsesReplyReader,
+)
 from tests.agent.wire.encoding import sse
 
 type Part = str | ToolCall
@@ -36,7 +42,11 @@ class Habits:
 
     @property
     def tells_calls(self) -> bool:
-        return (self.begins and (self.pieces or self.whole_arguments)) or self.ends != "never" or self.lists
+        return (
+            (self.begins and (self.pieces or self.whole_arguments))
+            or self.ends != "never"
+            or self.lists
+        )
 
 
 HABITS = st.builds(
@@ -59,7 +69,10 @@ def answers(draw: st.DrawFn) -> list[Part]:
     """Draw a message, or two, and calls after it, with ids of their own."""
     texts: list[Part] = [*draw(st.lists(WORDS, max_size=2))]
     calls = draw(st.lists(CALLS, max_size=3))
-    return [*texts, *(ToolCall(f"call{number}", *call) for number, call in enumerate(calls))]
+    return [
+        *texts,
+        *(ToolCall(f"call{number}", *call) for number, call in enumerate(calls)),
+    ]
 
 
 def events_of(answer: Sequence[Part], habits: Habits) -> Iterator[JsonObject]:
@@ -67,7 +80,10 @@ def events_of(answer: Sequence[Part], habits: Habits) -> Iterator[JsonObject]:
     items = [_item(part, number) for number, part in enumerate(answer)]
     for number, (part, item) in enumerate(zip(answer, items, strict=True)):
         if habits.begins:
-            yield {"type": "response.output_item.added", **_named(_begun(item), number, habits)}
+            yield {
+                "type": "response.output_item.added",
+                **_named(_begun(item), number, habits),
+            }
         yield from _pieces(part, number, habits)
         if habits.ends == "at once":
             yield {"type": "response.output_item.done", **_named(item, number, habits)}
@@ -75,18 +91,32 @@ def events_of(answer: Sequence[Part], habits: Habits) -> Iterator[JsonObject]:
         for number, item in enumerate(items):
             yield {"type": "response.output_item.done", **_named(item, number, habits)}
     output = [_named(item, number, habits)["item"] for number, item in enumerate(items)]
-    yield {"type": "response.completed", "response": {"status": "completed", "output": output if habits.lists else []}}
+    yield {
+        "type": "response.completed",
+        "response": {"status": "completed", "output": output if habits.lists else []},
+    }
 
 
 def _item(part: Part, number: int) -> JsonObject:
     if isinstance(part, str):
-        return {"type": "message", "id": f"item{number}", "content": [{"type": "output_text", "text": part}]}
-    names: JsonObject = {"call_id": part.id, "name": part.name, "arguments": part.arguments}
+        return {
+            "type": "message",
+            "id": f"item{number}",
+            "content": [{"type": "output_text", "text": part}],
+        }
+    names: JsonObject = {
+        "call_id": part.id,
+        "name": part.name,
+        "arguments": part.arguments,
+    }
     return {"type": "function_call", "id": f"item{number}", **names}
 
 
 def _begun(item: JsonObject) -> JsonObject:
-    return {**item, **({"content": []} if item["type"] == "message" else {"arguments": ""})}
+    return {
+        **item,
+        **({"content": []} if item["type"] == "message" else {"arguments": ""}),
+    }
 
 
 def _named(item: JsonObject, number: int, habits: Habits) -> JsonObject:
@@ -97,11 +127,19 @@ def _pieces(part: Part, number: int, habits: Habits) -> Iterator[JsonObject]:
     place: JsonObject = {"output_index": number} if habits.indexes else {}
     if habits.ids:
         place["item_id"] = f"item{number}"
-    text, kind = (part, "output_text") if isinstance(part, str) else (part.arguments, "function_call_arguments")
+    text, kind = (
+        (part, "output_text")
+        if isinstance(part, str)
+        else (part.arguments, "function_call_arguments")
+    )
     for character in text if habits.pieces else "":
         yield {"type": f"response.{kind}.delta", **place, "delta": character}
     if isinstance(part, ToolCall) and habits.whole_arguments:
-        yield {"type": "response.function_call_arguments.done", **place, "arguments": text}
+        yield {
+            "type": "response.function_call_arguments.done",
+            **place,
+            "arguments": text,
+        }
 
 
 def read(events: Iterator[JsonObject]) -> list[ProviderEvent]:

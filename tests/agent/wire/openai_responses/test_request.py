@@ -28,18 +28,38 @@ from custom_components.chatterbox.agent.wire.openai_responses import (
     without_carried_items,
 )
 
-TURN_ON = ToolDefinition("turn_on", "Turns things on.", {"type": "object", "properties": {}})
+TURN_ON = ToolDefinition(
+    "turn_on", "Turns things on.", {"type": "object", "properties": {}}
+)
 REQUEST = CompletionRequest("Be brief.", (UserMessage("Hi"),), (TURN_ON,))
 CALL_A, CALL_B = ToolCall("a", "on", "{}"), ToolCall("b", "off", "{}")
-THOUGHT_1: JsonObject = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "AAA"}
-THOUGHT_2: JsonObject = {"type": "reasoning", "id": "rs_2", "summary": [], "encrypted_content": "BBB"}
-SEARCH: JsonObject = {"type": "web_search_call", "id": "ws_1", "action": {"type": "search", "query": "rain"}}
+THOUGHT_1: JsonObject = {
+    "type": "reasoning",
+    "id": "rs_1",
+    "summary": [],
+    "encrypted_content": "AAA",
+}
+THOUGHT_2: JsonObject = {
+    "type": "reasoning",
+    "id": "rs_2",
+    "summary": [],
+    "encrypted_content": "BBB",
+}
+SEARCH: JsonObject = {
+    "type": "web_search_call",
+    "id": "ws_1",
+    "action": {"type": "search", "query": "rain"},
+}
 
 
-def item_of(item: JsonObject, text: int = 0, calls: int = 0, *, model: str = "m", skip: int = 0) -> ProviderItem:
+def item_of(
+    item: JsonObject, text: int = 0, calls: int = 0, *, model: str = "m", skip: int = 0
+) -> ProviderItem:
     """Return an item as a reply leaves it in the transcript."""
     block: JsonObject = {"model": model, "item": item}
-    return ProviderItem(FORMAT, {"block": block, "text": text, "calls": calls, "skip": skip})
+    return ProviderItem(
+        FORMAT, {"block": block, "text": text, "calls": calls, "skip": skip}
+    )
 
 
 def phase(name: str, text: int = 0, calls: int = 0, skip: int = 0) -> ProviderItem:
@@ -72,7 +92,9 @@ def _outline(item: JsonValue) -> JsonValue:
 
 
 def test_the_smallest_request_as_bytes() -> None:
-    payload = request_to_payload(CompletionRequest("", (UserMessage("Grüß dich"),)), "m")
+    payload = request_to_payload(
+        CompletionRequest("", (UserMessage("Grüß dich"),)), "m"
+    )
 
     assert payload_to_bytes(payload).decode() == (
         '{"model":"m","stream":true,"store":false,"include":["reasoning.encrypted_content"],'
@@ -105,15 +127,23 @@ def test_tool_choice(choice: ToolChoice, expected: JsonValue) -> None:
 
 
 def test_what_changes_from_one_inference_to_the_next_comes_after_what_stays() -> None:
-    forced = payload_to_bytes(request_to_payload(replace(REQUEST, tool_choice=ToolChoiceMode.REQUIRED), "m"))
+    forced = payload_to_bytes(
+        request_to_payload(replace(REQUEST, tool_choice=ToolChoiceMode.REQUIRED), "m")
+    )
     free = payload_to_bytes(request_to_payload(REQUEST, "m"))
 
     assert forced.startswith(free.removesuffix(b"]}"))
 
 
 @pytest.mark.parametrize("items", [(), (item_of(THOUGHT_1),)])
-def test_an_assistant_message_without_words_or_calls_is_left_out(items: tuple[ProviderItem, ...]) -> None:
-    assert outline(UserMessage("Hi"), AssistantMessage(" \n", "hm", (), items), UserMessage("Hello?")) == [
+def test_an_assistant_message_without_words_or_calls_is_left_out(
+    items: tuple[ProviderItem, ...],
+) -> None:
+    assert outline(
+        UserMessage("Hi"),
+        AssistantMessage(" \n", "hm", (), items),
+        UserMessage("Hello?"),
+    ) == [
         "Hi",
         "Hello?",
     ]
@@ -133,22 +163,36 @@ def test_an_assistant_message_without_words_or_calls_is_left_out(items: tuple[Pr
             id="between words and call",
         ),
         pytest.param(
-            AssistantMessage("", "", (CALL_A, CALL_B), (item_of(THOUGHT_1), item_of(THOUGHT_2, 0, 1))),
+            AssistantMessage(
+                "", "", (CALL_A, CALL_B), (item_of(THOUGHT_1), item_of(THOUGHT_2, 0, 1))
+            ),
             ["rs_1", {"call": "a"}, "rs_2", {"call": "b"}],
             id="before each call",
         ),
         pytest.param(
-            AssistantMessage("Yes.", "", (CALL_A,), (item_of(THOUGHT_1), item_of(THOUGHT_2, 0, 1))),
+            AssistantMessage(
+                "Yes.", "", (CALL_A,), (item_of(THOUGHT_1), item_of(THOUGHT_2, 0, 1))
+            ),
             ["rs_1", {"call": "a"}, "rs_2", "Yes."],
             id="words after a call",
         ),
         pytest.param(
-            AssistantMessage("Rain.", "", (), (item_of(THOUGHT_1), item_of(SEARCH), item_of(THOUGHT_2))),
+            AssistantMessage(
+                "Rain.",
+                "",
+                (),
+                (item_of(THOUGHT_1), item_of(SEARCH), item_of(THOUGHT_2)),
+            ),
             ["rs_1", "ws_1", "rs_2", "Rain."],
             id="with a search of the service's own",
         ),
         pytest.param(
-            AssistantMessage("Yes.", "", (CALL_A,), (item_of(THOUGHT_1, 4, 1), item_of(THOUGHT_2, 4, 1))),
+            AssistantMessage(
+                "Yes.",
+                "",
+                (CALL_A,),
+                (item_of(THOUGHT_1, 4, 1), item_of(THOUGHT_2, 4, 1)),
+            ),
             ["Yes.", {"call": "a"}],
             id="reasoning that led to nothing",
         ),
@@ -158,27 +202,46 @@ def test_an_assistant_message_without_words_or_calls_is_left_out(items: tuple[Pr
             id="another model's",
         ),
         pytest.param(
-            AssistantMessage("Yes.", "", (), (ProviderItem(FORMAT, {"odd": 1}), ProviderItem("other", THOUGHT_1))),
+            AssistantMessage(
+                "Yes.",
+                "",
+                (),
+                (ProviderItem(FORMAT, {"odd": 1}), ProviderItem("other", THOUGHT_1)),
+            ),
             ["Yes."],
             id="another format's",
         ),
         pytest.param(
-            AssistantMessage("Wait.\n\nYes.", "", (), (phase("commentary"), phase("final_answer", 5, skip=2))),
+            AssistantMessage(
+                "Wait.\n\nYes.",
+                "",
+                (),
+                (phase("commentary"), phase("final_answer", 5, skip=2)),
+            ),
             [["commentary", "Wait."], ["final_answer", "Yes."]],
             id="two messages",
         ),
         pytest.param(
-            AssistantMessage("Wait.\n\nYes.", "", (), (phase("commentary"), phase("", 5, skip=2))),
+            AssistantMessage(
+                "Wait.\n\nYes.", "", (), (phase("commentary"), phase("", 5, skip=2))
+            ),
             [["commentary", "Wait."], "Yes."],
             id="the second of no phase",
         ),
         pytest.param(
-            AssistantMessage("Wait.", "", (CALL_A,), (item_of(THOUGHT_1), phase("commentary"), item_of(THOUGHT_2, 5))),
+            AssistantMessage(
+                "Wait.",
+                "",
+                (CALL_A,),
+                (item_of(THOUGHT_1), phase("commentary"), item_of(THOUGHT_2, 5)),
+            ),
             ["rs_1", ["commentary", "Wait."], "rs_2", {"call": "a"}],
             id="a comment and a call",
         ),
         pytest.param(
-            AssistantMessage("No", "", (CALL_A,), (item_of(THOUGHT_1, 40), item_of(THOUGHT_2, 50, 3))),
+            AssistantMessage(
+                "No", "", (CALL_A,), (item_of(THOUGHT_1, 40), item_of(THOUGHT_2, 50, 3))
+            ),
             ["No", "rs_1", {"call": "a"}],
             id="words that were changed",
         ),
@@ -198,46 +261,99 @@ def test_carried_items_go_back_as_they_came() -> None:
     ("item", "expected"),
     [
         (
-            {**THOUGHT_1, "status": None, "content": [], "summary": [{"type": "summary_text", "text": "x"}]},
+            {
+                **THOUGHT_1,
+                "status": None,
+                "content": [],
+                "summary": [{"type": "summary_text", "text": "x"}],
+            },
             {**THOUGHT_1, "summary": [{"type": "summary_text", "text": "x"}]},
         ),
         (
-            {"type": "reasoning", "encrypted_content": "", "content": [{"type": "reasoning_text", "text": "hm"}]},
-            {"type": "reasoning", "content": [{"type": "reasoning_text", "text": "hm"}], "summary": []},
+            {
+                "type": "reasoning",
+                "encrypted_content": "",
+                "content": [{"type": "reasoning_text", "text": "hm"}],
+            },
+            {
+                "type": "reasoning",
+                "content": [{"type": "reasoning_text", "text": "hm"}],
+                "summary": [],
+            },
         ),
-        ({"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "x"}]}, None),
-        ({"type": "reasoning", "id": "rs_1", "encrypted_content": None, "content": None}, None),
+        (
+            {
+                "type": "reasoning",
+                "id": "rs_1",
+                "summary": [{"type": "summary_text", "text": "x"}],
+            },
+            None,
+        ),
+        (
+            {
+                "type": "reasoning",
+                "id": "rs_1",
+                "encrypted_content": None,
+                "content": None,
+            },
+            None,
+        ),
         ({**SEARCH, "status": "completed"}, SEARCH),
     ],
     ids=["encrypted", "written out", "known to the service alone", "empty", "search"],
 )
 def test_what_is_kept_of_an_item(item: JsonObject, expected: JsonObject | None) -> None:
-    assert carried(item, "m") == (None if expected is None else {"model": "m", "item": expected})
+    assert carried(item, "m") == (
+        None if expected is None else {"model": "m", "item": expected}
+    )
 
 
 def test_without_carried_items_the_conversation_is_whole() -> None:
-    transcript = AssistantMessage("Yes.", "", (CALL_A,), (item_of(THOUGHT_1), item_of(SEARCH)))
-    request = replace(REQUEST, transcript=(UserMessage("Hi"), transcript, ToolResult("a", "on", "done")))
+    transcript = AssistantMessage(
+        "Yes.", "", (CALL_A,), (item_of(THOUGHT_1), item_of(SEARCH))
+    )
+    request = replace(
+        REQUEST,
+        transcript=(UserMessage("Hi"), transcript, ToolResult("a", "on", "done")),
+    )
     plain = replace(
-        request, transcript=(UserMessage("Hi"), replace(transcript, provider_items=()), request.transcript[2])
+        request,
+        transcript=(
+            UserMessage("Hi"),
+            replace(transcript, provider_items=()),
+            request.transcript[2],
+        ),
     )
 
-    assert without_carried_items(request_to_payload(request, "m")) == request_to_payload(plain, "m")
+    assert without_carried_items(
+        request_to_payload(request, "m")
+    ) == request_to_payload(plain, "m")
     assert without_carried_items({"input": "Hi"}) == {"input": "Hi"}
 
 
 @pytest.mark.parametrize("written", ["", "{", "[]", '{"a":NaN}'])
 def test_arguments_and_names_that_services_refuse_are_made_to_fit(written: str) -> None:
-    [item] = sent(AssistantMessage(tool_calls=(ToolCall("a", "light.turn_on", written),)))
+    [item] = sent(
+        AssistantMessage(tool_calls=(ToolCall("a", "light.turn_on", written),))
+    )
 
-    assert item == {"type": "function_call", "call_id": "a", "name": "light_turn_on", "arguments": "{}"}
+    assert item == {
+        "type": "function_call",
+        "call_id": "a",
+        "name": "light_turn_on",
+        "arguments": "{}",
+    }
 
 
 def test_long_ids_are_cut_the_same_way_everywhere() -> None:
     fits, long = "x" * 64, "x" * 65
     calls = (ToolCall(fits, "on", "{}"), ToolCall(long, "on", "{}"))
 
-    items = sent(AssistantMessage(tool_calls=calls), ToolResult(fits, "on", ""), ToolResult(long, "on", ""))
+    items = sent(
+        AssistantMessage(tool_calls=calls),
+        ToolResult(fits, "on", ""),
+        ToolResult(long, "on", ""),
+    )
 
     ids = [item["call_id"] for item in items if isinstance(item, dict)]
     assert ids[:2] == ids[2:]
@@ -257,8 +373,16 @@ def test_attachments_need_no_words_and_no_names() -> None:
         "type": "message",
         "role": "user",
         "content": [
-            {"type": "input_image", "image_url": "data:image/png;base64,iVBORw==", "detail": "auto"},
-            {"type": "input_file", "filename": "document", "file_data": "data:application/pdf;base64,JVBERi0xLjc="},
+            {
+                "type": "input_image",
+                "image_url": "data:image/png;base64,iVBORw==",
+                "detail": "auto",
+            },
+            {
+                "type": "input_file",
+                "filename": "document",
+                "file_data": "data:application/pdf;base64,JVBERi0xLjc=",
+            },
         ],
     }
 
@@ -269,7 +393,14 @@ def test_what_the_model_cannot_be_shown_is_named() -> None:
     payload = request_to_payload(request, "m", attachments=frozenset({"image/png"}))
 
     match payload["input"]:
-        case [{"content": [{"type": "input_image"}, {"type": "input_text", "text": str(note)}]}]:
+        case [
+            {
+                "content": [
+                    {"type": "input_image"},
+                    {"type": "input_text", "text": str(note)},
+                ]
+            }
+        ]:
             assert "application/pdf" in note
         case other:
             pytest.fail(f"unexpected: {other}")

@@ -6,7 +6,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.errors import ProviderReplyInvalid
-from custom_components.chatterbox.agent.wire.reply_reader import NDJSONDecoder, ServerSentEvent, SSEDecoder
+from custom_components.chatterbox.agent.wire.reply_reader import (
+    NDJSONDecoder,
+    ServerSentEvent,
+    SSEDecoder,
+)
 
 LINE_ENDS = st.sampled_from(["\n", "\r", "\r\n"])
 FIELDS = [
@@ -23,19 +27,32 @@ FIELDS = [
     "id: 7",
     "retry: 1",
 ]
-ODD_ONES = ["data: früh 💡", "dat: x", "data:\ufeff", " data: x", "data: a\x00\x85\u2028b"]
+ODD_ONES = [
+    "data: früh 💡",
+    "dat: x",
+    "data:\ufeff",
+    " data: x",
+    "data: a\x00\x85\u2028b",
+]
 LINES = st.sampled_from([*FIELDS, *ODD_ONES])
-STREAMS = st.lists(st.tuples(LINES, LINE_ENDS)).map(lambda lines: "".join(line + end for line, end in lines).encode())
+STREAMS = st.lists(st.tuples(LINES, LINE_ENDS)).map(
+    lambda lines: "".join(line + end for line, end in lines).encode()
+)
 
 
-def decode(pieces: Iterable[bytes], decoder: SSEDecoder | None = None) -> list[ServerSentEvent]:
+def decode(
+    pieces: Iterable[bytes], decoder: SSEDecoder | None = None
+) -> list[ServerSentEvent]:
     decoder = decoder or SSEDecoder()
     return [event for piece in pieces for event in decoder.feed(piece)]
 
 
 def split(data: bytes, cuts: Iterable[int]) -> list[bytes]:
     places = sorted({min(cut, len(data)) for cut in cuts})
-    return [data[start:end] for start, end in zip([0, *places], [*places, len(data)], strict=True)]
+    return [
+        data[start:end]
+        for start, end in zip([0, *places], [*places, len(data)], strict=True)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -127,14 +144,19 @@ def test_the_bound_holds_for_each_event_and_not_for_the_stream() -> None:
     [
         (b"data: one", ServerSentEvent(b"one")),
         (b"data: one\n", ServerSentEvent(b"one")),
-        (b"event: error\r\ndata: one\r\ndata: two", ServerSentEvent(b"one\ntwo", "error")),
+        (
+            b"event: error\r\ndata: one\r\ndata: two",
+            ServerSentEvent(b"one\ntwo", "error"),
+        ),
         (b"data: one\n\n", None),
         (b"event: error", None),
         (b": nothing", None),
         (b"", None),
     ],
 )
-def test_the_event_that_nothing_ends_is_given_at_the_end_once(stream: bytes, event: ServerSentEvent | None) -> None:
+def test_the_event_that_nothing_ends_is_given_at_the_end_once(
+    stream: bytes, event: ServerSentEvent | None
+) -> None:
     decoder = SSEDecoder()
     list(decoder.feed(stream))
 
@@ -157,13 +179,20 @@ def lines_of(pieces: Iterable[bytes]) -> list[bytes]:
         ('{"a":1}\n', ['{"a":1}']),
         ('{"a":1}', ['rest: {"a":1}']),
         ('{"a":1}\r\n\n \r\n{"b":2}\r\n', ['{"a":1}', '{"b":2}']),
-        ('{"a":"früh 💡\u2028\x0b\x85"}\n{"b"', ['{"a":"früh 💡\u2028\x0b\x85"}', 'rest: {"b"']),
+        (
+            '{"a":"früh 💡\u2028\x0b\x85"}\n{"b"',
+            ['{"a":"früh 💡\u2028\x0b\x85"}', 'rest: {"b"'],
+        ),
     ],
 )
 def test_lines_of_json_are_events(stream: str, lines: list[str]) -> None:
     assert [line.decode() for line in lines_of([stream.encode()])] == lines
 
 
-@given(st.lists(st.sampled_from([b"{}", b"\n", b"\r", "früh 💡".encode(), b"\xff", b" "])).map(b"".join))
+@given(
+    st.lists(
+        st.sampled_from([b"{}", b"\n", b"\r", "früh 💡".encode(), b"\xff", b" "])
+    ).map(b"".join)
+)
 def test_one_byte_at_a_time_gives_the_same_lines(stream: bytes) -> None:
     assert lines_of(bytes([byte]) for byte in stream) == lines_of([stream])

@@ -4,7 +4,11 @@ import pytest
 from pydantic import TypeAdapter
 
 from custom_components.chatterbox.agent.errors import ProviderReplyInvalid
-from custom_components.chatterbox.agent.wire.reply_reader import Lenient, WireModel, parse_as
+from custom_components.chatterbox.agent.wire.reply_reader import (
+    Lenient,
+    WireModel,
+    parse_as,
+)
 
 
 class Lamp(WireModel):
@@ -23,7 +27,17 @@ def test_what_fits_is_read_and_what_is_unknown_is_not() -> None:
     assert lamp == Lamp(name="hall", level=5)
 
 
-@pytest.mark.parametrize("level", ['"bright"', "null", "[]", "{}", "1.5", pytest.param("9" * 5_000, id="5,000 digits")])
+@pytest.mark.parametrize(
+    "level",
+    [
+        '"bright"',
+        "null",
+        "[]",
+        "{}",
+        "1.5",
+        pytest.param("9" * 5_000, id="5,000 digits"),
+    ],
+)
 def test_a_lenient_value_that_does_not_fit_reads_as_not_sent(level: str) -> None:
     assert parse_as(LAMP, f'{{"name":"hall","level":{level}}}', "a lamp").level is None
 

@@ -8,7 +8,9 @@ import time
 import httpx2
 from openai import AsyncOpenAI
 
-MODEL, URL, MODEL_SERVER, TOKEN = (os.environ[name] for name in ("MODEL", "URL", "MODEL_SERVER", "OPENAI_API_KEY"))
+MODEL, URL, MODEL_SERVER, TOKEN = (
+    os.environ[name] for name in ("MODEL", "URL", "MODEL_SERVER", "OPENAI_API_KEY")
+)
 WARM_UP, STREAMS, AT_ONCE, ROUNDS = 40, 80, 20, 3
 TIMEOUT_SECONDS = 100
 ENDLESS = "slowly\nrepeat 2000\nsay And so on. "
@@ -39,7 +41,9 @@ async def census(http: httpx2.AsyncClient) -> dict[str, object]:
     while under_way != 0 and time.monotonic() < give_up:
         under_way = (await http.get(f"{MODEL_SERVER}/load")).json()["under_way"]
         await asyncio.sleep(0.05)
-    response = await http.get(f"{URL}/api/process_census", headers={"Authorization": f"Bearer {TOKEN}"})
+    response = await http.get(
+        f"{URL}/api/process_census", headers={"Authorization": f"Bearer {TOKEN}"}
+    )
     return {**response.raise_for_status().json(), "under_way": under_way}
 
 

@@ -52,7 +52,11 @@ caretaker = Agent(
     tools=[
         get_weather,
         HostedMCPTool(
-            tool_config={"type": "mcp", "server_label": "assist", "require_approval": "never"},
+            tool_config={
+                "type": "mcp",
+                "server_label": "assist",
+                "require_approval": "never",
+            },
             on_approval_request=on_approval,
         ),
     ],
@@ -62,12 +66,17 @@ careful = Agent(
     model=MODEL,
     tools=[
         get_weather,
-        HostedMCPTool(tool_config={"type": "mcp", "server_label": "assist"}, on_approval_request=on_approval),
+        HostedMCPTool(
+            tool_config={"type": "mcp", "server_label": "assist"},
+            on_approval_request=on_approval,
+        ),
     ],
 )
 
 waiting = Agent(
-    name="Waiting", model=MODEL, tools=[HostedMCPTool(tool_config={"type": "mcp", "server_label": "assist"})]
+    name="Waiting",
+    model=MODEL,
+    tools=[HostedMCPTool(tool_config={"type": "mcp", "server_label": "assist"})],
 )
 
 
@@ -78,19 +87,28 @@ def kinds(result: RunResult | RunResultStreaming) -> list[str]:
 
 async def plain() -> dict[str, object]:
     """Run to the end with a function and the home."""
-    result = await Runner.run(caretaker, f"{LIGHT}\nthen\n{WEATHER}\nthen\nsay {{results}}")
+    result = await Runner.run(
+        caretaker, f"{LIGHT}\nthen\n{WEATHER}\nthen\nsay {{results}}"
+    )
     return {"output": result.final_output, "kinds": kinds(result)}
 
 
 async def streamed() -> dict[str, object]:
     """The same, as it happens."""
-    result = Runner.run_streamed(caretaker, f"{LIGHT}\nthen\n{WEATHER}\nthen\nsay {{results}}")
+    result = Runner.run_streamed(
+        caretaker, f"{LIGHT}\nthen\n{WEATHER}\nthen\nsay {{results}}"
+    )
     deltas = [
         event.data.delta
         async for event in result.stream_events()
-        if event.type == "raw_response_event" and event.data.type == "response.output_text.delta"
+        if event.type == "raw_response_event"
+        and event.data.type == "response.output_text.delta"
     ]
-    return {"output": result.final_output, "kinds": kinds(result), "deltas": "".join(deltas)}
+    return {
+        "output": result.final_output,
+        "kinds": kinds(result),
+        "deltas": "".join(deltas),
+    }
 
 
 async def approved() -> dict[str, object]:
@@ -98,12 +116,17 @@ async def approved() -> dict[str, object]:
     message = f"{DOOR}\nthen\nsay Open."
     by_items = await Runner.run(caretaker, message)
     by_id = await Runner.run(caretaker, message, auto_previous_response_id=True)
-    return {"by_items": [by_items.final_output, kinds(by_items)], "by_id": [by_id.final_output, kinds(by_id)]}
+    return {
+        "by_items": [by_items.final_output, kinds(by_items)],
+        "by_id": [by_id.final_output, kinds(by_id)],
+    }
 
 
 async def from_outside() -> dict[str, object]:
     """Switch a light after something was read that the home does not know."""
-    result = await Runner.run(caretaker, f"{WEATHER}\nthen\n{LIGHT}\nthen\nsay {{results}}")
+    result = await Runner.run(
+        caretaker, f"{WEATHER}\nthen\n{LIGHT}\nthen\nsay {{results}}"
+    )
     return {"output": result.final_output, "kinds": kinds(result)}
 
 
@@ -118,8 +141,12 @@ async def asked_twice() -> dict[str, object]:
     result = f"{WEATHER}\n{LIGHT}\nthen\n{LIGHT}\nthen\n{DOOR}\nthen\nsay {{results}}"
     return {
         "by_items": (await Runner.run(careful, result)).final_output,
-        "by_id": (await Runner.run(careful, result, auto_previous_response_id=True)).final_output,
-        "in_conversation": (await Runner.run(careful, result, conversation_id="asked-twice")).final_output,
+        "by_id": (
+            await Runner.run(careful, result, auto_previous_response_id=True)
+        ).final_output,
+        "in_conversation": (
+            await Runner.run(careful, result, conversation_id="asked-twice")
+        ).final_output,
     }
 
 
@@ -140,17 +167,25 @@ async def approved_by_hand() -> dict[str, object]:
 async def not_stored() -> dict[str, object]:
     """Have nothing stored, and send the reasoning back."""
     settings = ModelSettings(
-        store=False, response_include=["reasoning.encrypted_content"], reasoning=Reasoning(effort="low", summary="auto")
+        store=False,
+        response_include=["reasoning.encrypted_content"],
+        reasoning=Reasoning(effort="low", summary="auto"),
     )
-    thoughtful = Agent(name="Thoughtful", model=MODEL, tools=[get_weather], model_settings=settings)
-    result = await Runner.run(thoughtful, f"think Where is it?\n{WEATHER}\nthen\nthink Fine.\nsay {{results}}")
+    thoughtful = Agent(
+        name="Thoughtful", model=MODEL, tools=[get_weather], model_settings=settings
+    )
+    result = await Runner.run(
+        thoughtful, f"think Where is it?\n{WEATHER}\nthen\nthink Fine.\nsay {{results}}"
+    )
     return {"output": result.final_output, "kinds": kinds(result)}
 
 
 async def over_a_socket() -> dict[str, object]:
     """The same, over one WebSocket."""
     async with responses_websocket_session() as session:
-        result = session.run_streamed(caretaker, f"{LIGHT}\nthen\n{WEATHER}\nthen\nsay {{results}}")
+        result = session.run_streamed(
+            caretaker, f"{LIGHT}\nthen\n{WEATHER}\nthen\nsay {{results}}"
+        )
         async for _ in result.stream_events():
             pass
     return {"output": result.final_output, "kinds": kinds(result)}
@@ -168,8 +203,12 @@ async def endless() -> dict[str, object]:
 async def talk() -> dict[str, object]:
     """Hold a conversation: by items that are sent again, and by the id of the last response."""
     first = await Runner.run(caretaker, "I am Ada.")
-    by_items = await Runner.run(caretaker, [*first.to_input_list(), {"role": "user", "content": "recall"}])
-    by_id = await Runner.run(caretaker, "recall", previous_response_id=first.last_response_id)
+    by_items = await Runner.run(
+        caretaker, [*first.to_input_list(), {"role": "user", "content": "recall"}]
+    )
+    by_id = await Runner.run(
+        caretaker, "recall", previous_response_id=first.last_response_id
+    )
     return {"by_items": by_items.final_output, "by_id": by_id.final_output}
 
 
@@ -179,7 +218,9 @@ async def handed_over() -> dict[str, object]:
     clerk = Agent(name="Clerk", model=MODEL, handoffs=[weatherman])
     result = f"call transfer_to_weatherman {{}}\nthen\n{WEATHER}\nthen\nsay {{results}}"
     plain = await Runner.run(clerk, result)
-    nested = await Runner.run(clerk, result, run_config=RunConfig(nest_handoff_history=True))
+    nested = await Runner.run(
+        clerk, result, run_config=RunConfig(nest_handoff_history=True)
+    )
     return {
         "plain": [plain.last_agent.name, plain.final_output],
         "nested": [nested.last_agent.name, nested.final_output],
@@ -189,7 +230,11 @@ async def handed_over() -> dict[str, object]:
 async def in_a_session() -> dict[str, object]:
     """Hold a conversation whose items are kept at home, as the package keeps them at OpenAI."""
     session = OpenAIConversationsSession()
-    await Runner.run(caretaker, f"I am Ada.\n{LIGHT}\n{WEATHER}\nthen\nsay {{results}}", session=session)
+    await Runner.run(
+        caretaker,
+        f"I am Ada.\n{LIGHT}\n{WEATHER}\nthen\nsay {{results}}",
+        session=session,
+    )
     second = await Runner.run(caretaker, "recall", session=session)
     items = await session.get_items()
     newest = await session.get_items(limit=1)

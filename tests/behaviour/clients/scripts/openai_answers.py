@@ -32,9 +32,17 @@ class Room(BaseModel):
 def answers() -> dict[str, object]:
     """Ask once, and the same streamed."""
     words = "slowly\nthink Easy.\nsay The kitchen is lit, and the door is shut."
-    whole = client.responses.create(model=MODEL, input=words, instructions="Be brief.", metadata={"room": "kitchen"})
-    with client.responses.stream(model=MODEL, input=words, instructions="Be brief.") as stream:
-        deltas = [event.delta for event in stream if event.type == "response.output_text.delta"]
+    whole = client.responses.create(
+        model=MODEL, input=words, instructions="Be brief.", metadata={"room": "kitchen"}
+    )
+    with client.responses.stream(
+        model=MODEL, input=words, instructions="Be brief."
+    ) as stream:
+        deltas = [
+            event.delta
+            for event in stream
+            if event.type == "response.output_text.delta"
+        ]
         streamed = stream.get_final_response()
     return {
         "status": whole.status,
@@ -52,7 +60,9 @@ def answers() -> dict[str, object]:
 def reasoning() -> dict[str, object]:
     """Ask for the reasoning too."""
     words = "think The door may be open.\nsay It is shut."
-    response = client.responses.create(model=MODEL, input=words, reasoning={"effort": "low", "summary": "auto"})
+    response = client.responses.create(
+        model=MODEL, input=words, reasoning={"effort": "low", "summary": "auto"}
+    )
     quiet = client.responses.create(model=MODEL, input=words)
     [thought] = [item for item in response.output if item.type == "reasoning"]
     return {
@@ -67,9 +77,14 @@ def shapes() -> dict[str, object]:
     room = client.responses.parse(
         model=MODEL, input='say {"name": "Kitchen", "lights": 3}', text_format=Room
     ).output_parsed
-    with client.responses.stream(model=MODEL, input='say {"name": "Attic", "lights": 1}', text_format=Room) as stream:
+    with client.responses.stream(
+        model=MODEL, input='say {"name": "Attic", "lights": 1}', text_format=Room
+    ) as stream:
         streamed = stream.get_final_response().output_parsed
-    return {"parsed": room and room.model_dump(), "streamed": streamed and streamed.model_dump()}
+    return {
+        "parsed": room and room.model_dump(),
+        "streamed": streamed and streamed.model_dump(),
+    }
 
 
 def pictures() -> dict[str, object]:
@@ -78,8 +93,16 @@ def pictures() -> dict[str, object]:
         "role": "user",
         "content": [
             {"type": "input_text", "text": "look"},
-            {"type": "input_image", "detail": "auto", "image_url": f"data:image/png;base64,{PNG}"},
-            {"type": "input_file", "filename": "manual.pdf", "file_data": f"data:application/pdf;base64,{PDF}"},
+            {
+                "type": "input_image",
+                "detail": "auto",
+                "image_url": f"data:image/png;base64,{PNG}",
+            },
+            {
+                "type": "input_file",
+                "filename": "manual.pdf",
+                "file_data": f"data:application/pdf;base64,{PDF}",
+            },
         ],
     }
     return {"seen": client.responses.create(model=MODEL, input=[content]).output_text}
@@ -87,16 +110,28 @@ def pictures() -> dict[str, object]:
 
 def talk() -> dict[str, object]:
     """Go on from a response, from the same one twice, and with everything sent again."""
-    first = client.responses.create(model=MODEL, input="I am Ada.", instructions="Be loud.")
-    second = client.responses.create(model=MODEL, input="I like tea.", previous_response_id=first.id)
-    third = client.responses.create(model=MODEL, input="recall", previous_response_id=second.id)
-    beside = client.responses.create(model=MODEL, input="recall", previous_response_id=first.id)
+    first = client.responses.create(
+        model=MODEL, input="I am Ada.", instructions="Be loud."
+    )
+    second = client.responses.create(
+        model=MODEL, input="I like tea.", previous_response_id=first.id
+    )
+    third = client.responses.create(
+        model=MODEL, input="recall", previous_response_id=second.id
+    )
+    beside = client.responses.create(
+        model=MODEL, input="recall", previous_response_id=first.id
+    )
     again: list[ResponseInputItemParam] = [{"role": "user", "content": "I am Ada."}]
     again += [item.to_dict() for item in first.output]  # type: ignore[misc]  # as every API client that replays
     again.append({"role": "user", "content": "recall"})
     replayed = client.responses.create(model=MODEL, input=again, store=False)
-    held = client.responses.create(model=MODEL, input="I am Bo.", conversation="conv_of_bo")
-    held_on = client.responses.create(model=MODEL, input="recall", conversation={"id": "conv_of_bo"})
+    held = client.responses.create(
+        model=MODEL, input="I am Bo.", conversation="conv_of_bo"
+    )
+    held_on = client.responses.create(
+        model=MODEL, input="recall", conversation={"id": "conv_of_bo"}
+    )
     return {
         "third": third.output_text,
         "third_instructions": third.instructions,
@@ -110,7 +145,9 @@ def talk() -> dict[str, object]:
 
 def stored_answers() -> dict[str, object]:
     """Read what is kept of a response, and delete it."""
-    response = client.responses.create(model=MODEL, input=[{"role": "user", "content": "say Kept."}])
+    response = client.responses.create(
+        model=MODEL, input=[{"role": "user", "content": "say Kept."}]
+    )
     parsed = client.responses.retrieve(response.id)
     items = client.responses.input_items.list(response.id)
     client.responses.delete(response.id)
@@ -121,7 +158,9 @@ def stored_answers() -> dict[str, object]:
         "after_delete": error_of(lambda: client.responses.retrieve(response.id)),
         "not_stored": error_of(lambda: client.responses.retrieve(not_stored.id)),
         "from_not_stored": error_of(
-            lambda: client.responses.create(model=MODEL, input="Hi.", previous_response_id=not_stored.id)
+            lambda: client.responses.create(
+                model=MODEL, input="Hi.", previous_response_id=not_stored.id
+            )
         ),
     }
 
@@ -138,7 +177,11 @@ def compacted() -> dict[str, object]:
         model=MODEL,
         input=[*items, {"role": "user", "content": "say On we go."}],  # type: ignore[list-item]  # the same
     )
-    return {"object": short.object, "types": [item.type for item in short.output], "on": on.output_text}
+    return {
+        "object": short.object,
+        "types": [item.type for item in short.output],
+        "on": on.output_text,
+    }
 
 
 def error_of(ask: object) -> dict[str, object]:
@@ -147,7 +190,12 @@ def error_of(ask: object) -> dict[str, object]:
     try:
         ask()
     except openai.APIStatusError as error:
-        return {"kind": type(error).__name__, "code": error.code, "param": error.param, "type": error.type}
+        return {
+            "kind": type(error).__name__,
+            "code": error.code,
+            "param": error.param,
+            "type": error.type,
+        }
     return {"kind": None}
 
 
@@ -156,25 +204,44 @@ def errors() -> dict[str, object]:
     stranger = OpenAI(api_key="not-a-token")
     return {
         "token": error_of(lambda: stranger.responses.create(model=MODEL, input="Hi.")),
-        "model": error_of(lambda: client.responses.create(model="conversation.nobody", input="Hi.")),
-        "previous": error_of(
-            lambda: client.responses.create(model=MODEL, input="Hi.", previous_response_id="resp_nowhere")
+        "model": error_of(
+            lambda: client.responses.create(model="conversation.nobody", input="Hi.")
         ),
-        "field": error_of(lambda: client.responses.create(model=MODEL, input="Hi.", max_output_tokens=3)),
+        "previous": error_of(
+            lambda: client.responses.create(
+                model=MODEL, input="Hi.", previous_response_id="resp_nowhere"
+            )
+        ),
+        "field": error_of(
+            lambda: client.responses.create(
+                model=MODEL, input="Hi.", max_output_tokens=3
+            )
+        ),
         "orphan": error_of(
             lambda: client.responses.create(
-                model=MODEL, input=[{"type": "function_call_output", "call_id": "call_9", "output": "?"}]
+                model=MODEL,
+                input=[
+                    {"type": "function_call_output", "call_id": "call_9", "output": "?"}
+                ],
             )
         ),
         "tool": error_of(
             lambda: client.responses.create(
                 model=MODEL,
                 input="Hi.",
-                tools=[{"type": "mcp", "server_label": "elsewhere", "server_url": "https://example.com/mcp"}],
+                tools=[
+                    {
+                        "type": "mcp",
+                        "server_label": "elsewhere",
+                        "server_url": "https://example.com/mcp",
+                    }
+                ],
             )
         ),
         "failing_model": error_of(
-            lambda: client.with_options(max_retries=0).responses.create(model=MODEL, input="fail 500", tools=[])
+            lambda: client.with_options(max_retries=0).responses.create(
+                model=MODEL, input="fail 500", tools=[]
+            )
         ),
     }
 
@@ -185,7 +252,10 @@ def cut_off() -> dict[str, object]:
     response_id = ""
     try:
         for event in client.responses.create(
-            model=MODEL, input="cut\nrepeat 30\nsay So far so good. ", tools=[], stream=True
+            model=MODEL,
+            input="cut\nrepeat 30\nsay So far so good. ",
+            tools=[],
+            stream=True,
         ):
             heard.append(event.type)
             if event.type == "response.created":

@@ -29,7 +29,9 @@ def resumed() -> dict[str, object]:
     texts: list[str] = []
     numbers: list[int] = []
     response_id = ""
-    stream = client.responses.create(model=MODEL, input=SLOW, background=True, stream=True)
+    stream = client.responses.create(
+        model=MODEL, input=SLOW, background=True, stream=True
+    )
     for event in stream:
         numbers.append(event.sequence_number)
         if event.type == "response.created":
@@ -40,7 +42,9 @@ def resumed() -> dict[str, object]:
                 break
     stream.close()
     kinds: list[str] = []
-    for event in client.responses.retrieve(response_id, stream=True, starting_after=numbers[-1]):
+    for event in client.responses.retrieve(
+        response_id, stream=True, starting_after=numbers[-1]
+    ):
         numbers.append(event.sequence_number)
         kinds.append(event.type)
         if event.type == "response.output_text.delta":
@@ -52,7 +56,9 @@ def resumed() -> dict[str, object]:
     return {
         "contiguous": numbers == list(range(len(numbers))),
         "last": kinds[-1],
-        "terminal": [kind for kind in kinds if kind in {"response.completed", "response.failed"}],
+        "terminal": [
+            kind for kind in kinds if kind in {"response.completed", "response.failed"}
+        ],
         "same_text": "".join(texts) == whole.output_text == final,
         "helper_starts_at": after[0],
     }
@@ -70,7 +76,9 @@ def cancelled() -> dict[str, object]:
         refusal = None
     except openai.BadRequestError as error:
         refusal = type(error).__name__
-    done = ended(client.responses.create(model=MODEL, input="say Quick.", background=True))
+    done = ended(
+        client.responses.create(model=MODEL, input="say Quick.", background=True)
+    )
     return {
         "cancelled": [first.status, second.status, later.status],
         "of_a_plain_one": refusal,

@@ -10,7 +10,10 @@ from custom_components.chatterbox.history.store.records import Acknowledgement
 
 async def test_a_cancelled_waiter_does_not_take_the_answer_from_others() -> None:
     acknowledgement = Acknowledgement()
-    cancelled, waiter = asyncio.create_task(acknowledgement.stored()), asyncio.create_task(acknowledgement.stored())
+    cancelled, waiter = (
+        asyncio.create_task(acknowledgement.stored()),
+        asyncio.create_task(acknowledgement.stored()),
+    )
     await asyncio.sleep(0)
     cancelled.cancel()
     writer = threading.Thread(target=acknowledgement.give, kwargs={"stored": True})
@@ -23,7 +26,9 @@ async def test_a_cancelled_waiter_does_not_take_the_answer_from_others() -> None
 
 
 @pytest.mark.parametrize("seconds", [0, 0.01])
-async def test_a_bounded_wait_ends_and_a_later_one_gets_the_answer(seconds: float) -> None:
+async def test_a_bounded_wait_ends_and_a_later_one_gets_the_answer(
+    seconds: float,
+) -> None:
     acknowledgement = Acknowledgement()
     assert not await acknowledgement.stored(seconds)
     assert not acknowledgement.given

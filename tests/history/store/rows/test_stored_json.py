@@ -53,18 +53,29 @@ def test_a_turn_comes_back_unchanged(whole: StoredTurn) -> None:
 
 @given(RESPONSES)
 def test_a_response_comes_back_unchanged(record: ResponseRecord) -> None:
-    assert response_from_json(read_object(stored_json(response_as_json(record)))) == record
+    assert (
+        response_from_json(read_object(stored_json(response_as_json(record)))) == record
+    )
 
 
 @given(AUDIT)
 def test_an_audit_record_is_written_with_its_fields(record: AuditRecord) -> None:
     written = read_object(stored_json(audit_as_json(record)))
-    assert (written["id"], written["at"], written["body"]) == (record.id, record.at, record.body)
+    assert (written["id"], written["at"], written["body"]) == (
+        record.id,
+        record.at,
+        record.body,
+    )
     assert written.get("turn_id") == record.turn_id
 
 
 def test_of_the_attachments_of_a_turn_only_the_description_is_kept() -> None:
-    response_with = turn(1, messages=(UserMessage("Who?", (CAT, Attachment("image/jpeg", b"")), "It is noon."),))
+    response_with = turn(
+        1,
+        messages=(
+            UserMessage("Who?", (CAT, Attachment("image/jpeg", b"")), "It is noon."),
+        ),
+    )
     attachments: list[JsonValue] = [
         {
             "mime_type": "image/png",
@@ -80,7 +91,12 @@ def test_of_the_attachments_of_a_turn_only_the_description_is_kept() -> None:
         },
     ]
     assert turn_as_json(response_with)["messages"] == [
-        {"role": "user", "text": "Who?", "context": "It is noon.", "attachments": attachments}
+        {
+            "role": "user",
+            "text": "Who?",
+            "context": "It is noon.",
+            "attachments": attachments,
+        }
     ]
     lines = "It is noon.\nShown then, and not kept: image/png cat.png\nShown then, and not kept: image/jpeg"
     parsed = read_again(response_with)
@@ -89,24 +105,45 @@ def test_of_the_attachments_of_a_turn_only_the_description_is_kept() -> None:
 
 
 def test_a_native_result_is_not_stored_and_its_marks_are() -> None:
-    result = ToolResult("a", "look", "dark", open_world=True, synthetic=True, native=object())
+    result = ToolResult(
+        "a", "look", "dark", open_world=True, synthetic=True, native=object()
+    )
     assert turn_as_json(turn(1, messages=(result,)))["messages"] == [
-        {"role": "tool", "call_id": "a", "name": "look", "content": "dark", "synthetic": True, "open_world": True}
+        {
+            "role": "tool",
+            "call_id": "a",
+            "name": "look",
+            "content": "dark",
+            "synthetic": True,
+            "open_world": True,
+        }
     ]
     assert read_again(turn(1, messages=(result,))).messages == (result,)
 
 
 def test_a_lone_surrogate_and_a_nul_come_back() -> None:
-    odd = turn(1, messages=(UserMessage("\ud83d and \0"), AssistantMessage(tool_calls=(ToolCall("\ud800", "", "{}"),))))
+    odd = turn(
+        1,
+        messages=(
+            UserMessage("\ud83d and \0"),
+            AssistantMessage(tool_calls=(ToolCall("\ud800", "", "{}"),)),
+        ),
+    )
     assert b"\0" not in stored_json(turn_as_json(odd)).encode()
     assert read_again(odd) == odd
 
 
-@pytest.mark.parametrize("beside", ["", "\ud83d"], ids=["alone", "beside a lone surrogate"])
+@pytest.mark.parametrize(
+    "beside", ["", "\ud83d"], ids=["alone", "beside a lone surrogate"]
+)
 @pytest.mark.parametrize("number_text", ["", "NaN, Infinity"])
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
-def test_a_number_that_json_does_not_know_is_null(number: float, number_text: str, beside: str) -> None:
-    stored = read_object(stored_json({"half": [number, 1.5], "beside": beside, "said": number_text}))
+def test_a_number_that_json_does_not_know_is_null(
+    number: float, number_text: str, beside: str
+) -> None:
+    stored = read_object(
+        stored_json({"half": [number, 1.5], "beside": beside, "said": number_text})
+    )
     assert stored == {"half": [None, 1.5], "beside": beside, "said": number_text}
 
 
@@ -114,7 +151,9 @@ def test_keys_keep_their_order() -> None:
     assert stored_json({"b": "ü", "a": 1}) == '{"b":"ü","a":1}'
 
 
-def response_with(*contents: JsonValue, attachments: tuple[Attachment, ...] = (PICTURE,)) -> ResponseRecord:
+def response_with(
+    *contents: JsonValue, attachments: tuple[Attachment, ...] = (PICTURE,)
+) -> ResponseRecord:
     """Return a response to a message that shows something."""
     item: JsonObject = {"type": "message", "role": "user", "content": [*contents]}
     return replace(
@@ -132,7 +171,13 @@ def picture_part(url: str) -> JsonObject:
     "record",
     [
         response_with(picture_part(f"data:image/png;base64,{in_base64(PICTURE)}")),
-        response_with({"type": "input_file", "filename": "door.png", "file_data": in_base64(PICTURE)}),
+        response_with(
+            {
+                "type": "input_file",
+                "filename": "door.png",
+                "file_data": in_base64(PICTURE),
+            }
+        ),
         response_with(
             picture_part(f"data:audio/wav;base64,{in_base64(SOUND)}"),
             {"type": "input_text", "text": "x" * 5_000},
@@ -154,19 +199,32 @@ def test_bytes_of_the_input_are_written_once(record: ResponseRecord) -> None:
         response_with(picture_part("https://example.org/door.png")),
         response_with(picture_part(f"data:image/png;base64,{in_base64(PICTURE)}\n")),
         response_with({"type": "input_text", "text": "data:;base64," + "x" * 2_000}),
-        response_with({"type": "input_text", "text": "x" * 2_000 + f"data:;base64,{in_base64(PICTURE)}"}),
+        response_with(
+            {
+                "type": "input_text",
+                "text": "x" * 2_000 + f"data:;base64,{in_base64(PICTURE)}",
+            }
+        ),
         response_with(attachments=(Attachment("image/png", b"tiny"),)),
     ],
     ids=["fetched", "written otherwise", "something else", "in a text", "tiny"],
 )
-def test_bytes_that_the_input_lacks_are_kept_all_the_same(record: ResponseRecord) -> None:
-    assert response_from_json(read_object(stored_json(response_as_json(record)))) == record
+def test_bytes_that_the_input_lacks_are_kept_all_the_same(
+    record: ResponseRecord,
+) -> None:
+    assert (
+        response_from_json(read_object(stored_json(response_as_json(record)))) == record
+    )
 
 
 @pytest.mark.parametrize("place", [1, -1, "here"])
 def test_bytes_that_were_removed_from_the_input_are_reported(place: JsonValue) -> None:
-    data = response_as_json(response_with(picture_part(f"data:image/png;base64,{in_base64(PICTURE)}")))
-    wrong = json.loads(stored_json(data).replace('"in_input":0', f'"in_input":{json.dumps(place)}'))
+    data = response_as_json(
+        response_with(picture_part(f"data:image/png;base64,{in_base64(PICTURE)}"))
+    )
+    wrong = json.loads(
+        stored_json(data).replace('"in_input":0', f'"in_input":{json.dumps(place)}')
+    )
     assert wrong != data
     with pytest.raises(StoredJsonInvalid):
         response_from_json(wrong)
@@ -191,10 +249,14 @@ def test_bytes_that_were_removed_from_the_input_are_reported(place: JsonValue) -
         ("messages", [{"role": "tool", "is_error": "no"}]),
     ],
 )
-def test_a_turn_that_was_changed_is_invalid_and_not_quoted(key: str, value: JsonValue) -> None:
+def test_a_turn_that_was_changed_is_invalid_and_not_quoted(
+    key: str, value: JsonValue
+) -> None:
     with pytest.raises(StoredJsonInvalid) as raised:
         turn_from_json(turn_as_json(turn(1)) | {key: value})
-    assert not {"bored", "robot", "long"} & set(str(raised.value).replace(":", " ").split())
+    assert not {"bored", "robot", "long"} & set(
+        str(raised.value).replace(":", " ").split()
+    )
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '"a"'])

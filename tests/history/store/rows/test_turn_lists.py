@@ -25,13 +25,18 @@ async def listed(store: HistoryStore, query: TurnList) -> tuple[list[str], int |
     return [one.turn.id.removeprefix("turn ") for one in found], total
 
 
-async def test_a_list_goes_on_before_the_last_turn_of_a_page(url: str, stores: Stores) -> None:
+async def test_a_list_goes_on_before_the_last_turn_of_a_page(
+    url: str, stores: Stores
+) -> None:
     store = await opened(stores, url, *map(turn, range(1, 6)))
 
     found, total = await store.listed_turns(TurnList(most=2))
 
     assert ([one.turn.id for one in found], total) == (["turn 5", "turn 4"], 5)
-    assert await listed(store, TurnList(most=2, before=found[-1].seq)) == (["3", "2"], None)
+    assert await listed(store, TurnList(most=2, before=found[-1].seq)) == (
+        ["3", "2"],
+        None,
+    )
     assert await listed(store, TurnList(before=1)) == ([], None)
     assert await store.delete_turn(found[0].turn) == 1
     assert await store.record(turn(6)).stored()
@@ -70,31 +75,50 @@ async def test_turns_that_match_all_of_a_query_are_listed(
         replace(turn(3, device="hall"), stop_reason=None),
         replace(turn(4), stop_reason=StopReason.DEADLINE, duration=9.0),
         replace(
-            turn(5, person="user of ann", words="Quick, then long"), duration=2.0, timings={"first_words": 5_001.0}
+            turn(5, person="user of ann", words="Quick, then long"),
+            duration=2.0,
+            timings={"first_words": 5_001.0},
         ),
     )
 
     assert await listed(store, query) == ([*found], len(found))
 
 
-async def test_a_turn_comes_with_its_own_changes_and_its_neighbours(url: str, stores: Stores) -> None:
-    changes = [audit(1), replace(audit(2), turn_id="turn 2"), replace(audit(3), turn_id=None), audit(4)]
+async def test_a_turn_comes_with_its_own_changes_and_its_neighbours(
+    url: str, stores: Stores
+) -> None:
+    changes = [
+        audit(1),
+        replace(audit(2), turn_id="turn 2"),
+        replace(audit(3), turn_id=None),
+        audit(4),
+    ]
     others = [turn(3, "another talk"), turn(4, person="ann")]
     store = await opened(stores, url, turn(1), turn(2), *changes, *others)
 
     found = await store.turn("turn 2")
 
     assert found is not None
-    assert (found.previous, found.next, [one.id for one in found.changes]) == ("turn 1", "turn 4", ["audit 2"])
+    assert (found.previous, found.next, [one.id for one in found.changes]) == (
+        "turn 1",
+        "turn 4",
+        ["audit 2"],
+    )
     page, _ = await store.listed_turns(TurnList())
-    assert {one.turn.id: [change.id for change in one.changes] for one in page if one.changes} == {
+    assert {
+        one.turn.id: [change.id for change in one.changes]
+        for one in page
+        if one.changes
+    } == {
         "turn 2": ["audit 2"],
         "turn 1": ["audit 1", "audit 4"],
     }
 
 
 async def test_a_turn_of_somebody_else_is_not_found(url: str, stores: Stores) -> None:
-    store = await opened(stores, url, turn(1, person="ann"), turn(2, person="ben"), turn(3))
+    store = await opened(
+        stores, url, turn(1, person="ann"), turn(2, person="ben"), turn(3)
+    )
 
     assert await store.turn("turn 1", frozenset({"ben"})) is None
     assert await store.turn("turn 3", frozenset({"ben"})) is None
@@ -104,7 +128,9 @@ async def test_a_turn_of_somebody_else_is_not_found(url: str, stores: Stores) ->
     assert (found.previous, found.next) == (None, None)
 
 
-async def test_a_turn_goes_with_its_changes_and_the_response_that_came_of_it(url: str, stores: Stores) -> None:
+async def test_a_turn_goes_with_its_changes_and_the_response_that_came_of_it(
+    url: str, stores: Stores
+) -> None:
     talk = "kitchen talk"
     store = await opened(
         stores,
@@ -123,4 +149,7 @@ async def test_a_turn_goes_with_its_changes_and_the_response_that_came_of_it(url
 
     left = [line async for line in store.export(Selection())]
     deleted = {f'"id":"{one} 2"' for one in ("turn", "audit", "resp")}
-    assert (len(left), [line for line in left if any(one in line for one in deleted)]) == (6, [])
+    assert (
+        len(left),
+        [line for line in left if any(one in line for one in deleted)],
+    ) == (6, [])

@@ -14,7 +14,10 @@ from custom_components.chatterbox.responses.protocol.items.encrypted_content imp
 from tests.agent.json_values import json_objects
 
 CODEC, OTHER = ContentCodec(b"a key"), ContentCodec(b"another key")
-ITEMS = (ProviderItem("anthropic", {"thinking": "hm", "signature": "🔒"}), ProviderItem("x", {}))
+ITEMS = (
+    ProviderItem("anthropic", {"thinking": "hm", "signature": "🔒"}),
+    ProviderItem("x", {}),
+)
 
 
 @given(json_objects())
@@ -42,7 +45,9 @@ def test_any_text_can_be_looked_at(text: str) -> None:
     assert decode_summary(text, "cmp_1", CODEC) is None
 
 
-@pytest.mark.parametrize("text", ["", ".", "W10.", "W10=.x", "bnVsbA==.x", "[" * 10_000])
+@pytest.mark.parametrize(
+    "text", ["", ".", "W10.", "W10=.x", "bnVsbA==.x", "[" * 10_000]
+)
 def test_what_is_no_object_was_never_written(text: str) -> None:
     assert CODEC.decode(text) is None
 
@@ -60,20 +65,40 @@ def test_what_a_provider_wants_back_comes_back() -> None:
 
 def test_what_a_client_made_up_reaches_no_provider() -> None:
     assert decode_provider_items(encode_provider_items(ITEMS, OTHER), CODEC) == ()
-    assert decode_provider_items(CODEC.encode({"provider_items": [{"format": 1}]}), CODEC) == ()
+    assert (
+        decode_provider_items(CODEC.encode({"provider_items": [{"format": 1}]}), CODEC)
+        == ()
+    )
     assert decode_provider_items(CODEC.encode({"summary": "x"}), CODEC) == ()
 
 
 @pytest.mark.parametrize(
     ("encrypted", "is_open"),
     [
-        (encode_summary("They spoke of rain.", has_outside_content=False, codec=CODEC), False),
-        (encode_summary("They spoke of rain.", has_outside_content=True, codec=CODEC), True),
-        (encode_summary("They spoke of rain.", has_outside_content=False, codec=OTHER), True),
+        (
+            encode_summary(
+                "They spoke of rain.", has_outside_content=False, codec=CODEC
+            ),
+            False,
+        ),
+        (
+            encode_summary(
+                "They spoke of rain.", has_outside_content=True, codec=CODEC
+            ),
+            True,
+        ),
+        (
+            encode_summary(
+                "They spoke of rain.", has_outside_content=False, codec=OTHER
+            ),
+            True,
+        ),
         (CODEC.encode({"summary": "They spoke of rain."}), True),
     ],
 )
-def test_a_summary_that_nobody_vouches_for_counts_as_from_outside(encrypted: str, *, is_open: bool) -> None:
+def test_a_summary_that_nobody_vouches_for_counts_as_from_outside(
+    encrypted: str, *, is_open: bool
+) -> None:
     messages = decode_summary(encrypted, "cmp_1", CODEC)
 
     assert messages is not None

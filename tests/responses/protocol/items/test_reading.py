@@ -29,17 +29,47 @@ from custom_components.chatterbox.responses.protocol.items.reading import (
     parse_items,
     phase_item,
 )
-from custom_components.chatterbox.responses.protocol.items.schema import ApprovalResponseItem, complete_item
+from custom_components.chatterbox.responses.protocol.items.schema import (
+    ApprovalResponseItem,
+    complete_item,
+)
 
 CODEC = ContentCodec(b"a key")
 PNG = "data:image/png;base64,iVBORw0KGgo="
-CALL: JsonObject = {"type": "function_call", "call_id": "call_1", "name": "weather", "arguments": '{ "a": 1.0}'}
-OUTPUT: JsonObject = {"type": "function_call_output", "call_id": "call_1", "output": "rain"}
-MCP: JsonObject = {"type": "mcp_call", "id": "mcp_1", "server_label": "assist", "name": "turn_on", "arguments": "{}"}
-ASKED_TO_OPEN: JsonObject = {"server_label": "assist", "name": "open", "arguments": "{}"}
-YES: JsonObject = {"type": "mcp_approval_response", "approval_request_id": "mcpr_1_0", "approve": True}
+CALL: JsonObject = {
+    "type": "function_call",
+    "call_id": "call_1",
+    "name": "weather",
+    "arguments": '{ "a": 1.0}',
+}
+OUTPUT: JsonObject = {
+    "type": "function_call_output",
+    "call_id": "call_1",
+    "output": "rain",
+}
+MCP: JsonObject = {
+    "type": "mcp_call",
+    "id": "mcp_1",
+    "server_label": "assist",
+    "name": "turn_on",
+    "arguments": "{}",
+}
+ASKED_TO_OPEN: JsonObject = {
+    "server_label": "assist",
+    "name": "open",
+    "arguments": "{}",
+}
+YES: JsonObject = {
+    "type": "mcp_approval_response",
+    "approval_request_id": "mcpr_1_0",
+    "approve": True,
+}
 CARRIED = (ProviderItem("anthropic_messages", {"signature": "s"}),)
-ENCRYPTED: JsonObject = {"type": "reasoning", "summary": [], "encrypted_content": encode_provider_items(CARRIED, CODEC)}
+ENCRYPTED: JsonObject = {
+    "type": "reasoning",
+    "summary": [],
+    "encrypted_content": encode_provider_items(CARRIED, CODEC),
+}
 
 
 def message_item(role: str, content: JsonValue) -> JsonObject:
@@ -52,7 +82,10 @@ def thought(text: str) -> JsonObject:
 
 def translated(*items: JsonObject, history: tuple[Message, ...] = ()) -> ParsedItems:
     numbers = count()
-    complete = [complete_item(item, lambda prefix: f"{prefix}_new{next(numbers)}") for item in items]
+    complete = [
+        complete_item(item, lambda prefix: f"{prefix}_new{next(numbers)}")
+        for item in items
+    ]
     return parse_items(complete, CODEC, history)
 
 
@@ -71,11 +104,21 @@ def test_who_said_what() -> None:
         message_item("developer", [{"type": "input_text", "text": "Be kind."}]),
         message_item("user", "Hi"),
         message_item("assistant", "Hello"),
-        message_item("user", [{"type": "input_text", "text": "Who is it?"}, {"type": "input_image", "image_url": PNG}]),
+        message_item(
+            "user",
+            [
+                {"type": "input_text", "text": "Who is it?"},
+                {"type": "input_image", "image_url": PNG},
+            ],
+        ),
     )
 
     picture = Attachment("image/png", b"\x89PNG\r\n\x1a\n")
-    assert parsed.messages == (UserMessage("Hi"), AssistantMessage("Hello"), UserMessage("Who is it?", (picture,)))
+    assert parsed.messages == (
+        UserMessage("Hi"),
+        AssistantMessage("Hello"),
+        UserMessage("Who is it?", (picture,)),
+    )
     assert parsed.instructions == "Be brief.\n\nBe kind."
 
 
@@ -87,7 +130,10 @@ def test_what_is_told_later_holds_for_what_is_said_next() -> None:
         message_item("user", "?"),
     )
 
-    assert parsed.messages == (UserMessage("Hi"), UserMessage("?", context="It is late.\n\nVery."))
+    assert parsed.messages == (
+        UserMessage("Hi"),
+        UserMessage("?", context="It is late.\n\nVery."),
+    )
     assert not parsed.instructions
 
 
@@ -100,12 +146,19 @@ def test_what_is_told_later_keeps_its_place() -> None:
     )
 
     expected = [UserMessage("", context=text) for text in ("One.", "Two.")]
-    assert parsed.messages == (UserMessage("Hi"), expected[0], AssistantMessage("Hm"), expected[1])
+    assert parsed.messages == (
+        UserMessage("Hi"),
+        expected[0],
+        AssistantMessage("Hm"),
+        expected[1],
+    )
 
 
 def test_what_only_instructs_is_answered() -> None:
     parsed = translated(
-        message_item("system", "Greet me."), message_item("assistant", ""), message_item("developer", "Now.")
+        message_item("system", "Greet me."),
+        message_item("assistant", ""),
+        message_item("developer", "Now."),
     )
 
     assert parsed == ParsedItems((UserMessage("", context="Greet me.\n\nNow."),))
@@ -113,7 +166,11 @@ def test_what_only_instructs_is_answered() -> None:
 
 def test_calls_are_kept_byte_for_byte() -> None:
     """Invariants 5, 28."""
-    parsed = translated(message_item("user", "?"), {**CALL, "id": "fc_1", "arguments": "{'not': JSON"}, OUTPUT)
+    parsed = translated(
+        message_item("user", "?"),
+        {**CALL, "id": "fc_1", "arguments": "{'not': JSON"},
+        OUTPUT,
+    )
 
     assert parsed.messages[1:] == (
         AssistantMessage(tool_calls=(ToolCall("call_1", "weather", "{'not': JSON"),)),
@@ -146,9 +203,19 @@ def test_calls_of_one_message_are_one_message() -> None:
 
 def test_results_find_their_calls_wherever_they_stand() -> None:
     """Invariant 3."""
-    second, second_output = {**CALL, "call_id": "call_2"}, {**OUTPUT, "call_id": "call_2"}
+    second, second_output = (
+        {**CALL, "call_id": "call_2"},
+        {**OUTPUT, "call_id": "call_2"},
+    )
 
-    parsed = translated(CALL, message_item("assistant", "And"), thought("hm"), second, OUTPUT, second_output)
+    parsed = translated(
+        CALL,
+        message_item("assistant", "And"),
+        thought("hm"),
+        second,
+        OUTPUT,
+        second_output,
+    )
 
     assert parsed.messages == (
         AssistantMessage(tool_calls=(weather(),)),
@@ -160,18 +227,36 @@ def test_results_find_their_calls_wherever_they_stand() -> None:
 
 
 def test_results_of_what_came_before_come_first() -> None:
-    history = (UserMessage("?"), AssistantMessage(tool_calls=(weather(), weather("call_2"))))
+    history = (
+        UserMessage("?"),
+        AssistantMessage(tool_calls=(weather(), weather("call_2"))),
+    )
 
-    parsed = translated(message_item("user", "Well?"), {**OUTPUT, "call_id": "call_2"}, OUTPUT, history=history)
+    parsed = translated(
+        message_item("user", "Well?"),
+        {**OUTPUT, "call_id": "call_2"},
+        OUTPUT,
+        history=history,
+    )
 
-    assert parsed.messages == (ran("call_1", "weather", "rain"), ran("call_2", "weather", "rain"), UserMessage("Well?"))
+    assert parsed.messages == (
+        ran("call_1", "weather", "rain"),
+        ran("call_2", "weather", "rain"),
+        UserMessage("Well?"),
+    )
 
 
 def test_what_a_result_shows_is_shown_after_it() -> None:
-    parts: JsonValue = [{"type": "input_text", "text": "a cat"}, {"type": "input_image", "image_url": PNG}]
+    parts: JsonValue = [
+        {"type": "input_text", "text": "a cat"},
+        {"type": "input_image", "image_url": PNG},
+    ]
 
     parsed = translated(
-        CALL, {**CALL, "call_id": "call_2"}, {**OUTPUT, "output": parts}, {**OUTPUT, "call_id": "call_2"}
+        CALL,
+        {**CALL, "call_id": "call_2"},
+        {**OUTPUT, "output": parts},
+        {**OUTPUT, "call_id": "call_2"},
     )
 
     picture = Attachment("image/png", b"\x89PNG\r\n\x1a\n")
@@ -183,7 +268,10 @@ def test_what_a_result_shows_is_shown_after_it() -> None:
 
 
 def test_what_is_told_before_something_is_shown_is_told_with_it() -> None:
-    image_output: JsonObject = {**OUTPUT, "output": [{"type": "input_image", "image_url": PNG}]}
+    image_output: JsonObject = {
+        **OUTPUT,
+        "output": [{"type": "input_image", "image_url": PNG}],
+    }
 
     parsed = translated(CALL, message_item("developer", "It is late."), image_output)
 
@@ -197,7 +285,9 @@ def test_a_call_that_was_cut_off_was_never_made() -> None:
     cut: JsonObject = {**CALL, "status": "incomplete", "arguments": '{"ci'}
 
     assert translated(message_item("user", "?"), cut).messages == (UserMessage("?"),)
-    assert translated(message_item("assistant", "I look"), cut).messages == (AssistantMessage("I look"),)
+    assert translated(message_item("assistant", "I look"), cut).messages == (
+        AssistantMessage("I look"),
+    )
     assert len(translated({**cut, "status": "completed"}).messages) == 2
     assert len(translated(cut, OUTPUT).messages) == 2
 
@@ -208,15 +298,34 @@ def test_a_call_that_was_cut_off_was_never_made() -> None:
         ({"output": "on"}, "on", False),
         ({"output": ""}, "", False),
         ({"error": "no such lamp"}, "no such lamp", True),
-        ({"error": {"type": "http_error", "code": 502, "message": "bad gateway"}}, "bad gateway", True),
-        ({"error": {"type": "mcp_tool_execution_error", "content": [{"type": "text", "text": "no"}]}}, "no", True),
+        (
+            {"error": {"type": "http_error", "code": 502, "message": "bad gateway"}},
+            "bad gateway",
+            True,
+        ),
+        (
+            {
+                "error": {
+                    "type": "mcp_tool_execution_error",
+                    "content": [{"type": "text", "text": "no"}],
+                }
+            },
+            "no",
+            True,
+        ),
         ({"error": "it broke", "output": "half of it"}, "it broke\nhalf of it", True),
         ({}, NO_RESULT, True),
     ],
 )
-def test_calls_of_the_home_are_calls_with_their_result(outcome: JsonObject, content: str, *, is_error: bool) -> None:
+def test_calls_of_the_home_are_calls_with_their_result(
+    outcome: JsonObject, content: str, *, is_error: bool
+) -> None:
     """Invariant 52."""
-    parsed = translated(message_item("user", "On!"), {**MCP, **outcome}, message_item("assistant", "Well."))
+    parsed = translated(
+        message_item("user", "On!"),
+        {**MCP, **outcome},
+        message_item("assistant", "Well."),
+    )
 
     assert parsed.messages == (
         UserMessage("On!"),
@@ -226,22 +335,39 @@ def test_calls_of_the_home_are_calls_with_their_result(outcome: JsonObject, cont
     )
 
 
-def test_a_function_that_is_called_after_the_home_ran_something_belongs_to_the_next_message() -> None:
+def test_a_function_that_is_called_after_the_home_ran_something_belongs_to_the_next_message() -> (
+    None
+):
     """Invariants 22, 34: a message with calls of both sides runs nothing, and shows that by its failed calls."""
-    done, failed = MCP | {"output": "on"}, MCP | {"error": "Not run: functions of the client come first."}
-    assert [len(message.tool_calls) for message in called(translated(done, CALL, OUTPUT))] == [1, 1]
-    assert [len(message.tool_calls) for message in called(translated(failed, CALL, OUTPUT))] == [2]
-    assert [len(message.tool_calls) for message in called(translated(done, MCP | {"id": "mcp_2", "output": ""}))] == [2]
+    done, failed = (
+        MCP | {"output": "on"},
+        MCP | {"error": "Not run: functions of the client come first."},
+    )
+    assert [
+        len(message.tool_calls) for message in called(translated(done, CALL, OUTPUT))
+    ] == [1, 1]
+    assert [
+        len(message.tool_calls) for message in called(translated(failed, CALL, OUTPUT))
+    ] == [2]
+    assert [
+        len(message.tool_calls)
+        for message in called(translated(done, MCP | {"id": "mcp_2", "output": ""}))
+    ] == [2]
 
 
 def called(parsed: ParsedItems) -> list[AssistantMessage]:
-    return [message for message in parsed.messages if isinstance(message, AssistantMessage)]
+    return [
+        message for message in parsed.messages if isinstance(message, AssistantMessage)
+    ]
 
 
 def test_errors_in_every_form() -> None:
     assert call_error_text({"content": "no"}) == "no"
     assert (
-        call_error_text({"content": [{"type": "text", "text": "no"}, "never", {"code": 5}]}) == 'no\nnever\n{"code":5}'
+        call_error_text(
+            {"content": [{"type": "text", "text": "no"}, "never", {"code": 5}]}
+        )
+        == 'no\nnever\n{"code":5}'
     )
     assert call_error_text(7) == "7"
 
@@ -252,13 +378,22 @@ def test_ids_of_other_servers_cannot_be_those_of_functions() -> None:
     (message, *results) = parsed.messages
     assert isinstance(message, AssistantMessage)
     assert [call.id for call in message.tool_calls] == ["call_1", "mcp_call_1"]
-    assert [result.content for result in results if isinstance(result, ToolResult)] == ["rain", "on"]
+    assert [result.content for result in results if isinstance(result, ToolResult)] == [
+        "rain",
+        "on",
+    ]
 
 
 def test_reasoning_stands_with_what_it_led_to() -> None:
     """Invariant 35."""
     parsed = translated(
-        message_item("user", "?"), thought("One."), thought("Two."), CALL, ENCRYPTED, OUTPUT, thought("Lost.")
+        message_item("user", "?"),
+        thought("One."),
+        thought("Two."),
+        CALL,
+        ENCRYPTED,
+        OUTPUT,
+        thought("Lost."),
     )
 
     assert parsed.messages[1] == AssistantMessage(
@@ -270,7 +405,14 @@ def test_reasoning_stands_with_what_it_led_to() -> None:
 def test_what_is_carried_tells_messages_apart() -> None:
     second: JsonObject = {**MCP, "id": "mcp_2", "output": "b"}
 
-    parsed = translated({**MCP, "output": "a"}, ENCRYPTED, second, ENCRYPTED, ENCRYPTED, message_item("user", "?"))
+    parsed = translated(
+        {**MCP, "output": "a"},
+        ENCRYPTED,
+        second,
+        ENCRYPTED,
+        ENCRYPTED,
+        message_item("user", "?"),
+    )
 
     first, _, other, _, _ = parsed.messages
     assert isinstance(first, AssistantMessage)
@@ -280,7 +422,11 @@ def test_what_is_carried_tells_messages_apart() -> None:
 
 
 def test_what_others_have_encrypted_is_left_out() -> None:
-    parsed = translated({**ENCRYPTED, "encrypted_content": "gAAAA"}, message_item("assistant", "Hi"), thought("hm"))
+    parsed = translated(
+        {**ENCRYPTED, "encrypted_content": "gAAAA"},
+        message_item("assistant", "Hi"),
+        thought("hm"),
+    )
 
     assert parsed.messages == (AssistantMessage("Hi"),)
 
@@ -289,7 +435,9 @@ def test_what_nobody_vouches_for_tells_no_messages_apart() -> None:
     """Content from before a restart counts as if it had not been sent: its text stays the same."""
     second: JsonObject = {**MCP, "id": "mcp_2", "output": "b"}
 
-    (message, *_) = translated({**MCP, "output": "a"}, {**ENCRYPTED, "encrypted_content": "gAAAA"}, second).messages
+    (message, *_) = translated(
+        {**MCP, "output": "a"}, {**ENCRYPTED, "encrypted_content": "gAAAA"}, second
+    ).messages
 
     assert isinstance(message, AssistantMessage)
     assert [call.id for call in message.tool_calls] == ["mcp_1", "mcp_2"]
@@ -297,7 +445,8 @@ def test_what_nobody_vouches_for_tells_no_messages_apart() -> None:
 
 def test_phases_are_kept() -> None:
     parsed = translated(
-        {**message_item("assistant", "I look."), "phase": "commentary"}, message_item("assistant", "Rain.")
+        {**message_item("assistant", "I look."), "phase": "commentary"},
+        message_item("assistant", "Rain."),
     )
 
     assert parsed.messages == (
@@ -308,40 +457,82 @@ def test_phases_are_kept() -> None:
 
 def test_control_items_reach_no_model() -> None:
     """Invariants 52, 67."""
-    listed: JsonObject = {"type": "mcp_list_tools", "server_label": "assist", "tools": []}
-    failed: JsonObject = {"type": "mcp_list_tools", "server_label": "music", "tools": [], "error": "asleep"}
-    request: JsonObject = {"type": "mcp_approval_request", "server_label": "assist", "name": "open", "arguments": "{}"}
+    listed: JsonObject = {
+        "type": "mcp_list_tools",
+        "server_label": "assist",
+        "tools": [],
+    }
+    failed: JsonObject = {
+        "type": "mcp_list_tools",
+        "server_label": "music",
+        "tools": [],
+        "error": "asleep",
+    }
+    request: JsonObject = {
+        "type": "mcp_approval_request",
+        "server_label": "assist",
+        "name": "open",
+        "arguments": "{}",
+    }
 
-    parsed = translated(message_item("user", "?"), listed, failed, request, {"type": "acme:thought", "depth": [1]})
+    parsed = translated(
+        message_item("user", "?"),
+        listed,
+        failed,
+        request,
+        {"type": "acme:thought", "depth": [1]},
+    )
 
     assert parsed == ParsedItems((UserMessage("?"),), listed=frozenset({"assist"}))
 
 
 def test_answers_to_questions_are_handed_on() -> None:
-    no: JsonObject = {**YES, "approval_request_id": "mcpr_1_1", "approve": False, "reason": "Not now"}
+    no: JsonObject = {
+        **YES,
+        "approval_request_id": "mcpr_1_1",
+        "approve": False,
+        "reason": "Not now",
+    }
 
     parsed = translated(message_item("system", "Be brief."), YES, no)
 
     yes = ApprovalResponseItem(approval_request_id="mcpr_1_0", approve=True)
     assert parsed.approvals == (
         yes,
-        ApprovalResponseItem(approval_request_id="mcpr_1_1", approve=False, reason="Not now"),
+        ApprovalResponseItem(
+            approval_request_id="mcpr_1_1", approve=False, reason="Not now"
+        ),
     )
     assert parsed == ParsedItems((), "Be brief.", parsed.approvals)
     assert translated(YES, message_item("user", "And be quick.")).approvals == (yes,)
 
 
-@pytest.mark.parametrize("following", [{**MCP, "output": "open"}, message_item("assistant", "I opened it."), CALL])
-def test_answers_that_were_acted_on_are_not_acted_on_again(following: JsonObject) -> None:
+@pytest.mark.parametrize(
+    "following",
+    [{**MCP, "output": "open"}, message_item("assistant", "I opened it."), CALL],
+)
+def test_answers_that_were_acted_on_are_not_acted_on_again(
+    following: JsonObject,
+) -> None:
     """Invariant 45."""
     assert (
-        translated(message_item("user", "Open"), YES, following, OUTPUT, message_item("user", "Thanks")).approvals == ()
+        translated(
+            message_item("user", "Open"),
+            YES,
+            following,
+            OUTPUT,
+            message_item("user", "Thanks"),
+        ).approvals
+        == ()
     )
 
 
 def test_a_question_ends_the_answers_to_the_one_before() -> None:
     """After a no there may be nothing between the two."""
-    first, second = ({"type": "mcp_approval_request", **ASKED_TO_OPEN, "id": f"mcpr_{n}_0"} for n in (1, 2))
+    first, second = (
+        {"type": "mcp_approval_request", **ASKED_TO_OPEN, "id": f"mcpr_{n}_0"}
+        for n in (1, 2)
+    )
     sibling: JsonObject = {**first, "id": "mcpr_1_1"}
     no: JsonObject = {**YES, "approve": False}
     yes: JsonObject = {**YES, "approval_request_id": "mcpr_2_0"}
@@ -354,38 +545,63 @@ def test_a_question_ends_the_answers_to_the_one_before() -> None:
     )
 
 
-@pytest.mark.parametrize("after", [message_item("assistant", "Fine."), {**MCP, "output": "on"}, CALL])
+@pytest.mark.parametrize(
+    "after", [message_item("assistant", "Fine."), {**MCP, "output": "on"}, CALL]
+)
 def test_a_no_stays_known(after: JsonObject) -> None:
     """Invariant 47: the model must not ask again for what nobody wants."""
-    request: JsonObject = {"type": "mcp_approval_request", **ASKED_TO_OPEN, "id": "mcpr_1_0"}
+    request: JsonObject = {
+        "type": "mcp_approval_request",
+        **ASKED_TO_OPEN,
+        "id": "mcpr_1_0",
+    }
     no: JsonObject = {**YES, "approve": False, "reason": "Not now."}
     refused = ToolCall("mcp_mcpr_1_0", "open", "{}")
 
-    parsed = translated(message_item("assistant", "Let me see."), request, no, thought("Well."), after)
+    parsed = translated(
+        message_item("assistant", "Let me see."), request, no, thought("Well."), after
+    )
 
-    expected = replace(ran("mcp_mcpr_1_0", "open", "Not run: the person said no. Not now."), is_error=True)
-    assert parsed.messages[:3] == (AssistantMessage("Let me see."), AssistantMessage(tool_calls=(refused,)), expected)
+    expected = replace(
+        ran("mcp_mcpr_1_0", "open", "Not run: the person said no. Not now."),
+        is_error=True,
+    )
+    assert parsed.messages[:3] == (
+        AssistantMessage("Let me see."),
+        AssistantMessage(tool_calls=(refused,)),
+        expected,
+    )
     assert called(parsed)[-1].reasoning == "Well."
     assert parsed.approvals == ()
     assert translated(no, after).messages == translated(after).messages
 
 
 def test_a_no_comes_after_what_ran_beside_it() -> None:
-    request: JsonObject = {"type": "mcp_approval_request", **ASKED_TO_OPEN, "id": "mcpr_1_0"}
+    request: JsonObject = {
+        "type": "mcp_approval_request",
+        **ASKED_TO_OPEN,
+        "id": "mcpr_1_0",
+    }
 
     off: JsonObject = {**MCP, "id": "mcp_2", "name": "turn_off", "output": "off"}
 
-    parsed = translated({**MCP, "output": "on"}, request, {**YES, "approve": False}, off)
+    parsed = translated(
+        {**MCP, "output": "on"}, request, {**YES, "approve": False}, off
+    )
 
     names = [[call.name for call in message.tool_calls] for message in called(parsed)]
     assert names == [["turn_on"], ["open"], ["turn_off"]]
 
 
 def test_a_compaction_is_read_where_it_stands() -> None:
-    content = encode_summary("They spoke of rain.", has_outside_content=False, codec=CODEC)
+    content = encode_summary(
+        "They spoke of rain.", has_outside_content=False, codec=CODEC
+    )
 
     parsed = translated(
-        message_item("user", "Hi"), {"type": "compaction", "encrypted_content": content}, message_item("user", "And?")
+        message_item("user", "Hi"),
+        {"type": "compaction", "encrypted_content": content},
+        message_item("user", "And?"),
     )
 
     before, call, result, after = parsed.messages

@@ -14,13 +14,23 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.responses.protocol.errors import ApiError
-from custom_components.chatterbox.responses.protocol.items.encrypted_content import ContentCodec
-from custom_components.chatterbox.responses.protocol.items.schema import function_call_item
-from custom_components.chatterbox.responses.protocol.request import parse_input, read_input
+from custom_components.chatterbox.responses.protocol.items.encrypted_content import (
+    ContentCodec,
+)
+from custom_components.chatterbox.responses.protocol.items.schema import (
+    function_call_item,
+)
+from custom_components.chatterbox.responses.protocol.request import (
+    parse_input,
+    read_input,
+)
 
 CODEC = ContentCodec(b"a key")
 HI: JsonObject = {"role": "user", "content": "Hi"}
-WAITING: Transcript = (UserMessage("?"), AssistantMessage(tool_calls=(ToolCall("call_1", "weather", "{}"),)))
+WAITING: Transcript = (
+    UserMessage("?"),
+    AssistantMessage(tool_calls=(ToolCall("call_1", "weather", "{}"),)),
+)
 ANSWERED: Transcript = (*WAITING, ToolResult("call_1", "weather", "rain"))
 
 
@@ -30,7 +40,12 @@ def read(*items: JsonValue) -> tuple[JsonObject, ...]:
 
 
 def call(call_id: str) -> JsonObject:
-    return {"type": "function_call", "call_id": call_id, "name": "weather", "arguments": "{}"}
+    return {
+        "type": "function_call",
+        "call_id": call_id,
+        "name": "weather",
+        "arguments": "{}",
+    }
 
 
 def output(call_id: str) -> JsonObject:
@@ -52,7 +67,13 @@ def unpaired(history: Transcript, *items: JsonObject) -> tuple[str, str | None]:
 
 def test_a_text_is_a_message() -> None:
     """Invariant 41."""
-    whole = read({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hi"}]})
+    whole = read(
+        {
+            "type": "message",
+            "role": "user",
+            "content": [{"type": "input_text", "text": "Hi"}],
+        }
+    )
 
     assert read_input("Hi", lambda prefix: f"{prefix}_new0") == read(HI) == whole
     assert read_input(None, str) == ()
@@ -68,8 +89,13 @@ def test_what_is_no_input(value: JsonValue) -> None:
 
 def test_errors_name_the_place() -> None:
     """Invariants 67, 68."""
-    picture: JsonObject = {"type": "input_image", "image_url": "https://example.com/a.png"}
-    err = refused(HI, {"role": "user", "content": [{"type": "input_text", "text": "?"}, picture]})
+    picture: JsonObject = {
+        "type": "input_image",
+        "image_url": "https://example.com/a.png",
+    }
+    err = refused(
+        HI, {"role": "user", "content": [{"type": "input_text", "text": "?"}, picture]}
+    )
 
     assert (err.status, err.param) == (400, "input[1].content[1].image_url")
     assert err.message.startswith("Invalid value for 'input[1].content[1].image_url': ")
@@ -79,16 +105,29 @@ def test_errors_name_the_place() -> None:
 
 def test_too_much_is_refused_before_it_is_read() -> None:
     assert refused(*[HI] * 2049).param == "input"
-    assert refused({"role": "user", "content": [5] * 2049}, {**output("call_1"), "output": [5] * 2048}).param == "input"
+    assert (
+        refused(
+            {"role": "user", "content": [5] * 2049},
+            {**output("call_1"), "output": [5] * 2048},
+        ).param
+        == "input"
+    )
 
 
 def test_what_stands_there_twice() -> None:
     """Invariant 46."""
-    answer: JsonObject = {"type": "mcp_approval_response", "approval_request_id": "mcpr_1_0", "approve": True}
+    answer: JsonObject = {
+        "type": "mcp_approval_response",
+        "approval_request_id": "mcpr_1_0",
+        "approve": True,
+    }
 
     twice = refused(answer, HI, {**answer, "approve": False})
 
-    assert (twice.param, twice.code) == ("input[2].approval_request_id", "approval_continuation_invalid")
+    assert (twice.param, twice.code) == (
+        "input[2].approval_request_id",
+        "approval_continuation_invalid",
+    )
     assert refused({**HI, "id": "msg_1"}, {**HI, "id": "msg_1"}).param == "input[1].id"
 
 
@@ -102,14 +141,23 @@ def test_a_call_without_its_output() -> None:
 
 def test_an_output_without_its_call() -> None:
     """Invariant 2."""
-    expected = ("No tool call found for function call output with call_id call_2.", "input")
+    expected = (
+        "No tool call found for function call output with call_id call_2.",
+        "input",
+    )
 
     assert unpaired((), output("call_2")) == expected
     assert unpaired(WAITING, output("call_1"), output("call_2")) == expected
     assert (
         unpaired(
             (),
-            {"type": "mcp_call", "id": "call_2", "server_label": "a", "name": "b", "arguments": ""},
+            {
+                "type": "mcp_call",
+                "id": "call_2",
+                "server_label": "a",
+                "name": "b",
+                "arguments": "",
+            },
             output("call_2"),
         )
         == expected
@@ -118,7 +166,10 @@ def test_an_output_without_its_call() -> None:
 
 def test_pairs_may_stand_apart() -> None:
     """Invariants 3, 5."""
-    parse_input(read(call("call_1"), HI, call("call_2"), output("call_1"), output("call_2")), CODEC)
+    parse_input(
+        read(call("call_1"), HI, call("call_2"), output("call_1"), output("call_2")),
+        CODEC,
+    )
     parse_input(read(output("call_1"), call("call_1")), CODEC)
     parse_input(read(output("call_1"), HI), CODEC, WAITING)
     parse_input(read(HI), CODEC, ANSWERED)
@@ -134,7 +185,9 @@ def test_pairs_may_stand_apart() -> None:
         ((), [HI, call("call_1"), call("call_1"), output("call_1")], "input[2]"),
     ],
 )
-def test_nothing_is_answered_or_called_twice(history: Transcript, items: list[JsonObject], param: str) -> None:
+def test_nothing_is_answered_or_called_twice(
+    history: Transcript, items: list[JsonObject], param: str
+) -> None:
     """Invariant 4."""
     message, where = unpaired(history, *items)
 
@@ -145,13 +198,20 @@ def test_nothing_is_answered_or_called_twice(history: Transcript, items: list[Js
 def test_what_the_input_says() -> None:
     parsed = parse_input(read(output("call_1"), HI), CODEC, WAITING)
 
-    assert parsed.messages == (ToolResult("call_1", "weather", "rain", open_world=True), UserMessage("Hi"))
+    assert parsed.messages == (
+        ToolResult("call_1", "weather", "rain", open_world=True),
+        UserMessage("Hi"),
+    )
 
 
 @pytest.mark.parametrize("history", [(), WAITING])
 def test_what_the_input_cannot_say(history: Transcript) -> None:
     with pytest.raises(ApiError) as caught:
-        parse_input(read(*([output("call_1")] if history else []), {"id": "msg_1"}), CODEC, history)
+        parse_input(
+            read(*([output("call_1")] if history else []), {"id": "msg_1"}),
+            CODEC,
+            history,
+        )
 
     assert caught.value.status == 400
     assert caught.value.param == f"input[{len(history[1:])}].id"
@@ -160,7 +220,10 @@ def test_what_the_input_cannot_say(history: Transcript) -> None:
 def test_ids_that_are_too_long_for_clients_find_back() -> None:
     """Invariant 5: some services write more into the id of a call than clients take."""
     call_id = "call_1__thought__" + "A" * 200
-    history = (UserMessage("?"), AssistantMessage(tool_calls=(ToolCall(call_id, "weather", "{}"),)))
+    history = (
+        UserMessage("?"),
+        AssistantMessage(tool_calls=(ToolCall(call_id, "weather", "{}"),)),
+    )
     item = function_call_item("fc_1", ToolCall(call_id, "weather", "{}"))
     answer = output(str(item["call_id"]))
 

@@ -33,16 +33,30 @@ from custom_components.chatterbox.agent.messages import (
     Usage,
     UserMessage,
 )
-from custom_components.chatterbox.agent.protocols import Ask, Deny, OutputFormat, Rewrite
+from custom_components.chatterbox.agent.protocols import (
+    Ask,
+    Deny,
+    OutputFormat,
+    Rewrite,
+)
 from custom_components.chatterbox.agent.transcript import open_calls, repair
-from custom_components.chatterbox.responses.protocol.backend import ApprovalDecisions, ToolsOffered
+from custom_components.chatterbox.responses.protocol.backend import (
+    ApprovalDecisions,
+    ToolsOffered,
+)
 from custom_components.chatterbox.responses.protocol.errors import internal_error
 from custom_components.chatterbox.responses.protocol.run import ResponseStream
 from tests.agent.turns import assert_valid
 from tests.responses.protocol.answered import objects
 from tests.responses.protocol.asked import asked_with, plan_of
 from tests.responses.protocol.valid_stream import ValidStream
-from tests.support.doubles import Line, ScriptedDispatcher, ScriptedHooks, ScriptedProvider, tool
+from tests.support.doubles import (
+    Line,
+    ScriptedDispatcher,
+    ScriptedHooks,
+    ScriptedProvider,
+    tool,
+)
 
 YES = Answer(approved=True)
 TOOLS = (
@@ -52,8 +66,13 @@ TOOLS = (
     tool("fails"),
     tool("show_page", client=True),
 )
-OFFERED = ToolsOffered({"assist": TOOLS[:2], "weather": TOOLS[2:3]}, {"broken": "It does not answer."})
-DATA = OutputFormat("data", {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]})
+OFFERED = ToolsOffered(
+    {"assist": TOOLS[:2], "weather": TOOLS[2:3]}, {"broken": "It does not answer."}
+)
+DATA = OutputFormat(
+    "data",
+    {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]},
+)
 
 
 async def fails(_: JsonObject) -> ToolOutcome:
@@ -92,8 +111,12 @@ REQUESTS = st.builds(
     pauses_for_functions=st.booleans(),
     output=st.sampled_from([None, None, DATA]),
 )
-LIMITS = st.builds(Limits, max_iterations=st.integers(1, 4), max_tool_calls=st.integers(1, 4))
-DECISIONS = st.sampled_from([None, None, Ask("Sure?"), Ask("Sure?"), Deny("No."), Rewrite[JsonObject]({"n": 3})])
+LIMITS = st.builds(
+    Limits, max_iterations=st.integers(1, 4), max_tool_calls=st.integers(1, 4)
+)
+DECISIONS = st.sampled_from(
+    [None, None, Ask("Sure?"), Ask("Sure?"), Deny("No."), Rewrite[JsonObject]({"n": 3})]
+)
 HOOKS = st.dictionaries(st.sampled_from(["on", "look", "fails"]), DECISIONS)
 PROMPTS = st.sampled_from([None, None, None, Rewrite("Please!"), Deny("No.")])
 ANSWERS = st.lists(
@@ -127,27 +150,42 @@ class Chain:
         )
         events = await self._answered(stream, turn)
         self._check_messages(stream, events)
-        self.history = repair((*self.history, *([] if approval else [UserMessage("Go!")]), *stream.messages))
+        self.history = repair(
+            (
+                *self.history,
+                *([] if approval else [UserMessage("Go!")]),
+                *stream.messages,
+            )
+        )
         assert_valid(self.history)
 
     def _approval(self) -> ApprovalDecisions | None:
         if self.pending is None:
             return None
         answers = enumerate(self.data.draw(ANSWERS)[: len(self.pending.calls)])
-        return ApprovalDecisions(self.pending.id, {index: answer for index, answer in answers if answer})
+        return ApprovalDecisions(
+            self.pending.id, {index: answer for index, answer in answers if answer}
+        )
 
     def _answer(self, approval: ApprovalDecisions | None) -> PendingApproval | None:
         if self.pending is None or approval is None:
             return None
         ids = [pending_call.call.id for pending_call in self.pending.calls]
-        return replace(self.pending, answers={ids[index]: one for index, one in approval.decisions.items()})
+        return replace(
+            self.pending,
+            answers={ids[index]: one for index, one in approval.decisions.items()},
+        )
 
     async def _answered(self, stream: ResponseStream, turn: Turn) -> list[TurnEvent]:
         """Take the turn as far as it goes; return what happened."""
         now, prompt = self.data.draw(HOOKS), self.data.draw(PROMPTS)
-        hooks = [ScriptedHooks(prompt=lambda _: prompt, before=lambda name, _: now.get(name))]
+        hooks = [
+            ScriptedHooks(prompt=lambda _: prompt, before=lambda name, _: now.get(name))
+        ]
         dispatcher = ScriptedDispatcher({"fails": fails})
-        loop = AgenticLoop(ScriptedProvider(*self._script(turn.limits)), dispatcher, hooks=hooks)
+        loop = AgenticLoop(
+            ScriptedProvider(*self._script(turn.limits)), dispatcher, hooks=hooks
+        )
         last = self.data.draw(st.integers(0, 60), label="events until it is cut off")
         checked, happened = ValidStream(), list[TurnEvent]()
 
@@ -178,7 +216,11 @@ class Chain:
             lines: list[Line] = []
             for piece in pieces:
                 if isinstance(piece, ToolCallReady):
-                    unique = piece.call.id if piece.call.id not in ids else f"{piece.call.id}{len(ids)}"
+                    unique = (
+                        piece.call.id
+                        if piece.call.id not in ids
+                        else f"{piece.call.id}{len(ids)}"
+                    )
                     ids.add(unique)
                     lines.append(ToolCallReady(replace(piece.call, id=unique)))
                 else:
@@ -188,7 +230,11 @@ class Chain:
 
     def _check_labels(self, response: JsonObject) -> None:
         """Invariants 12, 50: a list for each label, once in a chain."""
-        labels = [str(one["server_label"]) for one in objects(response["output"]) if one["type"] == "mcp_list_tools"]
+        labels = [
+            str(one["server_label"])
+            for one in objects(response["output"])
+            if one["type"] == "mcp_list_tools"
+        ]
         assert len(set(labels)) == len(labels)
         assert self.listed.isdisjoint(labels)
         self.listed |= set(labels) - {"broken"}
@@ -198,23 +244,44 @@ class Chain:
         end = events[-1] if events and isinstance(events[-1], TurnFinished) else None
         self.pending = end.pending if end else None
         items = objects(stream.resource["output"])
-        handed_out = [str(one["call_id"]) for one in items if one["type"] == "function_call"]
+        handed_out = [
+            str(one["call_id"]) for one in items if one["type"] == "function_call"
+        ]
         assert [call.id for call in open_calls(stream.messages)] == handed_out
         assert (stream.resource["status"] == "requires_action") <= bool(handed_out)
         requests = [one for one in items if one["type"] == "mcp_approval_request"]
-        questions = [one.pending for one in events if isinstance(one, ApprovalRequested)]
+        questions = [
+            one.pending for one in events if isinstance(one, ApprovalRequested)
+        ]
         assert len(requests) == sum(len(question.calls) for question in questions)
-        pending_call = {one.result.call_id for one in events if isinstance(one, ToolFinished) and one.awaits_approval}
-        calls = [call for one in stream.messages if isinstance(one, AssistantMessage) for call in one.tool_calls]
-        names = [str(one["name"]) for one in items if one["type"] in {"mcp_call", "function_call"}]
-        remaining = iter([call.name for call in calls])
-        assert all(name in remaining for name in names), "calls are shown in their order"
-        not_run = {
-            one.call_id for one in stream.messages if isinstance(one, ToolResult) and (one.is_error or one.synthetic)
+        pending_call = {
+            one.result.call_id
+            for one in events
+            if isinstance(one, ToolFinished) and one.awaits_approval
         }
-        assert len(names) >= len([call for call in calls if call.id not in pending_call | not_run]), (
-            "all that ran is shown"
+        calls = [
+            call
+            for one in stream.messages
+            if isinstance(one, AssistantMessage)
+            for call in one.tool_calls
+        ]
+        names = [
+            str(one["name"])
+            for one in items
+            if one["type"] in {"mcp_call", "function_call"}
+        ]
+        remaining = iter([call.name for call in calls])
+        assert all(name in remaining for name in names), (
+            "calls are shown in their order"
         )
+        not_run = {
+            one.call_id
+            for one in stream.messages
+            if isinstance(one, ToolResult) and (one.is_error or one.synthetic)
+        }
+        assert len(names) >= len(
+            [call for call in calls if call.id not in pending_call | not_run]
+        ), "all that ran is shown"
         if end is not None and end.stop_reason is not StopReason.PROVIDER_FAILED:
             assert stream.resource["status"] not in {"failed", "cancelled"}
 

@@ -6,8 +6,18 @@ from dataclasses import replace
 import pytest
 
 from custom_components.chatterbox.agent.errors import ProviderUnreachable
-from custom_components.chatterbox.agent.events import CompletionResult, ReasoningDelta, TextDelta, ToolCallReady
-from custom_components.chatterbox.agent.messages import FinishReason, JsonObject, JsonValue, ToolCall
+from custom_components.chatterbox.agent.events import (
+    CompletionResult,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallReady,
+)
+from custom_components.chatterbox.agent.messages import (
+    FinishReason,
+    JsonObject,
+    JsonValue,
+    ToolCall,
+)
 from tests.responses.protocol.answered import ASKED, Asking, an_object
 from tests.responses.protocol.valid_stream import check_stream
 from tests.support.doubles import Line, call, say
@@ -23,7 +33,14 @@ async def sent(*script: list[Line]) -> list[JsonObject]:
 
 
 SCRIPTS: dict[str, list[list[Line]]] = {
-    "words": [[ReasoningDelta("Hm."), TextDelta("It "), TextDelta("is on."), CompletionResult(FinishReason.STOP)]],
+    "words": [
+        [
+            ReasoningDelta("Hm."),
+            TextDelta("It "),
+            TextDelta("is on."),
+            CompletionResult(FinishReason.STOP),
+        ]
+    ],
     "calls": [call(ON, ToolCall("x", "unheard_of", "{}")), say("It is on.")],
     "functions": [call(SHOW)],
     "cut": [say("It is", FinishReason.LENGTH)],
@@ -32,7 +49,9 @@ SCRIPTS: dict[str, list[list[Line]]] = {
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-async def test_no_event_can_be_left_out_come_twice_or_change_its_place(script: str) -> None:
+async def test_no_event_can_be_left_out_come_twice_or_change_its_place(
+    script: str,
+) -> None:
     """Invariants 7, 8, 10, 12, 13."""
     valid = await sent(*SCRIPTS[script])
     check_stream(valid)
@@ -42,7 +61,9 @@ async def test_no_event_can_be_left_out_come_twice_or_change_its_place(script: s
             [*valid[: index + 1], *valid[index:]],
             [*valid[:index], *reversed(valid[index : index + 2]), *valid[index + 2 :]],
         ):
-            if [event["type"] for event in broken] != [event["type"] for event in valid]:
+            if [event["type"] for event in broken] != [
+                event["type"] for event in valid
+            ]:
                 with pytest.raises(AssertionError):
                     check_stream(numbered(broken))
 
@@ -72,7 +93,9 @@ CHANGES: list[tuple[str, str, str, JsonValue]] = [
 
 
 @pytest.mark.parametrize(("script", "kind", "path", "value"), CHANGES)
-async def test_no_value_can_be_another(script: str, kind: str, path: str, value: JsonValue) -> None:
+async def test_no_value_can_be_another(
+    script: str, kind: str, path: str, value: JsonValue
+) -> None:
     """Invariants 7, 11, 12, 13, 15, 43."""
     events = await sent(*SCRIPTS[script])
     holder = next(event for event in events if event["type"] == kind)

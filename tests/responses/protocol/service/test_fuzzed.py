@@ -14,7 +14,10 @@ from tests.responses.protocol.schema_values import bodies, changed, values_of
 from tests.responses.protocol.valid_stream import check_resource, check_stream
 from tests.support.doubles import ScriptedProvider, say
 
-_SLOW_TO_MAKE = settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+_SLOW_TO_MAKE = settings(
+    max_examples=100,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
 
 
 async def answer(body: JsonValue) -> None:
@@ -40,14 +43,20 @@ async def _check(made: JsonObject | AsyncGenerator[JsonObject]) -> None:
 
 @given(bodies())
 @_SLOW_TO_MAKE
-async def test_bodies_of_the_specification_are_answered_or_refused(body: dict[str, JsonValue]) -> None:
+async def test_bodies_of_the_specification_are_answered_or_refused(
+    body: dict[str, JsonValue],
+) -> None:
     """Invariants 14, 43, 67."""
     await answer({**body, "model": KITCHEN})
 
 
 @given(
-    st.builds(lambda model, body: {**body, "model": model}, st.just(KITCHEN), bodies()).flatmap(changed)
-    | st.lists(values_of("ItemParam"), max_size=5).map(lambda items: {"model": KITCHEN, "input": [*items]})
+    st.builds(
+        lambda model, body: {**body, "model": model}, st.just(KITCHEN), bodies()
+    ).flatmap(changed)
+    | st.lists(values_of("ItemParam"), max_size=5).map(
+        lambda items: {"model": KITCHEN, "input": [*items]}
+    )
 )
 @_SLOW_TO_MAKE
 async def test_bodies_made_worse_are_answered_or_refused(body: JsonValue) -> None:
@@ -55,7 +64,12 @@ async def test_bodies_made_worse_are_answered_or_refused(body: JsonValue) -> Non
     await answer(body)
 
 
-@given(json_values() | st.dictionaries(st.sampled_from(["model", "input", "tools", "text"]), json_values()))
+@given(
+    json_values()
+    | st.dictionaries(
+        st.sampled_from(["model", "input", "tools", "text"]), json_values()
+    )
+)
 @_SLOW_TO_MAKE
 async def test_any_json_is_answered_or_refused(body: JsonValue) -> None:
     """Invariant 67."""

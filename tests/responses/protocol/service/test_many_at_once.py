@@ -10,13 +10,31 @@ from typing import override
 import pytest
 
 from custom_components.chatterbox.agent.messages import ToolCall
-from custom_components.chatterbox.responses.protocol.backend import BackendEvent, TurnRequest
+from custom_components.chatterbox.responses.protocol.backend import (
+    BackendEvent,
+    TurnRequest,
+)
 from custom_components.chatterbox.responses.protocol.errors import ApiError, ErrorType
 from custom_components.chatterbox.responses.protocol.service import ResponsesService
 from tests.agent.turns import run_other_tasks
 from tests.responses.protocol.backend_double import ANNA, BackendDouble
-from tests.responses.protocol.service_talk import ask, last_response, mcp, output_text, request, stream
-from tests.support.doubles import Gate, ScriptedDispatcher, ScriptedProvider, call, never, say, tool
+from tests.responses.protocol.service_talk import (
+    ask,
+    last_response,
+    mcp,
+    output_text,
+    request,
+    stream,
+)
+from tests.support.doubles import (
+    Gate,
+    ScriptedDispatcher,
+    ScriptedProvider,
+    call,
+    never,
+    say,
+    tool,
+)
 
 ON = ToolCall("call_on", "light_on", "{}")
 LIGHT = tool("light_on")
@@ -24,7 +42,9 @@ LIGHT = tool("light_on")
 
 async def test_a_response_is_stored_before_its_last_event() -> None:
     backend = BackendDouble(ScriptedProvider(say("Hello.")))
-    answer = await ResponsesService(backend).create(json.dumps(request(stream=True)), ANNA)
+    answer = await ResponsesService(backend).create(
+        json.dumps(request(stream=True)), ANNA
+    )
     assert isinstance(answer, AsyncGenerator)
 
     async with aclosing(answer) as events:
@@ -72,7 +92,9 @@ async def test_whoever_cancels_a_request_for_a_whole_response_ends_the_turn() ->
 
 async def test_events_that_nobody_reads_begin_no_turn() -> None:
     backend = BackendDouble(ScriptedProvider([never]))
-    answer = await ResponsesService(backend).create(json.dumps(request(stream=True)), ANNA)
+    answer = await ResponsesService(backend).create(
+        json.dumps(request(stream=True)), ANNA
+    )
     assert isinstance(answer, AsyncGenerator)
 
     await answer.aclose()
@@ -100,7 +122,9 @@ class Failing(BackendDouble):
             raise self.failure
 
 
-async def test_a_bug_in_the_middle_fails_the_response_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_bug_in_the_middle_fails_the_response_and_is_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     """Invariants 44, 59."""
     backend = Failing(ScriptedProvider(say("Hello."), say("Hello.")))
     backend.failure = RuntimeError("a secret")
@@ -111,16 +135,27 @@ async def test_a_bug_in_the_middle_fails_the_response_and_is_logged(caplog: pyte
     with pytest.raises(ApiError) as raised:
         await ask(service)
     assert (raised.value.status, raised.value.code) == (500, "server_error")
-    assert [record.levelno for record in caplog.records] == [logging.ERROR, logging.ERROR]
+    assert [record.levelno for record in caplog.records] == [
+        logging.ERROR,
+        logging.ERROR,
+    ]
     assert ("RuntimeError" in caplog.text, "a secret" in caplog.text) == (True, False)
 
 
 @pytest.mark.parametrize(
     ("failure", "code"),
-    [(ApiError("Asleep.", status=503, kind=ErrorType.SERVER, code="asleep"), "asleep"), (None, "server_error")],
+    [
+        (
+            ApiError("Asleep.", status=503, kind=ErrorType.SERVER, code="asleep"),
+            "asleep",
+        ),
+        (None, "server_error"),
+    ],
     ids=["error", "no end"],
 )
-async def test_a_turn_that_breaks_off_fails_the_response(failure: ApiError | None, code: str) -> None:
+async def test_a_turn_that_breaks_off_fails_the_response(
+    failure: ApiError | None, code: str
+) -> None:
     """Invariant 59."""
     backend = Failing(ScriptedProvider(say("Hello.")))
     backend.failure = failure
@@ -131,7 +166,9 @@ async def test_a_turn_that_breaks_off_fails_the_response(failure: ApiError | Non
     assert (response["status"], response["error"]["code"]) == ("failed", code)
 
 
-async def test_a_bug_after_the_end_does_not_change_the_response(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_bug_after_the_end_does_not_change_the_response(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     backend = Failing(ScriptedProvider(say("Hello.")))
     backend.failure, backend.after = RuntimeError("a bug"), 1000
 

@@ -8,7 +8,12 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from custom_components.chatterbox.agent.errors import ProviderUnreachable
-from custom_components.chatterbox.agent.events import CompletionResult, ReasoningDelta, TextDelta, ToolCallReady
+from custom_components.chatterbox.agent.events import (
+    CompletionResult,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallReady,
+)
 from custom_components.chatterbox.agent.messages import (
     FinishReason,
     JsonObject,
@@ -52,7 +57,11 @@ ENDS = st.sampled_from(
     ]
 )
 INFERENCES = st.tuples(
-    st.lists(st.one_of(CALLS, st.sampled_from([TextDelta("On. "), ReasoningDelta("Hm.")])), max_size=4), ENDS
+    st.lists(
+        st.one_of(CALLS, st.sampled_from([TextDelta("On. "), ReasoningDelta("Hm.")])),
+        max_size=4,
+    ),
+    ENDS,
 )
 
 
@@ -115,7 +124,9 @@ class Clients:
     async def take(self, step: Step) -> None:
         """Do a step, and check what comes of it."""
         previous = (
-            self.known[-1 - step.previous] if step.previous is not None and step.previous < len(self.known) else None
+            self.known[-1 - step.previous]
+            if step.previous is not None and step.previous < len(self.known)
+            else None
         )
         if step.deletes and previous is not None:
             await self._delete(step, previous)
@@ -124,17 +135,25 @@ class Clients:
         text = f"text {self.requests}"
         turns = len(self.backend.turns)
         try:
-            response = await self._ask(step, self._input(step, previous, text), previous)
+            response = await self._ask(
+                step, self._input(step, previous, text), previous
+            )
         except ApiError as refusal:
             self._check_refusal(step, previous, refusal)
             return
-        assert previous is None or (previous.can_be_gone_on_from and previous.caller == step.caller)
+        assert previous is None or (
+            previous.can_be_gone_on_from and previous.caller == step.caller
+        )
         words = [*(previous.words if previous else []), text]
         (turn,) = self.backend.turns[turns:]
         assert_valid(turn.transcript)
-        assert [one.text for one in turn.transcript if isinstance(one, UserMessage)] == words
+        assert [
+            one.text for one in turn.transcript if isinstance(one, UserMessage)
+        ] == words
         assert turn.may_store == (step.store or step.how == "background")
-        self.approved += step.approves * len(turn.approval.decisions if turn.approval else ())
+        self.approved += step.approves * len(
+            turn.approval.decisions if turn.approval else ()
+        )
         self.known.append(Known(step.caller, response, words, previous, turn.may_store))
         if turn.may_store:
             assert await read(self.service, response["id"], step.caller) == response
@@ -154,25 +173,44 @@ class Clients:
             if item["type"] == "function_call":
                 sent.append(output(str(item["call_id"])))
             if item["type"] == "mcp_approval_request":
-                answer: JsonObject = {"type": "mcp_approval_response", "approve": step.approves}
+                answer: JsonObject = {
+                    "type": "mcp_approval_response",
+                    "approve": step.approves,
+                }
                 sent.append({**answer, "approval_request_id": item["id"]})
         return [*sent, {"role": "user", "content": text}]
 
-    async def _ask(self, step: Step, sent: JsonValue, previous: Known | None) -> JsonObject:
+    async def _ask(
+        self, step: Step, sent: JsonValue, previous: Known | None
+    ) -> JsonObject:
         fields: dict[str, JsonValue] = {"tools": [mcp(), function("show_page")]}
         if previous is not None:
             fields["previous_response_id"] = previous.response["id"]
         if step.how == "whole":
-            return await ask(self.service, sent, step.caller, store=step.store, **fields)
+            return await ask(
+                self.service, sent, step.caller, store=step.store, **fields
+            )
         if step.how == "streamed":
-            return last_response(await stream(self.service, sent, step.caller, store=step.store, **fields))
-        begun = await self.service.create(json.dumps(request(sent, background=True, **fields)), step.caller)
+            return last_response(
+                await stream(
+                    self.service, sent, step.caller, store=step.store, **fields
+                )
+            )
+        begun = await self.service.create(
+            json.dumps(request(sent, background=True, **fields)), step.caller
+        )
         assert isinstance(begun, dict)
         check_resource(begun)
         query = {"stream": "true"}
-        return check_stream(await collected(await self.service.get(str(begun["id"]), step.caller, query)))
+        return check_stream(
+            await collected(
+                await self.service.get(str(begun["id"]), step.caller, query)
+            )
+        )
 
-    def _check_refusal(self, step: Step, previous: Known | None, refusal: ApiError) -> None:
+    def _check_refusal(
+        self, step: Step, previous: Known | None, refusal: ApiError
+    ) -> None:
         if refusal.code == "model_unreachable":
             assert step.how == "whole"
         elif previous is None:
@@ -185,14 +223,21 @@ class Clients:
 
 
 @settings(max_examples=30)
-@given(st.lists(STEPS, min_size=1, max_size=10), st.lists(INFERENCES, min_size=1, max_size=12))
+@given(
+    st.lists(STEPS, min_size=1, max_size=10),
+    st.lists(INFERENCES, min_size=1, max_size=12),
+)
 async def test_whatever_clients_do_what_is_promised_holds(
     steps: list[Step], inferences: list[tuple[list[Line], Line]]
 ) -> None:
     """Invariants 7, 8, 36, 37, 38, 39, 43, 45, 64."""
     scripts = cycle(inferences)
-    provider = ScriptedProvider(*([*pieces, end] for pieces, end in (next(scripts) for _ in range(120))))
-    tools: dict[str, tuple[ToolDefinition, ...]] = {"home": (tool("light_on", repeatable=True), tool("unlock"))}
+    provider = ScriptedProvider(
+        *([*pieces, end] for pieces, end in (next(scripts) for _ in range(120)))
+    )
+    tools: dict[str, tuple[ToolDefinition, ...]] = {
+        "home": (tool("light_on", repeatable=True), tool("unlock"))
+    }
     backend = BackendDouble(provider, hooks=[asks_for("unlock")], tools=tools)
     clients = Clients(backend, ResponsesService(backend))
 
@@ -201,6 +246,13 @@ async def test_whatever_clients_do_what_is_promised_holds(
 
     assert (backend.taking, provider.open_streams) == (0, 0)
     remaining = {str(one.response["id"]) for one in clients.known if one.is_there}
-    failed = {key for key, record in backend.memory.records.items() if record.response["status"] == "failed"}
+    failed = {
+        key
+        for key, record in backend.memory.records.items()
+        if record.response["status"] == "failed"
+    }
     assert remaining <= backend.memory.records.keys() <= remaining | failed
-    assert sum(one.name == "unlock" for one in backend.dispatcher.started) <= clients.approved
+    assert (
+        sum(one.name == "unlock" for one in backend.dispatcher.started)
+        <= clients.approved
+    )

@@ -20,8 +20,19 @@ def assert_said(text: str, spoken: str, language: str) -> None:
 @pytest.mark.parametrize(
     ("word", "bare"),
     [
-        *(("**bold**", "bold"), ("***both***", "both"), ("*_both_*", "both"), ("__init__", "init"), ("**", "")),
-        *(("2**3", "2**3"), ("(1)*(2)", "(1)*(2)"), ("**2*3**", "2*3"), ("snake_case", "snake_case")),
+        *(
+            ("**bold**", "bold"),
+            ("***both***", "both"),
+            ("*_both_*", "both"),
+            ("__init__", "init"),
+            ("**", ""),
+        ),
+        *(
+            ("2**3", "2**3"),
+            ("(1)*(2)", "(1)*(2)"),
+            ("**2*3**", "2*3"),
+            ("snake_case", "snake_case"),
+        ),
     ],
 )
 def test_marks_of_any_length_are_removed_at_once(word: str, bare: str) -> None:
@@ -30,11 +41,42 @@ def test_marks_of_any_length_are_removed_at_once(word: str, bare: str) -> None:
 
 READABLE = [
     *("50 %", "50%", "400 ppm", "CO₂", "10 €/MWh", "21°"),
-    *("12:30", "7:30", "10:30\u201311:00", "8-10", "8\u201310", "½", "1 1/2", "-5", "±1", "~5", "≈ 8"),
+    *(
+        "12:30",
+        "7:30",
+        "10:30\u201311:00",
+        "8-10",
+        "8\u201310",
+        "½",
+        "1 1/2",
+        "-5",
+        "±1",
+        "~5",
+        "≈ 8",
+    ),
     *("12,50 €", "$5-$10", "5$", "R$ 50", "US$ 5", "¥100", "5¢"),
     *("1.000,5", "1,000.5", ".5", "1st", "2nd", "3.", "1er", "1.º", "2ª", "#1"),
-    *("R&D", "a & b", "and/or", "5 \u00d7 3", "10 ÷ 2", "≤ 5", "@home", "C:\\temp\\new", "me@example.org"),
-    *("+49 170 1234567", "v2.1.0", "192.168.1.10", "2026-11-22-backup", "1234-56-78", "12-2026", "°", "5'11\""),
+    *(
+        "R&D",
+        "a & b",
+        "and/or",
+        "5 \u00d7 3",
+        "10 ÷ 2",
+        "≤ 5",
+        "@home",
+        "C:\\temp\\new",
+        "me@example.org",
+    ),
+    *(
+        "+49 170 1234567",
+        "v2.1.0",
+        "192.168.1.10",
+        "2026-11-22-backup",
+        "1234-56-78",
+        "12-2026",
+        "°",
+        "5'11\"",
+    ),
 ]
 """Notations that a voice can read: it says them in its own language."""
 
@@ -81,7 +123,9 @@ def test_what_a_voice_can_read_stays_as_it_is(language: str) -> None:
         ("5 ☀️: 5 🌧️; 5", "5: 5; 5"),
     ],
 )
-def test_what_a_voice_cannot_read_is_put_so_that_it_can(written: str, spoken: str) -> None:
+def test_what_a_voice_cannot_read_is_put_so_that_it_can(
+    written: str, spoken: str
+) -> None:
     for language in LANGUAGES:
         assert_said(written, spoken, language)
 
@@ -127,7 +171,10 @@ def test_dates(language: str, day: str, moment: str) -> None:
     assert_said("2026-11-02T08:30:00+01:00", moment, language)
 
 
-@pytest.mark.parametrize("moment", ["2026-11-02T08:30", "2026-11-02T08:30:15.250Z", "2026-11-02T08:30:15-05:00"])
+@pytest.mark.parametrize(
+    "moment",
+    ["2026-11-02T08:30", "2026-11-02T08:30:15.250Z", "2026-11-02T08:30:15-05:00"],
+)
 def test_moments(moment: str) -> None:
     assert_said(f"**{moment}**, at last", "November 2, 2026, 08:30, at last", "en")
 
@@ -140,22 +187,42 @@ def test_every_month_of_every_language_has_a_name(language: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("language", "first"), [("fr", "1er mars 2026"), ("it", "1º marzo 2026"), ("de", "Erster März 2026")]
+    ("language", "first"),
+    [("fr", "1er mars 2026"), ("it", "1º marzo 2026"), ("de", "Erster März 2026")],
 )
 def test_the_first_day_of_a_month(language: str, first: str) -> None:
     assert_said("2026-03-01", first, language)
 
 
 def test_what_is_no_date_is_none() -> None:
-    for text in ("2026-13-01", "2026-02-30", "backup-2026-11-22", "2026-11-22.log", "a/2026-11-22", "12026-11-22"):
+    for text in (
+        "2026-13-01",
+        "2026-02-30",
+        "backup-2026-11-22",
+        "2026-11-22.log",
+        "a/2026-11-22",
+        "12026-11-22",
+    ):
         assert_said(text, text, "en")
 
 
 @pytest.mark.parametrize(
     ("language", "yes", "no"),
     [
-        *[("en", "yes", "no"), ("de", "ja", "nein"), ("fr", "oui", "non"), ("es", "sí", "no"), ("it", "sì", "no")],
-        *[("nl", "ja", "nee"), ("pt", "sim", "não"), ("pl", "tak", "nie"), ("sv", "ja", "nej"), ("zh", "是", "否")],
+        *[
+            ("en", "yes", "no"),
+            ("de", "ja", "nein"),
+            ("fr", "oui", "non"),
+            ("es", "sí", "no"),
+            ("it", "sì", "no"),
+        ],
+        *[
+            ("nl", "ja", "nee"),
+            ("pt", "sim", "não"),
+            ("pl", "tak", "nie"),
+            ("sv", "ja", "nej"),
+            ("zh", "是", "否"),
+        ],
     ],
 )
 def test_a_tick_in_place_of_a_value_is_said(language: str, yes: str, no: str) -> None:
@@ -196,11 +263,16 @@ def test_a_language_without_words_leaves_ticks_out() -> None:
         ("The sky is blue.[1] It is high[2][3].", "The sky is blue. It is high."),
         ("The sky is blue [1][2]. It is high [3].", "The sky is blue. It is high."),
         ("Choose [1] red or [2] blue.", "Choose 1 red or 2 blue."),
-        ("Readings are [12], [15] and [20] watts.", "Readings are 12, 15 and 20 watts."),
+        (
+            "Readings are [12], [15] and [20] watts.",
+            "Readings are 12, 15 and 20 watts.",
+        ),
         ("Room [5] is free.", "Room 5 is free."),
     ],
 )
-def test_a_number_in_brackets_is_a_citation_only_right_after_a_word(text: str, spoken: str) -> None:
+def test_a_number_in_brackets_is_a_citation_only_right_after_a_word(
+    text: str, spoken: str
+) -> None:
     assert speakable(text, "en") == spoken
 
 
@@ -214,7 +286,11 @@ def test_a_number_in_brackets_is_a_citation_only_right_after_a_word(text: str, s
             "Es sind **21.5 °C** und 48.5 % bei -3.5 km/h.",
             "Es sind 21,5 Grad Celsius und 48,5 % bei -3,5 Kilometer pro Stunde.",
         ),
-        ("de", "Es sind 20.5-21.5 °C, 12.5 Grad, 12.50 €.", "Es sind 20,5-21,5 Grad Celsius, 12,5 Grad, 12,50 €."),
+        (
+            "de",
+            "Es sind 20.5-21.5 °C, 12.5 Grad, 12.50 €.",
+            "Es sind 20,5-21,5 Grad Celsius, 12,5 Grad, 12,50 €.",
+        ),
         ("fr", "Il fait 21.5\u202f°C.", "Il fait 21,5 degrés Celsius."),
         ("pt-BR", "São 21.5 °C.", "São 21,5 graus Celsius."),
         ("sv", "21.5  °C", "21,5 grader Celsius"),
@@ -223,31 +299,52 @@ def test_a_number_in_brackets_is_a_citation_only_right_after_a_word(text: str, s
         ("en", "It is 21.5 °C.", "It is 21.5 degrees Celsius."),
         ("zh", "现在21.5 °C。", "现在21.5 摄氏度。"),
         ("de", "Am 12.5. um 7.30 Uhr", "Am 12.5. um 7.30 Uhr"),
-        ("de", "Version 2026.11 und 3.2.1 % auf 192.168.1.20", "Version 2026.11 und 3.2.1 % auf 192.168.1.20"),
-        ("de", "Das sind 1.000 W und 12.345 kWh.", "Das sind 1.000 Watt und 12.345 Kilowattstunden."),
+        (
+            "de",
+            "Version 2026.11 und 3.2.1 % auf 192.168.1.20",
+            "Version 2026.11 und 3.2.1 % auf 192.168.1.20",
+        ),
+        (
+            "de",
+            "Das sind 1.000 W und 12.345 kWh.",
+            "Das sind 1.000 Watt und 12.345 Kilowattstunden.",
+        ),
         ("nl", "Om 7.30 uur en op 1.5", "Om 7.30 uur en op 1.5"),
         ("fr", "À 7.30 l'école, chapitre 3.2", "À 7.30 l'école, chapitre 3.2"),
         ("es", "A las 7.30 h", "A las 7.30 horas"),
         ("de", "Es sind 21.5\n°C", "Es sind 21.5. Grad Celsius"),
     ],
 )
-def test_a_decimal_with_a_unit_has_the_comma_of_its_language(language: str, text: str, spoken: str) -> None:
+def test_a_decimal_with_a_unit_has_the_comma_of_its_language(
+    language: str, text: str, spoken: str
+) -> None:
     assert speakable(text, language) == spoken
     for place in range(len(text) + 1):
         speech = SpeechFilter(language)
-        assert speech.feed(text[:place]) + speech.feed(text[place:]) + speech.finish() == spoken
+        assert (
+            speech.feed(text[:place]) + speech.feed(text[place:]) + speech.finish()
+            == spoken
+        )
 
 
 @pytest.mark.parametrize(
     ("language", "text", "spoken"),
     [
-        ("en", "It is 25 °C, inside 1°C.", "It is 25 degrees Celsius, inside 1 degree Celsius."),
+        (
+            "en",
+            "It is 25 °C, inside 1°C.",
+            "It is 25 degrees Celsius, inside 1 degree Celsius.",
+        ),
         (
             "en",
             "**70 °F** (21 ℃), 5 °C/h, 21°",
             "70 degrees Fahrenheit (21 degrees Celsius), 5 degrees Celsius per hour, 21°",
         ),
-        ("en", "20\u201321 °C and 20 → 22 °C", "20\u201321 degrees Celsius and 20, 22 degrees Celsius"),
+        (
+            "en",
+            "20\u201321 °C and 20 → 22 °C",
+            "20\u201321 degrees Celsius and 20, 22 degrees Celsius",
+        ),
         (
             "pl",
             "1 °C, 22 °C, 12 °C, 12.5 °C",
@@ -272,4 +369,7 @@ def test_degrees_are_words(language: str, text: str, spoken: str) -> None:
     assert speakable(text, language) == spoken
     for place in range(len(text) + 1):
         speech = SpeechFilter(language)
-        assert speech.feed(text[:place]) + speech.feed(text[place:]) + speech.finish() == spoken
+        assert (
+            speech.feed(text[:place]) + speech.feed(text[place:]) + speech.finish()
+            == spoken
+        )

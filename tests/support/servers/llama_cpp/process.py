@@ -48,7 +48,9 @@ class LlamaServer:
 def set_up_llama() -> None:
     """Build the environment where it is missing. Raises CalledProcessError when that fails."""
     script = _REPOSITORY / "script" / "setup"
-    subprocess.run([script, "llama"], check=True, timeout=_SET_UP_SECONDS, stdin=subprocess.DEVNULL)
+    subprocess.run(
+        [script, "llama"], check=True, timeout=_SET_UP_SECONDS, stdin=subprocess.DEVNULL
+    )
 
 
 @contextlib.asynccontextmanager
@@ -57,7 +59,13 @@ async def llama_server(setup: LlamaSetup = LlamaSetup()) -> AsyncIterator[LlamaS
     # The folder is removed here, because the server is killed.
     with tempfile.TemporaryDirectory(prefix="chatterbox-llama-") as folder:
         process = await asyncio.create_subprocess_exec(
-            *(_PYTHON, "-m", "tests.support.servers.llama_cpp", json.dumps(asdict(setup)), folder),
+            *(
+                _PYTHON,
+                "-m",
+                "tests.support.servers.llama_cpp",
+                json.dumps(asdict(setup)),
+                folder,
+            ),
             cwd=_REPOSITORY,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
@@ -66,7 +74,11 @@ async def llama_server(setup: LlamaSetup = LlamaSetup()) -> AsyncIterator[LlamaS
         try:
             if process.stdout is None:
                 raise RuntimeError("the server was started without an output to read")
-            url = (await asyncio.wait_for(process.stdout.readline(), _START_SECONDS)).decode().strip()
+            url = (
+                (await asyncio.wait_for(process.stdout.readline(), _START_SECONDS))
+                .decode()
+                .strip()
+            )
             if not url:
                 raise RuntimeError("the llama.cpp server did not start")
             yield LlamaServer(url, process)

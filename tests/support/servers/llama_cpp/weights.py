@@ -62,18 +62,27 @@ class Vocabulary:
         """Add those that are missing. A tokenizer never reads them, as it has no way to merge others into them."""
         added = [piece for piece in dict.fromkeys(pieces) if piece not in self.tokens]
         longer = {
-            _TOKENS: _longer(self.entries[_TOKENS], _TOKENS, [_text(piece) for piece in added]),
+            _TOKENS: _longer(
+                self.entries[_TOKENS], _TOKENS, [_text(piece) for piece in added]
+            ),
             _KINDS: _longer(self.entries[_KINDS], _KINDS, [_NORMAL] * len(added)),
         }
         numbers = {piece: len(self.tokens) + place for place, piece in enumerate(added)}
-        return Vocabulary({**self.entries, **longer}, {**self.tokens, **numbers}, self.end)
+        return Vocabulary(
+            {**self.entries, **longer}, {**self.tokens, **numbers}, self.end
+        )
 
 
 def _longer(entry: bytes, name: str, added: Sequence[bytes]) -> bytes:
     """Return the entry of an array with more elements."""
     place = 8 + len(name) + 8
     (count,) = struct.unpack_from("<Q", entry, place)
-    return entry[:place] + struct.pack("<Q", count + len(added)) + entry[place + 8 :] + b"".join(added)
+    return (
+        entry[:place]
+        + struct.pack("<Q", count + len(added))
+        + entry[place + 8 :]
+        + b"".join(added)
+    )
 
 
 def write_noise(source: Path, target: Path) -> None:
@@ -82,20 +91,32 @@ def write_noise(source: Path, target: Path) -> None:
 
     def noise(name: str) -> bytes:
         count = math.prod(_shape(vocabulary, name, _WIDTH))
-        return array("f", ((byte - 127.5) / 512 for byte in generator.randbytes(count))).tobytes()
+        return array(
+            "f", ((byte - 127.5) / 512 for byte in generator.randbytes(count))
+        ).tobytes()
 
-    _write(target, vocabulary, _WIDTH, {name: noise(name) for name in ("token_embd.weight", *_NORMS, *_LAYER)})
+    _write(
+        target,
+        vocabulary,
+        _WIDTH,
+        {name: noise(name) for name in ("token_embd.weight", *_NORMS, *_LAYER)},
+    )
 
 
-def write_texts(source: Path, target: Path, texts: Mapping[str, str], *, repeats: bool = False) -> None:
+def write_texts(
+    source: Path, target: Path, texts: Mapping[str, str], *, repeats: bool = False
+) -> None:
     """Write a model that says the text whose key is the last token of its prompt, else the first one.
 
-    It looks at nothing but the latest token, whose successor is certain, and writes each text in pieces that differ.
-    With `repeats`, a text begins anew after its end. The longer the texts, the wider and slower the model.
+    It looks at nothing but the latest token, whose successor is certain, and writes
+    each text in pieces that differ. With `repeats`, a text begins anew after its end.
+    The longer the texts, the wider and slower the model.
     """
     used = {_spelled(key) for key in texts}
     written = {_spelled(key): [*_pieces(text, used)] for key, text in texts.items()}
-    vocabulary = Vocabulary.of(source.read_bytes()).extended(piece for pieces in written.values() for piece in pieces)
+    vocabulary = Vocabulary.of(source.read_bytes()).extended(
+        piece for pieces in written.values() for piece in pieces
+    )
     numbers, successors = vocabulary.tokens, dict[int, int]()
     for key, pieces in written.items():
         chain = [numbers[piece] for piece in (key, *pieces)]
@@ -108,11 +129,21 @@ def write_texts(source: Path, target: Path, texts: Mapping[str, str], *, repeats
     chosen = array("f", bytes(4 * width * len(numbers)))
     for token in range(len(numbers)):
         embedded[token * width + places.get(token, other)] = 1.0
-    for place, successor in enumerate((*successors.values(), next(iter(successors.values())))):
+    for place, successor in enumerate(
+        (*successors.values(), next(iter(successors.values())))
+    ):
         chosen[successor * width + place] = _CERTAIN
     ones, zeros = array("f", [1.0] * width).tobytes(), bytes(4 * width * width)
-    weights = {"token_embd.weight": embedded.tobytes(), "output.weight": chosen.tobytes()}
-    _write(target, vocabulary, width, weights | dict.fromkeys(_NORMS, ones) | dict.fromkeys(_LAYER, zeros))
+    weights = {
+        "token_embd.weight": embedded.tobytes(),
+        "output.weight": chosen.tobytes(),
+    }
+    _write(
+        target,
+        vocabulary,
+        width,
+        weights | dict.fromkeys(_NORMS, ones) | dict.fromkeys(_LAYER, zeros),
+    )
 
 
 def _pieces(text: str, used: set[str]) -> Iterator[str]:
@@ -120,7 +151,9 @@ def _pieces(text: str, used: set[str]) -> Iterator[str]:
     begin = 0
     while begin < len(text):
         end = begin + _CHARACTERS
-        while (piece := _spelled(text[begin:end])) in used or len(text) - end in range(1, _CHARACTERS):
+        while (piece := _spelled(text[begin:end])) in used or len(text) - end in range(
+            1, _CHARACTERS
+        ):
             end += 1
             if end > len(text):
                 raise ValueError(f"the end of {text!r} occurs before")
@@ -133,13 +166,28 @@ def _spelled(text: str) -> str:
     """Return a text as vocabularies spell it: a character for each byte, others for those that cannot be printed."""
     printed = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
     others = itertools.count(0x100)
-    characters = [chr(byte if byte in printed else next(others)) for byte in range(0x100)]
+    characters = [
+        chr(byte if byte in printed else next(others)) for byte in range(0x100)
+    ]
     return "".join(characters[byte] for byte in text.encode())
 
 
-_NORMS: Final = ("output_norm.weight", "blk.0.attn_norm.weight", "blk.0.ffn_norm.weight")
+_NORMS: Final = (
+    "output_norm.weight",
+    "blk.0.attn_norm.weight",
+    "blk.0.ffn_norm.weight",
+)
 _LAYER: Final = tuple(
-    f"blk.0.{part}.weight" for part in ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down")
+    f"blk.0.{part}.weight"
+    for part in (
+        "attn_q",
+        "attn_k",
+        "attn_v",
+        "attn_output",
+        "ffn_gate",
+        "ffn_up",
+        "ffn_down",
+    )
 )
 
 
@@ -149,7 +197,9 @@ def _shape(vocabulary: Vocabulary, name: str, width: int) -> tuple[int, ...]:
     return (width, width if name in _LAYER else len(vocabulary.tokens))
 
 
-def _write(target: Path, vocabulary: Vocabulary, width: int, weights: Mapping[str, bytes]) -> None:
+def _write(
+    target: Path, vocabulary: Vocabulary, width: int, weights: Mapping[str, bytes]
+) -> None:
     numbers = {
         "context_length": _CONTEXT,
         "embedding_length": width,
@@ -160,16 +210,27 @@ def _write(target: Path, vocabulary: Vocabulary, width: int, weights: Mapping[st
     }
     entries = [
         _text("general.architecture") + struct.pack("<I", _STRING) + _text("llama"),
-        *(_text(f"llama.{name}") + struct.pack("<II", _UINT32, number) for name, number in numbers.items()),
-        _text("llama.attention.layer_norm_rms_epsilon") + struct.pack("<If", _FLOAT32, 1e-5),
+        *(
+            _text(f"llama.{name}") + struct.pack("<II", _UINT32, number)
+            for name, number in numbers.items()
+        ),
+        _text("llama.attention.layer_norm_rms_epsilon")
+        + struct.pack("<If", _FLOAT32, 1e-5),
         *vocabulary.entries.values(),
     ]
     described, place = b"", 0
     for name, data in weights.items():
         shape = _shape(vocabulary, name, width)
-        described += _text(name) + struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape, 0, place)
+        described += _text(name) + struct.pack(
+            f"<I{len(shape)}QIQ", len(shape), *shape, 0, place
+        )
         place += len(data) + -len(data) % _ALIGNMENT
-    head = b"GGUF" + struct.pack("<IQQ", 3, len(weights), len(entries)) + b"".join(entries) + described
+    head = (
+        b"GGUF"
+        + struct.pack("<IQQ", 3, len(weights), len(entries))
+        + b"".join(entries)
+        + described
+    )
     with target.open("wb") as file:
         for data in (head, *weights.values()):
             file.write(data + bytes(-len(data) % _ALIGNMENT))

@@ -9,7 +9,9 @@ from homeassistant.core import Context
 from homeassistant.helpers import llm
 from homeassistant.setup import async_setup_component
 from homeassistant.util import dt as dt_util
-from pytest_homeassistant_custom_component.components.recorder.common import async_wait_recording_done
+from pytest_homeassistant_custom_component.components.recorder.common import (
+    async_wait_recording_done,
+)
 
 from custom_components.chatterbox.agent.messages import ToolCall
 from custom_components.chatterbox.approvals.policy import judge
@@ -57,14 +59,24 @@ def recorder_db_url() -> str:
     return "sqlite://"
 
 
-def dispatcher(past: Past, language: str = "en", context: Context | None = None) -> OfflineDispatcher:
-    llm_context = llm.LLMContext(DOMAIN, context or Context(), language, "conversation", None)
+def dispatcher(
+    past: Past, language: str = "en", context: Context | None = None
+) -> OfflineDispatcher:
+    llm_context = llm.LLMContext(
+        DOMAIN, context or Context(), language, "conversation", None
+    )
     return OfflineDispatcher(
-        past.hass, "a-talk", context or Context(), language, past=SpokenPast(past.hass, llm_context)
+        past.hass,
+        "a-talk",
+        context or Context(),
+        language,
+        past=SpokenPast(past.hass, llm_context),
     )
 
 
-async def answer(past: Past, text: str, language: str = "en", context: Context | None = None) -> str:
+async def answer(
+    past: Past, text: str, language: str = "en", context: Context | None = None
+) -> str:
     """Return what is spoken."""
     await async_wait_recording_done(past.hass)
     call = ToolCall("1", PROCESS_SENTENCE.name, json.dumps({SENTENCE: text}))
@@ -82,12 +94,19 @@ async def door(past: Past) -> Past:
 
 
 @in_one_home("language", LAST)
-async def test_the_last_time_is_told_in_each_language(door: Past, language: str) -> None:
+async def test_the_last_time_is_told_in_each_language(
+    door: Past, language: str
+) -> None:
     assert await answer(door, LAST[language], language) == ANSWERS[language]
 
 
 async def test_answers_tell_no_more_than_is_known(door: Past) -> None:
-    for when, state in (("22 08:00", "off"), ("23 23:00", "on"), ("24 01:30", "off"), ("24 09:00", "on")):
+    for when, state in (
+        ("22 08:00", "off"),
+        ("23 23:00", "on"),
+        ("24 01:30", "off"),
+        ("24 09:00", "on"),
+    ):
         door.set(when, WINDOW, state)
     anna = await door.hass.auth.async_create_user("Anna")
     door.set("24 10:00", DOOR, "on", Context(user_id=anna.id))
@@ -117,17 +136,33 @@ async def test_this_night_is_the_one_that_goes_on(door: Past) -> None:
         door.set(when, DOOR, state)
     door.at("24 23:30")
 
-    assert await answer(door, "was the front door open tonight") == "Yes: Front Door 10 min (22:00-23:30)."
-    assert await answer(door, "was the front door open last night") == "No, not once: Front Door (22:00-06:00)."
-    assert await answer(door, "War Front Door heute Nacht offen?", "de") == "Ja: Front Door 10 min (22:00-23:30)."
+    assert (
+        await answer(door, "was the front door open tonight")
+        == "Yes: Front Door 10 min (22:00-23:30)."
+    )
+    assert (
+        await answer(door, "was the front door open last night")
+        == "No, not once: Front Door (22:00-06:00)."
+    )
+    assert (
+        await answer(door, "War Front Door heute Nacht offen?", "de")
+        == "Ja: Front Door 10 min (22:00-23:30)."
+    )
     assert await door.ask(name="Front Door", period="this_night")
 
     door.at("25 07:00")
-    assert await answer(door, "was the front door open tonight") == "Yes: Front Door 10 min (22:00-06:00)."
+    assert (
+        await answer(door, "was the front door open tonight")
+        == "Yes: Front Door 10 min (22:00-06:00)."
+    )
 
 
 async def test_a_time_that_is_not_known_is_told(past: Past) -> None:
-    for when, state in (("22 08:00", "off"), ("23 23:00", "unavailable"), ("24 05:00", "off")):
+    for when, state in (
+        ("22 08:00", "off"),
+        ("23 23:00", "unavailable"),
+        ("24 05:00", "off"),
+    ):
         past.set(when, DOOR, state)
     past.set("22 08:00", WINDOW, "unavailable")
     past.at("24 10:15")
@@ -135,8 +170,13 @@ async def test_a_time_that_is_not_known_is_told(past: Past) -> None:
     assert await answer(past, "was the front door open last night") == (
         "No, not once: Front Door (22:00-06:00). I have no record of part of that time: Front Door 6 h."
     )
-    assert await answer(past, "was the kitchen window open last night") == "I have no record of that."
-    (found,) = await past.answers(name="Front Door", state="closed", period="last_night")
+    assert (
+        await answer(past, "was the kitchen window open last night")
+        == "I have no record of that."
+    )
+    (found,) = await past.answers(
+        name="Front Door", state="closed", period="last_night"
+    )
     assert (found["closed"], found["not known for"]) == ("2 hours", "6 hours")
 
 
@@ -149,7 +189,9 @@ async def test_a_light_is_opened_and_closed_in_chinese(past: Past) -> None:
     assert "08:30" in await answer(past, "谁关了light.lamp", "zh-Hans")
 
 
-async def test_what_did_not_happen_in_the_time_that_is_kept_is_told_so(past: Past) -> None:
+async def test_what_did_not_happen_in_the_time_that_is_kept_is_told_so(
+    past: Past,
+) -> None:
     past.set("22 08:00", DOOR, "on")
     past.at("24 10:15")
 
@@ -165,7 +207,9 @@ async def test_sentences_of_the_home_come_first(door: Past) -> None:
     async def cat(*_: object) -> str:
         return "Ask the cat."
 
-    get_agent_manager(door.hass).register_trigger(["when was the front door last open"], cat)
+    get_agent_manager(door.hass).register_trigger(
+        ["when was the front door last open"], cat
+    )
 
     assert await answer(door, LAST["en"]) == "Ask the cat."
 
@@ -180,9 +224,14 @@ async def test_rules_hold_for_where_people_were_and_for_the_tool(past: Past) -> 
 
     for name, verdict in names.items():
         text = f"how long was {name} on yesterday"
-        effects = await dispatcher(past).async_effects(PROCESS_SENTENCE.name, {SENTENCE: text})
+        effects = await dispatcher(past).async_effects(
+            PROCESS_SENTENCE.name, {SENTENCE: text}
+        )
         call = CallEffects(PROCESS_SENTENCE.name, effects)
-        verdicts = [judge(past.hass, Policy(rules), call, NOBODY, dt_util.now()).verdict for rules in ((), (never,))]
+        verdicts = [
+            judge(past.hass, Policy(rules), call, NOBODY, dt_util.now()).verdict
+            for rules in ((), (never,))
+        ]
         assert verdicts == [verdict, Verdict.DENY], name
 
 
@@ -190,7 +239,10 @@ async def test_people_who_may_not_read_an_entity_hear_nothing_of_it(door: Past) 
     await door.hass.auth.async_create_user("Owner")
     guest = await door.hass.auth.async_create_user("Guest", group_ids=[])
 
-    assert await answer(door, LAST["en"], context=Context(user_id=guest.id)) == "I have no record of that."
+    assert (
+        await answer(door, LAST["en"], context=Context(user_id=guest.id))
+        == "I have no record of that."
+    )
 
 
 async def test_nobody_is_said_to_be_at_what_is_no_zone(door: Past) -> None:
@@ -202,6 +254,8 @@ async def test_nobody_is_said_to_be_at_what_is_no_zone(door: Past) -> None:
 
 async def test_a_sentence_about_the_past_needs_what_reads_it(door: Past) -> None:
     call = ToolCall("1", PROCESS_SENTENCE.name, json.dumps({SENTENCE: LAST["en"]}))
-    outcome = await replace(dispatcher(door), past=None).dispatch(call, {SENTENCE: LAST["en"]})
+    outcome = await replace(dispatcher(door), past=None).dispatch(
+        call, {SENTENCE: LAST["en"]}
+    )
 
     assert outcome.is_error

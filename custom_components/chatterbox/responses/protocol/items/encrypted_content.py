@@ -1,7 +1,7 @@
 """Writes and reads `encrypted_content`: data of ours that a client stores and sends back with an item.
 
-It carries what a provider wants back with a message, and the summary of a compaction. The content is signed, not
-secret: a client may read it, and a change is noticed.
+It carries what a provider wants back with a message, and the summary of a compaction.
+The content is signed, not secret: a client may read it, and a change is noticed.
 """
 
 import hmac
@@ -40,7 +40,9 @@ class ContentCodec:
 
     def encode(self, content: JsonObject) -> str:
         """Return the text that a client stores."""
-        body = urlsafe_b64encode(canonical_json(content).encode(errors="replace")).decode("ascii")
+        body = urlsafe_b64encode(
+            canonical_json(content).encode(errors="replace")
+        ).decode("ascii")
         return f"{body}.{self._signature(body)}"
 
     def decode(self, text: str) -> tuple[JsonObject, bool] | None:
@@ -56,7 +58,9 @@ class ContentCodec:
         if not isinstance(content, dict):
             return None
         expected = self._signature(body).encode()
-        return content, hmac.compare_digest(signature.encode(errors="replace"), expected)
+        return content, hmac.compare_digest(
+            signature.encode(errors="replace"), expected
+        )
 
     def _signature(self, body: str) -> str:
         return hmac.digest(self._key, body.encode(), sha256).hex()
@@ -67,11 +71,17 @@ def encode_provider_items(items: Sequence[ProviderItem], codec: ContentCodec) ->
     return codec.encode({"provider_items": [asdict(item) for item in items]})
 
 
-def decode_provider_items(encrypted_content: str, codec: ContentCodec) -> tuple[ProviderItem, ...]:
+def decode_provider_items(
+    encrypted_content: str, codec: ContentCodec
+) -> tuple[ProviderItem, ...]:
     """Return what a reasoning item carries; nothing where it is not authentic."""
     content, is_authentic = codec.decode(encrypted_content) or ({}, False)
     try:
-        return tuple(_PROVIDER_ITEMS.validate_python(content.get("provider_items"))) if is_authentic else ()
+        return (
+            tuple(_PROVIDER_ITEMS.validate_python(content.get("provider_items")))
+            if is_authentic
+            else ()
+        )
     except ValidationError:
         return ()
 
@@ -79,7 +89,8 @@ def decode_provider_items(encrypted_content: str, codec: ContentCodec) -> tuple[
 def encode_summary(text: str, *, has_outside_content: bool, codec: ContentCodec) -> str:
     """Return the `encrypted_content` of a compaction.
 
-    `has_outside_content` tells whether the summary covers content that people outside the home may have written.
+    `has_outside_content` tells whether the summary covers content that people outside
+    the home may have written.
     """
     return codec.encode({"summary": text, "has_outside_content": has_outside_content})
 
@@ -89,7 +100,8 @@ def decode_summary(
 ) -> tuple[AssistantMessage, ToolResult] | None:
     """Return the messages that stand for a compacted conversation; None for a compaction that is not one of ours.
 
-    One that is not authentic, as after a restart, counts as content from outside the home.
+    One that is not authentic, as after a restart, counts as content from outside the
+    home.
     """
     content, is_authentic = codec.decode(encrypted_content) or ({}, False)
     if not isinstance(text := content.get("summary"), str):

@@ -1,14 +1,22 @@
 """Content parts of the Responses format: texts, images and files.
 
-Nothing is ever fetched: an image or a file has to be in the request itself.
-Sources: OpenResponses specification, schema of 2026-04-24; OpenAI API reference, "Images and vision", "File inputs".
+Nothing is ever fetched: an image or a file has to be in the request itself. Sources:
+OpenResponses specification, schema of 2026-04-24; OpenAI API reference, "Images and
+vision", "File inputs".
 """
 
 from base64 import b64decode
 from dataclasses import dataclass
 from typing import Final
 
-from ....agent.messages import IMAGE_TYPES, PDF, Attachment, JsonObject, JsonValue, picture_type
+from ....agent.messages import (
+    IMAGE_TYPES,
+    PDF,
+    Attachment,
+    JsonObject,
+    JsonValue,
+    picture_type,
+)
 
 SHOWN_PARTS: Final = frozenset({"input_text", "input_image", "input_file"})
 INSTRUCTION_PARTS: Final = frozenset({"input_text"})
@@ -47,13 +55,20 @@ def summary_text(text: str) -> JsonObject:
     return {"type": "summary_text", "text": text}
 
 
-def complete_parts(content: JsonValue, kinds: frozenset[str], path: str) -> list[JsonValue]:
+def complete_parts(
+    content: JsonValue, kinds: frozenset[str], path: str
+) -> list[JsonValue]:
     """Return a text or a list of parts as complete parts of these kinds. Raises `InvalidItem`."""
     if isinstance(content, str):
-        content = [output_text(content) if kinds is ASSISTANT_PARTS else input_text(content)]
+        content = [
+            output_text(content) if kinds is ASSISTANT_PARTS else input_text(content)
+        ]
     if not isinstance(content, list):
         raise InvalidItem("Expected a string or a list of parts.", path)
-    return [_complete_part(part, kinds, f"{path}[{index}]") for index, part in enumerate(content)]
+    return [
+        _complete_part(part, kinds, f"{path}[{index}]")
+        for index, part in enumerate(content)
+    ]
 
 
 def read_parts(content: JsonValue) -> tuple[str, tuple[Attachment, ...]]:
@@ -69,9 +84,15 @@ def _complete_part(part: JsonValue, kinds: frozenset[str], where: str) -> JsonOb
         raise InvalidItem("A part has to be an object.", where)
     kind = part.get("type")
     if not isinstance(kind, str) or kind not in kinds:
-        raise InvalidItem(f"Parts of this type are not allowed here; allowed are: {_listed(kinds)}.", f"{where}.type")
+        raise InvalidItem(
+            f"Parts of this type are not allowed here; allowed are: {_listed(kinds)}.",
+            f"{where}.type",
+        )
     if kind == "output_text":
-        part = {"annotations": [], **{name: value for name, value in part.items() if value is not None}}
+        part = {
+            "annotations": [],
+            **{name: value for name, value in part.items() if value is not None},
+        }
     _read_part(part, where)
     return part
 
@@ -98,14 +119,19 @@ def _text(part: JsonObject, field: str, where: str) -> str:
 def _image(part: JsonObject, where: str) -> Attachment:
     url, place = part.get("image_url"), f"{where}.image_url"
     if part.get("file_id") is not None:
-        raise InvalidItem("File ids are not supported. Send the image as a data URL, in image_url.", f"{where}.file_id")
+        raise InvalidItem(
+            "File ids are not supported. Send the image as a data URL, in image_url.",
+            f"{where}.file_id",
+        )
     if part.get("detail") not in _DETAILS:
         raise InvalidItem("Expected auto, low or high.", f"{where}.detail")
     if not isinstance(url, str) or not url.startswith("data:"):
         raise InvalidItem("URLs are not fetched. Send the image as a data URL.", place)
     data = _decoded(url, place)
     if (mime_type := picture_type(data)) is None:
-        raise InvalidItem(f"Not an image of a supported type: {_listed(IMAGE_TYPES)}.", place)
+        raise InvalidItem(
+            f"Not an image of a supported type: {_listed(IMAGE_TYPES)}.", place
+        )
     return Attachment(mime_type, data)
 
 
@@ -113,12 +139,17 @@ def _file(part: JsonObject, where: str) -> str | Attachment:
     place = f"{where}.file_data"
     for elsewhere in ("file_id", "file_url"):
         if part.get(elsewhere) is not None:
-            raise InvalidItem("Files are not fetched. Send the file itself, in file_data.", f"{where}.{elsewhere}")
+            raise InvalidItem(
+                "Files are not fetched. Send the file itself, in file_data.",
+                f"{where}.{elsewhere}",
+            )
     name, sent = part.get("filename"), part.get("file_data")
     if name is not None and not isinstance(name, str):
         raise InvalidItem("Expected a string.", f"{where}.filename")
     if not isinstance(sent, str) or not sent:
-        raise InvalidItem("Expected the content of the file in base64, or a data URL.", place)
+        raise InvalidItem(
+            "Expected the content of the file in base64, or a data URL.", place
+        )
     data = _decoded(sent if sent.startswith("data:") else f"data:;base64,{sent}", place)
     if data.startswith(b"%PDF-"):
         return Attachment(PDF, data, name or "")
@@ -127,7 +158,9 @@ def _file(part: JsonObject, where: str) -> str | Attachment:
     try:
         text = data.decode()
     except UnicodeDecodeError:
-        raise InvalidItem("Files may be PDF documents, images, and texts in UTF-8.", place) from None
+        raise InvalidItem(
+            "Files may be PDF documents, images, and texts in UTF-8.", place
+        ) from None
     return f"[{name or 'A file'}:]\n{text}"
 
 
@@ -135,7 +168,10 @@ def _decoded(url: str, place: str) -> bytes:
     """Return the bytes of a base64 data URL (RFC 2397)."""
     head, comma, encoded = url.partition(",")
     if not comma or head.split(";")[-1].strip() != "base64":
-        raise InvalidItem("Expected a base64 data URL, as in data:image/png;base64,iVBORw0KGgo…", place)
+        raise InvalidItem(
+            "Expected a base64 data URL, as in data:image/png;base64,iVBORw0KGgo…",
+            place,
+        )
     try:
         data = b64decode("".join(encoded.split()), validate=True)
     except ValueError:  # binascii's own is one

@@ -1,9 +1,10 @@
 """Translates Responses items into a transcript.
 
-Control items (tool lists, approval requests and their answers) never reach a model, except for a denial, which it has
-to know of. Items of vendors are ignored. Outputs that a client brings count as content from outside the home.
-Sources: OpenResponses specification, schema of 2026-04-24; OpenAI API reference, "Responses", "MCP tool call", whose
-errors have had several forms.
+Control items (tool lists, approval requests and their answers) never reach a model,
+except for a denial, which it has to know of. Items of vendors are ignored. Outputs that
+a client brings count as content from outside the home. Sources: OpenResponses
+specification, schema of 2026-04-24; OpenAI API reference, "Responses", "MCP tool call",
+whose errors have had several forms.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -65,18 +66,23 @@ class ParsedItems:
     """Server labels whose tools are listed."""
 
 
-def parse_items(items: Sequence[JsonObject], codec: ContentCodec, history: Iterable[Message] = ()) -> ParsedItems:
+def parse_items(
+    items: Sequence[JsonObject], codec: ContentCodec, history: Iterable[Message] = ()
+) -> ParsedItems:
     """Translate complete items that continue `history`. Calls without outputs get a result that says so.
 
-    Raises `InvalidItem` for an incomplete item, an unresolved reference, and a compaction that was not made here. Its
-    path starts at the list: `[2].encrypted_content`.
+    Raises `InvalidItem` for an incomplete item, an unresolved reference, and a
+    compaction that was not made here. Its path starts at the list:
+    `[2].encrypted_content`.
     """
     reader = _Reader(codec)
     for index, item in enumerate(items):
         try:
             reader.add(item)
         except InvalidItem as err:
-            raise InvalidItem(err.message, path_within(f"[{index}]", err.path)) from None
+            raise InvalidItem(
+                err.message, path_within(f"[{index}]", err.path)
+            ) from None
     return reader.end(open_calls(history))
 
 
@@ -124,7 +130,10 @@ class _Reader:
         """Return the result. `open_before` holds the calls of the history that wait for outputs."""
         self._close()
         if not self._messages and not self._approvals:
-            self._context, self._instructions = [*self._instructions, *self._context], []
+            self._context, self._instructions = (
+                [*self._instructions, *self._context],
+                [],
+            )
         self._add_context()
         return ParsedItems(
             messages=_with_context(_in_place(self._messages, open_before, self._cut)),
@@ -157,7 +166,9 @@ class _Reader:
         elif message.role == "assistant" and text:
             self._begin(is_new_message=True)
             phase = (phase_item(message.phase),) if message.phase else ()
-            self._open = replace(self._open, text=text, provider_items=phase + self._open.provider_items)
+            self._open = replace(
+                self._open, text=text, provider_items=phase + self._open.provider_items
+            )
         elif text:
             self._close()
             (self._context if self._messages else self._instructions).append(text)
@@ -167,13 +178,21 @@ class _Reader:
         self._open = replace(self._open, tool_calls=(*self._open.tool_calls, call))
 
     def _add_output(self, output: FunctionCallOutputItem) -> None:
-        text, attachments = (output.output, ()) if isinstance(output.output, str) else read_parts(output.output)
-        if attachments or any(call.id == output.call_id for call in self._open.tool_calls):
+        text, attachments = (
+            (output.output, ())
+            if isinstance(output.output, str)
+            else read_parts(output.output)
+        )
+        if attachments or any(
+            call.id == output.call_id for call in self._open.tool_calls
+        ):
             self._close()
         self._messages.append(ToolResult(output.call_id, "", text, open_world=True))
         if attachments:
             self._add_context()
-            self._messages.append(UserMessage("", attachments, _SHOWN_BY.format(call_id=output.call_id)))
+            self._messages.append(
+                UserMessage("", attachments, _SHOWN_BY.format(call_id=output.call_id))
+            )
 
     def _add_reasoning(self, item: ReasoningItem) -> None:
         """Read reasoning before a message, or encrypted content after one."""
@@ -182,14 +201,23 @@ class _Reader:
             if _has_output(self._open):
                 self._close()
             reasoning = _PARAGRAPH.join(filter(None, (self._open.reasoning, item.text)))
-            self._open = AssistantMessage(reasoning=reasoning, provider_items=self._open.provider_items + carried)
+            self._open = AssistantMessage(
+                reasoning=reasoning, provider_items=self._open.provider_items + carried
+            )
         elif carried and _has_output(self._open):
-            self._open = replace(self._open, provider_items=self._open.provider_items + carried)
+            self._open = replace(
+                self._open, provider_items=self._open.provider_items + carried
+            )
             self._close()
 
     def _add_compaction(self, item: CompactionItem, item_id: str) -> None:
-        if (messages := decode_summary(item.encrypted_content, item_id, self._codec)) is None:
-            raise InvalidItem("This compaction was not made here, and cannot be read.", "encrypted_content")
+        if (
+            messages := decode_summary(item.encrypted_content, item_id, self._codec)
+        ) is None:
+            raise InvalidItem(
+                "This compaction was not made here, and cannot be read.",
+                "encrypted_content",
+            )
         self._close()
         self._add_context()
         self._messages += messages
@@ -206,7 +234,10 @@ class _Reader:
         for request_id, response in list(self._approvals.items()):
             if _question_of(request_id) != but:
                 del self._approvals[request_id]
-                if not response.approve and (request := self._requests.get(request_id)) is not None:
+                if (
+                    not response.approve
+                    and (request := self._requests.get(request_id)) is not None
+                ):
                     if _has_output(self._open):
                         self._close()
                     self._messages += _refused_call(request, response.reason or "")
@@ -220,7 +251,9 @@ class _Reader:
 
     def _add_context(self) -> None:
         if self._context:
-            self._messages.append(UserMessage("", context=_PARAGRAPH.join(self._context)))
+            self._messages.append(
+                UserMessage("", context=_PARAGRAPH.join(self._context))
+            )
             self._context = []
 
 
@@ -239,7 +272,10 @@ def _with_context(messages: Iterable[Message]) -> Transcript:
     for message in messages:
         match joined, message:
             case [*_, UserMessage("", (), context)], UserMessage() if context:
-                joined[-1] = replace(message, context=_PARAGRAPH.join(filter(None, (context, message.context))))
+                joined[-1] = replace(
+                    message,
+                    context=_PARAGRAPH.join(filter(None, (context, message.context))),
+                )
             case _:
                 joined.append(message)
     return tuple(joined)
@@ -271,23 +307,34 @@ def _mcp_result(call_id: str, item: McpCallItem) -> ToolResult:
     """Return the result of a call of a hosted tool."""
     if item.error is None:
         if item.output is None:
-            return ToolResult(call_id, item.name, NO_RESULT, is_error=True, open_world=True)
+            return ToolResult(
+                call_id, item.name, NO_RESULT, is_error=True, open_world=True
+            )
         return ToolResult(call_id, item.name, item.output, open_world=True)
     content = "\n".join(filter(None, (call_error_text(item.error), item.output)))
     return ToolResult(call_id, item.name, content, is_error=True, open_world=True)
 
 
-def _refused_call(request: ApprovalRequestItem, reason: str) -> tuple[AssistantMessage, ToolResult]:
+def _refused_call(
+    request: ApprovalRequestItem, reason: str
+) -> tuple[AssistantMessage, ToolResult]:
     """Return a denied call of a hosted tool, with its result for the model."""
     call = ToolCall(_mcp_call_id(request.id), request.name, request.arguments)
     message = f"Not run: the person said no. {reason}".rstrip()
-    return AssistantMessage(tool_calls=(call,)), ToolResult(call.id, call.name, message, is_error=True, open_world=True)
+    return AssistantMessage(tool_calls=(call,)), ToolResult(
+        call.id, call.name, message, is_error=True, open_world=True
+    )
 
 
 def call_error_text(error: JsonValue) -> str:
     """Return the text of an error of a call, in any of the forms that it has had."""
     match error:
-        case str(text) | {"content": str(text)} | {"message": str(text)} | {"text": str(text)}:
+        case (
+            str(text)
+            | {"content": str(text)}
+            | {"message": str(text)}
+            | {"text": str(text)}
+        ):
             return text
         case {"content": list(parts)}:
             return "\n".join(call_error_text(part) for part in parts)
@@ -295,18 +342,36 @@ def call_error_text(error: JsonValue) -> str:
             return canonical_json(error)
 
 
-def _in_place(messages: Sequence[Message], open_before: Sequence[ToolCall], cut: set[str]) -> Iterator[Message]:
+def _in_place(
+    messages: Sequence[Message], open_before: Sequence[ToolCall], cut: set[str]
+) -> Iterator[Message]:
     """Yield messages with each result right after its call. Calls that were cut off and have none are left out."""
-    results = {message.call_id: message for message in messages if isinstance(message, ToolResult)}
+    results = {
+        message.call_id: message
+        for message in messages
+        if isinstance(message, ToolResult)
+    }
     answered = ((call, results.get(shown_call_id(call.id))) for call in open_before)
-    yield from (replace(result, call_id=call.id, name=call.name) for call, result in answered if result)
+    yield from (
+        replace(result, call_id=call.id, name=call.name)
+        for call, result in answered
+        if result
+    )
     for message in messages:
         if isinstance(message, AssistantMessage):
-            calls = tuple(call for call in message.tool_calls if call.id in results or call.id not in cut)
+            calls = tuple(
+                call
+                for call in message.tool_calls
+                if call.id in results or call.id not in cut
+            )
             if message.text or calls:
                 yield replace(message, tool_calls=calls)
             for call in calls:
                 found = results.get(call.id)
-                yield replace(found, name=call.name) if found else synthetic_result(call, NO_RESULT)
+                yield (
+                    replace(found, name=call.name)
+                    if found
+                    else synthetic_result(call, NO_RESULT)
+                )
         elif isinstance(message, UserMessage):
             yield message

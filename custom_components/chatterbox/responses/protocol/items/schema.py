@@ -1,9 +1,10 @@
 """Items of the Responses format: the schemas of those that clients send, and the JSON of those that we send.
 
-Sources: OpenResponses specification, schema of 2026-04-24; OpenAI API reference, "Create a model response", "MCP tool
-call".
+Sources: OpenResponses specification, schema of 2026-04-24; OpenAI API reference,
+"Create a model response", "MCP tool call".
 
-The id of an item contains that of its response, so that a reference leads to its response without an index.
+The id of an item contains that of its response, so that a reference leads to its
+response without an index.
 """
 
 import re
@@ -13,10 +14,24 @@ from itertools import count
 from typing import Annotated, Final, Literal
 from uuid import uuid4
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue as AnyJson, TypeAdapter, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue as AnyJson,
+    TypeAdapter,
+    ValidationError,
+)
 
 from ....agent.messages import JsonObject, JsonValue, ToolCall, ToolResult
-from .parts import ASSISTANT_PARTS, INSTRUCTION_PARTS, SHOWN_PARTS, InvalidItem, complete_parts, summary_text
+from .parts import (
+    ASSISTANT_PARTS,
+    INSTRUCTION_PARTS,
+    SHOWN_PARTS,
+    InvalidItem,
+    complete_parts,
+    summary_text,
+)
 
 type NewId = Callable[[str], str]
 """Returns a new id with a prefix such as `msg`."""
@@ -63,13 +78,17 @@ CUT_OFF: Final = "incomplete"
 _MAX_CALL_ID: Final = 64
 
 type CallId = Annotated[str, Field(min_length=1, max_length=_MAX_CALL_ID)]
-type Name = Annotated[str, Field(min_length=1, max_length=64, pattern="^[a-zA-Z0-9_-]+$")]
+type Name = Annotated[
+    str, Field(min_length=1, max_length=64, pattern="^[a-zA-Z0-9_-]+$")
+]
 
 
 class ItemModel(BaseModel):
     """Base of the items that clients send. Unknown fields are kept in the JSON and ignored here."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        frozen=True, extra="ignore", strict=True, allow_inf_nan=False
+    )
 
 
 class MessageItem(ItemModel):
@@ -113,7 +132,9 @@ class ReasoningItem(ItemModel):
     @property
     def text(self) -> str:
         """Summary and content."""
-        return "\n\n".join(part.text for part in (*self.summary, *(self.content or [])) if part.text)
+        return "\n\n".join(
+            part.text for part in (*self.summary, *(self.content or [])) if part.text
+        )
 
 
 class CompactionItem(ItemModel):
@@ -181,7 +202,8 @@ _NEVER_NULL: Final = ("phase", "encrypted_content", "status", "content", "call_i
 def complete_item(item: JsonValue, new_id: NewId) -> JsonObject:
     """Return an item with its type, id and status, and with a list of parts as content.
 
-    An item without an id gets a new one. Raises `InvalidItem`, whose path begins at the item.
+    An item without an id gets a new one. Raises `InvalidItem`, whose path begins at the
+    item.
     """
     if not isinstance(item, dict):
         raise InvalidItem("An item has to be an object.", "")
@@ -190,8 +212,15 @@ def complete_item(item: JsonValue, new_id: NewId) -> JsonObject:
     item_id = item.get("id")
     if item_id == "" or not isinstance(item_id, str | None):
         raise InvalidItem("An id has to be a string that is not empty.", "id")
-    whole: JsonObject = {"type": kind, "id": new_id(prefix) if item_id is None else item_id}
-    given = {name: value for name, value in item.items() if value is not None or name not in _NEVER_NULL}
+    whole: JsonObject = {
+        "type": kind,
+        "id": new_id(prefix) if item_id is None else item_id,
+    }
+    given = {
+        name: value
+        for name, value in item.items()
+        if value is not None or name not in _NEVER_NULL
+    }
     whole |= {name: value for name, value in given.items() if name not in whole}
     if kind not in _MODELS:
         return whole
@@ -200,7 +229,9 @@ def complete_item(item: JsonValue, new_id: NewId) -> JsonObject:
         whole.setdefault("status", "completed")
     match parsed:
         case MessageItem():
-            whole["content"] = complete_parts(parsed.content, _PARTS.get(parsed.role, INSTRUCTION_PARTS), "content")
+            whole["content"] = complete_parts(
+                parsed.content, _PARTS.get(parsed.role, INSTRUCTION_PARTS), "content"
+            )
         case FunctionCallOutputItem(output=list(parts)):
             whole["output"] = complete_parts(parts, SHOWN_PARTS, "output")
         case FunctionCallOutputItem(output=output) if not isinstance(output, str):
@@ -215,13 +246,17 @@ def read_item(item: JsonObject) -> ItemModel:
     try:
         return _MODELS[str(item["type"])][1].validate_python(item)
     except ValidationError as err:
-        first = err.errors(include_url=False, include_context=False, include_input=False)[0]
+        first = err.errors(
+            include_url=False, include_context=False, include_input=False
+        )[0]
         raise InvalidItem(f"{first['msg']}.", path_of(first["loc"])) from None
 
 
 def path_of(location: tuple[int | str, ...]) -> str:
     """Return a location in JSON as a path such as `tools[0].name`."""
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location).removeprefix(".")
+    return "".join(
+        f"[{part}]" if isinstance(part, int) else f".{part}" for part in location
+    ).removeprefix(".")
 
 
 def path_within(place: str, path: str) -> str:
@@ -239,37 +274,65 @@ def _type_of(item: JsonObject) -> str:
         case str(kind) if kind in _MODELS or VENDOR_TYPE.fullmatch(kind):
             return kind
         case str():
-            raise InvalidItem(f"Unknown item type; known are: {', '.join(_MODELS)}.", "type")
+            raise InvalidItem(
+                f"Unknown item type; known are: {', '.join(_MODELS)}.", "type"
+            )
         case _:
-            raise InvalidItem("An item needs a type, or a role where it is a message.", "type")
+            raise InvalidItem(
+                "An item needs a type, or a role where it is a message.", "type"
+            )
 
 
 def shown_call_id(call_id: str) -> str:
     """Return the id of a call as clients see it: hashed where it is longer than they accept."""
-    return call_id if len(call_id) <= _MAX_CALL_ID else sha256(call_id.encode(errors="replace")).hexdigest()
+    return (
+        call_id
+        if len(call_id) <= _MAX_CALL_ID
+        else sha256(call_id.encode(errors="replace")).hexdigest()
+    )
 
 
 def begun_message_item(item_id: str, phase: str | None = None) -> JsonObject:
     """Return a message of the assistant that has no parts yet."""
-    item: JsonObject = {"type": "message", "id": item_id, "status": IN_PROGRESS, "role": "assistant", "content": []}
+    item: JsonObject = {
+        "type": "message",
+        "id": item_id,
+        "status": IN_PROGRESS,
+        "role": "assistant",
+        "content": [],
+    }
     return {**item, "phase": phase} if phase else item
 
 
-def reasoning_item(item_id: str, text: str = "", encrypted_content: str | None = None) -> JsonObject:
+def reasoning_item(
+    item_id: str, text: str = "", encrypted_content: str | None = None
+) -> JsonObject:
     """Return a reasoning item with a summary, or with encrypted content of the message before it."""
     summary: list[JsonValue] = [summary_text(text)] if text else []
     item: JsonObject = {"type": "reasoning", "id": item_id, "summary": summary}
-    return item if encrypted_content is None else {**item, "encrypted_content": encrypted_content}
+    return (
+        item
+        if encrypted_content is None
+        else {**item, "encrypted_content": encrypted_content}
+    )
 
 
 def function_call_item(item_id: str, call: ToolCall) -> JsonObject:
     """Return a call of a function of the client."""
-    named: JsonObject = {"call_id": shown_call_id(call.id), "name": call.name, "arguments": call.arguments}
+    named: JsonObject = {
+        "call_id": shown_call_id(call.id),
+        "name": call.name,
+        "arguments": call.arguments,
+    }
     return {"type": "function_call", "id": item_id, **named, "status": COMPLETED}
 
 
 def mcp_call_item(
-    item_id: str, server_label: str, call: ToolCall, result: ToolResult | None = None, request_id: str | None = None
+    item_id: str,
+    server_label: str,
+    call: ToolCall,
+    result: ToolResult | None = None,
+    request_id: str | None = None,
 ) -> JsonObject:
     """Return a call of a hosted tool, in progress without a result; `request_id` names its approval request, if any."""
     item: JsonObject = {
@@ -288,10 +351,20 @@ def mcp_call_item(
     if not result.is_error:
         return {**item, "output": result.content, "status": COMPLETED}
     text: JsonObject = {"type": "text", "text": result.content}
-    return {**item, "error": {"type": "mcp_tool_execution_error", "content": [text]}, "status": "failed"}
+    return {
+        **item,
+        "error": {"type": "mcp_tool_execution_error", "content": [text]},
+        "status": "failed",
+    }
 
 
-def approval_request_item(item_id: str, server_label: str, call: ToolCall) -> JsonObject:
+def approval_request_item(
+    item_id: str, server_label: str, call: ToolCall
+) -> JsonObject:
     """Return a call that waits for approval."""
-    named: JsonObject = {"server_label": server_label, "name": call.name, "arguments": call.arguments}
+    named: JsonObject = {
+        "server_label": server_label,
+        "name": call.name,
+        "arguments": call.arguments,
+    }
     return {"type": "mcp_approval_request", "id": item_id, **named}

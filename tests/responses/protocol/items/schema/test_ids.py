@@ -24,7 +24,15 @@ def test_an_item_tells_its_response() -> None:
 
 
 @pytest.mark.parametrize(
-    "item_id", ["", "msg_mine", "mcpr_0_0", "resp_" + "0" * 32, f"msg_{'g' * 36}", "msg_" + "0" * 35]
+    "item_id",
+    [
+        "",
+        "msg_mine",
+        "mcpr_0_0",
+        "resp_" + "0" * 32,
+        f"msg_{'g' * 36}",
+        "msg_" + "0" * 35,
+    ],
 )
 def test_another_id_tells_nothing(item_id: str) -> None:
     assert response_of(item_id) is None
@@ -34,10 +42,16 @@ def test_another_id_tells_nothing(item_id: str) -> None:
 def test_an_id_leads_back_to_its_question(pending: object, index: int) -> None:
     """Invariant 46."""
     pending_id = str(pending).replace("-", "")
-    assert read_approval_request_id(approval_request_id(pending_id, index)) == (pending_id, index)
+    assert read_approval_request_id(approval_request_id(pending_id, index)) == (
+        pending_id,
+        index,
+    )
 
 
-@pytest.mark.parametrize("foreign", ["", "mcpr_", "mcpr_1", "mcpr_a_b", "mcpr_a_-1", "mcpr_a_1 ", "mcpr_a_99999", "x"])
+@pytest.mark.parametrize(
+    "foreign",
+    ["", "mcpr_", "mcpr_1", "mcpr_a_b", "mcpr_a_-1", "mcpr_a_1 ", "mcpr_a_99999", "x"],
+)
 def test_what_is_no_id_of_ours_is_none(foreign: str) -> None:
     """Invariant 46."""
     assert read_approval_request_id(foreign) is None
