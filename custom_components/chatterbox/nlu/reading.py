@@ -7,7 +7,7 @@ which of them is meant. Decision 57.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -132,8 +132,12 @@ class Reading:
         )
 
 
+@lru_cache(maxsize=8)
 def read(sentence: str, words: Lexicon, names: HomeVocabulary) -> Sequence[Reading]:
-    """Return the readings of a sentence, the most likely first; none for one that is too long."""
+    """Return the readings of a sentence, the most likely first; none for one that is too long.
+
+    Several steps of a turn ask for those of the same sentence: it is read once.
+    """
     found = _divided(
         tokens(sentence) if len(sentence) <= MOST_UNDERSTOOD else (), words, names
     )
@@ -154,7 +158,7 @@ def read(sentence: str, words: Lexicon, names: HomeVocabulary) -> Sequence[Readi
         _cost,
         MOST_READINGS,
     )
-    return [Reading(sentence, tuple(found), spans, cost) for cost, spans in ways]
+    return tuple(Reading(sentence, tuple(found), spans, cost) for cost, spans in ways)
 
 
 def _is_report(sentence: str, words: Lexicon) -> bool:
