@@ -45,10 +45,13 @@ from .flows.model_flow import (
 from .flows.moving_in import MovingIn, foreign_agents
 from .flows.service_checks import (
     AnswerTimes,
+    TightWindow,
     ToolTrial,
     answering_interface,
-    async_measure,
+    async_home_prompt,
+    async_tight_window,
     check_key,
+    measure,
     models_of,
     try_out,
 )
@@ -78,6 +81,7 @@ _STEP_INTERNET: Final = "internet"
 _STEP_OWN_SERVER: Final = "own_server"
 _STEP_SERVER: Final = "server"
 _STEP_FIRST_AGENT: Final = "first_agent"
+_STEP_NO_TOOLS: Final = "no_tools"
 _NO_MODEL: Final = AgentSettings()
 _MOST_OFFERED: Final = 4
 """Models of one server that are a choice of their own in the menu; the others are behind one more."""
@@ -99,6 +103,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         self._model = ""
         self._trial: ToolTrial | None = None
         """Of the model, where there is one."""
+        self._tight_window: TightWindow | None = None
         self._measuring: asyncio.Task[AnswerTimes | None] | None = None
         """Measures the model while the last form is filled in; nobody waits for it."""
         self._use_in: list[str] = []
@@ -280,18 +285,24 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
             return self._show_service(self._connect_step, self._refuse(error))
         except ProviderError as error:
             return await self._async_show_model(model, self._refuse(error, CONF_MODEL))
-        self.async_remove()
-        if not self._trial.uses_tools:
-            return await self.async_step_no_tools()
         agent = settings_of(new_agent_data(self._service.kind, model))
-        if reads_free(self._service.data, agent):
-            measuring = async_measure(
-                self.hass, self._server(settings), self._trial, agent
-            )
+        prompt = await async_home_prompt(self.hass, agent)
+        self._tight_window = await async_tight_window(
+            self.hass, self._server(agent), self._service.data, agent, prompt
+        )
+        self.async_remove()
+        if self._trial.uses_tools and reads_free(self._service.data, agent):
+            measuring = measure(self._server(settings), self._trial, prompt)
             self._measuring = self.hass.async_create_task(
                 measuring, "chatterbox measurement of a model"
             )
-        return await self.async_step_first_agent()
+        if self._tight_window:
+            return await self.async_step_small_window()
+        return (
+            await self.async_step_first_agent()
+            if self._trial.uses_tools
+            else await self.async_step_no_tools()
+        )
 
     @callback
     @override
@@ -308,6 +319,29 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
         is_done = task and task.done() and not task.cancelled() and not task.exception()
         return task.result() if task and is_done else None
 
+    async def async_step_small_window(
+        self,
+        user_input: dict[str, Any] | None = None,  # noqa: ARG002 a menu brings nothing
+    ) -> ConfigFlowResult:
+        """Warn of a window that the prompt of the home nearly fills."""
+        sentences = await async_get_sentences(
+            self.hass, await async_viewer_language(self.hass)
+        )
+        warning = (
+            self._tight_window.warning(sentences, model_title(self._model))
+            if self._tight_window
+            else ""
+        )
+        uses_tools = self._trial is not None and self._trial.uses_tools
+        return self.async_show_menu(
+            step_id="small_window",
+            menu_options=[
+                CONF_MODEL,
+                _STEP_FIRST_AGENT if uses_tools else _STEP_NO_TOOLS,
+            ],
+            description_placeholders=self._placeholders() | {"trial": warning},
+        )
+
     async def async_step_no_tools(
         self,
         user_input: dict[str, Any] | None = None,  # noqa: ARG002 a menu brings nothing
@@ -322,7 +356,7 @@ class ChatterboxConfigFlow(MovingIn, ServiceOptions, domain=const.DOMAIN):
             else ""
         )
         return self.async_show_menu(
-            step_id="no_tools",
+            step_id=_STEP_NO_TOOLS,
             menu_options=[CONF_MODEL, _STEP_FIRST_AGENT],
             description_placeholders=self._placeholders() | {"trial": warning},
         )

@@ -461,6 +461,7 @@ async def test_another_model_that_cannot_use_tools_is_warned_of_once(
         "tool_trial_answer": tool_trial,
         "trial_answer": usage(40),
         "answers": (usage(40),),
+        "context_window": 32_768,
     }
     talks = TALKING.model_copy(update=script | {"after_last": "start again"})
     async with serving_script(talks) as address:
@@ -470,13 +471,37 @@ async def test_another_model_that_cannot_use_tools_is_warned_of_once(
         )
         text = sentence(f"common.{warning}", model="big-model")
         assert text_of_error(step, CONF_MODEL) == sentence(
-            f"{ERRORS}.no_tools", warning=text
+            f"{ERRORS}.model_warning", warning=text
         )
         assert only_agent(entry).data[CONF_MODEL] == "scripted-model"
         result = await submit(hass, step, filled_in(model="big-model"))
 
     assert result["reason"] == "reconfigure_successful"
     assert only_agent(entry).data[CONF_MODEL] == "big-model"
+
+
+@pytest.mark.parametrize("is_other", [True, False])
+async def test_a_window_that_is_small_for_the_home_is_told_once(
+    hass: HomeAssistant,
+    is_other: bool,  # noqa: FBT001  # a case
+) -> None:
+    small = TALKING.model_copy(update={"context_window": 700 if is_other else None})
+    async with serving_script(small) as address:
+        entry = await set_up(hass, server_entry(address, prompt="Be brief. " * 500))
+        step_id = "settings" if is_other else "advanced"
+        form = (
+            filled_in(model="big-model")
+            if is_other
+            else advanced(long_conversations={"context_window": 2_048})
+        )
+        step = await submit(hass, await change(hass, entry, step_id), form)
+        (problem,) = problems_in(step)
+        assert f"reads at most {700 if is_other else 2048} tokens" in problem
+        assert only_agent(entry).data[CONF_MODEL] == "scripted-model"
+        assert "context_window" not in only_agent(entry).data
+        result = await submit(hass, step, form)
+
+    assert result["reason"] == "reconfigure_successful"
 
 
 async def test_a_model_that_is_to_talk_only_is_not_asked_to_use_a_tool(

@@ -345,6 +345,22 @@ async def test_a_copy_of_a_server_that_is_there_joins_its_service(
     assert [agent.title for agent in entry.subentries.values()] == ["Talker", "Jeeves"]
 
 
+async def test_a_window_that_is_small_for_the_home_is_told_once(
+    hass: HomeAssistant,
+) -> None:
+    async with serving_script(
+        TALKING.model_copy(update={"context_window": 700})
+    ) as address:
+        stored = {"chat_model": "big-model", "llm_hass_api": ["assist"]}
+        other_entry(hass, "llama_cpp", {"base_url": address}, stored)
+        step = await submit(hass, await begin(hass), name="Butler", model="big-model")
+        assert step["errors"] == {"model": "model_warning"}
+        assert "at most 700" in (step["description_placeholders"] or {})["warning"]
+        assert not hass.config_entries.async_entries(DOMAIN)
+        result = await submit(hass, step, name="Butler", model="big-model")
+    assert result["type"] is FlowResultType.CREATE_ENTRY
+
+
 async def test_a_server_that_is_away_and_a_key_that_is_missing_are_told(
     hass: HomeAssistant,
 ) -> None:

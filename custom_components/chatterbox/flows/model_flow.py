@@ -67,7 +67,14 @@ from .dialog import (
     choice,
     marked,
 )
-from .service_checks import MEASURED, async_measure, times_sentence, try_out
+from .service_checks import (
+    MEASURED,
+    async_home_prompt,
+    async_tight_window,
+    measure,
+    times_sentence,
+    try_out,
+)
 
 _CHOICES: Final[Mapping[str, Sequence[str]]] = {
     const.CONF_REASONING_EFFORT: tuple(ReasoningEffort),
@@ -199,6 +206,11 @@ def _selector(option: str) -> selector.Selector[Any]:
     )
 
 
+def _has_other_window(settings: AgentSettings, stored: AgentSettings) -> bool:
+    sizes = ((one.context_window, one.num_ctx) for one in (settings, stored))
+    return len(set(sizes)) > 1
+
+
 def price_words(
     sentences: Mapping[str, str], model: str, known: ModelPrice | None
 ) -> str:
@@ -244,7 +256,7 @@ class ModelFlow(ConfigSubentryFlow):
         self._known_price = ""
         """The known price of the model, as text."""
         self._warned_of = ""
-        """The model of which was said that it cannot control the home."""
+        """The warning that was shown last."""
         self._measured: dict[str, Any] = {}
         """The times of another model, and the timeouts that it needs."""
 
@@ -433,13 +445,12 @@ class ModelFlow(ConfigSubentryFlow):
                 problems.append(
                     Problem(budget, "budget_without_price", {"model": settings.model})
                 )
-        if problems or asks_alike(settings, stored):
+        is_tried = asks_alike(settings, stored)
+        if problems or (is_tried and not _has_other_window(settings, stored)):
             return problems
         try:
             server = model_server(self.hass, service, settings)
-            if settings.llm_apis and settings.model != stored.model:
-                return await self._async_try_tools(server, settings, place)
-            await server.check()
+            return await self._async_try_on_home(server, settings, stored, place)
         except ProviderError as error:
             const.LOGGER.debug("The model cannot be used: %s", error)
             has_options = not asks_alike(settings, AgentSettings(settings.model))
@@ -457,28 +468,45 @@ class ModelFlow(ConfigSubentryFlow):
                 else []
             )
             return [Problem(place, error_key(error), {}), *explanation]
-        return []
 
-    async def _async_try_tools(
-        self, server: HTTPProvider, settings: AgentSettings, place: str
+    async def _async_try_on_home(
+        self,
+        server: HTTPProvider,
+        settings: AgentSettings,
+        stored: AgentSettings,
+        place: str,
     ) -> list[Problem]:
-        """Try and measure another model; one that cannot use tools is taken the second time. Raises `ProviderError`."""
-        trial = await try_out(server)
-        warning = trial.warning(self._sentences, model_title(settings.model))
-        if warning and self._warned_of != settings.model:
-            self._warned_of = settings.model
-            return [Problem(place, "no_tools", {"warning": warning})]
-        measures = trial.uses_tools and reads_free(self._get_entry().data, settings)
-        times = (
-            await async_measure(self.hass, server, trial, settings)
-            if measures
-            else None
-        )
-        self._measured = (
-            trial.waits(settings, times) | (times.stored if times else {})
-            if measures
-            else {}
-        )
+        """Try a model, measure another one, and compare the prompt of the home with its window.
+
+        A model of which there is something to say is taken the second time. Raises
+        `ProviderError`.
+        """
+        self._measured = {}
+        is_other = settings.model != stored.model
+        trial = await try_out(server) if is_other and settings.llm_apis else None
+        if trial is None:
+            await server.check()
+        if not settings.llm_apis or not (
+            is_other or _has_other_window(settings, stored)
+        ):
+            return []
+        service = self._get_entry().data
+        prompt = await async_home_prompt(self.hass, settings)
+        tight = await async_tight_window(self.hass, server, service, settings, prompt)
+        model = model_title(settings.model)
+        against = (one.warning(self._sentences, model) for one in (trial, tight) if one)
+        warning = " ".join(filter(None, against))
+        if warning and self._warned_of != warning:
+            self._warned_of = warning
+            is_ollama = self._kind is const.ServiceKind.OLLAMA_CHAT
+            window = const.CONF_NUM_CTX if is_ollama else const.CONF_CONTEXT_WINDOW
+            where = place if is_other else window
+            return [Problem(where, "model_warning", {"warning": warning})]
+        if trial and trial.uses_tools and reads_free(service, settings):
+            times = await measure(server, trial, prompt)
+            self._measured = trial.waits(settings, times) | (
+                times.stored if times else {}
+            )
         return []
 
     def _as_form(self, groups: Mapping[str, Sequence[str]]) -> dict[str, Any]:

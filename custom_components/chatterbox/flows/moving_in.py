@@ -43,6 +43,7 @@ from ..settings.options import NUMBERS, find_problems, new_agent_data, set_optio
 from ..settings.service_address import InvalidAddress, parse_address
 from ..speech.sentences import async_get_sentences, error_key
 from .dialog import async_viewer_language, choice, docs_url, escaped
+from .service_checks import async_home_prompt, async_tight_window
 from .service_form import INTERFACES, PASSWORD, TypedService, title_of
 
 _FIELD_AGENT: Final = "agent"
@@ -269,6 +270,8 @@ class MovingIn(ConfigFlow):
     _words = ""
     _location = ""
     """Of the service, when it last refused something."""
+    _warned_of = ""
+    """The warning that was shown last."""
 
     async def async_step_move_in(
         self, user_input: dict[str, Any] | None = None
@@ -333,14 +336,28 @@ class MovingIn(ConfigFlow):
     async def _async_try_copy(
         self, service: TypedService, data: Mapping[str, Any]
     ) -> dict[str, str]:
-        """Try the model, and return the errors by field."""
+        """Try the model, and return the errors by field.
+
+        A window that is small for the home is an error the first time.
+        """
         if not data[CONF_MODEL]:
             return {CONF_MODEL: "model_missing"}
+        settings = settings_of(data)
+        server = model_server(self.hass, service.data, settings)
         try:
-            await model_server(self.hass, service.data, settings_of(data)).check()
+            await server.check()
         except ProviderError as error:
             return self._refuse(error, CONF_MODEL)
-        return {}
+        prompt = await async_home_prompt(self.hass, settings)
+        tight = await async_tight_window(
+            self.hass, server, service.data, settings, prompt
+        )
+        sentences = await async_get_sentences(
+            self.hass, await async_viewer_language(self.hass)
+        )
+        warning = tight.warning(sentences, settings.model) if tight else ""
+        is_news, self._warned_of = warning != self._warned_of, warning
+        return {CONF_MODEL: "model_warning"} if warning and is_news else {}
 
     def _refuse(self, error: ProviderError, field: str) -> dict[str, str]:
         """Put an error at the field that mends it, beside what the service said."""
@@ -383,6 +400,7 @@ class MovingIn(ConfigFlow):
                 "interface": INTERFACES[service.kind],
                 "words": self._words,
                 "location": self._location,
+                "warning": self._warned_of,
                 "left": ", ".join(map(escaped, left)) or "–",  # noqa: RUF001  # a dash in a sentence
                 "docs": docs_url(self.hass),
             },

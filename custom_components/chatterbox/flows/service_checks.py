@@ -12,20 +12,23 @@ from typing import Any, Final
 from homeassistant.config_entries import ConfigEntry
 from homeassistant.core import HomeAssistant
 
+from ..agent.conversation.token_estimate import TokenEstimate
 from ..agent.errors import (
     FirstTokenTimeout,
     ModelNotFound,
+    PromptTooLong,
     ProviderBusy,
     ProviderError,
     ProviderRejectedKey,
     ProviderRejectedRequest,
 )
 from ..agent.events import CompletionResult, TextDelta, ToolCallReady
-from ..agent.messages import ToolDefinition, UserMessage, canonical_json
+from ..agent.messages import JsonValue, ToolDefinition, UserMessage, canonical_json
 from ..agent.protocols import LEAST_OUTPUT_TOKENS, AnswerOptions, CompletionRequest
 from ..agent.providers.failures import server_refusing_tools
 from ..agent.providers.http_provider import HTTPProvider
 from ..const import (
+    CONF_BASE_URL,
     CONF_DEADLINE,
     CONF_FIRST_ANSWER,
     CONF_FIRST_TOKEN_TIMEOUT,
@@ -36,6 +39,7 @@ from ..settings.agent import MARGIN, AgentSettings, settings_of
 from ..tools.llm_apis import context_without_speaker
 from ..tools.turn_tools import async_offer_common_tools, for_models
 from ..turns.prepare import PromptSources, async_write_prompt
+from ..usage.prices import async_known_model
 
 _TRIAL: Final = CompletionRequest(
     instructions="You control the devices of a home with your tools.",
@@ -56,6 +60,8 @@ _LONGEST_TRIAL: Final = 120.0
 """Seconds, in which a model may have to be loaded first."""
 _LONGEST_MEASUREMENT: Final = 30.0
 """Seconds for each of the requests that only measure or compare."""
+_LONGEST_SEARCH: Final = 10.0
+"""Seconds to find the interface over which a server answers, or its window, while a person waits."""
 _SAMPLE: Final = 1_200
 """Characters that are read to measure how fast a server reads: about 300 tokens."""
 MEASURED: Final = frozenset({CONF_FIRST_ANSWER, CONF_LATER_ANSWER})
@@ -66,6 +72,10 @@ _INFERENCES: Final = 3
 """Of a turn that uses tools, for which there should be time."""
 _MUCH_TALK: Final = 600
 """Characters after which a model that has not acted will not."""
+_MOST_OF_WINDOW: Final = 0.75
+"""Share of a context window that the prompt of a home may take: the rest is for the conversation and the answer."""
+_LEAST_COUNTED: Final = 0.5
+"""Share of the estimated tokens below which a server has read only a part: no tokenizer needs so few."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,25 +183,25 @@ async def _drops_tools(model: HTTPProvider) -> bool:
     return len(counts) > 1 and counts[0] == counts[1] > 0
 
 
-async def async_measure(
-    hass: HomeAssistant, model: HTTPProvider, trial: ToolTrial, settings: AgentSettings
+async def async_home_prompt(hass: HomeAssistant, settings: AgentSettings) -> str:
+    """Return the instructions and the tools that an agent with these settings sends in every request."""
+    offer = await async_offer_common_tools(hass, settings)
+    sources = PromptSources(settings.prompt, offer.prompt, offer.context)
+    prompt = async_write_prompt(hass, context_without_speaker(hass), sources)
+    tools: list[JsonValue] = [
+        [one.name, one.description, one.short_parameters or one.parameters]
+        for one in for_models(offer.definitions)
+    ]
+    return prompt.instructions + canonical_json(tools)
+
+
+async def measure(
+    model: HTTPProvider, trial: ToolTrial, prompt: str
 ) -> AnswerTimes | None:
-    """Return how long the answers of an agent with these settings take; None if that could not be measured.
+    """Return how long answers to the prompt of a home take; None if that could not be measured.
 
     Only for services for which `reads_free` is true.
     """
-    offer = await async_offer_common_tools(hass, settings)
-    sources = PromptSources(settings.prompt, offer.prompt, offer.context)
-    prompt = async_write_prompt(
-        hass, context_without_speaker(hass), sources
-    ).instructions
-    tools = for_models(offer.definitions)
-    prompt += canonical_json(
-        [
-            [one.name, one.description, one.short_parameters or one.parameters]
-            for one in tools
-        ]
-    )
     # It begins with something that no cache holds.
     sample = CompletionRequest("", (UserMessage(f"{token_hex()}\n{prompt[:_SAMPLE]}"),))
     try:
@@ -201,6 +211,76 @@ async def async_measure(
         return None
     return AnswerTimes(
         trial.seconds + reading * len(prompt) / len(prompt[:_SAMPLE]), later
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TightWindow:
+    """A context window in which the prompt of the home leaves little room."""
+
+    prompt: int
+    """Its tokens, as estimated, or as the server has counted them."""
+    window: int | None
+    """Tokens; None if the server has refused the prompt without telling."""
+
+    def warning(self, sentences: Mapping[str, str], model: str) -> str:
+        """Return both numbers in a sentence."""
+        window = f"< {self.prompt}" if self.window is None else str(self.window)
+        return sentences["trial_small_window"].format(
+            model=model, prompt=str(self.prompt), window=window
+        )
+
+
+async def async_tight_window(
+    hass: HomeAssistant,
+    model: HTTPProvider,
+    service: Mapping[str, Any],
+    settings: AgentSettings,
+    prompt: str,
+) -> TightWindow | None:
+    """Return how little room the prompt of the home leaves in the window of a model; None if it is enough, or unknown.
+
+    The server tells the window, else a list of known models, else one request of that
+    size.
+    """
+    tokens, window = TokenEstimate().of_text(prompt), settings.context_window
+    with suppress(ProviderError, TimeoutError):
+        async with asyncio.timeout(_LONGEST_SEARCH):
+            window = window or await model.context_window()
+    if window is None:
+        known = await async_known_model(hass, service[CONF_BASE_URL], settings.model)
+        window = known.window if known else None
+    if window is None:
+        return await _measured_window(model, prompt, tokens)
+    return TightWindow(tokens, window) if tokens > window * _MOST_OF_WINDOW else None
+
+
+async def _measured_window(
+    model: HTTPProvider, prompt: str, tokens: int
+) -> TightWindow | None:
+    """Have a model read a prompt of so many tokens, by our estimate; None if it reads all of it, or nobody can tell."""
+    request = CompletionRequest(
+        "",
+        (UserMessage(prompt),),
+        options=AnswerOptions(max_output_tokens=LEAST_OUTPUT_TOKENS),
+        may_be_cut=False,
+        may_be_shortened=False,
+    )
+    counted = 0
+    try:
+        async with (
+            asyncio.timeout(_LONGEST_SEARCH),
+            aclosing(model.stream(request)) as events,
+        ):
+            async for event in events:
+                if isinstance(event, CompletionResult):
+                    counted = event.usage.input_tokens
+    except PromptTooLong as error:
+        return TightWindow(error.prompt_tokens or tokens, error.window_tokens)
+    except ProviderError, TimeoutError:  # a prompt that does not fit is refused at once
+        return None
+    return (
+        TightWindow(tokens, counted) if 0 < counted < tokens * _LEAST_COUNTED else None
     )
 
 
@@ -221,10 +301,6 @@ async def _acts(model: HTTPProvider) -> bool:
             if characters > _MUCH_TALK:
                 break
     return False
-
-
-_LONGEST_SEARCH: Final = 10.0
-"""Seconds to find the interface over which a server answers, while a person waits."""
 
 
 async def check_key(models: Iterable[HTTPProvider]) -> None:

@@ -15,7 +15,12 @@ from custom_components.chatterbox.const import (
     CONF_SERVER,
     ServiceKind,
 )
-from custom_components.chatterbox.flows.service_checks import async_measure, try_out
+from custom_components.chatterbox.flows.service_checks import (
+    async_home_prompt,
+    async_tight_window,
+    measure,
+    try_out,
+)
 from custom_components.chatterbox.runtime.composition import model_server
 from custom_components.chatterbox.settings.agent import AgentSettings, settings_of
 from custom_components.chatterbox.settings.options import new_agent_data
@@ -47,17 +52,31 @@ async def test_a_model_that_acts_is_measured_with_the_prompt_of_the_home(
 ) -> None:
     model = model_of(hass, await llama(LlamaSetup(ACTS)))
 
+    settings = settings_of(new_agent_data(ServiceKind.OPENAI_CHAT, "written"))
+    prompt = await async_home_prompt(hass, settings)
+
     trial = await try_out(model)
-    times = await async_measure(
-        hass,
-        model,
-        trial,
-        settings_of(new_agent_data(ServiceKind.OPENAI_CHAT, "written")),
-    )
+    times = await measure(model, trial, prompt)
 
     assert trial.uses_tools
     assert times
     assert min(times.first, times.later) > 0
+
+
+@pytest.mark.parametrize("context", [512, 16_384])
+async def test_a_context_that_the_home_fills_is_found(
+    hass: HomeAssistant, llama: Llama, context: int
+) -> None:
+    model = model_of(hass, await llama(LlamaSetup(TALKS, context=context)))
+    settings = AgentSettings("written", llm_apis=("assist",))
+    prompt = "The lamp is on. " * 200
+
+    tight = await async_tight_window(
+        hass, model, {CONF_BASE_URL: "http://127.0.0.1"}, settings, prompt
+    )
+
+    assert (tight is not None) is (context == 512)
+    assert tight is None or tight.window == context
 
 
 @pytest.mark.parametrize("shows_tools", [True, False])

@@ -4,7 +4,7 @@ import asyncio
 import errno
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any, ClassVar, override
+from typing import Any, ClassVar, Final, override
 
 import pytest
 from aiohttp import web
@@ -60,7 +60,9 @@ from tests.support.talk import AGENT
 pytestmark = pytest.mark.usefixtures("socket_enabled")
 
 LLAMA = Script(
-    models=("llama-8b", "nomic-embed-text-v1.5", "whisper-large"), owner="llamacpp"
+    models=("llama-8b", "nomic-embed-text-v1.5", "whisper-large"),
+    owner="llamacpp",
+    context_window=32_768,
 )
 ONLY_TALKS = ScriptedAnswer(content="I have turned on the kitchen light. " * 30)
 
@@ -304,7 +306,8 @@ async def test_a_failure_to_measure_holds_nobody_up(
 async def test_a_server_that_may_cost_something_is_not_measured(
     hass: HomeAssistant, measured: type[Measured]
 ) -> None:
-    async with serving_script(TALKING, measured) as address:
+    script = TALKING.model_copy(update={"context_window": 32_768})
+    async with serving_script(script, measured) as address:
         last = await submit(hass, await connect(hass, address), model="big-model")
         result = await submit(hass, last, **suggested(last))
 
@@ -316,9 +319,8 @@ async def test_a_template_that_drops_tools_is_found(hass: HomeAssistant) -> None
     counted = ScriptedAnswer(
         content="Done.", usage=ScriptedUsage(prompt_tokens=40, completion_tokens=2)
     )
-    script = TALKING.model_copy(
-        update={"tool_trial_answer": counted, "trial_answer": counted}
-    )
+    answers = {"tool_trial_answer": counted, "trial_answer": counted}
+    script = TALKING.model_copy(update=answers | {"context_window": 32_768})
     async with serving_script(script) as address:
         step = await submit(hass, await connect(hass, address), model="big-model")
 
@@ -478,6 +480,78 @@ async def test_a_model_that_only_talks_is_warned_of_and_can_be_used(
         result = await submit(hass, step, **suggested(step))
 
     assert result["type"] is FlowResultType.CREATE_ENTRY
+
+
+OVERFLOW: Final[dict[str, JsonValue]] = {
+    "code": 400,
+    "type": "exceed_context_size_error",
+    "message": "the request exceeds the available context size, try increasing it",
+}
+READ_IN_PART: Final = ScriptedAnswer(
+    content="Hello!", usage=ScriptedUsage(prompt_tokens=40, completion_tokens=1)
+)
+
+
+@pytest.mark.parametrize(
+    ("script", "prompt", "window"),
+    [
+        ({"context_window": 800}, None, "800"),
+        (
+            {
+                "trial_answer": ScriptedFailure(
+                    status=400,
+                    body={"error": OVERFLOW | {"n_prompt_tokens": 777, "n_ctx": 512}},
+                )
+            },
+            "777",
+            "512",
+        ),
+        (
+            {"trial_answer": ScriptedFailure(status=400, body={"error": OVERFLOW})},
+            None,
+            "< ",
+        ),
+        ({"trial_answer": READ_IN_PART}, None, "40"),
+        ({"context_window": 800, "tool_trial_answer": ONLY_TALKS}, None, "800"),
+    ],
+)
+async def test_a_window_that_is_small_for_the_home_is_told_before_anything_is_saved(
+    hass: HomeAssistant, script: dict[str, Any], prompt: str | None, window: str
+) -> None:
+    talks = "tool_trial_answer" in script
+    async with serving_script(TALKING.model_copy(update=script)) as address:
+        step = await submit(hass, await connect(hass, address), model="big-model")
+        assert step["step_id"] == "small_window"
+        assert not hass.config_entries.async_entries("chatterbox")
+        warning = str((step["description_placeholders"] or {})["trial"])
+        assert f"big-model reads at most {window}" in warning
+        if prompt:
+            assert f"about {prompt} of them" in warning
+        again = await choose(hass, step, "model")
+        assert suggested(again) == {CONF_MODEL: "big-model"}
+        step = await submit(hass, again, model="big-model")
+        for option in ("no_tools", "first_agent") if talks else ("first_agent",):
+            step = await choose(hass, step, option)
+        result = await submit(hass, step, **suggested(step))
+
+    assert result["type"] is FlowResultType.CREATE_ENTRY
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        {"context_window": 32_768},
+        {"context_window": 32_768, "trial_answer": READ_IN_PART},
+        {},
+        {"trial_answer": ScriptedFailure(status=503)},
+    ],
+)
+async def test_nothing_is_said_of_a_window_with_room_or_one_that_nobody_knows(
+    hass: HomeAssistant, script: dict[str, Any]
+) -> None:
+    async with serving_script(TALKING.model_copy(update=script)) as address:
+        step = await submit(hass, await connect(hass, address), model="big-model")
+    assert step["step_id"] == "first_agent"
 
 
 async def test_a_service_that_refuses_is_quoted(hass: HomeAssistant) -> None:

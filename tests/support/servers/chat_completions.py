@@ -56,8 +56,10 @@ class ScriptedChatCompletions(ScriptedModelServer):
 
     @override
     def list_of(self, models: tuple[str, ...]) -> JsonValue:
+        window = self._script.context_window
+        size: dict[str, JsonValue] = {"max_model_len": window} if window else {}
         data: list[JsonValue] = [
-            {"id": name, "object": "model", "owned_by": self._script.owner}
+            {"id": name, "object": "model", "owned_by": self._script.owner, **size}
             for name in models
         ]
         return {"object": "list", "data": data}

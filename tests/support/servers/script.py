@@ -91,6 +91,8 @@ class Script(BaseModel):
     """The answer to clients that try out whether a model uses a tool. None: as for others that try it out."""
     owner: str = "script"
     """The owner of the models in their list, by which servers are told apart."""
+    context_window: int | None = None
+    """The tokens that its models read, where the list of models says so."""
     without_tools: tuple[str, ...] = ()
     """Models that cannot use tools, where the server says so."""
     after_last: Literal["fail", "start again"] = "fail"
