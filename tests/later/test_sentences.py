@@ -56,6 +56,7 @@ from tests.support.talk import (
     say,
     speech,
 )
+from tests.support.thorough import some
 
 CASES: Final[dict[str, dict[str, str]]] = tomllib.loads(
     Path(__file__).with_name("sentences.toml").read_text(encoding="utf-8")
@@ -725,7 +726,7 @@ AGAIN: Final = {
 """Two ways to put off a reminder, and the words for the time in them."""
 
 
-@pytest.mark.parametrize("language", [*AGAIN])
+@pytest.mark.parametrize("language", some(AGAIN))
 async def test_a_reminder_that_was_just_heard_is_put_off(
     home: HomeAssistant, freezer: FrozenDateTimeFactory, language: str
 ) -> None:
@@ -1491,7 +1492,7 @@ class TestWithoutAModel:
             text: speech(await say(hass, text, satellite_id=SATELLITE)) for text in talk
         } == talk
 
-    @pytest.mark.parametrize("language", [*WHICH])
+    @pytest.mark.parametrize("language", some(WHICH))
     async def test_one_of_several_plans_is_asked_for(
         self, hass: HomeAssistant, freezer: FrozenDateTimeFactory, language: str
     ) -> None:
@@ -1578,7 +1579,7 @@ class TestWithoutAModel:
             assert speech(await say(hass, text)) == "Which day?"
         assert async_get_plans(hass).stored.plans == ()
 
-    @pytest.mark.parametrize("language", [*CASES])
+    @pytest.mark.parametrize("language", some(CASES))
     async def test_an_alarm_needs_no_model(
         self,
         hass: HomeAssistant,
@@ -1604,7 +1605,7 @@ class TestWithoutAModel:
         assert texts
         assert server.requests == []
 
-    @pytest.mark.parametrize("language", [*ABOUT_WHAT])
+    @pytest.mark.parametrize("language", some(ABOUT_WHAT))
     async def test_a_reminder_without_a_text_is_asked_for_it(
         self, hass: HomeAssistant, freezer: FrozenDateTimeFactory, language: str
     ) -> None:

@@ -27,9 +27,11 @@ def sqlite(file: Path) -> str:
     return sqlite_url(file)
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(
+    params=["sqlite", pytest.param("postgresql", marks=pytest.mark.thorough)]
+)
 def url(request: pytest.FixtureRequest) -> str:
-    """Return the address of a new database of each kind."""
+    """Return the address of a new database of each kind; `ON_BOTH` has both each time."""
     if request.param == "sqlite":
         address: str = request.getfixturevalue("sqlite")
         return address

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+import pytest
+
 from custom_components.chatterbox.history.store.history_store import HistoryStore
 from custom_components.chatterbox.history.store.records import (
     StoreState,
@@ -13,6 +15,8 @@ from custom_components.chatterbox.history.store.records import (
     WriterLimits,
 )
 
+ON_BOTH = pytest.mark.parametrize("url", ["sqlite", "postgresql"], indirect=True)
+"""For the few tests that are run on both kinds of databases each time."""
 HASTY = WriterLimits(records=3_000, first_pause=0.01, longest_pause=0.05)
 """Retries at once."""
 

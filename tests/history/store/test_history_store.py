@@ -24,7 +24,7 @@ from custom_components.chatterbox.history.store.records import (
 from tests.support.busy_threads import no_free_thread
 
 from .records import DAY, MORNING, audit, response, turn
-from .stores import Stores
+from .stores import ON_BOTH, Stores
 
 NOON = MORNING + DAY / 4
 
@@ -88,6 +88,7 @@ async def test_an_acknowledged_record_no_longer_waits(store: HistoryStore) -> No
         assert store.state.waiting == 0
 
 
+@ON_BOTH
 async def test_many_turns_at_once_keep_their_order(url: str, stores: Stores) -> None:
     store, _ = stores.open(url, starts=False)
     recorded = tuple(
@@ -302,6 +303,7 @@ async def test_an_export_holds_the_whole_of_each_record(
     assert second["body"] == audit(2).body
 
 
+@ON_BOTH
 async def test_old_turns_of_an_agent_are_pruned(url: str, stores: Stores) -> None:
     store, _ = stores.open(url, clock=lambda: MORNING + 300)
     for number in range(1, 5):

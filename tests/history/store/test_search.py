@@ -27,7 +27,7 @@ from custom_components.chatterbox.history.store.search import MOST_WORDS, search
 from tests.support.one_home import in_one_home
 
 from .records import MORNING, spoken, turn
-from .stores import Stores
+from .stores import ON_BOTH, Stores
 
 
 async def search(
@@ -70,6 +70,7 @@ def from_outside(number: int, conversation: str = "kitchen talk") -> StoredTurn:
     return turn(number, conversation, person="ann", messages=page_messages)
 
 
+@ON_BOTH
 @in_one_home(
     "words",
     [
@@ -336,7 +337,12 @@ def rows_in_the_index(url: str) -> int:
     return count
 
 
-@pytest.mark.parametrize("count", [100, 2_100], ids=["some", "many"])
+@ON_BOTH
+@pytest.mark.parametrize(
+    "count",
+    [100, pytest.param(2_100, marks=pytest.mark.thorough)],
+    ids=["some", "many"],
+)
 async def test_deleted_turns_are_not_found(
     url: str, stores: Stores, count: int
 ) -> None:

@@ -13,7 +13,7 @@ from custom_components.chatterbox.history.store.records import (
     Trouble,
 )
 from tests.history.store.records import DAY, MORNING, audit, response, turn
-from tests.history.store.stores import Stores, sqlite_url
+from tests.history.store.stores import ON_BOTH, Stores, sqlite_url
 from tests.history.store.test_history_store import all_bytes, stored_ids
 
 AGENTS = ("agent",)
@@ -23,6 +23,7 @@ def ids(found: tuple[ResponseRecord, ...]) -> list[str]:
     return [one.id for one in found]
 
 
+@ON_BOTH
 async def test_a_response_that_was_acknowledged_is_there_after_a_restart(
     url: str, stores: Stores
 ) -> None:
