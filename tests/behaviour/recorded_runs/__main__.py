@@ -1,4 +1,7 @@
-"""`script/replay`: replays every recorded run, prints what came of them and writes it into its page."""
+"""`script/replay`: replays every recorded run, prints what came of them and writes it into its page.
+
+With `--repairs`, what each repair of calls gains in them.
+"""
 
 import tests.support.early_plugin  # noqa: F401  # isort: skip  # before what it is for
 
@@ -9,12 +12,14 @@ from collections import defaultdict
 from dataclasses import replace
 from functools import partial
 
+from tests.behaviour.recorded_runs import repairs
 from tests.behaviour.recorded_runs.dry import (
     ENOUGH,
     agree,
     grade_dry,
     without_artefacts,
 )
+from tests.behaviour.recorded_runs.hard_cases import read_hard_cases
 from tests.behaviour.recorded_runs.replay import Way, count, replay
 from tests.behaviour.recorded_runs.runs import read_batches
 from tests.behaviour.recorded_runs.table import (
@@ -25,6 +30,7 @@ from tests.behaviour.recorded_runs.table import (
     with_tables,
 )
 from tests.support.own_home import run_in_own_home
+from tests.support.page_tables import with_table
 
 
 def main() -> int:
@@ -42,11 +48,18 @@ def main() -> int:
         action="store_true",
         help="only count how often the grades of dry turns agree",
     )
+    parser.add_argument(
+        "--repairs",
+        action="store_true",
+        help=f"only measure what each repair of calls gains, and write {repairs.PAGE.name}",
+    )
     arguments = parser.parse_args()
     is_dry_run: bool = arguments.dry_run
     logging.disable(logging.ERROR)
     if arguments.dry:
         return _count_grades()
+    if arguments.repairs:
+        return _measure_repairs(is_dry_run=is_dry_run)
     counts: dict[tuple[str, str], Count] = defaultdict(Count)
     lost = False
     for batch in read_batches():
@@ -69,6 +82,16 @@ def main() -> int:
             with_tables(PAGE.read_text(encoding="utf-8"), ordered), encoding="utf-8"
         )
     return int(lost)
+
+
+def _measure_repairs(*, is_dry_run: bool) -> int:
+    """Print what each repair gains; return 1 if one gains nothing."""
+    gains = repairs.measure(repairs.REPAIRS, read_batches(), read_hard_cases())
+    written, page = repairs.gains_table(gains), repairs.PAGE
+    sys.stdout.write(written)
+    if not is_dry_run:
+        page.write_text(with_table(page.read_text(encoding="utf-8"), written), "utf-8")
+    return int(any(one.right <= one.right_without for one in gains))
 
 
 def _count_grades() -> int:

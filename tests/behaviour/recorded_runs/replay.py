@@ -4,7 +4,7 @@ Which states are right is told by the task of a run.
 """
 
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -114,9 +114,12 @@ class Outcome:
 
 
 async def replay(
-    hass: HomeAssistant, batch: Batch, way: Way = Way.OURS
+    hass: HomeAssistant,
+    batch: Batch,
+    way: Way = Way.OURS,
+    begins: Callable[[RecordedRun], None] = lambda _: None,
 ) -> list[Outcome]:
-    """Replay the runs of a batch, each from the states that its task begins with."""
+    """Replay the runs of a batch, each from the states that its task begins with; `begins` is told of each."""
     await prepare(hass)
     entry = await move_in(hass, batch.home)
     if way is Way.CORE:
@@ -125,10 +128,10 @@ async def replay(
         ]
     else:
         async with agent(hass, asks=way is Way.ASKING) as model:
-            outcomes = [
-                await _replay_run(hass, entry, model, batch, run, way)
-                for run in batch.runs
-            ]
+            outcomes = []
+            for run in batch.runs:
+                begins(run)
+                outcomes.append(await _replay_run(hass, entry, model, batch, run, way))
     await hass.config_entries.async_remove(entry.entry_id)
     return outcomes
 

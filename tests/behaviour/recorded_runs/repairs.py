@@ -1,0 +1,252 @@
+"""`script/replay --repairs`: measures the gain of each repair of calls in the recorded runs.
+
+Each is left out in turn, and what it was applied to is replayed: the runs that lead to states, and the hard cases,
+whose calls and words are compared with those that a person reads in them. A run is right if its states are, and
+nobody had to be asked what was meant.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from functools import partial, wraps
+from typing import Final
+from unittest.mock import patch
+
+from homeassistant.core import HomeAssistant
+
+from custom_components.chatterbox.agent.json import coercion
+from custom_components.chatterbox.agent.loop import calls
+from custom_components.chatterbox.agent.messages import ToolDefinition
+from custom_components.chatterbox.agent.providers import text_calls
+from custom_components.chatterbox.tools import call_repair, name_resolver
+from tests.behaviour.recorded_runs.hard_cases import HardCase
+from tests.behaviour.recorded_runs.replay import Way, replay
+from tests.behaviour.recorded_runs.runs import Batch, RecordedRun
+from tests.behaviour.recorded_runs.test_hard_cases import (
+    PIECES,
+    agent,
+    script_of,
+    talk_and_compare,
+)
+from tests.support.own_home import run_in_own_home
+from tests.support.page_tables import DOCS, table
+
+PAGE = DOCS / "small-models.md"
+type Key = tuple[type, str, str]
+"""Which run it is, or which hard case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """A function that repairs, and what stands in its place where it is left out."""
+
+    name: str
+    owner: object
+    function: str
+    left_out: Callable[..., object]
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """The runs that a repair was applied to, and how many of them are right."""
+
+    repair: Repair
+    applied: int
+    right: int
+    right_without: int
+
+
+_CHOSEN: Final = call_repair._Selection  # noqa: SLF001  # measured step by step
+_FIT: Final = coercion._Fit  # noqa: SLF001  # as above
+
+
+def _argument(index: int) -> Callable[..., object]:
+    return lambda *arguments, **_: arguments[index]
+
+
+def _always(value: object) -> Callable[..., object]:
+    return lambda *_, **__: value
+
+
+def _exact_tool(name: str, tools: Collection[ToolDefinition]) -> ToolDefinition | None:
+    return next((tool for tool in tools if tool.name == name), None)
+
+
+def _refuse(*_: object, **__: object) -> None:
+    raise ValueError("it is no JSON")
+
+
+def _exactly(name: str) -> Callable[..., object]:
+    """Return a function of coercion that takes only what fits as it is."""
+    function = getattr(_FIT, name)
+    return lambda *arguments, **options: function(
+        *arguments, **(options | {"generous": False})
+    )
+
+
+REPAIRS: Final = (
+    Repair("a call half in words", text_calls, "read_worded_call", _always(None)),
+    Repair("the name of the tool", calls, "find_tool", _exact_tool),
+    Repair("malformed JSON", coercion, "repair_json", _refuse),
+    Repair("escapes and lost characters", calls, "readable", _argument(0)),
+    Repair("names of parameters", calls, "known_parameters", _argument(0)),
+    Repair("percentages and shares", coercion, "_scaled", _argument(1)),
+    Repair("JSON in a text", coercion, "_embedded", _argument(0)),
+    Repair("numbers in a text", coercion, "_as_number", _argument(0)),
+    Repair("other scalars", _FIT, "_fit_scalar", _exactly("_fit_scalar")),
+    Repair("one of several values", _FIT, "_fit_enum", _exactly("_fit_enum")),
+    Repair("a list of one", _FIT, "_fit_array", _exactly("_fit_array")),
+    Repair("a list named like its item", _CHOSEN, "with_list", _argument(1)),
+    Repair("a domain as a type", _CHOSEN, "_with_domain", _argument(1)),
+    Repair("places and classes mixed up", _CHOSEN, "translated", _argument(1)),
+    Repair("a place or a kind made up", _CHOSEN, "_as_said", _always(None)),
+    Repair("useless filters", _CHOSEN, "repaired", _argument(1)),
+    Repair(
+        "parameters that say nothing",
+        call_repair,
+        "_says_nothing",
+        _always(value=False),
+    ),
+    Repair("colours", call_repair, "_with_known_color", _argument(0)),
+    Repair(
+        "positions of what opens and closes",
+        call_repair.CallRepairs,
+        "_moved",
+        lambda _, tool, arguments: (tool.name, arguments),
+    ),
+    Repair(
+        "vacuums turned on and off",
+        call_repair.CallRepairs,
+        "_sent",
+        lambda _, tool, arguments, __: (tool.name, arguments),
+    ),
+    Repair("the same call again", calls, "_same_call", _always(None)),
+    Repair("names of places", name_resolver, "place_name", _argument(2)),
+    Repair(
+        "short names",
+        name_resolver.NameResolver,
+        "_meant",
+        lambda _, __, search, arguments: arguments[search.slot],
+    ),
+    Repair("items of lists", name_resolver, "items_meant", _always([])),
+)
+"""In the order in which they are applied to a call."""
+
+
+@dataclass(slots=True)
+class _Watch:
+    """Notes which repairs change something in the run that goes on."""
+
+    key: Key = (RecordedRun, "", "")
+    applied: defaultdict[str, set[Key]] = field(
+        default_factory=lambda: defaultdict(set)
+    )
+
+    @contextmanager
+    def watching(self, repairs: Iterable[Repair]) -> Iterator[None]:
+        """Note what each of some repairs is applied to."""
+        with ExitStack() as stack:
+            for one in repairs:
+                watched = self._watched(one, getattr(one.owner, one.function))
+                stack.enter_context(patch.object(one.owner, one.function, watched))
+            yield
+
+    def begin(self, run: RecordedRun | HardCase) -> None:
+        """Begin a run."""
+        self.key = key_of(run)
+
+    def _watched(
+        self, repair: Repair, function: Callable[..., object]
+    ) -> Callable[..., object]:
+        def note(arguments: tuple[object, ...], result: object) -> None:
+            try:
+                changes = repair.left_out(*arguments) != result
+            except ValueError:
+                changes = True
+            if changes:
+                self.applied[repair.name].add(self.key)
+
+        @wraps(function)
+        def watched(*arguments: object, **options: object) -> object:
+            try:
+                result = function(*arguments, **options)
+            except ValueError:
+                note(arguments, ValueError)
+                raise
+            note(arguments, result)
+            return result
+
+        return watched
+
+
+def measure(
+    repairs: Iterable[Repair], batches: Sequence[Batch], cases: Sequence[HardCase]
+) -> list[Gain]:
+    """Replay everything with all repairs, and what each was applied to without it."""
+    watch = _Watch()
+    chosen = [*repairs]
+    with watch.watching(chosen):
+        right = _right(watch, batches, cases)
+    gains: list[Gain] = []
+    for repair in chosen:
+        applied = watch.applied[repair.name]
+        runs = [
+            replace(
+                one, runs=tuple([run for run in one.runs if key_of(run) in applied])
+            )
+            for one in batches
+        ]
+        texts = [case for case in cases if key_of(case) in applied]
+        with patch.object(repair.owner, repair.function, repair.left_out):
+            without = _right(_Watch(), runs, texts)
+        gains.append(Gain(repair, len(applied), len(right & applied), len(without)))
+    return gains
+
+
+def key_of(run: RecordedRun | HardCase) -> Key:
+    """Return what tells a run from all others."""
+    return type(run), run.model, run.task
+
+
+def _right(
+    watch: _Watch, batches: Iterable[Batch], cases: Sequence[HardCase]
+) -> set[Key]:
+    """Return which runs and hard cases come right."""
+    right: set[Key] = set()
+    for batch in (one for one in batches if one.runs):
+        outcomes = run_in_own_home(
+            partial(replay, batch=batch, way=Way.OURS, begins=watch.begin)
+        )
+        right |= {
+            key_of(outcome.run)
+            for outcome in outcomes
+            if outcome.succeeded and not outcome.is_chosen
+        }
+    if not cases:
+        return right
+    return right | run_in_own_home(partial(_right_cases, watch=watch, cases=cases))
+
+
+async def _right_cases(
+    hass: HomeAssistant, watch: _Watch, cases: Iterable[HardCase]
+) -> set[Key]:
+    """Return the hard cases whose calls and words are those that a person reads in them."""
+    right: set[Key] = set()
+    async with agent(hass, is_as_recorded=True) as model:
+        for case in cases:
+            watch.begin(case)
+            model.play(script_of(case, PIECES))
+            with suppress(AssertionError, ValueError):
+                await talk_and_compare(hass, case)
+                right.add(key_of(case))
+    return right
+
+
+def gains_table(gains: Iterable[Gain]) -> str:
+    """Return the table of the page."""
+    rows = [
+        [one.repair.name, *map(str, (one.applied, one.right, one.right_without))]
+        for one in gains
+    ]
+    return table(["repair", "applied", "right with it", "right without it"], rows)
