@@ -19,6 +19,7 @@ from homeassistant.const import CONF_MODEL
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import issue_registry as ir
 
+from .agent.conversation.prompt_fitter import PromptSize
 from .agent.errors import BudgetSpent, PromptTooLong
 from .agent.protocols import HookPoint
 from .agent.providers.failures import server_refusing_tools
@@ -94,6 +95,20 @@ def async_report_prompt_too_long(
         }
         placeholders = {name: _number(number) for name, number in numbers.items()}
     _report(hass, agent, "prompt_too_long", placeholders)
+
+
+def async_report_shortage(
+    hass: HomeAssistant, agent: ConfigSubentry, shortage: PromptSize | None
+) -> None:
+    """Report a home that leaves too little of a model's context window for a conversation; None ends the issue."""
+    placeholders = None
+    if shortage is not None:
+        numbers = {
+            "home_tokens": shortage.tools + shortage.instructions,
+            "window_tokens": shortage.window,
+        }
+        placeholders = {name: _number(number) for name, number in numbers.items()}
+    _report(hass, agent, "conversation_short", placeholders)
 
 
 def async_report_failed_script(

@@ -26,6 +26,7 @@ from pytest_homeassistant_custom_component.common import (
 from custom_components.chatterbox.const import CONF_BASE_URL, DOMAIN
 from custom_components.chatterbox.runtime.agents import async_agent_entries
 from tests.support.config_entries import only_agent, prepare, server_entry, set_up
+from tests.support.sentences import sentence
 from tests.support.servers.chat_completions import ScriptedChatCompletions
 from tests.support.servers.in_process import (
     address_without_server,
@@ -58,6 +59,9 @@ TOO_LONG = ScriptedFailure(
             "n_ctx": 8192,
         }
     },
+)
+TOO_LONG_BY_AN_UNKNOWN_NUMBER = ScriptedFailure(
+    status=400, body={"error": {"message": "The prompt is too long"}}
 )
 HELLO = ScriptedAnswer(content="Hello.")
 
@@ -225,7 +229,8 @@ async def test_a_prompt_that_is_too_long_has_an_issue_with_both_numbers(
     server.answers(TOO_LONG)
     entry = await talker(hass, server)
 
-    assert "more than my language model can read" in speech(await say(hass, "hello"))
+    answer = speech(await say(hass, "hello"))
+    assert "more than my language model can read" in answer
     assert issues(hass) == {
         "prompt_too_long": {
             "agent": "Talker",
@@ -242,6 +247,116 @@ async def test_a_prompt_that_is_too_long_has_an_issue_with_both_numbers(
     assert issues(hass)
     await hass.config_entries.async_unload(entry.entry_id)
     assert not issues(hass)
+
+
+@pytest.mark.parametrize(
+    ("words", "advice"),
+    [
+        (("sea " * 400,) * 10, "start a new conversation"),
+        (("hello",), "expose fewer devices"),
+        (("hello", "hello"), "expose fewer devices"),
+        (("tell me about this: " + "sea " * 2_000,), "ask for less at a time"),
+    ],
+)
+@pytest.mark.parametrize("understands_sentences", [False, True])
+async def test_the_advice_on_a_prompt_that_is_too_long_helps(
+    hass: HomeAssistant,
+    server: Server,
+    words: tuple[str, ...],
+    advice: str,
+    *,
+    understands_sentences: bool,
+) -> None:
+    server.answers(HELLO)
+    apis = ["assist"] if understands_sentences else []
+    await set_up(hass, server_entry(server.address, llm_hass_api=apis))
+
+    for text in words[:-1]:
+        await say(hass, text)
+    server.answers(TOO_LONG if len(words) < 10 else TOO_LONG_BY_AN_UNKNOWN_NUMBER)
+    answer = speech(await say(hass, words[-1]))
+
+    assert advice in answer
+    assert ("new conversation" in answer) is ("new conversation" in advice)
+
+
+LACKS_ROOM = sentence("common.spoken_lacks_room")
+PROMPT = "{{ 'Be kind to all. ' * (states('input_number.length') | int(250)) }}"
+
+
+async def test_a_conversation_that_has_no_room_is_told_once_and_has_an_issue(
+    hass: HomeAssistant, server: Server
+) -> None:
+    server.answers(HELLO)
+    entry = server_entry(
+        server.address, context_window=2_600, prompt=PROMPT, llm_hass_api=[]
+    )
+    await set_up(hass, entry)
+
+    async def answers_in(conversation_id: str, turns: int = 6) -> list[str]:
+        heard = [
+            speech(await say(hass, f"Number {number} " * 40, conversation_id))
+            for number in range(turns)
+        ]
+        return [one.removeprefix("Hello.").strip() for one in heard]
+
+    first = await answers_in("first")
+    assert first[0] == ""
+    assert [one for one in first if one] == [LACKS_ROOM]
+    (shortage,) = issues(hass).items()
+    assert shortage[0] == "conversation_short"
+    assert shortage[1]
+    assert shortage[1]["window_tokens"] == "2\N{NARROW NO-BREAK SPACE}600"
+    home = int(shortage[1]["home_tokens"].replace("\N{NARROW NO-BREAK SPACE}", ""))
+    assert 900 < home < 1_600
+    assert await answers_in("second", 1) == [""]
+    assert issues(hass), "a short conversation always has room"
+    assert LACKS_ROOM in await answers_in("second")
+
+    hass.states.async_set("input_number.length", "20")
+    assert await answers_in("third", 1) == [""]
+    assert not issues(hass)
+
+    hass.states.async_remove("input_number.length")
+    await answers_in("fourth")
+    assert issues(hass)
+    await hass.config_entries.async_unload(entry.entry_id)
+    assert not issues(hass)
+
+
+@pytest.mark.parametrize(
+    ("history", "window"), [(300, 32_768), (12_000, 32_768), (12_000, None)]
+)
+async def test_what_the_owner_leaves_out_of_a_conversation_or_a_guess_is_not_told(
+    hass: HomeAssistant, server: Server, history: int, window: int | None
+) -> None:
+    server.answers(HELLO)
+    entry = server_entry(
+        server.address,
+        llm_hass_api=[],
+        history_tokens=history,
+        context_window=window,
+    )
+    await set_up(hass, entry)
+
+    heard = [speech(await say(hass, f"Number {one} " * 200)) for one in range(6)]
+
+    assert set(heard) == {"Hello."}
+    assert not issues(hass)
+
+
+async def test_no_room_is_told_after_a_question_was_answered(
+    hass: HomeAssistant, server: Server
+) -> None:
+    server.answers(ScriptedAnswer(content="Which one?"))
+    entry = server_entry(server.address, context_window=2_048, llm_hass_api=[])
+    await set_up(hass, entry)
+
+    heard = [speech(await say(hass, f"Number {one} " * 100)) for one in range(12)]
+    server.answers(HELLO)
+    heard.append(speech(await say(hass, "The first one")))
+
+    assert heard == ["Which one?"] * 12 + [f"Hello. {LACKS_ROOM}"]
 
 
 async def test_the_issue_of_a_spent_budget_ends_with_its_agent(

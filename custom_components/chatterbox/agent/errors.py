@@ -31,6 +31,8 @@ from typing import ClassVar, Literal
 
 type BudgetPeriod = Literal["day", "month"]
 """The period of a budget."""
+type PromptPart = Literal["conversation", "home", "request"]
+"""The longest part of a prompt: earlier turns; instructions, tools and the home; the words and results of the turn."""
 
 
 class AgentError(Exception):
@@ -152,6 +154,7 @@ class PromptTooLong(ProviderRejectedRequest):
         window left too little room for the requested answer.
         """
         super().__init__(message)
+        self.too_long: PromptPart = "conversation"
         self.prompt_tokens = prompt_tokens
         self.window_tokens = window_tokens
 

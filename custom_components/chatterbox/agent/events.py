@@ -210,7 +210,8 @@ class UsageReported:
 
     usage: Usage
     answered_by: str = ""
-    """As in `CompletionResult`."""
+    """As in `CompletionResult`, like the next one."""
+    lacks_room: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +255,8 @@ class CompletionResult:
     """Id of the provider that answered, if several form a chain; otherwise empty."""
     declines: bool = False
     """Whether the words of the user were declined, in words or before another provider answered."""
+    lacks_room: bool = False
+    """Whether the beginning of the conversation was left out, because the model reads less than the owner allows."""
 
 
 type ProviderEvent = (

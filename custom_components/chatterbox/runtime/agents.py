@@ -183,11 +183,14 @@ class Agent:
 
     def took_over(self, sentences: Mapping[str, str]) -> str:
         """Return the sentence that is spoken when Home Assistant itself answers: why the agent's own model does not."""
-        spent = self.chain.own.spent()
+        own = self.chain.own
+        if spent := own.spent():
+            return spent_sentence(sentences, spent)
+        error = own.breaker.last_error
         return (
-            spent_sentence(sentences, spent)
-            if spent
-            else cause_of(sentences, self.chain.own.breaker.last_error)
+            cause_of(sentences, error, own.fitter.too_long)
+            if own.fitter
+            else cause_of(sentences, error)
         )
 
     def build_loop(  # noqa: PLR0913  # what a loop is made of

@@ -43,6 +43,7 @@ from ..repairs import (
     async_report_prompt_too_long,
     async_report_refused_tools,
     async_report_service_down,
+    async_report_shortage,
     async_report_spent_budget,
 )
 from ..settings.service_address import is_local_address
@@ -58,7 +59,7 @@ _SLACK: Final = 1.0
 """Seconds after which a model that is due is asked: Home Assistant begins updates up to a second early."""
 SIGNAL_HEALTH: Final[SignalType[()]] = SignalType(f"{DOMAIN}_health")
 """Sent when a model was found to work, or not to work."""
-_NOTHING_WRONG: Final = (None, None, None, "")
+_NOTHING_WRONG: Final = (None, None, None, None, "")
 
 
 class HealthMonitor(DataUpdateCoordinator[None]):
@@ -227,6 +228,7 @@ class HealthMonitor(DataUpdateCoordinator[None]):
             state = (
                 error,
                 model.provider.overflow,
+                model.fitter.shortage,
                 (spent.period, spent.limit) if spent else None,
                 refusal,
             )
@@ -235,6 +237,7 @@ class HealthMonitor(DataUpdateCoordinator[None]):
                 async_report_prompt_too_long(
                     self.hass, model.agent, model.provider.overflow
                 )
+                async_report_shortage(self.hass, model.agent, model.fitter.shortage)
                 async_report_spent_budget(self.hass, model.agent, spent)
                 async_report_refused_tools(self.hass, model.agent, refusal)
                 if error is ModelNotFound or error is None:
@@ -253,6 +256,7 @@ class HealthMonitor(DataUpdateCoordinator[None]):
         self._reported.pop(agent_id, None)
         if model := self._models.get(agent_id):
             async_report_prompt_too_long(self.hass, model.agent, None)
+            async_report_shortage(self.hass, model.agent, None)
             async_report_spent_budget(self.hass, model.agent, None)
             async_report_model_gone(self.hass, model.agent, is_gone=False)
             async_report_refused_tools(self.hass, model.agent, "")

@@ -44,6 +44,7 @@ from ..agent.errors import (
     InvalidToolbox,
     MaxIterationsExceeded,
     ModelNotFound,
+    PromptPart,
     PromptTooLong,
     ProviderBusy,
     ProviderError,
@@ -181,8 +182,17 @@ def spent_sentence(sentences: Mapping[str, str], spent: BudgetSpent) -> str:
     ]
 
 
-def cause_of(sentences: Mapping[str, str], error: type[ProviderError] | None) -> str:
-    """Return the sentence on why a model does not answer, for a failure of this class."""
+def cause_of(
+    sentences: Mapping[str, str],
+    error: type[ProviderError] | None,
+    too_long: PromptPart = "conversation",
+) -> str:
+    """Return the sentence on why a model does not answer, for a failure of this class.
+
+    `too_long` is the part that makes a prompt too long, if one is.
+    """
+    if error is PromptTooLong:
+        return sentences[f"spoken_{_too_long_key(too_long)}"]
     is_slow = error is None or issubclass(
         error, FirstTokenTimeout | BetweenTokensTimeout
     )
@@ -197,6 +207,12 @@ def cause_of(sentences: Mapping[str, str], error: type[ProviderError] | None) ->
         "offline_busy" if is_busy else "offline_took_over",
     )
     return sentences[f"spoken_{key}"]
+
+
+def _too_long_key(part: PromptPart) -> str:
+    """Return the key of the advice on a prompt that is too long: only for a long conversation is that a new one."""
+    key = ERROR_KEYS[PromptTooLong]
+    return key if part == "conversation" else f"{key}_{part}"
 
 
 _LATIN: Final = "\u2e7f"
@@ -389,6 +405,8 @@ class TranslatedComposer:
             return spent_sentence(self.sentences, error)
         if isinstance(error, ProviderError) and error.is_cut:
             return self._say("reply_cut")
+        if isinstance(error, PromptTooLong):
+            return self._say(_too_long_key(error.too_long))
         wait = error.retry_after if isinstance(error, ProviderBusy) else None
         if wait is not None and wait >= _LONG_WAIT:
             return self._say("provider_busy_long", minutes=str(ceil(wait / 60)))

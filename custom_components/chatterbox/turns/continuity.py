@@ -54,6 +54,8 @@ class Thread:
     """Target temperatures before outside content entered the conversation and a temperature was changed without
     approval.
     """
+    notices: set[str] = field(default_factory=set, compare=False)
+    """Keys of sentences that are said once in a conversation, and were."""
 
 
 type _Threads = OrderedDict[tuple[str, str], Thread]

@@ -24,6 +24,7 @@ from ..agent.events import (
     ToolStarted,
     TurnEvent,
     TurnFinished,
+    UsageReported,
 )
 from ..agent.messages import (
     AssistantMessage,
@@ -54,11 +55,13 @@ from ..records.turn_record import (
     shown_result,
 )
 from ..settings.redaction import known_secrets, without_secret_fields, without_secrets
+from ..speech.sentences import async_get_sentences
 from ..speech.text import asks_back
-from .input import Offer, TurnInput
+from .input import TurnInput
 
 _MAX_SHOWN: Final = 10_000
 """Bytes of the arguments and of the result of one call; the recorder accepts up to 32,768 for an event."""
+_LACKS_ROOM: Final = "spoken_lacks_room"
 _MAX_LOGGED: Final = 1_000
 """Characters of the arguments of a call in the log."""
 
@@ -124,8 +127,12 @@ class TurnRecorder:
     recording: TurnRecording
     requester: ApprovalRequester | None = None
     """Asks for approval; None in a turn that calls no tools."""
+    notices: set[str] = field(default_factory=set)
+    """As in `Thread`."""
     _call_events: dict[str, JsonObject] = field(default_factory=dict)
     """The data of the events on running calls, by call id."""
+    _lacks_room: bool = False
+    """Whether the model was not sent the beginning of the conversation, for want of room."""
     _has_said_prefix: bool = False
     _is_in_prefixed: bool = False
     """Whether the message that is being written begins with the prefix."""
@@ -144,29 +151,44 @@ class TurnRecorder:
                 return [
                     self._passed(last) for last in self.requester.ask(event, pending)
                 ]
+            case UsageReported(lacks_room=lacks_room):
+                self._lacks_room = lacks_room
             case TurnFinished(stop_reason=StopReason.COMPLETED, pending=None) if (
-                self.turn_input.offer
+                self.turn_input.offer or self._lacks_room
             ):
-                return [
-                    self._passed(last)
-                    for last in await self._async_offered(event, self.turn_input.offer)
-                ]
+                return [self._passed(last) for last in await self._async_last(event)]
             case _:
                 pass
         return (self._passed(event),)
 
-    async def _async_offered(
-        self, end: TurnFinished, offer: Offer
-    ) -> Sequence[TurnEvent]:
-        """Return the last events of a turn, after whose answer something is asked, unless the answer asks itself."""
-        language = self.turn_input.user_input.language
-        if asks_back(end.text, language) or (question := await offer()) is None:
+    async def _async_last(self, end: TurnFinished) -> Sequence[TurnEvent]:
+        """Return the last events of a turn.
+
+        Unless the answer asks itself, something may be told or asked after it.
+        """
+        language, offer = self.turn_input.user_input.language, self.turn_input.offer
+        if asks_back(end.text, language):
             return (end,)
-        message = AssistantMessage(question.text, provider_items=(NO_MODEL,))
-        end = replace(
-            end, text=f"{end.text} {question.text}".lstrip(), pending=question.pending
+        question = await offer() if offer else None
+        added = await self._shortage_text(language)
+        if question:
+            added = f"{added} {question.text}".lstrip()
+            end = replace(end, pending=question.pending)
+        if not added:
+            return (end,)
+        message = AssistantMessage(added, provider_items=(NO_MODEL,))
+        end = replace(end, text=f"{end.text.rstrip()} {added}".lstrip())
+        return TextDelta(added), MessageDone(message), end
+
+    async def _shortage_text(self, language: str) -> str:
+        """Return once in a conversation that its beginning has no room any more; else an empty text."""
+        is_heard = (
+            not self.turn_input.is_resumed and self.turn_input.source.asks_in_words()
         )
-        return TextDelta(question.text), MessageDone(message), end
+        if not (self._lacks_room and is_heard) or _LACKS_ROOM in self.notices:
+            return ""
+        self.notices.add(_LACKS_ROOM)
+        return (await async_get_sentences(self.hass, language))[_LACKS_ROOM]
 
     def _fire_tool_event(self, event: ToolStarted | ToolFinished) -> None:
         most = _MAX_SHOWN if self.record.is_stored else NOTHING_SHOWN

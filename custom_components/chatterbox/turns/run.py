@@ -163,6 +163,7 @@ class AgentTurns:
         recorder = await async_start_recording(
             self._hass, self._entry, self._subentry, turn_input, record
         )
+        recorder.notices = thread.notices
         try:
             with in_turn():
                 if turn_input.reply:

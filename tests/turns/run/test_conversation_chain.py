@@ -136,7 +136,7 @@ async def test_a_home_that_the_model_cannot_read_is_told_as_the_cause(
     assert speech(result).startswith(
         "That's more than my language model can read at once. "
     )
-    assert speech(result).endswith("settings. Turned on the light")
+    assert speech(result).endswith("a larger model. Turned on the light")
 
 
 async def test_an_agent_that_may_only_talk_does_not_act_by_another_way(

@@ -11,10 +11,11 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ..errors import PromptTooLong, ProviderError
+from ..errors import PromptPart, PromptTooLong, ProviderError
 from ..messages import ToolDefinition, UserMessage
 from ..protocols import CompletionRequest
 from ..timeouts import TookTooLong, WorkCancelled, finish_within
+from ..transcript import turns_backwards
 from .token_estimate import TokenEstimate, TokenScale
 from .window import GrownWindows, LargeResults, Window, fit_window, shows_something
 
@@ -44,6 +45,11 @@ class PromptSize:
     def share(self) -> float:
         """Prompt tokens divided by the window; above 1 where it does not fit."""
         return self.prompt / self.window
+
+    @property
+    def room(self) -> int:
+        """Tokens that instructions and tools leave for the conversation and the answer."""
+        return max(self.window - self.tools - self.instructions, 0)
 
     def as_reported(self, tokens: int) -> PromptSize:
         """Scale the parts to the `tokens` that the service reported."""
@@ -144,6 +150,8 @@ _ANSWER: Final = 2_048
 """Tokens reserved for an answer without a configured limit."""
 _STEP: Final = 256
 """Tokens by which the budget moves."""
+_MUCH_MORE: Final = 1.5
+"""Times the room in which a conversation did not fit from which it counts as enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +179,20 @@ class FittedRequest:
     """The request before messages were left out."""
     is_last_try: bool = False
     """Whether a longer one was rejected before."""
+    lacks_room: bool = False
+    """As in `CompletionResult`."""
+
+    @property
+    def longest_part(self) -> PromptPart:
+        """The longest part of the prompt."""
+        turn = next(turns_backwards(self.request.transcript))
+        request = sum(map(self.estimate.of_message, turn))
+        sizes: dict[PromptPart, int] = {
+            "home": self.size.tools + self.size.instructions,
+            "request": request,
+            "conversation": self.size.history - request,
+        }
+        return max(sizes, key=sizes.__getitem__)
 
 
 class PromptFitter:
@@ -190,6 +212,10 @@ class PromptFitter:
         """
         self.last_size: PromptSize | None = None
         """Size of the latest request; None before the first."""
+        self.shortage: PromptSize | None = None
+        """Size of a request that lacked room; None once there is much more."""
+        self.too_long: PromptPart = "conversation"
+        """As in the latest `PromptTooLong`."""
         self._context = context
         self._allowance = allowance
         self._server_cuts = server_cuts
@@ -243,6 +269,10 @@ class PromptFitter:
         if self._server_cuts:
             sent = replace(sent, request=replace(sent.request, may_be_cut=False))
         self.last_size = sent.size
+        if sent.lacks_room:
+            self.shortage = self.shortage or sent.size
+        elif self.shortage and sent.size.room >= self.shortage.room * _MUCH_MORE:
+            self.shortage = None
         return sent
 
     def answered(self, sent: FittedRequest, tokens: int) -> None:
@@ -258,6 +288,7 @@ class PromptFitter:
         self, sent: FittedRequest, error: PromptTooLong
     ) -> FittedRequest | None:
         """Take a rejected prompt; return a shorter one to send once, None if there is none."""
+        self.too_long = error.too_long = sent.longest_part
         if sent.is_last_try:
             return None
         if error.prompt_tokens is not None and sent.estimate is self._scale.estimate:
@@ -273,6 +304,8 @@ class PromptFitter:
         ):
             return None
         self.last_size = again.size
+        if again.lacks_room:
+            self.shortage = self.shortage or again.size
         return replace(again, is_last_try=True)
 
     def _shorter(self, sent: FittedRequest) -> FittedRequest:
@@ -325,7 +358,14 @@ class PromptFitter:
         shortened = (
             request if is_whole else replace(request, transcript=window.transcript)
         )
-        return FittedRequest(shortened, size, estimate, request)
+        lacks_room = budget < self._allowance.history and self._context.is_known
+        return FittedRequest(
+            shortened,
+            size,
+            estimate,
+            request,
+            lacks_room=lacks_room and window.dropped > 0,
+        )
 
     def _fit(
         self,

@@ -369,7 +369,7 @@ class Inference:
             usage=state.usage + usage,
             written=state.written + written,
         )
-        return UsageReported(usage, end.answered_by)
+        return UsageReported(usage, end.answered_by, end.lacks_room)
 
     def _estimated_tokens(self) -> int:
         calls = tuple(judged.call for judged in self.state.open_calls)

@@ -315,6 +315,7 @@ def _passed_on(
                 event,
                 answered_by=provider.id,
                 declines=event.declines or inference.is_declined,
+                lacks_room=fitted is not None and fitted.lacks_room,
             )
         case _:
             return event
