@@ -18,7 +18,7 @@ from collections.abc import (
 from dataclasses import dataclass, field
 from itertools import batched
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
 from homeassistant.components.todo.const import DOMAIN as TODO
@@ -39,7 +39,14 @@ from ..agent.text import (
 from ..effects.effect import EntityAction, Touches, actions_of
 from ..effects.reading import async_unexplained
 from ..home.description import listed, quoted
-from ..home.entities import ExposedEntity, Floor, Home, async_get_home, telling_words
+from ..home.entities import (
+    ExposedEntity,
+    Floor,
+    Home,
+    Room,
+    async_get_home,
+    telling_words,
+)
 from ..home.entity_matches import has_name_in, is_named_in
 from ..home.request import QUESTION_ENDS, Request
 from ..home.search import async_kind_names
@@ -91,6 +98,18 @@ _ENDING: Final = 4
 """Letters of the longest endings of words."""
 _SHORT: Final = 3
 """Words of a request that need not name what it is about: "close it please"."""
+
+
+class _Rival(NamedTuple):
+    """A thing that the words may mean as well as what a model chose, or that itself."""
+
+    entity: ExposedEntity
+    is_near: bool
+    """Whether it is in the room of the person."""
+    is_useful: bool
+    """Whether it is not yet as the words want it."""
+    is_led_to: bool
+    """Whether more of the words lead to it than to what a model chose."""
 
 
 @dataclass(slots=True)
@@ -148,10 +167,8 @@ class RequestCheck:
         key = tool.name, canonical_json(arguments)
         if key in self.chosen:
             return None
-        home, done = (
-            async_get_home(self.hass, CONVERSATION),
-            _all_done(tool.name, arguments, effects),
-        )
+        home = async_get_home(self.hass, CONVERSATION)
+        done = _all_done(tool.name, arguments, effects)
         targets = {action.entity_id for action in effects.actions}
         if objection := await self._against_words(home, key, done, effects):
             return objection
@@ -160,36 +177,38 @@ class RequestCheck:
         if elsewhere := self._elsewhere(home, targets):
             return Deny(elsewhere)
         several, leads_away = await self._which_ones(home, arguments, done, effects)
-        near = [
-            one
-            for one in several
-            if self.request.area_id and one.area_id == self.request.area_id
-        ]
-        is_chosen = targets == {one.entity_id for one in near}
-        if (
-            len(several) > 1
-            and len(near) == 1
-            and not is_chosen
-            and key not in self._returned
-        ):
+        near = self._one_near(several, targets)
+        if near and key not in self._returned:
             self._returned.add(key)
-            return Deny(
-                _TOLD["near"].format(name=quoted(near[0].names[0])), is_final=False
-            )
+            reason = _TOLD["near"].format(name=quoted(near.names[0]))
+            return Deny(reason, is_final=False)
         first = CallReview(ToolCall("", tool.name, key[1]), effects)
-        found = [
-            (one, await self._option(home, one, arguments, first, review_of))
-            for one in several
-        ]
-        # What rules forbid is no choice, unless the words lead to it.
-        found = [
-            (one, review)
-            for one, review in found
-            if leads_away or review is None or not review.refusal
-        ]
+        found = list[tuple[ExposedEntity, CallReview | None]]()
+        for one in several:
+            review = await self._option(home, one, arguments, first, review_of)
+            # What rules forbid is no choice, unless the words lead to it.
+            if leads_away or review is None or not review.refusal:
+                found.append((one, review))
         if len(found) < 2:  # noqa: PLR2004  # and another one
             self._taken |= targets
             return None
+        return self._choice(home, found)
+
+    def _one_near(
+        self, several: Sequence[ExposedEntity], targets: AbstractSet[str]
+    ) -> ExposedEntity | None:
+        """Return the only one of several things that is in the room of the person, if a model chose another."""
+        if not self.request.area_id:
+            return None
+        near = [one for one in several if one.area_id == self.request.area_id]
+        if len(several) < 2 or len(near) != 1:  # noqa: PLR2004  # and another one
+            return None
+        return near[0] if targets != {near[0].entity_id} else None
+
+    def _choice(
+        self, home: Home, found: Sequence[tuple[ExposedEntity, CallReview | None]]
+    ) -> Deny | tuple[CallOption, ...]:
+        """Return calls to choose between, or what a model is told to ask where the person cannot be asked by us."""
         place = self._unknown_place(home)
         options = [
             CallOption(one.entity_id, review.call, review.effects)
@@ -200,11 +219,8 @@ class RequestCheck:
             self._offered = {option.entity_id for option in options}
             return tuple(options)
         names = listed([quoted(one.names[0]) for one, _ in found])
-        return Deny(
-            _TOLD["nowhere" if place else "which_one"].format(
-                place=quoted(place), names=names
-            )
-        )
+        reason = _TOLD["nowhere" if place else "which_one"]
+        return Deny(reason.format(place=quoted(place), names=names))
 
     async def _against_words(
         self, home: Home, key: tuple[str, str], done: AbstractSet[str], effects: Touches
@@ -229,37 +245,39 @@ class RequestCheck:
     def _elsewhere(self, home: Home, targets: AbstractSet[str]) -> str:
         """Return what a model is told whose call is not for the floor that the words name; empty if it is."""
         floors = self._named_floors(home)
-        on_floor = {
-            room.area_id
-            for room in home.rooms
-            if room.floor_id in {floor.floor_id for floor in floors}
-        }
-        on_others = {room.area_id for room in home.rooms if room.floor_id} - on_floor
-        of_floors = self.request.words_of(
-            name for floor in floors for name in (floor.name, *floor.aliases)
-        )
+        if not floors:
+            return ""
+        there = _areas_on(home, floors)
+        elsewhere = {room.area_id for room in home.rooms if room.floor_id} - there
+        of_floors = self.request.words_of(_names_of(floors))
         away = [
             one
             for one in home.all_entities
             if one.entity_id in targets
-            and one.area_id in on_others
-            and self.request.words_of(one.names).isdisjoint(of_floors)
-            and not self._is_called((*one.names, *_room(home, one.area_id)))
+            and one.area_id in elsewhere
+            and not self._has_word_of_floor(home, one, of_floors)
         ]
-        if not floors or not away:
+        if not away:
             return ""
         domains = {one.domain for one in away}
-        there = [
+        fitting = [
             one
             for one in home.entities
-            if one.area_id in on_floor and one.domain in domains
+            if one.area_id in there and one.domain in domains
         ]
-        floor = listed([quoted(floor.name) for floor in floors])
         return _TOLD["elsewhere"].format(
-            floor=floor,
+            floor=listed([quoted(floor.name) for floor in floors]),
             names=_first_names(away),
-            there=_first_names(there) or "nothing",
+            there=_first_names(fitting) or "nothing",
         )
+
+    def _has_word_of_floor(
+        self, home: Home, one: ExposedEntity, of_floors: AbstractSet[str]
+    ) -> bool:
+        """Return whether the words of a floor may be those of a thing, or of its room."""
+        if not self.request.words_of(one.names).isdisjoint(of_floors):
+            return True
+        return self._is_called((*one.names, *_room(home, one.area_id)))
 
     def _named_floors(self, home: Home) -> Sequence[Floor]:
         return [
@@ -326,22 +344,18 @@ class RequestCheck:
 
     async def _async_meant(self) -> Sequence[ExposedEntity]:
         """Return what a model has opposed, else the one thing that the words fit, or all if all are meant."""
-        text, language = self.request.text, self.request.language
         home = async_get_home(self.hass, CONVERSATION)
-        meant = [one for one in home.entities if one.entity_id in self._opposed] or [
-            *await self._async_fitting()
+        meant: Sequence[ExposedEntity] = [
+            one for one in home.entities if one.entity_id in self._opposed
         ]
-        numbers = {
-            word for word in self._words if word.isdecimal()
-        } - self.request.words_of(
-            name for one in meant for name in (*one.names, *_room(home, one.area_id))
-        )
-        if (
-            not meant
-            or numbers
-            or times_in(text, language)
-            or self._unknown_place(home)
-        ):
+        meant = meant or await self._async_fitting()
+        if times_in(self.request.text, self.request.language):
+            return ()
+        if self._unknown_place(home):
+            return ()
+        # A number is a measure, unless a name has it.
+        numbers = {word for word in self._words if word.isdecimal()}
+        if numbers.difference(*(self._words_for(home, one) for one in meant)):
             return ()
         meant = [
             one for one in meant if not await self._async_is_about_other(home, one)
@@ -362,7 +376,7 @@ class RequestCheck:
             return True
         of_kind = (await async_kind_names(self.hass, languages, [kind]))[kind]
         names = [name for other in home.all_entities for name in other.names]
-        names += [name for room in home.rooms for name in (room.name, *room.aliases)]
+        names += _names_of(home.rooms)
         return not self.request.words_of(names) <= self._words_for(
             home, one
         ) | self.request.words_of(of_kind)
@@ -370,8 +384,8 @@ class RequestCheck:
     def _is_left(self, one: ExposedEntity) -> bool:
         """Return whether an entity is not as the words want it."""
         state = self.hass.states.get(one.entity_id)
-        return state is not None and not any(
-            state.state in _TABLES["fulfilled"].get(wish, ()) for wish in self._wanted
+        return state is not None and state.state not in _states_of(
+            "fulfilled", self._wanted
         )
 
     def _call_for(self, one: ExposedEntity) -> ToolCall | None:
@@ -399,65 +413,59 @@ class RequestCheck:
         return self._fitting
 
     async def _async_find_fitting(self) -> Sequence[ExposedEntity]:
-        text, language, wanted = self.request.text, self.request.language, self._wanted
-        if (
-            not wanted
-            or text.rstrip().endswith(QUESTION_ENDS)
-            or may_except(text, language)
-        ):
+        text, language = self.request.text, self.request.language
+        if not self._wanted or may_except(text, language):
+            return ()
+        if text.rstrip().endswith(QUESTION_ENDS):
             return ()
         home = async_get_home(self.hass, CONVERSATION)
+        places, of_places = self._named_places(home)
+        able = [one for one in home.entities if self._is_able(one, places)]
+        named = self._named(home)
+        # A name of what cannot be asked for this way, such as a script, counts for nothing.
+        if any(one in able or one.domain in _TABLES["can"] for one in named):
+            return [one for one in able if one in named]
+        led_to = await self._async_led_to(home, of_places)
+        return [one for one in able if one.entity_id in led_to]
+
+    def _named(self, home: Home) -> Sequence[ExposedEntity]:
+        return [
+            one
+            for one in home.all_entities
+            if is_named_in(self.hass, one.entity_id, self._words)
+        ]
+
+    async def _async_led_to(
+        self, home: Home, of_places: AbstractSet[str]
+    ) -> AbstractSet[str]:
+        """Return what the words lead to by a word of its name or by its kind, or by a wish that only sound fulfils."""
+        ids = [one.entity_id for one in home.entities]
+        led_to = {*await self._of_named_kind(ids, in_any_form=True)}
+        for one in home.entities:
+            if self.request.words_of(one.names) - of_places:
+                led_to.add(one.entity_id)
+        loud = {one for one in ids if one.startswith(_LOUD)}
+        is_sound = not self._wanted.isdisjoint(_SOUND) and led_to <= loud
+        return loud if is_sound else led_to
+
+    def _is_able(self, one: ExposedEntity, areas: AbstractSet[str]) -> bool:
+        """Return whether an entity can do what the words want, and is in one of some areas, if there are any."""
+        if areas and one.area_id not in areas:
+            return False
+        can = _TABLES["can"].get(one.domain, ())
+        is_there = self.hass.states.get(one.entity_id) is not None
+        return bool(one.names) and is_there and not self._wanted.isdisjoint(can)
+
+    def _named_places(self, home: Home) -> tuple[AbstractSet[str], AbstractSet[str]]:
+        """Return the areas that the words name, or those on the floors that they name, and the words that do."""
         rooms = [
             room
             for room in home.rooms
             if self.request.has_word_of(room.name, *room.aliases)
         ]
         floors = self._named_floors(home)
-        on_floor = {
-            room.area_id
-            for room in home.rooms
-            if room.floor_id in {floor.floor_id for floor in floors}
-        }
-        places = {room.area_id for room in rooms} or on_floor
-        in_rooms = self.request.words_of(
-            [
-                name
-                for named in (rooms, floors)
-                for place in named
-                for name in (place.name, *place.aliases)
-            ]
-        )
-        able = [
-            one
-            for one in home.entities
-            if one.names and not wanted.isdisjoint(_TABLES["can"].get(one.domain, ()))
-        ]
-        able = [one for one in able if not places or one.area_id in places]
-        able = [one for one in able if self.hass.states.get(one.entity_id)]
-        if named := [
-            one
-            for one in home.all_entities
-            if is_named_in(self.hass, one.entity_id, self._words)
-        ]:
-            is_other = any(one.domain in _TABLES["can"] for one in named)
-            if is_other or not {*named}.isdisjoint(able):
-                return [one for one in able if one in named]
-        of_kind = await self._of_named_kind(
-            [one.entity_id for one in home.entities], in_any_form=True
-        )
-        led_to = {
-            one.entity_id
-            for one in home.entities
-            if self.request.words_of(one.names) - in_rooms
-        } | of_kind
-        is_sound = not wanted.isdisjoint(_SOUND) and all(
-            one.startswith(_LOUD) for one in led_to
-        )
-        return [
-            one
-            for one in able
-            if one.entity_id in led_to or (is_sound and one.entity_id.startswith(_LOUD))
-        ]
+        areas = {room.area_id for room in rooms} or _areas_on(home, floors)
+        return areas, self.request.words_of(_names_of((*rooms, *floors)))
 
     async def async_is_left_undone(self) -> bool:
         """Return whether something is not as a plain command wants it; of several that it may mean, none is."""
@@ -466,9 +474,7 @@ class RequestCheck:
             for one in await self._async_fitting()
             if (state := self.hass.states.get(one.entity_id))
         ]
-        wanted = frozenset[str]().union(
-            *(_TABLES["fulfilled"].get(one, ()) for one in self._wanted)
-        )
+        wanted = _states_of("fulfilled", self._wanted)
         is_any = is_about_all(self.request.text, self.request.language)
         return (
             bool(states)
@@ -526,85 +532,110 @@ class RequestCheck:
 
         Nothing is returned if the call is right.
         """
-        targets, request = (
-            {action.entity_id for action in effects.actions},
-            self.request,
-        )
-        if len(targets) != 1 or not isinstance(arguments.get("name"), str):
+        chosen = self._chosen_by_name(home, arguments, done, effects)
+        if chosen is None or self.is_about_all:
             return (), False
-        (target,) = targets
-        domain = target.partition(".")[0]
-        is_plain = domain == TODO or self._agrees(done, self._wanted)
-        if not is_plain or domain in _UNCHOSEN:
+        rivals = self._rivals(home, chosen, done)
+        led_to = [one.entity for one in rivals if one.is_led_to]
+        if not led_to and self._is_only_one(chosen, rivals):
             return (), False
-        kind, of_domain = (
-            _kind(self.hass, target),
-            [one for one in home.all_entities if one.domain == domain],
-        )
-        alike = [one for one in of_domain if _kind(self.hass, one.entity_id) == kind]
-        if all(one.entity_id != target for one in alike) or self._is_named(
-            target, alike
-        ):
+        if not await self._is_open(home, chosen, rivals, is_led=bool(led_to)):
             return (), False
-        meant = {one.entity_id: self._words_for(home, one) for one in alike}
-        rivals = [one for one in alike if meant[one.entity_id] >= meant[target]]
-        near = [
-            one for one in rivals if request.area_id and one.area_id == request.area_id
+        others = led_to or self._useful(chosen, rivals)
+        return [chosen, *(one for one in others if one is not chosen)], bool(led_to)
+
+    @staticmethod
+    def _useful(
+        chosen: ExposedEntity, rivals: Sequence[_Rival]
+    ) -> Sequence[ExposedEntity]:
+        """Return the things that a call would change; only those near the person if the choice is one of these."""
+        is_here = any(one.is_near for one in rivals if one.entity is chosen)
+        return [
+            one.entity for one in rivals if one.is_useful and one.is_near >= is_here
         ]
-        rivals = [one for one in rivals if one.entity_id not in self._taken - targets]
-        reached = frozenset[str]().union(
-            *(_TABLES["reached"].get(one, ()) for one in done)
-        )
-        states = {
-            one.entity_id: state.state
-            for one in rivals
-            if (state := self.hass.states.get(one.entity_id))
-        }
-        needless = {STATE_UNAVAILABLE, *reached}
-        useful = [
-            one
-            for one in rivals
-            if states.get(one.entity_id, STATE_UNAVAILABLE) not in needless
-        ]
-        # Words that lead to another one outweigh the room of the person, and, if they
-        # say its name, what needs doing.
-        led_to = [one for one in rivals if meant[one.entity_id] > meant[target]]
-        led_to = [
-            one
-            for one in led_to
-            if states.get(one.entity_id) not in reached or self._is_called(one.names)
-        ]
-        is_only = any(
-            [one.entity_id for one in those] == [target]
-            for those in (near, rivals, useful)
-        )
-        if not led_to and (is_only or not useful):
-            return (), False
-        is_another_named = any(has_name_in(self._words, one.names) for one in rivals)
-        area = next((one.area_id for one in rivals if one.entity_id == target), None)
-        if (
-            not led_to
-            and not is_another_named
-            and request.has_word_of(*_room(home, area))
-        ):
-            return (), False
+
+    async def _is_open(
+        self,
+        home: Home,
+        chosen: ExposedEntity,
+        rivals: Sequence[_Rival],
+        *,
+        is_led: bool,
+    ) -> bool:
+        """Return whether the words name a rival or what all have in common. A room leads to all that is in it."""
+        if any(has_name_in(self._words, one.entity.names) for one in rivals):
+            return True
+        if not is_led and self.request.has_word_of(*_room(home, chosen.area_id)):
+            return False
         shared = set[str].intersection(
-            *({*heard_words(" ".join(one.names))} for one in rivals)
+            *({*heard_words(" ".join(one.entity.names))} for one in rivals)
         )
-        is_about_kind = not shared.isdisjoint(self._words) or await self._of_named_kind(
-            targets, _VERBS
+        if not shared.isdisjoint(self._words):
+            return True
+        return bool(await self._of_named_kind([chosen.entity_id], _VERBS))
+
+    def _chosen_by_name(
+        self,
+        home: Home,
+        arguments: JsonObject,
+        done: AbstractSet[str],
+        effects: Touches,
+    ) -> ExposedEntity | None:
+        """Return the one thing that a model named for what the words want; None if the words need not lead to it."""
+        targets = {action.entity_id for action in effects.actions}
+        if len(targets) != 1 or not isinstance(arguments.get("name"), str):
+            return None
+        chosen = next(
+            (one for one in home.all_entities if one.entity_id in targets), None
         )
-        if not (is_another_named or is_about_kind) or is_about_all(
-            request.text, request.language
-        ):
-            return (), False
-        if led_to:
-            return [*(one for one in rivals if one.entity_id == target), *led_to], True
-        meant_here = near if target in {one.entity_id for one in near} else rivals
-        meant_here = [
-            one for one in meant_here if one.entity_id == target or one in useful
-        ]
-        return sorted(meant_here, key=lambda one: one.entity_id != target), False
+        if chosen is None or chosen.domain in _UNCHOSEN:
+            return None
+        if chosen.domain != TODO and not self._agrees(done, self._wanted):
+            return None
+        return chosen
+
+    def _rivals(
+        self, home: Home, chosen: ExposedEntity, done: AbstractSet[str]
+    ) -> Sequence[_Rival]:
+        """Return the things of its kind to which the words lead as much as to it; none if they name it.
+
+        Words that lead to another one outweigh the room of the person, and, if they say
+        its name, what needs doing.
+        """
+        kind = _kind(self.hass, chosen.entity_id)
+        of_domain = [one for one in home.all_entities if one.domain == chosen.domain]
+        alike = [one for one in of_domain if _kind(self.hass, one.entity_id) == kind]
+        if self._is_named(chosen.entity_id, alike):
+            return ()
+        reached = _states_of("reached", done)
+        of_chosen, rivals = self._words_for(home, chosen), list[_Rival]()
+        for one in alike:
+            if one is not chosen and one.entity_id in self._taken:
+                continue
+            words = self._words_for(home, one)
+            if not words >= of_chosen:
+                continue
+            state = self.hass.states.get(one.entity_id)
+            now = state.state if state else STATE_UNAVAILABLE
+            is_called = now not in reached or self._is_called(one.names)
+            rivals.append(
+                _Rival(
+                    one,
+                    is_near=one.area_id is not None
+                    and one.area_id == self.request.area_id,
+                    is_useful=now not in {STATE_UNAVAILABLE, *reached},
+                    is_led_to=words > of_chosen and is_called,
+                )
+            )
+        return rivals
+
+    @staticmethod
+    def _is_only_one(chosen: ExposedEntity, rivals: Sequence[_Rival]) -> bool:
+        """Return whether a choice is the only one that fits, near the person, or that needs it; or none does."""
+        useful = [one.entity for one in rivals if one.is_useful]
+        near = [one.entity for one in rivals if one.is_near]
+        each = [one.entity for one in rivals]
+        return not useful or [chosen] in (useful, near, each)
 
     async def _option(
         self,
@@ -647,10 +678,7 @@ class RequestCheck:
 
     def _unknown_place(self, home: Home) -> str:
         """Return what the words name as a place where the home knows none of them; empty if it does."""
-        named = [name for room in home.rooms for name in (room.name, *room.aliases)]
-        named += [
-            name for floor in home.floors for name in (floor.name, *floor.aliases)
-        ]
+        named = _names_of((*home.rooms, *home.floors))
         named += [name for one in home.all_entities for name in one.names]
         places = self.request.places
         return (
@@ -750,6 +778,22 @@ def _room(home: Home, area_id: str | None) -> tuple[str, ...]:
         ((room.name, *room.aliases) for room in home.rooms if room.area_id == area_id),
         (),
     )
+
+
+def _states_of(table: str, acts: Iterable[str]) -> frozenset[str]:
+    """Return the states that some acts lead to, by a table."""
+    return frozenset(state for act in acts for state in _TABLES[table].get(act, ()))
+
+
+def _names_of(places: Iterable[Room | Floor]) -> list[str]:
+    """Return the names of some rooms or floors, and their aliases."""
+    return [name for place in places for name in (place.name, *place.aliases)]
+
+
+def _areas_on(home: Home, floors: Sequence[Floor]) -> frozenset[str]:
+    """Return the areas on some floors."""
+    ids = {floor.floor_id for floor in floors}
+    return frozenset(room.area_id for room in home.rooms if room.floor_id in ids)
 
 
 def _kind(hass: HomeAssistant, entity_id: str) -> tuple[str, str]:
