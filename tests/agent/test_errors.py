@@ -51,6 +51,7 @@ def test_only_what_may_pass_by_itself_is_worth_a_second_try() -> None:
         errors.ProviderUnreachable,
         errors.ProviderFailed,
         errors.ProviderBusy,
+        errors.ModelLoading,
         errors.ProviderReplyInvalid,
     }
 

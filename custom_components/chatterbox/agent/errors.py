@@ -11,6 +11,7 @@
     │   │   └── UnparsedReply          it cannot parse what its model wrote
     │   ├── ProviderRejectedKey      it does not accept our credentials (401, 403)
     │   ├── ProviderBusy             rate limit or overload; carries `retry_after`
+    │   │   ├── ModelLoading           it is loading the model
     │   │   └── CreditSpent            the account has no credit left (402)
     │   ├── ModelNotFound            it answers, but does not have the model (404)
     │   ├── ProviderRejectedRequest  it refuses what we sent (other 4xx)
@@ -111,6 +112,10 @@ class ProviderBusy(ProviderError):
         """Keep what the service said of `retry_after`."""
         super().__init__(message)
         self.retry_after = retry_after
+
+
+class ModelLoading(ProviderBusy):
+    """The service is loading the model."""
 
 
 class CreditSpent(ProviderBusy):

@@ -3,6 +3,7 @@
 `runtime/composition.py` builds them.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,6 +26,7 @@ from ..agent.providers.failover import FailoverProvider
 from ..agent.providers.managed_provider import (
     CircuitBreaker,
     ManagedProvider,
+    Timeouts,
     is_available,
 )
 from ..const import DOMAIN
@@ -103,7 +105,11 @@ def offline_provider(
         {SENTENCE_TOOL, *(recognizers(requests.hass) if requests else ())}
     )
     return ManagedProvider(
-        HOME_ASSISTANT, provider, CircuitBreaker(), tools=partial(_named, names)
+        HOME_ASSISTANT,
+        provider,
+        CircuitBreaker(),
+        Timeouts(math.inf, math.inf),
+        tools=partial(_named, names),
     )
 
 

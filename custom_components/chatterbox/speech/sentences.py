@@ -43,6 +43,7 @@ from ..agent.errors import (
     FirstTokenTimeout,
     InvalidToolbox,
     MaxIterationsExceeded,
+    ModelLoading,
     ModelNotFound,
     PromptPart,
     PromptTooLong,
@@ -82,6 +83,7 @@ ERROR_KEYS: Final[Mapping[type[AgentError], str]] = {
     ProviderFailed: "provider_failed",
     ProviderRejectedKey: "provider_rejected_key",
     ProviderBusy: "provider_busy",
+    ModelLoading: "model_loading",
     CreditSpent: "credit_spent",
     ServerOutOfMemory: "server_out_of_memory",
     UnparsedReply: "unparsed_reply",
@@ -201,6 +203,8 @@ def cause_of(
         if is_slow or error is None
         else (kind for kind in _CAUSES if issubclass(error, kind))
     )
+    if error is ModelLoading:
+        return sentences["spoken_offline_loading"]
     is_busy = error is not None and issubclass(error, ProviderBusy)
     key = next(
         (ERROR_KEYS[kind] for kind in kinds),
@@ -407,7 +411,7 @@ class TranslatedComposer:
             return self._say("reply_cut")
         if isinstance(error, PromptTooLong):
             return self._say(_too_long_key(error.too_long))
-        wait = error.retry_after if isinstance(error, ProviderBusy) else None
+        wait = error.retry_after if type(error) is ProviderBusy else None
         if wait is not None and wait >= _LONG_WAIT:
             return self._say("provider_busy_long", minutes=str(ceil(wait / 60)))
         return self._say(error_key(error))

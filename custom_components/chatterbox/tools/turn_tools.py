@@ -90,6 +90,31 @@ async def _async_try(
         del _marks(hass)[api.id]
 
 
+_MOST_OFFERS: Final = 64
+_last_offers: Final = singleton(
+    HassKey[dict[tuple[object, ...], ApiOffer]](f"{DOMAIN}_last_offers")
+)(lambda _: {})
+"""Returns what APIs have offered last, by API and speaker; the latest offers."""
+
+
+def _offer_key(
+    api: llm.API, llm_context: llm.LLMContext, home: HomeDetail
+) -> tuple[object, ...]:
+    context, language = llm_context.context, llm_context.language
+    user_id, device_id = context and context.user_id, llm_context.device_id
+    return api.id, user_id, device_id, language, llm_context.assistant, home
+
+
+def _last_offer(
+    api: llm.API, llm_context: llm.LLMContext, home: HomeDetail
+) -> ApiOffer | None:
+    """Return what an API that is late has offered last to the speaker, or else to nobody in particular."""
+    contexts = (llm_context, context_without_speaker(api.hass))
+    keys = (_offer_key(api, context, home) for context in contexts)
+    offers = filter(None, map(_last_offers(api.hass).get, keys))
+    return next((offer for offer in offers if offer.api is api), None)
+
+
 API_TIMEOUT: Final = 10.0
 """Seconds the APIs may take to name their tools."""
 
@@ -100,7 +125,8 @@ _SILENT: Final = "The tools of {} cannot be used at the moment."
 _NOT_THERE: Final = "it is chosen for an agent, but Home Assistant does not have it"
 _CANCELLED: Final = "it could not name its tools: it was cancelled"
 _LATE: Final = (
-    "it did not name its tools in time, and agents do without them until it does"
+    "it did not name its tools in time, and until it does, agents have those that it "
+    "named last, if any"
 )
 
 
@@ -257,9 +283,9 @@ async def _async_ask(
     api_timeout: float,
     home: HomeDetail,
 ) -> tuple[ApiOffer | None, str | None]:
-    """Ask an API for its tools. Returns its answer, or None and the reason why there is none."""
+    """Ask an API for its tools. Returns its answer, or its last one or None with the reason why there is no answer."""
     if is_unresponsive(hass, api):
-        return None, _LATE
+        return _last_offer(api, llm_context, home), _LATE
     question = hass.async_create_background_task(
         async_ask_api(api, llm_context, home),
         f"chatterbox question to LLM API {api.id}",
@@ -274,8 +300,15 @@ async def _async_ask(
                 trial, f"chatterbox trial of LLM API {api.id}", eager_start=False
             )
             _marks(hass)[api.id] = _Mark(api, time.monotonic() + UNRESPONSIVE_FOR, task)
-            return None, _LATE
-        return (None, _CANCELLED) if question.cancelled() else (question.result(), None)
+            return _last_offer(api, llm_context, home), _LATE
+        if question.cancelled():
+            return None, _CANCELLED
+        key, offers = _offer_key(api, llm_context, home), _last_offers(hass)
+        offers.pop(key, None)
+        offers[key] = question.result()
+        if len(offers) > _MOST_OFFERS:
+            del offers[next(iter(offers))]
+        return offers[key], None
     except Exception as error:  # noqa: BLE001 an API may be anybody's code, and the others are still good
         reason = (
             str(error)

@@ -742,6 +742,51 @@ async def test_a_refusal_of_the_chosen_model_goes_before_the_budget_of_a_fallbac
     assert chain.requests_by_member() == [1, 0]
 
 
+async def _slowly(clock: ManualClock, *, last: bool, within: float) -> str:
+    """Return the answer of a chain to a service that reads a prompt for 100 seconds, perhaps before another one."""
+
+    async def rest() -> None:
+        clock.advance(2)
+        await run_other_tasks()
+
+    async def check() -> None:
+        """Find the service working."""
+
+    lines: list[Line] = []
+    for number in range(1, 51):
+        lines += [rest, PromptProgress(number, 50)]
+    lines += say("At last.")
+    scripts = ScriptedProvider(lines), *([] if last else [ScriptedProvider(HELLO)])
+    managed = [
+        ManagedProvider("a", one, CircuitBreaker(POLICY, clock), TIMEOUTS, check=found)
+        for one, found in zip(scripts, (check, None), strict=False)
+    ]
+    turn = FailoverProvider(managed, clock, lambda: 0.5, within=within)
+    async with aclosing(turn.stream(REQUEST)) as events:
+        texts = [one.text async for one in events if isinstance(one, TextDelta)]
+    return "".join(texts)
+
+
+@pytest.mark.parametrize(
+    ("last", "within", "answer"),
+    [
+        (True, 101, "At last."),
+        (False, 103, "At last."),
+        (False, 101, "Hello."),
+        (True, 99, None),
+    ],
+)
+async def test_a_service_that_reads_on_is_waited_for_to_the_end_of_the_turn(
+    answer: str | None, *, last: bool, within: float
+) -> None:
+    clock = ManualClock()
+    if answer:
+        assert await _slowly(clock, last=last, within=within) == answer
+        return
+    with pytest.raises(FirstTokenTimeout):
+        await _slowly(clock, last=last, within=within)
+
+
 @pytest.mark.parametrize(
     ("takes_over", "answer"), [(True, "Hello."), (False, "At last.")]
 )

@@ -39,6 +39,7 @@ from custom_components.chatterbox.agent.providers.managed_provider import (
     Prefix,
     ReadAhead,
     StartedStream,
+    StartLimits,
     Timeouts,
     await_first,
 )
@@ -422,7 +423,11 @@ async def test_the_first_answer_after_a_start_a_failure_or_a_pause_may_take_long
             try:
                 await (
                     await managed.start(
-                        REQUEST, LONGEST, home.clock, RANDOM_JITTER, may_retry=False
+                        REQUEST,
+                        StartLimits(LONGEST),
+                        home.clock,
+                        RANDOM_JITTER,
+                        may_retry=False,
                     )
                 ).aclose()
             except ProviderError as error:
@@ -463,7 +468,9 @@ async def ask(
     managed = ManagedProvider(
         "kitchen", provider, CircuitBreaker(), closes_promptly=True
     )
-    return await managed.start(REQUEST, within, clock, at_most, may_retry=True)
+    return await managed.start(
+        REQUEST, StartLimits(within), clock, at_most, may_retry=True
+    )
 
 
 async def test_a_second_try_that_works_is_the_answer() -> None:
@@ -649,7 +656,11 @@ async def test_a_first_answer_that_nobody_has_measured_may_take_as_long_as_the_t
             try:
                 await (
                     await managed.start(
-                        REQUEST, LONGEST, home.clock, RANDOM_JITTER, may_retry=False
+                        REQUEST,
+                        StartLimits(LONGEST),
+                        home.clock,
+                        RANDOM_JITTER,
+                        may_retry=False,
                     )
                 ).aclose()
             except FirstTokenTimeout as error:

@@ -5,11 +5,12 @@ import asyncio
 import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components import conversation
-from homeassistant.core import HomeAssistant
+from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import llm
 from homeassistant.setup import async_setup_component
 
 from custom_components.chatterbox.const import DOMAIN
+from custom_components.chatterbox.tools.llm_apis import context_without_speaker
 from custom_components.chatterbox.tools.turn_tools import (
     UNRESPONSIVE_FOR,
     async_offer_tools,
@@ -105,6 +106,54 @@ async def test_another_api_in_its_place_is_not_left_alone(home: HomeAssistant) -
     register(home, "slow", StubTool(name="find"))
 
     assert await _offered(home) == ["find"]
+
+
+@pytest.mark.parametrize(
+    ("user_id", "device_id", "tools"),
+    [
+        ("anna", "kitchen", ["find"]),
+        ("ben", "kitchen", ["for_all"]),
+        ("anna", "hall", ["for_all"]),
+    ],
+)
+async def test_one_that_is_late_keeps_what_it_offered_the_same_speaker_or_everybody(
+    home: HomeAssistant, user_id: str, device_id: str, tools: list[str]
+) -> None:
+    api = register(home, "slow", StubTool(name="find"))
+
+    async def offered(context: llm.LLMContext, seconds: float = 1) -> list[str]:
+        offer = await async_offer_tools(home, ["slow"], context, seconds)
+        assert offer.context == ""
+        return [definition.name for definition in offer.definitions]
+
+    def spoken_by(user_id: str, device_id: str) -> llm.LLMContext:
+        context = Context(user_id=user_id)
+        return llm.LLMContext(DOMAIN, context, "en", "conversation", device_id)
+
+    assert await offered(spoken_by("anna", "kitchen")) == ["find"]
+    api.tools = [StubTool(name="for_all")]
+    assert await offered(context_without_speaker(home)) == ["for_all"]
+
+    gate = Gate()
+    api.until = gate.wait
+    assert await offered(spoken_by(user_id, device_id), 0.2) == tools
+    assert await offered(spoken_by(user_id, device_id)) == tools, "while it is marked"
+    gate.is_open.set()
+    await home.async_block_till_done(wait_background_tasks=True)
+    assert await offered(spoken_by(user_id, device_id)) == ["for_all"]
+
+
+async def test_another_api_in_the_place_of_one_does_not_offer_its_tools(
+    home: HomeAssistant,
+) -> None:
+    unregister = llm.async_register_api(
+        home, StubApi(hass=home, id="slow", name="Slow", tools=[StubTool(name="find")])
+    )
+    assert await _offered(home) == ["find"]
+    unregister()
+    llm.async_register_api(home, _unresponsive_api(home))
+
+    assert await _offered(home, 0) == []
 
 
 @pytest.mark.usefixtures("socket_enabled")

@@ -118,6 +118,42 @@ async def test_with_everything_down_home_assistant_acts_and_says_that_it_is_alon
     assert turns[0].data["stop_reason"] == "completed"
 
 
+LOADING = ScriptedFailure(
+    status=503, body={"error": {"message": "Loading model", "code": 503}}
+)
+BUSY = ScriptedFailure(status=503, body={"error": "server busy, please try again"})
+
+
+@pytest.mark.parametrize(
+    ("failure", "alone", "with_home_assistant"),
+    [
+        (
+            LOADING,
+            "My language model is still being loaded. Please try again in a moment.",
+            "My language model is still being loaded. ",
+        ),
+        (
+            BUSY,
+            "The language model is busy right now. Please try again in a moment.",
+            "My language model is busy right now. ",
+        ),
+    ],
+)
+async def test_a_server_that_loads_its_model_and_one_that_is_busy_say_so(
+    hass: HomeAssistant, failure: ScriptedFailure, alone: str, with_home_assistant: str
+) -> None:
+    script = Script(answers=(failure,), after_last="start again")
+    async with serving_script(script) as primary:
+        await add_agents(hass, primary, ["talker"], llm_hass_api=[])
+        assert speech(await say(hass, "hello")) == alone
+        await add_agents(hass, primary, ["helper"])
+        result = await say(
+            hass, "turn on the kitchen ceiling light", agent_id="conversation.helper"
+        )
+
+    assert speech(result) == f"{with_home_assistant}Turned on the light"
+
+
 async def test_a_home_that_the_model_cannot_read_is_told_as_the_cause(
     hass: HomeAssistant,
 ) -> None:

@@ -29,11 +29,14 @@ from .managed_provider import (
     ManagedProvider,
     Permit,
     StartedStream,
+    StartLimits,
     every_tool,
 )
 
 _WAITING_SHARE: Final = 0.75
 """Share of the remaining time that may be spent on providers that do not start to answer."""
+_HANDOVER: Final = 2.0
+"""Seconds that a provider that gets on with the prompt leaves to Home Assistant, which needs no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,12 +270,18 @@ class FailoverProvider(LeavableProvider):
     def _start(
         self, candidate: _Candidate, *, may_retry: bool
     ) -> Coroutine[object, object, StartedStream]:
-        provider, longest = candidate.provider, self._share(candidate.position)
-        if may_retry and self._may_take_over(candidate.position):
-            longest = min(longest, provider.first_wait)
+        provider, position = candidate.provider, candidate.position
+        is_last = not may_retry or position == len(self._providers) - 1
+        left, silent = self._ends_at - self._clock.now(), self._share(position)
+        longest = left if is_last else max(left - _HANDOVER, silent)
+        if is_last and not provider.check:
+            silent = longest
+        if may_retry and self._may_take_over(position):
+            longest = silent = min(silent, provider.first_wait)
         may_retry = may_retry and provider.breaker.state is BreakerState.CLOSED
+        limits = StartLimits(longest, silent)
         return provider.start(
-            candidate.request, longest, self._clock, self._jitter, may_retry=may_retry
+            candidate.request, limits, self._clock, self._jitter, may_retry=may_retry
         )
 
     def _may_take_over(self, position: int) -> bool:
@@ -286,7 +295,7 @@ class FailoverProvider(LeavableProvider):
         return any(self._spent(one) is None for one in working)
 
     def _share(self, position: int) -> float:
-        """Return the seconds that a provider may take to start."""
+        """Return the seconds that a provider may take to start without telling that it gets on."""
         waited_for = max(len(self._providers) - 1 - position, 1)
         return (self._ends_at - self._clock.now()) * _WAITING_SHARE / waited_for
 

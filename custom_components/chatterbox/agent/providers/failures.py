@@ -24,6 +24,7 @@ from ..errors import (
     ContentRefused,
     CreditSpent,
     FirstTokenTimeout,
+    ModelLoading,
     ModelNotFound,
     PromptTooLong,
     ProviderBusy,
@@ -94,6 +95,8 @@ _SAYINGS: Final[tuple[tuple[str, frozenset[int], type[ProviderError]], ...]] = (
         ProviderRejectedRequest,
     ),
     ("out_of_memory", frozenset({400, 500, 503}), ServerOutOfMemory),
+    ("model_loading", frozenset({429, 500, 502, 503, 504}), ModelLoading),
+    ("server_busy", frozenset({500, 502, 504}), ProviderBusy),
     ("unparsed_reply", frozenset({400, 500}), UnparsedReply),
     ("no_credit", frozenset({400, 403, 429}), CreditSpent),
     ("refused_content", frozenset({400, 403, 422}), ContentRefused),
@@ -343,7 +346,7 @@ def _error(
     message = _message_line(report, secret)
     error = _error_saying(f"{what}: {message}" if message else what, status, report)
     error.words = message
-    if type(error) is ProviderBusy:
+    if type(error) in {ProviderBusy, ModelLoading}:
         error.retry_after = _parse_retry_after(
             report.retry_after, now or datetime.now(UTC)
         )

@@ -264,6 +264,16 @@ service in step (AWS Architecture Blog, "Exponential Backoff And Jitter").
 
 
 @dataclass(frozen=True, slots=True)
+class StartLimits:
+    """Seconds for which a provider is waited for."""
+
+    longest: float
+    """While it tells that it gets on with the prompt."""
+    silent: float = math.inf
+    """While it does not."""
+
+
+@dataclass(frozen=True, slots=True)
 class StartedStream:
     """A stream whose first event has arrived. Its holder closes it."""
 
@@ -519,27 +529,28 @@ class ManagedProvider:
     async def start(
         self,
         request: CompletionRequest,
-        longest: float,
+        limits: StartLimits,
         clock: Clock,
         jitter: Jitter,
         *,
         may_retry: bool,
     ) -> StartedStream:
-        """Open a stream and wait for its first event, for `longest` seconds at most.
+        """Open a stream and wait for its first event.
 
         A request is made once more if the time for a first event allows it; a
         `Retry-After` is honoured in full. A prompt that is refused as too long is sent
         once more, shorter. Raises the `ProviderError` of the last request, at once if
         there is no time for another one.
         """
-        ends_at = clock.now() + longest
+        ends_at = clock.now() + limits.longest
+        silent_until = clock.now() + min(limits.silent, limits.longest)
         await self.ahead.give_way(
-            (self.model, request.instructions, request.tools), max(longest, 0)
+            (self.model, request.instructions, request.tools),
+            max(limits.longest, 0),
         )
         is_unknown = self._rests and self.timeouts.is_guessed
-        deadline = (
-            ends_at if is_unknown else min(clock.now() + self.first_wait, ends_at)
-        )
+        first_wait = math.inf if is_unknown else self.first_wait
+        deadline = min(clock.now() + first_wait, silent_until)
         fitted = self.fitter.fit(request) if self.fitter else None
         may_retry = may_retry and self.retries
         while True:

@@ -16,6 +16,7 @@ from ...agent.errors import (
     ConnectTimeout,
     CreditSpent,
     FirstTokenTimeout,
+    ModelLoading,
     ModelNotFound,
     PromptTooLong,
     ProviderBusy,
@@ -95,6 +96,12 @@ _FAILURES: Final[Mapping[type[AgentError], tuple[int, ErrorType, str, str]]] = {
         ErrorType.TOO_MANY_REQUESTS,
         "insufficient_quota",
         "has no credit. Only its owner can change that",
+    ),
+    ModelLoading: (
+        503,
+        ErrorType.MODEL,
+        "model_loading",
+        "is still being loaded. Try again later",
     ),
     ProviderBusy: (
         429,
