@@ -5,7 +5,7 @@
 
 The words for yes and no are the `posix` messages of the npm package `cldr-misc-full`;
 the digits are the CLDR's rules for spelled-out numbers, in the package `unicode-rbnf`.
-Languages with a file in `languages/` need neither.
+Languages with files of their own need neither.
 """
 
 import argparse

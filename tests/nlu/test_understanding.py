@@ -32,7 +32,7 @@ from custom_components.chatterbox.nlu.understanding import (
 from .home import demo_names
 
 HERE = Surroundings("living_room", frozenset({"media_player.living_room_speaker"}))
-LANGUAGES = Path(lexicons.__file__).with_name("languages")
+LANGUAGES = Path(lexicons.__file__).parents[1] / "languages"
 SENTENCES = {
     file.stem: tomllib.loads(file.read_text("utf-8"))
     for file in Path(__file__).parent.glob("sentences/*.toml")
@@ -215,7 +215,7 @@ def test_no_phrase_that_reverses_a_request_is_read_as_other_words(
     language: str,
 ) -> None:
     data = tomllib.loads(
-        (LANGUAGES / f"{base_language(language)}.toml").read_text("utf-8")
+        (LANGUAGES / base_language(language) / "requests.toml").read_text("utf-8")
     )
     hostile = SENTENCES[language]["hostile"]
     commands = [

@@ -265,11 +265,13 @@ def read_data_file[T](path: Path, kind: type[T]) -> T:
     return TypeAdapter(kind).validate_python(tomllib.loads(path.read_text("utf-8")))
 
 
-def read_language_files[T](folder: Path, kind: type[T]) -> Mapping[str, T]:
-    """Read `<language>.toml` files by their language codes. It reads from disk: call it at import."""
-    return {
-        file.stem: read_data_file(file, kind) for file in sorted(folder.glob("*.toml"))
-    }
+_LANGUAGES: Final = Path(__file__).parents[1] / "languages"
+
+
+def read_language_files[T](name: str, kind: type[T]) -> Mapping[str, T]:
+    """Read `languages/<language>/<name>.toml` by the codes of languages. It reads from disk: call it at import."""
+    files = sorted(_LANGUAGES.glob(f"*/{name}.toml"))
+    return {file.parent.name: read_data_file(file, kind) for file in files}
 
 
 def shortened(text: str, length: int) -> str:

@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
 from typing import Final
 
 from homeassistant.core import HomeAssistant
@@ -19,7 +18,7 @@ from ..agent.text import (
     MOST_COMPARED,
     base_language,
     heard_words,
-    read_data_file,
+    read_language_files,
     words_alike,
 )
 from .entities import telling_words
@@ -44,8 +43,17 @@ def _pattern(phrase: str, articles: Sequence[str]) -> re.Pattern[str]:
     )
 
 
-_PHRASES: Final[Mapping[str, _Phrases]] = read_data_file(
-    Path(__file__).with_name("wanted.toml"), dict[str, dict[str, list[str]]]
+# Each field but those named here has ways to want something done: "open", "off". `*` stands
+# for any words between two others. Where phrases overlap, the longest counts: "take it off
+# mute" wants no "off". Words that often mean something else are left out. Beside one of
+# `told`, which tell of something, make a condition or join two wishes, nothing is plainly
+# wanted; `named` has phrases that name a thing. After `articles`, the last part of a phrase
+# with `*` is a preposition: "the lamp on the desk". `where` has phrases before the name of a
+# place, and `pause` those ways to say `stop` that want nothing to move. A question begins with
+# one of `asks`, or holds one of `asks_marked` and ends with a question mark, unless it also
+# holds one of `unless`, as "can you" in a polite command; or it holds one of `asks_within`.
+_PHRASES: Final[Mapping[str, _Phrases]] = read_language_files(
+    "wishes", dict[str, list[str]]
 )
 _WANTED: Final = {
     language: [
@@ -128,7 +136,7 @@ class Request:
 
     @property
     def wanted(self) -> frozenset[str]:
-        """The wishes of the words, as far as they are plain commands: "open", "off"; see `wanted.toml`."""
+        """The wishes of the words, as far as they are plain commands: "open", "off"; see `wishes.toml`."""
         words, phrases = (
             " ".join(self.words),
             _WANTED.get(base_language(self.language), ()),

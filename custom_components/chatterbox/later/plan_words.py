@@ -1,6 +1,6 @@
 """Reads a request about plans, without its times: what is wanted, of which kind, and the words of the person's own.
 
-All words are covered with phrases of known roles, which are data (`languages/`). Words
+All words are covered with phrases of known roles, which are data (`languages/<language>/plans.toml`). Words
 without a role are only allowed where a text of the person's own may stand.
 """
 
@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
 from itertools import dropwhile, zip_longest
-from pathlib import Path
 from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -37,7 +36,7 @@ class _Words(BaseModel):
     unclear: str
     """Words with which a reminder may be for something else than a time."""
     until: str = ""
-    """Words that begin a time up to which, or from which on, plans are meant, beside those of `time_words`."""
+    """Words that begin a time up to which, or from which on, plans are meant, beside those of `times.toml`."""
     of_time: Mapping[str, str] = {}
     """Words before the time of a plan, and those that are understood: "la de las siete" is "la a las siete"."""
     roles: Mapping[str, str]
@@ -49,7 +48,7 @@ class _Words(BaseModel):
     courtesy; `about` is the same, before the text of a reminder."""
 
 
-_WORDS: Final = read_language_files(Path(__file__).with_name("languages"), _Words)
+_WORDS: Final = read_language_files("plans", _Words)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The words of a language by what they do in a request, read from `languages/`.
+"""The words of a language by what they do in a request, read from `languages/<language>/requests.toml`.
 
 A phrase with `…` stands around other words: "turn … off". All phrases are folded.
 """
@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from pathlib import Path
 from typing import Final
 
 from ..agent.text import ELIDED, HAN, base_language, fold, read_language_files
@@ -257,9 +256,7 @@ _MANY: Final = frozenset(
     }
 )
 """Kinds of which there are mostly several."""
-_LANGUAGES: Final = read_language_files(
-    Path(__file__).with_name("languages"), dict[str, dict[str, str] | str]
-)
+_LANGUAGES: Final = read_language_files("requests", dict[str, dict[str, str] | str])
 
 
 @cache

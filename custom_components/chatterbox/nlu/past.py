@@ -1,17 +1,16 @@
 """Understands questions about what was: when something was last so, whether it was so, and for how long.
 
 Home Assistant's own sentences ask about the present. The words by language are in
-`past.toml`; their order is free, as long as every one of them is explained.
+`languages/<language>/past.toml`; their order is free, as long as every one of them is explained.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from pathlib import Path
 from typing import Final
 
-from ..agent.text import base_language, read_data_file
+from ..agent.text import base_language, read_language_files
 from .lexicon import Lexicon, Role, read_lexicon
 from .reading import Parts, read
 from .vocabulary import HomeVocabulary
@@ -49,9 +48,7 @@ class PastQuestion:
     """Those of the tool that tells what was."""
 
 
-_LANGUAGES: Final = read_data_file(
-    Path(__file__).with_suffix(".toml"), dict[str, dict[str, dict[str, str] | str]]
-)
+_LANGUAGES: Final = read_language_files("past", dict[str, dict[str, str] | str])
 
 
 @cache

@@ -14,7 +14,6 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from heapq import nlargest
 from itertools import combinations, groupby
-from pathlib import Path
 from typing import Final
 from zlib import crc32
 
@@ -24,7 +23,7 @@ from homeassistant.core import HomeAssistant
 from pydantic import BaseModel, ConfigDict
 from unicode_rbnf import RbnfEngine
 
-from ..agent.text import base_language, fold, read_data_file
+from ..agent.text import base_language, fold, read_language_files
 from ..effects.effect import (
     NOTHING,
     ActionKind,
@@ -82,9 +81,7 @@ class _Words(BaseModel):
     """Words that end a request, and are heard as a part of the name before them, divided by spaces."""
 
 
-_WORDS: Final = read_data_file(
-    Path(__file__).with_name("misheard.toml"), dict[str, _Words]
-)
+_WORDS: Final = read_language_files("misheard", _Words)
 
 
 @dataclass(frozen=True, slots=True)

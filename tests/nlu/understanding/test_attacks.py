@@ -87,12 +87,8 @@ def test_what_is_done_is_named(language: str) -> None:
     """Of sentences with words that reverse them, and with places that do not exist, nothing is done at all."""
     words = lexicon(language)
     assert words
-    table = tomllib.loads(
-        (
-            Path(lexicons.__file__).with_name("languages")
-            / f"{base_language(language)}.toml"
-        ).read_text("utf-8")
-    )
+    folder = Path(lexicons.__file__).parents[1] / "languages" / base_language(language)
+    table = tomllib.loads((folder / "requests.toml").read_text("utf-8"))
     acts = table["act"]
     assert isinstance(acts, dict)
     names, chance = demo_names(language, words), random.Random(language)  # noqa: S311 it builds sentences

@@ -136,7 +136,7 @@ class Wording(_LanguageTable):
 _FOLDER: Final = Path(__file__).parent
 _OTHER_CODES: Final = {"no": "nb", "iw": "he", "in": "id", "tl": "fil"}
 """Codes under which languages are known, too."""
-WORDINGS: Final = read_language_files(_FOLDER / "languages", Wording)
+WORDINGS: Final = read_language_files("answers", Wording)
 """The languages with files, by code (ISO 639-1). Read at import, which Home Assistant does in an executor."""
 
 

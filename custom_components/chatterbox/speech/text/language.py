@@ -1,4 +1,4 @@
-"""The phrases of a language, and the patterns of answers in it: the fields of `languages/<language>.toml`."""
+"""The phrases of a language, and the patterns of answers in it: the fields of `languages/<language>/speech.toml`."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -129,7 +129,7 @@ class Language(_LanguageTable):
     statements: StatementPatterns
 
 
-LANGUAGES: Final = read_language_files(Path(__file__).with_name("languages"), Language)
+LANGUAGES: Final = read_language_files("speech", Language)
 """By language code (ISO 639-1). Read at import, which Home Assistant does in an executor."""
 
 UNITS: Final = read_data_file(

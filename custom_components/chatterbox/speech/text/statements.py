@@ -2,7 +2,7 @@
 
 Only what is worded plainly counts: a clause that no pattern describes is
 `Statement.OTHER`, so that a reason is not taken for a report.
-`languages/<language>.toml` has the patterns; an answer may also be in English. Decision
+`languages/<language>/speech.toml` has the patterns; an answer may also be in English. Decision
 44.
 """
 

@@ -1,13 +1,12 @@
 """Finds the words for times in a sentence: phrases of known kinds, which cover it by dynamic programming.
 
-The phrases of a language are in `time_words/<language>.toml`. Decision 52 tells which
+The phrases of a language are in `languages/<language>/times.toml`. Decision 52 tells which
 libraries were weighed.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -210,7 +209,7 @@ class _Words(_Table):
     spoken: Spoken
 
 
-WORDS: Final = read_language_files(Path(__file__).with_name("time_words"), _Words)
+WORDS: Final = read_language_files("times", _Words)
 """Read at import, which Home Assistant does in an executor."""
 
 
