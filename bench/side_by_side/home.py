@@ -19,13 +19,18 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import area_registry as ar, device_registry as dr
 from homeassistant.runner import RuntimeConfig
 
+from bench.side_by_side.street import describe_street
 from demo.configuration import Configuration, write_configuration
 from demo.home_assistant import free_port
 from demo.translated import HOME_FILE
 
-type Home = int | Literal["demo"]
-"""An ordinary home of so many entities, or the home of `script/demo` with Home Assistant as it is configured there."""
+type Home = int | Literal["demo", "street"]
+"""A home of so many entities of a few kinds, or the home of `script/demo`, or eight of its kind in one.
+
+The latter two have Home Assistant as it is configured for the demo.
+"""
 DEMO: Final = "demo"
+STREET: Final = "street"
 SLOW_SCRIPT: Final = "wait_a_moment"
 """A script that is offered as a tool and takes 300 ms."""
 _ROOMS: Final = (
@@ -149,13 +154,14 @@ def _entities(rooms: list[str], each: int) -> Iterator[dict[str, object]]:
 async def started_home(folder: Path, home: Home) -> AsyncIterator[HomeAssistant]:
     """Start Home Assistant in an empty folder, with a home that Assist may see; stop it in the end."""
     write_configuration(folder, Configuration(port=free_port()))
-    file = HOME_FILE
+    file = HOME_FILE if home == DEMO else folder / "home.yaml"
     if isinstance(home, int):
         (folder / "configuration.yaml").write_text(_CONFIGURATION, encoding="utf-8")
-        file = folder / "home.yaml"
         file.write_text(
             json.dumps(describe_home(home - 1)), encoding="utf-8"
         )  # the script is the last
+    elif home == STREET:
+        file.write_text(json.dumps(describe_street()), encoding="utf-8")
     hass = await bootstrap.async_setup_hass(
         RuntimeConfig(config_dir=str(folder), skip_pip=True, log_no_color=True)
     )

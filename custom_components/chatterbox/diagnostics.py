@@ -27,7 +27,7 @@ from .settings.agent import AgentSettings
 from .settings.redaction import known_secrets, without_secrets
 from .settings.rules import async_get_home_rules, home_rules_to_json
 from .tools.llm_apis import context_without_speaker
-from .tools.turn_tools import async_offer_common_tools
+from .tools.turn_tools import async_offer_common_tools, for_models
 from .turns.prepare import PromptSources, async_write_prompt
 
 
@@ -49,7 +49,7 @@ async def _async_weigh_prompt(
     estimate = model.estimate
     home = estimate.of_text(offer.prompt)
     instructions = max(estimate.of_text(prompt.instructions) - home, 0)
-    sent = ((tool.name, _as_sent(tool)) for tool in offer.definitions)
+    sent = ((tool.name, _as_sent(tool)) for tool in for_models(offer.definitions))
     each = sorted((-estimate.of_text(text), name, len(text)) for name, text in sent)
     tools = -sum(tokens for tokens, *_ in each)
     return {

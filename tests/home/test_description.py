@@ -59,10 +59,10 @@ entities:
 
 LINES = """\
 # Ground Floor
-Kitchen (also Cook Room, Galley)
+Kitchen = Cook Room = Galley
  climate: Heater
- light: Ceiling Light (also Big Moon), Lamp
-# Upper Floor (also Upstairs)
+ light: Ceiling Light = Big Moon, Lamp
+# Upper Floor = Upstairs
 Bedroom
  light: Bedroom
 # (other rooms)
@@ -130,45 +130,34 @@ async def test_the_list_of_home_assistant_gives_way_to_it_and_nothing_else_does(
         one.name for one in listed.definitions
     ]
     assert short.context == listed.context
-    assert "pass its name, area and domain" in short.prompt
-    ours, theirs = (
-        offer.prompt.partition("passing just area name and domain.")[2]
-        for offer in (short, listed)
-    )
-    assert ours == theirs
+    ours = short.prompt.partition("with area and domain alone.")
+    theirs = listed.prompt.partition("passing just area name and domain.")
+    assert ours[1:] == ("with area and domain alone.", theirs[2])
 
 
-async def test_locks_and_floors_are_told_of_where_there_are_some(
+async def test_floors_and_classes_are_told_of_where_there_are_several(
     home: HomeAssistant,
 ) -> None:
-    async def offered() -> tuple[str, JsonValue, str]:
+    async def offered() -> tuple[str, JsonValue]:
         offer = await offer_of(home, llm.LLM_API_ASSIST)
         (tool,) = (
             one for one in offer.definitions if one.name == "intent__HassTurnOff"
         )
+        assert tool.description == "Turns off, closes or deactivates; unlocks a lock."
         assert tool.short_parameters is not None
         filters = tool.short_parameters["properties"]
         assert isinstance(filters, dict)
         return (
             offer.prompt,
             [name for name in filters if name in {"floor", "device_class"}],
-            tool.description,
         )
 
-    prompt, filters, description = await offered()
-    assert (
-        "unlock a lock" in prompt,
-        "an 'unlock' action" in description,
-        filters,
-    ) == (True, True, ["floor"])
+    assert (await offered())[1] == ["floor"]
 
     for entity_id in ("binary_sensor.bell", "light.bedroom", "lock.shed"):
         async_expose_entity(home, conversation.DOMAIN, entity_id, should_expose=False)
-    prompt, filters, description = await offered()
-    assert "lock" not in prompt.partition("When controlling Home Assistant")[2]
-    assert description == (
-        "Turns off/closes a device or entity. Use for requests like 'turn off', 'deactivate', 'disable'."
-    )
+    prompt, filters = await offered()
+    assert "device_class" not in prompt
     assert filters == []
 
     home.states.async_set("cover.blind", "open", {"device_class": "blind"})
@@ -177,7 +166,9 @@ async def test_locks_and_floors_are_told_of_where_there_are_some(
     assert (await offered())[1] == ["floor"]  # they are in no room
 
     home.states.async_set("cover.curtain", "open", {"device_class": "curtain"})
-    assert (await offered())[1] == ["floor", "device_class"]
+    prompt, filters = await offered()
+    assert filters == ["floor", "device_class"]
+    assert "Values of device_class: blind, curtain." in prompt
     assert async_get_home(home, conversation.DOMAIN).distinctions.device_classes == {
         "blind",
         "curtain",
@@ -232,16 +223,16 @@ async def test_the_list_does_not_depend_on_the_order_of_creation(
     assert lines_of(hass) == [
         "Attic",
         " light: Den Lamp, Lamp",
-        "Den (also Cosy Corner, Nook, Snug)",
+        "Den = Cosy Corner = Nook = Snug",
         " fan: Fan",
-        " light: Lamp (also Sun, Moon)",
+        " light: Lamp = Sun = Moon",
     ]
 
 
 async def test_an_entity_without_names_is_still_listed(home: HomeAssistant) -> None:
     er.async_get(home).async_update_entity("light.lamp", aliases=[])
 
-    assert " light: (without a name), Ceiling Light (also Big Moon)" in lines_of(home)
+    assert " light: (without a name), Ceiling Light = Big Moon" in lines_of(home)
 
 
 async def test_what_tools_of_their_own_tell_of_is_left_out(home: HomeAssistant) -> None:

@@ -42,6 +42,7 @@ def index_of(names: dict[str, str]) -> NameIndex[str]:
         ("Ball 🔴", set()),
         ("Plug, Salt", {"plug"}),
         ("Plug (also salt)", {"plug"}),
+        ("Plug = salt", {"plug"}),
         ("Plug, Lamp", set()),
         ("Plug, Socket", set()),
         ("Plug also Salt", set()),

@@ -79,7 +79,7 @@ async def test_assist_tells_every_device_the_same_beside_its_place(
     in_hallway = await offer_of(home, ASSIST, device_id=hallway)
 
     assert _stable(nobody) == _stable(in_kitchen) == _stable(in_hallway)
-    assert " light: Lamp, Light (also Cooking Light)\n" in nobody.prompt
+    assert " light: Lamp, Light = Cooking Light\n" in nobody.prompt
     assert nobody.context.startswith(
         "When a user asks to turn on all devices of a specific type"
     )

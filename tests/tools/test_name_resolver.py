@@ -250,8 +250,7 @@ async def test_entities_of_one_name_are_listed_apart(home: HomeAssistant) -> Non
     offer = await offer_of(home, llm.LLM_API_ASSIST)
 
     assert (
-        " light: Bedroom Lamp, Bedroom Lamp, Ceiling Light (also Big Moon)"
-        in offer.prompt
+        " light: Bedroom Lamp, Bedroom Lamp, Ceiling Light = Big Moon" in offer.prompt
     )
 
 
@@ -545,6 +544,7 @@ async def written(hass: HomeAssistant) -> HomeAssistant:
             [
                 "Multisocket 2, Salt lamp",
                 "Multisocket 2 (also Salt lamp)",
+                "Multisocket 2 = Salt lamp",
                 "salt lamp (Multisocket 2)",
             ],
         ),
@@ -593,6 +593,7 @@ async def test_a_form_that_may_mean_several_or_something_else_means_none(
         ({"area": "Buro"}, {"light.buero"}),
         ({"area": "study\u200b"}, {"light.buero"}),
         ({"area": "Büro (also Study)"}, {"light.buero"}),
+        ({"area": "Büro = Study"}, {"light.buero"}),
         ({"area": "Küche"}, {"light.sofa"}),
         ({"area": "🍳 Kueche", "name": "Sofa lamp"}, {"light.sofa"}),
         ({"floor": "Dachgeschoss"}, {"light.buero"}),

@@ -331,7 +331,6 @@ def test_a_model_is_told_only_of_filters_that_tell_entities_of_the_home_apart() 
 
     name, area = {"type": "string", "description": "Its name"}, {"type": "string"}
     position = {"type": "integer", "minimum": 0, "maximum": 100}
-    classes = {"type": "array", "items": {"type": "string", "enum": ["blind"]}}
     assert short_parameters(
         parameters, Distinctions(frozenset({"blind", "outlet"}), floors=True)
     ) == {
@@ -340,7 +339,7 @@ def test_a_model_is_told_only_of_filters_that_tell_entities_of_the_home_apart() 
             "name": name,
             "area": area,
             "floor": area,
-            "device_class": classes,
+            "device_class": area,
             "position": position,
         },
         "required": ["position"],
@@ -360,13 +359,16 @@ def test_a_place_without_rooms_and_required_parameters_are_always_told() -> None
     assert short_parameters(mop)["properties"] == mop["properties"]
 
 
-def test_a_list_that_may_be_a_single_value_is_told_as_a_list() -> None:
-    texts: JsonObject = {"type": "array", "items": {"type": "string"}}
-    choice: JsonObject = {"anyOf": [{"type": "string"}, texts]}
+def test_a_list_that_may_be_a_single_value_is_told_as_one_of_these() -> None:
+    text: JsonObject = {"type": "string"}
+    texts: JsonObject = {"type": "array", "items": text}
+    choice: JsonObject = {"anyOf": [text, texts]}
+    properties: JsonObject = {"domain": choice, "names": choice}
 
-    assert short_parameters({"type": "object", "properties": {"domain": choice}})[
-        "properties"
-    ] == {"domain": texts}
+    short = short_parameters({"type": "object", "properties": properties})
+    assert short["properties"] == {"domain": text, "names": texts}
+    only: JsonObject = {"type": "object", "properties": {"domain": texts}}
+    assert short_parameters(only)["properties"] == {"domain": text}
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import json
 import re
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final, Self
@@ -168,6 +168,31 @@ type Repair = Callable[[JsonObject], tuple[str, JsonObject]]
 
 
 @dataclass(frozen=True, slots=True)
+class ToolGroup:
+    """Several tools of one thing, which a model sees as one; see `joined_tools.py`."""
+
+    name: str
+    """The name of that one."""
+    description: str
+    actions: tuple[str, ...]
+    """The values of its argument `action`, each of which stands for a tool."""
+    parameters: JsonObject
+    """JSON Schemas that say less than those of the tools, by the names of their arguments."""
+    omitted: tuple[str, ...] = ()
+    """Arguments of the tools that a model needs not know."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolPart:
+    """The place of a tool in its group."""
+
+    group: ToolGroup
+    action: str
+    renamed: Mapping[str, str]
+    """The names of its arguments by those in the group, where they differ."""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolDefinition:
     """A tool as it is offered to a model."""
 
@@ -187,6 +212,12 @@ class ToolDefinition:
     """The schema for the model, without what it does not need to know; None for `parameters`, to which arguments are
     fitted.
     """
+    part: ToolPart | None = field(default=None, compare=False, repr=False)
+    """The place in the tool that stands for it and others before a model; None if a model sees this one."""
+    parts: Mapping[str, ToolDefinition] = field(default_factory=dict)
+    """The tools that this one stands for, by action."""
+    is_listed: bool = True
+    """Whether a model sees it. A call is as good if not."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,11 @@ from ..settings.agent import HomeDetail
 from .entities import ExposedEntity, Floor, Home, Room
 
 _GUIDE: Final = (
-    "What there is in this home: # begins a floor, then come its rooms, and in each room its things by domain. In a "
-    "call, give a thing's name as it stands here, and its room as area."
+    "What there is in this home: # begins a floor, then come its rooms, and in each room its things by domain, with = "
+    "before another name. In a call, give a thing's name as it stands here, and its room as area."
 )
 _ON_QUOTES: Final = "In quotes, a name is a JSON string."
+_ON_CLASSES: Final = "Values of device_class: {classes}."
 _ON_STATES: Final = (
     "Answer from this list whether something exists, and where. It holds no states: before you answer about a state, "
     "value, mode or measurement, or act depending on one, call {tool}. Never say that you cannot look."
@@ -37,16 +38,13 @@ _ON_STATES_OF_MANY: Final = (
     "None of that holds states: before you answer about a state, value, mode or measurement, or act depending on one, "
     "call {tool}. Never say that you cannot look."
 )
-_ON_LOCKS: Final = (
-    " Use intent__HassTurnOn to lock and intent__HassTurnOff to unlock a lock."
-)
 GUIDE_TO_CALLS: Final = (
-    f"When controlling Home Assistant always call the intent tools.{_ON_LOCKS} When controlling a device, pass its "
-    "name, area and domain. When controlling an area, prefer passing just area name and domain."
+    "To act, always call a tool: for one thing with its name, area and domain, for all of a kind in a room with area "
+    "and domain alone."
 )
-"""Home Assistant's own guide to its tools, which says that a name is enough without an area: not for short names."""
-GUIDE_WITHOUT_LOCKS: Final = GUIDE_TO_CALLS.replace(_ON_LOCKS, "")
-"""The guide for a home without locks."""
+"""In place of Home Assistant's guide to its tools, which says that a name is enough without an area: not for short
+names.
+"""
 ON_CHANGES: Final = "Changes since the list of the home was written, in place of any that messages before name:"
 """Begins the line before changes of the home."""
 _NO_FLOOR: Final = "# (other rooms)"
@@ -60,11 +58,15 @@ def describe_home(home: Home, state_tool: str, telling: HomeDetail = AS_USUAL) -
     """Write what there is in a home, and how to use it; `state_tool` is the name of the tool that tells states."""
     is_large = telling.sums_up(len(home.entities))
     lines = home_list(home, is_large=is_large)
+    guide, on_states = _GUIDE, _ON_STATES
     if is_large:
         guide = _GUIDE_TO_MANY.format(count=len(home.entities), find=FIND_ENTITIES)
-        return "\n".join((guide, _ON_STATES_OF_MANY.format(tool=state_tool), lines))
-    guide = f"{_GUIDE} {_ON_QUOTES}" if '"' in lines else _GUIDE
-    return "\n".join((guide, _ON_STATES.format(tool=state_tool), lines))
+        on_states = _ON_STATES_OF_MANY
+    elif '"' in lines:
+        guide = f"{guide} {_ON_QUOTES}"
+    if classes := home.distinctions.device_classes:
+        guide = f"{guide} {_ON_CLASSES.format(classes=', '.join(sorted(classes)))}"
+    return "\n".join((guide, on_states.format(tool=state_tool), lines))
 
 
 @lru_cache(maxsize=4)
@@ -147,7 +149,7 @@ def named(place: Floor | Room) -> str:
     return f"{quoted(place.name)}{also(place.aliases)}"
 
 
-_STRUCTURE: Final = frozenset(',:()"\\<>')
+_STRUCTURE: Final = frozenset(',:=()"\\<>')
 """Characters with a meaning in the list."""
 _JOINERS: Final = "\u200c\u200d"
 """Without these, words of some languages and some emoji fall apart."""
@@ -185,7 +187,7 @@ def listed(names: Iterable[str]) -> str:
 
 def also(names: Sequence[str]) -> str:
     """Return other names, to follow the first one."""
-    return f" (also {listed(names)})" if names else ""
+    return "".join(f" = {quoted(name)}" for name in names)
 
 
 _NAMELESS: Final = "(without a name)"

@@ -294,8 +294,6 @@ class Distinctions(NamedTuple):
     """Those of domains with things of another class or of none; without sensors, which nobody controls."""
     floors: bool = False
     """Whether not all things are on one floor."""
-    locks: bool = False
-    """Whether there are any."""
 
 
 NO_DISTINCTIONS: Final = Distinctions()
@@ -417,7 +415,6 @@ def _distinctions(
     return Distinctions(
         frozenset(str(kind) for kinds in several for kind in kinds if kind),
         len(floors) > 1,
-        "lock" in classes,
     )
 
 

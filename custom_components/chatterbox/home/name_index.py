@@ -33,8 +33,9 @@ _SPELLED_OUT: Final = str.maketrans(
 _EMOJI_KINDS: Final = frozenset({"So", "Sk", "Me"})
 _LONGEST: Final = 24
 """Words, or characters of a script without spaces, of a name that is found in a text."""
-_NAMES_APART: Final = re.compile(r"\(also\b|[,()]")
-"""Between the names of one thing, as a list of the home writes them: "Plug, Salt lamp", "Plug (also Salt lamp)"."""
+_NAMES_APART: Final = re.compile(r"\(also\b|[,()=]")
+"""Between the names of one thing, as lists write them: "Plug = Salt lamp", "Plug, Salt lamp", "Plug (also Salt lamp)".
+"""
 
 
 def name_words(name: str) -> str:

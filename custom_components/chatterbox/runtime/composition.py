@@ -60,7 +60,7 @@ from ..offline.provider import without_sentences
 from ..settings.agent import MARGIN, AgentSettings, WhenSpent, known_choice, settings_of
 from ..settings.service_address import is_local_address, place_of
 from ..settings.tasks import settings_of_subentry
-from ..tools.turn_tools import for_models
+from ..tools.turn_tools import without_sentence_tool
 from ..usage.prices import async_known_model, async_known_price, entered_price
 from ..usage.tracker import Account, Budget, async_get_usage_tracker
 from .agents import (
@@ -311,7 +311,7 @@ async def _async_agent_model(
         provider,
         CircuitBreaker(),
         timeouts,
-        tools=for_models,
+        tools=without_sentence_tool,
         without_others=without_sentences,
         closes_promptly=True,
         id=agent.subentry_id,

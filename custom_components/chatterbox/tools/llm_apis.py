@@ -38,7 +38,7 @@ from homeassistant.util.json import JsonObjectType
 from ..agent.messages import ToolDefinition
 from ..agent.timeouts import read_aside
 from ..const import DOMAIN, INTEGRATION, LOGGER
-from ..home.description import GUIDE_TO_CALLS, GUIDE_WITHOUT_LOCKS, describe_home
+from ..home.description import GUIDE_TO_CALLS, describe_home
 from ..home.entities import Distinctions, async_get_home, async_home_version
 from ..home.states import short_states
 from ..internals.intent import control_guide
@@ -51,7 +51,8 @@ from ..internals.llm import (
 from ..settings.agent import HomeDetail
 from ..settings.tool_names import HASH_LENGTH, MAX_NAME_LENGTH
 from .annotations import annotations_of, unwrapped
-from .schema import CustomSerializer, SchemaCache, ToolSchema
+from .assist_tools import ShownForm, form_of
+from .schema import CustomSerializer, SchemaCache, ToolSchema, with_schemas
 
 if TYPE_CHECKING:
     from homeassistant.components.llm import LLMToolsPlatformProtocol
@@ -78,10 +79,7 @@ _OWN_MODULES: Final = ("homeassistant.components.", f"{INTEGRATION}.")
 """Prefixes of the modules whose prompts are the same for every speaker, except for those of the intent integration."""
 
 
-_ON_STATES: Final = (
-    "Reads the current states, values and modes of things of the home, by name, area or domain. For several things of "
-    "one kind, give the domain."
-)
+_ON_STATES: Final = "Reads current states, values and modes by name, area or domain; for several things of one kind, give the domain."
 
 
 class ApiOffer(NamedTuple):
@@ -101,6 +99,7 @@ class UnavailableTool(llm.Tool):
 
     def __init__(self, tool: llm.Tool) -> None:
         """Take over the description of `tool`."""
+        self.tool = tool
         self.name = tool.name
         self.title = tool.title
         self.description = tool.description
@@ -291,12 +290,7 @@ def _ask_platform(
             *offer.tools,
             *_timer_tools_elsewhere(api, platform, llm_context, offer.tools),
         ]
-        if guide and listed:
-            has_locks = async_get_home(
-                api.hass, llm_context.assistant
-            ).distinctions.locks
-            guide = GUIDE_TO_CALLS if has_locks else GUIDE_WITHOUT_LOCKS
-        return tools, guide, context
+        return tools, GUIDE_TO_CALLS if guide and listed else guide, context
     if _is_of_home_assistant(platform):
         return offer.tools, prompt, ""
     return offer.tools, *_split_by_history(
@@ -483,13 +477,8 @@ def merge_apis(
         known = distinctions if _is_of_assist(own) else None
         try:
             schema = schemas.convert(tool.parameters, offer.custom_serializer, known)
-            definition = _define(
-                one,
-                name,
-                schema,
-                renames[offer.api.id],
-                has_locks=known is None or known.locks,
-            )
+            form = _form(one, distinctions)
+            definition = _define(one, name, schema, renames[offer.api.id], form)
         except Exception as error:  # noqa: BLE001 a schema may hold anybody's code, and the other tools are still good
             problems[subject] = (
                 f"it is not offered, because its arguments cannot be described: {error}"
@@ -544,24 +533,19 @@ def _distinct(offers: Iterable[ApiOffer]) -> Iterator[_Found]:
                 yield _Found(offer, tool, unwrapped(tool))
 
 
-_ON_LOCKS: Final = re.compile(
-    r" For locks, this performs an? '(?:un)?lock' action\.|, or '(?:un)?lock'(?=\.)"
-)
-"""Parts of the descriptions of intents. Source: `homeassistant.components.intent`."""
-
-
 def _define(
     found: _Found,
     name: str,
     schema: ToolSchema,
     renames: Mapping[str, str],
-    *,
-    has_locks: bool,
+    form: ShownForm,
 ) -> ToolDefinition:
     offer, tool, own = found
     provided_by = f"Provided by {offer.api.name}." if name != tool.name else ""
-    about = tool.description or tool.title or ""
-    about = about if has_locks else _ON_LOCKS.sub("", about)
+    about = form.description or tool.description or tool.title or ""
+    short = schema.short
+    if short and form.parameters:
+        short = with_schemas(short, form.parameters)
     sentences = (rename_tools(about, renames), *schema.remarks, provided_by)
     return ToolDefinition(
         name=name,
@@ -570,8 +554,18 @@ def _define(
         annotations=annotations_of(tool),
         repeatable=isinstance(own, llm.IntentTool)
         and own.intent_type in REPEATABLE_INTENTS,
-        short_parameters=schema.short,
+        short_parameters=short,
+        part=form.part,
+        is_listed=form.is_listed,
     )
+
+
+def _form(found: _Found, distinctions: Distinctions | None) -> ShownForm:
+    """Return how a model is shown a tool: as it is, unless it is told of Assist in short."""
+    if distinctions is None or found.offer.api.id != llm.LLM_API_ASSIST:
+        return ShownForm()
+    own = found.own
+    return form_of(own.tool if isinstance(own, UnavailableTool) else own)
 
 
 def _is_of_assist(tool: llm.Tool) -> bool:

@@ -313,7 +313,8 @@ def short_parameters(
     """Return parameters without what no model needs.
 
     That are filters that tell nothing in the home apart, the one domain that a tool
-    has, a single value where a list is taken as well, and words on a range.
+    has, that filters may be lists, the classes, which the prompt lists, and words on a
+    range.
     """
     short = {
         keyword: value
@@ -334,6 +335,16 @@ def short_parameters(
     return short
 
 
+def with_schemas(parameters: JsonObject, schemas: JsonObject) -> JsonObject:
+    """Return parameters with other schemas for some of them."""
+    properties = parameters.get("properties")
+    if not isinstance(properties, dict):
+        return parameters
+    return parameters | {
+        "properties": {name: schemas.get(name, one) for name, one in properties.items()}
+    }
+
+
 def _short_parameter(
     name: str, schema: JsonValue, distinctions: Distinctions
 ) -> JsonValue:
@@ -344,18 +355,14 @@ def _short_parameter(
         case _ if name == _FLOOR and not distinctions.floors:
             return None
         case {"items": {"enum": list(classes)}} if name == ATTR_DEVICE_CLASS:
-            present: list[JsonValue] = [
-                one for one in classes if one in distinctions.device_classes
-            ]
-            return (
-                {"type": "array", "items": {"type": "string", "enum": present}}
-                if present
-                else None
-            )
+            is_present = not distinctions.device_classes.isdisjoint(_texts(classes))
+            return {"type": "string"} if is_present else None
+        case {"items": dict(items)} if name == _DOMAIN:
+            return items
         case {"anyOf": [one, {"type": "array", "items": items} as several]} if (
             one == items
         ):
-            return several
+            return one if name == _DOMAIN else several
         case dict() if {"minimum", "maximum"} <= schema.keys():
             return {
                 keyword: value

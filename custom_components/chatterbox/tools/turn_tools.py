@@ -18,11 +18,12 @@ from homeassistant.helpers import llm
 from homeassistant.helpers.singleton import singleton
 from homeassistant.util.hass_dict import HassKey
 
+from ..agent.joined_tools import shown_tools
 from ..agent.messages import JsonObject, ToolCall, ToolDefinition, ToolOutcome
 from ..agent.protocols import ToolDispatcher
 from ..const import DOMAIN, LOGGER
 from ..effects.effect import Effects
-from ..home.description import AS_USUAL, GUIDE_TO_CALLS, GUIDE_WITHOUT_LOCKS
+from ..home.description import AS_USUAL, GUIDE_TO_CALLS
 from ..home.entities import Home, async_get_home
 from ..home.request import Request
 from ..internals.conversation import async_texts
@@ -237,9 +238,16 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
     )
 
 
-def for_models(tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:
-    """Return the tools that a model may see: all but the one by which Home Assistant understands a sentence."""
+def without_sentence_tool(
+    tools: Iterable[ToolDefinition],
+) -> tuple[ToolDefinition, ...]:
+    """Return the tools that a model may call: all but the one by which Home Assistant understands a sentence."""
     return tuple([tool for tool in tools if tool.name != SENTENCE_TOOL])
+
+
+def for_models(tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:
+    """Return the tools as a model sees them."""
+    return shown_tools(without_sentence_tool(tools))
 
 
 async def _async_repairs(
@@ -265,11 +273,7 @@ def _permitted(offer: ApiOffer, policy: Policy) -> ApiOffer:
     )
     prompt = offer.prompt
     if "" in only_reading:
-        for guide in (
-            GUIDE_TO_CALLS,
-            GUIDE_WITHOUT_LOCKS,
-            control_guide(offer.api.hass),
-        ):
+        for guide in (GUIDE_TO_CALLS, control_guide(offer.api.hass)):
             prompt = prompt.replace(guide, "").strip()
     if policy.only_reads:
         prompt = f"{prompt}\n{NO_RULES}"

@@ -139,14 +139,14 @@ async def test_a_source_that_only_reads_offers_nothing_that_changes_something(
     names = {tool.name for tool in offer.definitions}
     assert {"get_news", "script__calm", "intent__HassTurnOn"} <= names
     assert names.isdisjoint({"send_mail", "script__party"})
-    assert "call the intent tools" in offer.prompt
+    assert "To act, always call a tool" in offer.prompt
     assert [
         tool.name for tool in reading.definitions if not tool.annotations.read_only
     ] == ["script__calm"]
     assert "homeassistant__GetLiveContext" in {
         tool.name for tool in reading.definitions
     }
-    assert "call the intent tools" not in reading.prompt
+    assert "To act, always call a tool" not in reading.prompt
 
 
 async def test_the_chat_log_gets_the_same_tools_and_the_same_prompt_as_from_home_assistant(

@@ -258,4 +258,8 @@ def test_no_tool_of_somebody_else_stands_in_for_one_of_them() -> None:
 
     joined = with_own_tools((foreign, forged), (FORGET, REMEMBER))
 
-    assert joined == (foreign, FORGET.definition, REMEMBER.definition)
+    assert [tool.description for tool in joined] == [
+        foreign.description,
+        FORGET.definition.description,
+        REMEMBER.definition.description,
+    ]

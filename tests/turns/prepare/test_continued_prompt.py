@@ -79,7 +79,7 @@ async def test_a_renamed_device_is_told_beside_the_words_and_the_instructions_st
     prefixes = [prefix_of(request.body) for request in server.requests]
 
     assert "Dinosaur" not in before
-    assert "Living Room, light Floor Lamp (also Reading Lamp): now " in renamed
+    assert "Living Room, light Floor Lamp = Reading Lamp: now " in renamed
     assert "Living Room, light Floor Lamp Dinosaur" in renamed
     assert unchanged == "three"
     assert "Dinosaur" not in new
@@ -130,7 +130,7 @@ async def test_an_entity_that_is_no_longer_exposed_is_told(
     async_expose_entity(hass, "conversation", LAMP, should_expose=True)
     exposed = await words_sent(hass, server, "three")
 
-    assert "Floor Lamp (also Reading Lamp): no longer there" in unexposed
+    assert "Floor Lamp = Reading Lamp: no longer there" in unexposed
     assert "up to date again" in exposed
 
 
@@ -180,7 +180,7 @@ async def test_a_device_that_moves_is_told_with_both_places(
     moved = await words_sent(hass, server, "two")
 
     assert (
-        "Living Room, light Floor Lamp (also Reading Lamp): now Ground Floor / Kitchen, light Floor Lamp"
+        "Living Room, light Floor Lamp = Reading Lamp: now Ground Floor / Kitchen, light Floor Lamp"
         in moved
     )
 

@@ -71,7 +71,7 @@ async def test_everybody_everywhere_at_any_time_begins_alike(
     assert len(prefixes) == 6
     assert len(set(prefixes)) == 1
     assert "Ceiling Light" in prefixes[0]
-    assert "intent__HassStartTimer" in prefixes[0]
+    assert "start_minutes" in prefixes[0]  # of timers
 
 
 async def test_another_start_of_home_assistant_begins_alike(

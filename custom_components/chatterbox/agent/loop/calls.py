@@ -12,6 +12,7 @@ from itertools import count
 from typing import Final, assert_never
 
 from ..events import Answer, PendingCall
+from ..joined_tools import joined_tools, meant_by, shown_tools
 from ..json.coercion import (
     MAX_ARGUMENTS_LENGTH,
     Unfit,
@@ -239,15 +240,10 @@ def fit_call(  # noqa: PLR0913  # each of these alone changes the state
     holds the messages of this turn before the call. They include the call's own
     message, still open, with the results of those of its calls that will not run.
     """
-    tool = find_tool(call.name, tools)
-    if tool is None:
-        offered = ", ".join(sorted(tool.name for tool in tools)) or "none"
-        return resolve(
-            as_recorded(call),
-            f"There is no tool {call.name[:_NAME_LENGTH]!r}. Tools: {offered}.",
-        )
-    if call.name != tool.name:
-        call = replace(call, name=tool.name)
+    try:
+        call, tool = _found(call, tools)
+    except Unfit as err:
+        return resolve(as_recorded(call), str(err))
     if allowed is not None and tool.name not in allowed:
         return resolve(
             as_recorded(call), f"The tool {tool.name} is not allowed in this request."
@@ -284,6 +280,24 @@ def fit_call(  # noqa: PLR0913  # each of these alone changes the state
         arguments,
         _note(written, arguments, "" if meant is tool else meant.name),
     )
+
+
+def _found(
+    call: ToolCall, tools: Sequence[ToolDefinition]
+) -> tuple[ToolCall, ToolDefinition]:
+    """Return a call with the name of its tool, and that tool; a call of a joined tool becomes that of a real one.
+
+    Raises `Unfit` where there is none.
+    """
+    tool = find_tool(call.name, (*tools, *joined_tools(tools)))
+    if tool is None:
+        offered = ", ".join(sorted(tool.name for tool in shown_tools(tools))) or "none"
+        raise Unfit(f"There is no tool {call.name[:_NAME_LENGTH]!r}. Tools: {offered}.")
+    if not tool.parts:
+        return (call if call.name == tool.name else replace(call, name=tool.name)), tool
+    written = parse_arguments(call.arguments, MAX_ARGUMENTS_LENGTH)
+    tool, arguments = meant_by(tool, written)
+    return ToolCall(call.id, tool.name, canonical_json(arguments)), tool
 
 
 def _repaired(

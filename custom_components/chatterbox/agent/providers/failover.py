@@ -46,6 +46,18 @@ class _Candidate:
     position: int
     provider: ManagedProvider
     request: CompletionRequest
+    callable: frozenset[str]
+    """Names of the tools that it can call."""
+
+
+def _candidate(
+    position: int,
+    provider: ManagedProvider,
+    request: CompletionRequest,
+    visible: CompletionRequest,
+) -> _Candidate:
+    names = frozenset([tool.name for tool in provider.tools(request.tools)])
+    return _Candidate(position, provider, visible, names)
 
 
 @dataclass(slots=True)
@@ -211,7 +223,7 @@ class FailoverProvider(LeavableProvider):
                 if position == begin_at == 0 and provider.refuses_when_spent:
                     return
                 continue
-            candidate = _Candidate(position, provider, visible)
+            candidate = _candidate(position, provider, request, visible)
             if position < begin_at:
                 spare.append(candidate)
             elif permit := provider.breaker.admit():
@@ -240,7 +252,8 @@ class FailoverProvider(LeavableProvider):
         if spent := self._spent(provider):
             inference.failed(provider, spent, position)
         elif visible is not None:
-            yield _Candidate(position, provider, visible), provider.breaker.insist()
+            candidate = _candidate(position, provider, request, visible)
+            yield candidate, provider.breaker.insist()
 
     def _first_that_works(self, inference: _Inference) -> int:
         """Return the position of the first working provider with a budget, else of one with a budget."""
@@ -311,9 +324,7 @@ def _passed_on(
     provider = candidate.provider
     match event:
         case ToolCallReady(call) if provider.tools is not every_tool:
-            return ToolCallReady(
-                call, frozenset([tool.name for tool in candidate.request.tools])
-            )
+            return ToolCallReady(call, candidate.callable)
         case CompletionResult(usage=usage):
             provider.succeeded(
                 permit

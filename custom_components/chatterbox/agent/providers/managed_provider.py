@@ -30,6 +30,7 @@ from ..errors import (
     reply_cut,
 )
 from ..events import CompletionResult, PromptProgress, ProviderEvent
+from ..joined_tools import as_shown, shown_tools
 from ..messages import NamedTool, ToolChoiceMode, ToolDefinition
 from ..protocols import CompletionRequest, LLMProvider
 from ..timeouts import (
@@ -514,17 +515,18 @@ class ManagedProvider:
         """Return the request for this provider; None if it forces a tool that the provider is not offered."""
         tools = self.tools(request.tools)
         request = self.without_others(request)
+        shown = shown_tools(tools)
         match request.tool_choice:
-            case NamedTool(name) if all(tool.name != name for tool in tools):
-                return None
+            case NamedTool(name):
+                if all(tool.name != name for tool in tools):
+                    return None
+                shown = tools  # a model has to see it under its own name
             case ToolChoiceMode.REQUIRED if not tools:
                 return None
-            case _:
-                return (
-                    request
-                    if len(tools) == len(request.tools)
-                    else replace(request, tools=tools)
-                )
+        if len(shown) == len(request.tools):
+            return request
+        transcript = as_shown(request.transcript, shown)
+        return replace(request, tools=shown, transcript=transcript)
 
     async def start(
         self,

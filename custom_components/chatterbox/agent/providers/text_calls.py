@@ -22,6 +22,7 @@ from ..events import (
     TextDelta,
     ToolCallReady,
 )
+from ..joined_tools import every_part
 from ..json.text import parse_json
 from ..messages import FinishReason, ToolCall, ToolDefinition, canonical_json
 from ..protocols import CompletionRequest
@@ -79,7 +80,8 @@ class TextCalls:
     def message(self, request: CompletionRequest) -> TextCallReader:
         """Return a reader for the answer to a request."""
         if request.tools != self._offered:
-            self._offered, self._names = request.tools, spellings(request.tools)
+            self._offered = request.tools
+            self._names = spellings(every_part(request.tools))
         return TextCallReader(self, request, self._names)
 
 
@@ -97,7 +99,7 @@ class TextCallReader:
         """Tell `model` how the message begins; `names` are the spellings of the offered tools."""
         self._model = model
         self._request = request
-        self._tools = request.tools
+        self._tools = every_part(request.tools)
         self._is_data = request.output is not None
         self._names = names
         markers = markers_for(self._names, may_begin_in_thought=not model.known)

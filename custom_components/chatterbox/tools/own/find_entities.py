@@ -119,16 +119,15 @@ def _answer(home: Home, entities: Sequence[ExposedEntity]) -> ToolAnswer:
 FIND: Final = OwnTool(
     definition=ToolDefinition(
         FIND_ENTITIES,
-        "Finds things of this home by words, by their room or floor, and by their domain; give any of these. Answers "
-        "names, areas and domains, but no states.",
+        "Finds names, areas and domains of things of this home, but no states. Give any of these.",
         parameters(
             {
                 _WORDS: (
                     "string",
-                    "What it is called, or what it is, in the language of the names in this home.",
+                    "What it is called or is, in the language of this home",
                 ),
-                _AREA: ("string", "Name of a room or a floor."),
-                _DOMAIN: ("string", "Such as light, cover or sensor."),
+                _AREA: ("string", "A room or a floor"),
+                _DOMAIN: ("string", "light, cover or sensor"),
             }
         ),
         READS,

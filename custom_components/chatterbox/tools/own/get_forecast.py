@@ -327,17 +327,16 @@ def _when(begin: datetime, kind: ForecastKind, *, is_day: object) -> str:
 GET_FORECAST: Final = OwnTool(
     definition=ToolDefinition(
         own_name("get_forecast"),
-        "Gets the current weather and the forecast. Use it for every question about weather, rain, wind or the "
-        "temperature outside.",
+        "Gets the weather now and its forecast. Use it for every question about the weather.",
         parameters(
             {
                 "forecast": (
                     "string",
-                    f"For the next {MAX_DAYS} days, or {MAX_HOURS} hours",
+                    f"{MAX_DAYS} days, or {MAX_HOURS} hours",
                     *(ForecastKind.DAILY.value, ForecastKind.HOURLY.value),
                 ),
-                "name": ("string", "Weather entity, unless it is the one at home"),
-                "area": ("string", "Its area"),
+                "name": ("string", ""),
+                "area": ("string", ""),
             }
         ),
         # not open-world: the numbers come from elsewhere, but they cannot carry

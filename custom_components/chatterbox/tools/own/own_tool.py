@@ -171,7 +171,7 @@ def parameters(
             }
             for name, (kind, description, *choices) in properties.items()
         },
-        "required": list(required),
+        **({"required": list(required)} if required else {}),
         "additionalProperties": False,
     }
 

@@ -928,8 +928,8 @@ GET_PAST: Final = OwnTool(
         "Tells what was: last time and by whom, how often and long, lowest, highest, energy used.",
         parameters(
             {
-                "name": ("string", "Thing"),
-                "area": ("string", "Room"),
+                "name": ("string", ""),
+                "area": ("string", ""),
                 "kind": ("string", "window, temperature, energy"),
                 "state": ("string", "open, on, heating"),
                 "period": (

@@ -16,6 +16,7 @@ from ...effects.effect import Effects
 from ...people.speakers import NOBODY, Speaker
 from ...records.turn_record import FailedTarget, result_content
 from ...settings.agent import AgentSettings
+from ..schema import short_parameters
 from .find_entities import FIND
 from .get_forecast import GET_FORECAST
 from .own_tool import Offered, OwnCall, OwnTool, Promise, SharedWith, ToolAnswer
@@ -50,8 +51,14 @@ def with_own_tools(
     offered: Sequence[ToolDefinition], own: Collection[OwnTool]
 ) -> tuple[ToolDefinition, ...]:
     """Add the agent's own tools to those that are `offered`, sorted by name. They replace others of the same name."""
-    tools = {tool.name: tool for tool in (*offered, *(one.definition for one in own))}
+    tools = {tool.name: tool for tool in (*offered, *map(_in_short, own))}
     return tuple(tools[name] for name in sorted(tools)) if own else tuple(offered)
+
+
+def _in_short(tool: OwnTool) -> ToolDefinition:
+    one = tool.definition
+    short = one.short_parameters or short_parameters(one.parameters)
+    return replace(one, short_parameters=short)
 
 
 @dataclass(slots=True)

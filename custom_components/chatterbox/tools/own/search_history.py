@@ -117,22 +117,21 @@ def _days_ago(days: JsonValue) -> datetime | None:
 SEARCH_HISTORY: Final = OwnTool(
     definition=ToolDefinition(
         own_name("search_history"),
-        "Searches what the person who speaks has said to you in earlier conversations, and what you answered. Give "
-        "words, a time, or both.",
+        "Searches what the person who speaks and you said in earlier conversations, by words, a time, or both.",
         parameters(
             {
                 _WORDS: (
                     "string",
-                    "A few words that were said, in the language in which they were said.",
+                    "A few that were said, in their language",
                 ),
-                _DAYS: ("integer", "Only the last so many days; 1 is today."),
+                _DAYS: ("integer", "Only the last so many; 1 is today"),
                 _SINCE: (
                     "string",
-                    "Only from this day or moment on, in local time: 2026-11-22 or 2026-11-22T18:00.",
+                    "Local day or time: 2026-11-22 or 2026-11-22T18:00",
                 ),
                 _UNTIL: (
                     "string",
-                    "Only up to this day or moment, written like since; a day counts to its end.",
+                    "Like since; a day counts to its end",
                 ),
             }
         ),

@@ -1,0 +1,184 @@
+"""Tools that a model sees as one: what it sees, and that its calls are those of the real tools, and no more."""
+
+from dataclasses import replace
+from typing import Final
+
+import pytest
+from hypothesis import given, strategies as st
+
+from custom_components.chatterbox.agent.joined_tools import (
+    as_shown,
+    every_part,
+    joined_tools,
+    shown_tools,
+)
+from custom_components.chatterbox.agent.json.text import parse_json
+from custom_components.chatterbox.agent.loop.calls import fit_call
+from custom_components.chatterbox.agent.loop.turn import Resolved, Runnable
+from custom_components.chatterbox.agent.messages import (
+    AssistantMessage,
+    JsonObject,
+    ToolCall,
+    ToolDefinition,
+    ToolGroup,
+    ToolPart,
+    ToolResult,
+    UserMessage,
+    canonical_json,
+)
+from tests.support.doubles import tool
+
+_TEXT: Final[JsonObject] = {"type": "string"}
+_PLAYER: Final = ToolGroup(
+    "player",
+    "Plays.",
+    ("find", "play", "stop"),
+    {"name": _TEXT, "words": _TEXT},
+    ("class",),
+)
+
+
+def part(
+    action: str, *names: str, required: str = "", **renamed: str
+) -> ToolDefinition:
+    properties: JsonObject = dict.fromkeys(names, _TEXT)
+    parameters: JsonObject = {
+        "type": "object",
+        "properties": properties,
+        "required": [required] if required else [],
+        "additionalProperties": False,
+    }
+    one = tool(f"media__{action}", parameters=parameters, read_only=action == "find")
+    return replace(one, part=ToolPart(_PLAYER, action, renamed))
+
+
+STOP: Final = part("stop", "name", "class")
+FIND: Final = part("find", "player_name", "words", required="words", name="player_name")
+OTHER: Final = tool("other")
+HIDDEN: Final = replace(tool("clock"), is_listed=False)
+TOOLS: Final = (HIDDEN, FIND, STOP, OTHER)
+
+
+def run(
+    name: str, arguments: JsonObject | str, allowed: frozenset[str] | None = None
+) -> tuple[str, JsonObject] | str:
+    """Return the tool that runs and its arguments, or the error of a call."""
+    text = arguments if isinstance(arguments, str) else canonical_json(arguments)
+    match fit_call(ToolCall("1", name, text), TOOLS, allowed, ()):
+        case Runnable(tool=meant, arguments=fitted, note=note):
+            assert not note
+            return meant.name, fitted
+        case Resolved(result=result):
+            return result.content
+        case other:
+            raise AssertionError(other)
+
+
+def test_a_model_sees_one_tool_for_several() -> None:
+    other, player = shown_tools(TOOLS)
+
+    assert other is OTHER
+    assert (player.name, player.description) == ("player", "Plays.")
+    assert player.parameters == {
+        "type": "object",
+        "properties": {
+            "action": {"type": "string", "enum": ["find", "stop"]},
+            "name": _TEXT,
+            "words": _TEXT,
+        },
+        "required": ["action"],
+    }
+    assert every_part([player, other]) == (player, FIND, STOP, other)
+
+
+@pytest.mark.parametrize(
+    "tools", [(OTHER, STOP), (OTHER,), (STOP, FIND, tool("player")), ()]
+)
+def test_one_alone_stays_as_it_is_and_so_do_those_whose_name_is_taken(
+    tools: tuple[ToolDefinition, ...],
+) -> None:
+    assert joined_tools(tools) == ()
+    assert shown_tools(tools) == tools
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "meant"),
+    [
+        ("player", {"action": "stop", "name": "TV"}, ("media__stop", {"name": "TV"})),
+        ("Player", {"Action": "Stop"}, ("media__stop", {})),
+        ("player", {"action": "media__stop"}, ("media__stop", {})),
+        ("player", {"action": "stop", "class": "tv"}, ("media__stop", {"class": "tv"})),
+        (
+            "player",
+            {"action": "find", "name": "TV", "words": "Abba"},
+            ("media__find", {"player_name": "TV", "words": "Abba"}),
+        ),
+        (
+            "player",
+            {"action": "find", "player_name": "TV", "words": "Abba"},
+            ("media__find", {"player_name": "TV", "words": "Abba"}),
+        ),
+        ("media__stop", {"name": "TV"}, ("media__stop", {"name": "TV"})),
+        ("stop", {}, ("media__stop", {})),
+        ("clock", {}, ("clock", {})),
+        (
+            "player",
+            {"action": "find", "player_name": "TV", "name": "Radio", "words": "Abba"},
+            None,
+        ),
+        ("player", {}, "action is one of: find, stop."),
+        ("player", {"action": "other"}, "action is one of: find, stop."),
+        ("player", {"action": ["stop"]}, "action is one of: find, stop."),
+        ("player", "stop", None),
+        ("player", {"action": "find"}, None),
+        ("player", {"action": "stop", "words": "Abba"}, None),
+        ("play", {}, "There is no tool 'play'. Tools: other, player."),
+    ],
+)
+def test_a_call_of_it_is_that_of_the_tool_of_its_action(
+    name: str,
+    arguments: JsonObject | str,
+    meant: tuple[str, JsonObject] | str | None,
+) -> None:
+    ran = run(name, arguments)
+
+    assert isinstance(ran, str) if meant is None else ran == meant
+
+
+def test_only_an_action_that_is_allowed_runs() -> None:
+    allowed = frozenset({"media__find"})
+
+    assert run("player", {"action": "stop"}, allowed) == (
+        "The tool media__stop is not allowed in this request."
+    )
+    found = run("player", {"action": "find", "words": "Abba"}, allowed)
+    assert found == ("media__find", {"words": "Abba"})
+
+
+_ARGUMENTS: Final = st.dictionaries(
+    st.sampled_from(["player_name", "words", "class"]), st.text(), max_size=3
+)
+
+
+@given(given=_ARGUMENTS, real=st.sampled_from([FIND, STOP]))
+def test_what_a_model_sees_of_a_call_means_that_call(
+    given: JsonObject, real: ToolDefinition
+) -> None:
+    call = ToolCall("1", real.name, canonical_json(given))
+    said = UserMessage("Hi"), AssistantMessage("Yes.", tool_calls=(call,))
+    transcript = (*said, ToolResult("1", real.name, "Done."))
+
+    words, message, result = as_shown(transcript, shown_tools(TOOLS))
+    assert words is said[0]
+    assert isinstance(message, AssistantMessage)
+    assert isinstance(result, ToolResult)
+    [shown] = message.tool_calls
+    assert (message.text, shown.id, shown.name) == ("Yes.", "1", "player")
+    assert (result.name, result.content) == ("player", "Done.")
+    arguments = parse_json(shown.arguments)
+    assert isinstance(arguments, dict)
+    again = fit_call(shown, TOOLS, None, ())
+    direct = fit_call(call, TOOLS, None, ())
+    assert type(again) is type(direct)
+    if isinstance(again, Runnable) and isinstance(direct, Runnable):
+        assert again == direct
