@@ -79,7 +79,7 @@ _OWN_MODULES: Final = ("homeassistant.components.", f"{INTEGRATION}.")
 """Prefixes of the modules whose prompts are the same for every speaker, except for those of the intent integration."""
 
 
-_ON_STATES: Final = "Reads current states, values and modes by name, area or domain; for several things of one kind, give the domain."
+_ON_STATES: Final = "Reads states, values and modes by name, area or domain; for several of one kind, give the domain."
 
 
 class ApiOffer(NamedTuple):
