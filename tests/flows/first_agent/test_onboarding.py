@@ -495,7 +495,7 @@ READ_IN_PART: Final = ScriptedAnswer(
 @pytest.mark.parametrize(
     ("script", "prompt", "window"),
     [
-        ({"context_window": 800}, None, "800"),
+        ({"context_window": 500}, None, "500"),
         (
             {
                 "trial_answer": ScriptedFailure(
@@ -512,7 +512,7 @@ READ_IN_PART: Final = ScriptedAnswer(
             "< ",
         ),
         ({"trial_answer": READ_IN_PART}, None, "40"),
-        ({"context_window": 800, "tool_trial_answer": ONLY_TALKS}, None, "800"),
+        ({"context_window": 500, "tool_trial_answer": ONLY_TALKS}, None, "500"),
     ],
 )
 async def test_a_window_that_is_small_for_the_home_is_told_before_anything_is_saved(
