@@ -165,19 +165,19 @@ def test_what_a_model_sees_of_a_call_means_that_call(
     given: JsonObject, real: ToolDefinition
 ) -> None:
     call = ToolCall("1", real.name, canonical_json(given))
-    said = UserMessage("Hi"), AssistantMessage("Yes.", tool_calls=(call,))
-    transcript = (*said, ToolResult("1", real.name, "Done."))
+    talk = UserMessage("Hi"), AssistantMessage("Yes.", tool_calls=(call,))
+    transcript = (*talk, ToolResult("1", real.name, "Done."))
 
     words, message, result = as_shown(transcript, shown_tools(TOOLS))
-    assert words is said[0]
+    assert words is talk[0]
     assert isinstance(message, AssistantMessage)
     assert isinstance(result, ToolResult)
-    [shown] = message.tool_calls
-    assert (message.text, shown.id, shown.name) == ("Yes.", "1", "player")
+    [written] = message.tool_calls
+    assert (message.text, written.id, written.name) == ("Yes.", "1", "player")
     assert (result.name, result.content) == ("player", "Done.")
-    arguments = parse_json(shown.arguments)
+    arguments = parse_json(written.arguments)
     assert isinstance(arguments, dict)
-    again = fit_call(shown, TOOLS, None, ())
+    again = fit_call(written, TOOLS, None, ())
     direct = fit_call(call, TOOLS, None, ())
     assert type(again) is type(direct)
     if isinstance(again, Runnable) and isinstance(direct, Runnable):

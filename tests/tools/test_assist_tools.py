@@ -81,16 +81,16 @@ async def test_a_model_sees_one_tool_for_players_lists_vacuums_and_timers(
 ) -> None:
     offer = await offer_of(home, llm.LLM_API_ASSIST)
 
-    shown = {tool.name: tool for tool in for_models(offer.definitions)}
-    assert {"media_player", "todo", "vacuum", "timer"} <= shown.keys()
+    visible = {tool.name: tool for tool in for_models(offer.definitions)}
+    assert {"media_player", "todo", "vacuum", "timer"} <= visible.keys()
     assert not any(
-        name.startswith(("media_player__", "todo__", "vacuum__")) for name in shown
+        name.startswith(("media_player__", "todo__", "vacuum__")) for name in visible
     )
-    assert [name for name in shown if "Timer" in name] == []
-    assert "llm__GetDateTime" not in shown
+    assert [name for name in visible if "Timer" in name] == []
+    assert "llm__GetDateTime" not in visible
     assert "llm__GetDateTime" in names(offer.definitions)
-    assert arguments_of(shown["todo"]) == {"action", "name", "item", "status"}
-    parts = [part.name for tool in shown.values() for part in tool.parts.values()]
+    assert arguments_of(visible["todo"]) == {"action", "name", "item", "status"}
+    parts = [part.name for tool in visible.values() for part in tool.parts.values()]
     assert len(parts) == len({*parts}) == 10 + 4 + 3 + 8
 
 
@@ -98,13 +98,13 @@ async def test_each_action_is_that_of_its_tool_and_is_read_back_as_such(
     home: HomeAssistant,
 ) -> None:
     offer = await offer_of(home, llm.LLM_API_ASSIST)
-    shown = for_models(offer.definitions)
+    visible = for_models(offer.definitions)
 
-    for joined in shown:
+    for joined in visible:
         for real in joined.parts.values():
             given = _some_of(real)
             call = ToolCall("1", real.name, canonical_json(given))
-            [message] = as_shown((AssistantMessage(tool_calls=(call,)),), shown)
+            [message] = as_shown((AssistantMessage(tool_calls=(call,)),), visible)
             assert isinstance(message, AssistantMessage)
             [written] = message.tool_calls
             assert written.name == joined.name
@@ -262,8 +262,8 @@ async def test_tools_of_others_and_of_a_home_told_at_length_stay_as_they_are(
     both = await offer_of(home, llm.LLM_API_ASSIST, "mcp")
 
     assert names(for_models(listed.definitions)) == names(listed.definitions)
-    shown = names(for_models(both.definitions))
-    assert {"HassMediaPause", "pause", "media_player"} <= shown
+    visible = names(for_models(both.definitions))
+    assert {"HassMediaPause", "pause", "media_player"} <= visible
 
 
 async def test_a_source_that_only_reads_has_no_actions(home: HomeAssistant) -> None:
@@ -273,9 +273,9 @@ async def test_a_source_that_only_reads_has_no_actions(home: HomeAssistant) -> N
         home, [llm.LLM_API_ASSIST], llm_context_of(), policy=reads
     )
 
-    shown = for_models(offer.definitions)
-    assert "todo__get_items" in names(shown)
-    assert all(tool.annotations.read_only for tool in shown), names(shown)
+    visible = for_models(offer.definitions)
+    assert "todo__get_items" in names(visible)
+    assert all(tool.annotations.read_only for tool in visible), names(visible)
 
 
 async def test_a_tool_that_has_to_be_called_is_seen_under_its_own_name(

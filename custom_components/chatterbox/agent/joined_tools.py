@@ -91,14 +91,14 @@ def as_shown(
         for part in one.parts.values()
         if part.part
     }
-    return tuple(_shown(message, joined) for message in transcript)
+    return tuple(_as_seen(message, joined) for message in transcript)
 
 
 type _Joined = Mapping[str, tuple[str, ToolPart]]
 """The names of joined tools and the parts of them, by the names of the real tools."""
 
 
-def _shown(message: Message, joined: _Joined) -> Message:
+def _as_seen(message: Message, joined: _Joined) -> Message:
     match message:
         case AssistantMessage(tool_calls=calls) if any(
             call.name in joined for call in calls
@@ -116,7 +116,7 @@ def _shown_call(call: ToolCall, joined: _Joined) -> ToolCall:
     if call.name not in joined or not is_json_object(call.arguments):
         return call
     name, part = joined[call.name]
-    names = {own: shown for shown, own in part.renamed.items()}
+    names = {own: one for one, own in part.renamed.items()}
     arguments = parse_json(call.arguments)
     given = _renamed(arguments, names) if isinstance(arguments, dict) else {}
     return replace(

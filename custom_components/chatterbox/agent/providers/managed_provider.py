@@ -515,18 +515,18 @@ class ManagedProvider:
         """Return the request for this provider; None if it forces a tool that the provider is not offered."""
         tools = self.tools(request.tools)
         request = self.without_others(request)
-        shown = shown_tools(tools)
+        visible = shown_tools(tools)
         match request.tool_choice:
             case NamedTool(name):
                 if all(tool.name != name for tool in tools):
                     return None
-                shown = tools  # a model has to see it under its own name
+                visible = tools  # a model has to see it under its own name
             case ToolChoiceMode.REQUIRED if not tools:
                 return None
-        if len(shown) == len(request.tools):
+        if len(visible) == len(request.tools):
             return request
-        transcript = as_shown(request.transcript, shown)
-        return replace(request, tools=shown, transcript=transcript)
+        transcript = as_shown(request.transcript, visible)
+        return replace(request, tools=visible, transcript=transcript)
 
     async def start(
         self,
