@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
-from itertools import accumulate, islice, pairwise, product, takewhile
+from itertools import accumulate, islice, pairwise, product, starmap, takewhile
 from json import dumps
 from typing import Final
 from weakref import WeakKeyDictionary
@@ -37,6 +37,10 @@ SHARE_OF_WINDOW: Final = 4
 MOST_TOKENS: Final = 12_000
 """Limit of one result in any window: some 40,000 characters, which every later inference reads again."""
 
+_LONG: Final = 2_000
+"""Characters up to which a result stays as it is in later turns."""
+OLD_RESULT_LENGTH: Final = 1_000
+"""Characters kept of a longer one, and of any where room is needed."""
 _LEAST_ROOM: Final = 100
 """Characters below which a value is replaced by an ellipsis."""
 _MARK_LENGTH: Final = 60
@@ -51,14 +55,16 @@ class LargeResults:
     def __init__(self) -> None:
         """Start with an empty cache."""
         self._known: WeakKeyDictionary[
-            ToolResult, tuple[int, str, ToolResult | None]
+            ToolResult, dict[tuple[int | None, str], ToolResult | None]
         ] = WeakKeyDictionary()
-        """Limit, hint and shortened message by result: the next window compares messages by identity."""
+        """Shortened messages by result, limit and hint: the next window compares messages by identity."""
 
     def without(self, request: CompletionRequest, window: int) -> CompletionRequest:
         """Return a request whose results are short enough for a `window` of tokens; the same object where they are.
 
-        Results of client tools stay whole in a conversation that may not be shortened.
+        Long results of earlier turns are short, wherever there is room: they would be
+        read again in each turn. Where a conversation may not be shortened, they and the
+        results of client tools stay whole.
         """
         most = min(window // SHARE_OF_WINDOW, MOST_TOKENS)
         # A character rarely takes more than a token, so that most results need not be
@@ -66,34 +72,49 @@ class LargeResults:
         results = [
             message for message in request.transcript if isinstance(message, ToolResult)
         ]
-        if not [result for result in results if len(result.content) > most]:
+        least = min(most, _LONG)
+        if not [result for result in results if len(result.content) > least]:
             return request
         tools = {tool.name: tool for tool in request.tools}
+        may_be_shortened = request.may_be_shortened
+        now = (
+            _turn_begin(request.transcript, len(request.transcript))
+            if may_be_shortened
+            else 0
+        )
 
-        def read(message: Message) -> Message:
-            if not isinstance(message, ToolResult) or len(message.content) <= most:
+        def read(index: int, message: Message) -> Message:
+            if not isinstance(message, ToolResult) or len(message.content) <= least:
                 return message
             tool = tools.get(message.name)
-            is_clients = tool is None or tool.client
-            if is_clients and not request.may_be_shortened:
+            is_long = len(message.content) > _LONG
+            if is_long and index < now and not (tool and tool.client):
+                return self._shortened(message, None, _how_to_repeat(tool))
+            if (tool is None or tool.client) and not may_be_shortened:
                 return message
             return self._shortened(message, most, _how_to_narrow(tool))
 
-        return replace(request, transcript=tuple(map(read, request.transcript)))
+        transcript = tuple(starmap(read, enumerate(request.transcript)))
+        return replace(request, transcript=transcript)
 
-    def _shortened(self, result: ToolResult, most: int, how: str) -> ToolResult:
-        known = self._known.get(result)
-        if known is None or known[:2] != (most, how):
-            tokens = _AS_COUNTED.of_text(result.content)
-            length = len(result.content) * most // max(tokens, 1)
+    def _shortened(self, result: ToolResult, most: int | None, how: str) -> ToolResult:
+        """Return a result of at most `most` tokens; the short form of an earlier one for None."""
+        known = self._known.setdefault(result, {})
+        if (most, how) not in known:
+            length = OLD_RESULT_LENGTH
+            if most is not None:
+                tokens = _AS_COUNTED.of_text(result.content)
+                length = len(result.content) * most // max(tokens, most)
             content = shortened_result(result.content, length, how)
-            known = (
-                most,
-                how,
-                replace(result, content=content) if tokens > most else None,
-            )
-            self._known[result] = known
-        return known[2] or result
+            is_whole = content == result.content
+            known[most, how] = None if is_whole else replace(result, content=content)
+        return known[most, how] or result
+
+
+def _how_to_repeat(tool: ToolDefinition | None) -> str:
+    """Return the hint to call a tool again; empty for one that changes something."""
+    is_read = tool is not None and tool.annotations.read_only
+    return f"To read it all, call {tool.name} again." if tool and is_read else ""
 
 
 def _how_to_narrow(tool: ToolDefinition | None) -> str:
@@ -115,7 +136,7 @@ def shortened_result(content: str, length: int, how: str = "") -> str:
         value = parse_json(content)
     except ValueError:
         return _first_lines(content, length, len, how)
-    note = f"This is not all: of {len(content)} characters, only as many are shown as there is room for. {how}".strip()
+    note = f"This is not all: of {len(content)} characters, some were left out to save room. {how}".strip()
     frame: JsonObject = {"left_out": note, "result": ""}
     return _written(
         frame | {"result": _fitting(value, length - len(_written(frame)) + 2)}
@@ -250,8 +271,6 @@ _LOW: Final = 2
 """The window drops to the budget divided by this."""
 _RECAP: Final = 8
 """The budget divided by this is the room of the recap of dropped messages."""
-OLD_RESULT_LENGTH: Final = 1_000
-"""Characters kept of a result of an earlier turn."""
 RESULT_LENGTHS: Final = (4_000, 1_000, 250)
 """Characters kept of a result of the current turn, tried in this order."""
 _MOST_KEPT: Final = 8

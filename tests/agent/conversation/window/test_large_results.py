@@ -19,6 +19,7 @@ from custom_components.chatterbox.agent.conversation.window import (
 from custom_components.chatterbox.agent.messages import (
     AssistantMessage,
     JsonValue,
+    ToolAnnotations,
     ToolCall,
     ToolDefinition,
     ToolResult,
@@ -85,6 +86,59 @@ def shown_of(content: str) -> JsonValue:
 def test_a_request_with_short_results_is_the_same_object() -> None:
     model_request = request('{"state":"on"}')
     assert LargeResults().without(model_request, WINDOW) is model_request
+
+
+READS = replace(LOOK, annotations=ToolAnnotations(read_only=True))
+RETURNED = (AssistantMessage("Much is on."), UserMessage("Thanks."))
+
+
+@pytest.mark.parametrize(
+    ("tool", "may_be_shortened", "is_short", "hint"),
+    [
+        (READS, True, True, "To read it all, call look again."),
+        (LOOK, True, True, ""),
+        (CLOCK, True, True, ""),
+        (replace(READS, client=True), True, False, ""),
+        (READS, False, False, ""),
+    ],
+    ids=["reads", "changes something", "is gone", "of a client", "as it is"],
+)
+def test_a_long_result_is_short_from_the_next_turn_on(
+    tool: ToolDefinition, hint: str, *, may_be_shortened: bool, is_short: bool
+) -> None:
+    results, content = LargeResults(), json.dumps(MANY[:200])
+    now = request(content, tools=(tool,), may_be_shortened=may_be_shortened)
+    later = replace(now, transcript=(*now.transcript, *RETURNED))
+
+    assert results.without(now, WINDOW).transcript == now.transcript
+    returned = results.without(later, WINDOW)
+    assert returned.transcript[:2] + returned.transcript[3:] == (
+        later.transcript[:2] + later.transcript[3:]
+    )
+    short = returned.transcript[2]
+    assert isinstance(short, ToolResult)
+    assert (len(short.content) <= 1_000) is is_short
+    assert (short.content == content) is not is_short
+    if is_short:
+        assert read(short.content)["left_out"] == (
+            f"This is not all: of {len(content)} characters, some were left out to save "
+            f"room. {hint}".strip()
+        )
+    # The prompt of the next turns, and of their inferences, begins with the very same
+    # messages.
+    pending_calls = AssistantMessage(tool_calls=(ToolCall("2", "look", "{}"),))
+    result = ToolResult("2", "look", content)
+    further = (*later.transcript, pending_calls, result)
+    again = results.without(replace(later, transcript=further), WINDOW).transcript
+    assert [*map(id, again[:5])] == [*map(id, returned.transcript)]
+    assert again[5:] == (pending_calls, result)
+
+
+@pytest.mark.parametrize("content", ["on " * 600, json.dumps(MANY[:40])])
+def test_a_result_of_moderate_length_stays_whole_in_later_turns(content: str) -> None:
+    now = request(content)
+    later = replace(now, transcript=(*now.transcript, *RETURNED))
+    assert LargeResults().without(later, WINDOW) is later
 
 
 def test_a_result_takes_a_quarter_of_the_window_at_most_and_never_more_than_a_fixed_number_of_tokens() -> (
@@ -250,7 +304,7 @@ def test_a_tool_that_cannot_be_asked_for_less_has_no_such_hint(name: str) -> Non
         content_of(LargeResults().without(request(json.dumps(MANY), name), WINDOW))
     )["left_out"]
     assert isinstance(result, str)
-    assert result.endswith("as there is room for.")
+    assert result.endswith("were left out to save room.")
 
 
 def test_results_of_client_tools_stay_whole_in_a_conversation_that_may_not_be_shortened() -> (
