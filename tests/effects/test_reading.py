@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.components.light import ATTR_BRIGHTNESS
-from homeassistant.const import ATTR_TEMPERATURE
+from homeassistant.const import ATTR_TEMPERATURE, UnitOfTemperature
 from homeassistant.core import HomeAssistant
 from pytest_homeassistant_custom_component.common import async_capture_events
 
@@ -200,6 +200,28 @@ def _ids(data: Mapping[str, object]) -> Sequence[str]:
         ("what's the weather", "and the kitchen", "", set()),
         ("turn off the floor lamp", "brighter", "", set()),
         ("what's the weather", "turn off the others", "", set()),
+        (
+            "turn on the bathroom fan and the bedroom fan",
+            "turn off both",
+            "turn_off",
+            {"fan.bathroom", "fan.bedroom"},
+        ),
+        (
+            "are the bathroom fan and the bedroom fan on?",
+            "turn on both",
+            "turn_on",
+            {"fan.bathroom", "fan.bedroom"},
+        ),
+        (
+            "turn off the fan",
+            "turn on both",
+            "turn_on",
+            {"fan.bathroom", "fan.bedroom"},
+        ),
+        ("turn on the kitchen lights", "turn off both", "", set()),
+        ("turn on the kitchen lights", "turn off all of them", "turn_off", set(LAMPS)),
+        ("make the floor lamp brighter", "more in the kitchen", "turn_on", set(LAMPS)),
+        ("turn on the tv", "more in the kitchen", "", set()),
     ],
 )
 async def test_words_add_to_the_request_before(
@@ -287,6 +309,22 @@ async def test_a_question_and_a_command_are_both_answered(home: HomeAssistant) -
         (["are the lights off?"], "No"),
         (["is anything still on?"], "Yes"),
         (["who is at home"], "Not any"),
+        (["are the lights on in the office", "and in the bathroom?"], "No"),
+        (["is the bedroom light on", "and the desk lamp?"], "Yes"),
+        (["how warm is it in the kids room", "and in the bathroom?"], "23.0 degrees"),
+        (["what's the weather", "and in the kids room?"], "19.5"),
+        (["is the kitchen window open", "is it open in the kitchen?"], "understand"),
+        (["is it open in the kitchen?"], "understand"),
+        (["open the garage door a bit"], "Garage Door can only be opened and closed"),
+        (["pause the vacuum"], "I can start Robot Vacuum or send it home"),
+        (["turn off the music"], "no device is playing"),
+        (["good night"], "Good night!"),
+        (["thank you"], "You're welcome."),
+        (["add eggs"], "Which one: Chores, Shopping List?"),
+        (["add eggs", "shopping list"], "Added eggs"),
+        (["is milk on my list"], "Yes"),
+        (["is tea on my list"], "No"),
+        (["set the thermostat to 70 fahrenheit"], "21.0 degrees"),
     ],
 )
 async def test_what_is_asked_is_told(
@@ -391,3 +429,37 @@ async def test_a_timer_is_found_by_the_first_letters_of_its_name(
         "wie lange läuft der Pizzatimer noch?",
     ):
         assert ": Nudeln." in speech(await say(home, words, language="de"))
+
+
+@pytest.mark.parametrize(
+    ("unit", "words", "set_to"),
+    [
+        (UnitOfTemperature.CELSIUS, "set the bedroom heater to 70 fahrenheit", 21.0),
+        (UnitOfTemperature.CELSIUS, "set the bedroom heater to 20 celsius", 20.0),
+        (UnitOfTemperature.FAHRENHEIT, "set the bedroom heater to 20 celsius", 68.0),
+        (UnitOfTemperature.CELSIUS, "make the bedroom 9 fahrenheit warmer", 24.0),
+    ],
+)
+async def test_a_temperature_may_be_said_in_another_unit(
+    home: HomeAssistant, unit: str, words: str, set_to: float
+) -> None:
+    await home.config.async_update(
+        unit_system="metric" if unit == UnitOfTemperature.CELSIUS else "us_customary"
+    )
+    calls = async_capture_events(home, "call_service")
+    await say(home, words)
+    assert [call.data["service_data"][ATTR_TEMPERATURE] for call in calls] == [set_to]
+
+
+async def test_an_accent_tells_a_time_from_a_temperature(home: HomeAssistant) -> None:
+    for words, answer in (
+        ("põe Bedroom a 20", "não percebi"),
+        ("acende Desk Lamp à 1 da tarde", "às 13"),
+    ):
+        assert answer in speech(await say(home, words, language="pt"))
+
+
+async def test_children_who_go_to_bed_are_no_music(home: HomeAssistant) -> None:
+    calls = async_capture_events(home, "call_service")
+    await say(home, "metti a letto i bambini", language="it")
+    assert [call.data["service"] for call in calls] == []

@@ -11,23 +11,22 @@ from hypothesis import given, strategies as st
 
 from custom_components.chatterbox.agent.text import base_language
 from custom_components.chatterbox.nlu import lexicon as lexicons
-from custom_components.chatterbox.nlu.commands import (
+from custom_components.chatterbox.nlu.lexicon import Lexicon, lexicon, tokens
+from custom_components.chatterbox.nlu.reading import MOST_READINGS, MOST_WORDS, read
+from custom_components.chatterbox.nlu.requests import (
     Choice,
     EntityCommand,
-    OpenQuestion,
-    Surroundings,
-    UnknownName,
-)
-from custom_components.chatterbox.nlu.lexicon import Lexicon, lexicon, tokens
-from custom_components.chatterbox.nlu.questions import StateQuestion, WorldQuestion
-from custom_components.chatterbox.nlu.reading import MOST_READINGS, MOST_WORDS, read
-from custom_components.chatterbox.nlu.understanding import (
     ListRequest,
+    OpenQuestion,
     PlayRequest,
     SpokenRequest,
+    StateQuestion,
+    Surroundings,
     TimerRequest,
-    understand,
+    UnknownName,
+    WorldQuestion,
 )
+from custom_components.chatterbox.nlu.understanding import understand
 
 from .home import demo_names
 
@@ -86,7 +85,7 @@ def short(request: SpokenRequest) -> str:  # noqa: PLR0911 one of each kind
                 )
             )
         case PlayRequest(query=query):
-            return f"play {query}"
+            return f"play {query.lower()}"
         case TimerRequest(durations=durations, name=name):
             return " ".join(
                 filter(

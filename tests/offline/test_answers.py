@@ -92,6 +92,4 @@ async def test_a_chat_tells_what_would_be_understood_and_a_satellite_does_not(
         == f"Sorry, I couldn't understand that. {sentence('common.spoken_understood_offline')}"
     )
     assert await at_satellite.say("sing") == "Sorry, I couldn't understand that"
-    assert await at_satellite.say("what can you do?") == sentence(
-        "common.spoken_can_do"
-    )
+    assert await at_satellite.say("what can you do?") == sentence("common.spoken_help")

@@ -97,7 +97,6 @@ NEVER_ALONE: Final = frozenset(
         "nlu.understanding.is_assumed",
         "nlu.understanding.understand",
         "offline.answers.async_answer",
-        "offline.answers.async_weather_answer",
         "offline.handling.async_handle",
         "offline.handling.async_tell_temperatures",
         "offline.handling.state_sentence",

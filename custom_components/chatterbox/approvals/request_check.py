@@ -50,7 +50,7 @@ from ..home.entities import (
 from ..home.entity_matches import has_name_in, is_named_in
 from ..home.request import QUESTION_ENDS, Request
 from ..home.search import async_kind_names
-from ..nlu.commands import KINDS, EntityKind
+from ..nlu.kinds import KINDS, EntityKind
 from ..nlu.lexicon import Role, lexicon, tokens_of_phrase
 from ..nlu.vocabulary import KnownEntity
 from ..offline.provider import local_call

@@ -18,22 +18,26 @@ from homeassistant.components.light.const import ColorMode
 from homeassistant.components.media_player import (
     DOMAIN as MEDIA_PLAYER,
     INTENT_MEDIA_SEARCH_AND_PLAY,
+    MediaPlayerEntityFeature,
 )
 from homeassistant.components.valve import DOMAIN as VALVE
 from homeassistant.const import (
     ATTR_DEVICE_CLASS,
+    ATTR_SUPPORTED_FEATURES,
     ATTR_TEMPERATURE,
     STATE_OFF,
     STATE_ON,
     STATE_PLAYING,
     STATE_UNAVAILABLE,
     STATE_UNKNOWN,
+    UnitOfTemperature,
 )
 from homeassistant.core import HomeAssistant, State, split_entity_id
 from homeassistant.helpers import area_registry as ar, intent
 from homeassistant.helpers.singleton import singleton
 from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
+from homeassistant.util.unit_conversion import TemperatureConverter
 
 from ..agent.messages import JsonValue
 from ..agent.text import base_language, compared
@@ -41,25 +45,24 @@ from ..const import DOMAIN
 from ..home.entities import Home, async_get_home
 from ..home.entity_matches import entities_by_name
 from ..internals.todo import items_on_list
-from ..nlu.commands import (
-    Choice,
-    EntityCommand,
-    OpenQuestion,
-    Surroundings,
-    UnknownName,
-)
 from ..nlu.lexicon import Lexicon, Role, lexicon, tokens
 from ..nlu.past import PastQuestion, past_lexicon, past_question
-from ..nlu.questions import MOST_TOLD, StateQuestion, WorldQuestion
+from ..nlu.questions import MOST_TOLD
 from ..nlu.reading import read
-from ..nlu.understanding import (
+from ..nlu.requests import (
+    Choice,
+    EntityCommand,
     ListRequest,
+    OpenQuestion,
     PlayRequest,
     SpokenRequest,
+    StateQuestion,
+    Surroundings,
     TimerRequest,
-    is_assumed,
-    understand,
+    UnknownName,
+    WorldQuestion,
 )
+from ..nlu.understanding import is_assumed, understand
 from ..nlu.vocabulary import HomeVocabulary, KnownEntity, NamedPlace
 from ..nlu.zones import zones
 from ..people.speakers import async_speaker_area
@@ -77,6 +80,9 @@ _COLOURS: Final = {"warm_white": 2700, "cold_white": 4000, "daylight": 6500}
 _COLOURED: Final = frozenset(
     {ColorMode.HS, ColorMode.RGB, ColorMode.RGBW, ColorMode.RGBWW, ColorMode.XY}
 )
+_SEARCHING: Final = (
+    MediaPlayerEntityFeature.SEARCH_MEDIA | MediaPlayerEntityFeature.PLAY_MEDIA
+)
 _IDLE: Final = frozenset({STATE_OFF, STATE_UNAVAILABLE, STATE_UNKNOWN, "standby"})
 
 
@@ -90,9 +96,11 @@ class IntentCall(NamedTuple):
     """The words for its slots, where they are others than their values."""
 
 
-type Answered = WorldQuestion | StateQuestion | ListRequest | Choice | OpenQuestion
-"""Requests that are answered in words."""
-type RequestBefore = EntityCommand | WorldQuestion | None
+type Answered = (
+    WorldQuestion | StateQuestion | ListRequest | Choice | OpenQuestion | EntityCommand
+)
+"""Requests that are answered in words. Of commands, those that nothing at home can do."""
+type RequestBefore = EntityCommand | WorldQuestion | StateQuestion | None
 """The last request of a conversation, to which another one may add: "and the kitchen"."""
 
 
@@ -115,6 +123,8 @@ class ReadSentence(NamedTuple):
 
 
 NOTHING_READ: Final = ReadSentence()
+_REFERRED: Final = (EntityCommand, WorldQuestion, StateQuestion)
+"""Requests to which the next one may add."""
 _CLOCK: Final = {
     "time": intent.INTENT_GET_CURRENT_TIME,
     "date": intent.INTENT_GET_CURRENT_DATE,
@@ -153,55 +163,64 @@ async def async_read(
     requests = understand(user_input.text, words, names, surroundings)
     if not requests:
         return _read_date(user_input, words, names)
+    return _read_requests(hass, requests, names, area)
+
+
+def _read_requests(
+    hass: HomeAssistant,
+    requests: Sequence[SpokenRequest],
+    names: HomeVocabulary,
+    area: ar.AreaEntry | None,
+) -> ReadSentence:
     calls, answered = list[IntentCall](), list[Answered]()
-    unknown = [request for request in requests if isinstance(request, UnknownName)]
-    for request in requests:
-        if isinstance(request, UnknownName):
-            continue
+    unknown = [one for one in requests if isinstance(one, UnknownName)]
+    for request in [one for one in requests if not isinstance(one, UnknownName)]:
         if found := [*_intents(hass, request, names, area)]:
             calls += found
-            continue
-        answerable = _answerable(request)
-        if answerable is None:
+        elif answerable := _answerable(hass, request, names, area):
+            answered.append(answerable)
+        else:
             return NOTHING_READ
-        answered.append(answerable)
     is_open = any(isinstance(one, Choice | OpenQuestion) for one in answered)
     if len(answered) > 1 or (is_open and len(requests) > 1):
         return NOTHING_READ
-    is_elliptic = any(
-        isinstance(request, EntityCommand) and request.is_elliptic
-        for request in requests
-    )
-    last_request = (
-        requests[-1]
-        if isinstance(requests[-1], EntityCommand | WorldQuestion)
-        else None
-    )
+    commands = [one for one in requests if isinstance(one, EntityCommand)]
+    last = requests[-1]
     return ReadSentence(
-        tuple(calls), next(iter(answered), None), unknown, is_elliptic, last_request
+        tuple(calls),
+        next(iter(answered), None),
+        unknown,
+        any(one.is_elliptic for one in commands),
+        last if isinstance(last, _REFERRED) else None,
     )
 
 
-def _answerable(request: SpokenRequest) -> Answered | None:
+def _answerable(
+    hass: HomeAssistant,
+    request: SpokenRequest,
+    names: HomeVocabulary,
+    area: ar.AreaEntry | None,
+) -> Answered | None:
     """Return the request that is answered in words in place of intents; None if there is none.
 
-    Lights that are off do not become darker: their states are told.
+    Lights that are off do not become darker, and what is open does not open further:
+    their states are told.
     """
     match request:
-        case EntityCommand(act=act, ids=ids, is_by=is_by) if (
-            act in _STEPS or is_by
-        ) and len(ids) <= MOST_TOLD:
-            return StateQuestion(ids, "one")
-        case (
-            WorldQuestion()
-            | StateQuestion()
-            | ListRequest()
-            | Choice()
-            | OpenQuestion()
-        ):
-            return request
-        case _:
+        case EntityCommand(act=act, ids=ids, is_by=is_by):
+            states = [state for one in ids if (state := hass.states.get(one))]
+            has_moved = any(ATTR_CURRENT_POSITION in one.attributes for one in states)
+            is_stepped = act in _STEPS or (is_by and has_moved)
+            if is_stepped:
+                return StateQuestion(ids, "one") if len(ids) <= MOST_TOLD else None
+            is_robot = {one.domain for one in states} <= _OF_ROBOTS.keys()
+            return request if is_by or is_robot else None
+        case PlayRequest():
+            return Choice(_players_for(hass, request, names, area))
+        case TimerRequest() | UnknownName():
             return None
+        case _:
+            return request
 
 
 async def async_unexplained(
@@ -301,7 +320,7 @@ def _read_date(
     now = dt_util.now()
     for time in times_in(user_input.text, user_input.language, joined=True):
         match understand(time.rest, words, names, Surroundings()):
-            case [WorldQuestion(topics=topics, days=()) as question] if topics != (
+            case [WorldQuestion(days=() | ("0",)) as question] if question.topics != (
                 "time",
             ):
                 moment = resolve_time(
@@ -310,11 +329,12 @@ def _read_date(
                     language=user_input.language,
                     sun=lambda _event, _day: None,
                 )
-                return (
-                    ReadSentence(answered=replace(question, on=moment.due.date()))
-                    if moment
-                    else NOTHING_READ
-                )
+                if moment is None:
+                    return NOTHING_READ
+                is_hour = moment.names_hour and question.topics != ("date",)
+                dated = replace(question, days=(), on=moment.due.date())
+                timed = replace(question, days=(), hour=moment.due)
+                return ReadSentence(answered=timed if is_hour else dated)
             case _:
                 pass
     return NOTHING_READ
@@ -329,7 +349,7 @@ def _intents(
     """Yield the intents that do what a request asks for; none for one that is answered in words."""
     match request:
         case WorldQuestion(topics=topics):
-            is_here = not request.zone and request.on is None
+            is_here = not (request.zone or request.days or request.on)
             yield from (
                 IntentCall(_CLOCK[topic], {})
                 for topic in topics
@@ -346,11 +366,12 @@ def _intents(
             found = [_item_on_list(hass, names, request, item) for item in items]
             yield from (call for call in found if call) if all(found) else ()
         case PlayRequest(words=text):
-            here = {one.area_id for one in names.entities if one.domain == MEDIA_PLAYER}
-            place = {"area": area.name} if area and area.id in here else {}
-            yield IntentCall(
-                INTENT_MEDIA_SEARCH_AND_PLAY, {"search_query": text, **place}
-            )
+            players = _players_for(hass, request, names, area)
+            if len(players) <= 1:
+                slots = dict(zip(("name",), players, strict=False))
+                yield IntentCall(
+                    INTENT_MEDIA_SEARCH_AND_PLAY, {"search_query": text, **slots}
+                )
         case EntityCommand():
             yield from _calls(hass, request, names)
         case TimerRequest(durations, name):
@@ -358,12 +379,42 @@ def _intents(
                 intent.INTENT_START_TIMER,
                 {**durations, **({"name": name} if name else {})},
             )
+        case StateQuestion(ids=ids, aspect="temperature") if names.domains(ids) == {
+            "climate"
+        }:
+            yield from (
+                IntentCall(intent.INTENT_GET_TEMPERATURE, {"name": one})
+                for one in sorted(ids)
+            )
         case (
             ListRequest() | Choice() | OpenQuestion() | StateQuestion() | UnknownName()
         ):
             pass
         case _:
             assert_never(request)
+
+
+def _players_for(
+    hass: HomeAssistant,
+    request: PlayRequest,
+    names: HomeVocabulary,
+    area: ar.AreaEntry | None,
+) -> frozenset[str]:
+    """Return the players that can play what is searched for: those named, else those of the room, or of the home.
+
+    Of several, the only one that plays is meant.
+    """
+    players = [one for one in names.entities if one.domain == MEDIA_PLAYER]
+    here = {one.entity_id for one in players if area and one.area_id == area.id}
+    able = {
+        one.entity_id
+        for one in players
+        if (state := hass.states.get(one.entity_id))
+        and state.attributes.get(ATTR_SUPPORTED_FEATURES, 0) & _SEARCHING == _SEARCHING
+    }
+    found = able & (request.ids or here or able)
+    playing = {one for one in found if hass.states.is_state(one, STATE_PLAYING)}
+    return frozenset(playing if len(playing) == 1 else found)
 
 
 def _item_on_list(
@@ -467,6 +518,12 @@ def _indexed(hass: HomeAssistant, home: Home, words: Lexicon) -> HomeVocabulary:
     return HomeVocabulary(entities, (*rooms, *floors), words)
 
 
+def _plays(hass: HomeAssistant, names: HomeVocabulary) -> bool:
+    """Return whether anything at home plays."""
+    players = (one.entity_id for one in names.entities if one.domain == MEDIA_PLAYER)
+    return any(hass.states.is_state(one, STATE_PLAYING) for one in players)
+
+
 def _surroundings(hass: HomeAssistant, names: HomeVocabulary) -> Surroundings:
     """Return which players are playing, or else on."""
     players = [
@@ -508,6 +565,7 @@ def _calls(
 ) -> Iterator[IntentCall]:
     """Yield the intents of a command, after a look at the states where it depends on them."""
     states = [state for one in sorted(command.ids) if (state := hass.states.get(one))]
+    command = _in_unit(command, hass.config.units.temperature_unit)
     if command.act in _STEPS:
         able = [
             one
@@ -526,30 +584,36 @@ def _calls(
     if whole := _at_once(hass, command, names):
         yield whole
         return
+    is_played = {one.domain for one in states} == {MEDIA_PLAYER}
+    if command.act == "pause" and is_played and not _plays(hass, names):
+        yield IntentCall(_OF_PLAYERS["pause"], {})  # it says that nothing plays
+        return
     for state in states:
         yield from _switched(state, command.act)
+
+
+def _in_unit(command: EntityCommand, unit: str) -> EntityCommand:
+    """Return a command with a temperature in the unit of the home, to a half degree."""
+    spoken_unit = _TEMPERATURES.get(command.unit, unit)
+    if command.amount is None or spoken_unit == unit:
+        return command
+    converted = TemperatureConverter.convert_interval if command.is_by else _converted
+    return replace(
+        command, amount=round(converted(command.amount, spoken_unit, unit) * 2) / 2
+    )
 
 
 def _switched(state: State, act: str) -> Iterator[IntentCall]:
     name: dict[str, JsonValue] = {"name": state.entity_id}
     match state.domain:
-        case "vacuum":
-            is_start = act in {"clean", "on", "start"}
-            yield IntentCall(
-                "HassVacuumStart" if is_start else "HassVacuumReturnToBase", name
-            )
-        case "lawn_mower":
-            is_start = act in {"on", "start"}
-            yield IntentCall(
-                "HassLawnMowerStartMowing" if is_start else "HassLawnMowerDock", name
-            )
+        case "vacuum" | "lawn_mower" as robot:
+            if intent_type := _OF_ROBOTS[robot].get(act):
+                yield IntentCall(intent_type, name)
         case "media_player" if act in _OF_PLAYERS:
             yield IntentCall(_OF_PLAYERS[act], name)
         case domain:
             intent_type = (
-                intent.INTENT_TURN_OFF
-                if act in _OFF | {"stop"}
-                else intent.INTENT_TURN_ON
+                intent.INTENT_TURN_OFF if act in _OFF else intent.INTENT_TURN_ON
             )
             yield IntentCall(
                 intent_type,
@@ -558,6 +622,22 @@ def _switched(state: State, act: str) -> Iterator[IntentCall]:
             )
 
 
+_OF_ROBOTS: Final[Mapping[str, Mapping[str, str]]] = {
+    "vacuum": {
+        **dict.fromkeys(("clean", "on", "start"), "HassVacuumStart"),
+        **dict.fromkeys(("dock", "off"), "HassVacuumReturnToBase"),
+    },
+    "lawn_mower": {
+        **dict.fromkeys(("on", "start"), "HassLawnMowerStartMowing"),
+        **dict.fromkeys(("dock", "off"), "HassLawnMowerDock"),
+    },
+}
+"""Intents for robots, by acts. Home Assistant has no intents that let them pause, or that find them."""
+_TEMPERATURES: Final = {
+    "celsius": UnitOfTemperature.CELSIUS,
+    "fahrenheit": UnitOfTemperature.FAHRENHEIT,
+}
+_converted: Final = TemperatureConverter.convert
 _RESPONSES: Final = {
     COVER: "cover",
     VALVE: "valve",

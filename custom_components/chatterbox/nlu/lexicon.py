@@ -4,15 +4,21 @@ A phrase with `…` stands around other words: "turn … off". All phrases are f
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from typing import Final
 
-from ..agent.text import ELIDED, HAN, base_language, fold, read_language_files
+from ..agent.text import ELIDED, HAN, base_language, read_language_files
 from ..speech.text.language import number_words
-from ..speech.text.phrases import PhraseTree, Token, divided, text_tokens
+from ..speech.text.phrases import (
+    PhraseTree,
+    Token,
+    accented_words,
+    divided,
+    text_tokens,
+)
 
 GAP: Final = "…"
 ARTICLE: Final = "article"
@@ -82,13 +88,15 @@ type PhraseTable = dict[str, dict[str, str] | str]
 """The words of one language: for each role, its phrases divided by commas, mostly by their values.
 
 Beside roles, it has `article`, the fillers that are dropped before an item of a list,
-`slightly`, those with which a change is a small one, the texts of `_MARKS`, and
-`accented`, words of reports that differ from those of requests in an accent alone:
-"apagué".
+`slightly`, those with which a change is a small one, the texts of `_MARKS`,
+`accented`, words that differ from others in an accent alone, such as "apagué", and
+`past_day`, the words around a weekday that is past: "last …".
 """
 _OF_FILLERS: Final = frozenset({ARTICLE, SLIGHTLY})
-_MARKS: Final = ("indefinite", "endings", "clitics", "point")
-"""Texts that name no item of a list, endings of names, pronouns in one word with a verb, and decimal points."""
+_MARKS: Final = ("indefinite", "endings", "clitics", "point", "heads")
+"""Texts that name no item of a list, endings of names, pronouns in one word with a verb, decimal points, and heads."""
+_PAST: Final = "past_day"
+WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
 SMALL: Final = frozenset({Role.FILLER, Role.PREPOSITION})
@@ -122,16 +130,22 @@ class Lexicon:
     """Pronouns that are written in one word with the verb before them."""
     point: frozenset[str]
     """Words for the decimal separator."""
-    accented: frozenset[str]
-    """Words of reports, with their accents."""
+    heads: frozenset[str]
+    """Last parts of names that are written in one word with what tells them apart: "Kaffeemaschine"."""
+
+    def tokens(self, text: str) -> list[Token]:
+        """Return the words, numbers and signs of a text; a comma stands between parts."""
+        return tokens(text, self.phrases.accented)
 
     def begins(self, meaning: PhraseMeaning, acts: AbstractSet[str]) -> bool:
         """Return whether a phrase is, or begins, one of some acts."""
-        if meaning.role is Role.ACT:
-            return meaning.value in acts
-        return meaning.role is Role.VERB and not acts.isdisjoint(
-            self.acts_of_verbs.get(meaning.value, ())
-        )
+        return not acts.isdisjoint(self.acts_of(meaning))
+
+    def acts_of(self, meaning: PhraseMeaning) -> frozenset[str]:
+        """Return the acts that a phrase is, or begins."""
+        if meaning.role is Role.VERB:
+            return self.acts_of_verbs.get(meaning.value, frozenset())
+        return frozenset({meaning.value} if meaning.role is Role.ACT else ())
 
     def stem(self, word: str) -> str:
         """Return a word of a name without its ending: "kuchni" and "kuchnia" are the same room.
@@ -161,6 +175,10 @@ class Lexicon:
         """Return whether some words are words for kinds of entities alone."""
         return self._are(words, lambda meaning: meaning.role is Role.KIND)
 
+    def is_timer(self, word: str) -> bool:
+        """Return whether a word is one for timers, which may follow a name in one word: "Nudeltimer"."""
+        return any(one.value == "timer" for _, one in self.phrases.found([word], 0))
+
     def is_small(self, *words: str) -> bool:
         """Return whether one of some words is a preposition, or changes nothing."""
         return any(
@@ -187,10 +205,10 @@ class Lexicon:
         return not words or any(self._are(words[end:], is_one) for end in ends)
 
 
-def tokens(text: str, *, keep_accents: bool = False) -> list[Token]:
+def tokens(text: str, accented: AbstractSet[str] = frozenset()) -> list[Token]:
     """Return the words, numbers and signs of a text; a comma stands between parts."""
     plain = text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
-    return text_tokens(plain, _TOKEN, keep_accents=keep_accents)
+    return text_tokens(plain, _TOKEN, accented)
 
 
 def tokens_of_phrase(text: str) -> list[str]:
@@ -200,24 +218,19 @@ def tokens_of_phrase(text: str) -> list[str]:
 
 def read_lexicon(table: PhraseTable, language: str) -> Lexicon:
     """Return the words of a language for sentences to be read."""
-    tree, acts = PhraseTree[PhraseMeaning](), dict[tuple[str, str], tuple[str, ...]]()
-    for key, section in table.items():
-        values = (
-            section
-            if isinstance(section, dict)
-            else {key if key in _OF_FILLERS else "": section}
+    accented = accented_words(str(table.get(ACCENTED, "")))
+    tree = PhraseTree[PhraseMeaning](accented=accented)
+    acts = dict[tuple[str, str], tuple[str, ...]]()
+    for meaning, text in _phrases(table):
+        first, _, last = (
+            " ".join(token.word for token in tokens(part, accented))
+            for part in text.partition(GAP)
         )
-        for value, texts in values.items() if key not in {*_MARKS, ACCENTED} else ():
-            role = Role.FILLER if key in _OF_FILLERS else Role(key)
-            for text in divided(texts):
-                first, _, last = (
-                    " ".join(tokens_of_phrase(part)) for part in text.partition(GAP)
-                )
-                tree.add(f"{first} {last}".split(), PhraseMeaning(role, value))
-                if GAP in text:
-                    tree.add(first.split(), PhraseMeaning(Role.VERB, first))
-                    tree.add(last.split(), PhraseMeaning(Role.PARTICLE, last))
-                    acts[first, last] = (*acts.get((first, last), ()), value)
+        tree.add(f"{first} {last}".split(), meaning)
+        if GAP in text:
+            tree.add(first.split(), PhraseMeaning(Role.VERB, first))
+            tree.add(last.split(), PhraseMeaning(Role.PARTICLE, last))
+            acts[first, last] = (*acts.get((first, last), ()), meaning.value)
     numbers = PhraseTree[int]()
     for text, number in number_words(language).items():
         numbers.add(tokens_of_phrase(text), number)
@@ -233,10 +246,23 @@ def read_lexicon(table: PhraseTable, language: str) -> Lexicon:
         )
         for key in _MARKS
     ]
-    marks.append(
-        frozenset(divided(fold(str(table.get(ACCENTED, "")), keep_accents=True)))
-    )
     return Lexicon(tree, acts, numbers, of_verbs, *marks)
+
+
+def _phrases(table: PhraseTable) -> Iterator[tuple[PhraseMeaning, str]]:
+    """Yield the phrases of a language with what they mean."""
+    for key, section in table.items():
+        if key in {*_MARKS, ACCENTED, _PAST}:
+            continue
+        role = Role.FILLER if key in _OF_FILLERS else Role(key)
+        value_of_all = key if key in _OF_FILLERS else ""
+        values = section if isinstance(section, dict) else {value_of_all: section}
+        for value, texts in values.items():
+            for text in divided(texts):
+                yield PhraseMeaning(role, value), text
+                is_weekday = role is Role.DAY and value in WEEKDAYS
+                for past in divided(str(table.get(_PAST, ""))) if is_weekday else ():
+                    yield PhraseMeaning(role, f"-{value}"), past.replace(GAP, text)
 
 
 _MANY: Final = frozenset(

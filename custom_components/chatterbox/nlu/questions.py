@@ -1,47 +1,28 @@
 """Understands questions: about the world around the home, and about the states of its entities."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import date
+from collections.abc import Callable, Iterator, Sequence, Set as AbstractSet
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
-from .commands import KINDS, Surroundings, places_of
-from .lexicon import Role
+from .kinds import KINDS, EntityKind
+from .lexicon import WEEKDAYS, Role
 from .reading import Parts, Reading
+from .requests import StateQuestion, Surroundings, WorldQuestion
+from .targets import places_of
 from .vocabulary import HomeVocabulary, KnownEntity
-
-
-@dataclass(frozen=True, slots=True)
-class WorldQuestion:
-    """A question about the world around the home: the time, the date, the weather."""
-
-    topics: tuple[str, ...]
-    days: tuple[str, ...] = ()
-    is_whether: bool = False
-    """Whether its answer begins with yes or no."""
-    zone: str = ""
-    """The time zone of the place whose time is asked for; empty for here."""
-    on: date | None = None
-    """The date that is asked about, if it is none of the `days`."""
-
-
-@dataclass(frozen=True, slots=True)
-class StateQuestion:
-    """A question about the states of entities."""
-
-    ids: frozenset[str]
-    form: str
-    """The key of Home Assistant's answer."""
-    state: str = ""
-    """The state that is asked for, a value of the lexicon; empty for any."""
-    spoken_state: str = ""
-    """The same, as it was said."""
-
 
 _WEATHER: Final = frozenset(
     {"weather", "rain", "snow", "sun", "wind", "fog", "clouds", "storm", "feel"}
 )
 _CLOCK: Final = frozenset({"time", "date"})
+ALONE: Final = frozenset({"help", "hello", "good_morning", "good_night", "thanks"})
+"""Topics of sentences that hold nothing else."""
+_WHETHER: Final = frozenset({"is", "need", "when", "will"})
+_DAYS: Final = (("when", "week"), ("will", "0"), ("need", "0"))
+"""The days that forms of questions mean."""
+_DATES: Final = frozenset({"1", "2", *WEEKDAYS, *(f"-{day}" for day in WEEKDAYS)})
+"""Days that are one date; those with a minus are past."""
 _NOW: Final = frozenset({"0", "now"})
 _SILENT: Final = frozenset({Role.FILLER, Role.PREPOSITION, Role.AND})
 _OF_QUESTIONS: Final = _SILENT | {
@@ -69,6 +50,12 @@ _OF_STATES: Final = _SILENT | {
         Role.PRONOUN,
     ),
 }
+_SUBJECTS: Final = (Role.ENTITY, Role.KIND)
+_OF_FOLLOWING: Final = _SILENT | {Role.PLACE, Role.ENTITY, Role.QUANTIFIER}
+_TURNED: Final = ["closed", "locked"]
+"""States of one door: "ai-je fermé la porte à clé ?"."""
+_THERMOMETERS: Final = frozenset({("climate", ""), ("sensor", "temperature")})
+_INDOORS: Final = StateQuestion(frozenset(), "one", aspect="temperature")
 _ON: Final = frozenset(
     {
         "light",
@@ -105,117 +92,167 @@ def state_question(
     parts: Parts, reading: Reading, names: HomeVocabulary, surroundings: Surroundings
 ) -> StateQuestion | None:
     """Return the question about states that all words ask."""
-    forms, states = parts.values(Role.QUESTION), parts.all(Role.STATE)
-    begin = next(
-        (span.role for span in parts.spans if span.role is not Role.FILLER), None
-    )
-    is_asked = begin in {Role.QUESTION, Role.BE} or (
-        reading.is_asked and bool(parts.all(Role.BE))
-    )
-    if not is_asked or not _OF_STATES.issuperset(parts.by_role) or len(states) > 1:
+    if not _asks_for_state(parts, reading):
         return None
-    state = states[0].value.removeprefix("turned_") if states else ""
-    spoken = reading.text(states[0].start, states[0].end) if states else ""
-    is_named = bool(parts.all(Role.ENTITY) or parts.all(Role.PRONOUN))
-    is_whether = {*forms} <= {"is"}
-    ids = _asked_about(parts, state, names, surroundings, is_whether=is_whether)
-    if not ids:
+    state_words = _StateWords(parts, names, surroundings)
+    ids = state_words.ids
+    form = state_words.form(ids) if ids else ""
+    if not form:
         return None
-    if not states:
-        is_value = (is_named or bool(parts.all(Role.ASPECT))) and not parts.all(
-            Role.KIND
-        )
-        return (
-            StateQuestion(ids, "one")
-            if is_value and "what" in forms and len(ids) <= MOST_TOLD
-            else None
-        )
-    is_plural = any(
-        kind.is_plural
-        for value in parts.values(Role.KIND)
-        if (kind := KINDS.get(value))
-    )
-    if is_whether and (is_named or (len(ids) == 1 and not is_plural)):
-        return StateQuestion(ids, "one_yesno", state, spoken) if len(ids) == 1 else None
-    if is_whether:
-        is_all = state in _SHUT or "all" in parts.values(Role.QUANTIFIER)
-        form = "all" if is_all and "any" not in parts.values(Role.QUANTIFIER) else "any"
-        return StateQuestion(ids, form, state, spoken) if parts.all(Role.KIND) else None
-    is_some = (
-        not is_named
-        and (bool(parts.all(Role.KIND)) or state in {"on", "open"})
-        and bool(parts.all(Role.BE) or "what" in forms)
-    )
-    form = next(
-        (one for one in ("how_many", "which") if one in forms),
-        "which" if forms == ["what"] else "",
-    )
-    return StateQuestion(ids, form, state, spoken) if form and is_some else None
+    spoken = [reading.text(one.start, one.end) for one in parts.all(Role.STATE)]
+    spoken_state = spoken[-1] if spoken else ""
+    return StateQuestion(ids, form, state_words.state, spoken_state, state_words.aspect)
 
 
-def _asked_about(
-    parts: Parts,
-    state: str,
-    names: HomeVocabulary,
-    surroundings: Surroundings,
-    *,
-    is_whether: bool,
-) -> frozenset[str]:
-    """Return the entities that a question means, none if its words mean none together."""
-    aspects, kinds = (
-        parts.values(Role.ASPECT),
-        [KINDS.get(one) for one in parts.values(Role.KIND) if one not in _ANY],
-    )
-    able = {one.entity_id for one in names.entities if not state or _may_be(one, state)}
-    if "who" in parts.values(Role.QUESTION):
-        able = {one for one in able if names.by_id[one].domain == "person"}
-    if aspects:
-        able = {
-            one
-            for one in able
-            if names.by_id[one].domain == "sensor"
-            and names.by_id[one].device_class in aspects
-        }
-    for kind in kinds:
-        sensed = (
-            {"garage_door" if one == "garage" else one for one in kind.device_classes}
-            if kind
-            else ()
+def _asks_for_state(parts: Parts, reading: Reading) -> bool:
+    """Return whether words begin as a question about states, and have no others."""
+    roles = [span.role for span in parts.spans if span.role is not Role.FILLER]
+    is_marked = reading.is_asked and (Role.BE in roles or roles[:1] == [Role.STATE])
+    is_begun = not {Role.QUESTION, Role.BE}.isdisjoint(roles[:1])
+    is_asked = is_begun or is_marked or roles[-1:] == [Role.QUESTION]  # "...吗"
+    is_warm = bool(parts.all(Role.PLACE)) and parts.values(Role.TOPIC) == ["feel"]
+    roles_of = _OF_STATES | {Role.TOPIC} if is_warm else _OF_STATES
+    is_one = len(parts.all(Role.STATE)) <= 1 or parts.values(Role.STATE) == _TURNED
+    return is_asked and is_one and roles_of.issuperset(parts.by_role)
+
+
+@dataclass(frozen=True)
+class _StateWords:
+    """The words of a question about states."""
+
+    parts: Parts
+    names: HomeVocabulary
+    surroundings: Surroundings
+
+    @property
+    def state(self) -> str:
+        """The state that is asked for; empty for any."""
+        states = self.parts.values(Role.STATE)
+        return states[-1].removeprefix("turned_") if states else ""
+
+    @property
+    def aspect(self) -> str:
+        """The measured property, as far as one is asked for: "how warm is it in the kitchen"."""
+        if self.parts.all(Role.TOPIC):
+            return "temperature"
+        return next(iter(self.parts.values(Role.ASPECT)), "")
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """The entities that are meant, none if the words mean none together."""
+        parts, quantifiers = self.parts, self.parts.values(Role.QUANTIFIER)
+        places = places_of(parts, self.names, self.surroundings)
+        tests = [*self._tests(), *map(_is_in, places)]
+        able = frozenset(
+            one.entity_id
+            for one in self.names.entities
+            if all(test(one) for test in tests)
         )
-        able = {
-            one
-            for one in able
-            if kind
-            and (
-                kind.has(names.by_id[one])
-                or (
-                    names.by_id[one].domain == "binary_sensor"
-                    and names.by_id[one].device_class in sensed
-                )
+        if "others" in quantifiers:
+            return frozenset()
+        is_named = any(parts.all(role) for role in _SUBJECTS)
+        if self.is_whether and not is_named and not parts.all(Role.PRONOUN):
+            return frozenset(  # "is the garage open"
+                one for one in able if KINDS["garage"].has(self.names.by_id[one])
             )
-        }
-    for areas in (
-        places := places_of(
-            parts.spans, parts.values(Role.QUANTIFIER), names, surroundings
+        if parts.all(Role.PRONOUN) and not parts.all(Role.TOPIC):
+            return self.surroundings.last & able
+        named = [span.named.ids for span in parts.all(Role.ENTITY) if span.named]
+        if len(named) > 1 and parts.all(Role.AND):
+            named = [frozenset[str]().union(*named)]  # "the fan and the heater"
+        found = _measuring(able.intersection(*named), self.names)
+        near = frozenset(
+            one
+            for one in found
+            if self.names.by_id[one].area_id == self.surroundings.area_id
         )
-    ):
-        able = {one for one in able if names.by_id[one].area_id in areas}
-    if "others" in parts.values(Role.QUANTIFIER):
-        return frozenset()
-    if parts.all(Role.PRONOUN):
-        return frozenset(surroundings.last & able)
-    named = [span.named.ids for span in parts.all(Role.ENTITY) if span.named]
-    found = frozenset(able).intersection(*named)
-    near = frozenset(
-        one for one in found if names.by_id[one].area_id == surroundings.area_id
-    )
-    is_singular = bool(kinds) and not any(kind.is_plural for kind in kinds if kind)
-    is_here = (
-        is_whether
-        and is_singular
-        and not (places or named or parts.all(Role.QUANTIFIER))
-    )
-    return near if near and is_here else found
+        is_singular = bool(self._kinds) and not self._is_plural
+        is_here = self.is_whether and is_singular and not (places or named)
+        return near if near and is_here and not quantifiers else found
+
+    @property
+    def is_whether(self) -> bool:
+        """Whether the answer is a yes or a no."""
+        return {*self.parts.values(Role.QUESTION)} <= {"is"}
+
+    @property
+    def _kinds(self) -> Sequence[EntityKind | None]:
+        values = self.parts.values(Role.KIND)
+        return [KINDS.get(one) for one in values if one not in _ANY]
+
+    @property
+    def _is_plural(self) -> bool:
+        return any(
+            kind.is_plural
+            for value in self.parts.values(Role.KIND)
+            if (kind := KINDS.get(value))
+        )
+
+    def _tests(self) -> Iterator[Callable[[KnownEntity], bool]]:
+        """Yield what the words tell of the entities."""
+        if state := self.state:
+            yield lambda one: _may_be(one, state)
+        if "who" in self.parts.values(Role.QUESTION):
+            yield lambda one: one.domain == "person"
+        if aspect := self.aspect:
+            yield lambda one: _measures(one, aspect)
+        for kind in self._kinds:
+            yield partial(_is_of_kind, kind)
+
+    def form(self, ids: frozenset[str]) -> str:
+        """Return the key of Home Assistant's answer about entities; empty if nothing is asked about them."""
+        parts, forms = self.parts, self.parts.values(Role.QUESTION)
+        is_named = bool(parts.all(Role.ENTITY) or parts.all(Role.PRONOUN))
+        if not self.state:
+            is_value = (is_named or bool(self.aspect)) and not parts.all(Role.KIND)
+            is_short = len(ids) <= MOST_TOLD
+            return "one" if is_value and is_short and "what" in forms else ""
+        if self.is_whether:
+            return self._form_of_whether(ids, is_named=is_named)
+        is_some = bool(parts.all(Role.KIND)) or self.state in {"on", "open"}
+        is_asked = bool(parts.all(Role.BE)) or "what" in forms
+        if is_named or not (is_some and is_asked):
+            return ""
+        named = (one for one in ("how_many", "which") if one in forms)
+        return next(named, "which" if forms == ["what"] else "")
+
+    def _form_of_whether(self, ids: frozenset[str], *, is_named: bool) -> str:
+        is_one = len(ids) == 1
+        if is_one and (is_named or not self._is_plural):
+            return "one_yesno"
+        if is_named:
+            return "all" if self.parts.all(Role.AND) else ""
+        if not self.parts.all(Role.KIND):
+            return ""
+        quantifiers = self.parts.values(Role.QUANTIFIER)
+        is_all = self.state in _SHUT or "all" in quantifiers
+        return "all" if is_all and "any" not in quantifiers else "any"
+
+
+def _is_in(areas: frozenset[str | None]) -> Callable[[KnownEntity], bool]:
+    return lambda one: one.area_id in areas
+
+
+def _measures(entity: KnownEntity, aspect: str) -> bool:
+    """Return whether an entity measures something. Thermostats tell how warm it is."""
+    if entity.domain == "climate":
+        return aspect == "temperature"
+    return entity.domain == "sensor" and entity.device_class == aspect
+
+
+def _measuring(ids: frozenset[str], names: HomeVocabulary) -> frozenset[str]:
+    """Return the sensors among entities with thermostats, else all of them."""
+    sensors = frozenset(one for one in ids if names.by_id[one].domain == "sensor")
+    return sensors if names.domains(ids) == {"sensor", "climate"} else ids
+
+
+def _is_of_kind(kind: EntityKind | None, entity: KnownEntity) -> bool:
+    """Return whether an entity is of a kind, or senses whether one is open."""
+    if kind is None:
+        return False
+    classes = {"garage_door" if one == "garage" else one for one in kind.device_classes}
+    is_sensor = entity.domain == "binary_sensor" and entity.device_class in classes
+    return is_sensor or kind.has(entity)
 
 
 def _may_be(entity: KnownEntity, state: str) -> bool:
@@ -226,55 +263,51 @@ def _may_be(entity: KnownEntity, state: str) -> bool:
 
 
 def world_question(parts: Parts, *, is_marked: bool) -> WorldQuestion | None:
-    """Return the question about the time or the weather that all words ask."""
+    """Return the question about the time or the weather that all words ask, or a greeting."""
     topics = parts.values(Role.TOPIC)
     is_elsewhere = any(span.named for span in parts.all(Role.PLACE))
     is_told = parts.spans[0].role is Role.PRONOUN  # "it is cold"
-    if (
-        not topics
-        or is_elsewhere
-        or is_told
-        or not _OF_QUESTIONS.issuperset(parts.by_role)
-    ):
+    is_explained = _OF_QUESTIONS.issuperset(parts.by_role)
+    if is_elsewhere or is_told or not is_explained:
         return None
-    if topics == ["help"]:
-        return (
-            WorldQuestion(("help",))
-            if {*parts.by_role} <= {Role.TOPIC, Role.FILLER}
-            else None
-        )
-    if _CLOCK.issuperset(topics):
-        return _about_clock(parts, topics)
-    if topics == ["song"]:
-        return (
-            WorldQuestion(("song",))
-            if _NOW.issuperset(parts.values(Role.DAY)) and not parts.all(Role.ZONE)
-            else None
-        )
+    match topics:
+        case [topic] if topic in ALONE:
+            is_alone = {Role.TOPIC, Role.FILLER}.issuperset(parts.by_role)
+            return WorldQuestion((topic,)) if is_alone else None
+        case ["song"]:
+            is_now = _NOW.issuperset(parts.values(Role.DAY))
+            is_here = is_now and not parts.all(Role.ZONE)
+            return WorldQuestion(("song",)) if is_here else None
+        case [_, *_] if _CLOCK.issuperset(topics):
+            return _about_clock(parts, topics)
+        case [_, *_] if is_about_weather(topics):
+            return _about_weather(parts, topics, is_marked=is_marked)
+        case _:
+            return None
+
+
+def _about_weather(
+    parts: Parts, topics: Sequence[str], *, is_marked: bool
+) -> WorldQuestion | None:
     is_indoors = bool(parts.all(Role.QUANTIFIER)) and "feel" in topics
-    if parts.all(Role.ZONE) or is_indoors or not is_about_weather(topics):
+    if parts.all(Role.ZONE) or is_indoors:
         return None
-    forms = parts.values(Role.QUESTION)
-    days = (
-        parts.values(Role.DAY)
-        or ["week"] * ("when" in forms)
-        or ["0"] * (not {"will", "need"}.isdisjoint(forms))
-    )
+    forms = {*parts.values(Role.QUESTION)}
     phenomena = tuple(topic for topic in topics if topic != "weather")
-    is_whether = (
-        bool(parts.all(Role.BE) or not {"is", "need", "when", "will"}.isdisjoint(forms))
-        and "what" not in forms
-    )
-    is_whether = is_whether or bool(
-        is_marked and phenomena and not forms
-    )  # "¿llueve mañana?"
+    is_whether = _is_whether(parts, forms, is_marked=is_marked and bool(phenomena))
+    days = parts.values(Role.DAY) or [day for form, day in _DAYS if form in forms][:1]
     is_told = topics == ["feel"] and not (forms or is_marked)  # "hace frío"
-    is_asked = (is_whether and not is_told) or bool(forms)
-    if (is_whether and len(phenomena) > 1) or not (
-        is_asked or days or topics == ["weather"] or len(parts.spans) == 1
-    ):
+    is_asked = bool(forms) or (is_whether and not is_told)
+    is_plain = bool(days) or topics == ["weather"] or len(parts.spans) == 1
+    if (is_whether and len(phenomena) > 1) or not (is_asked or is_plain):
         return None
     return WorldQuestion(phenomena or ("weather",), tuple(days), is_whether)
+
+
+def _is_whether(parts: Parts, forms: set[str], *, is_marked: bool) -> bool:
+    """Return whether the answer is a yes or a no: "¿llueve mañana?" is marked alone."""
+    is_so = bool(parts.all(Role.BE)) or not _WHETHER.isdisjoint(forms)
+    return (is_so and "what" not in forms) or (is_marked and not forms)
 
 
 def is_about_weather(topics: Sequence[str]) -> bool:
@@ -283,17 +316,70 @@ def is_about_weather(topics: Sequence[str]) -> bool:
 
 
 def _about_clock(parts: Parts, topics: Sequence[str]) -> WorldQuestion | None:
-    zones = parts.values(Role.ZONE)
-    is_asked = (
-        bool(parts.all(Role.QUESTION) or parts.all(Role.BE))
-        or parts.spans[0].role is Role.TOPIC
-    )
-    if (
-        not is_asked
-        or parts.all(Role.PLACE)
-        or not _NOW.issuperset(parts.values(Role.DAY))
-    ):
+    zones, days = parts.values(Role.ZONE), parts.values(Role.DAY)
+    forms = parts.values(Role.QUESTION)
+    is_asked = bool(forms or parts.all(Role.BE))
+    is_asked = is_asked or parts.spans[0].role is Role.TOPIC
+    if not is_asked or parts.all(Role.PLACE):
         return None
-    if len(zones) > 1 or (zones and topics != ["time"]):
+    is_which = "what" in forms or parts.spans[0].role is Role.TOPIC
+    is_dated = topics == ["date"] and len(days) == 1 and days[0] in _DATES
+    if is_dated and is_which and not zones:
+        return WorldQuestion(("date",), (days[0],))
+    if not _NOW.issuperset(days) or len(zones) > 1:
+        return None
+    if zones and topics != ["time"]:
         return None
     return WorldQuestion(tuple(topics), zone=zones[0] if zones else "")
+
+
+def following_question(
+    parts: Parts, reading: Reading, names: HomeVocabulary, surroundings: Surroundings
+) -> WorldQuestion | StateQuestion | None:
+    """Return the question before, for another day, or for what is named after it: "and tomorrow", "and the kitchen"."""
+    question, days = surroundings.before, parts.values(Role.DAY)
+    is_joined = reading.is_asked or any(one.role is Role.AND for one in reading.spans)
+    match question:
+        case WorldQuestion(topics=topics) if not is_about_weather(topics):
+            return None
+        case WorldQuestion() if days and parts.by_role.keys() <= {Role.DAY, *_SILENT}:
+            return replace(question, days=tuple(days), on=None, hour=None)
+        case WorldQuestion() if is_joined:
+            return _of_others(_INDOORS, _THERMOMETERS, parts, names, surroundings)
+        case StateQuestion(ids=ids) if is_joined:
+            known = (names.by_id[one] for one in ids if one in names.by_id)
+            is_warm = question.aspect == "temperature"
+            sorts = _THERMOMETERS if is_warm else {*map(_sort, known)}
+            return _of_others(question, sorts, parts, names, surroundings)
+        case _:
+            return None
+
+
+def _of_others(
+    question: StateQuestion,
+    sorts: AbstractSet[tuple[str, str]],
+    parts: Parts,
+    names: HomeVocabulary,
+    surroundings: Surroundings,
+) -> StateQuestion | None:
+    """Return a question about other entities of some sorts, which words name by their names and rooms alone."""
+    places = places_of(parts, names, surroundings)
+    named = [span.named.ids for span in parts.all(Role.ENTITY) if span.named]
+    if not (places or named) or not _OF_FOLLOWING.issuperset(parts.by_role):
+        return None
+    able = frozenset(
+        one.entity_id
+        for one in names.entities
+        if _sort(one) in sorts and all(one.area_id in areas for areas in places)
+    )
+    found = _measuring(able.intersection(*named), names)
+    if not found or (question.form == "one" and len(found) > MOST_TOLD):
+        return None
+    form = "any" if question.form == "one_yesno" and len(found) > 1 else question.form
+    return replace(question, ids=found, form=form)
+
+
+def _sort(entity: KnownEntity) -> tuple[str, str]:
+    """Return what tells an entity from those of other kinds."""
+    is_classed = entity.domain in {"sensor", "binary_sensor", "cover"}
+    return entity.domain, entity.device_class if is_classed else ""

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from ..agent.text import HAN, MOST_UNDERSTOOD, plain
 from ..speech.text.phrases import Token, coverings
-from .lexicon import COMMA, SMALL, Lexicon, PhraseMeaning, Role, tokens
+from .lexicon import COMMA, SMALL, Lexicon, PhraseMeaning, Role
 from .vocabulary import HomeVocabulary, Named
 from .zones import zones
 
@@ -39,12 +39,16 @@ _COST_OF_TEXT: Final = 2.0
 _COST_OF_WORD: Final = 0.7
 """The cost of each word of a text."""
 _MOST_TEXT: Final = 12
+DURATIONS: Final = ("hours", "minutes", "seconds")
+"""Units of time."""
 _BEFORE_TEXT: Final = frozenset({"add", "remove", "complete", "play"})
 """Acts after which a text of the person's own may stand."""
 _NUMBER: Final = re.compile(r"\d+(?:\.\d\d?)?")
 """A number, unless its point may divide thousands."""
 _BETWEEN_HAN: Final = re.compile(rf"(?<=[{HAN}]) (?=[{HAN}])")
 _IN_PAIRS: Final = frozenset({Role.VERB, Role.PARTICLE})
+_REPORTED: Final = frozenset({Role.REVERSING, Role.STATE})
+"""The roles of words that may reverse a request: "zamknąłem" tells of a state."""
 _NOT_TELLING: Final = SMALL | {Role.KIND}
 
 
@@ -118,6 +122,11 @@ class Reading:
         )
 
     @property
+    def heard(self) -> Sequence[str]:
+        """Its words, folded."""
+        return [token.word for token in self.words]
+
+    @property
     def is_asked(self) -> bool:
         """Whether the sentence is written as a question."""
         return "?" in plain(self.sentence)
@@ -139,9 +148,9 @@ def read(sentence: str, words: Lexicon, names: HomeVocabulary) -> Sequence[Readi
     Several steps of a turn ask for those of the same sentence: it is read once.
     """
     found = _divided(
-        tokens(sentence) if len(sentence) <= MOST_UNDERSTOOD else (), words, names
+        words.tokens(sentence) if len(sentence) <= MOST_UNDERSTOOD else (), words, names
     )
-    if not 0 < len(found) <= MOST_WORDS or _is_report(sentence, words):
+    if not 0 < len(found) <= MOST_WORDS:
         return ()
     heard = [token.word for token in found]
     phrases = [
@@ -159,13 +168,6 @@ def read(sentence: str, words: Lexicon, names: HomeVocabulary) -> Sequence[Readi
         MOST_READINGS,
     )
     return tuple(Reading(sentence, tuple(found), spans, cost) for cost, spans in ways)
-
-
-def _is_report(sentence: str, words: Lexicon) -> bool:
-    """Return whether a word tells of something done, by its accent: "apagué la luz"."""
-    return bool(words.accented) and any(
-        one.word in words.accented for one in tokens(sentence, keep_accents=True)
-    )
 
 
 def _divided(
@@ -190,6 +192,8 @@ def _is_pair(first: str, last: str, words: Lexicon, names: HomeVocabulary) -> bo
             one.role in {Role.ACT, Role.VERB}
             for _, one in words.phrases.found([first], 0)
         )
+    if len(first) > 2 and words.is_timer(last):  # noqa: PLR2004 "Eitimer"
+        return True
     return words.is_kind([last]) and any(
         one.role is Role.PLACE for _, one in names.found([first], 0)
     )
@@ -214,14 +218,9 @@ def _starts_of_text(
 
 def _begins_name(meaning: PhraseMeaning, words: Lexicon) -> bool:
     """Return whether the name of a timer may stand after a phrase."""
-    is_duration = meaning.role is Role.UNIT and meaning.value not in {
-        "percent",
-        "degrees",
-        "kelvin",
-    }
-    return (
-        is_duration or meaning.value == "for" or words.begins(meaning, {"set", "start"})
-    )
+    is_duration = meaning.role is Role.UNIT and meaning.value.endswith(DURATIONS)
+    is_named = meaning.value in {"for", "timer"}
+    return is_duration or is_named or words.begins(meaning, {"set", "start"})
 
 
 def _pairs(
@@ -282,7 +281,7 @@ def _spans(
     known = [
         span
         for span in known
-        if (span.end > least or span.role is Role.REVERSING)
+        if (span.end > least or span.role in _REPORTED)
         and (span.end not in last or span.role not in SMALL)
     ]
     yield from known
@@ -367,13 +366,14 @@ def _numbers(
 
 def telling_text(text: str, words: Lexicon) -> str:
     """Return a text without idle words and kinds: "beatles" of "some music by the beatles"."""
-    heard, telling, at = [token.word for token in tokens(text)], list[str](), 0
+    found_words, telling, at = words.tokens(text), list[str](), 0
+    heard = [token.word for token in found_words]
     while at < len(heard):
         found = (
             one for one in words.phrases.found(heard, at) if one[1].role in _NOT_TELLING
         )
         end = max((end for end, _ in found), default=at)
         if end == at:
-            telling.append(heard[at])
+            telling.append(text[found_words[at].start : found_words[at].end])
         at = max(end, at + 1)
     return _BETWEEN_HAN.sub("", " ".join(telling))

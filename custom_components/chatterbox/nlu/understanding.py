@@ -4,25 +4,15 @@ What the rules cannot explain is not understood. They are tried on the readings 
 sentence, the most likely first.
 """
 
-from collections.abc import Mapping, Sequence, Set as AbstractSet
-from dataclasses import dataclass, replace
+from collections.abc import Sequence, Set as AbstractSet
+from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
 from ..speech.text.phrases import PhraseTree
-from .commands import (
-    KINDS,
-    PLAIN_ACTS,
-    Choice,
-    EntityCommand,
-    OpenQuestion,
-    Surroundings,
-    UnknownName,
-    commands,
-    following_commands,
-    may_mean,
-)
+from .commands import PLAIN_ACTS, commands, following_commands, may_mean
+from .kinds import KINDS
 from .lexicon import (
     ARTICLE,
     COMMA,
@@ -33,60 +23,23 @@ from .lexicon import (
     tokens,
     tokens_of_phrase,
 )
-from .questions import (
+from .questions import following_question, state_question, world_question
+from .reading import DURATIONS, Parts, PhraseSpan, Reading, read, telling_text
+from .requests import (
+    Choice,
+    EntityCommand,
+    ListRequest,
+    OpenQuestion,
+    PlayRequest,
+    SpokenRequest,
     StateQuestion,
+    Surroundings,
+    TimerRequest,
+    UnknownName,
     WorldQuestion,
-    is_about_weather,
-    state_question,
-    world_question,
 )
-from .reading import Parts, PhraseSpan, Reading, read, telling_text
+from .targets import NAMING, PLAYER, Targets
 from .vocabulary import HomeVocabulary
-
-
-@dataclass(frozen=True, slots=True)
-class ListRequest:
-    """A request about a list."""
-
-    act: str
-    """`add`, `remove`, `complete`, `read` or `count`."""
-    list_id: str = ""
-    """Empty where none is named."""
-    items: tuple[str, ...] = ()
-    is_all: bool = False
-    """Whether it is about the names of all lists."""
-
-
-@dataclass(frozen=True, slots=True)
-class PlayRequest:
-    """A request for music that is searched for."""
-
-    query: str
-    """The words that tell what is meant."""
-    words: str = ""
-    """All words."""
-
-
-@dataclass(frozen=True, slots=True)
-class TimerRequest:
-    """A timer to start."""
-
-    durations: Mapping[str, int]
-    """Numbers by `hours`, `minutes` and `seconds`."""
-    name: str = ""
-
-
-type SpokenRequest = (
-    EntityCommand
-    | Choice
-    | OpenQuestion
-    | UnknownName
-    | WorldQuestion
-    | StateQuestion
-    | ListRequest
-    | PlayRequest
-    | TimerRequest
-)
 
 _SILENT: Final = frozenset({Role.FILLER, Role.PREPOSITION, Role.AND})
 _OF_LISTS: Final = _SILENT | {
@@ -120,11 +73,16 @@ _OF_COMMANDS: Final = (
 )
 """The roles of phrases that are no title where the act may be another one."""
 _ACTING: Final = frozenset({Role.ACT, Role.VERB})
+_BEFORE_LISTS: Final = frozenset({Role.PREPOSITION, Role.PARTICLE})
 _OF_ITEMS: Final = frozenset({"add", "remove", "complete"})
-_DURATIONS: Final = frozenset({"hours", "minutes", "seconds"})
+_DOING: Final = (Role.ACT, Role.VERB, Role.PARTICLE)
+_STARTING: Final = frozenset({"set", "start", "on", "create"})
+_OF_MUSIC: Final = _SILENT | NAMING | {Role.ACT, Role.TEXT}
+_OF_TIMERS: Final = _SILENT | {*_DOING, Role.AMOUNT, Role.KIND, Role.TEXT}
 _LONGEST_UNKNOWN: Final = 3
 _BEFORE_NAMES: Final = frozenset({Role.ACT, Role.VERB, Role.AND, Role.PREPOSITION})
-_BEFORE_TIMES: Final = frozenset({"at", "by", "for", "to"})
+_BEFORE_OTHERS: Final = frozenset({"at", "by", "find", "for", "to"})
+"""Values of words before a time, or before what may be no thing of the home."""
 _AFTER_NAMES: Final = frozenset(
     {
         Role.AND,
@@ -136,6 +94,7 @@ _AFTER_NAMES: Final = frozenset(
         Role.LEVEL,
     }
 )
+_SETTING: Final = frozenset({Role.PARTICLE, Role.AMOUNT, Role.LEVEL, Role.COLOUR})
 _MOST_ALIKE: Final = 3
 
 
@@ -202,53 +161,43 @@ def _requests(
 ) -> Sequence[SpokenRequest]:
     """Return the requests of a reading; empty if one of them is none."""
     whole = Parts(reading.spans)
-    if question := world_question(whole, is_marked=reading.is_asked) or state_question(
-        whole, reading, names, surroundings
-    ):
+    if question := _question(whole, reading, names, surroundings):
         return [question]
     found: list[SpokenRequest] = []
     for spans in _divided(reading.spans):
         parts = Parts(spans)
-        listed, timed = (
-            _of_list(parts, reading, words, names),
-            _of_timer(parts, reading, words),
+        other = (
+            _question(parts, reading, names, surroundings)
+            or following_question(parts, reading, names, surroundings)
+            or _of_list(parts, reading, words, names)
+            or _of_timer(parts, reading, words)
+            or _to_play(parts, reading, words, names, surroundings)
         )
-        question = (
-            world_question(parts, is_marked=reading.is_asked)
-            or state_question(parts, reading, names, surroundings)
-            or _following_question(parts, surroundings)
-        )
-        if (
-            other := question
-            or listed
-            or timed
-            or _to_play(parts, reading, words, names)
-        ):
-            found.append(other)
-            continue
-        if reading.is_asked and not parts.all(Role.ACT) and not parts.all(Role.VERB):
-            return ()  # "lights on?"
-        several = commands(parts, reading, words, names, surroundings)
-        several = several or following_commands(parts, reading, names, surroundings)
+        several: Sequence[SpokenRequest] | None = [other] if other else None
+        is_cut = _is_cut_question(parts, reading) or _is_vague(parts, reading, words)
+        if several is None and not is_cut:
+            several = commands(parts, reading, words, names, surroundings)
+            several = several or following_commands(parts, reading, names, surroundings)
         if not several:
             return ()
         found += several
         done = [one.ids for one in several if isinstance(one, EntityCommand)]
-        surroundings = replace(surroundings, last=frozenset[str]().union(*done))
+        if done:
+            surroundings = replace(surroundings, last=frozenset[str]().union(*done))
     return found
 
 
-def _following_question(
-    parts: Parts, surroundings: Surroundings
-) -> WorldQuestion | None:
-    """Return the question before, for another day: "and tomorrow"."""
-    days, question = parts.values(Role.DAY), surroundings.before
-    is_day = bool(days) and parts.by_role.keys() <= {Role.DAY, *_SILENT}
-    if not (is_day and isinstance(question, WorldQuestion)) or not is_about_weather(
-        question.topics
-    ):
-        return None
-    return replace(question, days=tuple(days), on=None)
+def _question(
+    parts: Parts, reading: Reading, names: HomeVocabulary, surroundings: Surroundings
+) -> WorldQuestion | StateQuestion | None:
+    return world_question(parts, is_marked=reading.is_asked) or state_question(
+        parts, reading, names, surroundings
+    )
+
+
+def _is_cut_question(parts: Parts, reading: Reading) -> bool:
+    """Return whether words without an act are asked: "lights on?"."""
+    return reading.is_asked and not (parts.all(Role.ACT) or parts.all(Role.VERB))
 
 
 def _divided(spans: Sequence[PhraseSpan]) -> list[Sequence[PhraseSpan]]:
@@ -282,80 +231,111 @@ def _of_list(
     parts: Parts, reading: Reading, words: Lexicon, names: HomeVocabulary
 ) -> ListRequest | OpenQuestion | None:
     """Return what is to be done with a list and the items on it."""
-    texts, kinds, forms = (
-        parts.all(Role.TEXT),
-        parts.values(Role.KIND),
-        parts.values(Role.QUESTION),
-    )
-    act = parts.act(words) or _act_of_question(parts, forms)
+    act = parts.act(words) or _act_of_question(parts)
     if act not in {*_OF_ITEMS, "read", "has"} or not _OF_LISTS.issuperset(
         parts.by_role
     ):
         return None
-    is_dated = {*parts.values(Role.DAY)} - {"0"}
-    if len(texts) != (act in {*_OF_ITEMS, "has"}) or (texts and is_dated):
-        return None
-    lists = {
-        one for span in parts.all(Role.ENTITY) if span.named for one in span.named.ids
-    }
-    is_list = all(
-        names.by_id[one].domain == _LIST for one in lists
-    ) and _LISTS.issuperset(kinds)
-    if not is_list or len(lists) > 1 or not (lists or kinds):
-        return None
-    list_id = next(iter(lists), "")
-    if not texts:
-        act = "count" if "how_many" in parts.values(Role.QUESTION) else act
-        return ListRequest(act, list_id, is_all="lists" in kinds)
-    following = next((span for span in parts.spans if span.start == texts[0].end), None)
-    items = _items(reading, texts[0], words)
-    is_after_list = following is None and any(
-        span.role in {Role.KIND, Role.ENTITY} and span.end <= texts[0].start
-        for span in parts.spans
+    lists = frozenset[str]().union(
+        *(span.named.ids for span in parts.all(Role.ENTITY) if span.named)
     )
-    is_before_list = following is not None and following.role in {
-        Role.PREPOSITION,
-        Role.PARTICLE,
-    }
-    if not (is_before_list or is_after_list):
+    kinds = {*parts.values(Role.KIND)}
+    is_list = names.domains(lists) <= {_LIST} and kinds <= _LISTS
+    if not is_list or len(lists) > 1:
         return None
-    text = reading.text(texts[0].start, texts[0].end)
-    if " ".join(tokens_of_phrase(text)) in words.indefinite:
-        return OpenQuestion("item", reading.sentence.replace(text, GAP, 1))
-    return ListRequest(act, list_id, items) if items else None
+    request, is_named = ListRequest(act, "".join(lists)), bool(lists or kinds)
+    match parts.all(Role.TEXT):
+        case [] if act == "read" and is_named:
+            is_counted = "how_many" in parts.values(Role.QUESTION)
+            return replace(
+                request, act="count" if is_counted else act, is_all="lists" in kinds
+            )
+        case [text] if act != "read" and not {*parts.values(Role.DAY)} - {"0"}:
+            heard = reading.heard[text.start : text.end]
+            is_listed = any(
+                names.domains(one.ids) == {_LIST}
+                for at in range(len(heard))
+                for _, one in names.found(heard, at)
+            )
+            if is_listed and not is_named:
+                return None  # "add milk, the chores"
+            of_items = _on_list if is_named else _on_any_list
+            return of_items(request, text, parts, reading, words)
+        case _:
+            return None
 
 
-def _act_of_question(parts: Parts, forms: Sequence[str]) -> str:
+def _on_list(
+    request: ListRequest,
+    text: PhraseSpan,
+    parts: Parts,
+    reading: Reading,
+    words: Lexicon,
+) -> ListRequest | OpenQuestion | None:
+    """Return a request with the items of a text before or after a list."""
+    following = [span.role for span in parts.spans if span.start == text.end]
+    lists = [*parts.all(Role.KIND), *parts.all(Role.ENTITY)]
+    is_after = not following and any(span.end <= text.start for span in lists)
+    is_answer = bool(following) and reading.heard[text.end] == COMMA
+    is_before = _BEFORE_LISTS.issuperset(following[:1] or [Role.TEXT])
+    if not (is_after or is_answer or is_before):
+        return None
+    phrase = reading.text(text.start, text.end)
+    if " ".join(tokens_of_phrase(phrase)) in words.indefinite:
+        return OpenQuestion("item", reading.sentence.replace(phrase, GAP, 1))
+    items = _items(reading, text, words)
+    return replace(request, items=items) if items else None
+
+
+def _on_any_list(
+    request: ListRequest,
+    text: PhraseSpan,
+    parts: Parts,
+    reading: Reading,
+    words: Lexicon,
+) -> ListRequest | None:
+    """Return a request to add items where no list is named: "add eggs". Its words mean nothing else."""
+    after = [span.role for span in parts.spans if span.start >= text.end]
+    is_last = {Role.FILLER, Role.PARTICLE}.issuperset(after)
+    is_added = _acts_before(reading, text.start, words) == {"add"}
+    plain: dict[tuple[int, int], bool] = {}
+    for at in range(text.start, text.end):
+        for end, one in words.phrases.found(reading.heard, at):
+            is_one = one.role is Role.AND or one.value == ARTICLE or one.value in KINDS
+            plain[at, end] = plain.get((at, end), False) or is_one
+    is_plain = all(plain.values())
+    if not (is_last and is_added and is_plain):
+        return None
+    items = _items(reading, text, words)
+    return replace(request, items=items) if items else None
+
+
+def _act_of_question(parts: Parts) -> str:
     """Return what a question about lists without an act wants: their names, or whether an item is there."""
-    if any(parts.all(role) for role in (Role.ACT, Role.VERB, Role.PARTICLE)):
+    if any(parts.all(role) for role in _DOING):
         return ""
-    is_whether = {*forms} <= {"is"} and parts.spans[0].role in {Role.BE, Role.QUESTION}
-    is_which = "lists" in parts.values(Role.KIND) and not {"what", "which"}.isdisjoint(
-        forms
-    )
-    return "has" if is_whether else "read" if is_which else ""
+    forms = {*parts.values(Role.QUESTION)}
+    roles = [span.role for span in parts.spans]
+    if forms <= {"is"} and {Role.BE, Role.QUESTION} & {roles[0], roles[-1]}:
+        return "has"
+    is_which = "lists" in parts.values(Role.KIND) and forms & {"what", "which"}
+    return "read" if is_which else ""
 
 
 def _items(reading: Reading, text: PhraseSpan, words: Lexicon) -> tuple[str, ...]:
     """Return the items of a text: "milk, eggs and bread" are three. It is empty if one of them is no name."""
-    heard = [token.word for token in reading.words]
-    starts, ends, at = [text.start], list[int](), text.start
+    heard, at = reading.heard, text.start
+    bounds = [(text.start, text.start)]
     while at < text.end:
-        joining = [
-            end
-            for end, meaning in words.phrases.found(heard, at)
-            if meaning.role is Role.AND
-        ]
-        if heard[at] == COMMA or joining:
-            ends.append(at)
-            at = max(joining, default=at + 1)
-            starts.append(at)
-        else:
-            at += 1
-    bounds = zip(starts, [*ends, text.end], strict=True)
+        found = words.phrases.found(heard, at)
+        ends = [end for end, meaning in found if meaning.role is Role.AND]
+        ends += [at + 1] * (heard[at] == COMMA)
+        bounds += [(at, max(ends))] if ends else []
+        at = max(ends, default=at + 1)
+    bounds.append((text.end, text.end))
     spans = [
         (_after_articles(heard[:end], start, words), end)
-        for start, end in bounds
+        for (_, start), (end, _) in pairwise(bounds)
         if start < end
     ]
     is_vague = any(
@@ -393,153 +373,158 @@ def _has(
     *roles: Role,
 ) -> bool:
     """Return whether a text has phrases of some roles."""
-    heard = [token.word for token in reading.words]
     return any(
         one.role in roles
         for at in range(text.start, text.end)
-        for _, one in phrases.found(heard, at)
+        for _, one in phrases.found(reading.heard, at)
     )
 
 
-def _has_other_acts(reading: Reading, end: int, words: Lexicon) -> bool:
-    """Return whether the act before a text may be another one: "pon" stands before lights, too."""
-    heard = [token.word for token in reading.words[:end]]
-    found = {
-        one
-        for start in range(end)
-        for until, one in words.phrases.found(heard, start)
-        if until == end
-    }
-    return any(
-        one.role is Role.VERB or (one.role is Role.ACT and one.value != "play")
-        for one in found
+def _acts_before(reading: Reading, end: int, words: Lexicon) -> frozenset[str]:
+    """Return all that the act before a word may be: "pon" stands before lights, music and items of lists."""
+    heard = reading.heard[:end]
+    for start in range(end):
+        found = words.phrases.found(heard, start)
+        acts = [
+            words.acts_of(one)
+            for until, one in found
+            if until == end and one.role in _ACTING
+        ]
+        if acts:
+            return frozenset[str]().union(*acts)
+    return frozenset()
+
+
+def _is_vague(parts: Parts, reading: Reading, words: Lexicon) -> bool:
+    """Return whether an act that may be another one is for a part of a name: "pon la mesa" is for no lamp."""
+    acts = (_acts_before(reading, one.end, words) for one in parts.all(Role.ACT))
+    is_part = any(
+        span.named and not (span.named.is_whole or span.named.is_kind)
+        for span in parts.all(Role.ENTITY)
     )
+    is_on = "on" in parts.acts(words)
+    return is_on and is_part and any("add" in one for one in acts)
 
 
 def _to_play(
-    parts: Parts, reading: Reading, words: Lexicon, names: HomeVocabulary
+    parts: Parts,
+    reading: Reading,
+    words: Lexicon,
+    names: HomeVocabulary,
+    surroundings: Surroundings,
 ) -> PlayRequest | None:
-    """Return what is to be played, up to the end of the words, which name no place and no time."""
-    texts, music = (
-        parts.all(Role.TEXT),
-        [span for span in parts.all(Role.KIND) if span.value == "music"],
-    )
-    is_whole = {*parts.by_role} <= {*_SILENT, Role.ACT, Role.TEXT, Role.KIND}
-    if (
-        parts.act(words) != "play"
-        or not is_whole
-        or len(texts) + len(parts.all(Role.KIND)) != 1
-    ):
+    """Return what is to be played, and on which players if they are named after it. The words name no time."""
+    kinds, texts = parts.all(Role.KIND), parts.all(Role.TEXT)
+    is_whole = _OF_MUSIC.issuperset(parts.by_role) and len(texts) + len(kinds) == 1
+    if parts.act(words) != "play" or not is_whole:
         return None
-    if music:
-        text = reading.text(music[0].start, music[0].end)
-        return PlayRequest(text, text)
-    if not texts or any(
-        span.start > texts[0].start and span.role is not Role.FILLER
-        for span in parts.spans
-    ):
+    if parts.values(Role.KIND) not in ([], ["music"]):
         return None
-    is_elsewhere = _has(reading, texts[0], names, Role.PLACE, Role.ENTITY)
-    text = reading.text(texts[0].start, texts[0].end)
+    title = (*texts, *kinds)[0]
+    after = [span for span in parts.spans if span.start >= title.end]
+    players: frozenset[str] | Choice | None = frozenset()
+    if any(span.role in NAMING for span in after):
+        players = Targets(Parts(after), "play", PLAYER, names, surroundings).found()
+    if not isinstance(players, frozenset):
+        return None
+    text = reading.text(title.start, title.end)
+    if kinds:
+        return PlayRequest(text, text, players)
     query = telling_text(text, words)
-    known = _OF_COMMANDS if _has_other_acts(reading, texts[0].start, words) else ()
-    is_plain = not is_elsewhere and not _has(
-        reading, texts[0], words.phrases, Role.REVERSING, Role.DAY, Role.UNIT, *known
+    is_plain = query and _is_title(title, reading, words, names)
+    return PlayRequest(query, text, players) if is_plain else None
+
+
+def _is_title(
+    text: PhraseSpan, reading: Reading, words: Lexicon, names: HomeVocabulary
+) -> bool:
+    """Return whether words after an act are a title, and nothing else that it may be for."""
+    if _has(reading, text, names, Role.PLACE, Role.ENTITY):
+        return False
+    is_vague = _acts_before(reading, text.start, words) != {"play"}
+    if is_vague and words.is_small(reading.heard[text.start]):
+        return False  # "metti a letto i bambini"
+    known = _OF_COMMANDS if is_vague else ()
+    return not _has(
+        reading, text, words.phrases, Role.REVERSING, Role.DAY, Role.UNIT, *known
     )
-    return PlayRequest(query, text) if query and is_plain else None
 
 
 def _of_timer(parts: Parts, reading: Reading, words: Lexicon) -> TimerRequest | None:
     """Return a timer to start, with its name: "a 5 minute pasta timer", "a timer for the pasta, 9 minutes"."""
-    amounts, texts, acts = (
-        parts.all(Role.AMOUNT),
-        parts.all(Role.TEXT),
-        (Role.ACT, Role.VERB, Role.PARTICLE),
+    amounts, texts = parts.all(Role.AMOUNT), parts.all(Role.TEXT)
+    acts = [span for role in _DOING for span in parts.all(role)]
+    is_started = not acts or any(one in _STARTING for one in parts.acts(words))
+    is_timer = parts.values(Role.KIND) == ["timer"] and _OF_TIMERS.issuperset(
+        parts.by_role
     )
+    if not (is_started and is_timer) or len(texts) > 1:
+        return None
     durations = {
         span.value: int(span.number)
         for span in amounts
-        if span.number == int(span.number)
+        if span.number.is_integer() and span.value in DURATIONS
     }
-    is_started = parts.act(words) in {"set", "start", "on"} or not any(
-        parts.all(role) for role in acts
-    )
-    is_changed = "to" in parts.values(Role.PREPOSITION)
-    is_whole = not is_changed and not parts.by_role.keys() - {
-        *_SILENT,
-        *acts,
-        Role.AMOUNT,
-        Role.KIND,
-        Role.TEXT,
-    }
-    if (
-        not (is_started and is_whole and parts.values(Role.KIND) == ["timer"])
-        or len(texts) > 1
-    ):
-        return None
-    if (
-        not durations
-        or len(durations) < len(amounts)
-        or not durations.keys() <= _DURATIONS
-    ):
+    if not 0 < len(amounts) == len(durations):
         return None
     if not texts:
         return TimerRequest(durations)
-    before = max(
-        (span for span in parts.spans if span.end <= texts[0].start),
-        key=lambda span: span.end,
-    )
-    after = next(
-        (span.role for span in parts.spans if span.start == texts[0].end), None
-    )
-    is_before = after is Role.KIND or before.value == "for"
+    name = _name_of_timer(texts[0], parts, reading, words)
+    return TimerRequest(durations, name) if name else None
+
+
+def _name_of_timer(
+    text: PhraseSpan, parts: Parts, reading: Reading, words: Lexicon
+) -> str:
+    """Return the name of a timer: before its kind, after it, or after "for"; empty if a text is none."""
+    before = [span for span in parts.spans if span.end <= text.start]
+    after = [span.role for span in parts.spans if span.start == text.end]
+    is_after_kind = before[-1].role is Role.KIND and after == [Role.AMOUNT]
+    is_told = before[-1].value == "for" or after == [Role.KIND] or is_after_kind
     is_plain = not _has(
-        reading, texts[0], words.phrases, Role.REVERSING, Role.DAY, Role.UNIT, Role.AND
+        reading, text, words.phrases, Role.REVERSING, Role.DAY, Role.UNIT, Role.AND
     )
-    name = telling_text(reading.text(texts[0].start, texts[0].end), words)
-    return TimerRequest(durations, name) if name and is_before and is_plain else None
+    phrase = reading.text(text.start, text.end)
+    return telling_text(phrase, words) if is_told and is_plain else ""
 
 
 def _unknown_name(reading: Reading, names: HomeVocabulary) -> UnknownName | None:
     """Return the name in a command that nothing has, if that is all that is not explained."""
     spans = [span for span in reading.spans if span.role is not Role.FILLER]
     unknown = [at for at, span in enumerate(spans) if span.role is Role.UNKNOWN]
-    if not 0 < len(unknown) <= _LONGEST_UNKNOWN or unknown[-1] - unknown[0] >= len(
-        unknown
-    ):
+    if not 0 < len(unknown) <= _LONGEST_UNKNOWN:
         return None
-    first, end = spans[unknown[0]], spans[unknown[-1]].end
-    before, after = spans[: unknown[0]], spans[unknown[-1] + 1 :]
-    kind = (
-        KINDS.get(after[0].value)
-        if after and after[0].role is Role.KIND and after[0].start == end
-        else None
-    )
-    is_for_entities = any(
-        span.role is Role.ACT and span.value in PLAIN_ACTS for span in (*before, *after)
-    )
-    is_set = any(
-        span.role in {Role.PARTICLE, Role.AMOUNT, Role.LEVEL, Role.COLOUR}
-        for span in after
-    )
-    is_noun = (
-        bool(before)
-        and before[-1].role in _BEFORE_NAMES
-        and before[-1].value not in _BEFORE_TIMES
-        and (not after or after[0].role in _AFTER_NAMES)
-    )
-    is_place = bool(before) and before[-1].role is Role.PREPOSITION
-    if is_place and not any(span.role is Role.KIND for span in before):
-        return None  # "the floor lamp in December"
-    if (
-        not is_noun
-        or not (kind or is_for_entities or is_set)
-        or any(span.role is Role.REVERSING for span in spans)
-    ):
+    first, last = unknown[0], unknown[-1]
+    before, after = spans[:first], spans[last + 1 :]
+    is_one = last - first < len(unknown)
+    if not is_one or not before or any(one.role is Role.REVERSING for one in spans):
         return None
-    text = reading.text(first.start, after[0].end if kind else end)
+    end = spans[last].end
+    kind = None
+    if after and after[0].role is Role.KIND and after[0].start == end:
+        kind = KINDS.get(after[0].value)
+    is_noun = _is_before_name(before) and (not after or after[0].role in _AFTER_NAMES)
+    if not is_noun or not (kind or _is_for_entities(before, after)):
+        return None
+    text = reading.text(spans[first].start, after[0].end if kind else end)
     of_kind = [one.names[0] for one in names.entities if kind and kind.has(one)]
     called = [
         name for name in of_kind if tokens(text)[-1].word in tokens_of_phrase(name)
     ]
     return UnknownName(text, tuple(dict.fromkeys((*called, *of_kind)))[:_MOST_ALIKE])
+
+
+def _is_before_name(before: Sequence[PhraseSpan]) -> bool:
+    """Return whether a name may follow some phrases: no time, as in "the floor lamp in December"."""
+    last = before[-1]
+    is_placed = last.role is not Role.PREPOSITION or any(
+        span.role is Role.KIND for span in before
+    )
+    return last.role in _BEFORE_NAMES and last.value not in _BEFORE_OTHERS and is_placed
+
+
+def _is_for_entities(before: Sequence[PhraseSpan], after: Sequence[PhraseSpan]) -> bool:
+    """Return whether what is said around a name is done with things at home alone."""
+    return any(
+        span.role is Role.ACT and span.value in PLAIN_ACTS for span in (*before, *after)
+    ) or any(span.role in _SETTING for span in after)

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Final
 
 from ..speech.text.phrases import PhraseTree
-from .lexicon import Lexicon, Role, tokens_of_phrase
+from .lexicon import Lexicon, Role
 
 _LONGEST_NAME: Final = 8
 """Words. Of a longer name, only the whole is known."""
@@ -78,7 +78,7 @@ class HomeVocabulary:
     def _areas(self) -> Mapping[str, frozenset[str]]:
         found: dict[str, frozenset[str]] = {}
         for place in self.places:
-            for heard in map(tokens_of_phrase, place.names):
+            for heard in map(self._words_of, place.names):
                 for end, meaning in self.words.phrases.found(heard, 0):
                     if end == len(heard) and meaning.role is Role.PLACE:
                         found[meaning.value] = (
@@ -97,7 +97,7 @@ class HomeVocabulary:
         kinds: set[tuple[str, ...]] = set()
         for entity in self.entities:
             for at, name in enumerate(entity.names):
-                words = tuple(tokens_of_phrase(name))
+                words = tuple(self._words_of(name))
                 whole.setdefault(self._stems(words), set()).add(entity.entity_id)
                 for part in (
                     _parts(words, self.words) if len(words) <= _LONGEST_NAME else ()
@@ -109,7 +109,7 @@ class HomeVocabulary:
         rooms: dict[tuple[str, ...], set[str]] = {}
         for place in self.places:
             for name in place.names:
-                rooms.setdefault(self._stems(tokens_of_phrase(name)), set()).update(
+                rooms.setdefault(self._stems(self._words_of(name)), set()).update(
                     place.area_ids
                 )
         tree = PhraseTree[Named]()
@@ -123,6 +123,9 @@ class HomeVocabulary:
         _add(tree, Role.PLACE, rooms.items(), is_whole=True)
         return tree
 
+    def _words_of(self, name: str) -> Sequence[str]:
+        return [token.word for token in self.words.tokens(name)]
+
     def _stems(self, words: Iterable[str]) -> tuple[str, ...]:
         return tuple(map(self.words.stem, words))
 
@@ -130,14 +133,20 @@ class HomeVocabulary:
 def _parts(words: Sequence[str], language: Lexicon) -> Iterable[tuple[str, ...]]:
     """Return the phrases within a name that may tell it from others, without itself.
 
-    Single characters do not, and none begins or ends with a preposition or an article:
-    "de la cocina" is a place.
+    In one word, its first part does: "Kaffeemaschine". Single characters do not, and
+    none begins or ends with a preposition or an article: "de la cocina" is a place.
     """
     count = len(words)
     spans = (
         (start, end) for start in range(count) for end in range(start + 1, count + 1)
     )
-    parts = (tuple(words[start:end]) for start, end in spans if end - start < count)
+    parts = [tuple(words[start:end]) for start, end in spans if end - start < count]
+    parts += [
+        (word.removesuffix(head),)
+        for word in words
+        for head in language.heads
+        if word.endswith(head)
+    ]
     return (
         part
         for part in parts

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
+from functools import partial
 from math import isfinite
 from typing import Final, assert_never
 
@@ -42,11 +43,18 @@ from ..home.entities import Home
 from ..home.entity_matches import assist_name
 from ..internals.conversation import async_texts
 from ..internals.todo import items_on_list
-from ..nlu.commands import Choice, OpenQuestion
-from ..nlu.questions import StateQuestion, WorldQuestion
-from ..nlu.understanding import ListRequest
+from ..nlu.lexicon import WEEKDAYS
+from ..nlu.questions import ALONE
+from ..nlu.requests import (
+    Choice,
+    EntityCommand,
+    ListRequest,
+    OpenQuestion,
+    StateQuestion,
+    WorldQuestion,
+)
 from ..speech.sentences import async_get_sentences
-from ..speech.text.times import spoken_date, spoken_weekday
+from ..speech.text.times import spoken_date, spoken_time, spoken_weekday
 from .handling import state_sentence
 
 _CONDITIONS: Final[Mapping[str, frozenset[str]]] = {
@@ -63,15 +71,20 @@ _MOST_NAMED: Final = 9
 _LIKELY: Final = 50
 """Percent from which rain is to be expected."""
 _WEEK: Final = 7
-_WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _NOW: Final = frozenset({"now"})
+_NEAR: Final = timedelta(hours=3)
+"""For how long a forecast of hours holds."""
+_KINDS_OF_FORECASTS: Final = {
+    "daily": WeatherEntityFeature.FORECAST_DAILY,
+    "hourly": WeatherEntityFeature.FORECAST_HOURLY,
+}
 
 
 @dataclass(frozen=True, slots=True)
-class _Day:
-    """The forecast of a day."""
+class _Forecast:
+    """The forecast of a day, or of some hours."""
 
-    day: date
+    begin: datetime
     condition: str
     high: float
     low: float | None
@@ -90,24 +103,19 @@ async def async_answer(
     """Return the answer to a question, or the question that an unclear request needs; None if there is none."""
     sentences = await async_get_sentences(hass, user_input.language)
     match request:
-        case WorldQuestion(topics=("song" | "help" as topic,)):
-            return (
-                _song(hass, home, sentences)
-                if topic == "song"
-                else sentences["spoken_can_do"]
-            )
-        case WorldQuestion(topics=("date",), on=on) if on:
-            return spoken_date(on, user_input.language)
-        case WorldQuestion(zone=zone) if zone:
-            return await _async_time_there(hass, zone, user_input.language, sentences)
         case WorldQuestion():
-            return await async_weather_answer(hass, request, user_input, home)
+            return await _async_world_answer(hass, request, user_input, home)
         case ListRequest():
             return _list_answer(hass, request, home, sentences)
         case OpenQuestion(lacks=lacks):
             return sentences[f"which_{lacks}"]
         case StateQuestion():
             return None
+        case EntityCommand(ids=ids, is_by=is_by):
+            key = "unable_part" if is_by else "unable_robot"
+            return sentences[key].format(
+                names=", ".join(_names_to_choose(hass, ids, home))
+            )
         case Choice(ids=ids):
             names = _names_to_choose(hass, ids, home)
             return (
@@ -117,6 +125,27 @@ async def async_answer(
             )
         case _:
             assert_never(request)
+
+
+async def _async_world_answer(
+    hass: HomeAssistant,
+    question: WorldQuestion,
+    user_input: ConversationInput,
+    home: Home,
+) -> str | None:
+    """Return the answer to a question about the world around the home, or to a greeting."""
+    sentences = await async_get_sentences(hass, user_input.language)
+    topic, on = question.topics[0], question.on
+    if topic == "song":
+        return _song(hass, home, sentences)
+    if topic in ALONE:
+        return sentences[f"spoken_{topic}"]
+    if topic == "date":
+        on = on or next(_days(question.days, dt_util.now().date()))
+        return spoken_date(on, user_input.language)
+    if zone := question.zone:
+        return await _async_time_there(hass, zone, user_input.language, sentences)
+    return await _async_weather_answer(hass, question, user_input, home)
 
 
 def _names_to_choose(
@@ -180,11 +209,10 @@ def _list_answer(
     lists = {
         one.entity_id: one.names[0]
         for one in home.entities
-        if one.domain == TODO and one.names
+        if one.domain == TODO and one.names and request.list_id in {"", one.entity_id}
     }
-    named = {key: name for key, name in lists.items() if request.list_id in {"", key}}
-    names = ", ".join(named.values())
-    if not named:
+    names = ", ".join(lists.values())
+    if not lists:
         return None
     if request.is_all and not request.list_id:
         return sentences["list_names"].format(lists=names)
@@ -192,35 +220,33 @@ def _list_answer(
         return sentences["list_not_on"].format(
             item=", ".join(request.items), list=names
         )
-    if len(named) > 1:
+    items = {
+        name: [
+            str(item.summary)
+            for item in items_on_list(hass, list_id)
+            if item.status is TodoItemStatus.NEEDS_ACTION
+        ]
+        for list_id, name in lists.items()
+    }
+    if request.act == "has":
+        wanted = {*map(compared, request.items)}
+        has_all = any(wanted <= {*map(compared, one)} for one in items.values())
+        return sentences["answer_yes" if has_all else "answer_no"]
+    if len(items) > 1:
         return sentences["which_one"].format(names=names)
-    ((list_id, name),) = named.items()
-    items = [
-        str(item.summary)
-        for item in items_on_list(hass, list_id)
-        if item.status is TodoItemStatus.NEEDS_ACTION
-    ]
-    return _items_answer(request, name, items, sentences)
+    return _items_answer(request.act, *items.popitem(), sentences)
 
 
 def _items_answer(
-    request: ListRequest, name: str, items: Sequence[str], sentences: Mapping[str, str]
+    act: str, name: str, items: Sequence[str], sentences: Mapping[str, str]
 ) -> str | None:
-    """Return which items are on a list, how many, or whether some are."""
-    match request.act:
-        case "has":
-            known = {compared(item) for item in items}
-            return sentences[
-                "answer_yes"
-                if known.issuperset(map(compared, request.items))
-                else "answer_no"
-            ]
-        case "read" if items:
-            return sentences["list_items"].format(list=name, items=", ".join(items))
-        case "count":
-            return sentences["list_items"].format(list=name, items=str(len(items)))
-        case "read":
+    """Return which items are on a list, or how many."""
+    match act:
+        case "read" if not items:
             return sentences["list_empty"].format(list=name)
+        case "read" | "count":
+            spoken = ", ".join(items) if act == "read" else str(len(items))
+            return sentences["list_items"].format(list=name, items=spoken)
         case _:
             return None
 
@@ -299,48 +325,51 @@ def _is_in(state: State, wanted: str) -> bool:
             return state.state == wanted
 
 
-async def async_weather_answer(
+async def _async_weather_answer(
     hass: HomeAssistant,
     question: WorldQuestion,
     user_input: ConversationInput,
     home: Home,
 ) -> str | None:
     """Return the answer to a question about the weather; None where the home does not know it."""
-    states = (
-        hass.states.get(one.entity_id) for one in home.entities if one.domain == WEATHER
-    )
-    unknown = {STATE_UNAVAILABLE, STATE_UNKNOWN}
-    known = (
-        one
-        for one in states
-        if one
-        and one.state not in unknown
-        and _number(one.attributes, "temperature") is not None
-    )
-    state = next(known, None)
-    if state is None:
+    if (state := _weather(hass, home)) is None:
         return None
     teller = await _async_teller(hass, user_input.language)
-    topic, now = question.topics[0], dt_util.now()
-    if question.on is None and {*question.days} <= _NOW:
+    topic, today = question.topics[0], dt_util.now().date()
+    is_whether = question.is_whether and topic in _CONDITIONS
+    is_now = not (question.on or question.hour)
+    if is_now and {*question.days} <= _NOW:
         is_so = state.state in _CONDITIONS.get(topic, ())
-        yes_or_no = (
-            teller.whether(is_so=is_so)
-            if question.is_whether and topic in _CONDITIONS
-            else ""
-        )
+        yes_or_no = teller.whether(is_so=is_so) if is_whether else ""
         return f"{yes_or_no} {teller.now(state)}".strip()
-    forecast = {one.day: one for one in await _async_forecast(hass, state, user_input)}
-    named = [question.on] if question.on else _days(question.days, now.date())
-    days = [forecast[day] for day in named if day in forecast]
-    if not days:
-        return None
-    if not question.is_whether or topic not in _CONDITIONS:
-        return " ".join(map(teller.day, days))
-    having = [day for day in days if day.has(topic)]
-    return " ".join(
-        (teller.whether(is_so=bool(having)), *map(teller.day, having or days[:1]))
-    )
+    tell, forecast = teller.day, list[_Forecast]()
+    if hour := question.hour:
+        tell = partial(teller.at, hour)
+        rows = await _async_forecast(hass, state, user_input, "hourly")
+        forecast = [one for one in rows if timedelta() <= hour - one.begin < _NEAR][-1:]
+    if not forecast:
+        on = hour.date() if hour else question.on
+        named = [on] if on else _days(question.days, today)
+        rows = await _async_forecast(hass, state, user_input, "daily")
+        of_day = {one.begin.date(): one for one in rows}
+        tell, forecast = teller.day, [of_day[day] for day in named if day in of_day]
+    if not is_whether or not forecast:
+        return " ".join(map(tell, forecast)) or None
+    having = [one for one in forecast if one.has(topic)]
+    answers = map(tell, having or forecast[:1])
+    return " ".join((teller.whether(is_so=bool(having)), *answers))
+
+
+def _weather(hass: HomeAssistant, home: Home) -> State | None:
+    """Return the weather of the home, as far as it is known."""
+    for entity in home.entities:
+        state = hass.states.get(entity.entity_id)
+        if entity.domain != WEATHER or state is None:
+            continue
+        is_known = state.state not in {STATE_UNAVAILABLE, STATE_UNKNOWN}
+        if is_known and _number(state.attributes, "temperature") is not None:
+            return state
+    return None
 
 
 def _days(named: Sequence[str], today: date) -> Iterator[date]:
@@ -367,10 +396,13 @@ def _days(named: Sequence[str], today: date) -> Iterator[date]:
                 )
             case "1" | "2":
                 after[today + timedelta(days=int(name))] = None
-            case name if name in _WEEKDAYS:
+            case past if past.startswith("-"):
+                since = today.weekday() - WEEKDAYS.index(past[1:])
+                after[today - timedelta(days=since % _WEEK or _WEEK)] = None
+            case name if name in WEEKDAYS:
                 after[
                     today
-                    + timedelta(days=(_WEEKDAYS.index(name) - today.weekday()) % _WEEK)
+                    + timedelta(days=(WEEKDAYS.index(name) - today.weekday()) % _WEEK)
                 ] = None
             case _:
                 after[today] = None
@@ -378,15 +410,12 @@ def _days(named: Sequence[str], today: date) -> Iterator[date]:
 
 
 async def _async_forecast(
-    hass: HomeAssistant, state: State, user_input: ConversationInput
-) -> list[_Day]:
+    hass: HomeAssistant, state: State, user_input: ConversationInput, kind: str
+) -> list[_Forecast]:
     features: object = state.attributes.get(ATTR_SUPPORTED_FEATURES)
-    if (
-        not isinstance(features, int)
-        or not features & WeatherEntityFeature.FORECAST_DAILY
-    ):
+    if not isinstance(features, int) or not features & _KINDS_OF_FORECASTS[kind]:
         return []
-    data = {ATTR_ENTITY_ID: state.entity_id, "type": "daily"}
+    data = {ATTR_ENTITY_ID: state.entity_id, "type": kind}
     found = await hass.services.async_call(
         WEATHER,
         SERVICE_GET_FORECASTS,
@@ -412,7 +441,7 @@ def _number(row: Mapping[str, object], key: str) -> float | None:
     )
 
 
-def _day(row: Mapping[str, object]) -> _Day | None:
+def _day(row: Mapping[str, object]) -> _Forecast | None:
     begin = (
         dt_util.parse_datetime(written)
         if isinstance(written := row.get("datetime"), str)
@@ -424,8 +453,8 @@ def _day(row: Mapping[str, object]) -> _Day | None:
     )
     if begin is None or high is None:
         return None
-    return _Day(
-        dt_util.as_local(begin).date(),
+    return _Forecast(
+        dt_util.as_local(begin),
         str(row.get("condition") or ""),
         high,
         low,
@@ -452,16 +481,27 @@ class _Teller:
             condition=self._condition(state.state), temperature=f"{temperature:g} °"
         )
 
-    def day(self, day: _Day) -> str:
+    def day(self, day: _Forecast) -> str:
         """Return how a day will be."""
         temperatures = [value for value in (day.low, day.high) if value is not None]
         key = "weather_day" if len(temperatures) > 1 else "weather_day_one"
         low, high = (temperatures * 2)[:2]
         return self.sentences[key].format(
-            day=spoken_weekday(day.day, self.language),
+            day=spoken_weekday(day.begin.date(), self.language),
             condition=self._condition(day.condition),
             low=f"{low:g}",
             high=f"{high:g} °",
+        )
+
+    def at(self, hour: datetime, row: _Forecast) -> str:
+        """Return how it will be at an hour."""
+        time = spoken_time(
+            hour, now=dt_util.now(), language=self.language, has_distance=False
+        )
+        return self.sentences["weather_at"].format(
+            time=time,
+            condition=self._condition(row.condition),
+            temperature=f"{row.high:g} °",
         )
 
     def _condition(self, condition: str) -> str:

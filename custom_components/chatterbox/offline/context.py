@@ -12,7 +12,7 @@ from homeassistant.util.hass_dict import HassKey
 from ..const import DOMAIN
 from ..effects.reading import RequestBefore
 from ..internals.conversation import stored_chat_logs
-from ..nlu.commands import PASSIVE
+from ..nlu.targets import PASSIVE
 
 
 @dataclass(frozen=True, slots=True)

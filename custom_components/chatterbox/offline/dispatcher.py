@@ -45,12 +45,17 @@ from ..internals.conversation import (
     mismatch_words,
     slots_of,
 )
-from ..nlu.commands import OpenQuestion, UnknownName
 from ..nlu.lexicon import GAP, lexicon
 from ..nlu.past import PastForm, PastQuestion
-from ..nlu.questions import StateQuestion, WorldQuestion
 from ..nlu.reading import telling_text
-from ..nlu.understanding import ListRequest
+from ..nlu.requests import (
+    Choice,
+    ListRequest,
+    OpenQuestion,
+    StateQuestion,
+    UnknownName,
+    WorldQuestion,
+)
 from ..people.speakers import async_speaker_area
 from ..records.turn_record import did_nothing, intent_speech, result_content
 from ..speech.sentences import (
@@ -253,7 +258,7 @@ class OfflineDispatcher:
         """Make a response say what it could not act on, and why: Home Assistant's sentence does not."""
         if response.error_code in _FAILED:
             response.failed_results = [
-                _failed_target(self.hass, subject) for subject in failures
+                _target(self.hass, subject) for subject in failures
             ]
         elif not response.error_code and response.success_results:
             await async_check_response(self.hass, response, self.context, began)
@@ -395,10 +400,17 @@ class OfflineDispatcher:
         async_note_unclear(
             self.hass, self.conversation_id, (lacking or query.text) if is_asked else ""
         )
+        if not answer:
+            return None
         is_missing = isinstance(request, ListRequest) and request.items and not is_asked
-        if answer and is_missing:
+        if is_missing:
             return self._error(intent.IntentResponseErrorCode.NO_VALID_TARGETS, answer)
-        return self._query_answer(answer) if answer else None
+        response = self._query_answer(answer)
+        if isinstance(request, Choice):
+            response.async_set_results(
+                [_target(self.hass, one) for one in sorted(request.ids)]
+            )
+        return response
 
     async def _async_past(self, sentence: str) -> PastQuestion | None:
         """Return what a sentence asks about the past, unless Home Assistant understands it with certainty."""
@@ -572,8 +584,8 @@ class OfflineDispatcher:
         return response
 
 
-def _failed_target(hass: HomeAssistant, subject: str) -> intent.IntentResponseTarget:
-    """Return the entity that failed, or a target without a name for the type of an intent."""
+def _target(hass: HomeAssistant, subject: str) -> intent.IntentResponseTarget:
+    """Return an entity, or a target without a name for the type of an intent."""
     if state := hass.states.get(subject):
         name = assist_name(hass, subject, state.name)
         return intent.IntentResponseTarget(

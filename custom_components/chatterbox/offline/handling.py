@@ -43,7 +43,7 @@ from ..internals.conversation import (
     mismatch_words,
     slots_of,
 )
-from ..nlu.questions import StateQuestion
+from ..nlu.requests import StateQuestion
 from ..people.speakers import async_speaker_area
 from ..speech.sentences import async_get_sentences
 

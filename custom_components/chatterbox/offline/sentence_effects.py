@@ -41,9 +41,13 @@ from ..effects.reading import NOTHING_READ, ReadSentence, async_is_assumed, asyn
 from ..effects.recognition import REQUEST_KINDS, RecognizedRequest
 from ..home.entity_matches import entity_name
 from ..internals.conversation import built_in_agent, slots_of
-from ..nlu.commands import Choice, OpenQuestion
-from ..nlu.questions import StateQuestion, WorldQuestion
-from ..nlu.understanding import ListRequest
+from ..nlu.requests import (
+    Choice,
+    ListRequest,
+    OpenQuestion,
+    StateQuestion,
+    WorldQuestion,
+)
 from ..people.speakers import async_speaker_area
 from ..settings.agent import RequestKind
 from .context import last_request
@@ -51,6 +55,8 @@ from .handling import is_ambiguous
 
 TRIGGERED: Final = Unresolved(frozenset({Unknown(UnknownReason.SENTENCE)}))
 _UNKNOWN: Final = run_by("", TRIGGERED)
+_OF_PLAYING: Final = frozenset({"name", "area", "floor", "media_class"})
+"""Slots that words for music may fill beside a title."""
 _PRONOUNS: Final = re.compile(r"\b(?:it|them|back|again)\b", re.IGNORECASE)
 """Those that it understands, and the words that may come with them."""
 _NO_WEATHER: Final = frozenset({"date", "song", "time"})
@@ -156,8 +162,10 @@ async def _async_recognized(
         one.is_wildcard for one in found.entities_list
     )
     reading = await async_read(hass, user_input) if has_text else NOTHING_READ
+    is_told = not _OF_PLAYING.isdisjoint(slots_of(found))
     is_same = any(
         call.intent == found.intent.name == INTENT_MEDIA_SEARCH_AND_PLAY
+        and (is_told or "name" not in call.slots)
         for call in reading.calls
     )
     is_other = reading.is_understood and not is_same

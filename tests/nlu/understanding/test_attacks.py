@@ -10,17 +10,17 @@ import pytest
 
 from custom_components.chatterbox.agent.text import base_language
 from custom_components.chatterbox.nlu import lexicon as lexicons
-from custom_components.chatterbox.nlu.commands import (
-    KINDS,
-    Choice,
-    EntityCommand,
-    Surroundings,
-)
+from custom_components.chatterbox.nlu.kinds import KINDS
 from custom_components.chatterbox.nlu.lexicon import (
     GAP,
     Role,
     lexicon,
     tokens_of_phrase,
+)
+from custom_components.chatterbox.nlu.requests import (
+    Choice,
+    EntityCommand,
+    Surroundings,
 )
 from custom_components.chatterbox.nlu.understanding import understand
 from custom_components.chatterbox.nlu.vocabulary import HomeVocabulary

@@ -37,8 +37,8 @@ OTHER_TIMES = [
     *("twice", "at lunch", "soon", "in half an hour or so"),
 ]
 OTHER_ACTS = [
-    *("stop the vacuum", "find the vacuum"),
-    "turn on the hallway light and find the vacuum",
+    *("stop the vacuum", "find the keys"),
+    "turn on the hallway light and find the keys",
 ]
 
 

@@ -6,7 +6,14 @@ words of a kind or for a rule.
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+    Set as AbstractSet,
+)
 from dataclasses import dataclass, field
 from heapq import nsmallest
 from typing import Final, NamedTuple, Protocol
@@ -29,13 +36,28 @@ class Token(NamedTuple):
 
 
 def text_tokens(
-    text: str, pattern: re.Pattern[str] = _WORD, *, keep_accents: bool = False
+    text: str,
+    pattern: re.Pattern[str] = _WORD,
+    accented: AbstractSet[str] = frozenset(),
 ) -> list[Token]:
-    """Return the tokens of a text, each of which a pattern describes."""
+    """Return the tokens of a text, each of which a pattern describes.
+
+    Words that are `accented` keep their accents.
+    """
     return [
-        Token(fold(found[0], keep_accents=keep_accents), found.start(), found.end())
+        Token(_folded(found[0], accented), found.start(), found.end())
         for found in pattern.finditer(text)
     ]
+
+
+def _folded(word: str, accented: AbstractSet[str]) -> str:
+    accented_word = fold(word, keep_accents=True)
+    return accented_word if accented_word in accented else fold(word)
+
+
+def accented_words(texts: str) -> frozenset[str]:
+    """Return words that keep their accents, which are divided by commas."""
+    return frozenset(divided(fold(texts, keep_accents=True)))
 
 
 @dataclass(slots=True)
@@ -45,6 +67,8 @@ class PhraseTree[Value]:
     values: list[Value] = field(default_factory=list)
     words: dict[str, PhraseTree[Value]] = field(default_factory=dict)
     slots: dict[str, PhraseTree[Value]] = field(default_factory=dict)
+    accented: frozenset[str] = frozenset()
+    """Words that differ from others in an accent alone, and keep it."""
 
     def add(self, phrase: Iterable[str], value: Value) -> None:
         """Add a meaning of a phrase."""
@@ -60,7 +84,7 @@ class PhraseTree[Value]:
     def add_all(self, texts: str, value: Value, rules: Mapping[str, str]) -> None:
         """Add the meaning of phrases that are divided by commas."""
         for text in divided(texts):
-            for way in _ways(deque(_PIECE.findall(text)), rules):
+            for way in _ways(deque(_PIECE.findall(text)), rules, self.accented):
                 self.add(way, value)
 
     def found(
@@ -81,7 +105,9 @@ def divided(texts: str) -> list[str]:
     return [text for text in map(str.strip, texts.split(",")) if text]
 
 
-def _ways(pieces: deque[str], rules: Mapping[str, str]) -> list[tuple[str, ...]]:
+def _ways(
+    pieces: deque[str], rules: Mapping[str, str], accented: AbstractSet[str]
+) -> list[tuple[str, ...]]:
     """Return the sequences of words that a phrase stands for, up to the end of a group."""
     found, ways = list[tuple[str, ...]](), list[tuple[str, ...]]([()])
     while pieces:
@@ -92,15 +118,16 @@ def _ways(pieces: deque[str], rules: Mapping[str, str]) -> list[tuple[str, ...]]
                 found, ways = [*found, *ways], [()]
                 continue
             case "(":
-                inner = _ways(pieces, rules)
+                inner = _ways(pieces, rules, accented)
             case "[":
-                inner = [(), *_ways(pieces, rules)]
+                inner = [(), *_ways(pieces, rules, accented)]
             case _ if (rule := rules.get(piece[1:-1])) and piece[0] == "<":
-                inner = _ways(deque(_PIECE.findall(rule)), rules)
+                inner = _ways(deque(_PIECE.findall(rule)), rules, accented)
             case _ if piece[0] == "<":
                 inner = [(piece,)]
             case _:
-                inner = [tuple(token.word for token in text_tokens(piece))]
+                tokens = text_tokens(piece, accented=accented)
+                inner = [tuple(token.word for token in tokens)]
         ways = [(*way, *more) for way in ways for more in inner]
     return [*found, *ways]
 

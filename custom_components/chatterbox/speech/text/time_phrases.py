@@ -14,7 +14,14 @@ from unicode_rbnf import FormatPurpose, RbnfEngine
 
 from ...agent.text import fold, read_language_files
 from .language import LANGUAGES, number_words
-from .phrases import PhraseTree, Token, coverings, divided, text_tokens
+from .phrases import (
+    PhraseTree,
+    Token,
+    accented_words,
+    coverings,
+    divided,
+    text_tokens,
+)
 
 type SunEvent = Literal["sunrise", "sunset"]
 type _Unit = Literal[
@@ -168,6 +175,8 @@ class _Words(_Table):
     """Words before an amount that change nothing."""
     or_so: str = ""
     """Words after one."""
+    accented: str = ""
+    """Words that differ from others in an accent alone: "à", which is not "a"."""
     ordinal_ends: str = ""
     """Signs and letters after the digits of an ordinal."""
     numbers: Mapping[str, float] = {}
@@ -260,7 +269,7 @@ class Grammar:
     def tokens(self, text: str) -> list[Token]:
         """Return the words of a text; one for a day and a part of it is divided."""
         found = list[Token]()
-        for token in text_tokens(text):
+        for token in text_tokens(text, accented=self.phrases.accented):
             word, start, end = token
             cut = next(
                 (
@@ -490,7 +499,7 @@ def grammar(tag: str) -> Grammar:
     """Return the phrases of a language that has words."""
     words = WORDS[tag]
     phrases, topics, amounts = (
-        PhraseTree[_Meaning](),
+        PhraseTree[_Meaning](accented=accented_words(words.accented)),
         PhraseTree[bool](),
         PhraseTree[float | None](),
     )

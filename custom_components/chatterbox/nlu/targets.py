@@ -1,0 +1,241 @@
+"""Finds the entities that the words of a command mean.
+
+Things that are named have to exist, where they are said to be, and be able to do it;
+where several fit and one is meant, it is a choice between these.
+"""
+
+from collections.abc import Iterable, Sequence, Set as AbstractSet
+from dataclasses import dataclass
+from typing import Final
+
+from .kinds import KINDS, EntityKind
+from .lexicon import Role
+from .reading import Parts
+from .requests import Choice, Surroundings
+from .vocabulary import HomeVocabulary
+
+LIGHT: Final = frozenset({"light"})
+PLAYER: Final = frozenset({"media_player"})
+ROBOTS: Final = frozenset({"vacuum", "lawn_mower"})
+NAMING: Final = frozenset({Role.ENTITY, Role.PLACE, Role.KIND})
+STEPS: Final = {
+    "brighter": "darker",
+    "louder": "quieter",
+    "warmer": "cooler",
+    "more": "less",
+    "darker": "brighter",
+    "quieter": "louder",
+    "cooler": "warmer",
+    "less": "more",
+}
+"""Acts that change something by a step, with their opposites."""
+PASSIVE: Final = frozenset({"binary_sensor", "event", "sensor", "update", "weather"})
+_ALONE: Final = frozenset({"warmer", "cooler", "more", "less", "set", "dock", "clean"})
+"""Acts that tell by themselves for what they are, as far as there is only one in the room, or at home."""
+_VAGUE: Final = frozenset({"more", "less"})
+"""Acts for several kinds of entities, which they do not tell."""
+_OPENED: Final = frozenset({"cover", "valve"})
+_SWITCHED: Final = frozenset({"on", "off"})
+_NARROW: Final = [kind for value, kind in KINDS.items() if value != "everything"]
+_TWO: Final = 2
+
+
+def places_of(
+    parts: Parts, names: HomeVocabulary, surroundings: Surroundings
+) -> Sequence[frozenset[str | None]]:
+    """Return the areas of each place that is named, without areas for one that is not known.
+
+    "Upstairs and in the kitchen" are two places, "the bedroom upstairs" is one.
+    """
+    runs: list[list[frozenset[str | None]]] = [[]]
+    for span in parts.spans:
+        if span.role is Role.AND:
+            runs.append([])
+        elif span.role is Role.PLACE:
+            runs[-1].append(
+                frozenset(span.named.ids if span.named else names.areas_of(span.value))
+            )
+    if "here" in parts.values(Role.QUANTIFIER):
+        runs[-1].append(frozenset({surroundings.area_id} - {None}))
+    return [run[0].intersection(*run) for run in runs if run]
+
+
+@dataclass(frozen=True)
+class Targets:
+    """The entities that one group of words means."""
+
+    parts: Parts
+    act: str
+    domains: AbstractSet[str]
+    names: HomeVocabulary
+    surroundings: Surroundings
+
+    def found(self) -> frozenset[str] | Choice | None:
+        """Return the entities; None if the words mean none, and a choice if one of several is meant."""
+        able = frozenset(
+            entity.entity_id
+            for entity in self.names.entities
+            if entity.domain in self.domains
+        )
+        if "others" in self._quantifiers:
+            return self._others(able) or None
+        last = self.surroundings.last & able
+        if self.parts.all(Role.PRONOUN):
+            return (self._names_nothing and last) or None
+        if self._is_about(last):
+            return last
+        places = places_of(self.parts, self.names, self.surroundings)
+        if places:
+            able = self._within(frozenset[str | None]().union(*places), able)
+        kinds = [KINDS[value] for value in self.parts.values(Role.KIND)]
+        for kind in kinds:
+            able = self._having([kind], able)
+        if self.parts.all(Role.ENTITY):
+            found = self._named(able)
+        else:
+            of_words = self._of_kind if kinds else self._unnamed
+            found = of_words(able, is_placed=bool(places))
+        ids = found.ids if isinstance(found, Choice) else found or frozenset()
+        is_missed = any(not self._within(areas, ids) for areas in places)
+        return None if is_missed else found
+
+    @property
+    def _names_nothing(self) -> bool:
+        return not any(self.parts.all(role) for role in NAMING)
+
+    @property
+    def _quantifiers(self) -> frozenset[str]:
+        return frozenset(self.parts.values(Role.QUANTIFIER))
+
+    @property
+    def _is_many(self) -> bool:
+        kinds = (KINDS[value] for value in self.parts.values(Role.KIND))
+        return any(kind.is_plural for kind in kinds) or bool(
+            self._quantifiers & {"all", "both"}
+        )
+
+    def _within(
+        self, areas: AbstractSet[str | None], ids: Iterable[str]
+    ) -> frozenset[str]:
+        return frozenset(one for one in ids if self.names.by_id[one].area_id in areas)
+
+    def _having(
+        self, kinds: Sequence[EntityKind], ids: Iterable[str]
+    ) -> frozenset[str]:
+        """Return those of some entities that are of one of some kinds."""
+        return frozenset(
+            one for one in ids if any(kind.has(self.names.by_id[one]) for kind in kinds)
+        )
+
+    def _near(self, ids: Iterable[str]) -> frozenset[str]:
+        """Return those of some entities that are in the room of the speaker."""
+        area = self.surroundings.area_id
+        return self._within({area}, ids) if area else frozenset()
+
+    def _others(self, able: frozenset[str]) -> frozenset[str]:
+        """Return what is of the same kind, and in the same room, as the entities of the request before."""
+        kinds_of = {
+            one: (self.names.by_id[one].domain, self.names.by_id[one].area_id)
+            for one in able
+        }
+        alike = {kinds_of[one] for one in self.surroundings.last & able}
+        others = able - self.surroundings.last
+        return frozenset(one for one in others if kinds_of[one] in alike)
+
+    def _is_about(self, last: frozenset[str]) -> bool:
+        """Return whether words that name nothing go on about the entities of the request before.
+
+        "A bit more" does, and "turn off both".
+        """
+        if not self._names_nothing:
+            return False
+        if self._quantifiers:
+            is_number_right = len(last) == _TWO or "all" in self._quantifiers
+            is_counted = self._quantifiers <= {"all", "both"}
+            return is_counted and is_number_right and len(last) >= _TWO
+        command = self.surroundings.command
+        is_further = command is not None and command.act != "off"
+        return bool(last) and is_further and self.act in {*STEPS, "set"}
+
+    def _named(self, able: AbstractSet[str]) -> frozenset[str] | Choice | None:
+        """Return the entity that the names mean together.
+
+        A part of a name means none where another thing has it: "raise the desk" is not
+        about the desk lamp.
+        """
+        named = [span.named for span in self.parts.all(Role.ENTITY) if span.named]
+        meant = frozenset(self.names.by_id).intersection(*(one.ids for one in named))
+        others = self.names.domains(meant) - self.domains - PASSIVE
+        if others and not any(one.is_whole for one in named):
+            return None
+        ids = meant & able
+        near = self._near(ids)
+        if near:
+            ids = near
+        elif any(one.is_kind for one in named):
+            kinds = [kind for kind in _NARROW if self._having([kind], ids)]
+            ids |= self._near(self._having(kinds, able))
+        return Choice(ids) if len(ids) > 1 else ids or None
+
+    def _of_kind(
+        self, able: frozenset[str], *, is_placed: bool
+    ) -> frozenset[str] | Choice | None:
+        """Return the entities of a kind: of the place that is named, else of the room, else the only one at home."""
+        is_roomless = self._is_many and self.surroundings.area_id is None
+        is_everywhere = (
+            is_placed or is_roomless or bool(self._quantifiers & {"all", "home"})
+        )
+        near = frozenset[str]() if is_everywhere else self._near(able)
+        found = near or able
+        if not self._is_many:
+            found = found & self.surroundings.playing or found
+        is_idle = self.act == "pause" and not self.surroundings.playing
+        if len(found) <= 1 or is_idle:
+            return found or None
+        if "both" in self._quantifiers:
+            return found if self._is_many and len(found) == _TWO else Choice(found)
+        has_place = is_everywhere or bool(near)
+        if self._is_many and has_place:
+            return found
+        is_lit = self._is_many or has_place
+        is_light = self.names.domains(found) == LIGHT
+        return found if is_light and is_lit else Choice(found)
+
+    def _unnamed(
+        self, able: frozenset[str], *, is_placed: bool
+    ) -> frozenset[str] | Choice | None:
+        """Return what an act is for that names only a place, or nothing."""
+        if is_placed and "light" in self.domains:
+            return self._lights(able) or None
+        if self.domains == LIGHT:
+            return self._near(able) or None  # "brighter"
+        if self.domains == {"lock"} and "both" not in self._quantifiers:
+            return (able or None) if self.act == "lock" else None  # "lock up"
+        found = self._only(able, is_placed=is_placed)
+        if len(found) > 1 and self.act in {"warmer", "cooler"}:
+            return Choice(found)
+        return found if len(found) == 1 else None
+
+    def _lights(self, able: frozenset[str]) -> frozenset[str]:
+        """Return the lights of a place, unless its thermostats, or whatever sounds there, may be meant as well.
+
+        "More in the kitchen" says nothing about light.
+        """
+        is_vague = self.act in _VAGUE and len(self.domains) > 1
+        is_heated = "climate" in self.names.domains(able)
+        is_other = is_vague or (is_heated and self.act not in _SWITCHED)
+        return frozenset() if is_other else self._having([KINDS["light"]], able)
+
+    def _only(self, able: frozenset[str], *, is_placed: bool) -> frozenset[str]:
+        """Return the entities of which the only one is meant."""
+        if self.domains - ROBOTS == PLAYER and self.act not in _SWITCHED:
+            players = self._having([KINDS["player"]], able)
+            playing = players & self.surroundings.playing
+            return self._near(playing) or playing or self._near(players) or players
+        if is_placed:
+            # "clean the kitchen" is no order for coffee
+            is_vague = self.act in {"brew", "start"} or self.domains == _OPENED
+            return self._having([KINDS["garage"]], able) if is_vague else able
+        is_vague = self.act in _VAGUE and len(self.domains) > 1
+        is_told = self.act in _ALONE and not is_vague
+        return (self._near(able) or able) if is_told else frozenset()
