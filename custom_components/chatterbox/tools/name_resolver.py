@@ -33,14 +33,14 @@ from ..agent.messages import (
 from ..agent.protocols import Deny, Hooks, Rewrite
 from ..agent.text import compared, compared_names
 from ..effects.effect import actions_of
-from ..effects.intents import Naming, delayed_command, intent_naming, items_meant
+from ..effects.intents import Naming, intent_naming
 from ..home.description import listed, quoted
 from ..home.entities import ExposedEntity, Home, async_get_home
 from ..home.entity_matches import matching_states
 from ..home.name_index import NameIndex, name_words, place_name
 from ..internals.llm import KnownTool, known_tool
 from .annotations import unwrapped
-from .dispatch import NOT_DELAYED, call_effects
+from .dispatch import call_effects
 from .own.registry import OwnDispatcher, SharedTool
 from .script_fields import ScriptFields
 
@@ -114,36 +114,19 @@ class NameResolver(Hooks):
         if self.deferred and tool.name in self.deferred.planners:
             # A model that sees resolved times in earlier calls may copy them.
             known = (tool.short_parameters or tool.parameters)["properties"]
-            remaining = {
+            written = {
                 name: value
                 for name, value in arguments.items()
                 if isinstance(known, dict) and name in known
             }
-            prepared = await self.deferred.async_prepared(tool, remaining)
-            return (
-                Rewrite(remaining)
-                if prepared is None and remaining != arguments
-                else prepared
-            )
+            prepared = await self.deferred.async_prepared(tool, written)
+            return prepared or (Rewrite(written) if written != arguments else None)
         offered = self._tools.get(tool.name)
-        naming, prefix = _naming(self._hass, offered) if offered else (Naming(), "")
-        given = dict(arguments)
-        for slot in {*naming.slots} & {"area", "floor"}:
-            if place := _text(arguments.get(f"{prefix}{slot}")):
-                given[f"{prefix}{slot}"] = place_name(self._hass, slot, place)
-        search = _search(naming, prefix, given)
-        if (
-            search
-            and search.name != EVERYTHING
-            and not self._hass.states.get(search.name)
-        ):
-            if isinstance(name := self._meant(tool, search, given), Deny):
-                return name
-            given[search.slot] = name
-        if isinstance(texts := self._text_meant(offered, given), Deny):
-            return texts
-        given |= texts
-        if isinstance(meant := self._with_ids(offered, given), Deny):
+        if offered is None:
+            return None
+        named = self._with_name(tool, offered, arguments)
+        meant = named if isinstance(named, Deny) else self._with_ids(offered, named)
+        if isinstance(meant, Deny):
             return meant
         return Rewrite(meant) if meant != arguments else None
 
@@ -156,13 +139,26 @@ class NameResolver(Hooks):
         prepared = await self.deferred.async_prepared(tool, arguments)
         return Deny(_CHANGED) if isinstance(prepared, Rewrite) else prepared
 
-    def _with_ids(
-        self, offered: llm.Tool | None, arguments: JsonObject
+    def _with_name(
+        self, tool: ToolDefinition, offered: llm.Tool, arguments: JsonObject
     ) -> Deny | JsonObject:
+        """Return arguments with the names by which Home Assistant finds the place and the entity that are meant."""
+        naming, prefix = _naming(self._hass, offered)
+        given = dict(arguments)
+        for slot in {*naming.slots} & {"area", "floor"}:
+            if place := _text(arguments.get(f"{prefix}{slot}")):
+                given[f"{prefix}{slot}"] = place_name(self._hass, slot, place)
+        search = _search(naming, prefix, given)
+        if search is None or search.name == EVERYTHING:
+            return given
+        if self._hass.states.get(search.name):
+            return given
+        name = self._meant(tool, search, given)
+        return name if isinstance(name, Deny) else {**given, search.slot: name}
+
+    def _with_ids(self, offered: llm.Tool, arguments: JsonObject) -> Deny | JsonObject:
         """Return arguments with ids in place of names in the fields of a script."""
-        if not isinstance(
-            script := unwrapped(offered) if offered else None, llm.ActionTool
-        ):
+        if not isinstance(script := unwrapped(offered), llm.ActionTool):
             return arguments
         fields = ScriptFields(
             self._hass,
@@ -182,55 +178,28 @@ class NameResolver(Hooks):
         entities = [names.entities[one] for one in sorted(meant)]
         return {one.entity_id for one in self._nearest(home, entities)}
 
-    def _text_meant(
-        self, offered: llm.Tool | None, arguments: JsonObject
-    ) -> Deny | JsonObject:
-        """Return the item of a list as it stands there. No call may be one that Home Assistant would delay."""
-        if not isinstance(
-            own := unwrapped(offered) if offered else None, llm.IntentTool
-        ):
-            return {}
-        if delayed_command(own.intent_type, arguments):
-            return Deny(NOT_DELAYED)
-        items = items_meant(
-            self._hass, own.intent_type, arguments, self._llm_context.assistant
-        )
-        if len(items) > 1:
-            several = f"several items are called {quoted(str(arguments['item']))}: {_some(items)}"
-            return Deny(
-                f"Not run: {several}. Give the whole name, or ask which one is meant."
-            )
-        return {"item": items[0]} if items else {}
-
     def _meant(
         self, tool: ToolDefinition, search: _Search, arguments: JsonObject
     ) -> Deny | JsonValue:
         """Return the name for the entity that is meant: the one that was given, unless it has to be replaced."""
-        assistant = self._llm_context.assistant
-        names = _names(home := async_get_home(self._hass, assistant))
-        known = search.fitting(
-            self._hass, assistant, names.known.get(compared(search.name), ())
-        )
-        if len(known) == 1 or (known and tool.annotations.read_only):
+        home = async_get_home(self._hass, self._llm_context.assistant)
+        fitting = partial(search.fitting, self._hass, self._llm_context.assistant)
+        names, reads = _names(home), tool.annotations.read_only
+        known = fitting(names.known.get(compared(search.name), frozenset()))
+        if len(known) == 1 or (known and reads):
             return arguments[search.slot]
-        meant = known or _index(home).find(
-            search.name, partial(search.fitting, self._hass, assistant)
-        )
+        meant = sorted(known or _index(home).find(search.name, fitting))
         able = [
-            one
-            for one in sorted(meant)
-            if tool.annotations.read_only or self._acts_on(one, tool, search, arguments)
+            one for one in meant if reads or self._acts_on(one, tool, search, arguments)
         ]
         if known and not able:
             return arguments[search.slot]  # the tool tells best why
-        entities = [names.entities[entity_id] for entity_id in able or sorted(meant)]
-        match self._nearest(home, entities) if len(entities) > 1 else entities:
+        entities = [names.entities[entity_id] for entity_id in able or meant]
+        match self._nearest(home, entities):
             case []:
                 return arguments[search.slot]
             case [entity]:
-                same = search.fitting(
-                    self._hass, assistant, names.known[compared(entity.names[0])]
-                )
+                same = fitting(names.known[compared(entity.names[0])])
                 # Home Assistant accepts an entity id as a name, and it is unique.
                 return entity.names[0] if len(same) == 1 else entity.entity_id
             case several:

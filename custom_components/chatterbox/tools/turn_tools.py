@@ -26,7 +26,6 @@ from ..effects.effect import Effects
 from ..home.description import AS_USUAL, GUIDE_TO_CALLS
 from ..home.entities import Home, async_get_home
 from ..home.request import Request
-from ..internals.conversation import async_texts
 from ..internals.intent import control_guide
 from ..offline.dispatcher import OfflineDispatcher
 from ..offline.provider import PROCESS_SENTENCE
@@ -35,7 +34,7 @@ from ..settings.agent import AgentSettings, HomeDetail
 from ..settings.rules import NO_RULES, Policy, async_get_home_rules
 from ..settings.tool_names import SENTENCE_TOOL
 from .annotations import annotations_of
-from .call_repair import SET_LIGHT, CallRepairs
+from .call_repair import CallRepairs
 from .dispatch import LlmToolDispatcher
 from .llm_apis import (
     ApiOffer,
@@ -222,8 +221,8 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
     return TurnTools(
         llm_context,
         instance=instance if offers else None,
-        definitions=(
-            await _async_repairs(llm_context, merged.intents, request)
+        definitions=CallRepairs(
+            hass, llm_context.assistant, merged.intents, request
         ).added_to(merged.definitions),
         dispatcher=dispatcher,
         home=exposed,
@@ -248,16 +247,6 @@ def without_sentence_tool(
 def for_models(tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:
     """Return the tools as a model sees them."""
     return shown_tools(without_sentence_tool(tools))
-
-
-async def _async_repairs(
-    llm_context: llm.LLMContext, intents: Mapping[str, llm.IntentTool], request: Request
-) -> CallRepairs:
-    """Return the repairs of calls; those of lights know colours in the language of the request."""
-    sets_lights = any(tool.intent_type == SET_LIGHT for tool in intents.values())
-    texts = await async_texts(request.hass, request.language) if sets_lights else None
-    colors = texts.intents.slot_lists.get("color") if texts else None
-    return CallRepairs(request.hass, llm_context.assistant, intents, request, colors)
 
 
 def _permitted(offer: ApiOffer, policy: Policy) -> ApiOffer:

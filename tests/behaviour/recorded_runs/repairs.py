@@ -46,6 +46,17 @@ class Repair:
     function: str
     left_out: Callable[..., object]
 
+    @contextmanager
+    def replaced(self, function: Callable[..., object]) -> Iterator[None]:
+        """Put a function in the place of the repair, also in the order of those of intents."""
+        repair = getattr(self.owner, self.function)
+        steps = [function if one is repair else one for one in call_repair.ORDER]
+        with (
+            patch.object(self.owner, self.function, function),
+            patch.object(call_repair, "ORDER", steps),
+        ):
+            yield
+
 
 @dataclass(frozen=True, slots=True)
 class Gain:
@@ -57,8 +68,7 @@ class Gain:
     right_without: int
 
 
-_CHOSEN: Final = call_repair._Selection  # noqa: SLF001  # measured step by step
-_FIT: Final = coercion._Fit  # noqa: SLF001  # as above
+_FIT: Final = coercion._Fit  # noqa: SLF001  # measured step by step
 
 
 def _argument(index: int) -> Callable[..., object]:
@@ -97,39 +107,23 @@ REPAIRS: Final = (
     Repair("other scalars", _FIT, "_fit_scalar", _exactly("_fit_scalar")),
     Repair("one of several values", _FIT, "_fit_enum", _exactly("_fit_enum")),
     Repair("a list of one", _FIT, "_fit_array", _exactly("_fit_array")),
-    Repair("a list named like its item", _CHOSEN, "with_list", _argument(1)),
-    Repair("a domain as a type", _CHOSEN, "_with_domain", _argument(1)),
-    Repair("places and classes mixed up", _CHOSEN, "translated", _argument(1)),
-    Repair("a place or a kind made up", _CHOSEN, "_as_said", _always(None)),
-    Repair("useless filters", _CHOSEN, "repaired", _argument(1)),
-    Repair(
-        "parameters that say nothing",
-        call_repair,
-        "_says_nothing",
-        _always(value=False),
-    ),
-    Repair("colours", call_repair, "_with_known_color", _argument(0)),
+    Repair("useless filters", call_repair, "without_useless_filters", _argument(0)),
     Repair(
         "positions of what opens and closes",
-        call_repair.CallRepairs,
-        "_moved",
-        lambda _, tool, arguments: (tool.name, arguments),
+        call_repair,
+        "opened_or_closed",
+        _argument(0),
     ),
     Repair(
-        "vacuums turned on and off",
-        call_repair.CallRepairs,
-        "_sent",
-        lambda _, tool, arguments, __: (tool.name, arguments),
+        "vacuums turned on and off", call_repair, "started_or_sent_home", _argument(0)
     ),
     Repair("the same call again", calls, "_same_call", _always(None)),
-    Repair("names of places", name_resolver, "place_name", _argument(2)),
     Repair(
         "short names",
         name_resolver.NameResolver,
         "_meant",
         lambda _, __, search, arguments: arguments[search.slot],
     ),
-    Repair("items of lists", name_resolver, "items_meant", _always([])),
 )
 """In the order in which they are applied to a call."""
 
@@ -149,7 +143,7 @@ class _Watch:
         with ExitStack() as stack:
             for one in repairs:
                 watched = self._watched(one, getattr(one.owner, one.function))
-                stack.enter_context(patch.object(one.owner, one.function, watched))
+                stack.enter_context(one.replaced(watched))
             yield
 
     def begin(self, run: RecordedRun | HardCase) -> None:
@@ -198,7 +192,7 @@ def measure(
             for one in batches
         ]
         texts = [case for case in cases if key_of(case) in applied]
-        with patch.object(repair.owner, repair.function, repair.left_out):
+        with repair.replaced(repair.left_out):
             without = _right(_Watch(), runs, texts)
         gains.append(Gain(repair, len(applied), len(right & applied), len(without)))
     return gains
