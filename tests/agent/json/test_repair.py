@@ -113,51 +113,6 @@ def test_what_could_be_read_in_several_ways_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ('{"name": "Lamp", "domain": light}', {"name": "Lamp", "domain": "light"}),
-        ("{domain: [light, media_player ], }", {"domain": ["light", "media_player"]}),
-        (
-            "{'entity': light.kitchen_2, room: Küche}",
-            {"entity": "light.kitchen_2", "room": "Küche"},
-        ),
-        (
-            "{a: true, b: True, c: none, d: truely, e: off}",
-            {"a": True, "b": True, "c": None, "d": "truely", "e": "off"},
-        ),
-    ],
-)
-def test_a_text_may_have_no_quotes_where_a_schema_tells_what_is_a_text(
-    text: str, value: JsonValue
-) -> None:
-    assert repair_json(text, bare_words=True) == value
-    with pytest.raises(ValueError, match="expected a value"):
-        repair_json(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"a": Kitchen Lamp}',
-        '{"a": light',
-        '{"a": [light',
-        '{"a": undefined}',
-        '{"a": NaN}',
-        '{"a": -Infinity}',
-        '{"a": not(b)}',
-        '{"a": b + c}',
-        '{"a": b: c}',
-        '{"a": 5lights}',
-        '{"a": "b" c}',
-        "light",
-    ],
-)
-def test_more_than_a_word_needs_quotes(text: str) -> None:
-    with pytest.raises(ValueError, match=r"."):
-        repair_json(text, bare_words=True)
-
-
-@pytest.mark.parametrize(
     "text",
     [
         '{"a": 5',

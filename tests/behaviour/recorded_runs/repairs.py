@@ -83,10 +83,6 @@ def _exact_tool(name: str, tools: Collection[ToolDefinition]) -> ToolDefinition 
     return next((tool for tool in tools if tool.name == name), None)
 
 
-def _refuse(*_: object, **__: object) -> None:
-    raise ValueError("it is no JSON")
-
-
 def _exactly(name: str) -> Callable[..., object]:
     """Return a function of coercion that takes only what fits as it is."""
     function = getattr(_FIT, name)
@@ -98,11 +94,6 @@ def _exactly(name: str) -> Callable[..., object]:
 REPAIRS: Final = (
     Repair("a call half in words", text_calls, "read_worded_call", _always(None)),
     Repair("the name of the tool", calls, "find_tool", _exact_tool),
-    Repair("malformed JSON", coercion, "repair_json", _refuse),
-    Repair("escapes and lost characters", calls, "readable", _argument(0)),
-    Repair("names of parameters", calls, "known_parameters", _argument(0)),
-    Repair("percentages and shares", coercion, "_scaled", _argument(1)),
-    Repair("JSON in a text", coercion, "_embedded", _argument(0)),
     Repair("numbers in a text", coercion, "_as_number", _argument(0)),
     Repair("other scalars", _FIT, "_fit_scalar", _exactly("_fit_scalar")),
     Repair("one of several values", _FIT, "_fit_enum", _exactly("_fit_enum")),

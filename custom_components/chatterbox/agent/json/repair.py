@@ -1,8 +1,7 @@
 """Parses malformed JSON of models where it is unambiguous.
 
 Accepts other quotation marks, keys without quotes, trailing commas, comments, Python's
-constants, and closing brackets that are superfluous at the very end; where a schema
-tells what is a text, also a word without quotes.
+constants, and closing brackets that are superfluous at the very end.
 """
 
 import re
@@ -28,24 +27,22 @@ _TOKEN: Final = re.compile(
     r"|(?P<mark>[{}\[\]:,])"
     r"|(?P<number>-?(?:0|[1-9]\d*+)(?:\.\d++)?+(?:[eE][+-]?\d++)?+(?![\w.]))"
     r"|(?P<key>[a-z_$][\w$-]*+(?=\s*+:))"
-    r"|(?P<constant>(?:true|false|null|none)(?![\w$-]))"
-    r"|(?P<word>(?!(?:undefined|nan|infinity|nil)\b)[^\W\d][\w.-]*+(?=\s*+[,\]}]))",
+    r"|(?P<constant>(?:true|false|null|none)(?![\w$-]))",
     re.DOTALL | re.IGNORECASE,
 )
-"""A `word` is a text without quotes: a comma or a closing bracket follows."""
 _TO_ESCAPE: Final = re.compile(r'\\.|["\x00-\x1f]', re.DOTALL)
 _FENCE: Final = "```"
 _LEFT_OVER: Final = re.compile(r"[\s\]};]*")
 
 
-def repair_json(text: str, *, bare_words: bool = False) -> JsonValue:
-    """Parse malformed JSON to a value that `parse_json` accepts too; with `bare_words`, texts may have no quotes.
+def repair_json(text: str) -> JsonValue:
+    """Parse malformed JSON to a value that `parse_json` accepts too.
 
     Nothing that is missing at the end is supplied: `{"area": "Kitchen"` could have
     continued. Raises ValueError if the text is unreadable or ambiguous.
     """
     text = _without_fence(text)
-    value, end = read_value(text, bare_words=bare_words)
+    value, end = read_value(text)
     if not _LEFT_OVER.fullmatch(text, skip_blank(text, end)):
         raise ValueError(f"there is more after the value, at character {end}")
     return value
@@ -81,16 +78,14 @@ def _without_fence(text: str) -> str:
     )
 
 
-def read_value(
-    text: str, start: int = 0, *, bare_words: bool = False
-) -> tuple[JsonValue, int]:
+def read_value(text: str, start: int = 0) -> tuple[JsonValue, int]:
     """Parse the value at `start` like `repair_json`, and return it with its end."""
     written: list[str] = []
     depth, position = 0, start
     while not written or depth:
         position = skip_blank(text, position)
         token = _TOKEN.match(text, position)
-        if token is None or (token.lastgroup == "word" and not bare_words):
+        if token is None:
             raise ValueError(f"expected a value at character {position}")
         position = token.end()
         depth += (token[0] in "{[") - (token[0] in "}]")
@@ -113,7 +108,7 @@ def _strict(token: re.Match[str]) -> str:
     match token.lastgroup:
         case "string":
             return f'"{_TO_ESCAPE.sub(_escaped, token[0][1:-1])}"'
-        case "key" | "word":
+        case "key":
             return canonical_json(token[0])
         case "constant":
             return token[0].casefold().replace("none", "null")

@@ -13,7 +13,6 @@ from typing import Final, assert_never
 
 from ..conversation.summary import without_recalled_calls
 from ..conversation.window import shows_something
-from ..json.repair import repair_json
 from ..json.text import parse_json
 from ..messages import (
     AssistantMessage,
@@ -116,7 +115,7 @@ class Quotations:
 
     def _hold_parts(self, call: WrittenCall) -> bool:
         try:
-            leaves = islice(_leaves(repair_json(call.arguments)), _COMPARED_ARGUMENTS)
+            leaves = islice(_leaves(parse_json(call.arguments)), _COMPARED_ARGUMENTS)
         except ValueError:
             return False
         short = _compact(call.name.rpartition(".")[2].rpartition("__")[2])
