@@ -19,6 +19,7 @@ from custom_components.chatterbox.agent.json import coercion
 from custom_components.chatterbox.agent.loop import calls
 from custom_components.chatterbox.agent.messages import ToolDefinition
 from custom_components.chatterbox.agent.providers import text_calls
+from custom_components.chatterbox.agent.wire.text_markup import Markers
 from custom_components.chatterbox.tools import call_repair, name_resolver
 from tests.behaviour.recorded_runs.hard_cases import HardCase
 from tests.behaviour.recorded_runs.replay import Way, replay
@@ -83,6 +84,10 @@ def _exact_tool(name: str, tools: Collection[ToolDefinition]) -> ToolDefinition 
     return next((tool for tool in tools if tool.name == name), None)
 
 
+def _no_markers(_: object) -> Markers:
+    return Markers()
+
+
 def _exactly(name: str) -> Callable[..., object]:
     """Return a function of coercion that takes only what fits as it is."""
     function = getattr(_FIT, name)
@@ -92,7 +97,7 @@ def _exactly(name: str) -> Callable[..., object]:
 
 
 REPAIRS: Final = (
-    Repair("a call half in words", text_calls, "read_worded_call", _always(None)),
+    Repair("calls and headers in the text", text_calls, "markers_for", _no_markers),
     Repair("the name of the tool", calls, "find_tool", _exact_tool),
     Repair("numbers in a text", coercion, "_as_number", _argument(0)),
     Repair("other scalars", _FIT, "_fit_scalar", _exactly("_fit_scalar")),
