@@ -105,7 +105,7 @@ def test_one_alone_stays_as_it_is_and_so_do_those_whose_name_is_taken(
     ("name", "arguments", "meant"),
     [
         ("player", {"action": "stop", "name": "TV"}, ("media__stop", {"name": "TV"})),
-        ("Player", {"Action": "Stop"}, ("media__stop", {})),
+        ("Player", {"action": "Stop"}, ("media__stop", {})),
         ("player", {"action": "media__stop"}, ("media__stop", {})),
         ("player", {"action": "stop", "class": "tv"}, ("media__stop", {"class": "tv"})),
         (

@@ -11,7 +11,7 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import Final
 
-from .json.coercion import Unfit, known_parameters
+from .json.coercion import Unfit
 from .json.text import is_json_object, parse_json
 from .messages import (
     AssistantMessage,
@@ -66,9 +66,7 @@ def meant_by(
     tool: ToolDefinition, arguments: JsonObject
 ) -> tuple[ToolDefinition, JsonObject]:
     """Return the tool that a call of a joined one means, and its arguments. Raises `Unfit` without a known action."""
-    rest = known_parameters(
-        arguments, {**tool.parameters, "additionalProperties": False}
-    )
+    rest = dict(arguments)
     action = str(rest.pop(_ACTION, ""))
     meant = tool.parts.get(find_name(action, tool.parts) or "")
     meant = meant or find_tool(action, tuple(tool.parts.values()))

@@ -336,10 +336,11 @@ def _is_number(value: JsonValue) -> TypeGuard[int | float]:
 
 
 def _as_number(value: JsonValue) -> JsonValue:
-    """Convert "50", "21.5" and 50.0 to numbers, whole ones to integers, as Home Assistant's own schemas do."""
-    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+    """Convert "50", "50 %", "21.5" and 50.0 to numbers, whole ones to integers, as Home Assistant's own schemas do."""
+    text = value.strip().removesuffix("%").rstrip() if isinstance(value, str) else ""
+    if _NUMBER.fullmatch(text):
         with suppress(ValueError):
-            value = parse_json(value.strip())
+            value = parse_json(text)
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
