@@ -187,10 +187,10 @@ def without_useless_filters(call: IntentCall) -> IntentCall:
     rest = [one for one in call.filters if one not in useless]
     if not useless or not call.states(rest, naming.domains):
         return call
-    kept = {
+    remaining = {
         name: value for name, value in call.arguments.items() if name not in useless
     }
-    return replace(call, arguments=kept)
+    return replace(call, arguments=remaining)
 
 
 def _is_in_one_room(call: IntentCall, naming: Naming) -> bool:
@@ -289,8 +289,8 @@ def started_or_sent_home(call: IntentCall) -> IntentCall:
     tool = call.turn.tool_of(meant)
     if not tool:
         return call
-    kept = {key: one for key, one in call.arguments.items() if key in _SELECTING}
-    return replace(call, tool=tool, arguments=kept)
+    remaining = {key: one for key, one in call.arguments.items() if key in _SELECTING}
+    return replace(call, tool=tool, arguments=remaining)
 
 
 ORDER: Final[Sequence[Callable[[IntentCall], IntentCall]]] = (
