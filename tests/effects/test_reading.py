@@ -420,6 +420,42 @@ async def test_the_same_command_for_later_is_one(
     )
 
 
+@pytest.mark.parametrize(
+    ("language", "timer", "words", "answer"),
+    [
+        (
+            "en",
+            "set a timer for the eggs for 5 minutes",
+            "how long is left for the eggs?",
+            ": eggs.",
+        ),
+        (
+            "de",
+            "stell einen Timer für die Eier auf 5 Minuten",
+            "wie lange brauchen die Eier noch",
+            ": Eier.",
+        ),
+        (
+            "pl",
+            "nastaw minutnik na 5 minut na jajka",
+            "ile zostało na jajka?",
+            ": jajka.",
+        ),
+        (
+            "en",
+            "set a timer for the eggs for 5 minutes",
+            "how long for the pasta?",
+            "understand",
+        ),
+    ],
+)
+async def test_a_timer_is_asked_about_by_its_name_alone(
+    home: HomeAssistant, language: str, timer: str, words: str, answer: str
+) -> None:
+    await say(home, timer, language=language)
+    assert answer in speech(await say(home, words, language=language))
+
+
 async def test_a_timer_is_found_by_the_first_letters_of_its_name(
     home: HomeAssistant,
 ) -> None:

@@ -24,6 +24,8 @@ _HAN: Final = "\u3400"
 _KINDS: Final = frozenset({*ReminderKind, "plan"})
 _COSTS: Final = {"word": 1.0, "filler": 0.4, "about": 0.25, "one": 0.45}
 _COST: Final = 0.3
+_ON_NAMED: Final[Mapping[str, PlanAct]] = {"ask": "ask", "cancel": "cancel"}
+"""Acts on plans that are named by words of their own."""
 _MAKES_ALARM: Final = frozenset({"alarm", "set", "turn", "on"})
 """Roles of a request for an alarm."""
 
@@ -156,8 +158,9 @@ class _Request:
         if "denial" in roles:
             return None
         if "word" in roles or len(kinds) > 1:
-            named = self._named(loud) if loud[0].role == "cancel" else ""
-            return PlanWords("cancel", text=named, roles=roles) if named else None
+            act = _ON_NAMED.get(loud[0].role)
+            named = self._named(loud) if act else ""
+            return PlanWords(act, text=named, roles=roles) if act and named else None
         kind = next(iter(kinds), "")
         act = _act(roles, kind)
         return (

@@ -88,6 +88,8 @@ _TIMERS: Final = frozenset(
 )
 _ADDED: Final = "HassListAddItem"
 _KINDS: Final = frozenset(ReminderKind)
+_OF_NAMED: Final = {"ask": "list", "cancel": "cancel"}
+"""Calls about plans that are named without their kind: "how long for the eggs?"."""
 _ADJUSTED: Final = {intent.INTENT_INCREASE_TIMER: 1, intent.INTENT_DECREASE_TIMER: -1}
 _CANCELLED: Final = (intent.INTENT_CANCEL_TIMER, intent.INTENT_CANCEL_ALL_TIMERS)
 _SAID_AT: Final = "said_at"
@@ -860,19 +862,15 @@ class _Sentence:
         _, results = since_last_user_message(self.history)
         if change and any(result.name == _NAME for result in results):
             return change
-        named = next(
-            (
-                words.text
-                for time, words in self.readings
-                if words.act == "cancel" and not time.words
-            ),
-            None,
-        )
-        return (
-            {"kind": "cancel", "text": named}
-            if named and self._is_named(named)
-            else None
-        )
+        return self._named_wish()
+
+    def _named_wish(self) -> dict[str, JsonValue] | None:
+        """Return the arguments of a call about plans that are named by their words alone."""
+        for time, words in self.readings:
+            is_named = bool(words.text) and self._is_named(words.text or "")
+            if is_named and words.act in _OF_NAMED and not time.words:
+                return {"kind": _OF_NAMED[words.act], "text": words.text}
+        return None
 
     def _says_when(self, time: TimeInSentence, words: PlanWords) -> bool:
         """Return whether a reminder has its time as it was said, or nothing in its text that may be one."""

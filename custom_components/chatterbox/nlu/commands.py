@@ -18,7 +18,7 @@ from .requests import (
     Surroundings,
     UnknownName,
 )
-from .targets import LIGHT, NAMING, PLAYER, ROBOTS, STEPS, Targets
+from .targets import LIGHT, NAMING, PLAYER, ROBOTS, STEPS, CommandTargets
 from .vocabulary import HomeVocabulary
 
 type Commanded = EntityCommand | Choice | OpenQuestion | UnknownName
@@ -198,7 +198,9 @@ def _commands(
     groups = [*_groups(parts.spans)]
     while groups:
         group = groups.pop(0)
-        targets = Targets(Parts(group), command.act, domains, names, surroundings)
+        targets = CommandTargets(
+            Parts(group), command.act, domains, names, surroundings
+        )
         match targets.found():
             case None if parted := _parted(group):
                 groups = [*parted, *groups]
@@ -224,7 +226,7 @@ def _parted(group: Sequence[PhraseSpan]) -> Sequence[Sequence[PhraseSpan]]:
     return group[:cut], group[cut:]
 
 
-def _unknown(targets: Targets, reading: Reading) -> Sequence[UnknownName] | None:
+def _unknown(targets: CommandTargets, reading: Reading) -> Sequence[UnknownName] | None:
     """Return the words for entities that are not at home, or not there; None if they are, and cannot do it."""
     parts = targets.parts
     named = [span for span in parts.spans if span.role in NAMING]
@@ -249,7 +251,7 @@ def following_commands(
         return ()
     is_named = parts.all(Role.ENTITY) or parts.all(Role.KIND)
     domains = _domains(command) if is_named else names.domains(command.ids)
-    found = Targets(parts, command.act, domains, names, surroundings).found()
+    found = CommandTargets(parts, command.act, domains, names, surroundings).found()
     if isinstance(found, Choice):
         return (found,)
     return (replace(command, ids=found),) if found else ()

@@ -61,7 +61,7 @@ def places_of(
 
 
 @dataclass(frozen=True)
-class Targets:
+class CommandTargets:
     """The entities that one group of words means."""
 
     parts: Parts

@@ -38,7 +38,7 @@ from .requests import (
     UnknownName,
     WorldQuestion,
 )
-from .targets import NAMING, PLAYER, Targets
+from .targets import NAMING, PLAYER, CommandTargets
 from .vocabulary import HomeVocabulary
 
 _SILENT: Final = frozenset({Role.FILLER, Role.PREPOSITION, Role.AND})
@@ -424,7 +424,9 @@ def _to_play(
     after = [span for span in parts.spans if span.start >= title.end]
     players: frozenset[str] | Choice | None = frozenset()
     if any(span.role in NAMING for span in after):
-        players = Targets(Parts(after), "play", PLAYER, names, surroundings).found()
+        players = CommandTargets(
+            Parts(after), "play", PLAYER, names, surroundings
+        ).found()
     if not isinstance(players, frozenset):
         return None
     text = reading.text(title.start, title.end)
