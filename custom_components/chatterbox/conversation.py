@@ -1,7 +1,6 @@
 """The conversation entity: reads the user's input, has the loop answer it, and returns the result."""
 
 import asyncio
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Literal, override
@@ -25,9 +24,6 @@ from .approvals.assistants import AssistantWatch
 from .approvals.questions import Question
 from .const import LOGGER, SUBENTRY_CONVERSATION
 from .entity import ChatterboxEntity
-from .later import async_serve_plans, async_with_news
-from .later.plans import News, waiting_news
-from .later.schedule import async_get_schedule
 from .records.turn_record import TurnFacts, TurnRecord
 from .runtime.agents import ChatterboxConfigEntry
 from .speech.sentences import async_get_sentences
@@ -39,9 +35,10 @@ from .turns.chat_log import (
     speaking,
     speech_filter,
 )
-from .turns.input import InputReader, TurnInput
+from .turns.input import InputReader, TurnInput, openers
 from .turns.record import reported
 from .turns.resume import async_resume
+from .turns.run import turn_takers
 from .turns.source import TurnSource
 from .turns.warm_up import WarmUp
 
@@ -97,11 +94,8 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
             self._warm_up = WarmUp(self.hass, self.entry, model, self._agent.settings)
             self.async_on_remove(self._warm_up.async_close)
             self._warm_up.async_start(self.entry.runtime_data, self.entity_id)
-        self.async_on_remove(
-            async_serve_plans(
-                self.hass, self.subentry.subentry_id, self._turns, self.entity_id
-            )
-        )
+        for take in turn_takers(self.hass):
+            self.async_on_remove(take(self.subentry.subentry_id, self._turns))
         self._source = TurnSource(resume=self._async_resume)
         self.async_on_remove(AssistantWatch(self.hass, self.entity_id).async_end)
         self._reader = InputReader(self.hass, self.entity_id, self._source)
@@ -148,15 +142,13 @@ class ChatterboxConversationEntity(ChatterboxEntity, ConversationEntity):
         """Run a turn whose speech goes to `spoken`; None if nobody hears it."""
         try:
             turn_input = await self._reader.async_read(user_input, chat_log)
-            news: Sequence[News] = ()
-            if waiting_news(self.hass):
-                where = self.subentry.subentry_id, chat_log.conversation_id
-                turn_input, news = await async_with_news(self.hass, turn_input, *where)
+            where, ends = (self.subentry.subentry_id, chat_log.conversation_id), []
+            for opener in [one for one in openers(self.hass) if one.news]:
+                turn_input, end = await opener.open(turn_input, *where)
+                ends.append(end)
             record = await self._turns.async_run(turn_input, chat_log)
-            if news:
-                await async_get_schedule(self.hass).async_heard(
-                    news, turn_input.user_input.satellite_id
-                )
+            for end in ends:
+                await end()
             _trace(chat_log, record.facts)
             answer = reported(
                 await _async_result(user_input, chat_log, turn_input, record), record

@@ -10,8 +10,10 @@ from homeassistant.components.homeassistant.exposed_entities import async_expose
 from homeassistant.core import HomeAssistant
 from homeassistant.util import dt as dt_util
 
-from custom_components.chatterbox.agent.messages import JsonObject
+from custom_components.chatterbox.agent.messages import JsonObject, ToolDefinition
+from custom_components.chatterbox.agent.protocols import Deny
 from custom_components.chatterbox.const import REDACTED_PIN
+from custom_components.chatterbox.effects.effect import TimedCall
 from custom_components.chatterbox.later.plans import (
     LONGEST_TEXT,
     MOST_OF_A_PERSON,
@@ -29,7 +31,7 @@ from custom_components.chatterbox.later.schedule import (
 )
 from custom_components.chatterbox.later.tool import LATER
 from custom_components.chatterbox.people.speakers import NOBODY, Asking, Speaker
-from custom_components.chatterbox.tools.own.own_tool import Prepared, Promise
+from custom_components.chatterbox.tools.own.own_tool import Approval, Prepared
 from tests.later.talk import SATELLITE
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.one_home import in_one_home
@@ -46,6 +48,10 @@ async def home(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> None:
     freezer.move_to(NOW)
 
 
+async def as_given(name: str, arguments: JsonObject) -> TimedCall:
+    return TimedCall(ToolDefinition(name, "", {}), arguments)
+
+
 async def run(
     hass: HomeAssistant,
     arguments: JsonObject,
@@ -54,14 +60,13 @@ async def run(
 ) -> str:
     """Prepare and run a call, and return what is answer, or why it was not run."""
     assert LATER.prepare
-    prepared = await LATER.prepare(
-        replace(own_call(hass, arguments, speaker), satellite_id=satellite_id)
+    called = replace(
+        own_call(hass, arguments, speaker), satellite_id=satellite_id, fit=as_given
     )
-    if isinstance(prepared, str):
-        return prepared
-    again = await LATER.prepare(
-        replace(own_call(hass, prepared.arguments, speaker), satellite_id=satellite_id)
-    )
+    prepared = await LATER.prepare(called)
+    if isinstance(prepared, Deny):
+        return prepared.reason
+    again = await LATER.prepare(replace(called, arguments=prepared.arguments))
     assert isinstance(again, Prepared)
     assert again.arguments == prepared.arguments, (
         "what is asked about is what is planned"
@@ -499,7 +504,7 @@ async def test_a_task_plans_no_call(hass: HomeAssistant) -> None:
         "tool": "HassTurnOff",
         "arguments": {"name": "Heater"},
     }
-    call = replace(own_call(hass, act, ANNA), promise=Promise(is_given=True))
+    call = replace(own_call(hass, act, ANNA), approval=Approval("", ""))
 
     answer = await LATER.run(call)
 

@@ -10,7 +10,7 @@ REPOSITORY = Path(__file__).parents[2]
 KNOWN_TO: Final = {
     "evaluate": {"__init__.py"},
     "panel": {"__init__.py", "evaluate/commands.py"},
-    "later": {"__init__.py", "conversation.py", "panel/now.py", "todo.py"},
+    "later": {"__init__.py", "panel/now.py", "todo.py"},
     "memory": {"__init__.py", "actions/history.py", "todo.py"},
     "offline": {
         *(

@@ -64,7 +64,7 @@ from .answers.yes_or_no import (
     understood_language,
 )
 from .guard import CallGuard
-from .questions import CHOICE, LATER, ApprovalScope, Question
+from .questions import CHOICE, UNASKED, ApprovalScope, Question
 from .review import CallOption, CallReview
 
 _LONG_WAIT: Final = 90.0
@@ -111,7 +111,7 @@ def question_text(
     summary = summarize_calls(hass, calls)
     if summary.is_unclear:
         reasons.append(sentences["spoken_asked_unclear"])
-    reasons += dict.fromkeys(call.deferred.preface for call in calls if call.deferred)
+    reasons += dict.fromkeys(call.when.words for call in calls if call.when)
     reasons.append(_QuestionText(hass, sentences, summary).question(calls[0].options))
     if any(call.needs_pin for call in calls):
         reasons.append(sentences["spoken_say_pin"])
@@ -473,7 +473,7 @@ class ApprovalRequester:
             for one in pending.calls
         )
         return any(
-            earlier not in {None, CHOICE, LATER} and not covers(earlier or "", terms)
+            earlier not in {None, CHOICE, UNASKED} and not covers(earlier or "", terms)
             for earlier, terms in again
         )
 

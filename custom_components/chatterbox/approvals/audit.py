@@ -437,7 +437,7 @@ class CallAudit(Hooks):
                 else ran
             )
             review = await self._resolved(self._review(call, pending))
-            ran = CallState.PLANNED if review.deferred else ran
+            ran = CallState.PLANNED if review.when else ran
             self._record(
                 review, CallState.FAILED if result.is_error else ran, pending, result
             )

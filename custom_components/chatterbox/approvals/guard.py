@@ -35,12 +35,15 @@ from ..effects.effect import (
     CallEffects,
     Effects,
     EntityAction,
+    TimedCall,
+    TimedCalls,
     Touches,
     Unknown,
     UnknownReason,
     Unresolved,
     actions_of,
     possible_actions,
+    timed_call,
 )
 from ..effects.reported import out_of_reach, unavailable_names
 from ..home.entity_matches import is_named_in
@@ -60,7 +63,7 @@ from .outside_wishes import Wish, kind_of_source
 from .policy import action_keys, is_risky, judge, lets_in, target_temperatures
 from .questions import CHOICE, Question
 from .request_check import RequestCheck
-from .review import CallReview, DeferredCall, Refusal
+from .review import CallReview, Refusal
 
 
 async def async_is_permitted(
@@ -95,26 +98,13 @@ def _to_permit(effects: Effects) -> frozenset[EntityAction] | None:
 
 type EffectsOf = Callable[[str, JsonObject], Awaitable[Effects]]
 """Resolves the effects of a call, by the offered name of its tool and its arguments."""
-type PlannedCalls = Mapping[tuple[str, str], tuple[ToolDefinition, JsonObject, str]]
-"""Calls that are planned, by name and arguments of those that plan them, and how questions about them begin."""
-
-
-def acting_call(
-    planned: PlannedCalls, tool: ToolDefinition, arguments: JsonObject
-) -> tuple[ToolDefinition, JsonObject, str]:
-    """Return the call that a call plans, and how a question about it begins; the call itself if it plans nothing."""
-    if not planned:
-        return tool, arguments, ""
-    return planned.get((tool.name, canonical_json(arguments)), (tool, arguments, ""))
-
-
 _MESSAGES: Final = read_data_file(
     Path(__file__).with_name("told_to_models.toml"), dict[str, dict[str, str]]
 )["refused"]
 """The results that the model receives."""
 
 _NO_COMMAND: Final = (
-    "Not planned: Home Assistant would not do anything for this sentence, or it waits by itself. Plan one that does"
+    "Not run then: Home Assistant would not do anything for this sentence, or it waits by itself. Give one that does"
     " not, and add up both times."
 )
 
@@ -140,7 +130,7 @@ class CallGuard(Hooks):
         language: str = "",
         outside_tool: str = "",
         check: RequestCheck | None = None,
-        planned: PlannedCalls = MappingProxyType({}),
+        timed: TimedCalls = MappingProxyType({}),
     ) -> None:
         """Judge by `rules`, or by those of the home as they are at each call.
 
@@ -152,12 +142,12 @@ class CallGuard(Hooks):
         said yes to `agreed`: what only does the same to other entities that were meant
         needs no other yes. `request` holds the words of the person in `language`, and
         `outside_tool` names the tool of the last content from outside. `check` compares
-        calls with these words. A call that plans another is judged as that one, by
-        `planned`.
+        calls with these words. A call that leads to another one, by `timed`, is judged
+        as that one.
         """
         self._hass = hass
         self._check = check
-        self._planned = planned
+        self._timed = timed
         self._given_rules = rules
         self._speaker = speaker
         self.effects_of = effects_of
@@ -269,7 +259,7 @@ class CallGuard(Hooks):
             and (some := await self._check.async_leaves_out(seen.entity_ids))
         ):
             return some
-        acting, given, preface = acting_call(self._planned, tool, arguments)
+        acting, given, when = timed_call(self._timed, tool, arguments)
         is_own = acting.name != SENTENCE_TOOL  # a sentence is what the person said
         if (
             isinstance(decision, Deny)
@@ -278,7 +268,7 @@ class CallGuard(Hooks):
         ):
             return decision
         check = (
-            replace(self._check, can_choose=False) if preface else self._check
+            replace(self._check, can_choose=False) if when else self._check
         )  # what is chosen runs at once
         match await check.async_objection(
             acting, given, seen.effects, partial(self._review_of, acting)
@@ -326,13 +316,8 @@ class CallGuard(Hooks):
         self, tool: ToolDefinition, arguments: JsonObject, agreed: Sequence[CallReview]
     ) -> Deny | Ask | None:
         call = self.begin_review(tool, arguments)
-        acting, given, preface = acting_call(self._planned, tool, arguments)
-        seen = await self._review(call, acting, given, plans=bool(preface))
-        if preface:
-            deferred = DeferredCall(
-                ToolCall("", acting.name, canonical_json(given)), preface
-            )
-            seen = replace(seen, deferred=deferred)
+        timed = timed_call(self._timed, tool, arguments)
+        seen = await self._review(call, timed)
         alike = [
             review
             for review in agreed
@@ -345,7 +330,8 @@ class CallGuard(Hooks):
         ):
             seen = replace(seen, is_asked=False, is_repeated=True)
         self._reviews[call.name, call.arguments] = seen
-        if preface and acting.name == SENTENCE_TOOL and seen.effects == NOTHING:
+        is_sentence = timed.tool.name == SENTENCE_TOOL
+        if timed.when and is_sentence and seen.effects == NOTHING:
             return Deny(_NO_COMMAND, is_final=False)
         if self._has_outside_content and not seen.is_asked and not seen.refusal:
             self._temperatures.update(self._moved(seen.effects) | self._temperatures)
@@ -366,7 +352,7 @@ class CallGuard(Hooks):
         seen = self._reviews.get((call.name, call.arguments))
         if (
             seen is None
-            or seen.deferred
+            or seen.when
             or not seen.is_asked
             or not _is_asked_by_rule(seen)
             or self._speaker.is_api_client
@@ -395,64 +381,70 @@ class CallGuard(Hooks):
     async def _review_of(
         self, tool: ToolDefinition, arguments: JsonObject
     ) -> CallReview:
-        return await self._review(
-            ToolCall("", tool.name, canonical_json(arguments)), tool, arguments
-        )
+        call = ToolCall("", tool.name, canonical_json(arguments))
+        return await self._review(call, TimedCall(tool, arguments))
 
-    async def _review(
-        self,
-        call: ToolCall,
-        tool: ToolDefinition,
-        arguments: JsonObject,
-        *,
-        plans: bool = False,
-    ) -> CallReview:
-        policy = self._rules.policy
+    async def _review(self, call: ToolCall, timed: TimedCall) -> CallReview:
+        """Review a call by the effects of the one that it leads to."""
+        policy, tool = self._rules.policy, timed.tool
         effects = bounded(
-            self._hass, await self._known_effects(tool.name, arguments), policy.sources
+            self._hass,
+            await self._known_effects(tool.name, timed.arguments),
+            policy.sources,
         )
+        does_change = changes_something(tool, effects)
         level = policy.level_of(tool.name, self._labels.get(tool.name, ""))
-        judged = CallEffects(
-            tool.name, effects, level if changes_something(tool, effects) else None
-        )
+        judged = CallEffects(tool.name, effects, level if does_change else None)
         judgement = judge(self._hass, policy, judged, self._speaker, dt_util.now())
-        for_outside = (
-            judgement.verdict is Verdict.ALLOW
-            and self._has_outside_content
-            and (
-                plans or (changes_something(tool, effects) and self._takes_care(judged))
-            )
-        )
-        is_guessed = (
-            judgement.verdict is Verdict.ALLOW
+        review = CallReview(call, effects, judgement, when=timed.when)
+        if timed.when:
+            acting = ToolCall("", tool.name, canonical_json(timed.arguments))
+            review = replace(review, acting=acting)
+        needed = judgement.verdict
+        if needed is Verdict.ALLOW and self._has_outside_content:
+            for_outside = timed.when or (does_change and self._takes_care(judged))
+            review = replace(review, for_outside_content=bool(for_outside))
+        if review.for_outside_content or (
+            needed is Verdict.ALLOW
             and not isinstance(effects, Annotated)
             and effects.is_guessed
+        ):
+            needed = Verdict.ASK
+        refusal = await self._async_refusal(needed, effects)
+        is_asked = (
+            refusal is None
+            and needed is not Verdict.ALLOW
+            and self._speaker.asking is not Asking.TRUSTED
         )
-        needed = Verdict.ASK if for_outside or is_guessed else judgement.verdict
-        permitted = await async_is_permitted(self._hass, self._speaker.user_id, effects)
-        refusal = self._refusal(needed) if permitted else Refusal.PERMISSION
+        review = replace(review, refusal=refusal, is_asked=is_asked)
+        return self._as_wished(review) if self._has_outside_content else review
+
+    async def _async_refusal(self, needed: Verdict, effects: Effects) -> Refusal | None:
+        """Return why a call that needs a verdict is refused; None if it may run or be asked about."""
         if (
             self._has_outside_content
             and isinstance(effects, Touches)
             and effects.changes_memory
         ):
-            refusal = Refusal.OUTSIDE_CONTENT
-        if not refusal and out_of_reach(self._hass, effects):
-            refusal = Refusal.UNREACHABLE
-        is_asked = (
-            not refusal
-            and needed is not Verdict.ALLOW
-            and self._speaker.asking is not Asking.TRUSTED
-        )
-        wish_of = ""
-        if is_asked and self._has_outside_content:
-            wish = Wish(self._hass, self._request, self._language)
-            wish_of = "" if wish.names(effects) else kind_of_source(self._outside_tool)
-            if not wish.may_mean(effects):
-                is_asked, refusal = False, Refusal.NOT_MEANT
-        return CallReview(
-            call, effects, judgement, for_outside, wish_of, refusal, is_asked
-        )
+            return Refusal.OUTSIDE_CONTENT
+        if not await async_is_permitted(self._hass, self._speaker.user_id, effects):
+            return Refusal.PERMISSION
+        refusal = self._refusal(needed)
+        if refusal is None and out_of_reach(self._hass, effects):
+            return Refusal.UNREACHABLE
+        return refusal
+
+    def _as_wished(self, review: CallReview) -> CallReview:
+        """Return the review of a call after outside content, which may have asked for it."""
+        if not review.is_asked:
+            return review
+        wish = Wish(self._hass, self._request, self._language)
+        if not wish.names(review.effects):
+            source = kind_of_source(self._outside_tool)
+            review = replace(review, wish_of=source)
+        if wish.may_mean(review.effects):
+            return review
+        return replace(review, is_asked=False, refusal=Refusal.NOT_MEANT)
 
     def _repeats(self, seen: CallReview, agreed: Sequence[CallReview]) -> bool:
         """Return whether a call only does to other entities of the same kind what was agreed to."""

@@ -32,8 +32,8 @@ from .review import ApprovalWay, CallOption, CallReview, CallState, GivenAnswer
 
 CHOICE: Final = "choice"
 """The terms of a question which one is meant: the answer approves nothing that rules ask about."""
-LATER: Final = "later"
-"""The terms of a call that waits for such an answer, and is asked about after it."""
+UNASKED: Final = "unasked"
+"""The terms of a call about which nobody was asked yet: it waits for such an answer, or was missed."""
 ANYWHERE: Final = "*"
 """The conversation of a question that is announced at a satellite: any one that is begun or continued there."""
 _LATE_SECONDS: Final = 600.0
@@ -151,7 +151,7 @@ class Question:
             for option, call in zip(options, calls, strict=True)
         ]
         waiting = [PendingCall(call, "", CHOICE) for call in calls]
-        waiting += [PendingCall(one.call, one.reason, LATER) for one in self.later]
+        waiting += [PendingCall(one.call, one.reason, UNASKED) for one in self.later]
         return replace(
             self,
             calls=(*reviews, *self.later),

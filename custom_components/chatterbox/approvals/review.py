@@ -15,6 +15,7 @@ from ..effects.effect import (
     Touches,
     UnknownReason,
     Unresolved,
+    When,
     actions_of,
 )
 from ..records.turn_record import shown_call, shown_text
@@ -155,14 +156,6 @@ class DecidedBy(StrEnum):
     """A hook script of the user."""
 
 
-class DeferredCall(NamedTuple):
-    """A call that the reviewed one plans."""
-
-    call: ToolCall
-    preface: str
-    """The beginning of a question about it, such as the time."""
-
-
 class CallOption(NamedTuple):
     """One of several things that a call may mean."""
 
@@ -194,8 +187,10 @@ class CallReview:
     """It needs approval, and has that of another call of the turn."""
     options: tuple[CallOption, ...] = ()
     """The things that the words may mean, if it waits for a choice; its effects are then those on all of them."""
-    deferred: DeferredCall | None = None
-    """The call that it plans, whose effects are reviewed; the call itself if it plans none, but something to say."""
+    when: When | None = None
+    """When it is to run; None for now."""
+    acting: ToolCall | None = None
+    """The call that is to run then, whose effects are reviewed; None for one that runs now."""
     reason: str = ""
     """Why it waits for approval, in the words of a hook script; empty if none requires it."""
     state: CallState | None = None
@@ -222,7 +217,7 @@ class CallReview:
     @property
     def acting_call(self) -> ToolCall:
         """The call that has the effects."""
-        return self.deferred.call if self.deferred else self.call
+        return self.acting or self.call
 
     @property
     def needs_pin(self) -> bool:

@@ -8,7 +8,13 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, NamedTuple, assert_never
 
-from ..agent.messages import JsonValue, ToolAnnotations
+from ..agent.messages import (
+    JsonObject,
+    JsonValue,
+    ToolAnnotations,
+    ToolDefinition,
+    canonical_json,
+)
 from ..settings.rules import TrustLevel
 
 ANY_ACTION: Final = "reproduce_state"
@@ -222,6 +228,36 @@ def named_action(domain: str, service: str, data: Mapping[str, object]) -> str:
     position, closing = _CLOSED_POSITION.get(action, ("", action))
     value = data.get(position)
     return closing if isinstance(value, (int, float)) and value == 0 else action
+
+
+class When(NamedTuple):
+    """The time of a call that is not to run now."""
+
+    words: str
+    """The beginning of a question about it, such as the time."""
+    triggers: tuple[JsonObject, ...] = ()
+    """The triggers of Home Assistant at which it runs; none for a call that only takes such calls back."""
+
+
+class TimedCall(NamedTuple):
+    """A call with its time."""
+
+    tool: ToolDefinition
+    arguments: JsonObject
+    when: When | None = None
+    """None for now."""
+
+
+type TimedCalls = Mapping[tuple[str, str], TimedCall]
+"""The calls of a turn that run at another time, by name and arguments of the calls that lead to them."""
+
+
+def timed_call(
+    timed: TimedCalls, tool: ToolDefinition, arguments: JsonObject
+) -> TimedCall:
+    """Return the call that a call leads to: itself, now, unless another one or another time is known."""
+    now = TimedCall(tool, arguments)
+    return timed.get((tool.name, canonical_json(arguments)), now) if timed else now
 
 
 class ActionKind(StrEnum):

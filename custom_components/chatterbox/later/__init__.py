@@ -1,8 +1,10 @@
 """Plans for later: their times, and what becomes of them."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 
-from homeassistant.core import CALLBACK_TYPE, HomeAssistant
+from homeassistant.core import HomeAssistant
 from homeassistant.helpers.start import async_at_started
 
 from ..approvals.questions import Question
@@ -11,11 +13,11 @@ from ..repairs import async_report_removed_plans
 from ..settings.agent import existing_agents
 from ..speech.sentences import async_get_sentences
 from ..tools.own.registry import own_tools
-from ..turns.input import TurnInput
-from ..turns.run import AgentTurns
+from ..turns.input import Opener, TurnInput, openers
+from ..turns.run import turn_takers
 from .acting import PlanRunner
 from .plan_actions import async_register_plan_actions
-from .plans import News
+from .plans import waiting_news
 from .schedule import async_get_schedule
 from .sentences import async_recognize_plan
 from .telling import moment_text
@@ -26,22 +28,18 @@ def async_setup_later(hass: HomeAssistant) -> None:
     """Offer the tool, and follow the plans once Home Assistant has started."""
     own_tools(hass).append(LATER)
     recognizers(hass)[LATER.definition.name] = async_recognize_plan
-    async_register_plan_actions(hass)
-    async_at_started(hass, async_get_schedule(hass).async_start)
-
-
-def async_serve_plans(
-    hass: HomeAssistant, agent: str, turns: AgentTurns, agent_id: str
-) -> CALLBACK_TYPE:
-    """Run the calls of an agent's plans in its turns; return what ends that. `agent_id` is an entity id."""
-    return async_get_schedule(hass).async_serve(
-        agent, PlanRunner(hass, turns, agent_id)
+    schedule = async_get_schedule(hass)
+    turn_takers(hass).append(
+        lambda agent, turns: schedule.async_serve(agent, PlanRunner(hass, turns))
     )
+    openers(hass).append(Opener(waiting_news(hass), partial(_async_open, hass)))
+    async_register_plan_actions(hass)
+    async_at_started(hass, schedule.async_start)
 
 
-async def async_with_news(
+async def _async_open(
     hass: HomeAssistant, turn_input: TurnInput, agent: str, conversation_id: str
-) -> tuple[TurnInput, list[News]]:
+) -> tuple[TurnInput, Callable[[], Awaitable[None]]]:
     """Return the input of a turn whose answer begins with the news that wait for the person or the place.
 
     A call that the agent has missed is asked about after the answer, and is then among
@@ -73,7 +71,13 @@ async def async_with_news(
         turn_input = replace(
             turn_input, prefix=" ".join(filter(None, (words, turn_input.prefix)))
         )
-    return turn_input, spoken_news
+    satellite_id = turn_input.user_input.satellite_id
+
+    async def end() -> None:
+        if spoken_news:
+            await schedule.async_heard(spoken_news, satellite_id)
+
+    return turn_input, end
 
 
 async def async_forget_plans(hass: HomeAssistant) -> None:

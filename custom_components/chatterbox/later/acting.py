@@ -21,7 +21,7 @@ from ..agent.messages import JsonObject, ToolAnnotations, ToolCall, ToolDefiniti
 from ..agent.protocols import Ask, Deny, Hooks, LLMProvider
 from ..approvals.questions import (
     ANYWHERE,
-    LATER,
+    UNASKED,
     ApprovalScope,
     Question,
     Running,
@@ -117,15 +117,13 @@ class PlanRunner:
 
     hass: HomeAssistant
     turns: AgentTurns
-    agent_id: str
-    """Entity id."""
 
     async def async_act(self, plan: FuturePlan) -> Outcome:
         """Run the call of a plan to its end, and return what came of it."""
         user_input = self._input(plan.asker, plan.language)
         with actions_in(self.hass, user_input.context) as actions:
             record = await self._async_run(
-                plan, _PlanSource(), user_input, plan.asker.speaker
+                plan, _PlanSource(is_due=True), user_input, plan.asker.speaker
             )
         results = record.finished.tool_results if record.finished else ()
         spoken_text = await self._async_spoken(record, plan.language)
@@ -233,9 +231,10 @@ class PlanRunner:
             resume=self._async_resume,
             question_scope=scope,
             is_personal=True,
+            is_due=True,
         )
         source = replace(asking, running=running)
-        record = await self._async_run(plan, source, user_input, speaker, LATER)
+        record = await self._async_run(plan, source, user_input, speaker, UNASKED)
         pending = record.finished.pending if record.finished else None
         waiting = async_get_approvals(self.hass).waiting
         return next(
@@ -247,7 +246,7 @@ class PlanRunner:
         scope, context = question.scope, question.context
         where = ulid_now(), scope.device_id, scope.satellite_id
         user_input = ConversationInput(
-            "", context, *where, question.language, self.agent_id
+            "", context, *where, question.language, self.turns.agent_id
         )
         record = await self._async_alone(
             TurnInput(user_input, question.speaker, _PlanSource(), question)
@@ -278,7 +277,7 @@ class PlanRunner:
         waiting = (PendingCall(planned, "", terms or call.terms),)
         pending = PendingApproval(ulid_now(), waiting, expires_at, 0, 0)
         scope = ApprovalScope.of_input(
-            user_input, self.agent_id, str(user_input.conversation_id)
+            user_input, self.turns.agent_id, str(user_input.conversation_id)
         )
         reviews = (CallReview(planned, Annotated(ToolAnnotations())),)
         question = Question(
@@ -306,5 +305,5 @@ class PlanRunner:
     def _input(self, asker: Asker, language: str) -> ConversationInput:
         where = ulid_now(), asker.device_id, asker.satellite_id
         return ConversationInput(
-            "", Context(user_id=asker.user_id), *where, language, self.agent_id
+            "", Context(user_id=asker.user_id), *where, language, self.turns.agent_id
         )

@@ -27,6 +27,7 @@ from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.signal_type import SignalType
 from pydantic import AwareDatetime, TypeAdapter
 
+from ..agent.messages import JsonObject, JsonValue
 from ..agent.text import heard_words
 from ..const import DOMAIN
 from ..people.speakers import Asking, Speaker
@@ -276,6 +277,17 @@ class FuturePlan:
             self.is_urgent,
             self.is_begun,
         )
+
+    @property
+    def triggers(self) -> tuple[JsonObject, ...]:
+        """The triggers of Home Assistant at which it is looked at."""
+        if self.due:
+            at = f"{dt_util.as_local(self.due):%H:%M:%S}"
+            return ({"trigger": "time", "at": at},)
+        if self.condition:
+            entity_ids: list[JsonValue] = [*self.condition.entity_ids]
+            return ({"trigger": "state", "entity_id": entity_ids, "to": None},)
+        return ()
 
     def put_off(self, time: timedelta) -> FuturePlan:
         """Return a new plan to say once more, after a time, what a reminder says."""

@@ -1,6 +1,6 @@
 """The tool that plans what happens later, and lists, moves and cancels plans.
 
-A planned call is reviewed as if it ran now (`tools/name_resolver.py`), and kept exactly
+A planned call is fitted and reviewed as if it ran now, with its time, and kept exactly
 as it was judged. Times are resolved from words by code, never by a model.
 """
 
@@ -8,7 +8,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Final
 
 from homeassistant.components.conversation import DOMAIN as CONVERSATION
@@ -17,16 +16,17 @@ from homeassistant.util import dt as dt_util
 from homeassistant.util.json import json_loads_object
 
 from ..agent.messages import JsonObject, ToolAnnotations, ToolDefinition, canonical_json
+from ..agent.protocols import Deny
 from ..agent.text import heard_words, plain_name
 from ..const import REDACTED_PIN
-from ..effects.effect import Effects, Touches
+from ..effects.effect import Effects, TimedCall, Touches, When
 from ..home.description import quoted
 from ..home.entity_matches import entity_name
 from ..people.speakers import Asking
 from ..settings.tool_names import LATER_TOOL
 from ..speech.sentences import async_error_text, async_get_sentences
 from ..speech.text.times import FURTHEST, as_repetition, exact_words, prepare
-from ..tools.name_resolver import ARGUMENTS, TOOL, entities_called
+from ..tools.name_resolver import entities_called
 from ..tools.own.own_tool import (
     OwnCall,
     OwnTool,
@@ -59,6 +59,9 @@ from .schedule import (
 from .telling import PERSON, async_reminder_kind, plan_text, time_text
 
 _KIND: Final = "kind"
+_TOOL: Final = "tool"
+_ARGUMENTS: Final = "arguments"
+"""The tool and the arguments of the call that is planned."""
 _WHEN: Final = "when"
 _DUE: Final = "due"
 _EVERY: Final = "every"
@@ -100,8 +103,8 @@ _MODEL: Final = parameters(
     {
         _KIND: ("string", "act calls tool; tell says when entity is in state", *_KINDS),
         _WHEN: ("string", "As said: 'every Thursday at 8'"),
-        TOOL: ("string", ""),
-        ARGUMENTS: ("object", ""),
+        _TOOL: ("string", ""),
+        _ARGUMENTS: ("object", ""),
         _TEXT: ("string", "Reminder, words of a plan, or all"),
         _ENTITY: ("string", "To wait for or check; or me"),
         _STATE: ("string", "'on', '> 20 for 5 min', '> other entity'"),
@@ -130,7 +133,7 @@ class _Unplannable(Exception):
     """A call cannot be planned. The text is for the model."""
 
 
-async def _async_prepare(call: OwnCall) -> Prepared | str:
+async def _async_prepare(call: OwnCall) -> Prepared | Deny:
     """Resolve the time, the entity or the plan that a call names. What it returns resolves to itself."""
     try:
         await call.hass.async_add_executor_job(prepare, call.language)
@@ -140,37 +143,71 @@ async def _async_prepare(call: OwnCall) -> Prepared | str:
             return await _async_prepare_plan(call, _PLANS[kind])
         if kind == _LIST:
             return Prepared(call.arguments)
-        if kind == _MOVE and (once_more := _put_off(call)):
-            return await _async_prepare_plan(once_more, PlanKind.REMIND)
-        found = _meant(call)
-        sentences = await async_get_sentences(call.hass, call.language)
-        texts = [plan_text(call.hass, sentences, plan, call.language) for plan in found]
-        given = {
-            name: value
-            for name, value in call.arguments.items()
-            if name not in {TOOL, ARGUMENTS}
-        }
-        given[_TEXT] = (
-            _ALL
-            if plain_name(_word(call.arguments, _TEXT)) == _ALL or not found
-            else " ".join(plan.id for plan in found)
-        )
         if kind == _MOVE:
-            given = _timed(call, given, found[0])
-            if (planned := found[0].call) and await _async_can_ask(call, found[0]):
-                moved = _new_plan(call, PlanKind.ACT, given, "")
-                given |= {
-                    TOOL: planned.tool,
-                    ARGUMENTS: json_loads_object(planned.arguments),
-                }
-                return Prepared(
-                    given, f"{time_text(call.hass, sentences, moved, call.language)}."
-                )
-        return Prepared(given, " ".join(texts) or _NOTHING)
+            return await _async_prepare_move(call)
+        return await _async_prepare_cancel(call)
     except _Unplannable as error:
-        return str(error)
+        return Deny(str(error), is_final=False)
     except NotPlanned as error:
-        return await async_error_text(call.hass, call.language, error.problem)
+        why = await async_error_text(call.hass, call.language, error.problem)
+        return Deny(why, is_final=False)
+
+
+async def _async_prepare_cancel(call: OwnCall) -> Prepared:
+    found, given = _to_cancel(call), _without_call(call.arguments)
+    is_all = plain_name(_word(given, _TEXT)) == _ALL or not found
+    given[_TEXT] = _ALL if is_all else " ".join(plan.id for plan in found)
+    sentences = await async_get_sentences(call.hass, call.language)
+    texts = [plan_text(call.hass, sentences, plan, call.language) for plan in found]
+    return _said(given, When(" ".join(texts) or _NOTHING))
+
+
+async def _async_prepare_move(call: OwnCall) -> Prepared | Deny:
+    if once_more := _put_off(call):
+        return await _async_prepare_plan(once_more, PlanKind.REMIND)
+    plan = _to_move(call)
+    given = {**_without_call(call.arguments), _TEXT: plan.id}
+    given = _timed(call, given, plan)
+    moved = _new_plan(call, PlanKind.ACT, given, "")
+    sentences = await async_get_sentences(call.hass, call.language)
+    if plan.call and await _async_can_ask(call, plan):
+        time = time_text(call.hass, sentences, moved, call.language)
+        planned: JsonObject = {
+            _TOOL: plan.call.tool,
+            _ARGUMENTS: json_loads_object(plan.call.arguments),
+        }
+        return await _async_fitted(
+            call, given | planned, When(f"{time}.", moved.triggers)
+        )
+    words = plan_text(call.hass, sentences, plan, call.language)
+    return _said(given, When(words, moved.triggers))
+
+
+def _without_call(arguments: JsonObject) -> JsonObject:
+    return {
+        name: value
+        for name, value in arguments.items()
+        if name not in {_TOOL, _ARGUMENTS}
+    }
+
+
+def _said(given: JsonObject, when: When) -> Prepared:
+    """Return a call that is reviewed itself, with a time."""
+    return Prepared(given, TimedCall(LATER.definition, given, when))
+
+
+async def _async_fitted(
+    call: OwnCall, given: JsonObject, when: When
+) -> Prepared | Deny:
+    """Return a call in whose place the one is reviewed that it plans."""
+    arguments = given.get(_ARGUMENTS)
+    fitted = await call.fit(
+        str(given[_TOOL]), arguments if isinstance(arguments, dict) else {}
+    )
+    if isinstance(fitted, Deny):
+        return fitted
+    given = {**given, _TOOL: fitted.tool.name, _ARGUMENTS: fitted.arguments}
+    return Prepared(given, fitted._replace(when=when))
 
 
 async def _async_can_ask(call: OwnCall, plan: FuturePlan) -> bool:
@@ -213,13 +250,9 @@ def _put_off(call: OwnCall) -> OwnCall | None:
     )
 
 
-async def _async_prepare_plan(call: OwnCall, kind: PlanKind) -> Prepared:
+async def _async_prepare_plan(call: OwnCall, kind: PlanKind) -> Prepared | Deny:
     text, is_act = _text(call, kind), kind is PlanKind.ACT
-    given = {
-        name: value
-        for name, value in call.arguments.items()
-        if is_act or name not in {TOOL, ARGUMENTS}
-    }
+    given = dict(call.arguments) if is_act else _without_call(call.arguments)
     if given.get(_ENTITY):
         entity_id = _entity(call, str(call.arguments[_ENTITY]))
         given |= {_ENTITY: entity_id, _STATE: _state(call, entity_id)}
@@ -229,21 +262,17 @@ async def _async_prepare_plan(call: OwnCall, kind: PlanKind) -> Prepared:
         given = _timed(call, given)
     elif not given.get(_ENTITY):
         raise _Unplannable("Say when: a time, or an entity and its state.")
-    condition = _condition(given)
-    if (
-        condition
-        and not given.get(_DUE)
-        and given[_KIND] != _TELL_ALWAYS
-        and condition.holds(call.hass.states)
-    ):
+    plan = _new_plan(call, kind, given, text)
+    waits = plan.due is None and not plan.repeats
+    if waits and plan.condition and plan.condition.holds(call.hass.states):
         raise _Unplannable("Not planned: it is so already. Say so.")
     sentences = await async_get_sentences(call.hass, call.language)
-    plan = _new_plan(call, kind, given, text)
-    preface = time_text(call.hass, sentences, plan, call.language)
-    return Prepared(
-        given,
-        f"{preface}: {quoted(text)}." if kind is PlanKind.REMIND else f"{preface}.",
-    )
+    time = time_text(call.hass, sentences, plan, call.language)
+    if is_act:
+        return await _async_fitted(call, given, When(f"{time}.", plan.triggers))
+    if kind is PlanKind.REMIND:
+        time = f"{time}: {quoted(text)}"
+    return _said(given, When(f"{time}.", plan.triggers))
 
 
 def _text(call: OwnCall, kind: PlanKind) -> str:
@@ -251,13 +280,16 @@ def _text(call: OwnCall, kind: PlanKind) -> str:
     text, *others = (
         " ".join(_word(call.arguments, name).split()) for name in (_TEXT, _WHEN, _STATE)
     )
-    if kind is PlanKind.ACT and not call.arguments.get(TOOL):
+    if kind is PlanKind.ACT and not call.arguments.get(_TOOL):
         raise _Unplannable(
             "Name the tool that is to be called then, and its arguments."
         )
     if kind is PlanKind.REMIND and not text:
         raise _Unplannable("Say in text what the reminder is about.")
-    if len(canonical_json({ARGUMENTS: call.arguments.get(ARGUMENTS)})) > _LONGEST_CALL:
+    if (
+        len(canonical_json({_ARGUMENTS: call.arguments.get(_ARGUMENTS)}))
+        > _LONGEST_CALL
+    ):
         raise _Unplannable(
             f"Not planned: the arguments have at most {_LONGEST_CALL} characters. Make them shorter."
         )
@@ -426,91 +458,59 @@ def plans_called(plans: Sequence[FuturePlan], words: str) -> Sequence[FuturePlan
     ]
 
 
-def _meant(call: OwnCall) -> Sequence[FuturePlan]:
-    """Return the plans that a call names by id, time or words; without any, the latest one. Raises `_Unplannable`."""
-    plans = plans_of(
-        async_get_schedule(call.hass).plans.stored.plans, call.speaker.person_id
-    )
-    words = plain_name(_word(call.arguments, _TEXT))
-    if call.arguments[_KIND] == _CANCEL and (words == _ALL or not plans):
+def _own_plans(call: OwnCall) -> Sequence[FuturePlan]:
+    """Return the plans of the person and of the household, the oldest first."""
+    stored = async_get_schedule(call.hass).plans.stored
+    return plans_of(stored.plans, call.speaker.person_id)
+
+
+def _to_cancel(call: OwnCall) -> Sequence[FuturePlan]:
+    """Return the plans that a call takes back. Raises `_Unplannable`."""
+    plans, words = _own_plans(call), plain_name(_word(call.arguments, _TEXT))
+    if words == _ALL or not plans:
         return [plan for plan in plans if not plan.is_begun]
     ids = words.split()
-    if (
-        call.arguments[_KIND] == _CANCEL
-        and ids
-        and set(ids) <= {plan.id for plan in plans}
-    ):
+    if ids and set(ids) <= {plan.id for plan in plans}:
         return [plan for plan in plans if plan.id in ids]
-    found = plans_called(plans, words) if words else plans[-1:]
-    if len(found) != 1 and words and call.arguments[_KIND] == _MOVE:
-        due = due_about(call.hass, plans, str(call.arguments[_TEXT]), call.language)
-        found = [due] if due else found
-    if len(found) != 1:
-        known = "; ".join(
-            f"{plan.id}: {quoted(plan.text)} ({plan.words})" for plan in found or plans
-        )
-        raise _Unplannable(
-            f"It is not clear which plan is meant. Give the id of one of these: {known or 'none'}."
-        )
-    return found
+    return [_only(plans_called(plans, words) if words else plans[-1:], plans)]
+
+
+def _to_move(call: OwnCall) -> FuturePlan:
+    """Return the plan that a call moves: by its id, words or time, or else the latest. Raises `_Unplannable`."""
+    plans, words = _own_plans(call), plain_name(_word(call.arguments, _TEXT))
+    if not words:
+        return _only(plans[-1:], plans)
+    found = plans_called(plans, words)
+    if len(found) == 1:
+        return found[0]
+    due = due_about(call.hass, plans, str(call.arguments[_TEXT]), call.language)
+    return due or _only(found, plans)
+
+
+def _only(found: Sequence[FuturePlan], plans: Sequence[FuturePlan]) -> FuturePlan:
+    """Return the only plan that was found among some. Raises `_Unplannable`."""
+    if len(found) == 1:
+        return found[0]
+    known = "; ".join(
+        f"{plan.id}: {quoted(plan.text)} ({plan.words})" for plan in found or plans
+    )
+    raise _Unplannable(
+        f"It is not clear which plan is meant. Give the id of one of these: {known or 'none'}."
+    )
 
 
 async def _async_run(call: OwnCall) -> ToolAnswer:
     """Do what a prepared call says."""
-    kind, schedule = str(call.arguments.get(_KIND)), async_get_schedule(call.hass)
-    sentences = await async_get_sentences(call.hass, call.language)
-    say = partial(plan_text, call.hass, sentences, language=call.language)
+    kind = str(call.arguments.get(_KIND))
     try:
         if kind in _PLANS:
-            plan = _with_call(
-                call,
-                _new_plan(
-                    call, _PLANS[kind], call.arguments, _text_of(call, _PLANS[kind])
-                ),
-            )
-            planned = await schedule.async_add(plan)
-            spoken = (
-                say(planned)
-                if planned is plan
-                else sentences["later_already"].format(plan=say(planned))
-            )
-            return ToolAnswer({}, speech=spoken)
+            return await _async_plan(call, _PLANS[kind])
         if kind == _LIST:
-            known = sorted(
-                plans_of(schedule.plans.stored.plans, call.speaker.person_id),
-                key=due_order,
-            )
-            ids = str(call.arguments.get(_TEXT)).split()
-            known = [plan for plan in known if plan.id in ids] or known
-            return ToolAnswer(
-                {}, speech=" ".join(map(say, known)) or sentences["later_none"]
-            )
-        plans = sorted(_meant(call), key=due_order)
+            return await _async_list(call)
         if kind == _MOVE:
-            return ToolAnswer({}, speech=say(await _async_move(call, plans[0])))
-        judged = [
-            (plan, await schedule.async_problem(plan, call.speaker, takes_back=True))
-            for plan in plans
-        ]
-        cancelled = [plan for plan, problem in judged if not problem]
-        problem = next((one for _, one in judged if one), None)
-        why = (
-            await async_error_text(call.hass, call.language, problem) if problem else ""
-        )
-        if why and not cancelled:
-            return replace(error_answer(why), speech=why)
-        for plan in cancelled:
-            await schedule.async_cancel(plan.id)
-        texts = ", ".join(plan.text for plan in cancelled)
-        kinds = {await async_reminder_kind(call.hass, plan) for plan in cancelled}
-        same = kinds.pop() if len(kinds) == 1 < len(cancelled) else None
-        key = f"later_cancelled_{same}s" if same else "later_cancelled"
-        spoken = (
-            sentences[key].format(count=len(cancelled), what=texts)
-            if cancelled
-            else sentences["later_none"]
-        )
-        return ToolAnswer({}, speech=f"{spoken} {why}".rstrip())
+            moved = await _async_move(call, _to_move(call))
+            return ToolAnswer({}, speech=await _async_say(call, [moved]))
+        return await _async_cancel(call)
     except _Unplannable as error:
         return error_answer(str(error))
     except NotPlanned as error:
@@ -518,16 +518,68 @@ async def _async_run(call: OwnCall) -> ToolAnswer:
         return replace(error_answer(why), speech=why)
 
 
+async def _async_say(call: OwnCall, plans: Sequence[FuturePlan]) -> str:
+    """Return plans as sentences."""
+    sentences = await async_get_sentences(call.hass, call.language)
+    return " ".join(
+        plan_text(call.hass, sentences, plan, call.language) for plan in plans
+    )
+
+
+async def _async_plan(call: OwnCall, kind: PlanKind) -> ToolAnswer:
+    plan = _new_plan(call, kind, call.arguments, _text_of(call, kind))
+    if kind is PlanKind.ACT:
+        plan = _with_call(call, plan)
+    planned = await async_get_schedule(call.hass).async_add(plan)
+    speech = await _async_say(call, [planned])
+    if planned is not plan:
+        sentences = await async_get_sentences(call.hass, call.language)
+        speech = sentences["later_already"].format(plan=speech)
+    return ToolAnswer({}, speech=speech)
+
+
+async def _async_list(call: OwnCall) -> ToolAnswer:
+    known = sorted(_own_plans(call), key=due_order)
+    ids = _word(call.arguments, _TEXT).split()
+    speech = await _async_say(call, [plan for plan in known if plan.id in ids] or known)
+    sentences = await async_get_sentences(call.hass, call.language)
+    return ToolAnswer({}, speech=speech or sentences["later_none"])
+
+
+async def _async_cancel(call: OwnCall) -> ToolAnswer:
+    """Take back the plans that the speaker may, and say which, and why not the others."""
+    schedule, cancelled, why = async_get_schedule(call.hass), list[FuturePlan](), ""
+    for plan in sorted(_to_cancel(call), key=due_order):
+        problem = await schedule.async_problem(plan, call.speaker, takes_back=True)
+        if problem is None:
+            cancelled.append(plan)
+        elif not why:
+            why = await async_error_text(call.hass, call.language, problem)
+    if why and not cancelled:
+        return replace(error_answer(why), speech=why)
+    for plan in cancelled:
+        await schedule.async_cancel(plan.id)
+    sentences = await async_get_sentences(call.hass, call.language)
+    spoken = sentences["later_none"]
+    if cancelled:
+        kinds = {await async_reminder_kind(call.hass, plan) for plan in cancelled}
+        same = kinds.pop() if len(kinds) == 1 < len(cancelled) else None
+        key = f"later_cancelled_{same}s" if same else "later_cancelled"
+        texts = ", ".join(plan.text for plan in cancelled)
+        spoken = sentences[key].format(count=len(cancelled), what=texts)
+    return ToolAnswer({}, speech=f"{spoken} {why}".rstrip())
+
+
 async def _async_move(call: OwnCall, plan: FuturePlan) -> FuturePlan:
     """Move a plan; one whose action was asked about for its new time has the terms of that yes from now on."""
     timed, is_judged = (
         _new_plan(call, plan.kind, call.arguments, ""),
-        plan.call is None or TOOL in call.arguments,
+        plan.call is None or _TOOL in call.arguments,
     )
 
     def moved(known: FuturePlan) -> FuturePlan:
         new = replace(known, due=timed.due, words=timed.words, every=timed.every)
-        return _with_call(call, new) if is_judged else new
+        return _with_call(call, new) if is_judged and new.call else new
 
     return await async_get_schedule(call.hass).async_change(
         plan.id, moved, None if is_judged else call.speaker
@@ -547,28 +599,27 @@ def _text_of(call: OwnCall, kind: PlanKind) -> str:
         case PlanKind.TELL:
             return entity_name(call.hass, str(call.arguments[_ENTITY]))
         case PlanKind.ACT:
-            arguments = call.arguments[ARGUMENTS]
+            arguments = call.arguments[_ARGUMENTS]
             sentence = (
                 arguments.get("sentence") if isinstance(arguments, dict) else None
             )
-            actions = call.promise.actions or str(sentence or call.arguments[TOOL])
-            return actions[:LONGEST_TEXT]
+            actions = call.approval.actions if call.approval else ""
+            text = actions or str(sentence or call.arguments[_TOOL])
+            return text[:LONGEST_TEXT]
 
 
 def _with_call(call: OwnCall, plan: FuturePlan) -> FuturePlan:
     """Return a plan with the call that was reviewed."""
-    if plan.kind is not PlanKind.ACT:
-        return plan
-    if not call.promise.is_given:
+    if call.approval is None:
         raise _Unplannable("Not planned: the call could not be judged.")
     if not async_get_schedule(call.hass).serves(call.agent):  # an AI task
         raise _Unplannable(
             "Not planned: only an agent that people talk to can do something later. Say so."
         )
-    arguments = call.arguments[ARGUMENTS]
+    arguments = call.arguments[_ARGUMENTS]
     text = canonical_json(arguments if isinstance(arguments, dict) else {})
     return replace(
-        plan, call=PlannedCall(str(call.arguments[TOOL]), text, call.promise.terms)
+        plan, call=PlannedCall(str(call.arguments[_TOOL]), text, call.approval.terms)
     )
 
 
@@ -593,6 +644,8 @@ LATER: Final = OwnTool(
     run=_async_run,
     needs=can_act,
     prepare=_async_prepare,
+    # Source: `async_get_tools` (homeassistant.components.intent.llm).
+    makes_untrue="This device is not able to start timers.",
     effects=_async_effects,
     targets=frozenset({"chatterbox.later"}),
 )

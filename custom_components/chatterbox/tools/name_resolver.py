@@ -6,29 +6,22 @@ about, recorded and controlled. A name is replaced only if exactly one entity ca
 meant: of several with that name, the only one that the tool can act on, or else the
 only one near the speaker. The unique names that Home Assistant knows, and names of
 nothing, are left alone. Decision 20.
-
-A call that plans another one is prepared here, too: the planned call is fitted as if it
-ran now.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Final, assert_never, override
+from typing import Final, override
 
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent, llm
 
 from ..agent.json.coercion import Unfit
-from ..agent.loop.calls import fit_call
-from ..agent.loop.turn import ClientCall, Resolved, Runnable
 from ..agent.messages import (
     JsonObject,
     JsonValue,
-    ToolCall,
     ToolDefinition,
-    canonical_json,
 )
 from ..agent.protocols import Deny, Hooks, Rewrite
 from ..agent.text import compared, compared_names
@@ -41,7 +34,7 @@ from ..home.name_index import NameIndex, name_words, place_name
 from ..internals.llm import KnownTool, known_tool
 from .annotations import unwrapped
 from .dispatch import call_effects
-from .own.registry import OwnDispatcher, SharedTool
+from .own.registry import SharedTool
 from .script_fields import ScriptFields
 
 _MAX_LISTED: Final = 12
@@ -104,23 +97,11 @@ class NameResolver(Hooks):
         self._hass = hass
         self._llm_context = llm_context
         self._tools = tools
-        self.deferred: DeferredCalls | None = None
-        """Prepares the calls that plan others."""
 
     @override
     async def pre_tool_use(
         self, tool: ToolDefinition, arguments: JsonObject
     ) -> Deny | Rewrite[JsonObject] | None:
-        if self.deferred and tool.name in self.deferred.planners:
-            # A model that sees resolved times in earlier calls may copy them.
-            known = (tool.short_parameters or tool.parameters)["properties"]
-            written = {
-                name: value
-                for name, value in arguments.items()
-                if isinstance(known, dict) and name in known
-            }
-            prepared = await self.deferred.async_prepared(tool, written)
-            return prepared or (Rewrite(written) if written != arguments else None)
         offered = self._tools.get(tool.name)
         if offered is None:
             return None
@@ -129,15 +110,6 @@ class NameResolver(Hooks):
         if isinstance(meant, Deny):
             return meant
         return Rewrite(meant) if meant != arguments else None
-
-    @override
-    async def pre_approved_use(
-        self, tool: ToolDefinition, arguments: JsonObject
-    ) -> Deny | None:
-        if not self.deferred or tool.name not in self.deferred.planners:
-            return None
-        prepared = await self.deferred.async_prepared(tool, arguments)
-        return Deny(_CHANGED) if isinstance(prepared, Rewrite) else prepared
 
     def _with_name(
         self, tool: ToolDefinition, offered: llm.Tool, arguments: JsonObject
@@ -369,78 +341,3 @@ def _text(value: JsonValue) -> str | None:
 def _texts(value: JsonValue) -> list[str]:
     values = value if isinstance(value, list) else [value]
     return [text for one in values if (text := _text(one))]
-
-
-TOOL: Final = "tool"
-ARGUMENTS: Final = "arguments"
-"""The arguments of a tool that plans: the name of the tool to call later, and the arguments for it."""
-_BY_CLIENT: Final = "Not planned: the caller runs this tool itself, and only now."
-_CHANGED: Final = "Not planned: it would be another call than the one that was asked about. Ask again."
-
-type Planned = tuple[ToolDefinition, JsonObject, str]
-"""A call that is to run later, and how a question about it begins; of what is only said, the call that plans it."""
-
-
-@dataclass(slots=True)
-class DeferredCalls:
-    """The calls of one turn that plan others."""
-
-    own: OwnDispatcher
-    resolver: NameResolver
-    offered: Sequence[ToolDefinition] = ()
-    """The tools of the turn."""
-    allowed: frozenset[str] | None = None
-    """Names of the tools that may be called; None for all."""
-    planned: dict[tuple[str, str], Planned] = field(default_factory=dict)
-    """By name and arguments of the call that plans."""
-
-    @property
-    def planners(self) -> frozenset[str]:
-        """Return the names of the tools that plan."""
-        return frozenset(name for name, tool in self.own.tools.items() if tool.prepare)
-
-    async def async_prepared(
-        self, tool: ToolDefinition, arguments: JsonObject
-    ) -> Deny | Rewrite[JsonObject] | None:
-        """Prepare a call that plans, and fit the call that it plans as if it ran now."""
-        prepare = self.own.tools[tool.name].prepare
-        prepared = await prepare(self.own.call(arguments)) if prepare else _CHANGED
-        if isinstance(prepared, str):
-            return Deny(prepared, is_final=False)
-        acting, given = tool, prepared.arguments
-        planned = given
-        if TOOL in given:
-            fitted = await self._fitted(given)
-            if isinstance(fitted, Deny):
-                return fitted
-            acting, planned = fitted
-            given = {**given, TOOL: acting.name, ARGUMENTS: planned}
-        if prepared.preface:
-            self.planned[tool.name, canonical_json(given)] = (
-                acting,
-                planned,
-                prepared.preface,
-            )
-        return Rewrite(given) if given != arguments else None
-
-    async def _fitted(
-        self, given: JsonObject
-    ) -> Deny | tuple[ToolDefinition, JsonObject]:
-        """Return the tool and the arguments of a planned call, as they would run now. No plan makes another one."""
-        call, planners = (
-            ToolCall("", str(given[TOOL]), canonical_json(given.get(ARGUMENTS) or {})),
-            self.planners,
-        )
-        offered = [tool for tool in self.offered if tool.name not in planners]
-        match fit_call(call, offered, self.allowed, ()):
-            case Resolved(_, result):
-                return Deny(result.content, is_final=False)
-            case ClientCall():
-                return Deny(_BY_CLIENT)
-            case Runnable(tool=tool, arguments=arguments):
-                resolved = await self.resolver.pre_tool_use(tool, arguments)
-                if isinstance(resolved, Deny):
-                    return resolved
-                return tool, resolved.value if resolved else arguments
-            case _ as unreachable:
-                assert_never(unreachable)

@@ -44,7 +44,7 @@ from .llm_apis import (
     merge_apis,
     tool_sources,
 )
-from .name_resolver import DeferredCalls, NameResolver
+from .name_resolver import NameResolver
 from .own.past import SpokenPast
 from .own.registry import OwnDispatcher, offered_to, with_own_tools
 
@@ -118,9 +118,6 @@ def _last_offer(
 API_TIMEOUT: Final = 10.0
 """Seconds the APIs may take to name their tools."""
 
-_NO_TIMERS: Final = "This device is not able to start timers."
-"""A line that an agent with plans leaves out. Source: `async_get_tools` (homeassistant.components.intent.llm)."""
-
 _SILENT: Final = "The tools of {} cannot be used at the moment."
 _NOT_THERE: Final = "it is chosen for an agent, but Home Assistant does not have it"
 _CANCELLED: Final = "it could not name its tools: it was cancelled"
@@ -147,8 +144,10 @@ class TurnTools(NamedTuple):
     definitions: tuple[ToolDefinition, ...]
     """Sorted by name. Those of Assist are the same for every device, person and language."""
     dispatcher: EffectDispatcher
+    own: OwnDispatcher
+    """Runs the agent's own tools, and is the first hook of the turn."""
     name_resolver: NameResolver
-    """The first hook of the turn."""
+    """The hook after it."""
     home: Home
     """The home that the prompt lists."""
     request: Request
@@ -218,6 +217,7 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
     )
     area_id = llm.async_get_match_preferences(hass, llm_context).area_id
     request = Request(hass, text, area_id, llm_context.language or hass.config.language)
+    name_resolver = NameResolver(hass, llm_context, dispatcher.tools)
     return TurnTools(
         llm_context,
         instance=instance if offers else None,
@@ -232,7 +232,8 @@ async def async_offer_tools(  # noqa: PLR0913  # each of these alone changes the
         labels=merged.labels,
         home_is_large=home.sums_up(len(exposed.entities))
         and any(one.api.id == llm.LLM_API_ASSIST for one in offers),
-        name_resolver=NameResolver(hass, llm_context, dispatcher.tools),
+        own=OwnDispatcher(hass, {}, llm_context),
+        name_resolver=name_resolver,
         request=request,
     )
 
@@ -392,14 +393,13 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
         tool.definition.name: tool for tool in offered if has_own_tools or tool.label
     }
     dispatcher = OwnDispatcher(
-        hass, own, llm_context, settings, agent, speaker, user_input.satellite_id
+        *(hass, own, llm_context, settings, agent, speaker, user_input.satellite_id),
+        names=offer.name_resolver,
     )
     by_name: dict[str, EffectDispatcher] = dict.fromkeys(own, dispatcher)
-    offer = (
-        _planning(offer, dispatcher)
-        if any(tool.prepare for tool in own.values())
-        else offer
-    )
+    context = offer.context
+    for line in [tool.makes_untrue for tool in own.values() if tool.makes_untrue]:
+        context = context.replace(line, "").strip()
     labels = {name: label for name, label in offer.labels.items() if name not in own}
     labels |= {name: tool.label for name, tool in own.items() if tool.label}
     definitions = with_own_tools(offer.definitions, own.values())
@@ -423,6 +423,8 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
     return offer._replace(
         definitions=definitions,
         dispatcher=_JoinedDispatcher(by_name, offer.dispatcher),
+        own=dispatcher,
+        context=context,
         own_prompt="\n".join(
             [
                 await tool.prompt(hass, agent, speaker)
@@ -433,12 +435,6 @@ async def async_gather_tools(  # noqa: PLR0913  # each of these alone changes wh
         labels=labels,
         done_keys={name: tool.done for name, tool in own.items()},
     )
-
-
-def _planning(offer: TurnTools, own: OwnDispatcher) -> TurnTools:
-    """Return an offer for an agent that can plan calls."""
-    offer.name_resolver.deferred = DeferredCalls(own, offer.name_resolver)
-    return offer._replace(context=offer.context.replace(_NO_TIMERS, "").strip())
 
 
 @dataclass(slots=True)

@@ -20,7 +20,6 @@ from homeassistant.config_entries import ConfigSubentry
 from homeassistant.core import Context, HomeAssistant
 from homeassistant.helpers import entity_registry as er
 from homeassistant.helpers.dispatcher import async_dispatcher_send
-from homeassistant.util.json import json_loads_object
 from homeassistant.util.ulid import ulid_now
 
 from ..agent.conversation.own_words import as_models_read
@@ -314,12 +313,9 @@ def _results(
     found: list[DryResult] = []
     for one in ran:
         seen = guard.review(one.call) or CallReview(one.call, one.effects)
-        effects = seen.effects if seen.deferred else one.effects
+        effects = seen.effects if seen.when else one.effects
         outcome = DryOutcome.FAILS if one.is_error else DryOutcome.RUNS
-        if (
-            seen.deferred
-            and json_loads_object(one.call.arguments).get("kind") != "cancel"
-        ):
+        if seen.when and seen.when.triggers:
             outcome = DryOutcome.PLANNED
         found.append(DryResult(outcome, replace(seen, effects=effects)))
     found += [

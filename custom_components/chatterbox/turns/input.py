@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final, assert_never
+from typing import Final, NamedTuple, assert_never
 
 from homeassistant.components.conversation import (
     AssistantContent,
@@ -440,6 +440,21 @@ class TurnInput:
             self.user_input.satellite_id is not None
             or self.user_input.device_id is not None
         )
+
+
+class Opener(NamedTuple):
+    """Changes the input of turns while it has news, such as to begin the answer with these."""
+
+    news: Sequence[object]
+    open: Callable[
+        [TurnInput, str, str],
+        Awaitable[tuple[TurnInput, Callable[[], Awaitable[None]]]],
+    ]
+    """Returns the input of a turn, by its agent and conversation, and what is awaited once the answer was given."""
+
+
+openers: Final = singleton(HassKey[list[Opener]](f"{DOMAIN}_openers"))(lambda _: [])
+"""Returns what may open the turns of conversation agents."""
 
 
 @dataclass(frozen=True, slots=True)

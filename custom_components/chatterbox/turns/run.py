@@ -5,7 +5,7 @@ that came from elsewhere.
 """
 
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
@@ -13,7 +13,9 @@ from weakref import WeakValueDictionary
 
 from homeassistant.components.conversation import ChatLog
 from homeassistant.config_entries import ConfigEntry, ConfigSubentry
-from homeassistant.core import HomeAssistant, callback
+from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
+from homeassistant.helpers.singleton import singleton
+from homeassistant.util.hass_dict import HassKey
 from homeassistant.util.json import json_loads_object
 from homeassistant.util.ulid import ulid_now
 
@@ -36,8 +38,8 @@ from ..approvals.asking import ApprovalRequester, actions_text, unmeant_text
 from ..approvals.guard import CallGuard
 from ..approvals.questions import ApprovalScope, Question, async_get_approvals
 from ..approvals.request_check import RequestCheck
-from ..approvals.review import ApprovalWay, CallReview, Refusal
-from ..const import LOGGER, SUBENTRY_CONVERSATION
+from ..approvals.review import CallReview, Refusal
+from ..const import DOMAIN, LOGGER, SUBENTRY_CONVERSATION
 from ..effects.recognition import async_is_never_mind
 from ..history.stores import async_get_histories
 from ..home.request import QUESTION_ENDS
@@ -51,7 +53,7 @@ from ..settings.tool_names import SENTENCE_TOOL
 from ..speech.sentences import TranslatedComposer, async_get_sentences, in_sentences
 from ..speech.text import REPORTS, AnswerContent, Statement, answer_content, asks_back
 from ..tools.annotations import acts_by_name
-from ..tools.own.own_tool import Promise
+from ..tools.own.own_tool import Approval
 from ..tools.turn_tools import TurnTools, async_gather_tools
 from .chat_log import async_stream_into_chat_log, history
 from .continuity import Continuity, Thread
@@ -71,12 +73,21 @@ _EARLIER: Final = 6
 """Messages before a turn in which a name may be found that its words leave out, but not in a question."""
 
 
+type TakeTurns = Callable[[str, AgentTurns], CALLBACK_TYPE]
+
+turn_takers: Final = singleton(HassKey[list[TakeTurns]](f"{DOMAIN}_turn_takers"))(
+    lambda _: []
+)
+"""Returns what is given the turns of each conversation agent that is loaded, to run some of its own: it is called with
+the subentry id, and returns what ends that."""
+
+
 @dataclass(slots=True)
 class AgentTurns:
     """The turns of one agent: those that are running, and the problems of the agent in the last one."""
 
     _hass: HomeAssistant
-    _agent_id: str
+    agent_id: str
     """Entity id."""
     _entry: ConfigEntry
     _subentry: ConfigSubentry
@@ -96,7 +107,7 @@ class AgentTurns:
             self._hass,
             self._entry,
             self._subentry,
-            self._agent_id,
+            self.agent_id,
             self._agent.settings,
         )
 
@@ -104,7 +115,7 @@ class AgentTurns:
     def end(self) -> None:
         """Ask no more questions, not even in running turns: the next agent may have other rules."""
         self._is_over = True
-        async_get_approvals(self._hass).drop_all_of(self._agent_id)
+        async_get_approvals(self._hass).drop_all_of(self.agent_id)
 
     async def async_give_up(self, turn_input: TurnInput, conversation_id: str) -> None:
         """Record that approved calls did not run, because their turn could not start."""
@@ -114,7 +125,7 @@ class AgentTurns:
         )
         record.origin = turn_origin(
             turn_input.user_input,
-            self._agent_id,
+            self.agent_id,
             conversation_id,
             turn_input.speaker,
             thread.id,
@@ -153,7 +164,7 @@ class AgentTurns:
         )
         record.origin = turn_origin(
             turn_input.user_input,
-            self._agent_id,
+            self.agent_id,
             chat_log.conversation_id,
             turn_input.speaker,
             thread.id,
@@ -180,7 +191,7 @@ class AgentTurns:
                     recorder.async_follow,
                 )
                 await async_stream_into_chat_log(
-                    chat_log, self._agent_id, stream, record, wait, follow=follow
+                    chat_log, self.agent_id, stream, record, wait, follow=follow
                 )
             if summaries := source.summaries(self._agent.summaries):
                 summaries.async_after_turn(thread.id, history(chat_log))
@@ -219,7 +230,7 @@ class AgentTurns:
             self._new_record(turn_input),
             json_loads_object(call.arguments),
         )
-        record.origin = turn_origin(user_input, self._agent_id, where, speaker)
+        record.origin = turn_origin(user_input, self.agent_id, where, speaker)
         with in_turn():
             tools = await async_gather_tools(
                 *(self._hass, user_input, where, agent.settings),
@@ -296,9 +307,8 @@ class AgentTurns:
         check = self._check(turn_input, tools, turn)
         guard = self._guard(turn_input, tools, turn, thread, check)
         recorder.audit.reviewed_by(guard)
-        if deferred := tools.name_resolver.deferred:
-            deferred.offered, deferred.allowed = turn.tools, turn.allowed_tools
-            deferred.own.promise_of = partial(self._promise, guard, composer)
+        tools.own.offered, tools.own.allowed = turn.tools, turn.allowed_tools
+        tools.own.approval_of = partial(self._approval, guard, composer)
         recorder.requester = self._requester(turn_input, record, guard, composer)
         local_requests = None
         if source.falls_back():
@@ -358,22 +368,18 @@ class AgentTurns:
                 (one.name for one in reversed(outside_results(turn.history))), ""
             ),
             check=check,
-            planned=tools.name_resolver.deferred.planned
-            if tools.name_resolver.deferred
-            else {},
+            timed=tools.own.timed,
         )
 
-    def _promise(
+    def _approval(
         self, guard: CallGuard, composer: TranslatedComposer, call: ToolCall
-    ) -> Promise:
-        """Return what was approved of a call that plans another."""
+    ) -> Approval | None:
+        """Return the approval of a call for another time; None for one that runs now."""
         seen = guard.review(call)
-        actions = actions_text(self._hass, composer.sentences, seen) if seen else ""
-        return Promise(
-            guard.terms_of(call),
-            actions,
-            is_given=seen is not None and seen.deferred is not None,
-        )
+        if seen is None or seen.when is None:
+            return None
+        actions = actions_text(self._hass, composer.sentences, seen)
+        return Approval(guard.terms_of(call), actions)
 
     def _check(
         self, turn_input: TurnInput, tools: TurnTools, turn: Turn
@@ -427,6 +433,7 @@ class AgentTurns:
         )
         before_guard = (*scripts, *turn_input.source.hooks(tools))
         return (
+            tools.own,
             tools.name_resolver,
             *((recorder.audit, *before_guard) if before_guard else ()),
             guard,
@@ -446,7 +453,7 @@ class AgentTurns:
             hass=self._hass,
             user_input=turn_input.user_input,
             scope=ApprovalScope.of_input(
-                turn_input.user_input, self._agent_id, scope_id
+                turn_input.user_input, self.agent_id, scope_id
             ),
             speaker=turn_input.speaker,
             origin=record.origin,
@@ -495,9 +502,8 @@ class AgentTurns:
             turn_input.speaker.asking,
         )
         kind = SpeechScriptHooks if HookPoint.PRE_SPEECH in by_point else ScriptHooks
-        answer = turn_input.answered.answer if turn_input.answered else None
-        is_planned = answer is not None and answer.way is ApprovalWay.PLAN
-        asking = Asking.NOBODY if is_planned else asking
+        is_due = turn_input.source.is_due
+        asking = Asking.NOBODY if is_due else asking
         common = (
             self._hass,
             self._subentry,
@@ -507,10 +513,7 @@ class AgentTurns:
             refusal,
             asking,
         )
-        planned = (
-            tools.name_resolver.deferred.planned if tools.name_resolver.deferred else {}
-        )
-        return (kind(*common, planned, is_planned),)
+        return (kind(*common, tools.own.timed, is_due),)
 
     def _note_missing(self, apis: tuple[str, ...]) -> None:
         """Report missing sources of tools, and their return."""
@@ -522,7 +525,7 @@ class AgentTurns:
         """Report instructions that cannot be rendered, and their recovery."""
         if error is not None:
             LOGGER.warning(
-                "The instructions of %s cannot be rendered: %s", self._agent_id, error
+                "The instructions of %s cannot be rendered: %s", self.agent_id, error
             )
         self._template_error = error
         async_report_broken_template(self._hass, self._subentry, error)

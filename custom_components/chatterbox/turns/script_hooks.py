@@ -25,8 +25,8 @@ from ..agent.messages import (
 )
 from ..agent.protocols import Ask, Deny, HookPoint, Hooks, Rewrite
 from ..agent.timeouts import finish_within
-from ..approvals.guard import PlannedCalls, acting_call
 from ..const import SCRIPT_DOMAIN
+from ..effects.effect import TimedCalls, timed_call
 from ..people.speakers import Asking
 from ..records.turn_record import parsed_content, shown_arguments
 from ..repairs import async_report_failed_script
@@ -62,10 +62,10 @@ class ScriptHooks(Hooks):
     """The reason for a script that gives none."""
     asking: Asking = Asking.PERSON
     """The recipients of a question that a script requests."""
-    planned: PlannedCalls = MappingProxyType({})
-    """The calls that are planned, on which the script decides in place of those that plan them."""
+    timed: TimedCalls = MappingProxyType({})
+    """The calls for another time, on which the script decides in place of those that lead to them."""
     decides_on_approved: bool = False
-    """Whether it decides on approved calls again, as on those of a plan, whose approval may be old."""
+    """Whether it decides on approved calls again, as on those whose approval may be old."""
 
     @override
     def denies_on_failure(self, point: HookPoint) -> bool:
@@ -86,18 +86,16 @@ class ScriptHooks(Hooks):
                 return self._decision_of(self._reason(answer))
             return self._verdict(answer, "arguments", _object)
 
-        acting, given, preface = acting_call(self.planned, tool, arguments)
+        acting, given, when = timed_call(self.timed, tool, arguments)
         data: JsonObject = {
             "tool": acting.name,
             "arguments": given,
             "read_only": acting.annotations.read_only,
         }
         decision = await self._ask(HookPoint.PRE_TOOL_USE, data, decide)
-        # A planned call is kept as it was judged.
+        # A call for another time is kept as it was judged.
         return (
-            Deny(self.refusal)
-            if preface and isinstance(decision, Rewrite)
-            else decision
+            Deny(self.refusal) if when and isinstance(decision, Rewrite) else decision
         )
 
     @override

@@ -81,6 +81,8 @@ class TurnSource:
     """Whether a question is for the speaker alone; see `Question.is_personal`."""
     running: Running | None = None
     """See `Question.running`."""
+    is_due: bool = False
+    """Whether its calls were approved for a time that has come, at which nobody is there to be asked."""
 
     def new_record(self, text: str, agent: str) -> TurnRecord:
         """Return the record of a turn, whose clock starts now."""

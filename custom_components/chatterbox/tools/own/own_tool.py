@@ -12,8 +12,9 @@ from homeassistant.core import HomeAssistant
 from homeassistant.helpers import llm
 
 from ...agent.messages import JsonObject, ToolAnnotations, ToolDefinition
+from ...agent.protocols import Deny
 from ...const import DOMAIN
-from ...effects.effect import Annotated, Effects
+from ...effects.effect import Annotated, Effects, TimedCall
 from ...effects.intents import Naming
 from ...people.speakers import NOBODY, Asking, Speaker
 from ...settings.agent import AgentSettings
@@ -50,18 +51,21 @@ def error_answer(message: str) -> ToolAnswer:
     return ToolAnswer({"error": message}, is_error=True)
 
 
-class Promise(NamedTuple):
-    """The approval with which a call was planned."""
+class Approval(NamedTuple):
+    """The approval of a call for another time."""
 
-    terms: str = ""
-    """See `PendingCall.terms`; empty if it needed no approval."""
-    actions: str = ""
+    terms: str
+    """See `PendingCall.terms`; empty if it needed none."""
+    actions: str
     """Its actions, in words."""
-    is_given: bool = False
-    """Whether the planned call was reviewed at all; otherwise it is not planned."""
 
 
-_NO_PROMISE: Final = Promise()
+type Fit = Callable[[str, JsonObject], Awaitable[Deny | TimedCall]]
+"""Fits a call of a tool of the turn, by name and arguments, as if it ran now."""
+
+
+async def _fits_nothing(_name: str, _arguments: JsonObject) -> Deny:
+    return Deny("No other tool can be called here.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,9 @@ class OwnCall:
     """Id of its subentry."""
     speaker: Speaker = NOBODY
     satellite_id: str | None = None
-    promise: Promise = _NO_PROMISE
+    fit: Fit = _fits_nothing
+    approval: Approval | None = None
+    """None for a call that runs now, or was not reviewed."""
 
     @property
     def language(self) -> str:
@@ -85,12 +91,14 @@ class OwnCall:
 
 
 class Prepared(NamedTuple):
-    """A call of a tool that plans, as it is reviewed and run."""
+    """A call as it is reviewed and run."""
 
     arguments: JsonObject
-    """With a call to run later, `tool` is the name of its tool and `arguments` are those that are reviewed."""
-    preface: str = ""
-    """The beginning of a question about it, such as the time; empty if the call plans and changes nothing."""
+    acting: TimedCall | None = None
+    """The call that is reviewed in its place, with its time; None for the call itself, now."""
+
+
+type Prepare = Callable[[OwnCall], Awaitable[Prepared | Deny]]
 
 
 class SharedWith(NamedTuple):
@@ -127,8 +135,10 @@ class OwnTool:
     """Returns a section of the prompt of agents that have it, by the id of an agent and its speaker."""
     effects: Callable[[OwnCall], Awaitable[Effects]] | None = None
     """Returns the effects of a call; None for those that its annotations tell."""
-    prepare: Callable[[OwnCall], Awaitable[Prepared | str]] | None = None
-    """Prepares a call before it is reviewed, or returns why it cannot run; only of a tool that plans."""
+    prepare: Prepare | None = None
+    """Resolves the arguments of a call before it is reviewed; resolved ones stay as they are."""
+    makes_untrue: str = ""
+    """A line of Home Assistant's prompt that an agent with it leaves out."""
     targets: frozenset[str] | None = None
     """The targets that it changes: calls with a common target keep their order; None overlaps with all."""
     done: str = ""

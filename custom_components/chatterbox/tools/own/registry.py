@@ -1,8 +1,8 @@
 """The list of our own tools, and the ways in which agents get and run them."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Final, override
+from dataclasses import dataclass, field, replace
+from typing import Final, assert_never, override
 
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent, llm
@@ -10,16 +10,33 @@ from homeassistant.helpers.singleton import singleton
 from homeassistant.util.hass_dict import HassKey
 from probatio import from_openapi
 
-from ...agent.messages import JsonObject, ToolCall, ToolDefinition, ToolOutcome
+from ...agent.loop.calls import fit_call
+from ...agent.loop.turn import ClientCall, Resolved, Runnable
+from ...agent.messages import (
+    JsonObject,
+    ToolCall,
+    ToolDefinition,
+    ToolOutcome,
+    canonical_json,
+)
+from ...agent.protocols import Deny, Hooks, Rewrite
 from ...const import DOMAIN
-from ...effects.effect import Effects
+from ...effects.effect import Effects, TimedCall
 from ...people.speakers import NOBODY, Speaker
 from ...records.turn_record import FailedTarget, result_content
 from ...settings.agent import AgentSettings
 from ..schema import short_parameters
 from .find_entities import FIND
 from .get_forecast import GET_FORECAST
-from .own_tool import Offered, OwnCall, OwnTool, Promise, SharedWith, ToolAnswer
+from .own_tool import (
+    Approval,
+    Offered,
+    OwnCall,
+    OwnTool,
+    Prepare,
+    SharedWith,
+    ToolAnswer,
+)
 from .past import GET_PAST
 from .search_history import SEARCH_HISTORY
 
@@ -61,9 +78,20 @@ def _in_short(tool: OwnTool) -> ToolDefinition:
     return replace(one, short_parameters=short)
 
 
+_BY_CLIENT: Final = "Not run: the caller runs this tool itself, and only now."
+_CHANGED: Final = (
+    "Not run: it would be another call than the one that was asked about. Ask again."
+)
+
+
 @dataclass(slots=True)
-class OwnDispatcher:
-    """The `ToolDispatcher` of the agent's own tools in one turn. Natives are `llm.ToolResult`."""
+class OwnDispatcher(Hooks):
+    """The `ToolDispatcher` of the agent's own tools in one turn. Natives are `llm.ToolResult`.
+
+    As the first hook of the turn, it prepares their calls, so that all others see what
+    is meant. A call may stand for one of another tool at another time, which is fitted
+    as if it ran now, and reviewed in its place.
+    """
 
     hass: HomeAssistant
     tools: Mapping[str, OwnTool]
@@ -73,8 +101,77 @@ class OwnDispatcher:
     agent: str = ""
     speaker: Speaker = NOBODY
     satellite_id: str | None = None
-    promise_of: Callable[[ToolCall], Promise] = lambda _: Promise()
-    """Returns what was approved of a call that plans."""
+    names: Hooks | None = None
+    """Resolves the names in calls of the other tools."""
+    offered: Sequence[ToolDefinition] = ()
+    """The tools of the turn."""
+    allowed: frozenset[str] | None = None
+    """Names of the tools that may be called; None for all."""
+    timed: dict[tuple[str, str], TimedCall] = field(default_factory=dict)
+    """The calls for another time; see `TimedCalls`."""
+    approval_of: Callable[[ToolCall], Approval | None] = lambda _: None
+    """Returns the approval of a call for another time."""
+
+    @override
+    async def pre_tool_use(
+        self, tool: ToolDefinition, arguments: JsonObject
+    ) -> Deny | Rewrite[JsonObject] | None:
+        own = self.tools.get(tool.name)
+        if own is None or own.prepare is None:
+            return None
+        # A model that sees resolved arguments in earlier calls may copy them.
+        known = (tool.short_parameters or tool.parameters).get("properties")
+        given = {
+            name: value
+            for name, value in arguments.items()
+            if isinstance(known, dict) and name in known
+        }
+        prepared = await self._async_prepared(own.prepare, tool, given)
+        return Rewrite(given) if prepared is None and given != arguments else prepared
+
+    @override
+    async def pre_approved_use(
+        self, tool: ToolDefinition, arguments: JsonObject
+    ) -> Deny | None:
+        own = self.tools.get(tool.name)
+        if own is None or own.prepare is None:
+            return None
+        prepared = await self._async_prepared(own.prepare, tool, arguments)
+        return Deny(_CHANGED) if isinstance(prepared, Rewrite) else prepared
+
+    async def _async_prepared(
+        self, prepare: Prepare, tool: ToolDefinition, arguments: JsonObject
+    ) -> Deny | Rewrite[JsonObject] | None:
+        prepared = await prepare(self.call(arguments))
+        if isinstance(prepared, Deny):
+            return prepared
+        given, acting = prepared
+        if acting:
+            self.timed[tool.name, canonical_json(given)] = acting
+        return Rewrite(given) if given != arguments else None
+
+    async def _async_fit(self, name: str, arguments: JsonObject) -> Deny | TimedCall:
+        """Fit a call that another one stands for; such a call stands for none itself."""
+        offered = [
+            tool
+            for tool in self.offered
+            if tool.name not in self.tools or not self.tools[tool.name].prepare
+        ]
+        call = ToolCall("", name, canonical_json(arguments))
+        match fit_call(call, offered, self.allowed, ()):
+            case Resolved(_, result):
+                return Deny(result.content, is_final=False)
+            case ClientCall():
+                return Deny(_BY_CLIENT)
+            case Runnable(tool=tool, arguments=given):
+                named = (
+                    await self.names.pre_tool_use(tool, given) if self.names else None
+                )
+                if isinstance(named, Rewrite):
+                    return TimedCall(tool, named.value)
+                return named if isinstance(named, Deny) else TimedCall(tool, given)
+            case _ as unreachable:
+                assert_never(unreachable)
 
     def call(self, arguments: JsonObject) -> OwnCall:
         """Return a call of a tool in this turn."""
@@ -86,6 +183,7 @@ class OwnDispatcher:
             self.agent,
             self.speaker,
             self.satellite_id,
+            self._async_fit,
         )
 
     def targets(self, name: str, arguments: JsonObject) -> frozenset[str] | None:  # noqa: ARG002 demanded by the protocol
@@ -98,7 +196,7 @@ class OwnDispatcher:
 
     async def dispatch(self, call: ToolCall, arguments: JsonObject) -> ToolOutcome:
         """Run a tool."""
-        own = replace(self.call(arguments), promise=self.promise_of(call))
+        own = replace(self.call(arguments), approval=self.approval_of(call))
         answer = await self.tools[call.name].run(own)
         native = _native(answer, own.language)
         return ToolOutcome(
