@@ -583,7 +583,7 @@ async def async_unconfirmed(
     hass: HomeAssistant, expected: Mapping[str, Expected]
 ) -> dict[str, str]:
     """Return the states of the entities that report another state than expected, after a moment if there are any."""
-    if is_silent(hass) or not (waiting := _unconfirmed(hass, expected)):
+    if not (waiting := _unconfirmed(hass, expected)) or is_silent(hass):
         return {}
     changed = asyncio.Event()
 

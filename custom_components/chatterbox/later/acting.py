@@ -178,7 +178,7 @@ class PlanRunner:
             plan.call or PlannedCall("", "{}"),
         )
         judged = ToolCall("", call.tool, call.arguments)
-        decision, review = await self.turns.async_judge(
+        decision, review = await self.turns.reviews.async_judge(
             turn_input, judged, asks_scripts=asks_scripts
         )
         is_theirs = any(rule.users or rule.devices for rule in review.own_rules)

@@ -30,7 +30,12 @@ from ..agent.providers.managed_provider import (
     is_available,
 )
 from ..const import DOMAIN
-from ..offline.local_commands import LocalCommandsProvider, LocalRequests, recognizers
+from ..offline.local_commands import (
+    LocalCommandsProvider,
+    LocalRequests,
+    ModelCheck,
+    recognizers,
+)
 from ..offline.provider import OfflineProvider
 from ..settings.agent import AgentSettings
 from ..settings.tool_names import SENTENCE_TOOL
@@ -145,10 +150,11 @@ class Agent:
         is_refused: Callable[[], bool],
         *,
         is_new: bool,
+        check: ModelCheck | None = None,
     ) -> LocalRequests | None:
         """Return the requests that Home Assistant may handle; None if it handles none.
 
-        `is_refused` and `is_new` are explained at `LocalRequests`.
+        `is_refused`, `is_new` and `check` are explained at `LocalRequests`.
         """
         if not self.understands_sentences:
             return None
@@ -161,6 +167,7 @@ class Agent:
             is_refused,
             is_new=is_new,
             has_model=has_model,
+            check=check,
         )
 
     def goes_beside_model(self, requests: LocalRequests) -> bool:

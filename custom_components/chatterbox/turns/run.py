@@ -5,7 +5,7 @@ that came from elsewhere.
 """
 
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
@@ -16,45 +16,22 @@ from homeassistant.config_entries import ConfigEntry, ConfigSubentry
 from homeassistant.core import CALLBACK_TYPE, HomeAssistant, callback
 from homeassistant.helpers.singleton import singleton
 from homeassistant.util.hass_dict import HassKey
-from homeassistant.util.json import json_loads_object
-from homeassistant.util.ulid import ulid_now
 
-from ..agent.errors import AgentError
-from ..agent.events import StopReason, TurnEvent
-from ..agent.loop.hooks import HookChain
+from ..agent.events import TurnEvent
 from ..agent.loop.turn import Turn
-from ..agent.messages import (
-    AssistantMessage,
-    ToolCall,
-    ToolDefinition,
-    ToolResult,
-    UserMessage,
-)
-from ..agent.protocols import Ask, Deny, HookPoint, Hooks
-from ..agent.text import MOST_COMPARED, fold
 from ..agent.timeouts import is_cancelled
-from ..agent.transcript import has_outside_content, outside_results
-from ..approvals.asking import ApprovalRequester, actions_text, unmeant_text
-from ..approvals.guard import CallGuard
-from ..approvals.questions import ApprovalScope, Question, async_get_approvals
-from ..approvals.request_check import RequestCheck
-from ..approvals.review import CallReview, Refusal
+from ..approvals.questions import Question, async_get_approvals
 from ..const import DOMAIN, LOGGER, SUBENTRY_CONVERSATION
 from ..effects.recognition import async_is_never_mind
 from ..history.stores import async_get_histories
-from ..home.request import QUESTION_ENDS
 from ..offline.context import async_note_unclear
-from ..people.speakers import Asking, in_turn
-from ..records.turn_record import TurnRecord, found_nothing, targets_done
+from ..offline.local_commands import LocalRequests
+from ..people.speakers import in_turn
+from ..records.turn_record import TurnRecord
 from ..repairs import async_report_broken_template, async_report_missing_tools
 from ..runtime.agents import Agent
 from ..runtime.health import async_check_health
-from ..settings.tool_names import SENTENCE_TOOL
-from ..speech.sentences import TranslatedComposer, async_get_sentences, in_sentences
-from ..speech.text import REPORTS, AnswerContent, Statement, answer_content, asks_back
-from ..tools.annotations import acts_by_name
-from ..tools.own.own_tool import Approval
-from ..tools.turn_tools import TurnTools, async_gather_tools
+from ..speech.sentences import async_get_sentences
 from .chat_log import async_stream_into_chat_log, history
 from .continuity import Continuity, Thread
 from .input import TurnInput
@@ -66,12 +43,8 @@ from .record import (
     reply_events,
     turn_origin,
 )
-from .script_hooks import ScriptHooks, SpeechScriptHooks
+from .review import AgentReviews, TurnReview
 from .source import TurnSource
-
-_EARLIER: Final = 6
-"""Messages before a turn in which a name may be found that its words leave out, but not in a question."""
-
 
 type TakeTurns = Callable[[str, AgentTurns], CALLBACK_TYPE]
 
@@ -100,6 +73,11 @@ class AgentTurns:
         default_factory=WeakValueDictionary
     )
     """The latest turn of each conversation. Resumed turns, which nobody hears, do not count."""
+
+    @property
+    def reviews(self) -> AgentReviews:
+        """The reviews of the agent's calls."""
+        return AgentReviews(self._agent, self.agent_id, self._subentry)
 
     @property
     def _continuity(self) -> Continuity:
@@ -216,54 +194,6 @@ class AgentTurns:
             self._note_template(prepared.template_error)
         return prepared
 
-    async def async_judge(
-        self, turn_input: TurnInput, call: ToolCall, *, asks_scripts: bool
-    ) -> tuple[Deny | Ask | None, CallReview]:
-        """Judge a call as if the speaker asked for it now, by the rules and the owner's scripts; it does not run."""
-        where, user_input, speaker, agent = (
-            ulid_now(),
-            turn_input.user_input,
-            turn_input.speaker,
-            self._agent,
-        )
-        record, arguments = (
-            self._new_record(turn_input),
-            json_loads_object(call.arguments),
-        )
-        record.origin = turn_origin(user_input, self.agent_id, where, speaker)
-        with in_turn():
-            tools = await async_gather_tools(
-                *(self._hass, user_input, where, agent.settings),
-                understands_sentences=agent.understands_sentences,
-                agent=agent.id,
-                speaker=replace(
-                    speaker, asking=Asking.PERSON
-                ),  # a guess has its effects, too
-            )
-            effects_of = tools.dispatcher.async_effects
-            guard = CallGuard(
-                self._hass,
-                None,
-                speaker,
-                effects_of,
-                has_outside_content=False,
-                labels=tools.labels,
-            )
-            unknown = ToolDefinition(call.name, "", {})
-            tool = next(
-                (one for one in tools.definitions if one.name == call.name), unknown
-            )
-            hooks: Sequence[Hooks] = (guard,)
-            if asks_scripts and agent.settings.scripts:
-                sentences = await async_get_sentences(self._hass, user_input.language)
-                composer = TranslatedComposer(sentences, tools.definitions)
-                hooks = (guard, *self._scripts(turn_input, record, composer, tools))
-            chain = HookChain(hooks, lambda: agent.settings.limits.tool_timeout)
-            result = await chain.pre_tool_use(tool, arguments, lambda value: value)
-        return (
-            result.decision if result.value == arguments else Deny("")
-        ), guard.reviews[0]
-
     async def async_stream(
         self,
         turn_input: TurnInput,
@@ -272,197 +202,62 @@ class AgentTurns:
         recorder: TurnRecorder,
     ) -> AsyncGenerator[TurnEvent]:
         """Return the events of a turn, under the rules of the owner."""
-        tools, record, language = (
-            prepared.tools,
-            prepared.record,
-            turn_input.user_input.language,
-        )
-        turn, source, user_input = (
-            prepared.turn,
-            turn_input.source,
-            turn_input.user_input,
-        )
-        sentences, confirmation = (
-            await async_get_sentences(self._hass, language),
-            self._agent.settings.confirmation,
-        )
-        if summaries := turn_input.source.summaries(self._agent.summaries):
+        turn, source = prepared.turn, turn_input.source
+        if summaries := source.summaries(self._agent.summaries):
             turn = summaries.async_begin_turn(thread.id, turn)
-        record.context, record.omitted, record.attachments = (
-            turn.context,
-            turn.omitted,
-            turn.attachments,
-        )
-        is_new = turn_input.answered is None and not turn.attachments
-        is_spoken = (
-            self._subentry.subentry_type == SUBENTRY_CONVERSATION
-            and source.acts_locally()
-        )
-        if is_new and is_spoken and await async_is_never_mind(self._hass, user_input):
+        record = prepared.record
+        record.context, record.omitted = turn.context, turn.omitted
+        record.attachments = turn.attachments
+        language = turn_input.user_input.language
+        sentences = await async_get_sentences(self._hass, language)
+        if await self._async_is_never_mind(turn_input, turn):
             async_note_unclear(self._hass, thread.id, "")
             return reply_events(sentences["spoken_never_mind"])
-        composer = TranslatedComposer(
-            sentences, tools.definitions, confirmation, tools.done_keys
-        )
-        check = self._check(turn_input, tools, turn)
-        guard = self._guard(turn_input, tools, turn, thread, check)
-        recorder.audit.reviewed_by(guard)
-        tools.own.offered, tools.own.allowed = turn.tools, turn.allowed_tools
-        tools.own.approval_of = partial(self._approval, guard, composer)
-        recorder.requester = self._requester(turn_input, record, guard, composer)
-        local_requests = None
-        if source.falls_back():
-            is_request = is_new and not user_input.extra_system_prompt
-            local_requests = self._agent.local_requests(
-                user_input,
-                turn.history,
-                lambda: bool(guard.refusals),
-                is_new=is_request,
-            )
-            if local_requests and check and source.acts_locally():
-                local_requests = replace(local_requests, check=check)
-                check.tools = (
-                    turn.tools if self._agent.goes_beside_model(local_requests) else ()
-                )
-        is_tried_alone = source.provider() is not None  # then it is heard as it is
+        prepared = replace(prepared, turn=turn)
+        review = self.reviews.begin(turn_input, prepared, thread, recorder, sentences)
+        recorder.requester = review.requester(partial(self._keep, source))
         loop = self._agent.build_loop(
-            tools,
+            prepared.tools,
             turn.limits,
-            self._hooks(turn_input, tools, recorder, composer, guard),
-            _Composer(
-                self._hass,
-                composer,
-                guard,
-                turn_input,
-                None if is_tried_alone else check,
-            ),
-            partial(self._agent.took_over, composer.sentences),
+            review.hooks(self.reviews.reviewers),
+            review,
+            partial(self._agent.took_over, sentences),
             falls_back=source.falls_back(),
-            local_requests=local_requests,
+            local_requests=self._local_requests(turn_input, turn, review),
             acts_locally=source.acts_locally(),
             provider=source.provider(),
         )
         return loop.stream(turn)
 
-    def _guard(
-        self,
-        turn_input: TurnInput,
-        tools: TurnTools,
-        turn: Turn,
-        thread: Thread,
-        check: RequestCheck | None,
-    ) -> CallGuard:
-        """Return the guard of a turn: the rules of the home, for the person and the words of the turn."""
-        return CallGuard(
-            self._hass,
-            None,
-            turn_input.speaker,
-            tools.dispatcher.async_effects,
-            has_outside_content=thread.is_cut or has_outside_content(turn.history),
-            labels=tools.labels,
-            temperatures=thread.temperatures,
-            agreed=turn_input.agreed,
-            request=turn_input.request,
-            language=turn_input.user_input.language,
-            outside_tool=next(
-                (one.name for one in reversed(outside_results(turn.history))), ""
-            ),
-            check=check,
-            timed=tools.own.timed,
-        )
-
-    def _approval(
-        self, guard: CallGuard, composer: TranslatedComposer, call: ToolCall
-    ) -> Approval | None:
-        """Return the approval of a call for another time; None for one that runs now."""
-        seen = guard.review(call)
-        if seen is None or seen.when is None:
-            return None
-        actions = actions_text(self._hass, composer.sentences, seen)
-        return Approval(guard.terms_of(call), actions)
-
-    def _check(
-        self, turn_input: TurnInput, tools: TurnTools, turn: Turn
-    ) -> RequestCheck | None:
-        """Return the check of calls against the words of a request; None for an answer, and for no person's words."""
-        asking, answered = turn_input.speaker.asking, turn_input.answered
-        is_compared = turn.user_text and len(turn_input.request) <= MOST_COMPARED
-        if (
-            asking is Asking.TRUSTED
-            or not is_compared
-            or (answered and not answered.is_choice)
-        ):
-            return None
-        messages = (
-            one.text
-            for one in turn.history[-_EARLIER:]
-            if isinstance(one, UserMessage | AssistantMessage)
-        )
-        earlier = [
-            text for text in messages if not text.rstrip().endswith(QUESTION_ENDS)
-        ]
-        is_person = asking is Asking.PERSON
-        return RequestCheck(
-            self._hass,
-            replace(tools.request, text=turn_input.request),
-            earlier,
-            chosen=answered.chosen_calls if answered else frozenset(),
-            can_ask=is_person,
-            # A chosen call does not pass the owner's scripts.
-            can_choose=is_person
-            and turn_input.source.asks_in_words()
-            and HookPoint.PRE_TOOL_USE not in self._agent.settings.scripts,
-        )
-
-    def _hooks(
-        self,
-        turn_input: TurnInput,
-        tools: TurnTools,
-        recorder: TurnRecorder,
-        composer: TranslatedComposer,
-        guard: CallGuard,
-    ) -> Sequence[Hooks]:
-        """Return what sees each call, in this order: names, audit, the owner's scripts, the source, and the guard.
-
-        The audit precedes the guard only for what scripts and sources do to a call.
-        """
-        scripts = (
-            self._scripts(turn_input, recorder.record, composer, tools)
-            if self._agent.settings.scripts
-            else ()
-        )
-        before_guard = (*scripts, *turn_input.source.hooks(tools))
+    async def _async_is_never_mind(self, turn_input: TurnInput, turn: Turn) -> bool:
+        """Return whether a person only says that nothing is wanted after all."""
         return (
-            tools.own,
-            tools.name_resolver,
-            *((recorder.audit, *before_guard) if before_guard else ()),
-            guard,
+            turn_input.answered is None
+            and not turn.attachments
+            and self._subentry.subentry_type == SUBENTRY_CONVERSATION
+            and turn_input.source.acts_locally()
+            and await async_is_never_mind(self._hass, turn_input.user_input)
         )
 
-    def _requester(
-        self,
-        turn_input: TurnInput,
-        record: TurnRecord,
-        guard: CallGuard,
-        composer: TranslatedComposer,
-    ) -> ApprovalRequester:
-        scope_id = turn_input.source.question_scope or str(
-            record.origin["conversation_id"]
+    def _local_requests(
+        self, turn_input: TurnInput, turn: Turn, review: TurnReview
+    ) -> LocalRequests | None:
+        """Return the requests that Home Assistant may handle; None if it handles none."""
+        source, user_input = turn_input.source, turn_input.user_input
+        if not source.falls_back():
+            return None
+        is_new = turn_input.answered is None and not turn.attachments
+        check = review.check if source.acts_locally() else None
+        requests = self._agent.local_requests(
+            user_input,
+            turn.history,
+            lambda: bool(review.guard.refusals),
+            is_new=is_new and not user_input.extra_system_prompt,
+            check=check,
         )
-        return ApprovalRequester(
-            hass=self._hass,
-            user_input=turn_input.user_input,
-            scope=ApprovalScope.of_input(
-                turn_input.user_input, self.agent_id, scope_id
-            ),
-            speaker=turn_input.speaker,
-            origin=record.origin,
-            approved=turn_input.approved,
-            guard=guard,
-            composer=composer,
-            keep=partial(self._keep, turn_input.source),
-            is_written=turn_input.source.asks_in_words(),
-        )
+        if requests and check and self._agent.goes_beside_model(requests):
+            check.tools = turn.tools
+        return requests
 
     def _keep(self, source: TurnSource, question: Question, expires_in: float) -> bool:
         if self._is_over or source.resume is None:
@@ -488,33 +283,6 @@ class AgentTurns:
         ):
             async_get_approvals(self._hass).note_heard(question_id)
 
-    def _scripts(
-        self,
-        turn_input: TurnInput,
-        record: TurnRecord,
-        composer: TranslatedComposer,
-        tools: TurnTools,
-    ) -> Sequence[Hooks]:
-        """Return the owner's scripts as hooks."""
-        by_point, context = self._agent.settings.scripts, turn_input.user_input.context
-        refusal, asking = (
-            composer.sentences["spoken_prompt_denied"],
-            turn_input.speaker.asking,
-        )
-        kind = SpeechScriptHooks if HookPoint.PRE_SPEECH in by_point else ScriptHooks
-        is_due = turn_input.source.is_due
-        asking = Asking.NOBODY if is_due else asking
-        common = (
-            self._hass,
-            self._subentry,
-            by_point,
-            context,
-            record.origin,
-            refusal,
-            asking,
-        )
-        return (kind(*common, tools.own.timed, is_due),)
-
     def _note_missing(self, apis: tuple[str, ...]) -> None:
         """Report missing sources of tools, and their return."""
         if apis != self._missing_apis:
@@ -529,126 +297,3 @@ class AgentTurns:
             )
         self._template_error = error
         async_report_broken_template(self._hass, self._subentry, error)
-
-
-@dataclass(frozen=True, slots=True)
-class _Composer:
-    """The `ResponseComposer` of a turn. If the model gave no answer, it explains why something was not done."""
-
-    hass: HomeAssistant
-    composer: TranslatedComposer
-    guard: CallGuard
-    turn_input: TurnInput
-    check: RequestCheck | None
-
-    def compose(
-        self,
-        reason: StopReason,
-        tool_results: Sequence[ToolResult],
-        error: AgentError | None,
-    ) -> str:
-        is_declined = (
-            self.turn_input.answered is not None and not self.turn_input.approved
-        )
-        reasons: list[str] = [
-            *(["declined"] if is_declined else []),
-            *self.guard.refusals,
-        ]
-        if reason is not StopReason.COMPLETED or error is not None or not reasons:
-            return self.composer.compose(reason, tool_results, error)
-        unreachable, sentences = self._unreachable(), [self.composer.done(tool_results)]
-        others = [one for one in reasons if one is not Refusal.NOT_MEANT]
-        others = [
-            one for one in others if one is not Refusal.UNREACHABLE or not unreachable
-        ]
-        sentences += [
-            self._unmeant(),
-            unreachable,
-            *(self.composer.sentences[f"spoken_{one}"] for one in others[-1:]),
-        ]
-        return in_sentences([*filter(None, sentences)])
-
-    def announces(self, answer: str) -> bool:
-        return self._content(answer).ends_with_announcement
-
-    def _content(self, answer: str) -> AnswerContent:
-        return answer_content(
-            answer, self.turn_input.request, self.turn_input.user_input.language
-        )
-
-    async def _reports_done(self, answer: str) -> bool:
-        """Return whether an answer tells of a command as if it was done, while something is not as it was wanted."""
-        content = self._content(answer)
-        is_plain = (
-            not content.asks
-            and not content.has_reservations
-            and {*content.statements} <= REPORTS
-        )
-        return (
-            is_plain
-            and self.check is not None
-            and await self.check.async_is_left_undone()
-        )
-
-    async def undone(self, tool_results: Sequence[ToolResult], answer: str) -> str:
-        if asks_back(answer, self.turn_input.user_input.language) or (
-            self.guard.refusals and not answer.strip()
-        ):
-            return ""
-        if not tool_results and await self._reports_done(answer):
-            return self.composer.sentences["spoken_not_done"]
-        unreachable = self._unreachable()
-        offered = {tool.name for tool in self.composer.tools}
-        tried = [
-            result
-            for result in tool_results
-            if not (result.synthetic and unreachable)
-            and (result.name in offered or acts_by_name(result.name))
-        ]
-        undone = self.composer.undone(tried, answer)
-        tells_itself = {*self._content(answer).statements} == {Statement.CANNOT}
-        if tells_itself and undone == self.composer.sentences["spoken_not_done"]:
-            undone = ""
-        return " ".join(
-            filter(
-                None,
-                (self._untold(tried, answer), self._unmeant() or undone, unreachable),
-            )
-        )
-
-    def _untold(self, tried: Sequence[ToolResult], answer: str) -> str:
-        """Return what was done beside something that was not, if an answer tells of the latter alone."""
-        worked = [
-            result for result in tried if not (result.is_error or result.synthetic)
-        ]
-        names = [
-            fold(target.name) for one in worked for target in targets_done(one.native)
-        ]
-        is_told = not {Statement.DONE, Statement.STATE}.isdisjoint(
-            self._content(answer).statements
-        )
-        is_told |= any(name in fold(answer) for name in names)
-        # A sentence that Home Assistant could not make anything of counts as if it had
-        # not been tried.
-        tried = [
-            result
-            for result in tried
-            if result.name != SENTENCE_TOOL or not found_nothing(result)
-        ]
-        failed = {result.name for result in tried if result not in worked}
-        # A call that failed before one of the same tool was repaired.
-        is_partial = bool(
-            failed - {one.name for one in worked} or (tried and tried[-1] not in worked)
-        )
-        return (
-            self.composer.done(worked) if is_partial and names and not is_told else ""
-        )
-
-    def _unreachable(self) -> str:
-        names = self.guard.unreachable()
-        return self.composer.unreachable(names) if names else ""
-
-    def _unmeant(self) -> str:
-        """Return what only content from outside may have asked for; empty if nothing was refused for that."""
-        calls = self.guard.unmeant
-        return unmeant_text(self.hass, self.composer.sentences, calls) if calls else ""
