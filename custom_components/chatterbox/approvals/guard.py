@@ -238,61 +238,69 @@ class CallGuard(Hooks):
         self, tool: ToolDefinition, arguments: JsonObject
     ) -> Deny | Ask | None:
         decision = await self._judge(tool, arguments, self._agreed)
-        seen = self._reviews[tool.name, canonical_json(arguments)]
-        if self._check and tool.name in self._check.asked_about:
+        if self._check is None:
+            return decision
+        if tool.name in self._check.asked_about:
             always, reason = self._check.asked_about[tool.name]
-            if decision is None and (
-                always or is_risky(self._hass, seen.effects, self._temperatures)
-            ):
-                self._reviews[seen.call.name, seen.call.arguments] = replace(
-                    seen, is_asked=True
-                )
-                decision = Ask("", "undone")
-            return (
-                replace(decision, reason=reason)
-                if isinstance(decision, Ask)
-                else decision
-            )
-        if (
-            isinstance(decision, Ask)
-            and self._check
-            and (some := await self._check.async_leaves_out(seen.entity_ids))
+            seen = self._reviews[tool.name, canonical_json(arguments)]
+            return self._proposed(seen, decision, reason, always=always)
+        return await self._compared(self._check, tool, arguments, decision)
+
+    def _proposed(
+        self,
+        seen: CallReview,
+        decision: Deny | Ask | None,
+        reason: str,
+        *,
+        always: bool,
+    ) -> Deny | Ask | None:
+        """Return the decision on a call that was not asked for, but proposed for a reason."""
+        if decision is None and (
+            always or is_risky(self._hass, seen.effects, self._temperatures)
         ):
+            self._note(replace(seen, is_asked=True))
+            decision = Ask("", "undone")
+        return (
+            replace(decision, reason=reason) if isinstance(decision, Ask) else decision
+        )
+
+    async def _compared(
+        self,
+        check: RequestCheck,
+        tool: ToolDefinition,
+        arguments: JsonObject,
+        decision: Deny | Ask | None,
+    ) -> Deny | Ask | None:
+        """Return the decision on a call, compared with the words of the person."""
+        seen = self._reviews[tool.name, canonical_json(arguments)]
+        if isinstance(decision, Deny):
+            return decision
+        if decision and (some := await check.async_leaves_out(seen.entity_ids)):
             return some
         acting, given, when = timed_call(self._timed, tool, arguments)
-        is_own = acting.name != SENTENCE_TOOL  # a sentence is what the person said
-        if (
-            isinstance(decision, Deny)
-            or self._check is None
-            or not (is_own and isinstance(seen.effects, Touches))
-        ):
+        # A sentence is what the person said.
+        if acting.name == SENTENCE_TOOL or not isinstance(seen.effects, Touches):
             return decision
-        check = (
-            replace(self._check, can_choose=False) if when else self._check
-        )  # what is chosen runs at once
-        match await check.async_objection(
-            acting, given, seen.effects, partial(self._review_of, acting)
-        ):
+        if when:  # what is chosen runs at once
+            check = replace(check, can_choose=False)
+        review_of = partial(self._review_of, acting)
+        match await check.async_objection(acting, given, seen.effects, review_of):
             case tuple() as options:
-                effects = Touches(
-                    frozenset(
-                        action
-                        for option in options
-                        for action in option.effects.actions
-                    )
+                effects = frozenset[EntityAction]().union(
+                    *(option.effects.actions for option in options)
                 )
-                seen = replace(seen, effects=effects, options=options)
-                decision = Ask(
-                    "", CHOICE
-                )  # whatever the rules say holds for the one that is chosen
+                seen = replace(seen, effects=Touches(effects), options=options)
+                # Whatever the rules say holds for the one that is chosen.
+                decision = Ask("", CHOICE)
             case Ask() as question:
                 decision = decision or question
             case objection:
                 return objection or decision
-        self._reviews[seen.call.name, seen.call.arguments] = replace(
-            seen, is_asked=True
-        )
+        self._note(replace(seen, is_asked=True))
         return decision
+
+    def _note(self, seen: CallReview) -> None:
+        self._reviews[seen.call.name, seen.call.arguments] = seen
 
     @override
     async def pre_approved_use(
@@ -329,7 +337,7 @@ class CallGuard(Hooks):
             and self._repeats(seen, alike)
         ):
             seen = replace(seen, is_asked=False, is_repeated=True)
-        self._reviews[call.name, call.arguments] = seen
+        self._note(seen)
         is_sentence = timed.tool.name == SENTENCE_TOOL
         if timed.when and is_sentence and seen.effects == NOTHING:
             return Deny(_NO_COMMAND, is_final=False)

@@ -200,7 +200,7 @@ class DryConversation:
 
     async def async_say(self, text: str) -> DryTurn:
         """Try the next sentence. Raises only for bugs."""
-        hass, asker, chat_log = self._hass, self._asker, self._chat_log
+        asker, chat_log = self._asker, self._chat_log
         chat_log.async_add_user_content(UserContent(text))
         context = Context(user_id=asker.speaker.user_id)
         place = chat_log.conversation_id, asker.speaker.device_id, asker.satellite_id
@@ -208,49 +208,49 @@ class DryConversation:
             text, context, *place, asker.language, self._built.entity_id
         )
         source = _DrySource(
-            hass=hass, model=self._agent.own_model() if self._is_model_alone else None
+            hass=self._hass,
+            model=self._agent.own_model() if self._is_model_alone else None,
         )
-        turn_input = TurnInput(user_input, asker.speaker, source)
-        with in_turn():
-            prepared = await self._turns.async_prepare(turn_input, chat_log)
-            record = prepared.record
-            origin = turn_origin(
-                user_input,
-                self._built.entity_id,
-                chat_log.conversation_id,
-                asker.speaker,
-            )
-            record.origin = origin
-            recorder = await self._async_recorder(turn_input, record)
-            stream = await self._turns.async_stream(
-                turn_input, prepared, Thread(chat_log.conversation_id), recorder
-            )
-            taker = _QuestionTaker(recorder)
-            await async_stream_into_chat_log(
-                chat_log,
-                self._built.entity_id,
-                stream,
-                record,
-                follow=taker.async_follow,
-            )
-        for one in record.facts.inferences:
-            if one.usage is not None and one.answered_by:
-                async_dispatcher_send(
-                    hass, SIGNAL_REQUEST, RequestRecord(one.answered_by, one.usage)
-                )
-        guard = recorder.requester.guard if recorder.requester else None
-        results = (
-            _results(source.dispatchers[-1].calls, guard, taker.question)
-            if guard
-            else ()
-        )
-        text = record.finished.text if record.finished else ""
+        taker = await self._async_run(TurnInput(user_input, asker.speaker, source))
+        recorder, record = taker.recorder, taker.recorder.record
+        self._count(record.facts)
+        results: tuple[DryResult, ...] = ()
+        if recorder.requester:
+            calls = source.dispatchers[-1].calls
+            results = _results(calls, recorder.requester.guard, taker.question)
         last = record.messages[-1:]
         is_by_model = (
             isinstance(last[0], AssistantMessage)
             and as_models_read(record.messages)[-1:] == last
         )
-        return DryTurn(text, results, record.facts, taker.question, is_by_model)
+        answer = record.finished.text if record.finished else ""
+        return DryTurn(answer, results, record.facts, taker.question, is_by_model)
+
+    async def _async_run(self, turn_input: TurnInput) -> _QuestionTaker:
+        """Run a turn, and return what took its question, with its record."""
+        user_input, chat_log = turn_input.user_input, self._chat_log
+        where = self._built.entity_id, chat_log.conversation_id
+        with in_turn():
+            prepared = await self._turns.async_prepare(turn_input, chat_log)
+            record = prepared.record
+            record.origin = turn_origin(user_input, *where, turn_input.speaker)
+            recorder = await self._async_recorder(turn_input, record)
+            taker, thread = _QuestionTaker(recorder), Thread(chat_log.conversation_id)
+            stream = await self._turns.async_stream(
+                turn_input, prepared, thread, recorder
+            )
+            await async_stream_into_chat_log(
+                *(chat_log, self._built.entity_id, stream, record),
+                follow=taker.async_follow,
+            )
+        return taker
+
+    def _count(self, facts: TurnFacts) -> None:
+        """Count the tokens of a turn, outside of turns."""
+        for one in facts.inferences:
+            if one.usage is not None and one.answered_by:
+                request = RequestRecord(one.answered_by, one.usage)
+                async_dispatcher_send(self._hass, SIGNAL_REQUEST, request)
 
     async def _async_recorder(
         self, turn_input: TurnInput, record: TurnRecord

@@ -19,7 +19,7 @@ from homeassistant.util.hass_dict import HassKey
 from ..agent.events import ToolFinished
 from ..agent.loop.loop import AgenticLoop
 from ..agent.loop.turn import Turn
-from ..agent.messages import ToolCall, canonical_json
+from ..agent.messages import ToolCall, ToolResult, canonical_json
 from ..approvals.audit import CallAudit, async_get_change_texts
 from ..approvals.guard import CallGuard
 from ..const import DOMAIN
@@ -87,9 +87,8 @@ class _GuardedTool(llm.Tool):
     ) -> llm.ToolResult:
         """Run a call like one of an agent, and record it, or return why it is refused."""
         context = llm_context.context or Context()
-        agent_id = (
-            getattr(llm_context, "agent_id", None) or ""
-        )  # since Home Assistant 2026.11
+        # Since Home Assistant 2026.11.
+        agent_id = getattr(llm_context, "agent_id", None) or ""
         language = llm_context.language or hass.config.language
         user_input = ConversationInput(
             "", context, None, llm_context.device_id, None, language, agent_id
@@ -97,47 +96,39 @@ class _GuardedTool(llm.Tool):
         speaker = replace(
             await async_get_speaker(hass, user_input), asking=Asking.NOBODY
         )
-        offer, effects_of = self._offer, self._offer.dispatcher.async_effects
-        # What another agent has read elsewhere is not known.
         guard = CallGuard(
-            hass,
-            None,
-            speaker,
-            effects_of,
-            has_outside_content=True,
-            labels=offer.labels,
+            *(hass, None, speaker, self._offer.dispatcher.async_effects),
+            has_outside_content=True,  # what another agent has read is not known
+            labels=self._offer.labels,
         )
-        origin, texts = (
-            turn_origin(user_input, agent_id, "", speaker),
-            await async_get_change_texts(hass),
-        )
+        origin = turn_origin(user_input, agent_id, "", speaker)
+        texts = await async_get_change_texts(hass)
         audit = CallAudit(texts, {**origin, "source": self._source}, context)
         audit.reviewed_by(guard)
         async_get_context_watch(hass).take_for_turn(context)
         call = ToolCall(tool_input.id, self.name, canonical_json(tool_input.tool_args))
-        loop, results = (
-            AgenticLoop(
-                SilentModel([call]),
-                offer.dispatcher,
-                hooks=(offer.name_resolver, guard),
-            ),
-            [],
-        )
+        result = await self._async_run(call, guard, audit)
+        if isinstance(native := result.native, llm.ToolResult):
+            return native
+        return llm.ToolResult({"error": result.content}, error=True)
+
+    async def _async_run(
+        self, call: ToolCall, guard: CallGuard, audit: CallAudit
+    ) -> ToolResult:
+        """Run a call in a turn of its own."""
+        hooks = self._offer.name_resolver, guard
+        loop = AgenticLoop(SilentModel([call]), self._offer.dispatcher, hooks=hooks)
+        turn, results = Turn("", tools=self._offer.definitions), list[ToolResult]()
         try:
             with in_turn():
-                async with aclosing(
-                    loop.stream(Turn("", tools=offer.definitions))
-                ) as events:
+                async with aclosing(loop.stream(turn)) as events:
                     async for event in events:
                         await audit.follow(event)
-                        results += (
-                            [event.result] if isinstance(event, ToolFinished) else []
-                        )
+                        if isinstance(event, ToolFinished):
+                            results.append(event.result)
         finally:
             audit.finished()
-        if isinstance(native := results[0].native, llm.ToolResult):
-            return native
-        return llm.ToolResult({"error": results[0].content}, error=True)
+        return results[0]
 
 
 _held: Final = singleton(HassKey[list[CALLBACK_TYPE]](f"{DOMAIN}_guarded_api"))(

@@ -543,69 +543,60 @@ class InputReader:
         question: Question,
     ) -> TurnInput:
         """Return the input of a turn in a place where a question was asked."""
-        sentences = await async_get_sentences(self.hass, user_input.language)
+        hass, language = self.hass, understood_language(user_input.language)
+        sentences = await async_get_sentences(hass, user_input.language)
         scope = ApprovalScope.of_input(
             user_input, self.agent_id, chat_log.conversation_id
         )
         approvals, pin = (
-            async_get_approvals(self.hass),
-            async_get_home_rules(self.hass).current.pin,
+            async_get_approvals(hass),
+            async_get_home_rules(hass).current.pin,
         )
-        context = asked_of(
-            self.hass,
-            sentences,
-            question.calls,
-            understood_language(user_input.language),
-        )
-        words = _meant(self.hass, user_input, heard_answer)
+        context = asked_of(hass, sentences, question.calls, language)
+        words = _meant(hass, user_input, heard_answer)
         redacted = async_redact_pin(
-            self.hass, user_input, chat_log, scope, context, has_pin=pin is not None
+            hass, user_input, chat_log, scope, context, has_pin=pin is not None
         )
+        turn_input = TurnInput(redacted, speaker, self.source)
         is_late = question not in approvals.waiting
         is_unheard = not is_late and not approvals.was_heard(question.id)
-        pin = None if is_unheard else pin
+        tried = None if is_unheard else pin
+        missed = (
+            Meaning.TOO_LATE if is_late else Meaning.UNHEARD if is_unheard else None
+        )
         reading = await async_read_answer(
-            self.hass, question, user_input, words, context, pin, is_late
+            hass, question, user_input, words, context, tried, is_late
         )
         if question.options:
-            chosen = chosen_of(self.hass, question, words, user_input.language)
+            chosen = chosen_of(hass, question, words, user_input.language)
             if chosen is not None or reading is Meaning.YES:
-                reading = (
-                    Meaning.TOO_LATE
-                    if is_late
-                    else Meaning.UNHEARD
-                    if is_unheard
-                    else Meaning.YES
-                )
-                return self._as_choice(
-                    TurnInput(redacted, speaker, self.source),
-                    question,
-                    reading,
-                    sentences,
-                    chosen,
-                )
+                if missed:
+                    return self._as_answer(turn_input, question, missed, sentences)
+                return self._as_choice(turn_input, question, sentences, chosen)
         if reading is not Meaning.OTHER:
             reading = Meaning.UNHEARD if is_unheard else reading
-            return self._as_answer(
-                TurnInput(redacted, speaker, self.source), question, reading, sentences
-            )
-        if redacted is not user_input and (
-            is_unheard or question.options
-        ):  # what may be a PIN goes no further
-            return self._as_answer(
-                TurnInput(redacted, speaker, self.source),
-                question,
-                Meaning.UNHEARD,
-                sentences,
-            )
+            return self._as_answer(turn_input, question, reading, sentences)
+        if redacted is not user_input and (is_unheard or question.options):
+            # What may be a PIN goes no further.
+            return self._as_answer(turn_input, question, Meaning.UNHEARD, sentences)
         turn_input = await self._async_request(user_input, speaker)
         if is_unheard:
             return turn_input
-        is_silence = bool(turn_input.reply)
+        return await self._async_beside(turn_input, question, sentences, context)
+
+    async def _async_beside(
+        self,
+        turn_input: TurnInput,
+        question: Question,
+        sentences: Mapping[str, str],
+        context: QuestionContext,
+    ) -> TurnInput:
+        """Return the input of a turn whose words are no answer: the question is asked once more, or dropped."""
+        is_silence, reading = bool(turn_input.reply), Meaning.OTHER
         is_neither = is_silence or await async_is_neither(
             self.hass, turn_input.user_input, context
         )
-        if is_neither and approvals.repeat(question.id):
+        if is_neither and async_get_approvals(self.hass).repeat(question.id):
             reading = Meaning.NEITHER
         elif is_silence:  # the question goes on waiting
             return turn_input
@@ -615,21 +606,19 @@ class InputReader:
         self,
         turn_input: TurnInput,
         question: Question,
-        reading: Meaning,
         sentences: Mapping[str, str],
         chosen: Sequence[CallOption] | None,
     ) -> TurnInput:
         """Return the input of a turn whose words choose, or may mean several: then they are asked about once more."""
-        if reading is Meaning.YES and not chosen:
-            if not async_get_approvals(self.hass).repeat(question.id):
-                async_get_approvals(self.hass).drop(question.id)
-                left = _left_text(self.hass, sentences, question)
-                return replace(
-                    turn_input,
-                    reply=f"{sentences['spoken_which_unclear']} {left}".rstrip(),
-                )
-            reading = Meaning.NEITHER
-        return self._as_answer(turn_input, question, reading, sentences, chosen or ())
+        approvals = async_get_approvals(self.hass)
+        if chosen:
+            return self._taken(turn_input, question, Meaning.YES, sentences, chosen)
+        if approvals.repeat(question.id):
+            return self._as_answer(turn_input, question, Meaning.NEITHER, sentences)
+        approvals.drop(question.id)
+        left = _left_text(self.hass, sentences, question)
+        reply = f"{sentences['spoken_which_unclear']} {left}".rstrip()
+        return replace(turn_input, reply=reply)
 
     def _as_answer(
         self,
@@ -637,80 +626,33 @@ class InputReader:
         question: Question,
         reading: Meaning | Wrong | Locked,
         sentences: Mapping[str, str],
-        chosen: Sequence[CallOption] = (),
     ) -> TurnInput:
         """Return the input of a turn from the meaning of its words as an answer."""
         approvals = async_get_approvals(self.hass)
         match reading:
             case Meaning.YES | Meaning.YES_WITH_PIN | Meaning.NO:
-                way = (
-                    ApprovalWay.PIN
-                    if reading is Meaning.YES_WITH_PIN
-                    else ApprovalWay.VOICE
-                )
-                answer = GivenAnswer(
-                    reading is not Meaning.NO,
-                    way=way,
-                    user_id=turn_input.speaker.user_id,
-                )
-                try:
-                    left = (
-                        _left_text(self.hass, sentences, question)
-                        if question.later and not chosen
-                        else ""
-                    )
-                    turn_input = replace(
-                        turn_input,
-                        answered=approvals.take(question.id, answer, chosen),
-                        prefix=left,
-                    )
-                except QuestionGone:  # someone else answered first
-                    turn_input = replace(
-                        turn_input, reply=sentences["spoken_nothing_asked"]
-                    )
-                return turn_input
+                return self._taken(turn_input, question, reading, sentences)
             case Meaning.OTHER:
-                was_asked = approvals.drop(question.id)
-                return replace(
-                    turn_input,
-                    prefix=_left_text(self.hass, sentences, question)
-                    if was_asked
-                    else "",
-                )
+                return replace(turn_input, prefix=self._dropped(question, sentences))
             case Meaning.TOO_LATE:
                 approvals.drop(question.id)
                 return replace(turn_input, reply=sentences["spoken_question_expired"])
             case Meaning.PIN_MISSING | Meaning.PIN_UNCLEAR | Meaning.PIN_NOT_NEEDED if (
                 not approvals.repeat(question.id)
             ):
-                dropped = self._as_answer(
-                    turn_input, question, Meaning.OTHER, sentences
-                ).prefix
+                left = self._dropped(question, sentences)
                 return replace(
-                    turn_input,
-                    prefix="",
-                    reply=dropped or sentences["spoken_nothing_asked"],
+                    turn_input, reply=left or sentences["spoken_nothing_asked"]
                 )
             case Meaning.PIN_MISSING | Meaning.PIN_UNCLEAR:
                 key = "missing" if reading is Meaning.PIN_MISSING else "unclear"
-                return replace(
-                    turn_input, reply=sentences[f"spoken_pin_{key}"], asks_again=True
-                )
-            case Meaning.UNHEARD | Meaning.PIN_NOT_NEEDED | Meaning.NEITHER:
-                again = (
-                    again_text(sentences, question)
-                    if reading is Meaning.NEITHER
-                    else question.text
-                )
-                return replace(
-                    turn_input, reply=again, asks_again=True, said_again=question.id
-                )
+                again, said_again = sentences[f"spoken_pin_{key}"], ""
+            case Meaning.UNHEARD | Meaning.PIN_NOT_NEEDED:
+                again, said_again = question.text, question.id
+            case Meaning.NEITHER:
+                again, said_again = again_text(sentences, question), question.id
             case Wrong(tries_left) if tries_left:
-                return replace(
-                    turn_input,
-                    reply=wrong_pin_text(sentences, tries_left),
-                    asks_again=True,
-                )
+                again, said_again = wrong_pin_text(sentences, tries_left), ""
             case Wrong() | Locked():
                 approvals.drop(question.id)
                 seconds = (
@@ -721,3 +663,30 @@ class InputReader:
                 return replace(turn_input, reply=locked_pin_text(sentences, seconds))
             case _:
                 assert_never(reading)
+        return replace(turn_input, reply=again, asks_again=True, said_again=said_again)
+
+    def _taken(
+        self,
+        turn_input: TurnInput,
+        question: Question,
+        reading: Meaning,
+        sentences: Mapping[str, str],
+        chosen: Sequence[CallOption] = (),
+    ) -> TurnInput:
+        """Return the input of a turn with a question that it answers, if nobody else has answered first."""
+        way = ApprovalWay.PIN if reading is Meaning.YES_WITH_PIN else ApprovalWay.VOICE
+        user_id = turn_input.speaker.user_id
+        answer = GivenAnswer(reading is not Meaning.NO, way=way, user_id=user_id)
+        left = ""
+        if question.later and not chosen:
+            left = _left_text(self.hass, sentences, question)
+        try:
+            answered = async_get_approvals(self.hass).take(question.id, answer, chosen)
+        except QuestionGone:
+            return replace(turn_input, reply=sentences["spoken_nothing_asked"])
+        return replace(turn_input, answered=answered, prefix=left)
+
+    def _dropped(self, question: Question, sentences: Mapping[str, str]) -> str:
+        """Drop a question, and return what is therefore not done; empty if it did not wait any more."""
+        was_asked = async_get_approvals(self.hass).drop(question.id)
+        return _left_text(self.hass, sentences, question) if was_asked else ""

@@ -43,7 +43,7 @@ from ..settings.agent import AgentSettings
 from ..tools.turn_tools import TurnTools, async_gather_tools
 from .chat_log import attached_paths, keep_context
 from .input import TurnInput
-from .shown_files import NO_FILES, async_read_shown_files
+from .shown_files import NO_FILES, ShownFiles, async_read_shown_files
 
 _BEGIN: Final = "<context>"
 _END: Final = "</context>"
@@ -355,24 +355,7 @@ async def async_prepare(
     """
     user_input, source = turn_input.user_input, turn_input.source
     settings = source.settings(agent.hass, agent.settings)
-    gathering = async_gather_tools(
-        agent.hass,
-        user_input,
-        chat_log.conversation_id,
-        settings,
-        understands_sentences=agent.understands_sentences and source.falls_back(),
-        has_own_tools=source.offers_own_tools(),
-        agent=agent.id,
-        speaker=turn_input.speaker,
-        brought=source.extra_api(),
-    )
-    if paths := attached_paths(chat_log):
-        files, tools = await asyncio.gather(
-            async_read_shown_files(agent.hass, paths, settings.limits.preparation),
-            gathering,
-        )
-    else:
-        files, tools = NO_FILES, await gathering
+    files, tools = await _async_gathered(agent, turn_input, chat_log, settings)
     selection = source.select(tools)
     past = source.history(chat_log, files)
     definitions, continued = selection.definitions, None
@@ -401,6 +384,28 @@ async def async_prepare(
     return PreparedTurn(
         selection.tools, source.adapted(turn), record, settings, prompt.template_error
     )
+
+
+async def _async_gathered(
+    agent: Agent, turn_input: TurnInput, chat_log: ChatLog, settings: AgentSettings
+) -> tuple[ShownFiles, TurnTools]:
+    """Read the files of a turn, and gather its tools meanwhile."""
+    source = turn_input.source
+    gathering = async_gather_tools(
+        agent.hass,
+        turn_input.user_input,
+        chat_log.conversation_id,
+        settings,
+        understands_sentences=agent.understands_sentences and source.falls_back(),
+        has_own_tools=source.offers_own_tools(),
+        agent=agent.id,
+        speaker=turn_input.speaker,
+        brought=source.extra_api(),
+    )
+    if not (paths := attached_paths(chat_log)):
+        return NO_FILES, await gathering
+    reading = async_read_shown_files(agent.hass, paths, settings.limits.preparation)
+    return await asyncio.gather(reading, gathering)
 
 
 async def _async_prompt(
