@@ -1,6 +1,7 @@
 """Automations plan reminders and cancel plans, and plans go with their agent."""
 
 import pytest
+import voluptuous as vol
 from freezegun.api import FrozenDateTimeFactory
 from homeassistant.auth.const import GROUP_ID_USER
 from homeassistant.core import Context, HomeAssistant
@@ -20,6 +21,8 @@ from custom_components.chatterbox.later.plans import (
     async_get_plans,
 )
 from custom_components.chatterbox.later.schedule import EVENT_PLAN, async_get_schedule
+from custom_components.chatterbox.later.telling import plan_text
+from custom_components.chatterbox.speech.sentences import async_get_sentences
 from tests.later.talk import act, types
 from tests.support.config_entries import offline_entry, set_up
 from tests.support.one_home import in_one_home
@@ -64,6 +67,74 @@ async def test_an_automation_plans_and_cancels_a_reminder(hass: HomeAssistant) -
     assert plans(hass) == ()
     assert types(events) == ["added", "cancelled"]
     assert events[0].data["text"] == "the bins"
+
+
+async def test_an_automation_plans_a_reminder_for_a_trigger(
+    hass: HomeAssistant,
+) -> None:
+    events = async_capture_events(hass, EVENT_PLAN)
+    trigger = {"trigger": "event", "event_type": "doorbell", "alias": "the bell rings"}
+
+    answer = await hass.services.async_call(
+        *(DOMAIN, "plan", {"message": "the bins", "trigger": trigger}),
+        blocking=True,
+        return_response=True,
+    )
+    (planned,) = plans(hass)
+    assert answer == {"plan_id": planned.id, "due": None}
+    sentences = await async_get_sentences(hass, "en")
+    assert plan_text(hass, sentences, planned, "en") == (
+        "As soon as this is so (the bell rings): the bins."
+    )
+    hass.bus.async_fire("doorbell")
+    await hass.async_block_till_done(wait_background_tasks=True)
+
+    assert plans(hass) == ()
+    assert types(events) == ["added", "due", "done"]
+
+
+@pytest.mark.parametrize(
+    "when",
+    [
+        {},
+        {"when": "in 20 minutes", "trigger": {"trigger": "event", "event_type": "x"}},
+        {"trigger": {"trigger": "no_such_thing"}},
+        {"trigger": {"trigger": "state"}},
+        {"trigger": "at noon"},
+    ],
+)
+async def test_a_trigger_is_one_of_home_assistant_in_place_of_a_time(
+    hass: HomeAssistant, when: dict[str, object]
+) -> None:
+    with pytest.raises(vol.Invalid):
+        await hass.services.async_call(
+            DOMAIN, "plan", {"message": "the bins", **when}, blocking=True
+        )
+    assert plans(hass) == ()
+
+
+async def test_only_the_owner_has_triggers_which_may_tell_of_anything(
+    hass: HomeAssistant, hass_admin_user: MockUser
+) -> None:
+    data = {
+        "message": "the bins",
+        "trigger": {"trigger": "template", "value_template": "{{ true }}"},
+    }
+    somebody = await hass.auth.async_create_user("Somebody", group_ids=[GROUP_ID_USER])
+
+    with pytest.raises(ServiceValidationError, match="permission"):
+        await hass.services.async_call(
+            *(DOMAIN, "plan", data),
+            blocking=True,
+            context=Context(user_id=somebody.id),
+        )
+    assert plans(hass) == ()
+    await hass.services.async_call(
+        *(DOMAIN, "plan", data),
+        blocking=True,
+        context=Context(user_id=hass_admin_user.id),
+    )
+    assert len(plans(hass)) == 1
 
 
 @in_one_home(

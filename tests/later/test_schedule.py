@@ -22,111 +22,28 @@ from pytest_homeassistant_custom_component.common import (
     async_test_home_assistant,
 )
 
-from custom_components.chatterbox.approvals.questions import Running
 from custom_components.chatterbox.const import DOMAIN
-from custom_components.chatterbox.later.acting import Outcome
 from custom_components.chatterbox.later.plans import (
+    VERSION,
     Asker,
     Condition,
-    FuturePlan,
     NotPlanned,
     PlanKind,
     PlannedCall,
     PlanProblem,
-    Plans,
     async_get_plans,
     waiting_news,
 )
 from custom_components.chatterbox.later.schedule import (
     EVENT_PLAN,
     WORTH,
-    Schedule,
     async_resolve,
 )
-from custom_components.chatterbox.people.speakers import NOBODY, Speaker
+from custom_components.chatterbox.people.speakers import NOBODY
 from custom_components.chatterbox.speech.text.times import Repetition
-from custom_components.chatterbox.turns.input import TurnInput
-from tests.later.talk import AGENT, act, pass_time, remind, types, wait_for
+from tests.later.killed_home import Home
+from tests.later.talk import act, pass_time, remind, types, wait_for
 from tests.support.own_home import own_home
-
-
-class Home:
-    """The schedule of a home that can be killed, and what its agent has done and people were told."""
-
-    def __init__(self, hass: HomeAssistant) -> None:
-        self.hass = hass
-        self.done: list[str] = []
-        self.problem: PlanProblem | None = None
-        self.may_end = asyncio.Event()
-        self.may_end.set()
-        self.schedule = self.awake()
-
-    def awake(self) -> Schedule:
-        """Return a schedule that knows what is stored alone."""
-        schedule = Schedule(self.hass)
-        schedule.plans = Plans(self.hass)
-        schedule.async_serve(AGENT, self)
-        return schedule
-
-    async def async_act(self, plan: FuturePlan) -> Outcome:
-        await asyncio.sleep(0)
-        self.done.append(plan.text)
-        await self.may_end.wait()
-        if plan.text == "late":
-            raise TimeoutError
-        return (
-            Outcome("later_failed", "It is stuck.")
-            if plan.text == "stuck"
-            else Outcome()
-        )
-
-    async def async_problem(
-        self,
-        plan: FuturePlan,  # noqa: ARG002  # demanded by the protocol, as the others
-        mover: Speaker,  # noqa: ARG002
-        *,
-        takes_back: bool,  # noqa: ARG002
-        asks_scripts: bool,  # noqa: ARG002
-    ) -> PlanProblem | None:
-        """Let everybody change plans, as long as there is no problem."""
-        return self.problem
-
-    async def async_ask(
-        self,
-        plan: FuturePlan,
-        reason: str,
-        running: Running,
-        here: TurnInput | None = None,
-    ) -> None:
-        """Ask nothing."""
-
-    async def restart(self) -> None:
-        """Start again, with what is stored alone."""
-        self.schedule.async_stop()
-        self.schedule = self.awake()
-        await self.schedule.async_start(self.hass)
-        await self.hass.async_block_till_done(wait_background_tasks=True)
-
-    @property
-    def texts(self) -> list[str]:
-        return [news.text for news in self.schedule.plans.stored.news]
-
-
-@pytest.fixture
-async def home(hass: HomeAssistant, freezer: FrozenDateTimeFactory) -> Home:
-    freezer.move_to("2026-11-26 22:00:00+00:00")
-    await hass.config.async_set_time_zone("UTC")
-    assert await async_setup_component(hass, "homeassistant", {})
-    for entity_id in (
-        "sensor.washer",
-        "binary_sensor.garage",
-        "sensor.outside",
-        "sensor.inside",
-    ):
-        async_expose_entity(hass, "conversation", entity_id, should_expose=True)
-    home = Home(hass)
-    await home.schedule.async_start(hass)
-    return home
 
 
 async def test_a_call_is_made_once(
@@ -520,7 +437,9 @@ async def test_who_takes_a_plan_back_is_judged_also_before_the_file_was_read(
     assert unread.plans.get(plan.id) == plan
 
 
-@pytest.mark.parametrize("damage", [{"version": 3}, {"data": {"plans": "none"}}])
+@pytest.mark.parametrize(
+    "damage", [{"version": VERSION + 1}, {"data": {"plans": "none"}}]
+)
 async def test_plans_are_followed_once_they_can_be_read(
     home: Home,
     freezer: FrozenDateTimeFactory,

@@ -129,37 +129,35 @@ class PlanRunner:
         spoken_text = await self._async_spoken(record, plan.language)
         if not results or any(result.is_error for result in results):
             return Outcome("later_failed", spoken_text)
-        ended, late = (
-            await asyncio.wait(actions, timeout=ENDS_WITHIN)
-            if actions
-            else (set(), set())
-        )
+        ended, late = set[asyncio.Task[object]](), set[asyncio.Task[object]]()
+        if actions:
+            ended, late = await asyncio.wait(actions, timeout=ENDS_WITHIN)
         if late:
             return Outcome("later_slow")
-        spoken_text = (
-            spoken_text
-            if any(targets_not_done(result.native) for result in results)
-            else ""
-        )
+        is_partial = any(targets_not_done(result.native) for result in results)
         errors = [task.exception() for task in ended if not task.cancelled()]
+        return await self._async_outcome(
+            plan, spoken_text if is_partial else "", errors
+        )
+
+    async def _async_outcome(
+        self, plan: FuturePlan, told: str, errors: Sequence[BaseException | None]
+    ) -> Outcome:
+        """Return what came of a call: what the turn told of targets that did not follow, and of its actions."""
         reasons = [
             await async_reason(self.hass, plan.language, error)
             for error in errors
             if error
         ]
-        if not (spoken_text or reasons):
+        if not told and not reasons:
             return Outcome()
-        sentences = await async_get_sentences(self.hass, plan.language)
-        unspoken = [
-            reason for reason in dict.fromkeys(reasons) if reason not in spoken_text
-        ]
-        why = (
-            " ".join(filter(None, (spoken_text, *unspoken)))
-            or sentences["spoken_not_done"]
-        )
-        return Outcome(
-            "later_partly" if spoken_text or None in errors else "later_failed", why
-        )
+        untold = [one for one in dict.fromkeys(reasons) if one not in told]
+        why = " ".join(filter(None, (told, *untold)))
+        if not why:
+            sentences = await async_get_sentences(self.hass, plan.language)
+            why = sentences["spoken_not_done"]
+        is_partial = told or None in errors
+        return Outcome("later_partly" if is_partial else "later_failed", why)
 
     async def async_problem(
         self, plan: FuturePlan, mover: Speaker, *, takes_back: bool, asks_scripts: bool

@@ -1,5 +1,6 @@
 """The actions `chatterbox.plan` and `chatterbox.cancel_plan`, by which automations plan reminders and cancel plans."""
 
+from dataclasses import replace
 from typing import Final
 
 import homeassistant.helpers.config_validation as cv
@@ -13,6 +14,9 @@ from homeassistant.core import (
 )
 from homeassistant.exceptions import ServiceValidationError
 from homeassistant.helpers import entity_registry as er
+from homeassistant.helpers.json import json_dumps
+from homeassistant.util import dt as dt_util
+from homeassistant.util.json import json_loads_array
 
 from ..approvals.guard import async_is_permitted
 from ..const import DOMAIN
@@ -20,6 +24,7 @@ from ..effects.effect import EntityAction, Touches
 from ..people.speakers import person_id_of, speaker_of
 from ..runtime.agents import async_agent_entries
 from ..speech.sentences import translated
+from ..speech.text.times import FURTHEST
 from .plans import (
     LONGEST_TEXT,
     Asker,
@@ -30,22 +35,28 @@ from .plans import (
     plans_of,
 )
 from .schedule import async_get_schedule, async_resolve
+from .triggers import async_validated
 
 SERVICE_PLAN: Final = "plan"
 SERVICE_CANCEL_PLAN: Final = "cancel_plan"
 _MESSAGE: Final = "message"
 _WHEN: Final = "when"
+_TRIGGER: Final = "trigger"
 _SATELLITE: Final = "satellite_id"
 _PLAN_ID: Final = "plan_id"
 _ANNOUNCE: Final = "assist_satellite.announce"
 
-_PLAN_SCHEMA: Final = vol.Schema(
-    {
-        vol.Required(_MESSAGE): cv.string,
-        vol.Required(_WHEN): cv.string,
-        vol.Optional(ATTR_AGENT_ID): cv.entity_id,
-        vol.Optional(_SATELLITE): cv.entity_domain("assist_satellite"),
-    }
+_PLAN_SCHEMA: Final = vol.All(
+    vol.Schema(
+        {
+            vol.Required(_MESSAGE): cv.string,
+            vol.Exclusive(_WHEN, _WHEN): cv.string,
+            vol.Exclusive(_TRIGGER, _WHEN): vol.All(cv.ensure_list, [dict]),
+            vol.Optional(ATTR_AGENT_ID): cv.entity_id,
+            vol.Optional(_SATELLITE): cv.entity_domain("assist_satellite"),
+        }
+    ),
+    cv.has_at_least_one_key(_WHEN, _TRIGGER),
 )
 _CANCEL_SCHEMA: Final = vol.Schema({vol.Required(_PLAN_ID): cv.string})
 
@@ -70,48 +81,80 @@ async def _async_plan(call: ServiceCall) -> ServiceResponse:
         raise translated(
             ServiceValidationError, "agent_unknown", agent=str(wanted or "")
         )
-    text, language = " ".join(call.data[_MESSAGE].split()), hass.config.language
-    moment = await async_resolve(hass, call.data[_WHEN], language)
-    if moment is None or not moment.is_sure or not 0 < len(text) <= LONGEST_TEXT:
-        raise NotPlanned(PlanProblem.NO_TIME)
-    satellite_id, user_id = call.data.get(_SATELLITE, ""), call.context.user_id
-    satellite, announcing = (
-        er.async_get(hass).async_get(satellite_id),
-        EntityAction(satellite_id, _ANNOUNCE),
+    plan = FuturePlan(
+        kind=PlanKind.REMIND,
+        agent=agent.config_subentry_id,
+        asker=await _async_asker(call),
+        language=hass.config.language,
+        text=" ".join(call.data[_MESSAGE].split()),
     )
+    if not 0 < len(plan.text) <= LONGEST_TEXT:
+        raise NotPlanned(PlanProblem.NO_TIME)
+    timed = await (
+        _async_waiting(call, plan)
+        if _TRIGGER in call.data
+        else _async_timed(call, plan)
+    )
+    mover = speaker_of(hass, call.context.user_id)
+    planned = await async_get_schedule(hass).async_add(timed, mover)
+    return {
+        _PLAN_ID: planned.id,
+        "due": planned.due.isoformat() if planned.due else None,
+    }
+
+
+async def _async_asker(call: ServiceCall) -> Asker:
+    """Return who asks, and the satellite that is to say it. Raises `NotPlanned`."""
+    hass, user_id = call.hass, call.context.user_id
+    satellite_id = call.data.get(_SATELLITE, "")
+    announcing = EntityAction(satellite_id, _ANNOUNCE)
     if satellite_id and not await async_is_permitted(
         hass, user_id, Touches(actions=frozenset({announcing}))
     ):
         raise NotPlanned(PlanProblem.NOT_PERMITTED)
-    asker = Asker(
+    satellite = er.async_get(hass).async_get(satellite_id)
+    return Asker(
         user_id,
         person_id_of(hass, user_id) if user_id else None,
         device_id=satellite.device_id if satellite else None,
         satellite_id=satellite_id or None,
         is_automation=user_id is None,
     )
-    plan = FuturePlan(
-        kind=PlanKind.REMIND,
-        agent=agent.config_subentry_id,
-        asker=asker,
-        language=language,
-        text=text,
-        due=moment.due,
-        words=call.data[_WHEN],
-        every=moment.every,
-    )
-    planned = await async_get_schedule(hass).async_add(plan, speaker_of(hass, user_id))
-    return {_PLAN_ID: planned.id, "due": moment.due.isoformat()}
+
+
+async def _async_timed(call: ServiceCall, plan: FuturePlan) -> FuturePlan:
+    """Return a plan with a time in words. Raises `NotPlanned`."""
+    words = call.data[_WHEN]
+    moment = await async_resolve(call.hass, words, plan.language)
+    if moment is None or not moment.is_sure:
+        raise NotPlanned(PlanProblem.NO_TIME)
+    return replace(plan, due=moment.due, words=words, every=moment.every)
+
+
+async def _async_waiting(call: ServiceCall, plan: FuturePlan) -> FuturePlan:
+    """Return a plan with triggers, which may tell of anything in the home. Raises `NotPlanned` and `vol.Invalid`."""
+    if not await _async_is_owner(call):
+        raise NotPlanned(PlanProblem.NOT_PERMITTED)
+    texts = json_dumps(call.data[_TRIGGER])
+    triggers = tuple(one for one in json_loads_array(texts) if isinstance(one, dict))
+    await async_validated(call.hass, triggers)
+    return replace(plan, waits_for=triggers, until=dt_util.utcnow() + FURTHEST)
+
+
+async def _async_is_owner(call: ServiceCall) -> bool:
+    """Return whether an automation or an administrator calls."""
+    user_id = call.context.user_id
+    user = await call.hass.auth.async_get_user(user_id) if user_id else None
+    return user_id is None or (user is not None and user.is_admin)
 
 
 async def _async_cancel(call: ServiceCall) -> None:
     """Cancel a plan of the household or of the user who calls; an automation or an administrator may cancel any."""
     schedule, user_id = async_get_schedule(call.hass), call.context.user_id
     await schedule.plans.async_load()
-    user = await call.hass.auth.async_get_user(user_id) if user_id else None
     plans = schedule.plans.stored.plans
-    if user_id and not (user and user.is_admin):
-        plans = tuple(plans_of(plans, person_id_of(call.hass, user_id)))
+    if not await _async_is_owner(call):
+        plans = tuple(plans_of(plans, person_id_of(call.hass, user_id or "")))
     if all(plan.id != call.data[_PLAN_ID] for plan in plans):
         raise NotPlanned(PlanProblem.GONE)
     await schedule.async_cancel(call.data[_PLAN_ID], speaker_of(call.hass, user_id))

@@ -146,14 +146,17 @@ class _Request:
         roles = frozenset(one.role for one in loud)
         if (begin := _begin(loud, roles)) is not None:
             text = self._text(begin, is_set=loud[0].role == "set")
-            return None if text is None else PlanWords("remind", text=text, roles=roles)
-        if len(loud) > 1 and loud[-1].role == "remind" and loud[0].role == "word":
-            before = [
-                one
-                for one in self.phrases
-                if loud[0].start <= one.start < loud[-1].start
-            ]
-            return PlanWords("remind", text=self._raw(before), roles=roles)
+        elif len(loud) > 1 and (loud[0].role, loud[-1].role) == ("word", "remind"):
+            start, end = loud[0].start, loud[-1].start
+            text = self._raw([one for one in self.phrases if start <= one.start < end])
+        else:
+            return self._of_kind(loud, roles)
+        return None if text is None else PlanWords("remind", text=text, roles=roles)
+
+    def _of_kind(
+        self, loud: Sequence[_Phrase], roles: frozenset[str]
+    ) -> PlanWords | None:
+        """Return a request about plans that there are, or for an alarm."""
         kinds = {one.role: one for one in loud if one.role in _KINDS}
         if "denial" in roles:
             return None
@@ -163,11 +166,9 @@ class _Request:
             return PlanWords(act, text=named, roles=roles) if act and named else None
         kind = next(iter(kinds), "")
         act = _act(roles, kind)
-        return (
-            None
-            if act is None
-            else PlanWords(act, kind, None, self._raw([*kinds.values()]), roles)
-        )
+        if act is None:
+            return None
+        return PlanWords(act, kind, None, self._raw([*kinds.values()]), roles)
 
     def _raw(self, phrases: Sequence[_Phrase]) -> str:
         """Return the words of some phrases as they were said."""

@@ -24,10 +24,11 @@ from homeassistant.helpers.dispatcher import async_dispatcher_send
 from homeassistant.helpers.singleton import singleton
 from homeassistant.util import dt as dt_util
 from homeassistant.util.hass_dict import HassKey
+from homeassistant.util.json import json_loads_object
 from homeassistant.util.signal_type import SignalType
 from pydantic import AwareDatetime, TypeAdapter
 
-from ..agent.messages import JsonObject, JsonValue
+from ..agent.messages import JsonObject, JsonValue, canonical_json
 from ..agent.text import heard_words
 from ..const import DOMAIN
 from ..people.speakers import Asking, Speaker
@@ -43,7 +44,7 @@ LONGEST_TEXT: Final = 200
 MOST_NEWS: Final = 50
 TIMER_WORDS: Final = "in 0 hours"
 """Begin the words for the time of a timer, which nobody says."""
-VERSION: Final = 2
+VERSION: Final = 3
 _ID_BYTES: Final = 3
 _STALE: Final = 0
 """The time of change of a file that could not be replaced, in seconds since the epoch."""
@@ -218,6 +219,12 @@ class PlannedCall:
     """The terms of the approval; empty if it needed none. See `PendingCall.terms`."""
 
 
+def _renamed(value: JsonObject, old: str, new: str) -> JsonObject:
+    """Return a trigger with another id of an entity."""
+    texts = canonical_json(value)
+    return json_loads_object(texts.replace(canonical_json(old), canonical_json(new)))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FuturePlan:
     """A plan for later."""
@@ -236,6 +243,8 @@ class FuturePlan:
     every: Repetition = ""
     condition: Condition | None = None
     """With a time, it is looked at then."""
+    waits_for: tuple[JsonObject, ...] = ()
+    """Triggers of Home Assistant, of any kind, that it waits for in place of a time or a condition."""
     call: PlannedCall | None = None
     until: AwareDatetime | None = None
     """The time after which its condition is not worth waiting for; None if it has a time."""
@@ -257,6 +266,7 @@ class FuturePlan:
             self.kind,
             tuple(heard_words(self.text)),
             self.condition,
+            canonical_json([*self.waits_for]),
             self.call,
             self.agent if self.call else "",
         )
@@ -286,8 +296,14 @@ class FuturePlan:
             return ({"trigger": "time", "at": at},)
         if self.condition:
             entity_ids: list[JsonValue] = [*self.condition.entity_ids]
-            return ({"trigger": "state", "entity_id": entity_ids, "to": None},)
-        return ()
+            return ({"trigger": "state", "entity_id": entity_ids},)
+        return self.waits_for
+
+    def renamed(self, old: str, new: str) -> FuturePlan:
+        """Return it with another id of an entity."""
+        condition = self.condition.renamed(old, new) if self.condition else None
+        waits_for = tuple(_renamed(one, old, new) for one in self.waits_for)
+        return replace(self, condition=condition, waits_for=waits_for)
 
     def put_off(self, time: timedelta) -> FuturePlan:
         """Return a new plan to say once more, after a time, what a reminder says."""

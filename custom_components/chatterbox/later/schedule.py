@@ -22,12 +22,11 @@ from functools import partial
 from typing import Final, Protocol, override
 
 from homeassistant.auth import EVENT_USER_REMOVED
-from homeassistant.const import EVENT_HOMEASSISTANT_STOP
+from homeassistant.const import EVENT_CORE_CONFIG_UPDATE, EVENT_HOMEASSISTANT_STOP
 from homeassistant.core import (
     CALLBACK_TYPE,
     Context,
     Event,
-    EventStateChangedData,
     HassJob,
     HomeAssistant,
     callback,
@@ -36,7 +35,6 @@ from homeassistant.helpers import device_registry as dr, entity_registry as er
 from homeassistant.helpers.event import (
     async_call_later,
     async_track_point_in_time,
-    async_track_state_change_event,
 )
 from homeassistant.helpers.singleton import singleton
 from homeassistant.helpers.sun import get_astral_event_date
@@ -88,6 +86,7 @@ from .telling import (
     plan_text,
     states_text,
 )
+from .triggers import Watch
 
 EVENT_PLAN: Final = f"{DOMAIN}_plan"
 GRACE: Final = timedelta(minutes=2)
@@ -102,8 +101,6 @@ _SOON: Final = timedelta(seconds=10)
 """Time until a call that could not be marked is tried again."""
 _FILE: Final = ""
 """Stands for the file where ids of plans stand."""
-SELDOM: Final = timedelta(hours=1)
-"""Least time between two messages of a plan that repeats."""
 _ABOUT: Final = timedelta(minutes=10)
 """The difference up to which a named time means that of a plan."""
 _JUST: Final = timedelta(minutes=10)
@@ -168,6 +165,7 @@ class Schedule:
         self._hass.bus.async_listen(
             er.EVENT_ENTITY_REGISTRY_UPDATED, self._async_entity_changed
         )
+        self._hass.bus.async_listen(EVENT_CORE_CONFIG_UPDATE, self._async_clock_changed)
         self._hass.bus.async_listen(EVENT_TAP, self._async_take_tap)
         self._hass.bus.async_listen_once(EVENT_HOMEASSISTANT_STOP, self.async_stop)
         await self._async_follow()
@@ -413,27 +411,29 @@ class Schedule:
 
     @callback
     def _watch(self, plan: FuturePlan) -> None:
-        """Wait for the time or the condition of a plan. What is overdue is due at once."""
+        """Wait for the triggers of a plan. What is overdue is due at once."""
         self._unwatch(plan.id)
-        if plan.due is not None:
-            late = dt_util.utcnow() - plan.due
-            if late > _WEEK and self._hass.loop.time() < self._knows_time_at:
-                again = HassJob(
-                    partial(_at_time, partial(self._watch, plan)),
-                    cancel_on_shutdown=True,
-                )
-                self._watched[plan.id] = async_call_later(self._hass, _HOUR, again)
-            elif late >= timedelta():
-                self._begin(plan.id)
-            else:
-                begin = partial(_at_time, partial(self._begin, plan.id))
-                self._watched[plan.id] = async_track_point_in_time(
-                    self._hass, begin, plan.due
-                )
-        elif plan.condition is not None:
-            self._watched[plan.id] = _when_it_holds(
-                self._hass, plan, plan.condition, partial(self._begin, plan.id)
+        late = dt_util.utcnow() - plan.due if plan.due else -_WEEK
+        if late > _WEEK and self._hass.loop.time() < self._knows_time_at:
+            again = HassJob(
+                partial(_at_time, partial(self._watch, plan)),
+                cancel_on_shutdown=True,
             )
+            self._watched[plan.id] = async_call_later(self._hass, _HOUR, again)
+        elif late >= timedelta():
+            self._begin(plan.id)
+        else:
+            watch = Watch(self._hass, plan, partial(self._begin, plan.id))
+            self._watched[plan.id] = watch.async_end
+            self._run(
+                self._async_wait(plan, watch),
+                f"chatterbox plan {plan.id}",
+                eager_start=True,
+            )
+
+    async def _async_wait(self, plan: FuturePlan, watch: Watch) -> None:
+        if not await watch.async_start():
+            await self._async_blind(plan)
 
     @callback
     def _unwatch(self, plan_id: str) -> None:
@@ -445,13 +445,15 @@ class Schedule:
         self._unwatch(plan_id)
         self._run(self._async_due(plan_id), f"chatterbox plan {plan_id}")
 
-    def _run(self, work: Awaitable[None], name: str) -> None:
+    def _run(
+        self, work: Awaitable[None], name: str, *, eager_start: bool = False
+    ) -> None:
         """Run work with an owner and apart from the turn that planned it, whose variables must not reach it."""
         run = partial(
             self._hass.async_create_background_task,
             _logged(work),
             name,
-            eager_start=False,
+            eager_start=eager_start,
         )
         _ = Variables().run(run)  # Home Assistant keeps the task
 
@@ -459,44 +461,47 @@ class Schedule:
         plan = self.plans.get(plan_id)
         if plan is None or plan.is_begun:
             return
-        condition = plan.condition
-        if condition and not all(
-            may_see(self._hass, one, plan.asker.person_id)
-            for one in condition.entity_ids
-        ):
+        if not self._may_look(plan):
             await self._async_blind(plan)
             return
-        if condition and not (holds := condition.holds(self._hass.states)):
-            if plan.due is None:  # it was so a moment ago
-                self._watch(plan)
-            else:
-                self._fire(plan, PlanChange.DUE)
-                why = states_text(self._hass, condition)
-                words = (
-                    ""
-                    if holds is False
-                    else await self._async_say("later_failed", plan, why)
-                )
-                is_urgent = plan.kind is not PlanKind.ACT
-                await self._async_conclude(
-                    plan, PlanChange.NOT_DONE, words, is_urgent=is_urgent
-                )
+        condition = plan.condition
+        holds = condition.holds(self._hass.states) if condition else True
+        if condition and not holds:
+            await self._async_does_not_hold(plan, condition, is_known=holds is False)
             return
         self._fire(plan, PlanChange.DUE)
         if plan.kind is PlanKind.ACT:
             await self._async_act(plan)
             return
-        text = (
-            states_text(self._hass, condition)
-            if condition and plan.kind is PlanKind.TELL
-            else plan.text
-        )
+        text = plan.text
+        if condition and plan.kind is PlanKind.TELL:
+            text = states_text(self._hass, condition)
         is_late = plan.due is not None and dt_util.utcnow() - plan.due > WORTH
         words = await self._async_say(
             "later_late" if is_late else "later_remind", replace(plan, text=text)
         )
         is_urgent = plan.is_urgent or (plan.due is not None and not is_late)
         await self._async_conclude(plan, PlanChange.DONE, words, is_urgent=is_urgent)
+
+    def _may_look(self, plan: FuturePlan) -> bool:
+        """Return whether a plan may still depend on the entities of its condition."""
+        ids = plan.condition.entity_ids if plan.condition else ()
+        return all(may_see(self._hass, one, plan.asker.person_id) for one in ids)
+
+    async def _async_does_not_hold(
+        self, plan: FuturePlan, condition: Condition, *, is_known: bool
+    ) -> None:
+        if plan.due is None:  # it was so a moment ago
+            self._watch(plan)
+            return
+        self._fire(plan, PlanChange.DUE)
+        words = ""
+        if not is_known:
+            why = states_text(self._hass, condition)
+            words = await self._async_say("later_failed", plan, why)
+        await self._async_conclude(
+            plan, PlanChange.NOT_DONE, words, is_urgent=plan.kind is not PlanKind.ACT
+        )
 
     async def _async_act(self, plan: FuturePlan) -> None:
         runner = None if _is_late(plan) else await self._async_agent(plan.agent)
@@ -795,45 +800,43 @@ class Schedule:
     async def _async_entity_changed(
         self, event: Event[er.EventEntityRegistryUpdatedData]
     ) -> None:
-        data = event.data
-        waiting = [
-            one for one in self.plans.stored.plans if one.condition and not one.is_begun
-        ]
+        """Follow entities that plans wait for, and forget the plans of persons who are gone."""
+        data, entity_id = event.data, event.data["entity_id"]
+        waiting = [one for one in self.plans.stored.plans if not one.is_begun]
         if data["action"] == "update" and (old := data.get("old_entity_id")):
             for plan in waiting:
-                if plan.condition and old in plan.condition.entity_ids:
-                    await self._async_replace(
-                        plan, plan.condition.renamed(old, data["entity_id"])
-                    )
-        elif data["action"] == "remove":
-            for plan in waiting:
-                if plan.condition and data["entity_id"] in plan.condition.entity_ids:
-                    self._run(self._async_blind(plan), f"chatterbox plan {plan.id}")
-            if data["entity_id"].startswith("person."):
-                entries = er.async_get(self._hass).entities.values()
-                known = {
-                    None,
-                    *(
-                        entry.unique_id
-                        for entry in entries
-                        if entry.platform == "person"
-                    ),
-                }
-                # Where there is no person, the id is that of the user.
-                await self.async_forget(
-                    lambda plan: (
-                        plan.asker.person_id not in {*known, plan.asker.user_id}
-                    )
+                await self._async_replace(plan, plan.renamed(old, entity_id))
+        if data["action"] != "remove":
+            return
+        for plan in waiting:
+            if plan.renamed(entity_id, "") != plan:
+                self._run(self._async_blind(plan), f"chatterbox plan {plan.id}")
+        if entity_id.startswith("person."):
+            entries = er.async_get(self._hass).entities.values()
+            known = {one.unique_id for one in entries if one.platform == "person"}
+            # Where there is no person, the id is that of the user.
+            await self.async_forget(
+                lambda plan: (
+                    plan.asker.person_id not in {*known, None, plan.asker.user_id}
                 )
+            )
 
-    async def _async_replace(self, plan: FuturePlan, condition: Condition) -> None:
-        """Have a plan wait for another condition, unless it has changed meanwhile."""
-        changed = replace(plan, condition=condition)
+    async def _async_replace(self, plan: FuturePlan, changed: FuturePlan) -> None:
+        """Have a plan wait for something else, unless it has changed meanwhile."""
+        if changed == plan:
+            return
         with suppress(NotPlanned):
             await self.plans.async_change(
                 lambda stored: stored.replacing(plan, changed), even_unstored=True
             )
             self._watch(changed)
+
+    @callback
+    def _async_clock_changed(self, _event: Event) -> None:
+        """Wait anew for times, since another time zone has other clocks."""
+        for plan in self.plans.stored.plans:
+            if plan.due and plan.id in self._watched:
+                self._watch(plan)
 
     async def _async_blind(self, plan: FuturePlan) -> None:
         """End a plan whose condition can no longer be looked at."""
@@ -977,52 +980,6 @@ def _has_place(hass: HomeAssistant, asker: Asker) -> bool:
 @callback
 def _at_time(begin: CALLBACK_TYPE, _now: datetime) -> None:
     begin()
-
-
-@callback
-def _when_it_holds(
-    hass: HomeAssistant, plan: FuturePlan, condition: Condition, begin: CALLBACK_TYPE
-) -> CALLBACK_TYPE:
-    """Call `begin` once a condition has held for its time; return what ends that.
-
-    If it was told before, it has to have ended meanwhile, and an hour ago.
-    """
-    ends: list[CALLBACK_TYPE] = []
-    is_new = plan.told_at is None
-
-    @callback
-    def stop_timer() -> None:
-        while ends:
-            ends.pop()()
-
-    @callback
-    def check(_event: Event[EventStateChangedData] | None = None) -> None:
-        nonlocal is_new
-        holds = condition.holds(hass.states)
-        if not holds:
-            stop_timer()
-            is_new = is_new or holds is False
-        elif is_new and not ends:
-            rest = (
-                (plan.told_at + SELDOM - dt_util.utcnow()).total_seconds()
-                if plan.told_at
-                else 0
-            )
-            ends.append(
-                async_call_later(
-                    hass, max(condition.seconds, rest), partial(_at_time, begin)
-                )
-            )
-
-    stop = async_track_state_change_event(hass, condition.entity_ids, check)
-    check()
-
-    @callback
-    def end() -> None:
-        stop()
-        stop_timer()
-
-    return end
 
 
 class _TriedSchedule(Schedule):

@@ -78,10 +78,8 @@ def time_text(
 ) -> str:
     """Return when a plan is due, in words, without a full stop."""
     if plan.due is None:
-        condition = plan.condition or Condition("")
-        return sentences["later_whenever" if plan.repeats else "later_when"].format(
-            what=condition_text(hass, condition)
-        )
+        key = "later_whenever" if plan.repeats else "later_when"
+        return sentences[key].format(what=waiting_text(hass, plan))
     return spoken_time(
         dt_util.as_local(plan.due),
         now=dt_util.now(),
@@ -125,6 +123,14 @@ def condition_text(hass: HomeAssistant, condition: Condition) -> str:
         if bound is not None
     ]
     return f"{entity_name(hass, condition.entity_id)}: {condition.state or ' '.join(bounds)}"
+
+
+def waiting_text(hass: HomeAssistant, plan: FuturePlan) -> str:
+    """Return what a plan waits for: its condition, or the names or kinds of its triggers."""
+    if plan.condition:
+        return condition_text(hass, plan.condition)
+    named = (one.get("alias") or one.get("trigger") for one in plan.waits_for)
+    return ", ".join(str(one) for one in named if one)
 
 
 def plan_text(

@@ -49,7 +49,6 @@ from .plans import (
     plans_of,
 )
 from .schedule import (
-    SELDOM,
     async_get_schedule,
     due_about,
     is_within_bounds,
@@ -57,6 +56,7 @@ from .schedule import (
     resolved_time,
 )
 from .telling import PERSON, async_reminder_kind, plan_text, time_text
+from .triggers import SELDOM
 
 _KIND: Final = "kind"
 _TOOL: Final = "tool"

@@ -43,7 +43,7 @@ from ..history.stores import async_keeps_turns
 from ..home.entity_matches import tool_name
 from ..later.plans import SIGNAL_PLANS, FuturePlan, PlanKind, plans_of
 from ..later.schedule import async_get_schedule, edited_plan
-from ..later.telling import condition_text, repetition_text
+from ..later.telling import repetition_text, waiting_text
 from ..later.tool import due_order
 from ..records.turn_record import SIGNAL_TURN, SIGNAL_USAGE, shown_text
 from ..repairs import unreadable_files
@@ -471,9 +471,7 @@ async def _async_plan(viewer: Viewer, views: TurnViews, plan: FuturePlan) -> Pla
         repeats=repetition_text(plan, views.language or views.hass.config.language)
         if plan.every
         else "",
-        condition=condition_text(views.hass, plan.condition)
-        if plan.condition
-        else None,
+        condition=waiting_text(views.hass, plan) or None,
         can_change=plan.due is not None and is_free,
         can_rename=plan.kind is PlanKind.REMIND and is_free,
         can_cancel=can_cancel,

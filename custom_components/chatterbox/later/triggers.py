@@ -1,0 +1,122 @@
+"""Waits for the triggers of plans, as Home Assistant's automations do, and adds what these leave to us.
+
+A trigger says when to look at a plan. One with a time begins when that has come: Home
+Assistant's triggers know no date. One with a condition begins once it has held for its
+time, also if it held before anybody looked. One that comes again begins once its
+condition has ended meanwhile, at most once an hour.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+import homeassistant.helpers.config_validation as cv
+import voluptuous as vol
+from homeassistant.core import CALLBACK_TYPE, Context, HomeAssistant, callback
+from homeassistant.exceptions import HomeAssistantError
+from homeassistant.helpers.event import async_call_later
+from homeassistant.helpers.trigger import (
+    async_initialize_triggers,
+    async_validate_trigger_config,
+)
+from homeassistant.helpers.typing import ConfigType, TemplateVarsType
+from homeassistant.util import dt as dt_util
+
+from ..agent.messages import JsonObject
+from ..const import DOMAIN, LOGGER
+from .plans import FuturePlan
+
+SELDOM: Final = timedelta(hours=1)
+"""Least time between two messages of a plan that comes again."""
+
+
+async def async_validated(
+    hass: HomeAssistant, triggers: Sequence[JsonObject]
+) -> list[ConfigType]:
+    """Return triggers as Home Assistant attaches them. Raises `vol.Invalid` and `HomeAssistantError`."""
+    return await async_validate_trigger_config(hass, cv.TRIGGER_SCHEMA([*triggers]))
+
+
+class Watch:
+    """Waits for one plan."""
+
+    def __init__(
+        self, hass: HomeAssistant, plan: FuturePlan, begin: CALLBACK_TYPE
+    ) -> None:
+        """Call `begin` once, unless it ends before."""
+        self._hass = hass
+        self._plan = plan
+        self._begin = begin
+        self._is_new = plan.told_at is None
+        """Whether its condition has not been told since it ended."""
+        self._is_over = False
+        self._stop_timer: CALLBACK_TYPE | None = None
+        self._detach: CALLBACK_TYPE | None = None
+
+    async def async_start(self) -> bool:
+        """Wait, and return whether the triggers can be waited for."""
+        self._look()
+        try:
+            configs = await async_validated(self._hass, self._plan.triggers)
+        except (vol.Invalid, HomeAssistantError) as error:
+            LOGGER.warning("Plan %s waits in vain: %s", self._plan.id, error)
+            return False
+        name = f"plan {self._plan.id}"
+        self._detach = await async_initialize_triggers(
+            self._hass, configs, self._async_fired, DOMAIN, name, LOGGER.log
+        )
+        if self._is_over:
+            self.async_end()
+            return True
+        self._look()  # it may have changed meanwhile
+        return self._detach is not None
+
+    @callback
+    def async_end(self) -> None:
+        """Wait no more."""
+        self._is_over = True
+        self._end_timer()
+        if self._detach:
+            self._detach()
+            self._detach = None
+
+    @callback
+    def _async_fired(
+        self, _variables: TemplateVarsType, _context: Context | None = None
+    ) -> None:
+        if self._is_over:
+            return
+        if self._plan.due or self._plan.condition:
+            self._look()
+        else:
+            self._begin()
+
+    def _look(self) -> None:
+        """Begin, or wait for as long as the condition has to hold, if its time has come."""
+        plan, now = self._plan, dt_util.utcnow()
+        if plan.due:
+            if plan.due.replace(microsecond=0) <= now:
+                self._begin()
+            return
+        if plan.condition is None:
+            return
+        holds = plan.condition.holds(self._hass.states)
+        if not holds:
+            self._end_timer()
+            self._is_new = self._is_new or holds is False
+        elif self._is_new and self._stop_timer is None:
+            rest = plan.told_at + SELDOM - now if plan.told_at else timedelta()
+            lasting = timedelta(seconds=plan.condition.seconds)
+            self._stop_timer = async_call_later(
+                self._hass, max(lasting, rest), self._async_has_held
+            )
+
+    @callback
+    def _async_has_held(self, _now: datetime) -> None:
+        self._stop_timer = None
+        self._begin()
+
+    def _end_timer(self) -> None:
+        if self._stop_timer:
+            self._stop_timer()
+            self._stop_timer = None
