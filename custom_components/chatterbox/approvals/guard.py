@@ -4,7 +4,7 @@ A call is judged by its effects, never by what a model writes about it.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -112,63 +112,51 @@ ANYTHING: Final = Unresolved(frozenset({Unknown(UnknownReason.OPAQUE_ACTION)}))
 """The effects of a call that cannot be resolved."""
 
 
+@dataclass(slots=True, eq=False)
 class CallGuard(Hooks):
     """Guards the calls of one turn."""
 
-    def __init__(  # noqa: PLR0913  # each of these alone changes a judgement
-        self,
-        hass: HomeAssistant,
-        rules: HomeRules | None,
-        speaker: Speaker,
-        effects_of: EffectsOf,
-        *,
-        has_outside_content: bool,
-        labels: Mapping[str, str] = MappingProxyType({}),
-        temperatures: dict[tuple[str, str], float] | None = None,
-        agreed: Question | None = None,
-        request: str = "",
-        language: str = "",
-        outside_tool: str = "",
-        check: RequestCheck | None = None,
-        timed: TimedCalls = MappingProxyType({}),
-    ) -> None:
-        """Judge by `rules`, or by those of the home as they are at each call.
+    hass: HomeAssistant
+    given_rules: HomeRules | None
+    """None for those of the home, as they are at each call."""
+    speaker: Speaker
+    effects_of: EffectsOf
+    _: KW_ONLY
+    has_outside_content: bool
+    """Whether the conversation contains it, before this turn or by now."""
+    labels: Mapping[str, str] = MappingProxyType({})
+    """The ids of the LLM APIs by the names of their tools."""
+    temperatures: dict[tuple[str, str], float] = field(default_factory=dict)
+    """Those before a call of the conversation first moved them without an approval, after outside content; the guard
+    adds to them."""
+    agreed: Question | None = None
+    """The question to which the speaker has just said yes: what only does the same to other entities that were meant
+    needs no other yes."""
+    request: str = ""
+    """The words of the person; those of `agreed` count instead."""
+    language: str = ""
+    outside_tool: str = ""
+    """The tool of the last content from outside."""
+    check: RequestCheck | None = None
+    """Compares calls with the words."""
+    timed: TimedCalls = MappingProxyType({})
+    """The calls that are judged in place of those that lead to them."""
+    _reviews: dict[tuple[str, str], CallReview] = field(default_factory=dict)
 
-        `has_outside_content` refers to the conversation before this turn.
+    def __post_init__(self) -> None:
+        """Take the words of the request that was agreed to."""
+        self.labels = {**self.labels, SENTENCE_TOOL: LLM_API_ASSIST}
+        if self.agreed:
+            self.request, self.language = self.agreed.request, self.agreed.language
 
-        `labels` are the ids of the LLM APIs by the names of their tools. `temperatures`
-        are those before a call of the conversation first moved them without an
-        approval, after outside content; the guard adds to them. The speaker has just
-        said yes to `agreed`: what only does the same to other entities that were meant
-        needs no other yes. `request` holds the words of the person in `language`, and
-        `outside_tool` names the tool of the last content from outside. `check` compares
-        calls with these words. A call that leads to another one, by `timed`, is judged
-        as that one.
-        """
-        self._hass = hass
-        self._check = check
-        self._timed = timed
-        self._given_rules = rules
-        self._speaker = speaker
-        self.effects_of = effects_of
-        self._labels = {**labels, SENTENCE_TOOL: LLM_API_ASSIST}
-        self._has_outside_content = has_outside_content
-        self._temperatures = {} if temperatures is None else temperatures
-        self._request, self._language = (
-            (agreed.request, agreed.language) if agreed else (request, language)
-        )
-        self._outside_tool = outside_tool
-        calls = agreed.calls if agreed else ()
-        self._agreed = [
-            review
-            for review in calls
-            if review.is_foreseen and _is_asked_by_rule(review)
-        ]
-        self._reviews: dict[tuple[str, str], CallReview] = {}
+    @property
+    def _agreed_calls(self) -> list[CallReview]:
+        calls = self.agreed.calls if self.agreed else ()
+        return [one for one in calls if one.is_foreseen and _is_asked_by_rule(one)]
 
     @property
     def _rules(self) -> HomeRules:
-        return self._given_rules or async_get_home_rules(self._hass).current
+        return self.given_rules or async_get_home_rules(self.hass).current
 
     @property
     def refusals(self) -> tuple[Refusal, ...]:
@@ -191,7 +179,7 @@ class CallGuard(Hooks):
 
     def _names_of(self, seen: CallReview) -> list[str]:
         found = unavailable_names(
-            self._hass, {action.entity_id for action in actions_of(seen.effects)}
+            self.hass, {action.entity_id for action in actions_of(seen.effects)}
         )
         return [*dict.fromkeys(found.values())]
 
@@ -237,14 +225,14 @@ class CallGuard(Hooks):
     async def pre_tool_use(
         self, tool: ToolDefinition, arguments: JsonObject
     ) -> Deny | Ask | None:
-        decision = await self._judge(tool, arguments, self._agreed)
-        if self._check is None:
+        decision = await self._judge(tool, arguments, self._agreed_calls)
+        if self.check is None:
             return decision
-        if tool.name in self._check.asked_about:
-            always, reason = self._check.asked_about[tool.name]
+        if tool.name in self.check.asked_about:
+            always, reason = self.check.asked_about[tool.name]
             seen = self._reviews[tool.name, canonical_json(arguments)]
             return self._proposed(seen, decision, reason, always=always)
-        return await self._compared(self._check, tool, arguments, decision)
+        return await self._compared(self.check, tool, arguments, decision)
 
     def _proposed(
         self,
@@ -256,7 +244,7 @@ class CallGuard(Hooks):
     ) -> Deny | Ask | None:
         """Return the decision on a call that was not asked for, but proposed for a reason."""
         if decision is None and (
-            always or is_risky(self._hass, seen.effects, self._temperatures)
+            always or is_risky(self.hass, seen.effects, self.temperatures)
         ):
             self._note(replace(seen, is_asked=True))
             decision = Ask("", "undone")
@@ -277,7 +265,7 @@ class CallGuard(Hooks):
             return decision
         if decision and (some := await check.async_leaves_out(seen.entity_ids)):
             return some
-        acting, given, when = timed_call(self._timed, tool, arguments)
+        acting, given, when = timed_call(self.timed, tool, arguments)
         # A sentence is what the person said.
         if acting.name == SENTENCE_TOOL or not isinstance(seen.effects, Touches):
             return decision
@@ -311,20 +299,20 @@ class CallGuard(Hooks):
         # to choose approves nothing.
         decision = await (
             self.pre_tool_use(tool, arguments)
-            if self._check
+            if self.check
             else self._judge(tool, arguments, ())
         )
         for moved in self._moved(
             self._reviews[tool.name, canonical_json(arguments)].effects
         ):
-            self._temperatures.pop(moved, None)
+            self.temperatures.pop(moved, None)
         return decision
 
     async def _judge(
         self, tool: ToolDefinition, arguments: JsonObject, agreed: Sequence[CallReview]
     ) -> Deny | Ask | None:
         call = self.begin_review(tool, arguments)
-        timed = timed_call(self._timed, tool, arguments)
+        timed = timed_call(self.timed, tool, arguments)
         seen = await self._review(call, timed)
         alike = [
             review
@@ -333,7 +321,7 @@ class CallGuard(Hooks):
         ]
         if (
             seen.is_asked
-            and not self._has_outside_content
+            and not self.has_outside_content
             and self._repeats(seen, alike)
         ):
             seen = replace(seen, is_asked=False, is_repeated=True)
@@ -341,8 +329,8 @@ class CallGuard(Hooks):
         is_sentence = timed.tool.name == SENTENCE_TOOL
         if timed.when and is_sentence and seen.effects == NOTHING:
             return Deny(_NO_COMMAND, is_final=False)
-        if self._has_outside_content and not seen.is_asked and not seen.refusal:
-            self._temperatures.update(self._moved(seen.effects) | self._temperatures)
+        if self.has_outside_content and not seen.is_asked and not seen.refusal:
+            self.temperatures.update(self._moved(seen.effects) | self.temperatures)
         if seen.refusal:
             names = ", ".join(self._names_of(seen)) or "it"
             return Deny(_MESSAGES[seen.refusal].format(names=names, no_rules=NO_RULES))
@@ -350,10 +338,10 @@ class CallGuard(Hooks):
 
     @override
     async def post_tool_use(self, call: ToolCall, result: ToolResult) -> None:
-        if not (result.synthetic or result.is_error or self._has_outside_content):
+        if not (result.synthetic or result.is_error or self.has_outside_content):
             self._remember(call)
         if result.open_world:
-            self._has_outside_content, self._outside_tool = True, call.name
+            self.has_outside_content, self.outside_tool = True, call.name
 
     def _remember(self, call: ToolCall) -> None:
         """Ask only once about a scene whose content its integration hides; rules of the home still hold."""
@@ -363,7 +351,7 @@ class CallGuard(Hooks):
             or seen.when
             or not seen.is_asked
             or not _is_asked_by_rule(seen)
-            or self._speaker.is_api_client
+            or self.speaker.is_api_client
         ):
             return
         scenes: dict[str, ToolSource] = {}
@@ -384,7 +372,7 @@ class CallGuard(Hooks):
                 ),
             )
 
-        async_get_home_rules(self._hass).async_change(with_scenes)
+        async_get_home_rules(self.hass).async_change(with_scenes)
 
     async def _review_of(
         self, tool: ToolDefinition, arguments: JsonObject
@@ -396,20 +384,20 @@ class CallGuard(Hooks):
         """Review a call by the effects of the one that it leads to."""
         policy, tool = self._rules.policy, timed.tool
         effects = bounded(
-            self._hass,
+            self.hass,
             await self._known_effects(tool.name, timed.arguments),
             policy.sources,
         )
         does_change = changes_something(tool, effects)
-        level = policy.level_of(tool.name, self._labels.get(tool.name, ""))
+        level = policy.level_of(tool.name, self.labels.get(tool.name, ""))
         judged = CallEffects(tool.name, effects, level if does_change else None)
-        judgement = judge(self._hass, policy, judged, self._speaker, dt_util.now())
+        judgement = judge(self.hass, policy, judged, self.speaker, dt_util.now())
         review = CallReview(call, effects, judgement, when=timed.when)
         if timed.when:
             acting = ToolCall("", tool.name, canonical_json(timed.arguments))
             review = replace(review, acting=acting)
         needed = judgement.verdict
-        if needed is Verdict.ALLOW and self._has_outside_content:
+        if needed is Verdict.ALLOW and self.has_outside_content:
             for_outside = timed.when or (does_change and self._takes_care(judged))
             review = replace(review, for_outside_content=bool(for_outside))
         if review.for_outside_content or (
@@ -422,23 +410,23 @@ class CallGuard(Hooks):
         is_asked = (
             refusal is None
             and needed is not Verdict.ALLOW
-            and self._speaker.asking is not Asking.TRUSTED
+            and self.speaker.asking is not Asking.TRUSTED
         )
         review = replace(review, refusal=refusal, is_asked=is_asked)
-        return self._as_wished(review) if self._has_outside_content else review
+        return self._as_wished(review) if self.has_outside_content else review
 
     async def _async_refusal(self, needed: Verdict, effects: Effects) -> Refusal | None:
         """Return why a call that needs a verdict is refused; None if it may run or be asked about."""
         if (
-            self._has_outside_content
+            self.has_outside_content
             and isinstance(effects, Touches)
             and effects.changes_memory
         ):
             return Refusal.OUTSIDE_CONTENT
-        if not await async_is_permitted(self._hass, self._speaker.user_id, effects):
+        if not await async_is_permitted(self.hass, self.speaker.user_id, effects):
             return Refusal.PERMISSION
         refusal = self._refusal(needed)
-        if refusal is None and out_of_reach(self._hass, effects):
+        if refusal is None and out_of_reach(self.hass, effects):
             return Refusal.UNREACHABLE
         return refusal
 
@@ -446,9 +434,9 @@ class CallGuard(Hooks):
         """Return the review of a call after outside content, which may have asked for it."""
         if not review.is_asked:
             return review
-        wish = Wish(self._hass, self._request, self._language)
+        wish = Wish(self.hass, self.request, self.language)
         if not wish.names(review.effects):
-            source = kind_of_source(self._outside_tool)
+            source = kind_of_source(self.outside_tool)
             review = replace(review, wish_of=source)
         if wish.may_mean(review.effects):
             return review
@@ -458,11 +446,11 @@ class CallGuard(Hooks):
         """Return whether a call only does to other entities of the same kind what was agreed to."""
         if not _is_asked_by_rule(seen) or not isinstance(seen.effects, Touches):
             return False
-        keys = action_keys(self._hass, seen.effects, seen.decisions)
+        keys = action_keys(self.hass, seen.effects, seen.decisions)
         agreed_keys = {
             key
             for review in agreed
-            for key in action_keys(self._hass, review.effects, review.decisions)
+            for key in action_keys(self.hass, review.effects, review.decisions)
         }
         used = frozenset(
             entity_id for review in agreed for entity_id in review.entity_ids
@@ -470,7 +458,7 @@ class CallGuard(Hooks):
         others = frozenset(action.entity_id for action in seen.effects.actions)
         is_same = bool(keys) and keys <= agreed_keys and used.isdisjoint(others)
         return is_same and self._are_meant(
-            others, used, lets_in=lets_in(self._hass, seen.effects)
+            others, used, lets_in=lets_in(self.hass, seen.effects)
         )
 
     def _are_meant(
@@ -481,17 +469,17 @@ class CallGuard(Hooks):
         To name a door is not to ask that it be opened: "unlock the front door, is the
         back door locked?"
         """
-        if may_except(self._request, self._language):
+        if may_except(self.request, self.language):
             return False
-        words = heard_words(self._request)
+        words = heard_words(self.request)
         if not lets_in and all(
-            is_named_in(self._hass, entity_id, words) for entity_id in others
+            is_named_in(self.hass, entity_id, words) for entity_id in others
         ):
             return True
         is_one_named = any(
-            is_named_in(self._hass, entity_id, words) for entity_id in agreed | others
+            is_named_in(self.hass, entity_id, words) for entity_id in agreed | others
         )
-        return not is_one_named and is_about_all(self._request, self._language)
+        return not is_one_named and is_about_all(self.request, self.language)
 
     def _takes_care(self, call: CallEffects) -> bool:
         """Return whether a change needs approval after outside content."""
@@ -504,15 +492,15 @@ class CallGuard(Hooks):
             case OutsideCare.RISKY if call.level is TrustLevel.FREE and isinstance(
                 effects, Annotated
             ):
-                return is_risky(self._hass, effects.named, self._temperatures)
+                return is_risky(self.hass, effects.named, self.temperatures)
             case OutsideCare.RISKY:
-                return is_risky(self._hass, effects, self._temperatures)
+                return is_risky(self.hass, effects, self.temperatures)
             case _ as unreachable:
                 assert_never(unreachable)
 
     def _moved(self, effects: Effects) -> dict[tuple[str, str], float]:
         """Return the target temperatures that a call would change, as they are."""
-        return dict(target_temperatures(self._hass, possible_actions(effects) or ()))
+        return dict(target_temperatures(self.hass, possible_actions(effects) or ()))
 
     async def _known_effects(self, name: str, arguments: JsonObject) -> Effects:
         """Return the effects of a call. A call whose effects cannot be resolved may do anything."""
@@ -524,7 +512,7 @@ class CallGuard(Hooks):
 
     def _refusal(self, needed: Verdict) -> Refusal | None:
         """Return why a call that needs `needed` is refused; None if it may run or be asked about."""
-        match needed, self._speaker.asking:
+        match needed, self.speaker.asking:
             case Verdict.ALLOW, _:
                 return None
             case Verdict.DENY, _:
@@ -533,7 +521,7 @@ class CallGuard(Hooks):
                     if self._rules.policy.only_reads
                     else Refusal.RULES
                 )
-            case Verdict.PIN, Asking.PERSON if self._speaker.is_api_client:
+            case Verdict.PIN, Asking.PERSON if self.speaker.is_api_client:
                 return Refusal.PIN_BY_API_CLIENT
             case Verdict.PIN, Asking.PERSON:
                 return None if self._rules.pin else Refusal.PIN_NOT_SET

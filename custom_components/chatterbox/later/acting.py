@@ -206,32 +206,25 @@ class PlanRunner:
         The call is judged as if it was asked for now. Return None if it cannot be asked
         about. `running` is entered while the call runs.
         """
-        user_input, speaker, scope = (
-            self._input(plan.asker, plan.language),
-            plan.asker.speaker,
-            ANYWHERE,
-        )
+        user_input, speaker = self._input(plan.asker, plan.language), plan.asker.speaker
+        scope = ANYWHERE
         if here:
-            given, speaker = here.user_input, here.speaker
-            scope, context = (
-                str(given.conversation_id),
-                Context(user_id=given.context.user_id),
-            )
+            speaker, scope = here.speaker, str(here.user_input.conversation_id)
             user_input = replace(
-                given,
+                here.user_input,
                 text="",
                 conversation_id=ulid_now(),
-                context=context,
+                context=Context(user_id=here.user_input.context.user_id),
                 extra_system_prompt=None,
             )
-        asking = _PlanSource(
+        source = _PlanSource(
             reason=reason,
             resume=self._async_resume,
             question_scope=scope,
             is_personal=True,
+            running=running,
             is_due=True,
         )
-        source = replace(asking, running=running)
         record = await self._async_run(plan, source, user_input, speaker, UNASKED)
         pending = record.finished.pending if record.finished else None
         waiting = async_get_approvals(self.hass).waiting

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import StrEnum
-from math import isfinite
+from math import inf, isfinite
 from typing import Final
 
 from homeassistant.const import (
@@ -175,23 +175,12 @@ class Condition:
             return None
         if self.state:
             return state.state == self.state
-        numbers = [
-            _number(state, one, states)
-            for one in (self.entity_id, self.above, self.below)
-            if one is not None
-        ]
-        if None in numbers:
+        value = _number(state, self.entity_id, states)
+        above = -inf if self.above is None else _number(state, self.above, states)
+        below = inf if self.below is None else _number(state, self.below, states)
+        if value is None or above is None or below is None:
             return None
-        value, *bounds = (number for number in numbers if number is not None)
-        signs = (
-            sign
-            for sign, bound in ((1, self.above), (-1, self.below))
-            if bound is not None
-        )
-        return all(
-            sign * value > sign * bound
-            for sign, bound in zip(signs, bounds, strict=True)
-        )
+        return above < value < below
 
 
 def _number(like: State, value: float | str, states: StateMachine) -> float | None:
@@ -259,33 +248,23 @@ class FuturePlan:
     id: str = field(default_factory=lambda: secrets.token_hex(_ID_BYTES))
 
     @property
-    def essence(self) -> tuple[object, ...]:
+    def essence(self) -> FuturePlan:
         """Its action or words, its person, place and time: two plans with the same are one."""
-        timer = self.words if self.words.startswith(TIMER_WORDS) else ""
-        what = (
-            self.kind,
-            tuple(heard_words(self.text)),
-            self.condition,
-            canonical_json([*self.waits_for]),
-            self.call,
-            self.agent if self.call else "",
-        )
         # Said twice, "in ten minutes" is some seconds later. Of timers, there may be
         # two.
-        due = (
-            self.due.replace(second=0, microsecond=0)
-            if self.due and self.call
-            else self.due
-        )
-        return (
-            *what,
-            timer,
-            self.asker,
-            due,
-            self.every,
-            self.repeats,
-            self.is_urgent,
-            self.is_begun,
+        due, is_timer = self.due, self.words.startswith(TIMER_WORDS)
+        if due and self.call:
+            due = due.replace(second=0, microsecond=0)
+        return replace(
+            self,
+            id="",
+            agent=self.agent if self.call else "",
+            language="",
+            text=" ".join(heard_words(self.text)),
+            due=due,
+            words=self.words if is_timer else "",
+            until=None,
+            told_at=None,
         )
 
     @property

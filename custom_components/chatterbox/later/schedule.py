@@ -410,13 +410,13 @@ class Schedule:
         )
 
     @callback
-    def _watch(self, plan: FuturePlan) -> None:
+    def _watch(self, plan: FuturePlan, _now: datetime | None = None) -> None:
         """Wait for the triggers of a plan. What is overdue is due at once."""
         self._unwatch(plan.id)
         late = dt_util.utcnow() - plan.due if plan.due else -_WEEK
         if late > _WEEK and self._hass.loop.time() < self._knows_time_at:
             again = HassJob(
-                partial(_at_time, partial(self._watch, plan)),
+                partial(self._watch, plan),
                 cancel_on_shutdown=True,
             )
             self._watched[plan.id] = async_call_later(self._hass, _HOUR, again)
@@ -441,7 +441,7 @@ class Schedule:
             end()
 
     @callback
-    def _begin(self, plan_id: str) -> None:
+    def _begin(self, plan_id: str, _now: datetime | None = None) -> None:
         self._unwatch(plan_id)
         self._run(self._async_due(plan_id), f"chatterbox plan {plan_id}")
 
@@ -552,7 +552,7 @@ class Schedule:
             return
         if not await self.plans.async_doubt():
             again = HassJob(
-                partial(_at_time, partial(self._begin, plan.id)),
+                partial(self._begin, plan.id),
                 cancel_on_shutdown=True,
             )
             self._watched[plan.id] = async_call_later(self._hass, _SOON, again)
@@ -645,7 +645,7 @@ class Schedule:
         return replace(plan, due=moment.due, is_begun=False) if moment else None
 
     @callback
-    def _deliver(self, news: News) -> None:
+    def _deliver(self, news: News, _now: datetime | None = None) -> None:
         """Tell news, unless it is night: then at its end."""
         night = (
             None if news.is_urgent else async_get_home_rules(self._hass).current.night
@@ -659,7 +659,7 @@ class Schedule:
                 night.before,
                 now.tzinfo,
             )
-            deliver = partial(_at_time, partial(self._deliver, news))
+            deliver = partial(self._deliver, news)
             self._watched[news.id] = async_track_point_in_time(self._hass, deliver, end)
         else:
             self._run(self._async_deliver(news), f"chatterbox news {news.id}")
@@ -977,11 +977,6 @@ def _has_place(hass: HomeAssistant, asker: Asker) -> bool:
     )
 
 
-@callback
-def _at_time(begin: CALLBACK_TYPE, _now: datetime) -> None:
-    begin()
-
-
 class _TriedSchedule(Schedule):
     """The plans of the home as they would be, of which nothing is kept, begun or told."""
 
@@ -992,7 +987,7 @@ class _TriedSchedule(Schedule):
         self.plans.is_tried = True
 
     @override
-    def _watch(self, plan: FuturePlan) -> None:
+    def _watch(self, plan: FuturePlan, _now: datetime | None = None) -> None:
         pass
 
     @override

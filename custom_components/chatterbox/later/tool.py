@@ -24,7 +24,7 @@ from ..home.description import quoted
 from ..home.entity_matches import entity_name
 from ..people.speakers import Asking
 from ..settings.tool_names import LATER_TOOL
-from ..speech.sentences import async_error_text, async_get_sentences
+from ..speech.sentences import async_error_text
 from ..speech.text.times import FURTHEST, as_repetition, exact_words, prepare
 from ..tools.name_resolver import entities_called
 from ..tools.own.own_tool import (
@@ -157,7 +157,7 @@ async def _async_prepare_cancel(call: OwnCall) -> Prepared:
     found, given = _to_cancel(call), _without_call(call.arguments)
     is_all = plain_name(_word(given, _TEXT)) == _ALL or not found
     given[_TEXT] = _ALL if is_all else " ".join(plan.id for plan in found)
-    sentences = await async_get_sentences(call.hass, call.language)
+    sentences = await call.async_sentences()
     texts = [plan_text(call.hass, sentences, plan, call.language) for plan in found]
     return _said(given, When(" ".join(texts) or _NOTHING))
 
@@ -169,7 +169,7 @@ async def _async_prepare_move(call: OwnCall) -> Prepared | Deny:
     given = {**_without_call(call.arguments), _TEXT: plan.id}
     given = _timed(call, given, plan)
     moved = _new_plan(call, PlanKind.ACT, given, "")
-    sentences = await async_get_sentences(call.hass, call.language)
+    sentences = await call.async_sentences()
     if plan.call and await _async_can_ask(call, plan):
         time = time_text(call.hass, sentences, moved, call.language)
         planned: JsonObject = {
@@ -266,7 +266,7 @@ async def _async_prepare_plan(call: OwnCall, kind: PlanKind) -> Prepared | Deny:
     waits = plan.due is None and not plan.repeats
     if waits and plan.condition and plan.condition.holds(call.hass.states):
         raise _Unplannable("Not planned: it is so already. Say so.")
-    sentences = await async_get_sentences(call.hass, call.language)
+    sentences = await call.async_sentences()
     time = time_text(call.hass, sentences, plan, call.language)
     if is_act:
         return await _async_fitted(call, given, When(f"{time}.", plan.triggers))
@@ -520,7 +520,7 @@ async def _async_run(call: OwnCall) -> ToolAnswer:
 
 async def _async_say(call: OwnCall, plans: Sequence[FuturePlan]) -> str:
     """Return plans as sentences."""
-    sentences = await async_get_sentences(call.hass, call.language)
+    sentences = await call.async_sentences()
     return " ".join(
         plan_text(call.hass, sentences, plan, call.language) for plan in plans
     )
@@ -533,7 +533,7 @@ async def _async_plan(call: OwnCall, kind: PlanKind) -> ToolAnswer:
     planned = await async_get_schedule(call.hass).async_add(plan)
     speech = await _async_say(call, [planned])
     if planned is not plan:
-        sentences = await async_get_sentences(call.hass, call.language)
+        sentences = await call.async_sentences()
         speech = sentences["later_already"].format(plan=speech)
     return ToolAnswer({}, speech=speech)
 
@@ -542,7 +542,7 @@ async def _async_list(call: OwnCall) -> ToolAnswer:
     known = sorted(_own_plans(call), key=due_order)
     ids = _word(call.arguments, _TEXT).split()
     speech = await _async_say(call, [plan for plan in known if plan.id in ids] or known)
-    sentences = await async_get_sentences(call.hass, call.language)
+    sentences = await call.async_sentences()
     return ToolAnswer({}, speech=speech or sentences["later_none"])
 
 
@@ -559,7 +559,7 @@ async def _async_cancel(call: OwnCall) -> ToolAnswer:
         return replace(error_answer(why), speech=why)
     for plan in cancelled:
         await schedule.async_cancel(plan.id)
-    sentences = await async_get_sentences(call.hass, call.language)
+    sentences = await call.async_sentences()
     spoken = sentences["later_none"]
     if cancelled:
         kinds = {await async_reminder_kind(call.hass, plan) for plan in cancelled}

@@ -7,6 +7,7 @@ condition has ended meanwhile, at most once an hour.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -37,33 +38,31 @@ async def async_validated(
     return await async_validate_trigger_config(hass, cv.TRIGGER_SCHEMA([*triggers]))
 
 
+@dataclass(slots=True, eq=False)
 class Watch:
     """Waits for one plan."""
 
-    def __init__(
-        self, hass: HomeAssistant, plan: FuturePlan, begin: CALLBACK_TYPE
-    ) -> None:
-        """Call `begin` once, unless it ends before."""
-        self._hass = hass
-        self._plan = plan
-        self._begin = begin
-        self._is_new = plan.told_at is None
-        """Whether its condition has not been told since it ended."""
-        self._is_over = False
-        self._stop_timer: CALLBACK_TYPE | None = None
-        self._detach: CALLBACK_TYPE | None = None
+    hass: HomeAssistant
+    plan: FuturePlan
+    begin: CALLBACK_TYPE
+    """Called once, unless it ends before."""
+    _has_ended: bool = False
+    """Whether its condition has not held since it was last told."""
+    _is_over: bool = False
+    _stop_timer: CALLBACK_TYPE | None = None
+    _detach: CALLBACK_TYPE | None = None
 
     async def async_start(self) -> bool:
         """Wait, and return whether the triggers can be waited for."""
         self._look()
         try:
-            configs = await async_validated(self._hass, self._plan.triggers)
+            configs = await async_validated(self.hass, self.plan.triggers)
         except (vol.Invalid, HomeAssistantError) as error:
-            LOGGER.warning("Plan %s waits in vain: %s", self._plan.id, error)
+            LOGGER.warning("Plan %s waits in vain: %s", self.plan.id, error)
             return False
-        name = f"plan {self._plan.id}"
+        name = f"plan {self.plan.id}"
         self._detach = await async_initialize_triggers(
-            self._hass, configs, self._async_fired, DOMAIN, name, LOGGER.log
+            self.hass, configs, self._async_fired, DOMAIN, name, LOGGER.log
         )
         if self._is_over:
             self.async_end()
@@ -86,35 +85,35 @@ class Watch:
     ) -> None:
         if self._is_over:
             return
-        if self._plan.due or self._plan.condition:
+        if self.plan.due or self.plan.condition:
             self._look()
         else:
-            self._begin()
+            self.begin()
 
     def _look(self) -> None:
         """Begin, or wait for as long as the condition has to hold, if its time has come."""
-        plan, now = self._plan, dt_util.utcnow()
+        plan, now = self.plan, dt_util.utcnow()
         if plan.due:
             if plan.due.replace(microsecond=0) <= now:
-                self._begin()
+                self.begin()
             return
         if plan.condition is None:
             return
-        holds = plan.condition.holds(self._hass.states)
+        holds = plan.condition.holds(self.hass.states)
         if not holds:
             self._end_timer()
-            self._is_new = self._is_new or holds is False
-        elif self._is_new and self._stop_timer is None:
+            self._has_ended = self._has_ended or holds is False
+        elif self._stop_timer is None and (self._has_ended or not plan.told_at):
             rest = plan.told_at + SELDOM - now if plan.told_at else timedelta()
             lasting = timedelta(seconds=plan.condition.seconds)
             self._stop_timer = async_call_later(
-                self._hass, max(lasting, rest), self._async_has_held
+                self.hass, max(lasting, rest), self._async_has_held
             )
 
     @callback
     def _async_has_held(self, _now: datetime) -> None:
         self._stop_timer = None
-        self._begin()
+        self.begin()
 
     def _end_timer(self) -> None:
         if self._stop_timer:

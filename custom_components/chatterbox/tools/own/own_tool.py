@@ -18,6 +18,7 @@ from ...effects.effect import Annotated, Effects, TimedCall
 from ...effects.intents import Naming
 from ...people.speakers import NOBODY, Asking, Speaker
 from ...settings.agent import AgentSettings
+from ...speech.sentences import async_get_sentences
 
 _NOBODY: Final = (
     "It is not known who speaks, so nothing can be remembered for them, or found of what they said. Say so. It works "
@@ -88,6 +89,10 @@ class OwnCall:
     def language(self) -> str:
         """Return the language of the speaker."""
         return self.llm_context.language or self.hass.config.language
+
+    async def async_sentences(self) -> Mapping[str, str]:
+        """Return the sentences in that language."""
+        return await async_get_sentences(self.hass, self.language)
 
 
 class Prepared(NamedTuple):

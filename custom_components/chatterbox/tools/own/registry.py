@@ -116,8 +116,7 @@ class OwnDispatcher(Hooks):
     async def pre_tool_use(
         self, tool: ToolDefinition, arguments: JsonObject
     ) -> Deny | Rewrite[JsonObject] | None:
-        own = self.tools.get(tool.name)
-        if own is None or own.prepare is None:
+        if (prepare := self._prepare_of(tool)) is None:
             return None
         # A model that sees resolved arguments in earlier calls may copy them.
         known = (tool.short_parameters or tool.parameters).get("properties")
@@ -126,18 +125,21 @@ class OwnDispatcher(Hooks):
             for name, value in arguments.items()
             if isinstance(known, dict) and name in known
         }
-        prepared = await self._async_prepared(own.prepare, tool, given)
+        prepared = await self._async_prepared(prepare, tool, given)
         return Rewrite(given) if prepared is None and given != arguments else prepared
 
     @override
     async def pre_approved_use(
         self, tool: ToolDefinition, arguments: JsonObject
     ) -> Deny | None:
-        own = self.tools.get(tool.name)
-        if own is None or own.prepare is None:
+        if (prepare := self._prepare_of(tool)) is None:
             return None
-        prepared = await self._async_prepared(own.prepare, tool, arguments)
+        prepared = await self._async_prepared(prepare, tool, arguments)
         return Deny(_CHANGED) if isinstance(prepared, Rewrite) else prepared
+
+    def _prepare_of(self, tool: ToolDefinition) -> Prepare | None:
+        own = self.tools.get(tool.name)
+        return own.prepare if own else None
 
     async def _async_prepared(
         self, prepare: Prepare, tool: ToolDefinition, arguments: JsonObject
@@ -152,11 +154,7 @@ class OwnDispatcher(Hooks):
 
     async def _async_fit(self, name: str, arguments: JsonObject) -> Deny | TimedCall:
         """Fit a call that another one stands for; such a call stands for none itself."""
-        offered = [
-            tool
-            for tool in self.offered
-            if tool.name not in self.tools or not self.tools[tool.name].prepare
-        ]
+        offered = [tool for tool in self.offered if self._prepare_of(tool) is None]
         call = ToolCall("", name, canonical_json(arguments))
         match fit_call(call, offered, self.allowed, ()):
             case Resolved(_, result):
