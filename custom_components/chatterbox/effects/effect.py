@@ -231,7 +231,7 @@ def named_action(domain: str, service: str, data: Mapping[str, object]) -> str:
 
 
 class When(NamedTuple):
-    """The time of a call that is not to run now. Decision 59."""
+    """The time of a call that is not to run now. Decision 60."""
 
     words: str
     """The beginning of a question about it, such as the time."""

@@ -3,7 +3,7 @@
 A trigger says when to look at a plan. One with a time begins when that has come: Home
 Assistant's triggers know no date. One with a condition begins once it has held for its
 time, also if it held before anybody looked. One that comes again begins once its
-condition has ended meanwhile, at most once an hour. Decision 59.
+condition has ended meanwhile, at most once an hour. Decision 60.
 """
 
 from collections.abc import Sequence
