@@ -141,22 +141,22 @@ class PlanRunner:
         )
 
     async def _async_outcome(
-        self, plan: FuturePlan, told: str, errors: Sequence[BaseException | None]
+        self, plan: FuturePlan, answer: str, errors: Sequence[BaseException | None]
     ) -> Outcome:
-        """Return what came of a call: what the turn told of targets that did not follow, and of its actions."""
+        """Return what came of a call: what the turn answered of targets that did not follow, and of its actions."""
         reasons = [
             await async_reason(self.hass, plan.language, error)
             for error in errors
             if error
         ]
-        if not told and not reasons:
+        if not answer and not reasons:
             return Outcome()
-        untold = [one for one in dict.fromkeys(reasons) if one not in told]
-        why = " ".join(filter(None, (told, *untold)))
+        untold = [one for one in dict.fromkeys(reasons) if one not in answer]
+        why = " ".join(filter(None, (answer, *untold)))
         if not why:
             sentences = await async_get_sentences(self.hass, plan.language)
             why = sentences["spoken_not_done"]
-        is_partial = told or None in errors
+        is_partial = answer or None in errors
         return Outcome("later_partly" if is_partial else "later_failed", why)
 
     async def async_problem(

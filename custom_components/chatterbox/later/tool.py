@@ -159,7 +159,7 @@ async def _async_prepare_cancel(call: OwnCall) -> Prepared:
     given[_TEXT] = _ALL if is_all else " ".join(plan.id for plan in found)
     sentences = await call.async_sentences()
     texts = [plan_text(call.hass, sentences, plan, call.language) for plan in found]
-    return _said(given, When(" ".join(texts) or _NOTHING))
+    return _timed_itself(given, When(" ".join(texts) or _NOTHING))
 
 
 async def _async_prepare_move(call: OwnCall) -> Prepared | Deny:
@@ -180,7 +180,7 @@ async def _async_prepare_move(call: OwnCall) -> Prepared | Deny:
             call, given | planned, When(f"{time}.", moved.triggers)
         )
     words = plan_text(call.hass, sentences, plan, call.language)
-    return _said(given, When(words, moved.triggers))
+    return _timed_itself(given, When(words, moved.triggers))
 
 
 def _without_call(arguments: JsonObject) -> JsonObject:
@@ -191,7 +191,7 @@ def _without_call(arguments: JsonObject) -> JsonObject:
     }
 
 
-def _said(given: JsonObject, when: When) -> Prepared:
+def _timed_itself(given: JsonObject, when: When) -> Prepared:
     """Return a call that is reviewed itself, with a time."""
     return Prepared(given, TimedCall(LATER.definition, given, when))
 
@@ -272,7 +272,7 @@ async def _async_prepare_plan(call: OwnCall, kind: PlanKind) -> Prepared | Deny:
         return await _async_fitted(call, given, When(f"{time}.", plan.triggers))
     if kind is PlanKind.REMIND:
         time = f"{time}: {quoted(text)}"
-    return _said(given, When(f"{time}.", plan.triggers))
+    return _timed_itself(given, When(f"{time}.", plan.triggers))
 
 
 def _text(call: OwnCall, kind: PlanKind) -> str:

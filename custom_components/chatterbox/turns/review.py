@@ -298,8 +298,8 @@ class AgentReviews:
         check = self._check(turn_input, prepared)
         guard = self._guard(turn_input, prepared, thread, check)
         recorder.audit.reviewed_by(guard)
-        told = tools.definitions, settings.confirmation, tools.done_keys
-        composer = TranslatedComposer(sentences, *told)
+        reported = tools.definitions, settings.confirmation, tools.done_keys
+        composer = TranslatedComposer(sentences, *reported)
         review = TurnReview(
             *(self, turn_input, tools, recorder.record.origin),
             *(composer, guard, recorder.audit, check),
