@@ -6,6 +6,7 @@ it, its room or its alias better than the others of its kind, or it is the only 
 these in the room of the person. Otherwise the person is asked which one. Decision 51.
 """
 
+import asyncio
 from collections.abc import (
     Awaitable,
     Callable,
@@ -93,6 +94,8 @@ _VERBS: Final = frozenset({"lock", "vacuum"})
 _SOUND: Final = ("mute", "unmute", "louder", "quieter")
 _LOUD: Final = "media_player."
 """Only media players fulfil the wishes of `_SOUND`, so that the words need not name one."""
+_AT_ONCE: Final = 100
+"""Entities that are compared with the words before other tasks run."""
 _MOST_NAMED: Final = 8
 _ENDING: Final = 4
 """Letters of the longest endings of words."""
@@ -441,9 +444,13 @@ class RequestCheck:
         """Return what the words lead to by a word of its name or by its kind, or by a wish that only sound fulfils."""
         ids = [one.entity_id for one in home.entities]
         led_to = {*await self._of_named_kind(ids, in_any_form=True)}
-        for one in home.entities:
-            if self.request.words_of(one.names) - of_places:
-                led_to.add(one.entity_id)
+        for some in batched(home.entities, _AT_ONCE, strict=False):
+            await asyncio.sleep(0)
+            led_to |= {
+                one.entity_id
+                for one in some
+                if self.request.words_of(one.names) - of_places
+            }
         loud = {one for one in ids if one.startswith(_LOUD)}
         is_sound = not self._wanted.isdisjoint(_SOUND) and led_to <= loud
         return loud if is_sound else led_to

@@ -150,7 +150,7 @@ async def async_read(
     """Return what a sentence asks for; empty if it is not understood. `last` is what the request `before` was about."""
     if (words := await _async_lexicon(hass, user_input.language)) is None:
         return NOTHING_READ
-    names = _vocabulary(hass, base_language(user_input.language), words)
+    names = await _async_vocabulary(hass, base_language(user_input.language), words)
     if _names_hidden(hass, user_input.text, names):
         return NOTHING_READ
     area = async_speaker_area(hass, user_input)
@@ -229,7 +229,9 @@ async def async_unexplained(
     """Return the words of a sentence that neither the lexicon of a language nor a name at home explains."""
     if (words := await _async_lexicon(hass, language)) is None:
         return frozenset()
-    readings = read(sentence, words, _vocabulary(hass, base_language(language), words))
+    readings = read(
+        sentence, words, await _async_vocabulary(hass, base_language(language), words)
+    )
     return frozenset(word for one in readings[:1] for word in one.unknown)
 
 
@@ -242,7 +244,7 @@ async def async_is_explained(
     readings = read(
         user_input.text,
         words,
-        _vocabulary(hass, base_language(user_input.language), words),
+        await _async_vocabulary(hass, base_language(user_input.language), words),
     )
     return any(
         {Role.UNKNOWN, Role.AMOUNT}.isdisjoint(span.role for span in one.spans)
@@ -273,7 +275,7 @@ async def async_is_assumed(
         return False
     touched = actions_of(intent_effects(hass, intent_type, slots, conversation.DOMAIN))
     domains = frozenset(split_entity_id(one.entity_id)[0] for one in touched)
-    names = _vocabulary(hass, base_language(user_input.language), words)
+    names = await _async_vocabulary(hass, base_language(user_input.language), words)
     return bool(domains) and is_assumed(user_input.text, words, names, domains)
 
 
@@ -288,7 +290,9 @@ async def async_past_question(
     """Return what a sentence asks about what was; None for any other one."""
     words = past_lexicon(code := await _async_loaded(hass, language))
     return (
-        past_question(sentence, words, _vocabulary(hass, f"{code}, past", words))
+        past_question(
+            sentence, words, await _async_vocabulary(hass, f"{code}, past", words)
+        )
         if words
         else None
     )
@@ -472,12 +476,17 @@ def _vocabularies(_hass: HomeAssistant) -> dict[str, tuple[Home, HomeVocabulary]
     return {}
 
 
-def _vocabulary(hass: HomeAssistant, language: str, words: Lexicon) -> HomeVocabulary:
-    """Return the names of the home, indexed once."""
+async def _async_vocabulary(
+    hass: HomeAssistant, language: str, words: Lexicon
+) -> HomeVocabulary:
+    """Return the names of the home, indexed once, and not in the event loop: that takes long in a large home."""
     home, known = async_get_home(hass, conversation.DOMAIN), _vocabularies(hass)
     if language not in known or known[language][0] is not home:
         known[language] = home, _indexed(hass, home, words)
-    return known[language][1]
+    names = known[language][1]
+    if not names.is_indexed:
+        await hass.async_add_executor_job(names.index)
+    return names
 
 
 def _indexed(hass: HomeAssistant, home: Home, words: Lexicon) -> HomeVocabulary:

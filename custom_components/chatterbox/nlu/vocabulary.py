@@ -66,6 +66,15 @@ class HomeVocabulary:
         """Yield the ends and meanings of the names that begin at a word."""
         return self._phrases.found(heard, start, self.words.stem)
 
+    @property
+    def is_indexed(self) -> bool:
+        """Return whether `index` was called."""
+        return "_phrases" in self.__dict__
+
+    def index(self) -> None:
+        """Index the names, which takes some time in a large home; else the first search does."""
+        _ = self._phrases
+
     def domains(self, ids: Iterable[str]) -> frozenset[str]:
         """Return the domains of some entities; a place has none."""
         return frozenset(self.by_id[one].domain for one in ids if one in self.by_id)

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
-from itertools import accumulate, islice, pairwise, product, starmap, takewhile
+from itertools import accumulate, islice, pairwise, starmap, takewhile
 from json import dumps
 from typing import Final
 from weakref import WeakKeyDictionary
@@ -404,11 +404,14 @@ class _GrowingWindow:
         self._kept_before = 0
         """Tokens of the messages of earlier turns."""
         self._sizes = [0] * begin
+        self._cut_to: dict[int, int] = {}
+        """The index up to which the results of the turn have been shortened, by length."""
 
     def copy(self) -> _GrowingWindow:
         """Return an independent copy."""
         other = copy(self)
         other.messages, other._sizes = self.messages.copy(), self._sizes.copy()  # noqa: SLF001  # of its own class
+        other._cut_to = self._cut_to.copy()  # noqa: SLF001  # of its own class
         return other
 
     def grow(self, transcript: Transcript, end: int) -> None:
@@ -463,11 +466,12 @@ class _GrowingWindow:
             self._drop_a_turn()
             yield
         if is_too_long and not self._fits(self.bounds.budget):
-            for length, index in product(
-                RESULT_LENGTHS, range(self._turn, len(self.messages))
-            ):
-                self._shorten(index, length)
-                yield
+            for length in RESULT_LENGTHS:
+                begin = max(self._cut_to.get(length, 0), self._turn)
+                for index in range(begin, len(self.messages)):
+                    self._shorten(index, length)
+                    self._cut_to[length] = index + 1
+                    yield
 
     def _drop_a_turn(self) -> None:
         while True:
