@@ -59,8 +59,11 @@ def test_a_failure_is_left_out_and_its_request_is_not_to_be_served_later() -> No
     sent = as_models_read((WORDS, failure, NEXT))
     assert sent[:2] == (WORDS, AssistantMessage())
     assert "can't reach" not in texts(sent)
-    assert "got no answer. Leave it" in texts(sent[2:])
-    assert texts(sent).count("[") == 1
+    assert isinstance(sent[2], UserMessage)
+    assert sent[2].context == (
+        'One.\n\n<message_before status="unanswered" to_do="nothing"/>'
+    )
+    assert texts(sent).count("<") == 1
 
 
 def test_what_home_assistant_did_is_a_fact_and_neither_a_call_nor_an_answer_of_the_model() -> (
@@ -74,7 +77,7 @@ def test_what_home_assistant_did_is_a_fact_and_neither_a_call_nor_an_answer_of_t
     assert isinstance(sent[4], UserMessage)
     assert (
         sent[4].context
-        == "One.\n\n[Answered without you, as the person heard it: “Turned on the light.”]"
+        == 'One.\n\n<answered_before by="Home Assistant">“Turned on the light.”</answered_before>'
     )
 
 
@@ -108,7 +111,9 @@ def test_of_a_message_the_part_of_the_model_stays(end: str) -> None:
     assert message.text == f"Dropped. I turned it on.{end}"
     sent = as_models_read((WORDS, message, NEXT))
     assert sent[1] == by_model
-    assert f"not from you: “Dropped. {end.strip()}”" in texts(sent[2:])
+    assert f'<heard_before from="Home Assistant">“Dropped. {end.strip()}”' in texts(
+        sent[2:]
+    )
 
 
 def test_a_broken_answer_stays_without_the_reason() -> None:

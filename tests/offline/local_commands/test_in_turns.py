@@ -98,7 +98,7 @@ async def test_a_command_is_done_without_the_model_which_is_told_of_it_later(
     messages = messages_of(server.requests[0])
     assert [message["role"] for message in messages[1:]] == ["user", "user"]
     assert (
-        "[Answered without you, as the person heard it: “Turned on the light”]"
+        '<answered_before by="Home Assistant">“Turned on the light”</answered_before>'
         in str(messages[-1]["content"])
     )
 
@@ -428,9 +428,7 @@ async def test_a_device_that_fails_is_told_to_the_model(
 
     (_, words) = messages_of(server.requests[0])
     assert words["role"] == "user"
-    assert "[Home Assistant has tried this without you. Its answer: “" in str(
-        words["content"]
-    )
+    assert '<tried by="Home Assistant">“' in str(words["content"])
 
 
 async def test_home_assistant_takes_over_when_the_model_has_done_nothing(

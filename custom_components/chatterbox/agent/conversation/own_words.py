@@ -31,11 +31,13 @@ NO_MODEL: Final = ProviderItem(_FORMAT, {})
 """Marks a message of which nothing is by a model, neither words nor calls."""
 
 _LENGTH: Final = 300
-_ANSWERED: Final = "Answered without you, as the person heard it: {}"
-_ADDED: Final = "The person also heard, not from you: {}"
-_UNANSWERED: Final = "The message before this one got no answer. Leave it, unless the person returns to it."
-_LEFT_OUT: Final = "What was said before this was declined, and is left out. Leave it, unless the person returns to it."
-_TRIED: Final = "Home Assistant has tried this without you. Its answer: {}"
+# Marks, not sentences: small models answer with sentences that they read.
+_ANSWERED: Final = '<answered_before by="Home Assistant">{}</answered_before>'
+_ADDED: Final = '<heard_before from="Home Assistant">{}</heard_before>'
+_UNANSWERED: Final = '<message_before status="unanswered" to_do="nothing"/>'
+_LEFT_OUT: Final = '<messages_before status="declined" to_do="nothing"/>'
+_TRIED: Final = '<tried by="Home Assistant">{}</tried>'
+_SIGNS: Final = str.maketrans("<>", "‹›")  # noqa: RUF001  # as no mark has them
 
 
 def with_own_words(
@@ -221,9 +223,7 @@ class _Reading:
 
 
 def _noted(message: UserMessage, note: str) -> UserMessage:
-    return replace(
-        message, context="\n\n".join(filter(None, (message.context, f"[{note}]")))
-    )
+    return replace(message, context="\n\n".join(filter(None, (message.context, note))))
 
 
 def _count(mark: JsonObject, name: str) -> int:
@@ -231,4 +231,4 @@ def _count(mark: JsonObject, name: str) -> int:
 
 
 def _quoted(text: str) -> str:
-    return f"“{clipped(text, _LENGTH)}”"
+    return f"“{clipped(text, _LENGTH).translate(_SIGNS)}”"

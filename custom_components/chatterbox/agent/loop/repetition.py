@@ -183,6 +183,8 @@ class RepetitionFilter:
 
 _SHORTEST_ECHO: Final = 20
 """Characters of the shortest line that counts as repeated."""
+_MARK: Final = re.compile(r"<[^<>]+/>")
+"""A mark of ours, without content."""
 _FACT: Final = re.compile(r"""[\d:"“”\[\]<>]""")
 _WORD: Final = re.compile(r"\w{5,}")
 _STEM: Final = 5
@@ -206,8 +208,11 @@ def echoed_lines(transcript: Transcript) -> frozenset[str]:
     return frozenset(
         line
         for line in lines
-        if len(line) >= _SHORTEST_ECHO
-        and not (_FACT.search(line) or stems & _stems(line))
+        if _MARK.fullmatch(line)
+        or (
+            len(line) >= _SHORTEST_ECHO
+            and not (_FACT.search(line) or stems & _stems(line))
+        )
     )
 
 

@@ -2,10 +2,15 @@
 
 import pytest
 
+from custom_components.chatterbox.agent.conversation.own_words import (
+    NO_MODEL,
+    as_models_read,
+    with_own_words,
+)
 from custom_components.chatterbox.agent.loop.loop import AgenticLoop
 from custom_components.chatterbox.agent.loop.repetition import EchoFilter, echoed_lines
 from custom_components.chatterbox.agent.loop.turn import Turn
-from custom_components.chatterbox.agent.messages import UserMessage
+from custom_components.chatterbox.agent.messages import AssistantMessage, UserMessage
 from tests.agent.turns import collect, spoken
 from tests.support.doubles import ScriptedDispatcher, ScriptedProvider, say, tool
 
@@ -79,3 +84,19 @@ async def test_a_model_that_only_echoes_is_asked_once_more_and_then_heard() -> N
         == TIMERS
     )
     assert len(provider.requests) == 2
+
+
+def test_a_mark_of_ours_is_an_echo_and_what_the_person_heard_is_not() -> None:
+    failure = with_own_words(AssistantMessage(), after="It failed.", is_fact=False)
+    heard = AssistantMessage("Turned on.", provider_items=(NO_MODEL,))
+    first, last = UserMessage("Turn it on"), UserMessage("And the time?")
+    (*_, unanswered), (*_, answered) = (
+        as_models_read((first, before, last)) for before in (failure, heard)
+    )
+    assert isinstance(unanswered, UserMessage)
+
+    echoes = EchoFilter(echoed_lines((unanswered,)))
+    text = echoes.feed(f"{unanswered.context}\nIt is noon.") + echoes.end()
+
+    assert text.strip() == "It is noon."
+    assert echoed_lines((answered,)) == frozenset()
