@@ -50,7 +50,7 @@ _OF_STATES: Final = _SILENT | {
         Role.PRONOUN,
     ),
 }
-_SUBJECTS: Final = (Role.ENTITY, Role.KIND)
+_SUBJECTS: Final = (Role.ENTITY, Role.KIND, Role.PRONOUN)
 _OF_FOLLOWING: Final = _SILENT | {Role.PLACE, Role.ENTITY, Role.QUANTIFIER}
 _TURNED: Final = ["closed", "locked"]
 """States of one door: "ai-je fermé la porte à clé ?"."""
@@ -150,25 +150,20 @@ class _StateWords:
         )
         if "others" in quantifiers:
             return frozenset()
-        is_named = any(parts.all(role) for role in _SUBJECTS)
-        if self.is_whether and not is_named and not parts.all(Role.PRONOUN):
-            return frozenset(  # "is the garage open"
-                one for one in able if KINDS["garage"].has(self.names.by_id[one])
-            )
         if parts.all(Role.PRONOUN) and not parts.all(Role.TOPIC):
             return self.surroundings.last & able
-        named = [span.named.ids for span in parts.all(Role.ENTITY) if span.named]
+        named = [one.ids for one in parts.named]
         if len(named) > 1 and parts.all(Role.AND):
             named = [frozenset[str]().union(*named)]  # "the fan and the heater"
         found = _measuring(able.intersection(*named), self.names)
-        near = frozenset(
-            one
-            for one in found
-            if self.names.by_id[one].area_id == self.surroundings.area_id
-        )
-        is_singular = bool(self._kinds) and not self._is_plural
-        is_here = self.is_whether and is_singular and not (places or named)
-        return near if near and is_here and not quantifiers else found
+        near = self.names.within(found, {self.surroundings.area_id})
+        is_here = self._is_of_one_room and not (places or named or quantifiers)
+        return near if near and is_here else found
+
+    @property
+    def _is_of_one_room(self) -> bool:
+        """Whether one thing of the room is asked about first: "is the light on"."""
+        return self.is_whether and bool(self._kinds) and not self._is_plural
 
     @property
     def is_whether(self) -> bool:
@@ -192,6 +187,9 @@ class _StateWords:
         """Yield what the words tell of the entities."""
         if state := self.state:
             yield lambda one: _may_be(one, state)
+        is_subject = any(self.parts.all(role) for role in _SUBJECTS)
+        if self.is_whether and not is_subject:
+            yield KINDS["garage"].has  # "is the garage open"
         if "who" in self.parts.values(Role.QUESTION):
             yield lambda one: one.domain == "person"
         if aspect := self.aspect:
@@ -297,9 +295,9 @@ def _about_weather(
     is_whether = _is_whether(parts, forms, is_marked=is_marked and bool(phenomena))
     days = parts.values(Role.DAY) or [day for form, day in _DAYS if form in forms][:1]
     is_told = topics == ["feel"] and not (forms or is_marked)  # "hace frío"
-    is_asked = bool(forms) or (is_whether and not is_told)
-    is_plain = bool(days) or topics == ["weather"] or len(parts.spans) == 1
-    if (is_whether and len(phenomena) > 1) or not (is_asked or is_plain):
+    is_asked = bool(forms or days) or (is_whether and not is_told)
+    is_alone = topics == ["weather"] or len(parts.spans) == 1
+    if (is_whether and len(phenomena) > 1) or not (is_asked or is_alone):
         return None
     return WorldQuestion(phenomena or ("weather",), tuple(days), is_whether)
 
@@ -364,7 +362,7 @@ def _of_others(
 ) -> StateQuestion | None:
     """Return a question about other entities of some sorts, which words name by their names and rooms alone."""
     places = places_of(parts, names, surroundings)
-    named = [span.named.ids for span in parts.all(Role.ENTITY) if span.named]
+    named = [one.ids for one in parts.named]
     if not (places or named) or not _OF_FOLLOWING.issuperset(parts.by_role):
         return None
     able = frozenset(

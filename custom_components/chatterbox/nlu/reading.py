@@ -86,6 +86,11 @@ class Parts:
         """Return the values of a role, each once."""
         return [*dict.fromkeys(span.value for span in self.all(role))]
 
+    @property
+    def named(self) -> Sequence[Named]:
+        """The entities that each name means."""
+        return [span.named for span in self.all(Role.ENTITY) if span.named]
+
     def act(self, words: Lexicon) -> str:
         """Return what is to be done; empty if that is not clear."""
         acts = self.acts(words)

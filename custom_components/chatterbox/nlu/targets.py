@@ -86,7 +86,7 @@ class CommandTargets:
             return last
         places = places_of(self.parts, self.names, self.surroundings)
         if places:
-            able = self._within(frozenset[str | None]().union(*places), able)
+            able = self.names.within(able, frozenset[str | None]().union(*places))
         kinds = [KINDS[value] for value in self.parts.values(Role.KIND)]
         for kind in kinds:
             able = self._having([kind], able)
@@ -96,7 +96,7 @@ class CommandTargets:
             of_words = self._of_kind if kinds else self._unnamed
             found = of_words(able, is_placed=bool(places))
         ids = found.ids if isinstance(found, Choice) else found or frozenset()
-        is_missed = any(not self._within(areas, ids) for areas in places)
+        is_missed = any(not self.names.within(ids, areas) for areas in places)
         return None if is_missed else found
 
     @property
@@ -114,11 +114,6 @@ class CommandTargets:
             self._quantifiers & {"all", "both"}
         )
 
-    def _within(
-        self, areas: AbstractSet[str | None], ids: Iterable[str]
-    ) -> frozenset[str]:
-        return frozenset(one for one in ids if self.names.by_id[one].area_id in areas)
-
     def _having(
         self, kinds: Sequence[EntityKind], ids: Iterable[str]
     ) -> frozenset[str]:
@@ -130,7 +125,7 @@ class CommandTargets:
     def _near(self, ids: Iterable[str]) -> frozenset[str]:
         """Return those of some entities that are in the room of the speaker."""
         area = self.surroundings.area_id
-        return self._within({area}, ids) if area else frozenset()
+        return self.names.within(ids, {area}) if area else frozenset()
 
     def _others(self, able: frozenset[str]) -> frozenset[str]:
         """Return what is of the same kind, and in the same room, as the entities of the request before."""
@@ -163,7 +158,7 @@ class CommandTargets:
         A part of a name means none where another thing has it: "raise the desk" is not
         about the desk lamp.
         """
-        named = [span.named for span in self.parts.all(Role.ENTITY) if span.named]
+        named = self.parts.named
         meant = frozenset(self.names.by_id).intersection(*(one.ids for one in named))
         others = self.names.domains(meant) - self.domains - PASSIVE
         if others and not any(one.is_whole for one in named):
@@ -181,10 +176,9 @@ class CommandTargets:
         self, able: frozenset[str], *, is_placed: bool
     ) -> frozenset[str] | Choice | None:
         """Return the entities of a kind: of the place that is named, else of the room, else the only one at home."""
-        is_roomless = self._is_many and self.surroundings.area_id is None
-        is_everywhere = (
-            is_placed or is_roomless or bool(self._quantifiers & {"all", "home"})
-        )
+        is_everywhere = is_placed or bool(self._quantifiers & {"all", "home"})
+        if self._is_many and self.surroundings.area_id is None:
+            is_everywhere = True
         near = frozenset[str]() if is_everywhere else self._near(able)
         found = near or able
         if not self._is_many:
@@ -193,13 +187,11 @@ class CommandTargets:
         if len(found) <= 1 or is_idle:
             return found or None
         if "both" in self._quantifiers:
-            return found if self._is_many and len(found) == _TWO else Choice(found)
+            return found if len(found) == _TWO else Choice(found)
         has_place = is_everywhere or bool(near)
-        if self._is_many and has_place:
-            return found
-        is_lit = self._is_many or has_place
-        is_light = self.names.domains(found) == LIGHT
-        return found if is_light and is_lit else Choice(found)
+        if self.names.domains(found) == LIGHT:
+            return found if self._is_many or has_place else Choice(found)
+        return found if self._is_many and has_place else Choice(found)
 
     def _unnamed(
         self, able: frozenset[str], *, is_placed: bool

@@ -232,37 +232,37 @@ def _of_list(
 ) -> ListRequest | OpenQuestion | None:
     """Return what is to be done with a list and the items on it."""
     act = parts.act(words) or _act_of_question(parts)
-    if act not in {*_OF_ITEMS, "read", "has"} or not _OF_LISTS.issuperset(
-        parts.by_role
-    ):
+    is_explained = _OF_LISTS.issuperset(parts.by_role)
+    if not is_explained or act not in {*_OF_ITEMS, "read", "has"}:
         return None
-    lists = frozenset[str]().union(
-        *(span.named.ids for span in parts.all(Role.ENTITY) if span.named)
-    )
+    lists = frozenset[str]().union(*(one.ids for one in parts.named))
     kinds = {*parts.values(Role.KIND)}
     is_list = names.domains(lists) <= {_LIST} and kinds <= _LISTS
     if not is_list or len(lists) > 1:
         return None
     request, is_named = ListRequest(act, "".join(lists)), bool(lists or kinds)
-    match parts.all(Role.TEXT):
-        case [] if act == "read" and is_named:
-            is_counted = "how_many" in parts.values(Role.QUESTION)
-            return replace(
-                request, act="count" if is_counted else act, is_all="lists" in kinds
-            )
-        case [text] if act != "read" and not {*parts.values(Role.DAY)} - {"0"}:
-            heard = reading.heard[text.start : text.end]
-            is_listed = any(
-                names.domains(one.ids) == {_LIST}
-                for at in range(len(heard))
-                for _, one in names.found(heard, at)
-            )
-            if is_listed and not is_named:
-                return None  # "add milk, the chores"
-            of_items = _on_list if is_named else _on_any_list
-            return of_items(request, text, parts, reading, words)
-        case _:
-            return None
+    texts = parts.all(Role.TEXT)
+    if act == "read":
+        is_counted = "how_many" in parts.values(Role.QUESTION)
+        read_act = "count" if is_counted else act
+        whole = replace(request, act=read_act, is_all="lists" in kinds)
+        return whole if is_named and not texts else None
+    if len(texts) != 1 or {*parts.values(Role.DAY)} - {"0"}:
+        return None
+    if is_named:
+        return _on_list(request, texts[0], parts, reading, words)
+    if _names_list(reading, texts[0], names):
+        return None  # "add milk, the chores"
+    return _on_any_list(request, texts[0], parts, reading, words)
+
+
+def _names_list(reading: Reading, text: PhraseSpan, names: HomeVocabulary) -> bool:
+    heard = reading.heard[text.start : text.end]
+    return any(
+        names.domains(one.ids) == {_LIST}
+        for at in range(len(heard))
+        for _, one in names.found(heard, at)
+    )
 
 
 def _on_list(
@@ -496,28 +496,29 @@ def _unknown_name(reading: Reading, names: HomeVocabulary) -> UnknownName | None
     unknown = [at for at, span in enumerate(spans) if span.role is Role.UNKNOWN]
     if not 0 < len(unknown) <= _LONGEST_UNKNOWN:
         return None
-    first, last = unknown[0], unknown[-1]
-    before, after = spans[:first], spans[last + 1 :]
-    is_one = last - first < len(unknown)
-    if not is_one or not before or any(one.role is Role.REVERSING for one in spans):
+    before, after = spans[: unknown[0]], spans[unknown[-1] + 1 :]
+    is_one = unknown[-1] - unknown[0] < len(unknown)
+    is_noun = is_one and _is_noun(before, after)
+    if not is_noun or any(one.role is Role.REVERSING for one in spans):
         return None
-    end = spans[last].end
-    kind = None
-    if after and after[0].role is Role.KIND and after[0].start == end:
-        kind = KINDS.get(after[0].value)
-    is_noun = _is_before_name(before) and (not after or after[0].role in _AFTER_NAMES)
-    if not is_noun or not (kind or _is_for_entities(before, after)):
+    start, end = spans[unknown[0]].start, spans[unknown[-1]].end
+    following = [one for one in after[:1] if one.role is Role.KIND and one.start == end]
+    kinds = [KINDS[one.value] for one in following if one.value in KINDS]
+    if not (kinds or _is_for_entities(before, after)):
         return None
-    text = reading.text(spans[first].start, after[0].end if kind else end)
-    of_kind = [one.names[0] for one in names.entities if kind and kind.has(one)]
-    called = [
-        name for name in of_kind if tokens(text)[-1].word in tokens_of_phrase(name)
+    text = reading.text(start, after[0].end if kinds else end)
+    of_kind = [
+        one.names[0] for one in names.entities for kind in kinds if kind.has(one)
     ]
+    last = tokens(text)[-1].word
+    called = [name for name in of_kind if last in tokens_of_phrase(name)]
     return UnknownName(text, tuple(dict.fromkeys((*called, *of_kind)))[:_MOST_ALIKE])
 
 
-def _is_before_name(before: Sequence[PhraseSpan]) -> bool:
-    """Return whether a name may follow some phrases: no time, as in "the floor lamp in December"."""
+def _is_noun(before: Sequence[PhraseSpan], after: Sequence[PhraseSpan]) -> bool:
+    """Return whether a name may stand between some phrases: no time, as in "the floor lamp in December"."""
+    if not before or (after and after[0].role not in _AFTER_NAMES):
+        return False
     last = before[-1]
     is_placed = last.role is not Role.PREPOSITION or any(
         span.role is Role.KIND for span in before

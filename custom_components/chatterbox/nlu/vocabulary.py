@@ -79,6 +79,12 @@ class HomeVocabulary:
         """Return the domains of some entities; a place has none."""
         return frozenset(self.by_id[one].domain for one in ids if one in self.by_id)
 
+    def within(
+        self, ids: Iterable[str], areas: AbstractSet[str | None]
+    ) -> frozenset[str]:
+        """Return those of some entities that are in some areas."""
+        return frozenset(one for one in ids if self.by_id[one].area_id in areas)
+
     def areas_of(self, kind: str) -> frozenset[str]:
         """Return the areas of the places called by a word for a kind of places, such as "outside"."""
         return self._areas.get(kind, frozenset())
