@@ -26,14 +26,14 @@ from ..agent.messages import (
 from ..agent.protocols import Deny, Hooks, Rewrite
 from ..agent.text import compared, compared_names
 from ..effects.effect import actions_of
-from ..effects.intents import Naming, intent_naming
+from ..effects.intents import Naming, delayed_command, intent_naming
 from ..home.description import listed, quoted
 from ..home.entities import ExposedEntity, Home, async_get_home
 from ..home.entity_matches import matching_states
 from ..home.name_index import NameIndex, name_words, place_name
 from ..internals.llm import KnownTool, known_tool
 from .annotations import unwrapped
-from .dispatch import call_effects
+from .dispatch import NOT_DELAYED, call_effects
 from .own.registry import SharedTool
 from .script_fields import ScriptFields
 
@@ -105,6 +105,11 @@ class NameResolver(Hooks):
         offered = self._tools.get(tool.name)
         if offered is None:
             return None
+        own = unwrapped(offered)
+        if isinstance(own, llm.IntentTool) and delayed_command(
+            own.intent_type, arguments
+        ):
+            return Deny(NOT_DELAYED)  # not even by a plan
         named = self._with_name(tool, offered, arguments)
         meant = named if isinstance(named, Deny) else self._with_ids(offered, named)
         if isinstance(meant, Deny):
