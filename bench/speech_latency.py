@@ -32,7 +32,7 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
-from custom_components.chatterbox.agent.providers.text_calls import TextCalls
+from custom_components.chatterbox.agent.repair.text_calls import TextCalls
 from custom_components.chatterbox.speech.text import SpeechFilter
 from custom_components.chatterbox.turns.chat_log import ENDS_SENTENCE, with_early_start
 

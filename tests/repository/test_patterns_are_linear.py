@@ -20,16 +20,19 @@ import pytest
 
 from custom_components.chatterbox.agent import json, providers, text, wire
 from custom_components.chatterbox.agent.json.coercion import read_arguments
-from custom_components.chatterbox.agent.json.repair import fenced_blocks, repair_json
 from custom_components.chatterbox.agent.loop.structured_output import read_output
 from custom_components.chatterbox.agent.protocols import OutputFormat
 from custom_components.chatterbox.agent.providers.failures import error_of_response
 from custom_components.chatterbox.agent.providers.refused_parameters import Adjustment
-from custom_components.chatterbox.agent.wire.text_markup import (
+from custom_components.chatterbox.agent.repair.malformed_json import (
+    fenced_blocks,
+    repair_json,
+)
+from custom_components.chatterbox.agent.repair.text_markup import (
     MarkupScanner,
     markers_for,
 )
-from custom_components.chatterbox.agent.wire.written_calls import read_calls
+from custom_components.chatterbox.agent.repair.written_calls import read_calls
 from custom_components.chatterbox.approvals import answers, pin
 from custom_components.chatterbox.approvals.answers.yes_or_no import understand_answer
 from custom_components.chatterbox.approvals.pin.pin_detection import may_be_pin

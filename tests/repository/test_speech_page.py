@@ -16,8 +16,8 @@ from bench.speech_latency import (
     table,
 )
 from custom_components.chatterbox.speech.text import speakable
-from tests.agent.providers.hearing import hear, message
-from tests.agent.wire.written_examples import TURN_ON
+from tests.agent.repair.hearing import hear, message
+from tests.agent.repair.written_examples import TURN_ON
 
 PAGE = (Path(__file__).parents[2] / "docs" / "speech.md").read_text(encoding="utf-8")
 CODE = re.compile(r"`([^`]*)`|(three backticks)|200 more (digits)")

@@ -26,7 +26,6 @@ from ..people.speakers import Asking
 from ..settings.tool_names import LATER_TOOL
 from ..speech.sentences import async_error_text
 from ..speech.text.times import FURTHEST, as_repetition, exact_words, prepare
-from ..tools.name_resolver import entities_called
 from ..tools.own.own_tool import (
     OwnCall,
     OwnTool,
@@ -36,6 +35,7 @@ from ..tools.own.own_tool import (
     parameters,
 )
 from ..tools.own.registry import can_act
+from ..tools.repair.short_names import entities_called
 from ..tools.schema import short_parameters
 from .plans import (
     LONGEST_TEXT,

@@ -34,7 +34,6 @@ from ..settings.agent import AgentSettings, HomeDetail
 from ..settings.rules import NO_RULES, Policy, async_get_home_rules
 from ..settings.tool_names import SENTENCE_TOOL
 from .annotations import annotations_of
-from .call_repair import CallRepairs
 from .dispatch import LlmToolDispatcher
 from .llm_apis import (
     ApiOffer,
@@ -44,9 +43,10 @@ from .llm_apis import (
     merge_apis,
     tool_sources,
 )
-from .name_resolver import NameResolver
 from .own.past import SpokenPast
 from .own.registry import OwnDispatcher, offered_to, with_own_tools
+from .repair.intent_calls import CallRepairs
+from .repair.short_names import NameResolver
 
 _NO_POLICY: Final = Policy()
 UNRESPONSIVE_FOR: Final = 60.0

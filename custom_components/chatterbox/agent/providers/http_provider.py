@@ -34,6 +34,7 @@ from ..events import (
 from ..json.text import payload_to_bytes
 from ..messages import FinishReason, JsonObject, UserMessage
 from ..protocols import NO_WISHES, CompletionRequest
+from ..repair.text_calls import TextCallReader, TextCalls
 from ..wire.model_lists import (
     ChatModel,
     parse_chat_models,
@@ -52,7 +53,6 @@ from .service_client import (
     TimeLimits,
     api_root,
 )
-from .text_calls import TextCallReader, TextCalls
 
 
 def lay_over(payload: JsonObject, extra: JsonObject) -> JsonObject:

@@ -15,7 +15,7 @@ from custom_components.chatterbox.agent.events import (
 from custom_components.chatterbox.agent.json.text import parse_json
 from custom_components.chatterbox.agent.messages import JsonObject, ToolCall
 from custom_components.chatterbox.speech.text import SpeechFilter
-from tests.agent.providers.hearing import Heard, hear, message, request
+from tests.agent.repair.hearing import Heard, hear, message, request
 from tests.behaviour.recorded_runs.hard_cases import TOOLS, HardCase, read_hard_cases
 from tests.behaviour.recorded_runs.runs import RecordedCall, RecordedMessage, read_runs
 from tests.support.doubles import tool

@@ -20,8 +20,8 @@ from custom_components.chatterbox.agent.messages import FinishReason, ToolCall
 from custom_components.chatterbox.speech.text import SpeechFilter
 from tests.agent.providers.contract.dialect import Answer, Dialect
 from tests.agent.providers.contract.dialects import DIALECTS
-from tests.agent.providers.hearing import Heard, cuts, hear
-from tests.agent.wire.written_examples import TURN_ON
+from tests.agent.repair.hearing import Heard, cuts, hear
+from tests.agent.repair.written_examples import TURN_ON
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 ENDINGS = {".sse", ".ndjson"}

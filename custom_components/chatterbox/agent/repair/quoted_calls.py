@@ -24,7 +24,7 @@ from ..messages import (
 )
 from ..protocols import CompletionRequest
 from ..text import plain
-from ..wire.written_calls import WrittenCall
+from .written_calls import WrittenCall
 
 _UNICODE_ESCAPE: Final = re.compile(r"(?<!\\)\\++u([0-9a-fA-F]{4})")
 _REFERENCE: Final = re.compile(

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, Literal, assert_never
 
 from ..text import read_data_file
-from .call_assembly import BracketFollower
+from ..wire.call_assembly import BracketFollower
 
 
 @dataclass(frozen=True, slots=True)

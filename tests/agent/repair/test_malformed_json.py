@@ -5,13 +5,13 @@ import json
 import pytest
 from hypothesis import given, strategies as st
 
-from custom_components.chatterbox.agent.json.repair import (
+from custom_components.chatterbox.agent.json.text import MAX_DEPTH
+from custom_components.chatterbox.agent.messages import JsonValue
+from custom_components.chatterbox.agent.repair.malformed_json import (
     fenced_blocks,
     read_value,
     repair_json,
 )
-from custom_components.chatterbox.agent.json.text import MAX_DEPTH
-from custom_components.chatterbox.agent.messages import JsonValue
 from tests.agent.json_values import json_objects, json_values
 
 

@@ -24,22 +24,22 @@ from homeassistant.helpers import (
     llm,
 )
 
-from ..agent.json.coercion import Unfit
-from ..agent.messages import JsonObject, JsonValue, ToolDefinition
-from ..agent.text import plain_name
-from ..effects.intents import (
+from ...agent.json.coercion import Unfit
+from ...agent.messages import JsonObject, JsonValue, ToolDefinition
+from ...agent.text import plain_name
+from ...effects.intents import (
     Naming,
     delay_of,
     delayed_command,
     intent_naming,
     selection,
 )
-from ..home.description import listed
-from ..home.entities import telling_words
-from ..home.entity_matches import areas_of_entities, matching_states
-from ..home.request import Request
-from ..settings.tool_names import LATER_TOOL, SENTENCE_TOOL
-from .name_resolver import EVERYTHING, entities_called
+from ...home.description import listed
+from ...home.entities import telling_words
+from ...home.entity_matches import areas_of_entities, matching_states
+from ...home.request import Request
+from ...settings.tool_names import LATER_TOOL, SENTENCE_TOOL
+from .short_names import EVERYTHING, entities_called
 
 _CLASS: Final = "device_class"
 _PLACES: Final = ("area", "floor")
@@ -96,7 +96,7 @@ class CallRepairs:
         self, tool: ToolDefinition, arguments: JsonObject
     ) -> tuple[str, JsonObject]:
         """Return the tool that is meant by a call, and arguments that it takes. Raises `Unfit`."""
-        call = IntentCall(
+        call = CallToRepair(
             self, self.intents[tool.name].intent_type, tool.name, arguments
         )
         for repair in ORDER:
@@ -105,7 +105,7 @@ class CallRepairs:
 
 
 @dataclass(frozen=True, slots=True)
-class IntentCall:
+class CallToRepair:
     """A call of an intent, and the turn in which it was made."""
 
     turn: CallRepairs
@@ -162,7 +162,7 @@ class IntentCall:
         ]
 
 
-def planned_command(call: IntentCall) -> IntentCall:
+def planned_command(call: CallToRepair) -> CallToRepair:
     """Plan a command for the end of a timer: a timer here runs none."""
     command = delayed_command(call.intent_type, call.arguments)
     if not command:
@@ -177,7 +177,7 @@ def planned_command(call: IntentCall) -> IntentCall:
     return replace(call, tool=LATER_TOOL, arguments=arguments)
 
 
-def without_useless_filters(call: IntentCall) -> IntentCall:
+def without_useless_filters(call: CallToRepair) -> CallToRepair:
     """Drop filters that leave nothing of what a name or a room determines: models make up classes and places."""
     naming = call.naming
     if not naming.slots or not (call.name or _is_in_one_room(call, naming)):
@@ -193,7 +193,7 @@ def without_useless_filters(call: IntentCall) -> IntentCall:
     return replace(call, arguments=remaining)
 
 
-def _is_in_one_room(call: IntentCall, naming: Naming) -> bool:
+def _is_in_one_room(call: CallToRepair, naming: Naming) -> bool:
     """Return whether a call is about a kind of thing in a room that the person may mean."""
     room = _text(call.arguments.get("area"))
     has_kind = bool(naming.domains or _texts(call.arguments.get("domain")))
@@ -201,7 +201,7 @@ def _is_in_one_room(call: IntentCall, naming: Naming) -> bool:
     return has_kind and call.turn.request.may_mean("area", {one.id for one in areas})
 
 
-def _says_nothing_of(call: IntentCall, one: str, base: Sequence[State]) -> bool:
+def _says_nothing_of(call: CallToRepair, one: str, base: Sequence[State]) -> bool:
     """Return whether a filter leaves nothing of some entities, and says nothing else of them."""
     meant = {state.entity_id for state in base}
     if any(state.entity_id in meant for state in call.states((one,))):
@@ -212,7 +212,7 @@ def _says_nothing_of(call: IntentCall, one: str, base: Sequence[State]) -> bool:
     return one in _PLACES and _repeats_names(call, one, base)
 
 
-def _repeats_names(call: IntentCall, kind: str, base: Sequence[State]) -> bool:
+def _repeats_names(call: CallToRepair, kind: str, base: Sequence[State]) -> bool:
     """Return whether a place does not exist, and repeats a part of the names of all entities that are meant."""
     hass, place = call.turn.hass, _text(call.arguments.get(kind))
     areas, floors = ar.async_get(hass), fr.async_get(hass)
@@ -248,7 +248,7 @@ def _where(hass: HomeAssistant, state: State) -> list[str]:
     return [place.name for place in (area, floor) if place]
 
 
-def opened_or_closed(call: IntentCall) -> IntentCall:
+def opened_or_closed(call: CallToRepair) -> CallToRepair:
     """Open or close what can take no position. Raises `Unfit` for a position between."""
     position = call.arguments.get("position")
     is_set = call.intent_type == intent.INTENT_SET_POSITION
@@ -272,7 +272,7 @@ def opened_or_closed(call: IntentCall) -> IntentCall:
     return replace(call, tool=tool, arguments=others | {"domain": domains})
 
 
-def started_or_sent_home(call: IntentCall) -> IntentCall:
+def started_or_sent_home(call: CallToRepair) -> CallToRepair:
     """Start a vacuum, or send it home: it cannot be turned on, off or stopped. Raises `Unfit` for a pause."""
     meant = _OF_VACUUMS.get(call.intent_type)
     selected = (
@@ -293,7 +293,7 @@ def started_or_sent_home(call: IntentCall) -> IntentCall:
     return replace(call, tool=tool, arguments=remaining)
 
 
-ORDER: Final[Sequence[Callable[[IntentCall], IntentCall]]] = (
+ORDER: Final[Sequence[Callable[[CallToRepair], CallToRepair]]] = (
     planned_command,
     without_useless_filters,
     opened_or_closed,

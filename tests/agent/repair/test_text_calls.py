@@ -38,11 +38,10 @@ from custom_components.chatterbox.agent.providers.managed_provider import (
     ManagedProvider,
 )
 from custom_components.chatterbox.agent.providers.openai_chat import OpenAIChatProvider
-from custom_components.chatterbox.agent.providers.text_calls import TextCalls
-from custom_components.chatterbox.agent.wire.text_markup import MAX_HELD_CHARACTERS
-from tests.agent.providers.hearing import cuts, hear, message, request
-from tests.agent.turns import collect, results, spoken
-from tests.agent.wire.written_examples import (
+from custom_components.chatterbox.agent.repair.text_calls import TextCalls
+from custom_components.chatterbox.agent.repair.text_markup import MAX_HELD_CHARACTERS
+from tests.agent.repair.hearing import cuts, hear, message, request
+from tests.agent.repair.written_examples import (
     CALLS,
     OFFERED,
     PROSE,
@@ -50,6 +49,7 @@ from tests.agent.wire.written_examples import (
     TURN_ON,
     Written,
 )
+from tests.agent.turns import collect, results, spoken
 from tests.support.doubles import ScriptedDispatcher, tool
 from tests.support.servers.raw_http import RawReply, event_stream, raw_http_server
 

@@ -7,8 +7,8 @@ constants, and closing brackets that are superfluous at the very end.
 import re
 from typing import Final
 
+from ..json.text import MAX_DEPTH, parse_json
 from ..messages import JsonValue, canonical_json
-from .text import MAX_DEPTH, parse_json
 
 _STRINGS: Final = "|".join(
     rf"{opening}(?:[^\\{closing}]++|\\.)*+[{closing}]"

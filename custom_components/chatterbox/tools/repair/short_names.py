@@ -17,25 +17,25 @@ from typing import Final, override
 from homeassistant.core import HomeAssistant
 from homeassistant.helpers import intent, llm
 
-from ..agent.json.coercion import Unfit
-from ..agent.messages import (
+from ...agent.json.coercion import Unfit
+from ...agent.messages import (
     JsonObject,
     JsonValue,
     ToolDefinition,
 )
-from ..agent.protocols import Deny, Hooks, Rewrite
-from ..agent.text import compared, compared_names
-from ..effects.effect import actions_of
-from ..effects.intents import Naming, delayed_command, intent_naming
-from ..home.description import listed, quoted
-from ..home.entities import ExposedEntity, Home, async_get_home
-from ..home.entity_matches import matching_states
-from ..home.name_index import NameIndex, name_words, place_name
-from ..internals.llm import KnownTool, known_tool
-from .annotations import unwrapped
-from .dispatch import NOT_DELAYED, call_effects
-from .own.registry import SharedTool
-from .script_fields import ScriptFields
+from ...agent.protocols import Deny, Hooks, Rewrite
+from ...agent.text import compared, compared_names
+from ...effects.effect import actions_of
+from ...effects.intents import Naming, delayed_command, intent_naming
+from ...home.description import listed, quoted
+from ...home.entities import ExposedEntity, Home, async_get_home
+from ...home.entity_matches import matching_states
+from ...home.name_index import NameIndex, name_words, place_name
+from ...internals.llm import KnownTool, known_tool
+from ..annotations import unwrapped
+from ..dispatch import NOT_DELAYED, call_effects
+from ..own.registry import SharedTool
+from ..script_fields import ScriptFields
 
 _MAX_LISTED: Final = 12
 """Rooms or names in the answer to an ambiguous name."""

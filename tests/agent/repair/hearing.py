@@ -20,11 +20,11 @@ from custom_components.chatterbox.agent.messages import (
     UserMessage,
 )
 from custom_components.chatterbox.agent.protocols import CompletionRequest
-from custom_components.chatterbox.agent.providers.text_calls import (
+from custom_components.chatterbox.agent.repair.text_calls import (
     TextCallReader,
     TextCalls,
 )
-from tests.agent.wire.written_examples import OFFERED
+from tests.agent.repair.written_examples import OFFERED
 from tests.support.at_once import at_once
 
 

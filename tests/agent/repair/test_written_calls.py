@@ -4,8 +4,8 @@ import pytest
 
 from custom_components.chatterbox.agent.events import CompletionResult, TextDelta
 from custom_components.chatterbox.agent.messages import FinishReason
-from tests.agent.providers.hearing import cuts, hear, message
-from tests.agent.wire.written_examples import CONTEXT
+from tests.agent.repair.hearing import cuts, hear, message
+from tests.agent.repair.written_examples import CONTEXT
 
 
 @pytest.mark.parametrize(

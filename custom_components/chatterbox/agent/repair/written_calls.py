@@ -10,9 +10,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ..json.repair import read_value, skip_blank
 from ..messages import JsonObject, JsonValue, canonical_json
-from .reply_reader import arguments_text
+from ..wire.reply_reader import arguments_text
+from .malformed_json import read_value, skip_blank
 
 _CUT: Final = "…"
 """Appended to arguments that are uncertain, so that they are invalid JSON."""

@@ -1,6 +1,6 @@
 """Turns calls and reasoning that a model wrote as text into events.
 
-`wire/text_markup.py` finds the text of possible calls and `wire/written_calls.py`
+`text_markup.py` finds the text of possible calls and `written_calls.py`
 parses it; the offered tools decide here which of them are calls. Decision 7.
 """
 
@@ -29,7 +29,8 @@ from ..protocols import CompletionRequest
 from ..text import find_tool, plain_tool_name, spellings
 from ..timeouts import read_aside
 from ..wire.call_assembly import CallIds
-from ..wire.text_markup import (
+from .quoted_calls import Quotations
+from .text_markup import (
     MAX_HELD_CHARACTERS,
     CallText,
     DroppedText,
@@ -39,8 +40,7 @@ from ..wire.text_markup import (
     ReasoningText,
     markers_for,
 )
-from ..wire.written_calls import ReadText, WrittenCall, read_calls
-from .quoted_calls import Quotations
+from .written_calls import ReadText, WrittenCall, read_calls
 
 _LOGGER = logging.getLogger(__name__)
 _SPACE: Final = string.whitespace

@@ -16,7 +16,7 @@ from custom_components.chatterbox.agent.loop.calls import fit_call
 from custom_components.chatterbox.agent.loop.turn import Resolved, Runnable
 from custom_components.chatterbox.agent.messages import JsonObject, JsonValue, ToolCall
 from custom_components.chatterbox.home.entity_matches import areas_of_entities
-from custom_components.chatterbox.tools.name_resolver import entities_called
+from custom_components.chatterbox.tools.repair.short_names import entities_called
 from custom_components.chatterbox.tools.turn_tools import TurnTools
 from tests.behaviour.recorded_runs.runs import Batch, read_batches
 from tests.demo_house.move_in import move_in
