@@ -18,7 +18,7 @@ from types import ModuleType
 
 import pytest
 
-from custom_components.chatterbox.agent import json, providers, text, wire
+from custom_components.chatterbox.agent import json, providers, repair, text, wire
 from custom_components.chatterbox.agent.json.coercion import read_arguments
 from custom_components.chatterbox.agent.loop.structured_output import read_output
 from custom_components.chatterbox.agent.protocols import OutputFormat
@@ -246,7 +246,7 @@ TEXTS = tuple(
 
 def patterns() -> dict[tuple[re.Pattern[str], bool], str]:
     """Return the names of patterns, each with whether it is searched for; one that modules import is there once."""
-    packages = (wire, spoken_text, json, answers, pin, providers)
+    packages = (wire, repair, spoken_text, json, answers, pin, providers)
     infos = chain.from_iterable(
         pkgutil.iter_modules(found.__path__, f"{found.__name__}.") for found in packages
     )

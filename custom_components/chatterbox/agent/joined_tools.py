@@ -3,7 +3,7 @@
 A request has the joined tools, and the calls before it in their form. The loop reads a
 call of one as that of the tool that the action stands for before anything judges it:
 rules, hooks, effects, records and dispatchers see real tools alone. A call of a real
-tool that a model does not see is as good.
+tool that a model does not see is as good. Decision 59.
 """
 
 from collections.abc import Iterable, Mapping

@@ -6,5 +6,5 @@ One order for every message: markers are found while the text arrives
 (`quoted_calls.py`), and the rest are events like any other (`text_calls.py`). A call
 then goes on to `agent/loop/calls.py`: the name of the tool, the types and shapes that
 its schema wants, the order of `tools/repair/intent_calls.py`, and names in
-`tools/repair/short_names.py`.
+`tools/repair/short_names.py`. Decision 61.
 """
