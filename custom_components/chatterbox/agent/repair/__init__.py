@@ -1,4 +1,4 @@
-"""What small models get wrong in a message: calls and reasoning that they write as text.
+"""Reads calls and reasoning that small models write as text, and mends what they get wrong there.
 
 One order for every message: markers are found while the text arrives
 (`text_markup.py`), calls are parsed whatever their format (`written_calls.py`,
