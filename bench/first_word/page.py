@@ -7,13 +7,17 @@ from typing import Final, NamedTuple
 
 from pydantic import BaseModel
 
-from bench.side_by_side.home import DEMO, Home
+from bench.side_by_side.home import DEMO, STREET, Home
 from demo.configuration import REPOSITORY
 
 _BEGIN: Final = "<!-- script/first_word --publish writes this -->"
 _END: Final = "<!-- up to here -->"
 _BLOCK: Final = re.compile(f"{_BEGIN}.*?{_END}", re.DOTALL)
-_IN_README: Final[tuple[Home, ...]] = (300, DEMO)
+_IN_README: Final[tuple[Home, ...]] = (DEMO, STREET)
+_TITLES: Final[Mapping[Home, str]] = {
+    DEMO: "home of `script/demo`",
+    STREET: "eight such homes, each with names of its own",
+}
 _PAGE: Final = REPOSITORY / "docs" / "performance.md"
 _README: Final = REPOSITORY / "README.md"
 
@@ -38,7 +42,7 @@ class Measured(BaseModel):
 
 def title(home: Home) -> str:
     """Return the name of a home."""
-    return f"{home} entities" if isinstance(home, int) else "home of `script/demo`"
+    return _TITLES.get(home, f"{home} entities of few kinds")
 
 
 def table(home: Home, rows: Iterable[Row]) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """A home of any size, in a real Home Assistant that runs in this process.
 
-Knows how Home Assistant is started, and what an ordinary home of so many entities is
+Knows how Home Assistant is started, and what a home of so many entities is
 made of; must not know agents.
 """
 

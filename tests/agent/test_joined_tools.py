@@ -32,15 +32,14 @@ _TEXT: Final[JsonObject] = {"type": "string"}
 _PLAYER: Final = ToolGroup(
     "player",
     "Plays.",
-    ("find", "play", "stop"),
-    {"name": _TEXT, "words": _TEXT},
+    {"find": "media__find", "play": "media__play", "stop": "media__stop"},
+    {"words": _TEXT},
     ("class",),
+    {"find": {"player_name": "name"}},
 )
 
 
-def part(
-    action: str, *names: str, required: str = "", **renamed: str
-) -> ToolDefinition:
+def part(action: str, *names: str, required: str = "") -> ToolDefinition:
     properties: JsonObject = dict.fromkeys(names, _TEXT)
     parameters: JsonObject = {
         "type": "object",
@@ -49,11 +48,11 @@ def part(
         "additionalProperties": False,
     }
     one = tool(f"media__{action}", parameters=parameters, read_only=action == "find")
-    return replace(one, part=ToolPart(_PLAYER, action, renamed))
+    return replace(one, part=ToolPart(_PLAYER, action))
 
 
 STOP: Final = part("stop", "name", "class")
-FIND: Final = part("find", "player_name", "words", required="words", name="player_name")
+FIND: Final = part("find", "player_name", "words", required="words")
 OTHER: Final = tool("other")
 HIDDEN: Final = replace(tool("clock"), is_listed=False)
 TOOLS: Final = (HIDDEN, FIND, STOP, OTHER)
@@ -92,7 +91,7 @@ def test_a_model_sees_one_tool_for_several() -> None:
 
 
 @pytest.mark.parametrize(
-    "tools", [(OTHER, STOP), (OTHER,), (STOP, FIND, tool("player")), ()]
+    "tools", [(STOP, OTHER), (OTHER,), (FIND, STOP, tool("player")), ()]
 )
 def test_one_alone_stays_as_it_is_and_so_do_those_whose_name_is_taken(
     tools: tuple[ToolDefinition, ...],
@@ -106,7 +105,6 @@ def test_one_alone_stays_as_it_is_and_so_do_those_whose_name_is_taken(
     [
         ("player", {"action": "stop", "name": "TV"}, ("media__stop", {"name": "TV"})),
         ("Player", {"action": "Stop"}, ("media__stop", {})),
-        ("player", {"action": "media__stop"}, ("media__stop", {})),
         ("player", {"action": "stop", "class": "tv"}, ("media__stop", {"class": "tv"})),
         (
             "player",

@@ -194,7 +194,7 @@ def _some_of(tool: ToolDefinition) -> JsonObject:
         ),
         (
             "media_player",
-            {"action": "HassMediaPause", "name": "TV", "domain": ["media_player"]},
+            {"action": "pause", "name": "TV", "domain": ["media_player"]},
             (
                 "media_player__HassMediaPause",
                 {"name": "TV", "domain": ["media_player"]},

@@ -6,6 +6,7 @@ rules, hooks, effects, records and dispatchers see real tools alone. A call of a
 tool that a model does not see is as good. Decision 59.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from operator import attrgetter
@@ -25,33 +26,58 @@ from .messages import (
     Transcript,
     canonical_json,
 )
-from .text import find_name, find_tool
+from .text import find_name
 
 _ACTION: Final = "action"
 
 
 def joined_tools(tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:
     """Return a tool for each group of which there are several, unless a tool has its name."""
-    groups: dict[str, tuple[ToolGroup, dict[str, ToolDefinition]]] = {}
+    groups: dict[str, ToolGroup] = {}
+    parts: dict[str, dict[str, ToolDefinition]] = defaultdict(dict)
     names = set()
     for tool in tools:
         names.add(tool.name)
         if tool.part:
             group = tool.part.group
-            groups.setdefault(group.name, (group, {}))[1][tool.part.action] = tool
+            groups[group.name] = group
+            parts[group.name][tool.part.action] = tool
     return tuple(
-        _joined(group, parts)
-        for name, (group, parts) in sorted(groups.items())
-        if len(parts) > 1 and name not in names
+        _joined(group, parts[name])
+        for name, group in sorted(groups.items())
+        if len(parts[name]) > 1 and name not in names
     )
 
 
+def _joined(group: ToolGroup, parts: Mapping[str, ToolDefinition]) -> ToolDefinition:
+    properties: JsonObject = {}
+    for action, tool in parts.items():
+        properties |= _renamed(_properties(tool), group.names(action))
+    actions = {action: parts[action] for action in group.actions if action in parts}
+    parameters: JsonObject = {
+        "type": "object",
+        "properties": {
+            _ACTION: {"type": "string", "enum": [*actions]},
+            **{
+                name: group.parameters.get(name, schema)
+                for name, schema in properties.items()
+                if name not in group.omitted
+            },
+        },
+        "required": [_ACTION],
+    }
+    return ToolDefinition(group.name, group.description, parameters, parts=actions)
+
+
+def _properties(tool: ToolDefinition) -> JsonObject:
+    properties = (tool.short_parameters or tool.parameters).get("properties")
+    return properties if isinstance(properties, dict) else {}
+
+
 def shown_tools(tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:
-    """Return the tools that a model sees, sorted by name if any are joined."""
-    listed = tuple(tool for tool in tools if tool.is_listed)
+    """Return the tools that a model sees, sorted by name."""
+    listed = [tool for tool in tools if tool.is_listed]
     joined = joined_tools(listed)
-    if not joined:
-        return listed
     parts = {part.name for one in joined for part in one.parts.values()}
     rest = [tool for tool in listed if tool.name not in parts]
     return tuple(sorted((*rest, *joined), key=attrgetter("name")))
@@ -65,87 +91,53 @@ def every_part(tools: Iterable[ToolDefinition]) -> tuple[ToolDefinition, ...]:
 def meant_by(
     tool: ToolDefinition, arguments: JsonObject
 ) -> tuple[ToolDefinition, JsonObject]:
-    """Return the tool that a call of a joined one means, and its arguments. Raises `Unfit` without a known action."""
-    rest = dict(arguments)
-    action = str(rest.pop(_ACTION, ""))
+    """Return the tool that a call of a joined one means, and its arguments.
+
+    Raises `Unfit` without a known action, and where one thing is given twice.
+    """
+    given = dict(arguments)
+    action = str(given.pop(_ACTION, ""))
     meant = tool.parts.get(find_name(action, tool.parts) or "")
-    meant = meant or find_tool(action, tuple(tool.parts.values()))
     if meant is None or meant.part is None:
         raise Unfit(f"{_ACTION} is one of: {', '.join(tool.parts)}.")
-    named = _renamed(rest, meant.part.renamed)
-    if len(named) < len(rest):
-        twice = (one for pair in meant.part.renamed.items() for one in pair)
-        raise Unfit(f"One thing is given twice: {', '.join(rest.keys() & {*twice})}.")
-    return meant, named
-
-
-def as_shown(
-    transcript: Transcript, tools: Iterable[ToolDefinition]
-) -> tuple[Message, ...]:
-    """Return a transcript with the calls of tools in the form in which the model sees these."""
-    joined = {
-        part.name: (one.name, part.part)
-        for one in tools
-        for part in one.parts.values()
-        if part.part
-    }
-    return tuple(_as_seen(message, joined) for message in transcript)
-
-
-type _Joined = Mapping[str, tuple[str, ToolPart]]
-"""The names of joined tools and the parts of them, by the names of the real tools."""
-
-
-def _as_seen(message: Message, joined: _Joined) -> Message:
-    match message:
-        case AssistantMessage(tool_calls=calls) if any(
-            call.name in joined for call in calls
-        ):
-            return replace(
-                message, tool_calls=tuple(_shown_call(call, joined) for call in calls)
-            )
-        case ToolResult(name=name) if name in joined:
-            return replace(message, name=joined[name][0])
-        case _:
-            return message
-
-
-def _shown_call(call: ToolCall, joined: _Joined) -> ToolCall:
-    if call.name not in joined or not is_json_object(call.arguments):
-        return call
-    name, part = joined[call.name]
-    names = {own: one for one, own in part.renamed.items()}
-    arguments = parse_json(call.arguments)
-    given = _renamed(arguments, names) if isinstance(arguments, dict) else {}
-    return replace(
-        call, name=name, arguments=canonical_json({_ACTION: part.action, **given})
-    )
+    names = meant.part.group.names(meant.part.action)
+    renamed = _renamed(given, {name: own for own, name in names.items()})
+    if len(renamed) < len(given):
+        raise Unfit(f"One thing is given twice: {', '.join(given)}.")
+    return meant, renamed
 
 
 def _renamed(arguments: JsonObject, names: Mapping[str, str]) -> JsonObject:
     return {names.get(name, name): value for name, value in arguments.items()}
 
 
-def _joined(group: ToolGroup, parts: Mapping[str, ToolDefinition]) -> ToolDefinition:
-    taken: JsonObject = {}
-    for tool in parts.values():
-        renamed = tool.part.renamed if tool.part else {}
-        taken |= _renamed(_properties(tool), {own: one for one, own in renamed.items()})
-    known = [name for name in group.parameters if name in taken]
-    others = [name for name in taken if name not in (*known, *group.omitted)]
-    actions = {action: parts[action] for action in group.actions if action in parts}
-    parameters: JsonObject = {
-        "type": "object",
-        "properties": {
-            _ACTION: {"type": "string", "enum": [*actions]},
-            **{name: group.parameters[name] for name in known},
-            **{name: taken[name] for name in others},
-        },
-        "required": [_ACTION],
+def as_shown(
+    transcript: Transcript, tools: Iterable[ToolDefinition]
+) -> tuple[Message, ...]:
+    """Return a transcript with the calls of tools in the form in which the model sees these."""
+    parts = {
+        one.name: one.part for tool in tools for one in tool.parts.values() if one.part
     }
-    return ToolDefinition(group.name, group.description, parameters, parts=actions)
+    return tuple(_as_seen(message, parts) for message in transcript)
 
 
-def _properties(tool: ToolDefinition) -> JsonObject:
-    properties = (tool.short_parameters or tool.parameters).get("properties")
-    return properties if isinstance(properties, dict) else {}
+def _as_seen(message: Message, parts: Mapping[str, ToolPart]) -> Message:
+    match message:
+        case AssistantMessage(tool_calls=calls) if any(
+            call.name in parts for call in calls
+        ):
+            seen = tuple(_call_as_seen(call, parts.get(call.name)) for call in calls)
+            return replace(message, tool_calls=seen)
+        case ToolResult(name=name) if name in parts:
+            return replace(message, name=parts[name].group.name)
+        case _:
+            return message
+
+
+def _call_as_seen(call: ToolCall, part: ToolPart | None) -> ToolCall:
+    if part is None or not is_json_object(call.arguments):
+        return call
+    own, names = parse_json(call.arguments), part.group.names(part.action)
+    given = _renamed(own, names) if isinstance(own, dict) else {}
+    text = canonical_json({_ACTION: part.action, **given})
+    return ToolCall(call.id, part.group.name, text)

@@ -174,12 +174,18 @@ class ToolGroup:
     name: str
     """The name of that one."""
     description: str
-    actions: tuple[str, ...]
-    """The values of its argument `action`, each of which stands for a tool."""
-    parameters: JsonObject
-    """JSON Schemas that say less than those of the tools, by the names of their arguments."""
+    actions: Mapping[str, str]
+    """The tools by the values of its argument `action`."""
+    parameters: JsonObject = field(default_factory=dict)
+    """JSON Schemas of arguments, in place of those of the tools."""
     omitted: tuple[str, ...] = ()
-    """Arguments of the tools that a model needs not know."""
+    """Arguments of the tools that a model need not know."""
+    renamed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """For an action, the names of arguments by those in its tool, where they differ."""
+
+    def names(self, action: str) -> Mapping[str, str]:
+        """Return the names of arguments by those in the tool of an action, where they differ."""
+        return self.renamed.get(action, {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +194,6 @@ class ToolPart:
 
     group: ToolGroup
     action: str
-    renamed: Mapping[str, str]
-    """The names of its arguments by those in the group, where they differ."""
 
 
 @dataclass(frozen=True, slots=True)

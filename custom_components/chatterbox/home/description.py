@@ -1,7 +1,7 @@
 """Writes the list of the exposed home for the prompt: floors, rooms, and the entities in them by domain and name.
 
 Pure text of what `home/entities.py` read. Must not know states, who asks, or Home
-Assistant. It says the same as Home Assistant's own list in a quarter of the room, and
+Assistant. It says the same as Home Assistant's own list in less room, and
 the same home always gives the same bytes.
 """
 

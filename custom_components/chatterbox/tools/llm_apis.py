@@ -52,7 +52,7 @@ from ..settings.agent import HomeDetail
 from ..settings.tool_names import HASH_LENGTH, MAX_NAME_LENGTH
 from .annotations import annotations_of, unwrapped
 from .assist_tools import ShownForm, form_of
-from .schema import CustomSerializer, SchemaCache, ToolSchema, with_schemas
+from .schema import CustomSerializer, SchemaCache, ToolSchema
 
 if TYPE_CHECKING:
     from homeassistant.components.llm import LLMToolsPlatformProtocol
@@ -543,9 +543,6 @@ def _define(
     offer, tool, own = found
     provided_by = f"Provided by {offer.api.name}." if name != tool.name else ""
     about = form.description or tool.description or tool.title or ""
-    short = schema.short
-    if short and form.parameters:
-        short = with_schemas(short, form.parameters)
     sentences = (rename_tools(about, renames), *schema.remarks, provided_by)
     return ToolDefinition(
         name=name,
@@ -554,7 +551,7 @@ def _define(
         annotations=annotations_of(tool),
         repeatable=isinstance(own, llm.IntentTool)
         and own.intent_type in REPEATABLE_INTENTS,
-        short_parameters=short,
+        short_parameters=schema.short,
         part=form.part,
         is_listed=form.is_listed,
     )

@@ -340,16 +340,6 @@ def short_parameters(
     return short
 
 
-def with_schemas(parameters: JsonObject, schemas: JsonObject) -> JsonObject:
-    """Return parameters with other schemas for some of them."""
-    properties = parameters.get("properties")
-    if not isinstance(properties, dict):
-        return parameters
-    return parameters | {
-        "properties": {name: schemas.get(name, one) for name, one in properties.items()}
-    }
-
-
 def _short_parameter(
     name: str, schema: JsonValue, distinctions: Distinctions
 ) -> JsonValue:

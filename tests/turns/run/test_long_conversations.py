@@ -227,7 +227,7 @@ async def test_a_smaller_model_that_takes_over_reads_only_the_end(
         Script(
             answers=(ScriptedAnswer(content="I am small."),), after_last="start again"
         ),
-        9_000,
+        7_000,
     )
     await add(small)
     (small_agent,) = async_get_models(hass)

@@ -18,7 +18,7 @@ from ..errors import (
     ProviderRejectedRequest,
 )
 from ..events import CompletionResult, ProviderEvent, ProviderSwitched, ToolCallReady
-from ..messages import ToolResult, UserMessage
+from ..messages import ToolDefinition, ToolResult, UserMessage
 from ..protocols import CompletionRequest, LeavableProvider
 from ..timeouts import SYSTEM_CLOCK, Clock
 from ..transcript import changing_tools
@@ -46,18 +46,8 @@ class _Candidate:
     position: int
     provider: ManagedProvider
     request: CompletionRequest
-    callable: frozenset[str]
-    """Names of the tools that it can call."""
-
-
-def _candidate(
-    position: int,
-    provider: ManagedProvider,
-    request: CompletionRequest,
-    visible: CompletionRequest,
-) -> _Candidate:
-    names = frozenset([tool.name for tool in provider.tools(request.tools)])
-    return _Candidate(position, provider, visible, names)
+    tools: tuple[ToolDefinition, ...]
+    """Those of the turn, of which the request may show several as one."""
 
 
 @dataclass(slots=True)
@@ -223,7 +213,7 @@ class FailoverProvider(LeavableProvider):
                 if position == begin_at == 0 and provider.refuses_when_spent:
                     return
                 continue
-            candidate = _candidate(position, provider, request, visible)
+            candidate = _Candidate(position, provider, visible, request.tools)
             if position < begin_at:
                 spare.append(candidate)
             elif permit := provider.breaker.admit():
@@ -252,7 +242,7 @@ class FailoverProvider(LeavableProvider):
         if spent := self._spent(provider):
             inference.failed(provider, spent, position)
         elif visible is not None:
-            candidate = _candidate(position, provider, request, visible)
+            candidate = _Candidate(position, provider, visible, request.tools)
             yield candidate, provider.breaker.insist()
 
     def _first_that_works(self, inference: _Inference) -> int:
@@ -324,7 +314,8 @@ def _passed_on(
     provider = candidate.provider
     match event:
         case ToolCallReady(call) if provider.tools is not every_tool:
-            return ToolCallReady(call, candidate.callable)
+            offered = [tool.name for tool in provider.tools(candidate.tools)]
+            return ToolCallReady(call, frozenset(offered))
         case CompletionResult(usage=usage):
             provider.succeeded(
                 permit
