@@ -73,8 +73,8 @@ Our agent and that of `llama_cpp`, recorded in a real Home Assistant and replaye
 against a real llama.cpp server: one slot, one thread, a small random model with a real vocabulary. Counted are the
 tokens that the server says it has read; the others were in its cache. The warm-up is the reading before anyone speaks.
 The home of `script/demo` has 50 entities of many kinds; eight such homes in one have 400, each with names of its own
-(`bench/side_by_side/street.toml`). The other two homes have six kinds of things with the same twelve names in each room,
-and so few tools.
+(`bench/side_by_side/street.toml`). The other two homes have six kinds of things with the same twelve names in each
+room, and so few tools.
 
 In a conversation that goes on, core's agent reads less: ours tells the time again, and what was renamed. When another
 room takes turns, too: two conversations of ours begin alike, so the server keeps one and reads the rest of the other
@@ -123,7 +123,7 @@ LINES: Final[Mapping[str, tuple[str, Sequence[tuple[str, str, int]], Measure, st
 }
 """Lines by the names of their files: title; label, scenario and entities of each point; measure, unit."""
 _HOW: Final = """\
-All agents run in one real Home Assistant, with a home that exposes the given number of entities to Assist, of six kinds.
+All agents run in one real Home Assistant, with a home that exposes so many entities to Assist, of six kinds.
 Each agent is set up as through its dialogs, with default settings, except that ours also sends its model the requests
 that it handles locally by default. The model server is a separate process that speaks Chat Completions, Responses,
 Messages and Ollama's format. The agents alternate, A B C, then C B A, and each has three turns first that do not
