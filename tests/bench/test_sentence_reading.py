@@ -1,4 +1,4 @@
-"""What is measured of reading: all sentences of a language, in homes of the sizes that are promised."""
+"""The benchmark of reading takes all sentences of a language, in homes of the sizes that are promised."""
 
 import pytest
 
