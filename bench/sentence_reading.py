@@ -16,8 +16,8 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Final
 
-from custom_components.chatterbox.nlu.commands import Surroundings
 from custom_components.chatterbox.nlu.lexicon import Lexicon, lexicon
+from custom_components.chatterbox.nlu.requests import Surroundings
 from custom_components.chatterbox.nlu.understanding import understand
 from custom_components.chatterbox.nlu.vocabulary import (
     HomeVocabulary,
